@@ -1,0 +1,89 @@
+"""The only place where the benchmark touches the engine: one series in, what the product says of it out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from shapes import Array
+
+from leadline.curve import fit_curves
+from leadline.curve.statements import BAR, Peak, shape_of
+from leadline.run import Series
+
+__all__ = ["BAR", "Look", "five_shape", "look"]
+
+RISING = ("accelerating", "rising", "decelerating")
+FALLING = ("declining", "peaked")
+WORDS_OF_DIRECTION = RISING + FALLING
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What the engine says of a series at u = 1 (u = step / last step), and its paths at the places asked for."""
+
+    word: str
+    probabilities: dict[str, float]
+    peak: tuple[float, float, float] | None  # place, low, high, as u; where a peak is likelier than not
+    breaks: tuple[float, ...]  # as u
+    paths: Array  # (paths, places), in the values' units
+
+    def share(self, *words: str) -> float:
+        return sum(self.probabilities.get(word, 0.0) for word in words)
+
+    @property
+    def up(self) -> float:
+        return self.share(*RISING)
+
+    @property
+    def down(self) -> float:
+        return self.share(*FALLING)
+
+    @property
+    def statistic(self) -> float:
+        """One signed number, for matching false alarms with the tests."""
+        return self.up - self.down
+
+    @property
+    def spoken(self) -> int:
+        """The direction the product would say aloud: +1, -1, or 0."""
+        return 1 if self.word in RISING else -1 if self.word in FALLING else 0
+
+
+def look(values: Array, *, places: Array | None = None, steps: Array | None = None, horizon: float = 2.0) -> Look:
+    """Fit and read one series; `places` are u at which to keep the paths (beyond 1: forecasts)."""
+    steps = np.arange(1, values.size + 1) if steps is None else steps
+    last = int(steps[-1])
+    series = Series("reward/mean", "reward", "reward", steps.astype(np.int64), values.astype(np.float64))
+    curve = fit_curves([series], horizon_step=int(np.ceil(horizon * last)))[series.name]
+    said = shape_of(curve)
+    breaks = tuple(float(found.step) / last for found in curve.breaks)
+    probabilities = {word: float(p) for word, p in said.probabilities.items()}
+    word = said.word
+    if breaks:  # after a break the last stretch is read alone: "noise" there is a run that moved and now stands still
+        probabilities["flat"] = probabilities.get("flat", 0.0) + probabilities.pop("noise", 0.0)
+        word = "flat" if word == "noise" else word
+    peak = said.peak
+    where = np.array([]) if places is None else places
+    return Look(
+        word=word,
+        probabilities=probabilities,
+        peak=_places(peak, last) if peak is not None and peak.probability > 0.5 else None,
+        breaks=breaks,
+        paths=np.column_stack([curve.at(float(u * last)) for u in where]) if where.size else np.empty((0, 0)),
+    )
+
+
+def _places(peak: Peak, last: int) -> tuple[float, float, float]:
+    low, high = peak.interval
+    return peak.step / last, low / last, high / last
+
+
+def five_shape(values: Array, seen: Look) -> str:
+    """One of the five: one break with nothing moving on either side is a step, otherwise the likeliest class."""
+    if len(seen.breaks) == 1 and seen.share("flat", "noise") > 0.5:
+        before = values[: round(seen.breaks[0] * values.size)]
+        if before.size < 5 or look(before).share("flat", "noise") > 0.5:
+            return "step"
+    classes = {"rising": seen.up, "plateau": seen.share("flat"), "peaked": seen.down, "noise": seen.share("noise")}
+    return max(classes, key=classes.__getitem__)

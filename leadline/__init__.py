@@ -1,0 +1,36 @@
+"""Leadline reads an RL training run and says whether it is still worth its GPUs.
+
+>>> import leadline
+>>> from pathlib import Path
+>>> reading = leadline.read(Path(leadline.__file__).parent / "examples" / "healthy", until=40)
+>>> reading.run.last_step
+40
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .contract import Reading
+    from .errors import LeadlineError
+    from .pipeline import read
+    from .run import Run
+
+__version__ = "0.1.0.dev0"
+
+__all__ = ["LeadlineError", "Reading", "Run", "__version__", "read"]
+
+# Imported on first use: `import leadline` inside a training process must cost next to nothing.
+HOMES = {"LeadlineError": ".errors", "Reading": ".contract", "Run": ".run", "read": ".pipeline"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in HOMES:
+        raise AttributeError(f"module 'leadline' has no attribute {name!r}")
+    return getattr(importlib.import_module(HOMES[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,9 @@
+"""One series in, what its curve really did out: a few hundred paths, and statements asked of them."""
+
+from __future__ import annotations
+
+from .breaks import Break
+from .curve import Curve, Segment
+from .fit import fit_curves
+
+__all__ = ["Break", "Curve", "Segment", "fit_curves"]

@@ -1,0 +1,167 @@
+"""The second look at a suspected jump: is it a break, and where?
+
+Around the suspect, does a level that changes at once explain the points better than any slope, bend, ramp or decay?
+The comparison is a Bayes factor with the level, the slope and the noise's memory averaged out, on bins fine enough
+to tell "sudden" (over within about 5 % of the series) from "fast".
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .jumps import suspects
+from .noise import CORRELATIONS, LEAST_INFORMATION, prior_over_correlations, whiten
+from .robust import running_median, scale_of
+from .track import Cells
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LOOK_AROUND = 0.25  # of the series on each side of a suspect is what the second look sees
+LEAST_LOOK = 24  # cells, where that is less
+SIDE_BINS = 32  # into so many bins at most it puts each side
+LEAST_SIDE = 5  # bins needed on each side of a break
+BREAK_PRIOR = 0.5  # of a break, once there is an alarm
+EVENT_PRIOR = 0.8  # of a break at a known event (a resume, a reset)
+CONFIRMED = 0.9  # probability from which on we speak of a break and read each side by itself
+RAMPS = (12.0, 24.0)  # bins: the slopes a break must beat; narrower ones are sudden
+VISIBLE = 2.0  # sd of a cell about its neighbourhood: a smaller shift can be dated by no eye and is no break
+APART = 0.03  # of the series: closer breaks are one break
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A level that changed from one point to the next."""
+
+    step: float  # the first step of the new level
+    interval: tuple[float, float]  # 80 %: between these steps
+    probability: float
+    size: float  # level after minus level before, in the metric's units
+
+
+def find_breaks(cells: Cells, values: Floats, events: Sequence[float] = ()) -> tuple[Break, ...]:
+    """Confirmed breaks of a series (`values`: the cells with spikes tamed), in order of step."""
+    places = suspects(values)
+    found = []
+    for before, place in zip([0, *places], places, strict=False):
+        found.append(_confirm(cells, values, place, prior=BREAK_PRIOR, reach=max(2, place - before)))
+    for event in events:
+        place = int(np.searchsorted(cells.steps, event))
+        found.append(_confirm(cells, values, place, prior=EVENT_PRIOR, reach=1))
+    kept: list[Break] = []
+    least = APART * (cells.steps[-1] - cells.steps[0]) if len(cells.steps) else 0.0
+    least_size = VISIBLE * scale_of(values - running_median(values)) if len(values) else 0.0
+    clear = (b for b in found if b and abs(b.size) > least_size)
+    for candidate in sorted(clear, key=lambda b: (-b.probability, b.step)):
+        if all(abs(candidate.step - other.step) > least for other in kept):
+            kept.append(candidate)
+    return tuple(sorted(kept, key=lambda b: b.step))
+
+
+def _confirm(cells: Cells, values: Floats, place: int, *, prior: float, reach: int) -> Break | None:
+    """A break within `reach` cells of `place`, or nothing."""
+    half = max(LEAST_LOOK, int(LOOK_AROUND * len(values)))
+    per_bin = -(-half // SIDE_BINS)
+    before = min(place // per_bin, -(-half // per_bin))
+    after = min((len(values) - place) // per_bin, -(-half // per_bin))
+    low, high = place - before * per_bin, place + after * per_bin
+    bins = values[low:high].reshape(-1, per_bin).mean(axis=1)
+    radius = -(-reach // per_bin)
+    candidates = np.arange(max(LEAST_SIDE, before - radius), min(len(bins) - LEAST_SIDE, before + radius) + 1)
+    if len(candidates) == 0 or np.ptp(bins) == 0:
+        return None
+    sudden, smooth = _evidence(bins, candidates, cells.width * per_bin)
+    odds = prior / (1 - prior) * np.exp(min(np.logaddexp.reduce(sudden) - math.log(len(sudden)) - smooth, 700))
+    if not odds > CONFIRMED / (1 - CONFIRMED):
+        return None
+    centre = low + int(candidates[sudden.argmax()]) * per_bin
+    return _localise(cells, values, centre, 2 * per_bin, float(odds / (1 + odds)))
+
+
+def _localise(cells: Cells, values: Floats, centre: int, radius: int, probability: float) -> Break:
+    """Date a confirmed break to the cell."""
+    low, high = max(0, centre - SIDE_BINS - radius), min(len(values), centre + SIDE_BINS + radius)
+    candidates = np.arange(max(1, centre - low - radius), min(high - low - 1, centre - low + radius) + 1)
+    sudden, _ = _evidence(values[low:high], candidates, cells.width)
+    share = np.cumsum(np.exp(sudden - sudden.max()))
+    first, middle, last = (low + int(candidates[np.searchsorted(share, q * share[-1])]) for q in (0.1, 0.5, 0.9))
+    side = SIDE_BINS // 2
+    size = np.median(values[middle : middle + side]) - np.median(values[max(0, middle - side) : middle])
+    half_cell = (cells.width - 1) / 2  # a cell stands at the mean of its steps; the break is at its first
+    return Break(
+        step=float(cells.steps[middle] - half_cell),
+        interval=(float(cells.steps[max(first - 1, 0)]), float(cells.steps[last])),
+        probability=probability,
+        size=float(size),
+    )
+
+
+def _evidence(window: Floats, candidates: Ints, points_per_bin: float) -> tuple[Floats, float]:
+    """Log evidence of a break before each candidate, and of everything smooth; level and slope taken out of both."""
+    stories = _stories(len(window))
+    white = whiten((window - window.mean()) / window.std())
+    known = np.einsum("nkb,nb->nk", stories.level_and_slope, white)
+    target = white - np.einsum("nk,nkb->nb", known, stories.level_and_slope)
+    square = np.einsum("nb,nb->n", target, target)
+    fit = (np.matmul(stories.rows[:, :, candidates], target[:, None, :, None])[..., 0] ** 2) / square[:, None, None]
+    base = np.log(prior_over_correlations(points_per_bin)) - 0.5 * stories.freedom * np.log(square) + stories.log_scale
+
+    def log_evidence(explained: Floats, terms: int) -> Floats:
+        shrink = (stories.gain / (1 + stories.gain))[:, None, None]
+        grown = -0.5 * stories.freedom * np.log1p(-shrink * np.minimum(explained, 1 - 1e-9))
+        logs: Floats = base[:, None, None] - 0.5 * terms * np.log1p(stories.gain)[:, None, None] + grown
+        return logs
+
+    jump, jump_and_bend = log_evidence(fit[:, :1], 1), log_evidence(fit[:, :1] + fit[:, 1:2], 2)
+    sudden = np.logaddexp(jump, jump_and_bend)[:, 0] - math.log(2)
+    slopes = _log_mean(log_evidence(fit[:, 2:], 1), axis=2)
+    smooth = _log_mean(np.concatenate([base[:, None], slopes], axis=1), axis=1)
+    return np.logaddexp.reduce(sudden, axis=0), float(np.logaddexp.reduce(smooth))
+
+
+@dataclass(frozen=True, slots=True)
+class _Stories:
+    """What a window of so many bins may tell, under each noise: unit vectors, level and slope projected out."""
+
+    rows: Floats  # (noise, story, place, bins): a jump, the bend left beside it, then bends, ramps and decays
+    level_and_slope: Floats  # (noise, 2, bins), orthonormal
+    gain: Floats  # (noise,) effective number of points, as in `clock`
+    log_scale: Floats  # (noise,)
+    freedom: int
+
+
+@lru_cache(maxsize=32)
+def _stories(count: int) -> _Stories:
+    time = np.arange(count, dtype=np.float64)
+    since = time - np.arange(count)[:, None] + 0.5
+    jump, hinge = (since > 0).astype(np.float64), np.maximum(since, 0)
+    rows = [jump, hinge, hinge]
+    for width in RAMPS:
+        if width < count / 2:
+            rows += [np.clip(since / width + shift, 0, 1) for shift in (0.0, 0.5, 1.0)]
+            rows.append(-np.expm1(-hinge / width))
+    known = whiten(np.stack([np.ones(count), time - time.mean()]))
+    gain = np.maximum(LEAST_INFORMATION, (known[:, 0] ** 2).sum(axis=-1))
+    known = np.ascontiguousarray(np.linalg.qr(known.transpose(0, 2, 1))[0].transpose(0, 2, 1))
+    white = whiten(np.stack(rows))
+    white -= np.matmul(np.matmul(white, known.transpose(0, 2, 1)[:, None]), known[:, None])
+    white[:, 0] = _unit(white[:, 0])
+    white[:, 1] -= (white[:, 1] * white[:, 0]).sum(axis=-1, keepdims=True) * white[:, 0]
+    log_scale = -0.5 * (count - 1) * np.log1p(-(CORRELATIONS**2))
+    return _Stories(_unit(white), known, gain, log_scale, count - 2)
+
+
+def _unit(rows: Floats) -> Floats:
+    length = np.sqrt((rows**2).sum(axis=-1, keepdims=True))
+    return np.where(length > 1e-9, rows / np.maximum(length, 1e-9), 0.0)
+
+
+def _log_mean(logs: Floats, axis: int) -> Floats:
+    mean: Floats = np.logaddexp.reduce(logs, axis=axis) - math.log(logs.shape[axis])
+    return mean

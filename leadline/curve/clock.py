@@ -1,0 +1,145 @@
+"""All that the posterior needs and that does not depend on the values: the whitened bank of one clock.
+
+Series logged at the same steps share a clock, so the second costs a small fraction of the first.
+
+The model of the bins is  y = a + b g(t) + d(t) + e : a level, a shape of the bank times a signed size, a smooth
+discrepancy d (Matern-5/2, kept as a few basis functions), and AR(1) noise e. With the noise whitened by its
+two-term recursion and d integrated out by Woodbury's identity, every inner product below is
+    <x, y> = x~.y~ - (C^-1 F x~).(C^-1 F y~),   C C' = I / ratio + F F',   F = whitened basis,
+and all evidence is in closed form (methods.md 3).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import shapes
+from .noise import CORRELATIONS, LEAST_INFORMATION, prior_over_correlations, whiten
+
+Floats = NDArray[np.float64]
+
+# Smooth discrepancy: (length in runs, variance relative to the noise, prior). The first is none at all.
+BANK_DISCREPANCIES = ((0.3, 0.0, 0.75), (0.3, 0.5, 0.15), (0.3, 4.0, 0.10))
+GP_DISCREPANCIES = (
+    (0.2, 0.0, 0.1),
+    *((length, ratio, 0.9 / 20) for length in (0.2, 0.4, 0.8, 1.6) for ratio in (0.3, 1.0, 3.0, 10.0, 30.0)),
+)
+BASIS = 20  # functions kept per length: 99.9 % of the variance of the shortest on [0, 2]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Inner products of (1, shapes) under each model of noise and discrepancy: arrays (noise, discrepancy, ...)."""
+
+    one_one: Floats  # (n, d)
+    one_shape: Floats  # (n, d, shapes)
+    shape_shape: Floats  # (n, d, shapes), the level projected out
+    log_scale: Floats  # (n, d)   -log|L|, prior of noise and discrepancy included
+    gain: Floats  # (n, d)   unit-information scale: the effective number of points
+    solve_one: Floats  # (n, d, basis)   C^-1 F 1~
+    solve_shape: Floats  # (n, d, basis, shapes)
+    solve: Floats  # (n, d, basis, basis)   C^-1
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """Bins at given times: what is shared by all series logged there."""
+
+    times: Floats
+    one: Floats  # (n, bins)   whitened constant
+    shape: Floats  # (n, shapes, bins)   whitened bank
+    log_prior: Floats  # (shapes,)
+    basis: dict[float, Floats]  # length -> (n, basis, bins), whitened
+    bank: Evidence
+    process: Evidence
+
+
+def clock_at(times: Floats, points_per_bin: float) -> Clock:
+    """The clock of bins at `times` in [0, 1], each of so many logged points."""
+    return _clock(times.tobytes(), float(points_per_bin))
+
+
+@lru_cache(maxsize=8)
+def _clock(raw: bytes, points_per_bin: float) -> Clock:
+    times = np.frombuffer(raw)
+    one = whiten(np.ones(len(times)))
+    seen = shapes.evaluate(times)
+    shape = whiten(seen)
+    lengths = {length for length, _, _ in (*BANK_DISCREPANCIES, *GP_DISCREPANCIES)}
+    basis = {length: whiten(basis_at(times, length)) for length in sorted(lengths)}
+    prior = np.log(prior_over_correlations(points_per_bin))
+    log_root = -0.5 * (len(times) - 1) * np.log1p(-(CORRELATIONS**2)) + prior
+    line = shape[:, :1]
+    return Clock(
+        times,
+        one,
+        shape,
+        shapes.log_prior(seen),
+        basis,
+        bank=_evidence(one, shape, basis, BANK_DISCREPANCIES, log_root),
+        process=_evidence(one, line, basis, GP_DISCREPANCIES, log_root),
+    )
+
+
+def basis_at(times: Floats, length: float) -> Floats:
+    """Matern-5/2 basis functions at these times: (basis, times)."""
+    functions = basis_on_grid(length)
+    return np.stack([np.interp(times, shapes.GRID, function) for function in functions])
+
+
+@lru_cache(maxsize=16)
+def basis_on_grid(length: float) -> Floats:
+    """Leading eigenfunctions of a unit-variance Matern-5/2 on the grid, scaled: (basis, grid)."""
+    distance = np.sqrt(5) * np.abs(shapes.GRID[:, None] - shapes.GRID) / length
+    kernel = (1 + distance + distance**2 / 3) * np.exp(-distance)
+    values, vectors = np.linalg.eigh(kernel)
+    leading = slice(-1, -BASIS - 1, -1)
+    return np.ascontiguousarray((vectors[:, leading] * np.sqrt(np.maximum(values[leading], 0))).T)
+
+
+def _evidence(
+    one: Floats,
+    shape: Floats,
+    basis: dict[float, Floats],
+    discrepancies: tuple[tuple[float, float, float], ...],
+    log_root: Floats,
+) -> Evidence:
+    kinds = (len(CORRELATIONS), len(discrepancies))
+    count = shape.shape[1]
+    one_one, log_scale = np.empty(kinds), np.empty(kinds)
+    one_shape, shape_shape = np.empty((*kinds, count)), np.empty((*kinds, count))
+    solve = np.zeros((*kinds, BASIS, BASIS))
+    solve_one, solve_shape = np.zeros((*kinds, BASIS)), np.zeros((*kinds, BASIS, count))
+    plain_one = np.einsum("nb,nb->n", one, one)
+    plain_cross = np.einsum("nb,nsb->ns", one, shape, optimize=True)
+    plain_shape = np.einsum("nsb,nsb->ns", shape, shape, optimize=True)
+    for d, (length, ratio, prior) in enumerate(discrepancies):
+        log_scale[:, d] = log_root + np.log(prior)
+        if ratio > 0:
+            functions = basis[length]
+            outer = functions @ functions.transpose(0, 2, 1)
+            root = np.linalg.cholesky(outer + np.eye(BASIS) / ratio)
+            solve[:, d] = np.linalg.inv(root)
+            projected = solve[:, d] @ functions
+            solve_one[:, d] = np.einsum("nkb,nb->nk", projected, one)
+            solve_shape[:, d] = projected @ shape.transpose(0, 2, 1)
+            diagonal = np.diagonal(root, axis1=1, axis2=2)
+            log_scale[:, d] -= np.log(diagonal).sum(axis=1) + 0.5 * BASIS * np.log(ratio)
+        one_one[:, d] = plain_one - (solve_one[:, d] ** 2).sum(axis=1)
+        one_shape[:, d] = plain_cross - np.einsum("nk,nks->ns", solve_one[:, d], solve_shape[:, d], optimize=True)
+        shape_shape[:, d] = plain_shape - np.einsum("nks,nks->ns", solve_shape[:, d], solve_shape[:, d], optimize=True)
+    shape_shape -= one_shape**2 / one_one[..., None]
+    return Evidence(
+        one_one,
+        one_shape,
+        np.maximum(shape_shape, 1e-12),
+        log_scale,
+        np.maximum(LEAST_INFORMATION, one_one),
+        solve_one,
+        solve_shape,
+        solve,
+    )

@@ -1,0 +1,129 @@
+"""The alarm for sudden changes, at a few microseconds a point.
+
+It bets against "the next point is like those before": each point's surprise under an AR(1) with level, learnt from
+the points before it, feeds eight e-CUSUMs, one for each size and direction of shift (methods.md 6). Its threshold is
+the mean number of points between false alarms, not a significance level. It fires on steep slopes too: what it
+suspects is looked at again in `breaks`.
+"""
+
+from __future__ import annotations
+
+import math
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+BETS = np.array([-2.0, -1.0, -0.5, -0.25, 0.25, 0.5, 1.0, 2.0])  # sizes of shift bet on, in sd of the surprise
+CLIP = 3.5  # one point alone is never an alarm
+RUN_LENGTH = 3.0  # one false alarm in so many runs of this length; the second look removes those
+WARM_UP = 6  # points before the first bet
+SHOCK = 4.0  # sd: one such surprise is looked at too; where noise remembers long, a break shows in one point only
+
+
+class Alarm:
+    """The e-CUSUM of one metric, point by point."""
+
+    __slots__ = ("_bets", "_count", "_previous", "_sums", "threshold")
+
+    def __init__(self, threshold: float) -> None:
+        self.threshold = threshold
+        self.restart()
+
+    def restart(self) -> None:
+        """Forget everything: a new regime begins."""
+        self._count = 0
+        self._previous = math.nan
+        self._sums = (0.0, 0.0, 0.0, 0.0, 0.0)  # x, y, xx, xy, yy with x the point before y, relative to the first
+        self._bets = [0.0] * len(BETS)
+
+    def push(self, value: float) -> bool:
+        """Take one point; true when the evidence for a shift passes the threshold."""
+        if self._count == 0:
+            self._previous = value
+            self._count = 1
+            return False
+        x, y = self._previous, value
+        surprise = _surprise(self._count - 1, self._sums, x, y)
+        self._previous = value
+        self._count += 1
+        sx, sy, sxx, sxy, syy = self._sums
+        self._sums = (sx + x, sy + y, sxx + x * x, sxy + x * y, syy + y * y)
+        if surprise == 0.0:
+            return False
+        bets = self._bets
+        evidence = 0.0
+        for i, size in enumerate(_BET_SIZES):
+            held = bets[i]
+            bets[i] = held = (held if held > 0 else 0.0) + size * surprise - 0.5 * size * size
+            evidence += math.exp(held if held < 700 else 700)
+        return evidence / len(bets) > self.threshold
+
+
+_BET_SIZES = tuple(BETS.tolist())
+
+
+def _surprise(pairs: int, sums: tuple[float, float, float, float, float], x: float, y: float) -> float:
+    """How far y lies from its prediction given x, as a standard normal deviate; 0 while there is too little to say."""
+    if pairs < WARM_UP:
+        return 0.0
+    sx, sy, sxx, sxy, syy = sums
+    mean_x, mean_y = sx / pairs, sy / pairs
+    var_x = sxx / pairs - mean_x * mean_x
+    var_y = syy / pairs - mean_y * mean_y
+    covariance = sxy / pairs - mean_x * mean_y
+    if not (var_x > 1e-12 * sxx / pairs and var_y > 1e-12 * syy / pairs):
+        return 0.0
+    slope = covariance / var_x
+    freedom = pairs - 2
+    left = pairs * max(var_y - slope * covariance, 1e-12 * var_y) / freedom
+    leverage = 1 + 1 / pairs + (x - mean_x) ** 2 / (pairs * var_x)
+    t = (y - mean_y - slope * (x - mean_x)) / math.sqrt(left * leverage)
+    # A t deviate as a normal one (Wallace 1959): with few points a large t is no great surprise.
+    z = math.copysign(math.sqrt(freedom * math.log1p(t * t / freedom)), t) * (8 * freedom + 1) / (8 * freedom + 3)
+    return max(-CLIP, min(CLIP, z))
+
+
+def suspects(values: Floats) -> list[int]:
+    """Indices worth a second look: where the alarm goes off (restarting after each) and single great surprises."""
+    found: set[int] = set()
+    start = 0
+    while len(values) - start >= WARM_UP + 2:
+        surprise = _surprises(values[start:])
+        found.update((np.flatnonzero(np.abs(surprise) > SHOCK) + start).tolist())
+        over = np.flatnonzero(_bets(np.clip(surprise, -CLIP, CLIP)) > RUN_LENGTH * len(values))
+        if len(over) == 0:
+            break
+        start += int(over[0])
+        found.add(start)
+    return sorted(found)
+
+
+def _surprises(values: Floats) -> Floats:
+    """`_surprise` of every point of an array at once, given those before it."""
+    centred = values - values[0]
+    x, y = centred[:-1], centred[1:]
+    before = np.arange(len(x), dtype=np.float64)  # pairs known before each prediction
+    sums = [np.concatenate([[0.0], np.cumsum(column)[:-1]]) for column in (x, y, x * x, x * y, y * y)]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sx, sy, sxx, sxy, syy = (column / before for column in sums)
+        var_x, var_y, covariance = sxx - sx * sx, syy - sy * sy, sxy - sx * sy
+        slope = covariance / var_x
+        freedom = before - 2
+        left = before * np.maximum(var_y - slope * covariance, 1e-12 * var_y) / freedom
+        leverage = 1 + 1 / before + (x - sx) ** 2 / (before * var_x)
+        t = (y - sy - slope * (x - sx)) / np.sqrt(left * leverage)
+        z = np.sign(t) * np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
+        known = (before >= WARM_UP) & (var_x > 1e-12 * sxx) & (var_y > 1e-12 * syy) & np.isfinite(z)
+    return np.concatenate([[0.0], np.where(known, z, 0.0)])
+
+
+def _bets(surprise: Floats) -> Floats:
+    """Evidence for a shift after every point: the mean of the e-CUSUMs."""
+    gains = BETS[:, None] * surprise - 0.5 * BETS[:, None] ** 2 * (surprise != 0)
+    total = np.cumsum(gains, axis=1)
+    lowest = np.minimum.accumulate(np.concatenate([np.zeros((len(BETS), 1)), total[:, :-1]], axis=1), axis=1)
+    evidence: Floats = np.exp(np.minimum(total - lowest, 700)).mean(axis=0)
+    return evidence
+
+

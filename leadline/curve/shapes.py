@@ -1,0 +1,153 @@
+"""The shape bank: what curves of training metrics look like, as functions of elapsed time.
+
+Time u runs from 0 (first point) to 1 (now) and on to 2 (twice as long). A shape has no scale and no sign: the
+posterior finds both, so every shape also stands for its mirror image. `python -m leadline.curve.shapes` draws it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+STEPS_PER_RUN = 60  # grid intervals in [0, 1]
+GRID = np.arange(2 * STEPS_PER_RUN + 1) / STEPS_PER_RUN
+EXCURSION = 1.0  # x
+# sigmoids extrapolate without bound (methods.md 3)
+
+
+def _line(u: Floats) -> Floats:
+    return u[None, :]
+
+
+def _saturating(u: Floats) -> Floats:
+    """Exponential approach, from the start or after a wait."""
+    tau, start = _mesh(np.geomspace(0.03, 1.5, 18), [0.0, 0.05, 0.1, 0.2, 0.35, 0.5])
+    return -np.expm1(-np.maximum(u - start, 0) / tau)
+
+
+def _sigmoid(u: Floats) -> Floats:
+    centre, width = _mesh(np.linspace(-0.1, 1.5, 33), np.geomspace(0.015, 0.35, 9))
+    return 1 / (1 + np.exp(np.clip((centre - u) / width, -60, 60)))
+
+
+def _power(u: Floats) -> Floats:
+    (power,) = _mesh([0.15, 0.25, 0.35, 0.5, 0.7, 1.4, 2.0, 2.8, 4.0])
+    return u**power
+
+
+def _ramp(u: Floats) -> Floats:
+    """Straight up from `start`, flat from `end` on."""
+    start, end = _mesh(np.linspace(0, 0.9, 13), np.linspace(0.04, 1.5, 28), where=lambda s, e: e - s > 0.03)
+    return np.clip((u - start) / (end - start), 0, 1)
+
+
+def _bend(u: Floats) -> Floats:
+    """Straight, then straight with another slope: slower, faster, or back."""
+    corner, change = _mesh(np.linspace(0.08, 1.0, 24), [-2.5, -1.6, -0.75, -0.5, 1.0, 3.0])
+    return u + change * np.maximum(u - corner, 0)
+
+
+def _hinge(u: Floats) -> Floats:
+    """Flat, then rising: a take-off."""
+    (corner,) = _mesh(np.linspace(0.05, 0.95, 31))
+    return np.maximum(u - corner, 0)
+
+
+def _peak(u: Floats) -> Floats:
+    """Up to a peak, anywhere until now and beyond, then down at its own pace and by its own share."""
+    peak, rise, decay, loss = _mesh(
+        np.linspace(0.04, 1.4, 35), [0.25, 0.5, 1.0], [0.08, 0.25, 0.8], [0.3, 0.6, 1.0, 1.5]
+    )
+    climb = -np.expm1(-np.minimum(u, peak) / (rise * peak)) / -np.expm1(-1 / rise)
+    return climb + loss * np.expm1(-np.maximum(u - peak, 0) / decay)
+
+
+def _round_peak(u: Floats) -> Floats:
+    """Up and down without a corner: a bump, steeper before than after or evenly."""
+    peak, before, after, loss = _mesh(np.linspace(0.1, 1.3, 25), [0.2, 0.4, 0.8], [0.15, 0.3, 0.6, 1.2], [0.5, 1.0])
+    width = np.where(u < peak, before * peak, after)
+    bump = np.exp(-0.5 * ((u - peak) / width) ** 2)
+    return np.where(u < peak, bump, 1 - loss * (1 - bump))
+
+
+def _two_stage(u: Floats) -> Floats:
+    """Two rises with a landing between."""
+    first, second, share = _mesh(np.linspace(0.08, 0.6, 8), np.linspace(0.35, 1.2, 12), [0.35, 0.65])
+    return share * _smooth_step(u, first) + (1 - share) * _smooth_step(u, second)
+
+
+def _dip(u: Floats) -> Floats:
+    """A rise that was set back for a while and recovered."""
+    centre, width, depth = _mesh(np.linspace(0.2, 0.9, 12), [0.06, 0.12], [0.4, 0.8])
+    return u - depth * np.exp(-0.5 * ((u - centre) / width) ** 2)
+
+
+def _step(u: Floats) -> Floats:
+    (place,) = _mesh((np.arange(60) + 0.5) / 60)
+    return (u > place).astype(np.float64)
+
+
+def _smooth_step(u: Floats, centre: Floats, width: float = 0.05) -> Floats:
+    return 1 / (1 + np.exp(np.clip((centre - u) / width, -60, 60)))
+
+
+def _mesh(*axes: object, where: Callable[..., NDArray[np.bool_]] | None = None) -> list[Floats]:
+    """All combinations of the parameters, each as a column that broadcasts against a row of times."""
+    grids = [grid.ravel() for grid in np.meshgrid(*[np.asarray(axis, dtype=np.float64) for axis in axes])]
+    if where is not None:
+        keep = where(*grids)
+        grids = [grid[keep] for grid in grids]
+    return [grid[:, None] for grid in grids]
+
+
+FAMILIES: dict[str, tuple[Callable[[Floats], Floats], float]] = {  # shape -> (function, prior share)
+    "line": (_line, 0.14),
+    "saturating": (_saturating, 0.18),
+    "sigmoid": (_sigmoid, 0.12),
+    "power": (_power, 0.08),
+    "ramp": (_ramp, 0.10),
+    "bend": (_bend, 0.08),
+    "hinge": (_hinge, 0.06),
+    "peak": (_peak, 0.07),
+    "round peak": (_round_peak, 0.07),
+    "two-stage": (_two_stage, 0.03),
+    "dip": (_dip, 0.02),
+    "step": (_step, 0.05),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """Every shape on the grid, with the share of belief its family lends it."""
+
+    grid: Floats  # (shapes, len(GRID))
+    share: Floats  # (shapes,), sums to 1
+    family: NDArray[np.int64]  # index into FAMILIES
+
+
+@lru_cache(maxsize=1)
+def bank() -> Bank:
+    """The bank, made once a process."""
+    rows = [function(GRID) for function, _ in FAMILIES.values()]
+    share = [np.full(len(row), share / len(row)) for row, (_, share) in zip(rows, FAMILIES.values(), strict=True)]
+    family = [np.full(len(row), index) for index, row in enumerate(rows)]
+    return Bank(np.concatenate(rows), np.concatenate(share), np.concatenate(family))
+
+
+def evaluate(times: Floats) -> Floats:
+    """Every shape of the bank at these times: (shapes, times)."""
+    return np.concatenate([function(times) for function, _ in FAMILIES.values()])
+
+
+def log_prior(seen: Floats) -> Floats:
+    """Log prior of every shape, given its values at the bins: far excursions beyond what is seen are unlikely."""
+    whole = np.ptp(bank().grid, axis=1)
+    weight = bank().share * (np.maximum(np.ptp(seen, axis=1), 1e-9 * whole) / whole) ** EXCURSION
+    logs: Floats = np.log(weight / weight.sum())
+    return logs

@@ -1,0 +1,61 @@
+"""The one thing each path did: every path falls into exactly one class.
+
+The constants are shares of the path's own pace and range, so rescaling a metric changes nothing (methods.md 4).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..curve import Curve
+
+Flags = NDArray[np.bool_]
+
+AT_REST = 0.1  # of the path's own best pace: slower is flat
+FELL = 0.12  # of the path's own range, since its highest point: less is not a decline
+ROSE = 0.15  # of the path's own range, up to its highest point: less is not a peak
+CHANGE_OF_PACE = 0.1  # of the pace itself: less is neither speeding up nor slowing down
+
+
+def rising(curve: Curve) -> Flags:
+    """Paths that move up at a clear share of their own best pace."""
+    return ~curve.trendless & (curve.speed > AT_REST)
+
+
+def accelerating(curve: Curve) -> Flags:
+    return rising(curve) & (curve.slowing > CHANGE_OF_PACE * _pace(curve))
+
+
+def decelerating(curve: Curve) -> Flags:
+    return rising(curve) & (curve.slowing < -CHANGE_OF_PACE * _pace(curve))
+
+
+def peaked(curve: Curve) -> Flags:
+    """Paths that rose to a highest point inside the run, lost a clear share since, and are not on their way up."""
+    seen = curve.seen
+    top = seen.max(axis=1)
+    fell = top - seen[:, -1] > FELL * curve.span
+    rose = top - seen[:, 0] > ROSE * curve.span
+    inside = seen.argmax(axis=1) < curve.now
+    return ~curve.trendless & ~rising(curve) & fell & rose & inside
+
+
+def declining(curve: Curve) -> Flags:
+    """Paths that move down now without having risen before, or that fell at a break and stayed down."""
+    falls = curve.speed < -AT_REST
+    if curve.breaks:
+        falls |= ~rising(curve) & (curve.seen.max(axis=1) - curve.seen[:, -1] > (1 - ROSE) * curve.span)
+    return ~curve.trendless & falls & ~peaked(curve)
+
+
+def flat(curve: Curve) -> Flags:
+    """Paths that moved and have come to rest."""
+    return ~(curve.trendless | rising(curve) | peaked(curve) | declining(curve))
+
+
+def _pace(curve: Curve) -> NDArray[np.float64]:
+    """How far each path came in the last window."""
+    first, last = curve.last_window
+    change: NDArray[np.float64] = np.abs(curve.paths[:, last] - curve.paths[:, first])
+    return change

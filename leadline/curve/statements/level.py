@@ -1,0 +1,40 @@
+"""Where does it stand at a step, and at which of these steps did it stand best?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..curve import Curve
+from ..statement import Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """The step with the highest posterior mean: never the luckiest point."""
+
+    step: float
+    level: float  # posterior mean there
+    probability: float  # share of paths on which no other step is better
+    close: tuple[float, ...]  # other steps that may well be as good, best first
+
+
+def level_at(curve: Curve, step: float) -> Statement:
+    """The level at a step, seen or still to come, with its 80 % interval."""
+    levels = curve.at(step)
+    low, high = np.quantile(levels, [0.1, 0.9])
+    mean = float(levels.mean())
+    return Statement(curve.metric, "level", 1.0, (step, step), mean, (float(low), float(high)))
+
+
+def best_of(curve: Curve, steps: Sequence[float]) -> Best:
+    """The best of some steps (checkpoints), and those too close to it to leave out."""
+    levels = np.stack([curve.at(step) for step in steps], axis=1)
+    means = levels.mean(axis=0)
+    chosen = int(means.argmax())
+    wins = np.bincount(levels.argmax(axis=1), minlength=len(steps)) / len(levels)
+    even = 1 / len(steps)
+    close = [i for i in np.argsort(-wins, kind="stable") if i != chosen and wins[i] > max(even, 0.5 * wins[chosen])]
+    return Best(float(steps[chosen]), float(means[chosen]), float(wins[chosen]), tuple(float(steps[i]) for i in close))

@@ -1,0 +1,40 @@
+"""Did it peak, and when?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..curve import Curve
+from ..statement import Statement
+from . import classes
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The highest point of a curve that has come down since."""
+
+    step: float
+    interval: tuple[float, float]  # 80 %
+    probability: float
+
+
+def peak_of(curve: Curve) -> Peak | None:
+    """Where the paths that peaked did so; nothing when none did."""
+    if not curve.decidable:
+        return None
+    peaked = classes.peaked(curve)
+    if not peaked.any():
+        return None
+    places = curve.grid[curve.seen[peaked].argmax(axis=1)]
+    low, middle, high = np.quantile(places, [0.1, 0.5, 0.9])
+    return Peak(float(middle), (float(low), float(high)), float(peaked.mean()))
+
+
+def has_peaked(curve: Curve) -> Statement:
+    """It rose to a peak and has come down since."""
+    peak = peak_of(curve)
+    if peak is None:
+        return Statement(curve.metric, "peaked", 0.0)
+    return Statement(curve.metric, "peaked", peak.probability, peak.interval, peak.step, peak.interval)

@@ -1,0 +1,53 @@
+"""What Leadline says when it cannot go on.
+
+LeadlineError             everything we can explain; shown without a traceback
+├── NothingReadable       no source found a run at the path (exit code 3)
+├── NotOneRun             the path holds several runs, and only the user knows which (exit code 3)
+└── MissingExtra          an optional package is needed for what was asked
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from types import ModuleType
+
+
+class LeadlineError(Exception):
+    """What happened, what was tried, and what to do next, as one short text."""
+
+    def __init__(self, what: str, *, tried: str, next_step: str) -> None:
+        self.what, self.tried, self.next_step = what, tried, next_step
+        super().__init__(self.told())
+
+    def told(self, escape: Callable[[str], str] = str) -> str:
+        """The text, each part through `escape`: parts may quote names from a user's disk."""
+        return f"{escape(self.what)}\n  tried: {escape(self.tried)}\n  next:  {escape(self.next_step)}"
+
+
+class NothingReadable(LeadlineError):
+    """No source found a run there."""
+
+
+class NotOneRun(LeadlineError):
+    """Several runs were found where one was asked for."""
+
+
+class MissingExtra(LeadlineError):
+    """An optional package is not installed."""
+
+
+def need(module: str, *, extra: str, to: str) -> ModuleType:
+    """The optional `module`, or an error that names the extra that brings it.
+
+    >>> need("json", extra="parquet", to="read rollouts kept as Parquet").__name__
+    'json'
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise MissingExtra(
+            f"The package `{module}` is needed to {to}.",
+            tried=f"import {module} ({error})",
+            next_step=f"pip install 'leadline[{extra}]'",
+        ) from error

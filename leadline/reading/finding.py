@@ -1,0 +1,33 @@
+"""A finding: something seen in the run that means something, with what it rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..run import Rollout
+
+Severity = Literal["note", "concern", "critical"]
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Where a finding can be checked: a signal over a span of steps, or the samples themselves."""
+
+    signal: str  # canonical name, or "rollouts"
+    first_step: int
+    last_step: int
+    text: str | None = None
+    samples: tuple[Rollout, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One sentence with a stable id, how sure we are, and its evidence."""
+
+    id: str  # dotted and stable: "reward.train_eval_gap"
+    p: float  # probability that the sentence is true
+    severity: Severity
+    says: str
+    since_step: int | None = None
+    evidence: tuple[Evidence, ...] = ()

@@ -1,0 +1,74 @@
+"""Numbers at the door: what a log's values are, whatever their writer made of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+
+import orjson
+
+WRAPPER = re.compile(r"^np\.\w+\((.*)\)$")  # numpy 2 scalars printed by repr
+
+
+def as_number(value: object) -> float | None:
+    """The number in a logged value; None when there is none. A logged null is a NaN that JSON could not write.
+
+    >>> [as_number(value) for value in (True, "0.5", None, "np.float64(2.0)", 10**400, "high")]
+    [1.0, 0.5, nan, 2.0, inf, None]
+    """
+    if type(value) is float:  # nearly all of them, so first
+        return value
+    if value is None:
+        return math.nan
+    if isinstance(value, (bool, int, float)):
+        try:
+            return float(value)
+        except OverflowError:  # an integer beyond any float
+            return math.inf if value > 0 else -math.inf
+    if isinstance(value, str):
+        wrapped = WRAPPER.match(value.strip())
+        try:
+            return float(wrapped[1] if wrapped else value)
+        except ValueError:
+            return None
+    return None
+
+
+def as_step(value: object) -> int | None:
+    """The step in a logged value; None when it is no whole number that a step can be."""
+    number = as_number(value)
+    if number is None or not math.isfinite(number) or number != int(number) or abs(number) >= 2**53:
+        return None
+    return int(number)
+
+
+def flat(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+    """The leaves of nested mappings, their keys joined by a slash.
+
+    >>> dict(flat({"reward": 1, "critic": {"score": {"mean": 2}}}))
+    {'reward': 1, 'critic/score/mean': 2}
+    """
+    open_levels = [("", iter(values.items()))]  # a stack, since a hostile log may nest deeper than Python recurses
+    while open_levels:
+        prefix, level = open_levels[-1]
+        for key, value in level:
+            if isinstance(value, dict):
+                open_levels.append((f"{prefix}{key}/", iter(value.items())))
+                break
+            yield f"{prefix}{key}", value
+        else:
+            open_levels.pop()
+
+
+def loads(data: bytes) -> object:
+    """The JSON value in `data`, bare NaN and Infinity and 1e400 included. Raises ValueError when it is torn."""
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError:
+        pass
+    try:
+        return json.loads(data.decode("utf-8", errors="replace").removeprefix("\ufeff"))
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error

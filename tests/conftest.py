@@ -1,0 +1,62 @@
+"""Shared fixtures: the bundled runs, and small logs written as their frameworks write them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLES = ROOT / "leadline" / "examples"
+
+# No deadline: the machine may be busy. The same examples every time: a red suite means that the code changed.
+hypothesis.settings.register_profile("suite", deadline=None, derandomize=True, max_examples=60)
+hypothesis.settings.load_profile("suite")
+
+Rows = Sequence[tuple[int, Mapping[str, object]]]
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    return ROOT
+
+
+@pytest.fixture(params=["healthy", "collapsed", "hacked"])
+def example(request: pytest.FixtureRequest) -> Path:
+    return EXAMPLES / str(request.param)
+
+
+def trl_bytes(rows: Rows, **state: object) -> bytes:
+    history = [{**values, "step": step} for step, values in rows]
+    return json.dumps({"global_step": 0, "max_steps": 1000, **state, "log_history": history}).encode()
+
+
+def verl_bytes(rows: Rows) -> bytes:
+    return b"".join(json.dumps({"step": step, "data": dict(values)}).encode() + b"\n" for step, values in rows)
+
+
+@pytest.fixture
+def trl(tmp_path: Path) -> Callable[..., Path]:
+    """Writes a TRL log and returns its path."""
+
+    def write(rows: Rows, **state: object) -> Path:
+        path = tmp_path / "trainer_state.json"
+        path.write_bytes(trl_bytes(rows, **state))
+        return path
+
+    return write
+
+
+@pytest.fixture
+def verl(tmp_path: Path) -> Callable[[Rows], Path]:
+    """Writes a verl log and returns its path."""
+
+    def write(rows: Rows) -> Path:
+        path = tmp_path / "metrics.jsonl"
+        path.write_bytes(verl_bytes(rows))
+        return path
+
+    return write

@@ -1,0 +1,85 @@
+"""The JSON form, schema 1: field names are fixed, and every field is there from the start."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import EXAMPLES
+
+from leadline import read
+from leadline.cli import main
+
+KEYS = {
+    "": "schema run reward kl_reward policy_loss findings expected judgement resources conflicts",
+    "run": "path framework algorithm first_step last_step points planned_steps signals unread_keys missing events"
+    " notes",
+    "reward": "shape p peak says",
+    "kl_reward": "regime p since_step segments",
+    "policy_loss": "informative pattern why",
+    "judgement": "verdict p_continue_pays upside risk best_checkpoint because would_change next_look_step",
+    "judgement.upside": "mean p10 p90",
+    "judgement.risk": "p_worse mean_loss",
+    "resources": "phases bottleneck notes",
+}
+SHAPES = {"accelerating", "rising", "decelerating", "flat", "declining", "peaked", "noise", "undecided"}
+
+
+def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, object]:
+    assert main(["read", "--json", *argv]) == 0
+    out = capsys.readouterr()
+    assert out.err == ""
+    data = json.loads(out.out)
+    assert isinstance(data, dict)
+    return data
+
+
+def test_every_field_is_there(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    data = printed(capsys, str(example))
+    for where, names in KEYS.items():
+        part: object = data
+        for key in filter(None, where.split(".")):
+            part = part[key]  # type: ignore[index]
+        assert isinstance(part, dict)
+        assert set(part) == set(names.split()), where
+    assert data["schema"] == 1
+
+
+def test_the_reward_part_is_filled(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    reward = printed(capsys, str(example))["reward"]
+    assert isinstance(reward, dict)
+    assert reward["shape"] in SHAPES
+    assert set(reward["p"]) <= SHAPES
+    assert all(0 <= p <= 1 for p in reward["p"].values())
+    assert reward["says"]
+    if reward["peak"] is not None:
+        assert set(reward["peak"]) == {"step", "interval", "p"}
+        low, high = reward["peak"]["interval"]
+        assert low <= reward["peak"]["step"] <= high
+
+
+def test_signals_are_named_with_key_points_and_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    run = printed(capsys, str(EXAMPLES / "collapsed"))["run"]
+    assert isinstance(run, dict)
+    signal = run["signals"]["reward/mean"]
+    assert set(signal) == {"key", "points", "kind"}
+    assert (signal["key"], signal["points"]) == ("critic/score/mean", 524)
+    assert "before KL penalty" in signal["kind"]
+
+
+def test_findings_carry_their_evidence(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    findings = printed(capsys, str(example))["findings"]
+    assert isinstance(findings, list)
+    for finding in findings:
+        assert set(finding) == {"id", "p", "severity", "says", "since_step", "evidence"}
+        assert finding["severity"] in {"note", "concern", "critical"}
+        for evidence in finding["evidence"]:
+            assert {"signal", "from", "to"} <= set(evidence) <= {"signal", "from", "to", "text", "samples"}
+
+
+def test_sections_without_a_reader_say_so() -> None:
+    reading = read(EXAMPLES / "healthy")
+    assert (reading.judgement.verdict, reading.kl_reward.regime) == ("undecided", "undecided")
+    assert (reading.policy_loss.pattern, reading.policy_loss.why) == ("undecided", "not read yet")
+    assert reading.resources.notes == ("not read yet",)

@@ -1,0 +1,73 @@
+"""What every face of a reading promises: it never raises, obeys nothing a log says, and ends its last line."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leadline.contract import Reading, RunSummary
+from leadline.reading.finding import Evidence, Finding
+from leadline.reading.missing import Missing
+from leadline.reading.reward import RewardReading
+from leadline.report import RENDERERS, Renderer
+from leadline.run import Event, Rollout
+
+every_renderer = pytest.mark.parametrize("face", RENDERERS, ids=lambda face: face.NAME)
+
+EMPTY_RUN = RunSummary("run", None, None, None, None, 0, None, (), (), (), ())
+SILENT = RewardReading(shape="undecided", probabilities={}, peak=None, says="", findings=())
+NASTY = "\x1b[31mred\x07\r\n[bold]\u202e\x9b2J\udcff"
+
+
+def nasty_reading(text: str) -> Reading:
+    evidence = Evidence("rollouts", 1, 2, text=text, samples=(Rollout(1, text, text, float("nan")),))
+    return Reading(
+        run=dataclasses.replace(
+            EMPTY_RUN,
+            path=text,
+            framework=text,
+            unread_keys=(text,) * 9,
+            missing=(Missing(text, text),),
+            events=(Event("resume", 3, text),) * 9,
+            notes=(text,),
+        ),
+        reward=SILENT,
+        findings=(Finding("reward.test", 0.5, "critical", text, since_step=2, evidence=(evidence,)),),
+    )
+
+
+@every_renderer
+def test_an_empty_reading_can_be_shown(face: Renderer) -> None:
+    shown = face.render(Reading(run=EMPTY_RUN, reward=SILENT))
+    assert shown.endswith("\n")
+    assert "undecided" in shown
+
+
+@every_renderer
+@given(text=st.text(st.characters(), max_size=20), width=st.integers(1, 200))
+def test_any_text_can_be_shown(face: Renderer, text: str, width: int) -> None:
+    assert face.render(nasty_reading(text), width=width).endswith("\n")
+
+
+@every_renderer
+def test_text_from_a_log_cannot_command_the_terminal(face: Renderer) -> None:
+    shown = face.render(nasty_reading(NASTY))
+    assert not set(shown) & set("\x1b\x07\r\x9b")
+
+
+def test_the_terminal_shows_markup_of_a_log_as_it_stands() -> None:
+    assert "[bold]" in RENDERERS[0].render(nasty_reading(NASTY))
+
+
+@every_renderer
+def test_the_same_reading_is_shown_the_same(face: Renderer) -> None:
+    assert face.render(nasty_reading("x")) == face.render(nasty_reading("x"))
+
+
+def test_color_is_only_used_when_asked_for() -> None:
+    terminal = RENDERERS[0]
+    assert "\x1b[" in terminal.render(nasty_reading("x"), color=True)
+    assert "\x1b[" not in terminal.render(nasty_reading("x"), color=False)

@@ -1,0 +1,102 @@
+"""Changes to a run that must not change what is said about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import EXAMPLES
+
+from leadline.contract import as_data
+from leadline.pipeline import read, read_run
+from leadline.sources import open_run
+
+Entry = dict[str, object]
+
+
+def entries(run: str) -> list[Entry]:
+    if run == "collapsed":
+        return [json.loads(line) for line in (EXAMPLES / run / "metrics.jsonl").read_text().splitlines()]
+    history = json.loads((EXAMPLES / run / "trainer_state.json").read_text())["log_history"]
+    assert isinstance(history, list)
+    return history
+
+
+def written(folder: Path, run: str, rows: list[Entry]) -> Path:
+    if run == "collapsed":
+        (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        state = json.loads((EXAMPLES / run / "trainer_state.json").read_text())
+        (folder / "trainer_state.json").write_text(json.dumps({**state, "log_history": rows}))
+    (folder / "config.json").write_text((EXAMPLES / run / "config.json").read_text())
+    return folder
+
+
+def said(path: Path, **options: int) -> object:
+    data = as_data(read(path, **options))
+    return data["reward"], data["findings"]
+
+
+def shuffled_keys(row: Entry) -> Entry:
+    if isinstance(row.get("data"), dict):
+        return {"data": dict(reversed(row["data"].items())), "step": row["step"]}  # type: ignore[attr-defined]
+    return dict(reversed(row.items()))
+
+
+def with_unknown_metric(row: Entry) -> Entry:
+    if isinstance(row.get("data"), dict):
+        return {**row, "data": {**row["data"], "my/own/thing": 7}}  # type: ignore[dict-item]
+    return {**row, "my/own/thing": 7}
+
+
+TWINS: dict[str, Callable[[list[Entry]], list[Entry]]] = {
+    "keys in another order": lambda rows: [shuffled_keys(row) for row in rows],
+    "rows logged twice": lambda rows: [row for row in rows for _ in range(2)],
+    "an unknown metric": lambda rows: [with_unknown_metric(row) for row in rows],
+}
+
+
+@pytest.mark.parametrize("twin", TWINS)
+@pytest.mark.parametrize("run", ["healthy", "collapsed", "hacked"])
+def test_twin_runs_read_the_same(run: str, twin: str, tmp_path: Path) -> None:
+    assert said(written(tmp_path, run, TWINS[twin](entries(run)))) == said(written(tmp_path, run, entries(run)))
+
+
+@pytest.mark.parametrize("run", ["healthy", "collapsed", "hacked"])
+def test_until_reads_like_a_run_that_ended_there(run: str, tmp_path: Path) -> None:
+    k = 200
+    rows = [row for row in entries(run) if int(str(row["step"])) <= k]
+    assert said(EXAMPLES / run, until=k) == said(written(tmp_path, run, rows))
+
+
+def test_the_same_run_reads_the_same_twice(example: Path) -> None:
+    run = open_run(example)
+    assert as_data(read_run(run)) == as_data(read_run(run))
+
+
+def rescaled(row: Entry, scale: float, shift: float) -> Entry:
+    values: Entry = row["data"] if isinstance(row.get("data"), dict) else row  # type: ignore[assignment]
+    rewards = ("reward", "eval_reward", "critic/score/mean", "rewards/reward_fn/mean")
+    moved = {key: scale * float(str(values[key])) + shift for key in rewards if key in values}
+    return {**row, "data": {**values, **moved}} if values is not row else {**row, **moved}
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1000.0, 0.0), (0.01, 5.0)])
+@pytest.mark.parametrize("run", ["healthy", "collapsed", "hacked"])
+def test_the_unit_of_the_reward_does_not_matter(run: str, scale: float, shift: float, tmp_path: Path) -> None:
+    one = read(EXAMPLES / run).reward
+    other = read(written(tmp_path, run, [rescaled(row, scale, shift) for row in entries(run)])).reward
+    assert other.shape == one.shape
+    assert other.peak == one.peak
+    assert other.probabilities == pytest.approx(one.probabilities, abs=1e-3)
+
+
+@pytest.mark.parametrize("run", ["healthy", "collapsed", "hacked"])
+def test_the_unit_of_the_step_does_not_matter(run: str, tmp_path: Path) -> None:
+    one = read(EXAMPLES / run, until=300, budget=400).reward
+    longer = [{**row, "step": 10 * int(str(row["step"]))} for row in entries(run)]
+    other = read(written(tmp_path, run, longer), until=3000, budget=4000).reward
+    assert other.shape == one.shape
+    assert other.probabilities == pytest.approx(one.probabilities, abs=1e-3)

@@ -1,0 +1,153 @@
+"""The door: exit codes, options, and a clear sentence for every bad input."""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from conftest import EXAMPLES, trl_bytes
+
+import leadline
+from leadline.cli import main
+
+RNG = np.random.default_rng(0)
+NOISE = RNG.normal(size=80)
+STRANGE = {
+    "no reward at all": [(step, {"loss": 0.1}) for step in range(1, 40)],
+    "one point": [(1, {"reward": 0.5})],
+    "two points": [(1, {"reward": 0.5}), (2, {"reward": 0.6})],
+    "constant": [(step, {"reward": 0.5}) for step in range(1, 80)],
+    "all zero": [(step, {"reward": 0}) for step in range(1, 80)],
+    "all NaN": [(step, {"reward": math.nan}) for step in range(1, 80)],
+    "infinities": [(step, {"reward": math.inf if step % 2 else -math.inf}) for step in range(1, 80)],
+    "NaN from the middle on": [(step, {"reward": step if step < 40 else math.nan}) for step in range(1, 80)],
+    "two distinct values": [(step, {"reward": float(step % 7 == 0)}) for step in range(1, 80)],
+    "steps repeat": [(step // 2, {"reward": float(NOISE[step])}) for step in range(80)],
+    "steps go back": [(step % 30, {"reward": float(NOISE[step])}) for step in range(80)],
+    "steps fall": [(80 - step, {"reward": float(NOISE[step])}) for step in range(80)],
+    "steps far apart": [(step * 10**12, {"reward": float(NOISE[step])}) for step in range(80)],
+    "negative steps": [(step - 500, {"reward": float(NOISE[step])}) for step in range(80)],
+    "tiny": [(step, {"reward": 1e-300 * step}) for step in range(1, 80)],
+    "huge": [(step, {"reward": 1e300 * float(NOISE[step])}) for step in range(80)],
+    "tiny and huge": [(step, {"reward": 1e300 if step % 2 else 1e-300}) for step in range(80)],
+    "denormal": [(step, {"reward": 5e-324 * step}) for step in range(80)],
+    "a lone spike": [(step, {"reward": 1e9 if step == 40 else float(NOISE[step])}) for step in range(80)],
+    "integers": [(step, {"reward": step // 5}) for step in range(1, 80)],
+    "booleans": [(step, {"reward": step > 40}) for step in range(1, 80)],
+    "words": [(step, {"reward": "high"}) for step in range(1, 80)],
+    "past the plan": [(step, {"reward": float(NOISE[step])}) for step in range(80)],
+}
+
+
+@pytest.mark.parametrize("case", STRANGE)
+@pytest.mark.parametrize("face", [[], ["--json"]], ids=["terminal", "json"])
+def test_strange_input_gets_a_sensible_sentence(
+    case: str, face: list[str], trl: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = trl(STRANGE[case], max_steps=20 if case == "past the plan" else 200)
+    assert main(["read", str(file), *face]) == 0
+    out = capsys.readouterr()
+    assert out.err == ""
+    if face:
+        reading = json.loads(out.out)
+        assert len(reading["reward"]["says"]) > 10
+        if case == "past the plan":
+            assert reading["run"]["notes"] == ["the run is at step 79, past the 20 steps that were planned"]
+        if case in ("no reward at all", "one point", "two points", "all NaN", "words"):
+            assert reading["reward"]["shape"] == "undecided"
+    else:
+        assert "nan" not in out.out.replace("NaN", "")
+
+
+@pytest.mark.parametrize(
+    "case", ["nowhere", "empty folder", "empty file", "binary", "other json", "no rows", "unreadable"]
+)
+def test_nothing_readable_is_exit_code_3_and_says_what_next(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if case == "unreadable" and os.geteuid() == 0:
+        path = Path("a" * 5000)  # root may open anything; a name that is too long fails in the same way
+    else:
+        path = tmp_path / {"no rows": "trainer_state.json", "empty file": "metrics.jsonl"}.get(case, "run\x1b[31m.bin")
+    match case:
+        case "empty folder":
+            path.mkdir()
+        case "empty file":
+            path.touch()
+        case "binary":
+            path.write_bytes(bytes(range(256)) * 10)
+        case "other json":
+            path.write_text('{"hello": [1, 2]}')
+        case "no rows":
+            path.write_text('{"log_history": []}')
+        case "unreadable" if os.geteuid() != 0:
+            path.touch(mode=0)
+    assert main(["read", str(path)]) == 3
+    out = capsys.readouterr()
+    assert out.out == ""
+    assert "tried:" in out.err
+    assert "next:" in out.err
+    assert "\x1b" not in out.err
+    assert "Traceback" not in out.err
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [["read"], ["read", "x", "--budget", "0"], ["read", "x", "--until", "soon"], ["read", "x", "--no"], ["sing"]],
+)
+def test_wrong_usage_is_exit_code_2(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 2
+    assert "Usage:" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["read", "-h"], ["--version"]])
+def test_help_and_version_are_exit_code_0(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(argv) == 0
+    out = capsys.readouterr().out
+    assert leadline.__version__ in out if "--version" in argv else "Example" in out or "Commands" in out
+
+
+def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    data = trl_bytes([(step, {"reward": step / 10}) for step in range(1, 30)])
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=io.BytesIO(data)))
+    assert main(["read", "-", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["run"]["last_step"] == 29
+
+
+def test_until_and_budget_reach_the_reading(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", str(EXAMPLES / "healthy"), "--json", "--until", "100", "--budget", "900"]) == 0
+    run = json.loads(capsys.readouterr().out)["run"]
+    assert (run["last_step"], run["planned_steps"]) == (100, 900)
+
+
+def test_until_before_the_first_step_reads_nothing_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", str(EXAMPLES / "healthy"), "--json", "--until", "0"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["run"]["last_step"], data["run"]["signals"], data["reward"]["shape"]) == (None, {}, "undecided")
+    assert data["run"]["notes"] == ["nothing was logged up to this step"]
+
+
+def test_the_installed_command_prints_only_the_reading() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-m", "leadline", "read", str(EXAMPLES / "hacked"), "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout)["run"]["last_step"] == 679
+
+
+def test_a_reader_that_hangs_up_gets_no_traceback() -> None:
+    command = f"{sys.executable} -m leadline read {EXAMPLES / 'hacked'} --json | true"  # gone before the first byte
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("", "")

@@ -1,0 +1,23 @@
+"""The checkers of pyproject.toml, run as tests so that one command covers them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BIN = Path(sys.executable).parent
+CHECKS = {
+    "ruff check": [sys.executable, "-m", "ruff", "check", "."],
+    "ruff format": [sys.executable, "-m", "ruff", "format", "--check", "."],
+    "mypy": [sys.executable, "-m", "mypy"],
+    "import layers": [str(BIN / "lint-imports"), "--no-logo"],
+}
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_checker_is_content(check: str, root: Path) -> None:
+    done = subprocess.run(CHECKS[check], cwd=root, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
