@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from shapes import Array
 
-from leadline.curve import fit_curves
+from leadline.curve import Curve, fit_curves
 from leadline.curve.statements import BAR, Peak, shape_of
 from leadline.run import Series
 
@@ -27,6 +27,7 @@ class Look:
     peak: tuple[float, float, float] | None  # place, low, high, as u; where a peak is likelier than not
     breaks: tuple[float, ...]  # as u
     paths: Array  # (paths, places), in the values' units
+    since_start: float  # share of paths that moved and ended above where they began, minus the share that ended below
 
     def share(self, *words: str) -> float:
         return sum(self.probabilities.get(word, 0.0) for word in words)
@@ -41,7 +42,7 @@ class Look:
 
     @property
     def statistic(self) -> float:
-        """One signed number, for matching false alarms with the tests."""
+        """Rising now against falling now, as one signed number for matching false alarms with the tests."""
         return self.up - self.down
 
     @property
@@ -71,7 +72,16 @@ def look(values: Array, *, places: Array | None = None, steps: Array | None = No
         peak=_places(peak, last) if peak is not None and peak.probability > 0.5 else None,
         breaks=breaks,
         paths=np.column_stack([curve.at(float(u * last)) for u in where]) if where.size else np.empty((0, 0)),
+        since_start=_since_start(curve),
     )
+
+
+def _since_start(curve: Curve) -> float:
+    """The question that a slope test answers: higher in the last tenth than in the first, or lower?"""
+    seen = curve.paths[:, : curve.now + 1]
+    tenth = max(seen.shape[1] // 10, 1)
+    change = seen[:, -tenth:].mean(axis=1) - seen[:, :tenth].mean(axis=1)
+    return float(np.mean(np.sign(change) * ~curve.trendless))
 
 
 def _places(peak: Peak, last: int) -> tuple[float, float, float]:

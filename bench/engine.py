@@ -88,6 +88,7 @@ def draw_reliability(records: list[Record], path: Path) -> None:
         error = 2 * np.sqrt(np.maximum(held * (1 - held), 0.25 / counts) / counts)
         axis.plot([0, 1], [0, 1], color="0.8", linewidth=1)
         axis.errorbar(said, held, yerr=error, fmt="o-", markersize=3, linewidth=1, color="tab:blue")
+        axis.set_ylim(-0.03, 1.03)
         axis.set_title(f"{name} ({counts.sum()})", fontsize=10)
     figure.supxlabel("probability said")
     figure.supylabel("share true")

@@ -13,6 +13,7 @@ TITLE = "False direction on noise, at the level the product speaks at"
 TARGET = "<= 1 % (peers: 20 to 60 %)"
 MATCHED = (0.5, 0.9)  # the phi whose null series also set the thresholds of the power row
 METHODS = ("Leadline", *DIRECTIONS)
+SINCE = "Leadline, since the start"  # the question a slope test answers; "Leadline" alone asks about now
 SLOW = "local linear trend"  # a tenth of a second a fit: it gets every other series
 
 
@@ -40,7 +41,11 @@ def score(noise: str, phi: float, n: int, index: int) -> list[Record]:
     seen = look(values)
     tests = {name: test(values) for name, test in DIRECTIONS.items() if name != SLOW or index % 2 == 0}
     decisions = {"Leadline": seen.spoken, **{name: test.decision for name, test in tests.items()}}
-    statistics = {"Leadline": seen.statistic, **{name: test.statistic for name, test in tests.items()}}
+    statistics = {
+        "Leadline": seen.statistic,
+        SINCE: seen.since_start,
+        **{name: test.statistic for name, test in tests.items()},
+    }
     found = {"Leadline": len(seen.breaks), **{name: len(find(values)) for name, find in BREAKS.items()}}
     about = {"noise": noise, "phi": phi, "n": n, "word": seen.word, "sure": max(seen.up, seen.down) > 0.95}
     return [{**about, "decisions": decisions, "statistics": statistics, "breaks": found}]

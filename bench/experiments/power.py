@@ -14,6 +14,7 @@ from experiments import nulls
 NAME = "power"
 TITLE = "Power at matched 5 % false alarms"
 TARGET = "above every peer at every n; n >= 1000: >= .9"
+METHODS = ("Leadline", nulls.SINCE, *DIRECTIONS)
 SNRS = (1.0, 2.0, 4.0)
 HEADLINE = (2.0, 4.0)  # SNR 1 is told apart: it keeps the row informative where the others reach 1
 
@@ -35,7 +36,11 @@ def score(family: str, snr: float, phi: float, n: int, index: int) -> list[Recor
     truth = mirrored(draw_of_class("rising", family, rng), rng)
     values = observe(truth, n, snr, phi, rng).values
     seen = look(values)
-    statistics = {"Leadline": seen.statistic, **{name: test(values).statistic for name, test in DIRECTIONS.items()}}
+    statistics = {
+        "Leadline": seen.statistic,
+        nulls.SINCE: seen.since_start,
+        **{name: test(values).statistic for name, test in DIRECTIONS.items()},
+    }
     along = {name: truth.sign * statistic for name, statistic in statistics.items()}
     about = {"family": family, "snr": snr, "phi": phi, "n": n, "shape": truth.name, "mirrored": truth.sign < 0}
     return [{**about, "statistics": along, "spoken": truth.sign * seen.spoken, "word": seen.word}]
@@ -55,7 +60,7 @@ def detected(
 
 
 def tables(records: dict[str, list[Record]]) -> list[Table]:
-    methods = ["Leadline", *DIRECTIONS]
+    methods = METHODS
     main = [record for record in records[NAME] if record["snr"] in HEADLINE]
     found = []
     for phi in nulls.MATCHED:
@@ -78,7 +83,7 @@ def tables(records: dict[str, list[Record]]) -> list[Table]:
 
 def _by_shape(records: dict[str, list[Record]]) -> Table:
     shapes = sorted({(r["family"], r["shape"]) for r in records[NAME]})
-    methods = ["Leadline", *DIRECTIONS]
+    methods = METHODS
     rows = [[f"{f}: {s}", *[share(detected(records, m, SNRS, family=f, shape=s)) for m in methods]] for f, s in shapes]
     return Table(f"{TITLE}, by shape, all n, phi and SNR", TARGET, ["shape", *methods], rows)
 
@@ -87,7 +92,7 @@ def headlines(records: dict[str, list[Record]]) -> list[Headline]:
     found = []
     for label, sizes in (("all n", SIZES), ("n >= 1000", tuple(n for n in SIZES if n >= 1000))):
         figures = {}
-        for method in ["Leadline", *DIRECTIONS]:
+        for method in METHODS:
             figures[method] = share([hit for n in sizes for hit in detected(records, method, n=n)])
         found.append(Headline(f"{TITLE}, {label}", TARGET, figures))
     return found

@@ -8,12 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from .bins import LEAST
 from .breaks import Break
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 RUN_CELLS = 60  # grid intervals between the first and the last point
+TIE = 1e-6  # of a path's range: heights closer than this are equal
 PACE = 9  # grid intervals over which pace is measured: .15 of the run
 
 
@@ -62,8 +64,8 @@ class Curve:
 
     @property
     def constant(self) -> bool:
-        """The metric never moved at all."""
-        return self.points > 0 and bool(np.ptp(self.seen) == 0) and self.noise == 0
+        """The metric never moved at all, over enough points to say so."""
+        return self.points >= LEAST and bool(np.ptp(self.seen) == 0) and self.noise == 0
 
     def at(self, step: float) -> Floats:
         """Every path's level at a step, seen or still to come."""
@@ -80,7 +82,15 @@ class Curve:
     @cached_property
     def span(self) -> Floats:
         """Range of each path so far."""
-        return np.ptp(self.seen, axis=1)
+        span: Floats = np.ptp(self.seen, axis=1)
+        return span
+
+    @cached_property
+    def summit(self) -> NDArray[np.int64]:
+        """Grid index at which each path first stands highest. Rounding must not choose between equal heights."""
+        top = self.seen.max(axis=1) - TIE * self.span
+        first: NDArray[np.int64] = (self.seen >= top[:, None]).argmax(axis=1)
+        return first
 
     @cached_property
     def trendless(self) -> Flags:
@@ -91,7 +101,7 @@ class Curve:
 
     @cached_property
     def speed(self) -> Floats:
-        """Pace now over the path's own best pace, per path: 1 is as fast as ever, 0 at rest, -1 falling at full speed."""
+        """Pace now over the path's own best pace: 1 is as fast as ever, 0 at rest, -1 falling at full speed."""
         best = np.zeros(len(self.paths))
         current = np.zeros(len(self.paths))
         for first, last in self._stretches:
@@ -125,7 +135,8 @@ class Curve:
         """Paths that do not move beyond the noise of one bin since the last break."""
         last = self.last
         seen = last.paths[:, last.steps <= last.last_step] if len(last.steps) > 1 else last.paths
-        return last.null | (np.ptp(seen, axis=1) < last.noise)
+        still: Flags = last.null | (np.ptp(seen, axis=1) < last.noise)
+        return still
 
     @property
     def _stretches(self) -> list[tuple[int, int]]:

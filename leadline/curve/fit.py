@@ -6,6 +6,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,7 @@ def _prepare(series: Series, events: Sequence[int]) -> _Prepared:
     found = find_breaks(cells, tamed, events)
     edges = [-np.inf, *(b.step for b in found), np.inf]
     pieces = []
-    for order, (low, high) in enumerate(zip(edges, edges[1:], strict=False)):
+    for order, (low, high) in enumerate(pairwise(edges)):
         part = cells.between(low, high)
         inside = (cells.steps >= low) & (cells.steps < high)
         rng = _rng(series.name, part.points, order)
@@ -95,17 +96,16 @@ def _assemble(run: _Prepared, horizon_step: int | None) -> Curve:
     segments = tuple(_segment(piece, run.unit) for piece in run.pieces)
     breaks = tuple(Break(b.step, b.interval, b.probability, b.size * run.unit) for b in run.breaks)
     first, last = segments[0].first_step, segments[-1].last_step
-    seen = first + (last - first) * np.arange(RUN_CELLS + 1) / RUN_CELLS if last > first else np.array([last])
+    seen: Floats = np.linspace(first, last, RUN_CELLS + 1) if last > first else np.array([last])
     ahead: Floats = np.empty(0)
     if horizon_step is not None and horizon_step > last > first:
         end = min(float(horizon_step), last + (last - first))
         width = (last - first) / RUN_CELLS
-        ahead = last + width * np.arange(1, max(1, round((end - last) / width)) + 1)
-        ahead[-1] = end
+        ahead = np.linspace(last, end, max(1, round((end - last) / width)) + 1)[1:]
     grid = np.concatenate([seen, ahead])
     edges = [-np.inf, *(b.step for b in breaks), np.inf]
     paths = np.empty((PATHS, len(grid)))
-    for segment, low, high in zip(segments, edges, edges[1:], strict=False):
+    for segment, (low, high) in zip(segments, pairwise(edges), strict=True):
         inside = (grid >= low) & (grid < high)
         paths[:, inside] = _at_steps(segment, grid[inside])
     return Curve(

@@ -9,6 +9,7 @@ suspects is looked at again in `breaks`.
 from __future__ import annotations
 
 import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -125,5 +126,3 @@ def _bets(surprise: Floats) -> Floats:
     lowest = np.minimum.accumulate(np.concatenate([np.zeros((len(BETS), 1)), total[:, :-1]], axis=1), axis=1)
     evidence: Floats = np.exp(np.minimum(total - lowest, 700)).mean(axis=0)
     return evidence
-
-

@@ -42,6 +42,4 @@ def changes_of_magnitude(series: Series) -> tuple[ChangeOfMagnitude, ...]:
     """Steps at which the metric's swings suddenly grew or shrank."""
     scale = scale_series(series)
     curve = fit_curves([scale])[scale.name]
-    return tuple(
-        ChangeOfMagnitude(b.step, b.interval, float(np.exp(b.size)), b.probability) for b in curve.breaks
-    )
+    return tuple(ChangeOfMagnitude(b.step, b.interval, float(np.exp(b.size)), b.probability) for b in curve.breaks)

@@ -24,15 +24,16 @@ def correlation_of_means(memory: Floats, points: float) -> Floats:
     phi = np.exp(-1.0 / memory)
     if points <= 1:
         return phi
-    lags = np.arange(1, int(round(points)))
+    lags = np.arange(1, round(points))
     variance = points + 2 * ((points - lags) * phi[:, None] ** lags).sum(axis=1)
-    return phi * ((1 - phi**points) / (1 - phi)) ** 2 / variance
+    correlation: Floats = phi * ((1 - phi**points) / (1 - phi)) ** 2 / variance
+    return correlation
 
 
 @lru_cache(maxsize=64)
 def prior_over_correlations(points: float) -> Floats:
     """Prior weight of each of `CORRELATIONS` for bins of `points` logged steps."""
-    memory = np.exp(np.linspace(*np.log(MEMORY), 200))
+    memory = np.geomspace(*MEMORY, 200)
     correlation = correlation_of_means(memory, points)
     nearest = np.abs(correlation[:, None] - CORRELATIONS).argmin(axis=1)
     share = np.bincount(nearest, minlength=len(CORRELATIONS)) / len(memory)

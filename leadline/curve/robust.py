@@ -27,6 +27,8 @@ def running_median(values: Floats) -> Floats:
 def scale_of(residuals: Floats) -> float:
     """Robust sd about zero. Where most residuals are exactly zero, that of the rest."""
     size = np.abs(residuals)
+    if len(size) == 0:
+        return 0.0
     scale = float(np.median(size))
     if scale == 0.0 and (size > 0).any():
         scale = float(np.median(size[size > 0]))

@@ -17,8 +17,8 @@ Floats = NDArray[np.float64]
 
 STEPS_PER_RUN = 60  # grid intervals in [0, 1]
 GRID = np.arange(2 * STEPS_PER_RUN + 1) / STEPS_PER_RUN
-EXCURSION = 1.0  # x
-# sigmoids extrapolate without bound (methods.md 3)
+EXCURSION = 1.0  # a shape that moves k times as far in all as was seen has 1/k of its prior: without this early
+# sigmoids extrapolate without bound (methods.md 3; there 2, but measured here 1 covers growth that goes on better)
 
 
 def _line(u: Floats) -> Floats:

@@ -99,8 +99,8 @@ class Track:
         table = self._table[: self._count]
         if self._filling:
             table = np.vstack([table, self._partial()])
-        columns = (np.array(column) for column in table.T)
-        return Cells(*columns, width=self._width, points=self.points, dropped=self.dropped)
+        steps, values, spread = np.array(table.T, order="C")
+        return Cells(steps, values, spread, self._width, self.points, self.dropped)
 
     def _carry(self, cell: Cell) -> None:
         """Add one point to the cell being filled, merging equal parts as a binary counter does."""

@@ -9,7 +9,7 @@ from ..curve import Break, Curve
 from ..curve.bins import LEAST
 from ..curve.statements import BAR, WORDS, Shape, shape_of
 from ..run import Run
-from .finding import Evidence, Finding
+from .finding import Evidence, Finding, Severity
 
 HEADLINE = "reward/mean"
 
@@ -50,9 +50,6 @@ def read(run: Run, curves: Mapping[str, Curve]) -> RewardReading:
     )
 
 
-
-
-
 def _nothing_to_read(run: Run, curve: Curve | None) -> str:
     if curve is not None and curve.dropped:
         return f"none of its {curve.dropped} values is a finite number"
@@ -73,12 +70,13 @@ def _sentence(curve: Curve, shape: Shape, peak: RewardPeak | None) -> str:
     if not curve.decidable:
         return f"{curve.points} point{'s' * (curve.points != 1)} so far; nothing is decidable below {LEAST}"
     noise = f"one point scatters by {number(curve.noise)} about it"
+    went = "rose" if now > start else "fell"
     moved = f"from {number(start)} to {number(now)}; {noise}"
     said = {
         "accelerating": f"still rising, and faster than before: {moved}",
         "rising": f"still rising: {moved}",
         "decelerating": f"still rising, but slowing: {moved}",
-        "flat": f"it {'rose' if now > start else 'fell'} from {number(start)} to {number(now)} and has come to rest; {noise}",
+        "flat": f"it {went} from {number(start)} to {number(now)} and has come to rest; {noise}",
         "declining": f"falling: {moved}",
         "noise": f"no trend, only noise about {number(now)}; {noise}",
     }
@@ -100,7 +98,7 @@ def _broke(curve: Curve, one: Break) -> Finding:
     way = "rose" if one.size > 0 else "fell"
     low, high = (round(step) for step in one.interval)
     says = f"Reward {way} suddenly at step {round(one.step)} (between {low} and {high}), by {number(abs(one.size))}."
-    severity = "note" if one.size > 0 else "concern"
+    severity: Severity = "note" if one.size > 0 else "concern"
     evidence = (Evidence(HEADLINE, low, high),)
     return Finding("reward.break", round(one.probability, 4), severity, says, round(one.step), evidence)
 

@@ -37,8 +37,9 @@ def peaked(curve: Curve) -> Flags:
     top = seen.max(axis=1)
     fell = top - seen[:, -1] > FELL * curve.span
     rose = top - seen[:, 0] > ROSE * curve.span
-    inside = seen.argmax(axis=1) < curve.now
-    return ~curve.trendless & ~rising(curve) & fell & rose & inside
+    inside = curve.summit < curve.now
+    came_down: Flags = ~curve.trendless & ~rising(curve) & fell & rose & inside
+    return came_down
 
 
 def declining(curve: Curve) -> Flags:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..curve import Curve
+from ..curve import TIE, Curve
 from ..statement import Statement
 
 
@@ -33,8 +34,15 @@ def best_of(curve: Curve, steps: Sequence[float]) -> Best:
     """The best of some steps (checkpoints), and those too close to it to leave out."""
     levels = np.stack([curve.at(step) for step in steps], axis=1)
     means = levels.mean(axis=0)
-    chosen = int(means.argmax())
-    wins = np.bincount(levels.argmax(axis=1), minlength=len(steps)) / len(levels)
+    chosen = int(_first_highest(means[None])[0])
+    wins = np.bincount(_first_highest(levels), minlength=len(steps)) / len(levels)
     even = 1 / len(steps)
+    # The earliest of equals is chosen: less drift for the same reward.
     close = [i for i in np.argsort(-wins, kind="stable") if i != chosen and wins[i] > max(even, 0.5 * wins[chosen])]
     return Best(float(steps[chosen]), float(means[chosen]), float(wins[chosen]), tuple(float(steps[i]) for i in close))
+
+
+def _first_highest(levels: NDArray[np.float64]) -> NDArray[np.int64]:
+    top = levels.max(axis=1, keepdims=True) - TIE * np.ptp(levels, axis=1, keepdims=True)
+    first: NDArray[np.int64] = (levels >= top).argmax(axis=1)
+    return first

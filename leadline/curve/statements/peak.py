@@ -27,7 +27,7 @@ def peak_of(curve: Curve) -> Peak | None:
     peaked = classes.peaked(curve)
     if not peaked.any():
         return None
-    places = curve.grid[curve.seen[peaked].argmax(axis=1)]
+    places = curve.grid[curve.summit[peaked]]
     low, middle, high = np.quantile(places, [0.1, 0.5, 0.9])
     return Peak(float(middle), (float(low), float(high)), float(peaked.mean()))
 

@@ -34,7 +34,8 @@ def has_changed_sign(curve: Curve) -> Statement:
 
 
 def _first_change(sides: NDArray[np.float64]) -> NDArray[np.int64]:
-    return (np.diff(sides, axis=1) != 0).argmax(axis=1)
+    place: NDArray[np.int64] = (np.diff(sides, axis=1) != 0).argmax(axis=1)
+    return place
 
 
 def _whole(curve: Curve) -> tuple[float, float]:
