@@ -25,7 +25,8 @@ class Look:
     word: str
     probabilities: dict[str, float]
     peak: tuple[float, float, float] | None  # place, low, high, as u; where a peak is likelier than not
-    breaks: tuple[float, ...]  # as u
+    breaks: tuple[float, ...]  # confirmed, as u
+    suspected: tuple[float, ...]  # likelier than not, as u
     paths: Array  # (paths, places), in the values' units
     since_start: float  # share of paths that moved and ended above where they began, minus the share that ended below
 
@@ -71,6 +72,7 @@ def look(values: Array, *, places: Array | None = None, steps: Array | None = No
         probabilities=probabilities,
         peak=_places(peak, last) if peak is not None and peak.probability > 0.5 else None,
         breaks=breaks,
+        suspected=(curve.suspected.step / last,) if curve.suspected else (),
         paths=np.column_stack([curve.at(float(u * last)) for u in where]) if where.size else np.empty((0, 0)),
         since_start=_since_start(curve),
     )
@@ -90,10 +92,13 @@ def _places(peak: Peak, last: int) -> tuple[float, float, float]:
 
 
 def five_shape(values: Array, seen: Look) -> str:
-    """One of the five: one break with nothing moving on either side is a step, otherwise the likeliest class."""
-    if len(seen.breaks) == 1 and seen.share("flat", "noise") > 0.5:
-        before = values[: round(seen.breaks[0] * values.size)]
-        if before.size < 5 or look(before).share("flat", "noise") > 0.5:
+    """One of the five: one break, likelier than not, with nothing moving on either side is a step; otherwise the
+    likeliest class."""
+    places = seen.breaks or seen.suspected
+    if len(places) == 1:
+        place = round(places[0] * values.size)
+        sides = (values[:place], values[place:])
+        if all(side.size < 6 or look(side).share("flat", "noise") > 0.5 for side in sides):
             return "step"
     classes = {"rising": seen.up, "plateau": seen.share("flat"), "peaked": seen.down, "noise": seen.share("noise")}
     return max(classes, key=classes.__getitem__)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from scipy.interpolate import PchipInterpolator
 from scipy.special import expit
 
+from leadline.curve.statements.classes import AT_REST, FELL, ROSE  # what the words mean is the engine's to define
+
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
 
@@ -40,11 +42,11 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a perfect reader would say of the curve at u = 1, by the definitions of methods.md section 4."""
+    """What a perfect reader would say of the curve at u = 1, by the words' definitions in `statements/classes`."""
 
     speed_ratio: float  # pace now over the best pace ever, signed
     bend: float  # pace now minus pace one lag ago, over the pace now
-    peak_at: float | None  # an interior maximum with a rise of > 30 % before it and a loss of > 12 % after it
+    peak_at: float | None  # an interior maximum with a clear rise before it and a clear loss after it
     rise_before_peak: float
     loss_since_peak: float
     late_range: float  # range over the last 30 % of the run
@@ -53,11 +55,11 @@ class Facts:
     @property
     def state(self) -> str:
         """Exactly one of rising, peaked (below an inner maximum and not on the way up), declining, flat."""
-        if self.speed_ratio > 0.1:
+        if self.speed_ratio > AT_REST:
             return "rising"
         if self.peak_at is not None:
             return "peaked"
-        return "declining" if self.speed_ratio < -0.1 else "flat"
+        return "declining" if self.speed_ratio < -AT_REST else "flat"
 
 
 def _log_uniform(rng: Generator, low: float, high: float) -> float:
@@ -240,7 +242,7 @@ def facts(curve: Function) -> Facts:
     return Facts(
         speed_ratio=float(pace[-1] / best),
         bend=float((pace[-1] - pace[-1 - lag]) / max(abs(float(pace[-1])), 1e-12)),
-        peak_at=float(GRID[top]) if rise > 0.3 and loss > 0.12 else None,
+        peak_at=float(GRID[top]) if rise > ROSE and loss > FELL else None,
         rise_before_peak=float(rise),
         loss_since_peak=float(loss),
         late_range=float(np.ptp(values[GRID >= 0.7]) / span),

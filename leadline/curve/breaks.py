@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from .jumps import suspects
 from .noise import CORRELATIONS, LEAST_INFORMATION, prior_over_correlations, whiten
+from .prior import log_gain
 from .robust import running_median, scale_of
 from .track import Cells
 
@@ -25,6 +26,7 @@ Ints = NDArray[np.int64]
 
 LOOK_AROUND = 0.25  # of the series on each side of a suspect is what the second look sees
 LEAST_LOOK = 24  # cells, where that is less
+SHIFT_CELLS = 16  # cells on each side by which the size of a break is measured
 SIDE_BINS = 32  # into so many bins at most it puts each side
 LEAST_SIDE = 5  # bins needed on each side of a break
 BREAK_PRIOR = 0.5  # of a break, once there is an alarm
@@ -32,6 +34,8 @@ EVENT_PRIOR = 0.8  # of a break at a known event (a resume, a reset)
 CONFIRMED = 0.9  # probability from which on we speak of a break and read each side by itself
 RAMPS = (12.0, 24.0)  # bins: the slopes a break must beat; narrower ones are sudden
 VISIBLE = 2.0  # sd of a cell about its neighbourhood: a smaller shift can be dated by no eye and is no break
+QUICK = 0.8  # of that, between means of neighbouring cells: less is not worth a second look
+DELAY = 0.1  # of the series: an alarm that comes later than this after its break is not looked back from
 APART = 0.03  # of the series: closer breaks are one break
 
 
@@ -45,31 +49,53 @@ class Break:
     size: float  # level after minus level before, in the metric's units
 
 
-def find_breaks(cells: Cells, values: Floats, events: Sequence[float] = ()) -> tuple[Break, ...]:
-    """Confirmed breaks of a series (`values`: the cells with spikes tamed), in order of step."""
+def find_breaks(cells: Cells, values: Floats, events: Sequence[float] = ()) -> tuple[tuple[Break, ...], Break | None]:
+    """Confirmed breaks of a series (`values`: the cells with spikes tamed), in order of step, and the likeliest break
+    that could not be confirmed, where it is likelier than not."""
+    if len(values) < 2 * LEAST_SIDE:
+        return (), None
+    least_size = VISIBLE * scale_of(values - running_median(values))
+    shift = _shift(values)
     places = suspects(values)
-    found = []
-    for before, place in zip([0, *places], places, strict=False):
-        found.append(_confirm(cells, values, place, prior=BREAK_PRIOR, reach=max(2, place - before)))
-    for event in events:
-        place = int(np.searchsorted(cells.steps, event))
-        found.append(_confirm(cells, values, place, prior=EVENT_PRIOR, reach=1))
+    furthest = max(2 * LEAST_SIDE, int(DELAY * len(values)))
+    looks = [
+        (place, BREAK_PRIOR, min(max(2, place - before), furthest))
+        for before, place in zip([0, *places], places, strict=False)
+    ]
+    looks += [(int(np.searchsorted(cells.steps, event)), EVENT_PRIOR, 1) for event in events]
+    found = [
+        _confirm(cells, values, place, prior=prior, reach=reach)
+        for place, prior, reach in looks
+        if shift[max(0, place - reach) : place + reach + 1].max(initial=0.0) > QUICK * least_size
+    ]
     kept: list[Break] = []
-    least = APART * (cells.steps[-1] - cells.steps[0]) if len(cells.steps) else 0.0
-    least_size = VISIBLE * scale_of(values - running_median(values)) if len(values) else 0.0
+    least = APART * (cells.steps[-1] - cells.steps[0])
     clear = (b for b in found if b and abs(b.size) > least_size)
     for candidate in sorted(clear, key=lambda b: (-b.probability, b.step)):
         if all(abs(candidate.step - other.step) > least for other in kept):
             kept.append(candidate)
-    return tuple(sorted(kept, key=lambda b: b.step))
+    confirmed = [b for b in kept if b.probability > CONFIRMED]
+    suspected = next((b for b in kept if b.probability <= CONFIRMED), None)
+    return tuple(sorted(confirmed, key=lambda b: b.step)), suspected
+
+
+def _shift(values: Floats) -> Floats:
+    """Distance between the means of the cells just after and just before each place."""
+    total = np.concatenate([[0.0], np.cumsum(values)])
+    place = np.arange(len(values))
+    low, high = np.maximum(place - SHIFT_CELLS, 0), np.minimum(place + SHIFT_CELLS, len(values))
+    after = (total[high] - total[place]) / (high - place)
+    before = (total[place] - total[low]) / np.maximum(place - low, 1)
+    distance: Floats = np.where(place > 0, np.abs(after - before), 0.0)
+    return distance
 
 
 def _confirm(cells: Cells, values: Floats, place: int, *, prior: float, reach: int) -> Break | None:
-    """A break within `reach` cells of `place`, or nothing."""
+    """A break within `reach` cells of `place` that is likelier than not, or nothing."""
     half = max(LEAST_LOOK, int(LOOK_AROUND * len(values)))
     per_bin = -(-half // SIDE_BINS)
-    before = min(place // per_bin, -(-half // per_bin))
-    after = min((len(values) - place) // per_bin, -(-half // per_bin))
+    widest = -(-half // per_bin)
+    before, after = (_side(bins, widest) for bins in (place // per_bin, (len(values) - place) // per_bin))
     low, high = place - before * per_bin, place + after * per_bin
     bins = values[low:high].reshape(-1, per_bin).mean(axis=1)
     radius = -(-reach // per_bin)
@@ -78,10 +104,15 @@ def _confirm(cells: Cells, values: Floats, place: int, *, prior: float, reach: i
         return None
     sudden, smooth = _evidence(bins, candidates, cells.width * per_bin)
     odds = prior / (1 - prior) * np.exp(min(np.logaddexp.reduce(sudden) - math.log(len(sudden)) - smooth, 700))
-    if not odds > CONFIRMED / (1 - CONFIRMED):
+    if not odds > 1:
         return None
     centre = low + int(candidates[sudden.argmax()]) * per_bin
     return _localise(cells, values, centre, 2 * per_bin, float(odds / (1 + odds)))
+
+
+def _side(bins: int, widest: int) -> int:
+    """Bins to look at on one side. Few different widths, so that `_stories` are told once and used often."""
+    return widest if bins >= widest else bins // 4 * 4 or bins
 
 
 def _localise(cells: Cells, values: Floats, centre: int, radius: int, probability: float) -> Break:
@@ -91,8 +122,8 @@ def _localise(cells: Cells, values: Floats, centre: int, radius: int, probabilit
     sudden, _ = _evidence(values[low:high], candidates, cells.width)
     share = np.cumsum(np.exp(sudden - sudden.max()))
     first, middle, last = (low + int(candidates[np.searchsorted(share, q * share[-1])]) for q in (0.1, 0.5, 0.9))
-    side = SIDE_BINS // 2
-    size = np.median(values[middle : middle + side]) - np.median(values[max(0, middle - side) : middle])
+    after, before = values[middle : middle + SHIFT_CELLS], values[max(0, middle - SHIFT_CELLS) : middle]
+    size = np.median(after) - np.median(before)
     half_cell = (cells.width - 1) / 2  # a cell stands at the mean of its steps; the break is at its first
     return Break(
         step=float(cells.steps[middle] - half_cell),
@@ -109,19 +140,19 @@ def _evidence(window: Floats, candidates: Ints, points_per_bin: float) -> tuple[
     known = np.einsum("nkb,nb->nk", stories.level_and_slope, white)
     target = white - np.einsum("nk,nkb->nb", known, stories.level_and_slope)
     square = np.einsum("nb,nb->n", target, target)
-    fit = (np.matmul(stories.rows[:, :, candidates], target[:, None, :, None])[..., 0] ** 2) / square[:, None, None]
+    fit = np.matmul(stories.rows, target[:, :, None]).reshape(len(square), -1, len(window))[:, :, candidates]
+    fit = fit**2 / square[:, None, None]
     base = np.log(prior_over_correlations(points_per_bin)) - 0.5 * stories.freedom * np.log(square) + stories.log_scale
 
     def log_evidence(explained: Floats, terms: int) -> Floats:
-        shrink = (stories.gain / (1 + stories.gain))[:, None, None]
-        grown = -0.5 * stories.freedom * np.log1p(-shrink * np.minimum(explained, 1 - 1e-9))
-        logs: Floats = base[:, None, None] - 0.5 * terms * np.log1p(stories.gain)[:, None, None] + grown
+        logs: Floats = base[:, None, None] + log_gain(explained, stories.gain[:, None, None], stories.freedom, terms)
         return logs
 
     jump, jump_and_bend = log_evidence(fit[:, :1], 1), log_evidence(fit[:, :1] + fit[:, 1:2], 2)
     sudden = np.logaddexp(jump, jump_and_bend)[:, 0] - math.log(2)
-    slopes = _log_mean(log_evidence(fit[:, 2:], 1), axis=2)
-    smooth = _log_mean(np.concatenate([base[:, None], slopes], axis=1), axis=1)
+    gradual = _log_mean(log_evidence(fit[:, 2:], 1), axis=2)
+    slopes, shock = np.concatenate([base[:, None], gradual[:, :-1]], axis=1), gradual[:, -1]
+    smooth = np.logaddexp(_log_mean(slopes, axis=1), shock) - math.log(2)
     return np.logaddexp.reduce(sudden, axis=0), float(np.logaddexp.reduce(smooth))
 
 
@@ -129,7 +160,7 @@ def _evidence(window: Floats, candidates: Ints, points_per_bin: float) -> tuple[
 class _Stories:
     """What a window of so many bins may tell, under each noise: unit vectors, level and slope projected out."""
 
-    rows: Floats  # (noise, story, place, bins): a jump, the bend left beside it, then bends, ramps and decays
+    rows: Floats  # (noise, story x place, bins): a jump, the bend left beside it, then bends, ramps, decays, shocks
     level_and_slope: Floats  # (noise, 2, bins), orthonormal
     gain: Floats  # (noise,) effective number of points, as in `clock`
     log_scale: Floats  # (noise,)
@@ -141,6 +172,7 @@ def _stories(count: int) -> _Stories:
     time = np.arange(count, dtype=np.float64)
     since = time - np.arange(count)[:, None] + 0.5
     jump, hinge = (since > 0).astype(np.float64), np.maximum(since, 0)
+    shock = np.eye(count)  # whitened as it is: a surprise that fades as the noise does, however large
     rows = [jump, hinge, hinge]
     for width in RAMPS:
         if width < count / 2:
@@ -149,12 +181,13 @@ def _stories(count: int) -> _Stories:
     known = whiten(np.stack([np.ones(count), time - time.mean()]))
     gain = np.maximum(LEAST_INFORMATION, (known[:, 0] ** 2).sum(axis=-1))
     known = np.ascontiguousarray(np.linalg.qr(known.transpose(0, 2, 1))[0].transpose(0, 2, 1))
-    white = whiten(np.stack(rows))
+    shocks = np.broadcast_to(shock, (len(CORRELATIONS), 1, count, count))
+    white = np.concatenate([whiten(np.stack(rows)), shocks], axis=1)
     white -= np.matmul(np.matmul(white, known.transpose(0, 2, 1)[:, None]), known[:, None])
     white[:, 0] = _unit(white[:, 0])
     white[:, 1] -= (white[:, 1] * white[:, 0]).sum(axis=-1, keepdims=True) * white[:, 0]
     log_scale = -0.5 * (count - 1) * np.log1p(-(CORRELATIONS**2))
-    return _Stories(_unit(white), known, gain, log_scale, count - 2)
+    return _Stories(_unit(white).reshape(len(CORRELATIONS), -1, count), known, gain, log_scale, count - 2)
 
 
 def _unit(rows: Floats) -> Floats:

@@ -41,7 +41,7 @@ class Evidence:
     log_scale: Floats  # (n, d)   -log|L|, prior of noise and discrepancy included
     gain: Floats  # (n, d)   unit-information scale: the effective number of points
     solve_one: Floats  # (n, d, basis)   C^-1 F 1~
-    solve_shape: Floats  # (n, d, basis, shapes)
+    solve_shape: Floats  # (n, d, shapes, basis)
     solve: Floats  # (n, d, basis, basis)   C^-1
 
 
@@ -113,7 +113,7 @@ def _evidence(
     one_one, log_scale = np.empty(kinds), np.empty(kinds)
     one_shape, shape_shape = np.empty((*kinds, count)), np.empty((*kinds, count))
     solve = np.zeros((*kinds, BASIS, BASIS))
-    solve_one, solve_shape = np.zeros((*kinds, BASIS)), np.zeros((*kinds, BASIS, count))
+    solve_one, solve_shape = np.zeros((*kinds, BASIS)), np.zeros((*kinds, count, BASIS))
     plain_one = np.einsum("nb,nb->n", one, one)
     plain_cross = np.einsum("nb,nsb->ns", one, shape, optimize=True)
     plain_shape = np.einsum("nsb,nsb->ns", shape, shape, optimize=True)
@@ -126,12 +126,12 @@ def _evidence(
             solve[:, d] = np.linalg.inv(root)
             projected = solve[:, d] @ functions
             solve_one[:, d] = np.einsum("nkb,nb->nk", projected, one)
-            solve_shape[:, d] = projected @ shape.transpose(0, 2, 1)
+            solve_shape[:, d] = shape @ projected.transpose(0, 2, 1)
             diagonal = np.diagonal(root, axis1=1, axis2=2)
             log_scale[:, d] -= np.log(diagonal).sum(axis=1) + 0.5 * BASIS * np.log(ratio)
         one_one[:, d] = plain_one - (solve_one[:, d] ** 2).sum(axis=1)
-        one_shape[:, d] = plain_cross - np.einsum("nk,nks->ns", solve_one[:, d], solve_shape[:, d], optimize=True)
-        shape_shape[:, d] = plain_shape - np.einsum("nks,nks->ns", solve_shape[:, d], solve_shape[:, d], optimize=True)
+        one_shape[:, d] = plain_cross - np.matmul(solve_shape[:, d], solve_one[:, d, :, None])[..., 0]
+        shape_shape[:, d] = plain_shape - (solve_shape[:, d] ** 2).sum(axis=-1)
     shape_shape -= one_shape**2 / one_one[..., None]
     return Evidence(
         one_one,

@@ -30,6 +30,7 @@ class Segment:
     paths: Floats  # (paths, steps)
     null: Flags  # (paths,) drawn as "nothing moves"
     noise: Floats  # (paths,) sd of the noise of a bin
+    log_odds: float  # of any trend against none: the evidence of the data alone
     decidable: bool  # false: constant, or too few points
 
 
@@ -46,7 +47,8 @@ class Curve:
     paths: Floats  # (paths, grid)
     noise: float  # sd of one logged point about the curve
     segments: tuple[Segment, ...]
-    breaks: tuple[Break, ...]
+    breaks: tuple[Break, ...]  # confirmed: each side is read by itself
+    suspected: Break | None  # the likeliest break that could not be confirmed; the curve is read across it
 
     @property
     def seen(self) -> Floats:

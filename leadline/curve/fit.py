@@ -5,21 +5,21 @@ from __future__ import annotations
 import zlib
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..run import Series
-from .bins import Bins, bin_cells
+from .bins import LEAST, Bins, bin_cells
 from .breaks import Break, find_breaks
 from .clock import clock_at
 from .curve import RUN_CELLS, Curve, Segment
 from .posterior import PATHS, Draws, draw_paths
 from .robust import tame
 from .shapes import GRID
-from .track import Cells, Track
+from .track import LARGEST, Cells, Track
 
 Floats = NDArray[np.float64]
 
@@ -65,18 +65,18 @@ class _Prepared:
     spikes: int
     unit: float  # power of two the values were divided by, so that 1e300 and 1e-300 are read alike
     breaks: tuple[Break, ...]
+    suspected: Break | None
     pieces: list[_Piece]
 
 
 def _prepare(series: Series, events: Sequence[int]) -> _Prepared:
-    finite = np.isfinite(series.values)
-    top = float(np.abs(series.values[finite]).max()) if finite.any() else 0.0
-    unit = 2.0 ** np.clip(np.frexp(top)[1], -1000, 1000) if top > 0 else 1.0
+    unit = _unit(series.values)
     track = Track()
-    track.extend(series.steps.astype(np.float64), series.values / unit)
+    values = series.values if unit == 1.0 else np.where(np.abs(series.values) < LARGEST, series.values / unit, np.nan)
+    track.extend(series.steps, values)
     cells = track.cells()
     tamed, spikes = tame(cells.values)
-    found = find_breaks(cells, tamed, events)
+    found, suspected = find_breaks(cells, tamed, events)
     edges = [-np.inf, *(b.step for b in found), np.inf]
     pieces = []
     for order, (low, high) in enumerate(pairwise(edges)):
@@ -84,7 +84,15 @@ def _prepare(series: Series, events: Sequence[int]) -> _Prepared:
         inside = (cells.steps >= low) & (cells.steps < high)
         rng = _rng(series.name, part.points, order)
         pieces.append(_Piece(part, tamed[inside], bin_cells(part.steps, tamed[inside], part.width), rng))
-    return _Prepared(series.name, cells, tamed, spikes, unit, found, pieces)
+    return _Prepared(series.name, cells, tamed, spikes, unit, found, suspected, pieces)
+
+
+def _unit(values: Floats) -> float:
+    """A power of two to divide by where squares would overflow or vanish; 1 for every ordinary metric."""
+    with np.errstate(invalid="ignore", over="ignore"):  # of infinities, which are then left out
+        finite = values if np.isfinite(values.sum()) else values[np.abs(values) < LARGEST]
+    top = max(float(finite.max()), -float(finite.min())) if len(finite) else 0.0
+    return 1.0 if top == 0 or 1e-100 < top < 1e100 else float(2.0 ** np.clip(np.frexp(top)[1], -1000, 1000))
 
 
 def _rng(name: str, points: int, order: int) -> np.random.Generator:
@@ -94,7 +102,8 @@ def _rng(name: str, points: int, order: int) -> np.random.Generator:
 
 def _assemble(run: _Prepared, horizon_step: int | None) -> Curve:
     segments = tuple(_segment(piece, run.unit) for piece in run.pieces)
-    breaks = tuple(Break(b.step, b.interval, b.probability, b.size * run.unit) for b in run.breaks)
+    breaks = tuple(replace(one, size=one.size * run.unit) for one in run.breaks)
+    suspected = replace(run.suspected, size=run.suspected.size * run.unit) if run.suspected else None
     first, last = segments[0].first_step, segments[-1].last_step
     seen: Floats = np.linspace(first, last, RUN_CELLS + 1) if last > first else np.array([last])
     ahead: Floats = np.empty(0)
@@ -119,6 +128,7 @@ def _assemble(run: _Prepared, horizon_step: int | None) -> Curve:
         noise=_noise_of_points(run, segments),
         segments=segments,
         breaks=breaks,
+        suspected=suspected,
     )
 
 
@@ -126,14 +136,14 @@ def _segment(piece: _Piece, unit: float) -> Segment:
     steps, bins = piece.cells.steps, piece.bins
     if len(steps) == 0:
         nothing = np.full((PATHS, 1), np.nan)
-        return Segment(0.0, 0.0, 0, np.zeros(1), nothing, np.ones(PATHS, bool), np.zeros(PATHS), decidable=False)
+        return Segment(0.0, 0.0, 0, np.zeros(1), nothing, np.ones(PATHS, bool), np.zeros(PATHS), 0.0, decidable=False)
     first, last = float(steps[0]), float(steps[-1])
-    if piece.draws is None:
+    if piece.draws is None:  # too few points, or bins that are all equal
         level = np.full((PATHS, 1), unit * float(np.median(piece.tamed)))
-        noise = np.full(PATHS, unit * float(piece.tamed.std()))
-        return Segment(
-            first, last, piece.cells.points, np.array([last]), level, np.ones(PATHS, bool), noise, decidable=False
-        )
+        scatter = np.full(PATHS, unit * float(piece.tamed.std()))
+        enough = len(bins.times) >= LEAST
+        still = np.ones(PATHS, dtype=bool)
+        return Segment(first, last, piece.cells.points, np.array([last]), level, still, scatter, 0.0, decidable=enough)
     back = unit * bins.scale
     return Segment(
         first,
@@ -143,6 +153,7 @@ def _segment(piece: _Piece, unit: float) -> Segment:
         unit * bins.centre + back * piece.draws.paths,
         piece.draws.null,
         back * piece.draws.noise,
+        piece.draws.log_odds,
         decidable=True,
     )
 

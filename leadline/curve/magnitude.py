@@ -13,7 +13,8 @@ from ..run import Series
 from .fit import fit_curves
 from .robust import running_median
 
-SMALLEST = 1e-6  # of the median size: exact zeros would be minus infinity
+AVERAGED = 16  # points at most
+SMALLEST = 1e-3  # of the median size: a stretch without any swing would be minus infinity
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,15 +28,24 @@ class ChangeOfMagnitude:
 
 
 def scale_series(series: Series) -> Series:
-    """Log of the distance of each point from the local level."""
+    """Log of the mean distance from the local level over a few points; over one it scatters by more than a doubling,
+    and is minus infinity where the point is itself the local median."""
     finite = np.isfinite(series.values)
     steps, values = series.steps[finite], series.values[finite]
     size = np.abs(values - running_median(values)) if len(values) > 2 else np.zeros(len(values))
     some = size[size > 0]
     if len(some) == 0:
         return replace(series, name=f"{series.name}/size", steps=steps[:0], values=values[:0], walls=None)
-    logs = np.log(np.maximum(size, SMALLEST * np.median(some)))
-    return replace(series, name=f"{series.name}/size", steps=steps, values=logs, walls=None)
+    few = min(max(len(size) // 40, 1), AVERAGED)
+    whole = len(size) // few * few
+    means = size[:whole].reshape(-1, few).mean(axis=1)
+    return replace(
+        series,
+        name=f"{series.name}/size",
+        steps=steps[:whole:few],
+        values=np.log(np.maximum(means, SMALLEST * np.median(some))),
+        walls=None,
+    )
 
 
 def changes_of_magnitude(series: Series) -> tuple[ChangeOfMagnitude, ...]:

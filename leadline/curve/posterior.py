@@ -16,16 +16,17 @@ from .clock import (
     Evidence,
     basis_on_grid,
 )
-from .noise import whiten
+from .noise import CORRELATIONS, whiten
+from .prior import FIT_LIMIT, log_gain, spread_of_size
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 PATHS = 500
-BANK_SHARE = 0.6  # prior of the bank against the Gaussian process: the bank alone is a little over-confident, the
+BANK_SHARE = 0.75  # prior of the bank against the Gaussian process: the bank alone is a little over-confident, the
 # process alone cannot say "plateau" (methods.md 3). Evidence decides the rest (docs/decisions/0004).
+NEGLIGIBLE = 25.0  # nats below the best model: together less than one path in a million
 NO_TREND = 0.25  # prior that nothing moves at all
-FIT_LIMIT = 1 - 1e-9  # of R^2: below the rounding of the input no two shapes can be told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +35,8 @@ class Draws:
 
     paths: Floats  # (paths, grid)
     null: NDArray[np.bool_]  # drawn as "nothing moves"
-    step: NDArray[np.bool_]  # drawn from the step family
     noise: Floats  # (paths,) sd of the noise of a bin
-    correlation: Ints  # (paths,) index into CORRELATIONS
+    log_odds: float  # of any trend against none, as the data alone have it
 
 
 def draw_paths(clock: Clock, values: Floats, rngs: list[np.random.Generator]) -> list[Draws]:
@@ -46,18 +46,40 @@ def draw_paths(clock: Clock, values: Floats, rngs: list[np.random.Generator]) ->
     one = np.einsum("nib,nb->ni", white, clock.one)
     square = np.einsum("nib,nib->ni", white, white)
     basis = {length: np.matmul(white, functions.transpose(0, 2, 1)) for length, functions in clock.basis.items()}
+    bank = _Pool(clock.bank, BANK_DISCREPANCIES, clock.log_prior, shape, one, square, basis)
+    process = _Pool(clock.process, GP_DISCREPANCIES, np.zeros(1), shape[..., :1], one, square, basis)
+    bins = len(clock.times)
     draws = []
     for i, rng in enumerate(rngs):
-        mine = {length: products[:, i] for length, products in basis.items()}
-        seen = (one[:, i], square[:, i], mine)
-        from_bank = _Pool(clock.bank, BANK_DISCREPANCIES, clock.log_prior, shape[:, i], *seen)
-        from_process = _Pool(clock.process, GP_DISCREPANCIES, np.zeros(1), shape[:, i, :1], *seen)
-        draws.append(_sample((from_bank, BANK_SHARE), (from_process, 1 - BANK_SHARE), bins=len(clock.times), rng=rng))
+        weights = (
+            bank.log_weights(i, bins) + np.log(BANK_SHARE),
+            process.log_weights(i, bins) + np.log(1 - BANK_SHARE),
+        )
+        chosen = _systematic(np.concatenate(weights), PATHS, rng)
+        parts, start = [], 0
+        for pool, mine in zip((bank, process), weights, strict=True):
+            inside = (chosen >= start) & (chosen < start + len(mine))
+            parts.append(pool.sample(i, chosen[inside] - start, bins, rng))
+            start += len(mine)
+        draws.append(_joined(parts, _log_odds(weights)))
     return draws
 
 
+def _log_odds(weights: tuple[Floats, Floats]) -> float:
+    """Log Bayes factor of every model that moves against those that do not."""
+    count = len(CORRELATIONS)
+    moving = _log_sum(np.array([_log_sum(pool[count:]) for pool in weights]))
+    none = _log_sum(np.concatenate([pool[:count] for pool in weights]))
+    return moving - none - float(np.log((1 - NO_TREND) / NO_TREND))
+
+
+def _log_sum(logs: Floats) -> float:
+    top = logs.max()
+    return float(top + np.log(np.exp(logs[logs > top - NEGLIGIBLE] - top).sum()))
+
+
 class _Pool:
-    """One set of models (the bank, or the process) against one series."""
+    """One set of models (the bank, or the process) against all series: arrays (noise, discrepancy, series, ...)."""
 
     def __init__(
         self,
@@ -70,86 +92,76 @@ class _Pool:
         basis: dict[float, Floats],
     ) -> None:
         self.evidence, self.discrepancies, self.log_prior = evidence, discrepancies, log_prior
-        projected = np.stack([basis[length] for length, _, _ in discrepancies], axis=1)  # (n, d, basis)
-        self.solved = np.einsum("ndkl,ndl->ndk", evidence.solve, projected, optimize=True)
-        self.one = one[:, None] - (self.solved * evidence.solve_one).sum(axis=-1)
-        self.square = square[:, None] - (self.solved**2).sum(axis=-1) - self.one**2 / evidence.one_one
-        cross = shape[:, None, :] - np.matmul(self.solved[:, :, None, :], evidence.solve_shape)[:, :, 0]
-        self.cross = cross - (self.one / evidence.one_one)[..., None] * evidence.one_shape
+        projected = np.stack([basis[length] for length, _, _ in discrepancies], axis=1)  # (n, d, i, basis)
+        self.solved = np.matmul(projected, evidence.solve.transpose(0, 1, 3, 2))
+        self.one = one[:, None] - np.matmul(self.solved, evidence.solve_one[..., None])[..., 0]
+        level = self.one / evidence.one_one[..., None]
+        self.square = np.maximum(square[:, None] - (self.solved**2).sum(axis=-1) - self.one * level, 1e-300)
+        self.cross = np.repeat(shape[:, None], len(discrepancies), axis=1)
+        for d, (_, ratio, _) in enumerate(discrepancies):
+            if ratio > 0:
+                self.cross[:, d] -= np.matmul(self.solved[:, d], evidence.solve_shape[:, d].transpose(0, 2, 1))
+        self.cross -= level[..., None] * evidence.one_shape[:, :, None]
 
-    def log_weights(self, bins: int) -> Floats:
-        """Log posterior weight of no trend under each noise, then of each (noise, discrepancy, shape)."""
-        evidence = self.evidence
-        square = np.maximum(self.square, 1e-300)
+    def log_weights(self, i: int, bins: int) -> Floats:
+        """Log posterior weight of each model for series `i`. One series at a time stays within the cache."""
+        evidence, square = self.evidence, self.square[:, :, i]
         base = evidence.log_scale - 0.5 * np.log(evidence.one_one) - 0.5 * (bins - 1) * np.log(square)
-        fit = np.minimum(self.cross**2 / (evidence.shape_shape * square[..., None]), FIT_LIMIT)
-        shrink = (evidence.gain / (1 + evidence.gain))[..., None]
-        grown = -0.5 * np.log1p(evidence.gain)[..., None] - 0.5 * (bins - 1) * np.log1p(-shrink * fit)
+        fit = self.cross[:, :, i] ** 2
+        fit /= evidence.shape_shape
+        fit /= square[..., None]
+        shaped = log_gain(fit, evidence.gain[..., None], bins - 1)
+        shaped += (base + np.log(1 - NO_TREND))[..., None]
+        shaped += self.log_prior
         none = base[:, 0] - np.log(self.discrepancies[0][2]) + np.log(NO_TREND)
-        shaped = base[..., None] + grown + self.log_prior + np.log(1 - NO_TREND)
         return np.concatenate([none, shaped.ravel()])
 
-    def sample(self, chosen: Ints, bins: int, rng: np.random.Generator) -> Draws:
-        """A path from each chosen model, by its index in `log_weights`."""
+    def sample(self, i: int, chosen: Ints, bins: int, rng: np.random.Generator) -> Draws:
+        """A path of series `i` from each chosen model, by its index in `log_weights`."""
         count, without_trend = len(chosen), len(self.one)
         moves = chosen >= without_trend
-        n, d, s = np.unravel_index(np.where(moves, chosen - without_trend, 0), self.cross.shape)
+        noise, kinds, _, number = self.cross.shape
+        n, d, s = np.unravel_index(np.where(moves, chosen - without_trend, 0), (noise, kinds, number))
         n = np.where(moves, n, chosen)
         evidence = self.evidence
-        size_of_shape = evidence.shape_shape[n, d, s]
-        shrink = evidence.gain[n, d] / (1 + evidence.gain[n, d])
-        estimate = self.cross[n, d, s] / size_of_shape
-        explained = np.minimum(estimate * self.cross[n, d, s], FIT_LIMIT * self.square[n, d])
-        left = self.square[n, d] - np.where(moves, shrink * explained, 0.0)
-        sd = np.sqrt(np.maximum(left, 0) / rng.chisquare(bins - 1, count))
+        square, cross, size_of_shape = self.square[n, d, i], self.cross[n, d, i, s], evidence.shape_shape[n, d, s]
+        estimate = cross / size_of_shape
+        explained = np.minimum(estimate * cross, FIT_LIMIT * square)
+        shrink = 1 - 1 / spread_of_size(explained / square, evidence.gain[n, d], bins - 1)
+        left = square - np.where(moves, shrink * explained, 0.0)
+        sd = np.sqrt(left / rng.chisquare(bins - 1, count))
         normal = rng.standard_normal((count, 2 + BASIS))
         size = np.where(moves, shrink * estimate + sd * np.sqrt(shrink / size_of_shape) * normal[:, 0], 0.0)
-        level = (self.one[n, d] - size * evidence.one_shape[n, d, s]) / evidence.one_one[n, d]
+        level = (self.one[n, d, i] - size * evidence.one_shape[n, d, s]) / evidence.one_one[n, d]
         level += sd * normal[:, 1] / np.sqrt(evidence.one_one[n, d])
         paths = level[:, None] + size[:, None] * shapes.bank().grid[s]
-        self._add_discrepancy(paths, n, d, s, level, size, sd, normal[:, 2:])
-        is_step = shapes.bank().family[s] == list(shapes.FAMILIES).index("step")
-        return Draws(paths, ~moves, moves & is_step, sd, n)
+        target = self.solved[n, d, i] - level[:, None] * evidence.solve_one[n, d]
+        target -= size[:, None] * evidence.solve_shape[n, d, s]
+        self._add_discrepancy(paths, n, d, target + sd[:, None] * normal[:, 2:])
+        return Draws(paths, ~moves, sd, 0.0)
 
-    def _add_discrepancy(
-        self, paths: Floats, n: Ints, d: Ints, s: Ints, level: Floats, size: Floats, sd: Floats, normal: Floats
-    ) -> None:
-        """Add to each path a draw of its smooth discrepancy, given the data and the rest of the path."""
-        evidence = self.evidence
-        target = self.solved[n, d] - level[:, None] * evidence.solve_one[n, d]
-        target -= size[:, None] * evidence.solve_shape[n, d, :, s]
-        weights = np.einsum("pkl,pk->pl", evidence.solve[n, d], target + sd[:, None] * normal)
-        for length in {length for length, ratio, _ in self.discrepancies if ratio > 0}:
-            mine = np.array([length == other and ratio > 0 for other, ratio, _ in self.discrepancies])[d]
-            if mine.any():
-                paths[mine] += weights[mine] @ basis_on_grid(length)
-
-
-def _sample(*pools: tuple[_Pool, float], bins: int, rng: np.random.Generator) -> Draws:
-    weights = [pool.log_weights(bins) + np.log(share) for pool, share in pools]
-    chosen = _systematic(np.concatenate(weights), PATHS, rng)
-    parts, start = [], 0
-    for (pool, _), mine in zip(pools, weights, strict=True):
-        inside = (chosen >= start) & (chosen < start + len(mine))
-        parts.append(pool.sample(chosen[inside] - start, bins, rng))
-        start += len(mine)
-    return _joined(*parts)
+    def _add_discrepancy(self, paths: Floats, n: Ints, d: Ints, target: Floats) -> None:
+        """Add to each path its smooth discrepancy, given the data and the rest of the path."""
+        lengths = np.array([length if ratio > 0 else 0.0 for length, ratio, _ in self.discrepancies])[d]
+        for length in np.unique(lengths[lengths > 0]):
+            mine = lengths == length
+            weights = np.einsum("pkl,pk->pl", self.evidence.solve[n[mine], d[mine]], target[mine])
+            paths[mine] += weights @ basis_on_grid(float(length))
 
 
 def _systematic(log_weights: Floats, count: int, rng: np.random.Generator) -> Ints:
     """Indices drawn in proportion to their weight with as little variance as possible, in random order."""
-    weights = np.exp(log_weights - log_weights.max())
-    edges = np.cumsum(weights)
+    heavy = np.flatnonzero(log_weights > log_weights.max() - NEGLIGIBLE)
+    edges = np.cumsum(np.exp(log_weights[heavy] - log_weights.max()))
     places = (np.arange(count) + rng.random()) / count * edges[-1]
-    chosen: Ints = np.minimum(np.searchsorted(edges, places), len(weights) - 1)
+    chosen: Ints = heavy[np.minimum(np.searchsorted(edges, places), len(heavy) - 1)]
     return rng.permutation(chosen)
 
 
-def _joined(first: Draws, second: Draws) -> Draws:
+def _joined(parts: list[Draws], log_odds: float) -> Draws:
     return Draws(
-        np.concatenate([first.paths, second.paths]),
-        np.concatenate([first.null, second.null]),
-        np.concatenate([first.step, second.step]),
-        np.concatenate([first.noise, second.noise]),
-        np.concatenate([first.correlation, second.correlation]),
+        np.concatenate([part.paths for part in parts]),
+        np.concatenate([part.null for part in parts]),
+        np.concatenate([part.noise for part in parts]),
+        log_odds,
     )

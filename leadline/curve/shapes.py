@@ -107,18 +107,18 @@ def _mesh(*axes: object, where: Callable[..., NDArray[np.bool_]] | None = None) 
 
 
 FAMILIES: dict[str, tuple[Callable[[Floats], Floats], float]] = {  # shape -> (function, prior share)
-    "line": (_line, 0.14),
-    "saturating": (_saturating, 0.18),
-    "sigmoid": (_sigmoid, 0.12),
-    "power": (_power, 0.08),
-    "ramp": (_ramp, 0.10),
-    "bend": (_bend, 0.08),
-    "hinge": (_hinge, 0.06),
-    "peak": (_peak, 0.07),
-    "round peak": (_round_peak, 0.07),
+    "line": (_line, 0.10),
+    "saturating": (_saturating, 0.20),
+    "sigmoid": (_sigmoid, 0.14),
+    "power": (_power, 0.05),
+    "ramp": (_ramp, 0.13),
+    "bend": (_bend, 0.05),
+    "hinge": (_hinge, 0.05),
+    "peak": (_peak, 0.10),
+    "round peak": (_round_peak, 0.09),
     "two-stage": (_two_stage, 0.03),
     "dip": (_dip, 0.02),
-    "step": (_step, 0.05),
+    "step": (_step, 0.04),
 }
 
 
@@ -128,7 +128,6 @@ class Bank:
 
     grid: Floats  # (shapes, len(GRID))
     share: Floats  # (shapes,), sums to 1
-    family: NDArray[np.int64]  # index into FAMILIES
 
 
 @lru_cache(maxsize=1)
@@ -136,8 +135,7 @@ def bank() -> Bank:
     """The bank, made once a process."""
     rows = [function(GRID) for function, _ in FAMILIES.values()]
     share = [np.full(len(row), share / len(row)) for row, (_, share) in zip(rows, FAMILIES.values(), strict=True)]
-    family = [np.full(len(row), index) for index, row in enumerate(rows)]
-    return Bank(np.concatenate(rows), np.concatenate(share), np.concatenate(family))
+    return Bank(np.concatenate(rows), np.concatenate(share))
 
 
 def evaluate(times: Floats) -> Floats:

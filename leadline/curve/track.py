@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 CELLS = 4096  # enough to date a break to 1/4000 of the run, small enough to keep hundreds of tracks in memory
+LARGEST = 1e303  # beyond this a few hundred values cannot be added up, and no metric lies there: as good as infinite
 
 Floats = NDArray[np.float64]
 Cell = tuple[float, float, float]  # mean step, mean value, variance inside
@@ -59,7 +60,7 @@ class Track:
 
     def append(self, step: float, value: float) -> None:
         """Take one more point. A step that repeats or goes back rewinds the track to before that step."""
-        if not -np.inf < value < np.inf:
+        if not -LARGEST < value < LARGEST:
             self.dropped += 1
             return
         if step <= self.last_step:
@@ -70,10 +71,12 @@ class Track:
         if self._count == CELLS:
             self._halve()
 
-    def extend(self, steps: Floats, values: Floats) -> None:
+    def extend(self, steps: NDArray[np.int64] | Floats, values: Floats) -> None:
         """Take many points at once: as if appended one by one, only faster. Steps must increase."""
-        finite = np.isfinite(values)
-        if not finite.all():
+        with np.errstate(invalid="ignore", over="ignore"):
+            total = values.sum()
+        if not abs(total) < LARGEST:  # one pass: a sum is finite only if all it sums is
+            finite = np.abs(values) < LARGEST
             self.dropped += int(len(values) - finite.sum())
             steps, values = steps[finite], values[finite]
         whole = 0
@@ -150,7 +153,7 @@ def _merge(left: Cell, right: Cell) -> Cell:
     )
 
 
-def _merge_pairs(steps: Floats, values: Floats, spread: Floats) -> tuple[Floats, Floats, Floats]:
+def _merge_pairs(steps: NDArray[np.int64] | Floats, values: Floats, spread: Floats) -> tuple[Floats, Floats, Floats]:
     """`_merge` over neighbouring pairs; the same operations in the same order, so the same bits.
 
     An empty `spread` stands for zeros: single points.
@@ -159,4 +162,5 @@ def _merge_pairs(steps: Floats, values: Floats, spread: Floats) -> tuple[Floats,
     inside = apart * apart
     if len(spread):
         inside += 0.5 * (spread[0::2] + spread[1::2])
-    return 0.5 * (steps[0::2] + steps[1::2]), 0.5 * values[0::2] + 0.5 * values[1::2], inside
+    means: Floats = 0.5 * (steps[0::2] + steps[1::2]).astype(np.float64)
+    return means, 0.5 * values[0::2] + 0.5 * values[1::2], inside

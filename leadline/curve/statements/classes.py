@@ -12,7 +12,7 @@ from ..curve import Curve
 
 Flags = NDArray[np.bool_]
 
-AT_REST = 0.1  # of the path's own best pace: slower is flat
+AT_REST = 0.15  # of the path's own best pace: slower is flat
 FELL = 0.12  # of the path's own range, since its highest point: less is not a decline
 ROSE = 0.15  # of the path's own range, up to its highest point: less is not a peak
 CHANGE_OF_PACE = 0.1  # of the pace itself: less is neither speeding up nor slowing down
@@ -36,18 +36,16 @@ def peaked(curve: Curve) -> Flags:
     seen = curve.seen
     top = seen.max(axis=1)
     fell = top - seen[:, -1] > FELL * curve.span
-    rose = top - seen[:, 0] > ROSE * curve.span
+    lowest_before = np.minimum.accumulate(seen, axis=1)[np.arange(len(seen)), curve.summit]
+    rose = top - lowest_before > ROSE * curve.span
     inside = curve.summit < curve.now
     came_down: Flags = ~curve.trendless & ~rising(curve) & fell & rose & inside
     return came_down
 
 
 def declining(curve: Curve) -> Flags:
-    """Paths that move down now without having risen before, or that fell at a break and stayed down."""
-    falls = curve.speed < -AT_REST
-    if curve.breaks:
-        falls |= ~rising(curve) & (curve.seen.max(axis=1) - curve.seen[:, -1] > (1 - ROSE) * curve.span)
-    return ~curve.trendless & falls & ~peaked(curve)
+    """Paths that move down now without having risen before."""
+    return ~curve.trendless & (curve.speed < -AT_REST) & ~peaked(curve)
 
 
 def flat(curve: Curve) -> Flags:

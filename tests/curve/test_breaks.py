@@ -1,0 +1,83 @@
+"""Sudden changes: found, dated, and not invented."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from simulated import REST, clock, curve, noise, series
+
+from leadline.curve.jumps import RUN_LENGTH, Alarm, suspects
+from leadline.curve.magnitude import changes_of_magnitude
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.5])
+@pytest.mark.parametrize("count", [300, 2000, 20000])
+def test_one_break_is_found_and_dated(phi: float, count: int) -> None:
+    place = int(0.6 * count)
+    values = noise(count, phi, seed=count)
+    values[place:] -= 5
+    (found,) = curve(values).breaks
+    assert abs(found.step - (place + 1)) <= 0.01 * count
+    assert found.interval[0] <= found.step <= found.interval[1]
+    assert found.size == pytest.approx(-5, abs=1.5)
+
+
+def test_several_breaks_are_each_found_and_each_side_is_read() -> None:
+    values = noise(1500, seed=5)
+    values[400:] += 6
+    values[800:] -= 9
+    values[1200:] += 5
+    read = curve(values)
+    assert [round(one.step, -1) for one in read.breaks] == [400, 800, 1200]
+    assert [round(float(segment.paths[:, 30].mean())) for segment in read.segments] == pytest.approx(
+        [0, 6, -3, 2], abs=1
+    )
+
+
+@pytest.mark.parametrize("shape", [*REST.values(), lambda u: u])
+def test_a_smooth_rise_is_no_break(shape: object) -> None:
+    values = 6 * shape(clock(1000)) + noise(1000, seed=2)  # type: ignore[operator]
+    assert curve(values).breaks == ()
+
+
+def test_noise_has_no_breaks() -> None:
+    assert all(curve(noise(500, phi, seed)).breaks == () for phi in (0.0, 0.5, 0.9) for seed in range(5))
+
+
+def test_a_lone_spike_is_no_break() -> None:
+    values = noise(500)
+    values[250] = 1e9
+    read = curve(values)
+    assert read.breaks == ()
+    assert read.spikes >= 1
+
+
+def test_a_known_event_is_looked_at_more_readily() -> None:
+    values = noise(240, phi=0.3, seed=11)
+    values[120:] += 2.6
+    without, told = curve(values), curve(values, breaks=[121])
+    probability = max((one.probability for one in (*told.breaks, told.suspected) if one), default=0)
+    assert probability >= max((one.probability for one in (*without.breaks, without.suspected) if one), default=0)
+    assert curve(noise(240, seed=12), breaks=[121]).breaks == ()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_alarm_point_by_point_rings_where_the_whole_array_does(seed: int) -> None:
+    values = noise(400, seed=seed)
+    values[200:] += 4
+    alarm = Alarm(RUN_LENGTH * len(values))
+    rang = next(place for place, value in enumerate(values.tolist()) if alarm.push(value))
+    assert rang in suspects(values)
+
+
+def test_swings_that_suddenly_double_are_a_change_of_magnitude() -> None:
+    values = noise(1200, phi=0.0, seed=3)
+    values[700:] *= 4
+    (change,) = changes_of_magnitude(series(values))
+    assert change.step == pytest.approx(701, abs=40)
+    assert change.factor == pytest.approx(4, rel=0.4)
+    assert changes_of_magnitude(series(noise(1200, phi=0.0, seed=4))) == ()
+
+
+def test_a_constant_series_has_no_magnitude() -> None:
+    assert changes_of_magnitude(series(np.full(50, 2.0))) == ()

@@ -1,0 +1,152 @@
+"""What is said of a curve: right on clear cases, and by the laws that no case may break."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from simulated import PEAK, REST, RISE, Floats, clock, curve, noise, series
+
+from leadline.curve import Curve, fit_curves
+from leadline.curve.statement import Statement
+from leadline.curve.statements import BAR, STATEMENTS, best_of, level_at, shape_of
+
+ZERO = ("oscillates about zero", "changed sign")  # these depend on where zero is
+Shape = Callable[[Floats], Floats]
+
+
+@pytest.mark.parametrize("shape", RISE.values(), ids=RISE.keys())
+def test_a_clear_rise_is_rising(shape: Shape) -> None:
+    said = shape_of(curve(8 * shape(clock(2000)) + noise(2000)))
+    assert said.word in ("accelerating", "rising", "decelerating")
+
+
+def test_a_take_off_accelerates_and_a_square_root_slows() -> None:
+    faster = shape_of(curve(20 * RISE["take-off"](clock(3000)) ** 2 + noise(3000)))
+    slower = shape_of(curve(40 * (1 - np.exp(-2 * clock(3000))) + noise(3000)))
+    assert (faster.word, slower.word) == ("accelerating", "decelerating")
+
+
+@pytest.mark.parametrize("shape", REST.values(), ids=REST.keys())
+def test_a_clear_plateau_is_flat(shape: Shape) -> None:
+    assert shape_of(curve(8 * shape(clock(2000)) + noise(2000))).word == "flat"
+
+
+@pytest.mark.parametrize("shape", PEAK.values(), ids=PEAK.keys())
+def test_a_clear_peak_is_dated(shape: Shape) -> None:
+    truth = shape(clock(2000))
+    said = shape_of(curve(8 * truth + noise(2000)))
+    assert said.word == "peaked"
+    assert said.peak is not None
+    assert said.peak.step == pytest.approx(truth.argmax(), abs=100)
+    assert said.peak.interval[0] - 40 <= truth.argmax() <= said.peak.interval[1] + 40
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.5, 0.9])
+def test_noise_has_no_direction(phi: float) -> None:
+    for seed in range(4):
+        assert shape_of(curve(noise(600, phi, seed))).word in ("noise", "flat", "undecided")
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_a_handful_of_points_decides_nothing(count: int) -> None:
+    said = shape_of(curve(np.arange(count)))
+    assert said.word == "undecided"
+    assert set(said.probabilities.values()) == {0.0}
+
+
+def recorded() -> Floats:
+    return 3 * PEAK["tent"](clock(400)) + noise(400, seed=9)
+
+
+@pytest.mark.parametrize("ask", STATEMENTS, ids=lambda ask: ask.__name__)
+@settings(max_examples=12)
+@given(scale=st.floats(1e-6, 1e6), shift=st.floats(-100, 100))
+def test_rescaling_a_metric_changes_no_statement(ask: Callable[[Curve], Statement], scale: float, shift: float) -> None:
+    values = recorded()
+    moved = 0.0 if ask(curve(values)).claim in ZERO else shift * scale
+    one, other = ask(curve(values)), ask(curve(scale * values + moved))
+    assert other.probability == pytest.approx(one.probability, abs=1e-9)
+    assert (one.where is None) == (other.where is None)
+    assert one.where is None or other.where == pytest.approx(one.where, rel=1e-9)
+
+
+@settings(max_examples=12)
+@given(scale=st.floats(1e-6, 1e6), shift=st.floats(-100, 100))
+def test_levels_and_forecasts_rescale_with_the_metric(scale: float, shift: float) -> None:
+    values = recorded()
+    one = curve(values, horizon_step=700)
+    other = curve(scale * values + scale * shift, horizon_step=700)
+    for step in (1, 200, 400, 550, 700):
+        expected = scale * (level_at(one, step).value + shift)  # type: ignore[operator]
+        assert level_at(other, step).value == pytest.approx(expected, rel=1e-9, abs=1e-9 * scale)
+
+
+def test_a_mirrored_metric_swaps_rising_and_declining() -> None:
+    values = 4 * clock(500) + noise(500)
+    up, down = ({(one := ask(curve(way * values))).claim: one.probability for ask in STATEMENTS} for way in (1, -1))
+    assert up["rising"] == pytest.approx(down["declining"], abs=0.12)  # as close as the drawn paths are
+    assert up["noise"] == pytest.approx(down["noise"], abs=0.02)
+
+
+def test_the_unit_of_steps_does_not_matter() -> None:
+    values = recorded()
+    one = fit_curves([series(values)])["reward/mean"]
+    other = fit_curves([series(values, steps=1000 * np.arange(1, len(values) + 1))])["reward/mean"]
+    assert shape_of(one).probabilities == pytest.approx(shape_of(other).probabilities, abs=1e-9)
+    assert shape_of(other).peak.step == pytest.approx(1000 * shape_of(one).peak.step)  # type: ignore[union-attr]
+
+
+def test_the_same_series_gives_the_same_paths_whatever_is_read_beside_it() -> None:
+    values = recorded()
+    alone = fit_curves([series(values)])["reward/mean"]
+    again = fit_curves([series(values)])["reward/mean"]
+    beside = fit_curves([series(noise(400), "kl/ref"), series(values)])["reward/mean"]
+    assert np.array_equal(alone.paths, again.paths)
+    assert np.allclose(alone.paths, beside.paths, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("shape", [RISE["line"], REST["saturated"], PEAK["bump"], lambda u: 0 * u])
+def test_logging_means_of_five_steps_does_not_flip_a_word(shape: Shape) -> None:
+    values = 5 * shape(clock(2000)) + noise(2000, seed=21)
+    each, means = shape_of(curve(values)), shape_of(curve(values.reshape(-1, 5).mean(axis=1)))
+    rising = {"accelerating", "rising", "decelerating"}
+    assert each.word == means.word or {each.word, means.word} <= rising or min(each.p, means.p) < BAR + 0.1
+
+
+@pytest.mark.parametrize("ask", STATEMENTS, ids=lambda ask: ask.__name__)
+@given(values=st.lists(st.floats(allow_nan=True, allow_infinity=True, width=64), max_size=40))
+def test_every_statement_survives_every_series(ask: Callable[[Curve], Statement], values: list[float]) -> None:
+    said = ask(curve(values))
+    assert 0.0 <= said.probability <= 1.0
+    assert said.claim
+
+
+def test_probabilities_of_the_shapes_add_up() -> None:
+    assert sum(shape_of(curve(recorded())).probabilities.values()) == pytest.approx(1.0)
+
+
+def test_a_loss_about_zero_oscillates_and_a_shifted_one_does_not() -> None:
+    asked = {ask.__name__: ask for ask in STATEMENTS}
+    values = noise(800, phi=0.2, seed=6)
+    assert asked["oscillates_about_zero"](curve(values)).probability > 0.9
+    assert asked["oscillates_about_zero"](curve(values + 3)).probability < 0.1
+
+
+def test_a_metric_that_crosses_zero_once_changed_sign() -> None:
+    asked = {ask.__name__: ask for ask in STATEMENTS}
+    crossed = asked["has_changed_sign"](curve(6 * (0.4 - clock(1000)) + noise(1000, seed=7)))
+    assert crossed.probability > 0.9
+    assert crossed.value == pytest.approx(400, abs=80)
+    assert asked["has_changed_sign"](curve(6 * clock(1000) + 3 + noise(1000, seed=7))).probability < 0.05
+
+
+def test_the_best_checkpoint_is_not_the_luckiest_point() -> None:
+    values = 4 * PEAK["tent"](clock(1000)) + noise(1000, seed=8)
+    values[899] += 6  # lucky
+    best = best_of(curve(values), [100, 300, 450, 600, 900])
+    assert best.step == 450
+    assert best.probability > 0.5
