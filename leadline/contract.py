@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .reading.conflicts import Conflict
+from .reading.expected import Expected
 from .reading.finding import Evidence, Finding
+from .reading.kl_and_reward import KlReward
 from .reading.missing import Missing, missing
+from .reading.policy_loss import PolicyLoss
+from .reading.resources import Resources
 from .reading.reward import RewardReading
 from .run import Event, Run
 
 SCHEMA = 1
-NOT_READ = "not read yet"  # said by sections whose reader is not written; their values are empty, not measured
 
 Verdict = Literal["continue", "stop", "roll_back", "undecided"]
 
@@ -63,42 +66,6 @@ class RunSummary:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
-    first_step: int
-    last_step: int
-    regime: str
-    p: float
-
-
-@dataclass(frozen=True, slots=True)
-class KlReward:
-    """How KL and reward move together."""
-
-    regime: str = "undecided"
-    p: float | None = None
-    since_step: int | None = None
-    segments: tuple[Segment, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PolicyLoss:
-    """What the logged policy loss is, and what it does."""
-
-    informative: bool = False
-    pattern: str = "undecided"
-    why: str = NOT_READ
-
-
-@dataclass(frozen=True, slots=True)
-class Expected:
-    """An odd value that is normal in this run."""
-
-    id: str
-    says: str
-    because: str
-
-
-@dataclass(frozen=True, slots=True)
 class Upside:
     mean: float | None = None
     p10: float | None = None
@@ -132,31 +99,6 @@ class Judgement:
     because: tuple[str, ...] = ()
     would_change: tuple[str, ...] = ()
     next_look_step: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseUse:
-    share: float
-    power_w: float | None = None
-    memory_gb: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """Where the time and the memory go."""
-
-    phases: Mapping[str, PhaseUse] = field(default_factory=dict)
-    bottleneck: str | None = None
-    notes: tuple[str, ...] = (NOT_READ,)
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    process: str
-    p: float
-    effect: str
-    first_wall: float
-    last_wall: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,30 +2,80 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from .contract import Reading, RunSummary
-from .curve import fit_curves
-from .reading import reward, series_to_read
+from .reading import (
+    View,
+    by_weight,
+    conflicts,
+    expected,
+    generations,
+    kl_and_reward,
+    learning_signal,
+    onset,
+    policy_loss,
+    resources,
+    reward,
+    stability,
+    unexplained,
+)
 from .run import Run
-from .sources import open_run
+from .sources import open_run, open_runs
 
 
-def read(path: Path | str, *, until: int | None = None, budget: int | None = None) -> Reading:
-    """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`."""
-    return read_run(open_run(path).until(until), budget=budget)
+def read(
+    path: Path | str,
+    *,
+    until: int | None = None,
+    budget: int | None = None,
+    mapping: Mapping[str, str] | None = None,
+) -> Reading:
+    """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
+    `mapping` says what keys of the log mean, canonical name to key, where that cannot be told."""
+    return read_run(open_run(path, mapping=mapping).until(until), budget=budget)
+
+
+def read_all(
+    path: Path | str,
+    *,
+    until: int | None = None,
+    budget: int | None = None,
+    mapping: Mapping[str, str] | None = None,
+) -> Iterator[Reading]:
+    """The same for every run at `path`, one after the other."""
+    for run in open_runs(path, mapping=mapping):
+        yield read_run(run.until(until), budget=budget)
 
 
 def read_run(run: Run, *, budget: int | None = None) -> Reading:
     """The same for a run already in memory. Pure: the same run gives the same reading."""
     planned, notes = _plan(run, budget)
-    breaks = sorted({event.step for event in run.events if event.kind in ("resume", "reference_reset")})
-    curves = fit_curves(series_to_read(run), breaks=breaks, horizon_step=planned)
-    rewards = reward.read(run, curves)
+    view = View(run, horizon_step=planned)
+    rewards, regime, loss = reward.read(view), kl_and_reward.read(view), policy_loss.read(view)
+    machine, others = resources.read(view), conflicts.read(view)
+    found = (
+        *rewards.findings,
+        *regime.findings,
+        *loss.findings,
+        *generations.read(view),
+        *learning_signal.read(view),
+        *stability.read(view),
+        *machine.findings,
+        *others.findings,
+    )
+    found = (*found, *onset.read(view, found))
+    found = (*found, *unexplained.read(view, found))
     return Reading(
-        run=RunSummary.of(run, planned_steps=budget or run.config.planned_steps, notes=notes),
+        run=RunSummary.of(run, planned_steps=budget or run.config.planned_steps, notes=(*notes, *run.notes)),
         reward=rewards,
-        findings=rewards.findings,
+        kl_reward=regime,
+        policy_loss=loss,
+        findings=by_weight(found),
+        expected=expected.read(view),
+        resources=machine,
+        conflicts=others.processes,
     )
 
 

@@ -31,3 +31,9 @@ class Finding:
     says: str
     since_step: int | None = None
     evidence: tuple[Evidence, ...] = ()
+
+
+def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """The most serious first, the surest first among equals; otherwise in the order they were found."""
+    weight = {"critical": 0, "concern": 1, "note": 2}
+    return tuple(sorted(findings, key=lambda finding: (weight[finding.severity], -finding.p)))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..curve import Break, Curve
 from ..curve.bins import LEAST
-from ..curve.statements import BAR, WORDS, Shape, shape_of
+from ..curve.statements import BAR, WORDS, Shape
 from ..run import Run
 from .finding import Evidence, Finding, Severity
+from .view import View
 
 HEADLINE = "reward/mean"
 
@@ -34,12 +34,11 @@ class RewardReading:
     findings: tuple[Finding, ...] = ()
 
 
-def read(run: Run, curves: Mapping[str, Curve]) -> RewardReading:
+def read(view: View) -> RewardReading:
     """What the training reward does."""
-    curve = curves.get(HEADLINE)
-    if curve is None or curve.points == 0:
-        return RewardReading("undecided", dict.fromkeys(WORDS, 0.0), None, _nothing_to_read(run, curve))
-    shape = shape_of(curve)
+    curve, shape = view.curve(HEADLINE), view.shape(HEADLINE)
+    if curve is None or shape is None:
+        return RewardReading("undecided", dict.fromkeys(WORDS, 0.0), None, _nothing_to_read(view.run))
     peak = _peak(shape)
     return RewardReading(
         shape.word,
@@ -50,9 +49,10 @@ def read(run: Run, curves: Mapping[str, Curve]) -> RewardReading:
     )
 
 
-def _nothing_to_read(run: Run, curve: Curve | None) -> str:
-    if curve is not None and curve.dropped:
-        return f"none of its {curve.dropped} values is a finite number"
+def _nothing_to_read(run: Run) -> str:
+    series = run.get(HEADLINE)
+    if series is not None:
+        return f"none of its {series.points} values is a finite number"
     return "no training reward was found among what was logged"
 
 

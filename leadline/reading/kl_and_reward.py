@@ -1,0 +1,34 @@
+"""KL against reward: the policy changes, but does it gain?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .finding import Finding
+from .view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Regime:
+    """A stretch of the run in which KL and reward moved together in one way."""
+
+    first_step: int
+    last_step: int
+    regime: str
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class KlReward:
+    """How KL and reward move together."""
+
+    regime: str = "undecided"
+    p: float | None = None
+    since_step: int | None = None
+    segments: tuple[Regime, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def read(view: View) -> KlReward:
+    """How KL and reward move together, now and over the run."""
+    return KlReward()

@@ -1,0 +1,49 @@
+"""What every reading looks at: the run, and the curve and shape of any of its series, fitted when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ..curve import Curve, fit_curves
+from ..curve.statements import Shape, shape_of
+from ..run import Run, Series
+
+REGIME_EVENTS = ("resume", "reference_reset")  # after these a metric may start anew
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """One run under the eyes of all readers. Series logged at the same steps share the costly part of the fit."""
+
+    run: Run
+    horizon_step: int | None = None  # how far ahead the curves shall reach
+    _curves: dict[str, Curve] = field(default_factory=dict, init=False, repr=False)
+    _shapes: dict[str, Shape] = field(default_factory=dict, init=False, repr=False)
+
+    def curve(self, name: str) -> Curve | None:
+        """The curve of a series by its canonical name; None when it was not logged or holds no number."""
+        if name not in self._curves:
+            series = self.run.get(name)
+            if series is None or not series.finite.any():
+                return None
+            self._curves[name] = self.fit(series)
+        return self._curves[name]
+
+    def shape(self, name: str) -> Shape | None:
+        """What that curve does, in one word."""
+        if name not in self._shapes:
+            curve = self.curve(name)
+            if curve is None:
+                return None
+            self._shapes[name] = shape_of(curve)
+        return self._shapes[name]
+
+    def fit(self, series: Series) -> Curve:
+        """The curve of any series on this run's clock, logged or derived."""
+        events = sorted({event.step for event in self.run.events if event.kind in REGIME_EVENTS})
+        return fit_curves([series], breaks=events, horizon_step=self.horizon_step)[series.name]
+
+    def names(self, wanted: Callable[[str], bool]) -> tuple[str, ...]:
+        """The canonical names of logged series that are wanted, in the dialect's order."""
+        return tuple(series.name for series in self.run.series if wanted(series.name))
