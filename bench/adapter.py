@@ -62,9 +62,6 @@ def look(values: Array, *, places: Array | None = None, steps: Array | None = No
     breaks = tuple(float(found.step) / last for found in curve.breaks)
     probabilities = {word: float(p) for word, p in said.probabilities.items()}
     word = said.word
-    if breaks:  # after a break the last stretch is read alone: "noise" there is a run that moved and now stands still
-        probabilities["flat"] = probabilities.get("flat", 0.0) + probabilities.pop("noise", 0.0)
-        word = "flat" if word == "noise" else word
     peak = said.peak
     where = np.array([]) if places is None else places
     return Look(

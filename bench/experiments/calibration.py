@@ -8,10 +8,11 @@ from shapes import Facts, draw_any, facts, null
 from simulate import ODD_NOISES, PHIS, generator, observe
 from tables import Headline, Record, Table, average, share, where
 
+from leadline.curve.statements.classes import CHANGE_OF_PACE
+
 NAME = "calibration"
 TITLE = "Statements said with p > .9 that are true"
 TARGET = ">= .95"
-BENT = 0.1  # of the pace itself: a smaller change of pace is neither speeding up nor slowing down
 EDGES = np.array([0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0001])
 
 
@@ -46,8 +47,8 @@ def statements(seen: Look, true: Facts, empty: bool) -> dict[str, tuple[float, b
         "flat or noise": (seen.share("flat", "noise"), true.state == "flat"),
         "noise": (seen.share("noise"), empty),
         "peaked": (seen.share("peaked"), true.state == "peaked"),
-        "accelerating": (seen.share("accelerating"), true.state == "rising" and true.bend > BENT),
-        "decelerating": (seen.share("decelerating"), true.state == "rising" and true.bend < -BENT),
+        "accelerating": (seen.share("accelerating"), true.state == "rising" and true.bend > CHANGE_OF_PACE),
+        "decelerating": (seen.share("decelerating"), true.state == "rising" and true.bend < -CHANGE_OF_PACE),
     }
 
 

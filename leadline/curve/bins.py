@@ -11,21 +11,29 @@ Floats = NDArray[np.float64]
 
 BINS = 64
 LEAST = 6  # bins below which nothing is decidable: five degrees of freedom are needed to know the noise at all
+EVEN = 0.25  # of a bin: steps closer than this to an even clock are on it, so that series of any length share clocks
+ROUNDING = 1e-14  # of the level: less movement than this is the arithmetic's
 
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """Standardised bin means over [0, 1], and how to get back to the metric's units."""
+    """Standardised bin means over [0, 1], and how to get back to steps and to the metric's units."""
 
-    times: Floats  # 0 is the first cell's step, 1 the last's
+    times: Floats  # 0 is the left edge of the first bin, 1 the right edge of the last
     values: Floats  # (mean - centre) / scale
+    edges: tuple[float, float]  # the steps at 0 and 1
     centre: float
     scale: float
     points_per_bin: float
 
     @property
+    def enough(self) -> bool:
+        """Whether there are bins enough to tell movement from noise."""
+        return len(self.times) >= LEAST
+
+    @property
     def decidable(self) -> bool:
-        return len(self.times) >= LEAST and self.scale > 0
+        return self.enough and self.scale > 0
 
 
 def bin_cells(steps: Floats, values: Floats, points_per_cell: int) -> Bins:
@@ -34,12 +42,22 @@ def bin_cells(steps: Floats, values: Floats, points_per_cell: int) -> Bins:
     count = len(values) // per_bin
     first = len(values) - count * per_bin
     means = values[first:].reshape(count, per_bin).mean(axis=1)
-    places = steps[first:].reshape(count, per_bin).mean(axis=1)
-    span = steps[-1] - steps[0] if len(steps) > 1 else 0.0
-    times = (places - steps[0]) / span if span > 0 else np.zeros(count)
+    times, edges = _clock_of(steps[first:], count, per_bin)
     centre = float(np.median(means)) if count else 0.0
     scale = float(means.std()) if count else 0.0
-    if scale <= 1e-12 * abs(centre):  # rounding, not movement
+    if scale <= ROUNDING * abs(centre):
         scale = 0.0
     standard = (means - centre) / scale if scale > 0 else np.zeros(count)
-    return Bins(times, standard, centre, scale, float(per_bin * points_per_cell))
+    return Bins(times, standard, edges, centre, scale, float(per_bin * points_per_cell))
+
+
+def _clock_of(steps: Floats, count: int, per_bin: int) -> tuple[Floats, tuple[float, float]]:
+    if count < 2:
+        place = float(steps[-1]) if len(steps) else 0.0
+        return np.zeros(count), (place, place)
+    gap = (steps[-1] - steps[0]) / (len(steps) - 1)
+    low, high = float(steps[0] - gap / 2), float(steps[-1] + gap / 2)
+    places = steps.reshape(count, per_bin).mean(axis=1)
+    times = (places - low) / (high - low)
+    even = (np.arange(count) + 0.5) / count
+    return (even if np.abs(times - even).max() < EVEN / count else times), (low, high)

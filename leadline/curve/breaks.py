@@ -36,6 +36,7 @@ RAMPS = (12.0, 24.0)  # bins: the slopes a break must beat; narrower ones are su
 VISIBLE = 2.0  # sd of a cell about its neighbourhood: a smaller shift can be dated by no eye and is no break
 QUICK = 0.8  # of that, between means of neighbouring cells: less is not worth a second look
 DELAY = 0.1  # of the series: an alarm that comes later than this after its break is not looked back from
+LOOKS = 16  # second looks at one series, at the largest shifts first
 APART = 0.03  # of the series: closer breaks are one break
 
 
@@ -63,11 +64,10 @@ def find_breaks(cells: Cells, values: Floats, events: Sequence[float] = ()) -> t
         for before, place in zip([0, *places], places, strict=False)
     ]
     looks += [(int(np.searchsorted(cells.steps, event)), EVENT_PRIOR, 1) for event in events]
-    found = [
-        _confirm(cells, values, place, prior=prior, reach=reach)
-        for place, prior, reach in looks
-        if shift[max(0, place - reach) : place + reach + 1].max(initial=0.0) > QUICK * least_size
-    ]
+    sizes = [float(shift[max(0, place - reach) : place + reach + 1].max(initial=0.0)) for place, _, reach in looks]
+    largest = sorted((k for k, size in enumerate(sizes) if size > QUICK * least_size), key=lambda k: -sizes[k])
+    chosen = [looks[k] for k in largest[:LOOKS]]
+    found = [_confirm(cells, values, place, prior=prior, reach=reach) for place, prior, reach in chosen]
     kept: list[Break] = []
     least = APART * (cells.steps[-1] - cells.steps[0])
     clear = (b for b in found if b and abs(b.size) > least_size)
@@ -100,14 +100,17 @@ def _confirm(cells: Cells, values: Floats, place: int, *, prior: float, reach: i
     bins = values[low:high].reshape(-1, per_bin).mean(axis=1)
     radius = -(-reach // per_bin)
     candidates = np.arange(max(LEAST_SIDE, before - radius), min(len(bins) - LEAST_SIDE, before + radius) + 1)
-    if len(candidates) == 0 or np.ptp(bins) == 0:
+    if len(candidates) == 0 or not bins.std() > 0:
         return None
     sudden, smooth = _evidence(bins, candidates, cells.width * per_bin)
     odds = prior / (1 - prior) * np.exp(min(np.logaddexp.reduce(sudden) - math.log(len(sudden)) - smooth, 700))
     if not odds > 1:
         return None
-    centre = low + int(candidates[sudden.argmax()]) * per_bin
-    return _localise(cells, values, centre, 2 * per_bin, float(odds / (1 + odds)))
+    best = int(candidates[sudden.argmax()])
+    radius = min(2 * per_bin, SIDE_BINS)
+    if best in (candidates[0], candidates[-1]):  # at the edge of where it could be looked for: it may lie beyond
+        radius = max(radius, LEAST_SIDE * per_bin)
+    return _localise(cells, values, low + best * per_bin, radius, float(odds / (1 + odds)))
 
 
 def _side(bins: int, widest: int) -> int:
@@ -124,10 +127,9 @@ def _localise(cells: Cells, values: Floats, centre: int, radius: int, probabilit
     first, middle, last = (low + int(candidates[np.searchsorted(share, q * share[-1])]) for q in (0.1, 0.5, 0.9))
     after, before = values[middle : middle + SHIFT_CELLS], values[max(0, middle - SHIFT_CELLS) : middle]
     size = np.median(after) - np.median(before)
-    half_cell = (cells.width - 1) / 2  # a cell stands at the mean of its steps; the break is at its first
     return Break(
-        step=float(cells.steps[middle] - half_cell),
-        interval=(float(cells.steps[max(first - 1, 0)]), float(cells.steps[last])),
+        step=float(cells.first_steps[middle]),
+        interval=(float(cells.first_steps[max(first - 1, 0)]), float(cells.steps[last])),
         probability=probability,
         size=float(size),
     )
@@ -167,7 +169,7 @@ class _Stories:
     freedom: int
 
 
-@lru_cache(maxsize=32)
+@lru_cache(maxsize=8)
 def _stories(count: int) -> _Stories:
     time = np.arange(count, dtype=np.float64)
     since = time - np.arange(count)[:, None] + 0.5

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from .bins import LEAST
 from .breaks import Break
+from .shapes import STEPS_PER_RUN
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-RUN_CELLS = 60  # grid intervals between the first and the last point
 TIE = 1e-6  # of a path's range: heights closer than this are equal
-PACE = 9  # grid intervals over which pace is measured: .15 of the run
+PACE = 0.15  # of the run: pace is measured over so long
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -26,12 +26,41 @@ class Segment:
     first_step: float
     last_step: float
     points: int
-    steps: Floats  # of the path grid, from first_step on, beyond last_step for the forecast
+    steps: Floats  # of the path grid: 60 intervals over the stretch, 60 more for the forecast; one for a bare level
     paths: Floats  # (paths, steps)
     null: Flags  # (paths,) drawn as "nothing moves"
     noise: Floats  # (paths,) sd of the noise of a bin
-    log_odds: float  # of any trend against none: the evidence of the data alone
-    decidable: bool  # false: constant, or too few points
+    decidable: bool  # false: too few points to tell movement from noise
+
+    def levels_at(self, steps: Floats) -> Floats:
+        """Every path at these steps: (paths, steps). Level beyond the ends of what was drawn."""
+        if len(self.steps) == 1:
+            return np.repeat(self.paths, len(steps), axis=1)
+        position = np.interp(steps, self.steps, np.arange(len(self.steps), dtype=np.float64))
+        low = np.minimum(position.astype(np.int64), len(self.steps) - 2)
+        share = position - low
+        levels: Floats = (1 - share) * self.paths[:, low] + share * self.paths[:, low + 1]
+        return levels
+
+    @property
+    def seen(self) -> Floats:
+        """The paths from the beginning of the stretch to its end."""
+        return self.paths[:, : STEPS_PER_RUN + 1]
+
+    def pace(self, window: float) -> Floats:
+        """Change per step over windows of so many steps (the whole stretch, where it is shorter): (paths, windows)."""
+        if len(self.steps) == 1:
+            return np.zeros((len(self.paths), 1))
+        cell = self.steps[1] - self.steps[0]
+        cells = int(np.clip(round(window / cell), 1, STEPS_PER_RUN))
+        change: Floats = (self.seen[:, cells:] - self.seen[:, :-cells]) / (cells * cell)
+        return change
+
+    @property
+    def at_rest(self) -> Flags:
+        """Paths that never move by as much as the noise of one bin, whatever shape they were drawn from."""
+        still: Flags = self.null | (np.ptp(self.seen, axis=1) < self.noise)
+        return still
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +71,7 @@ class Curve:
     points: int  # finite points
     dropped: int  # points that were NaN or infinite
     spikes: int  # cells pulled in because they stood far out of their neighbourhood
+    signs: tuple[float, float]  # share of cells above and below zero
     grid: Floats  # steps
     now: int  # index in the grid of the last point seen
     paths: Floats  # (paths, grid)
@@ -61,25 +91,25 @@ class Curve:
         return self.segments[-1]
 
     @property
+    def reach(self) -> float:
+        """The step up to which paths were drawn: after it they stay level."""
+        return float(min(self.grid[-1], max(self.last.steps[-1], self.grid[self.now])))
+
+    @property
     def decidable(self) -> bool:
         return any(segment.decidable for segment in self.segments)
 
     @property
     def constant(self) -> bool:
         """The metric never moved at all, over enough points to say so."""
-        return self.points >= LEAST and bool(np.ptp(self.seen) == 0) and self.noise == 0
+        return self.points >= LEAST and self.noise == 0 and bool(np.ptp(self.seen) == 0)
 
     def at(self, step: float) -> Floats:
-        """Every path's level at a step, seen or still to come."""
-        place = np.clip(np.searchsorted(self.grid, step), 1, len(self.grid) - 1) if len(self.grid) > 1 else 0
-        if len(self.grid) < 2:
-            return self.paths[:, 0].copy()
-        low, high = self.grid[place - 1], self.grid[place]
-        share = min(max((step - low) / (high - low), 0.0), 1.0)
-        if self._broken_between(low, high):
-            share = round(share)  # a level that jumps is never halfway
-        level: Floats = (1 - share) * self.paths[:, place - 1] + share * self.paths[:, place]
-        return level
+        """Every path's level at a step, seen or still to come. A level that jumps is never halfway."""
+        if step > self.grid[-1]:
+            raise ValueError(f"{self.metric} was fitted up to step {self.grid[-1]:g}; step {step:g} lies beyond")
+        segment = self.segments[sum(step >= one.step for one in self.breaks)]
+        return segment.levels_at(np.array([step]))[:, 0]
 
     @cached_property
     def span(self) -> Floats:
@@ -96,56 +126,26 @@ class Curve:
 
     @cached_property
     def trendless(self) -> Flags:
-        """Paths that never moved by as much as the noise of one bin: no trend, whatever shape they were drawn from."""
-        if self.breaks:
-            return np.zeros(len(self.paths), dtype=bool)
-        return self._last_at_rest
+        """Paths with no trend at all: at rest all along, and no break."""
+        return np.zeros(len(self.paths), dtype=bool) if self.breaks else self.last.at_rest
 
     @cached_property
     def speed(self) -> Floats:
         """Pace now over the path's own best pace: 1 is as fast as ever, 0 at rest, -1 falling at full speed."""
-        best = np.zeros(len(self.paths))
-        current = np.zeros(len(self.paths))
-        for first, last in self._stretches:
-            window = min(PACE, last - first)
-            if window == 0:
-                continue
-            stretch = self.paths[:, first : last + 1]
-            pace = (stretch[:, window:] - stretch[:, :-window]) / window
-            best = np.maximum(best, np.abs(pace).max(axis=1))
-            current = np.where(self._last_at_rest, 0.0, pace[:, -1])
+        paces = [segment.pace(self._window) for segment in self.segments]
+        best = np.max([np.abs(pace).max(axis=1) for pace in paces], axis=0)
+        current = np.where(self.last.at_rest, 0.0, paces[-1][:, -1])
         ratio: Floats = np.divide(current, best, out=np.zeros_like(best), where=best > 0)
         return ratio
 
     @cached_property
-    def last_window(self) -> tuple[int, int]:
-        """Grid indices between which the present pace is measured, within the last segment."""
-        first, last = self._stretches[-1]
-        return last - min(PACE, last - first), last
-
-    @cached_property
-    def slowing(self) -> Floats:
-        """How much further each path came in the last window than in the one before it."""
-        first, last = self._stretches[-1]
-        window = min(PACE, (last - first) // 2)
-        now, before, start = self.paths[:, last], self.paths[:, last - window], self.paths[:, last - 2 * window]
-        change: Floats = (now - before) - (before - start)
+    def bend(self) -> Floats:
+        """Pace now against pace one window ago, over the pace now: positive where the path speeds up."""
+        pace = self.last.pace(min(self._window, 0.5 * (self.last.steps[-1] - self.last.steps[0]) / 2))
+        now, before = pace[:, -1], pace[:, max(-1 - (STEPS_PER_RUN + 1 - pace.shape[1]), -pace.shape[1])]
+        change: Floats = np.divide(now - before, np.abs(now), out=np.zeros_like(now), where=now != 0)
         return change
 
     @property
-    def _last_at_rest(self) -> Flags:
-        """Paths that do not move beyond the noise of one bin since the last break."""
-        last = self.last
-        seen = last.paths[:, last.steps <= last.last_step] if len(last.steps) > 1 else last.paths
-        still: Flags = last.null | (np.ptp(seen, axis=1) < last.noise)
-        return still
-
-    @property
-    def _stretches(self) -> list[tuple[int, int]]:
-        """Grid indices of the first and last point of each segment."""
-        starts = [0, *(int(np.searchsorted(self.grid, b.step)) for b in self.breaks)]
-        ends = [*(start - 1 for start in starts[1:]), self.now]
-        return [(min(start, self.now), max(end, min(start, self.now))) for start, end in zip(starts, ends, strict=True)]
-
-    def _broken_between(self, low: float, high: float) -> bool:
-        return any(low < b.step <= high for b in self.breaks)
+    def _window(self) -> float:
+        return float(PACE * (self.grid[self.now] - self.grid[0]))

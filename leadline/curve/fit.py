@@ -12,16 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..run import Series
-from .bins import LEAST, Bins, bin_cells
+from .bins import Bins, bin_cells
 from .breaks import Break, find_breaks
 from .clock import clock_at
-from .curve import RUN_CELLS, Curve, Segment
+from .curve import Curve, Segment
 from .posterior import PATHS, Draws, draw_paths
 from .robust import tame
-from .shapes import GRID
+from .shapes import GRID, STEPS_PER_RUN
 from .track import LARGEST, Cells, Track
 
 Floats = NDArray[np.float64]
+
+ORDINARY = (1e-140, 1e140)  # sizes whose squares, and sums of them, are still numbers
 
 
 def fit_curves(
@@ -30,20 +32,22 @@ def fit_curves(
     """The curve of each series by name.
 
     `breaks` are steps at which something is known to have happened (a resume, a reset): looked at more readily.
-    `horizon_step` is how far ahead the paths shall reach; beyond twice the elapsed length they stay level.
+    `horizon_step` is how far ahead the paths shall reach, at most as far again as the run has come.
     """
-    tracked = [_prepare(one, breaks) for one in series]
-    together: dict[tuple[bytes, float], list[_Piece]] = defaultdict(list)
-    for run in tracked:
-        for piece in run.pieces:
+    prepared = [_prepare(one, breaks) for one in series]
+    together: dict[bytes, list[_Piece]] = defaultdict(list)
+    for one in prepared:
+        for piece in one.pieces:
             if piece.bins.decidable:
-                together[piece.bins.times.tobytes(), piece.bins.points_per_bin].append(piece)
+                together[piece.bins.times.tobytes()].append(piece)
     for pieces in together.values():
-        clock = clock_at(pieces[0].bins.times, pieces[0].bins.points_per_bin)
-        values = np.stack([piece.bins.values for piece in pieces])
-        for piece, draws in zip(pieces, draw_paths(clock, values, [piece.rng for piece in pieces]), strict=True):
+        bins = [piece.bins for piece in pieces]
+        per_bin = [one.points_per_bin for one in bins]
+        values = np.stack([one.values for one in bins])
+        drawn = draw_paths(clock_at(bins[0].times), values, per_bin, [piece.rng for piece in pieces])
+        for piece, draws in zip(pieces, drawn, strict=True):
             piece.draws = draws
-    return {run.name: _assemble(run, horizon_step) for run in tracked}
+    return {one.name: _assemble(one, horizon_step) for one in prepared}
 
 
 @dataclass(slots=True, eq=False)
@@ -59,40 +63,45 @@ class _Piece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Prepared:
+    """One series on its way to becoming a curve."""
+
     name: str
     cells: Cells
-    tamed: Floats
     spikes: int
     unit: float  # power of two the values were divided by, so that 1e300 and 1e-300 are read alike
     breaks: tuple[Break, ...]
     suspected: Break | None
-    pieces: list[_Piece]
+    pieces: tuple[_Piece, ...]
 
 
 def _prepare(series: Series, events: Sequence[int]) -> _Prepared:
-    unit = _unit(series.values)
+    values, unit = _scaled(series.values)
     track = Track()
-    values = series.values if unit == 1.0 else np.where(np.abs(series.values) < LARGEST, series.values / unit, np.nan)
     track.extend(series.steps, values)
     cells = track.cells()
     tamed, spikes = tame(cells.values)
     found, suspected = find_breaks(cells, tamed, events)
-    edges = [-np.inf, *(b.step for b in found), np.inf]
+    starts = np.searchsorted(cells.first_steps, [one.step for one in found]).tolist()
     pieces = []
-    for order, (low, high) in enumerate(pairwise(edges)):
-        part = cells.between(low, high)
-        inside = (cells.steps >= low) & (cells.steps < high)
+    for order, (start, stop) in enumerate(pairwise([0, *starts, len(tamed)])):
+        part = cells.part(start, stop)
         rng = _rng(series.name, part.points, order)
-        pieces.append(_Piece(part, tamed[inside], bin_cells(part.steps, tamed[inside], part.width), rng))
-    return _Prepared(series.name, cells, tamed, spikes, unit, found, suspected, pieces)
+        bins = bin_cells(part.steps, tamed[start:stop], part.width)
+        pieces.append(_Piece(part, tamed[start:stop], bins, rng))
+    return _Prepared(series.name, cells, spikes, unit, found, suspected, tuple(pieces))
 
 
-def _unit(values: Floats) -> float:
-    """A power of two to divide by where squares would overflow or vanish; 1 for every ordinary metric."""
-    with np.errstate(invalid="ignore", over="ignore"):  # of infinities, which are then left out
-        finite = values if np.isfinite(values.sum()) else values[np.abs(values) < LARGEST]
-    top = max(float(finite.max()), -float(finite.min())) if len(finite) else 0.0
-    return 1.0 if top == 0 or 1e-100 < top < 1e100 else float(2.0 ** np.clip(np.frexp(top)[1], -1000, 1000))
+def _scaled(values: Floats) -> tuple[Floats, float]:
+    """Values whose squares are numbers, and the power of two they were divided by: 1 for every ordinary metric."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        if len(values) == 0 or ORDINARY[0] < max(values.max(), -values.min()) < ORDINARY[1]:
+            return values, 1.0
+        sizes = np.abs(values)
+        some = sizes[(sizes > 0) & (sizes < LARGEST)]
+        if len(some) == 0 or ORDINARY[0] < some.max() < ORDINARY[1]:
+            return values, 1.0
+        unit = float(2.0 ** np.clip(np.frexp(np.median(some))[1], -1000, 1000))
+        return np.where(sizes < LARGEST, np.clip(values / unit, -ORDINARY[1], ORDINARY[1]), np.nan), unit
 
 
 def _rng(name: str, points: int, order: int) -> np.random.Generator:
@@ -100,83 +109,85 @@ def _rng(name: str, points: int, order: int) -> np.random.Generator:
     return np.random.default_rng([zlib.crc32(name.encode()), points, order])
 
 
-def _assemble(run: _Prepared, horizon_step: int | None) -> Curve:
-    segments = tuple(_segment(piece, run.unit) for piece in run.pieces)
-    breaks = tuple(replace(one, size=one.size * run.unit) for one in run.breaks)
-    suspected = replace(run.suspected, size=run.suspected.size * run.unit) if run.suspected else None
-    first, last = segments[0].first_step, segments[-1].last_step
-    seen: Floats = np.linspace(first, last, RUN_CELLS + 1) if last > first else np.array([last])
-    ahead: Floats = np.empty(0)
-    if horizon_step is not None and horizon_step > last > first:
-        end = min(float(horizon_step), last + (last - first))
-        width = (last - first) / RUN_CELLS
-        ahead = np.linspace(last, end, max(1, round((end - last) / width)) + 1)[1:]
-    grid = np.concatenate([seen, ahead])
-    edges = [-np.inf, *(b.step for b in breaks), np.inf]
+def _assemble(one: _Prepared, horizon_step: int | None) -> Curve:
+    segments = tuple(_segment(piece, one.unit) for piece in one.pieces)
+    breaks = tuple(replace(found, size=found.size * one.unit) for found in one.breaks)
+    grid, now = _grid(segments[0].first_step, segments[-1].last_step, horizon_step)
     paths = np.empty((PATHS, len(grid)))
-    for segment, (low, high) in zip(segments, pairwise(edges), strict=True):
+    for segment, (low, high) in zip(segments, pairwise([-np.inf, *(b.step for b in breaks), np.inf]), strict=True):
         inside = (grid >= low) & (grid < high)
-        paths[:, inside] = _at_steps(segment, grid[inside])
+        paths[:, inside] = segment.levels_at(grid[inside])
+    signs = [float(np.mean(one.cells.values * side > 0)) if len(one.cells.values) else 0.0 for side in (1, -1)]
     return Curve(
-        metric=run.name,
-        points=run.cells.points,
-        dropped=run.cells.dropped,
-        spikes=run.spikes,
+        metric=one.name,
+        points=one.cells.points,
+        dropped=one.cells.dropped,
+        spikes=one.spikes,
+        signs=(signs[0], signs[1]),
         grid=grid,
-        now=len(seen) - 1,
+        now=now,
         paths=paths,
-        noise=_noise_of_points(run, segments),
+        noise=_noise_of_points(one, segments),
         segments=segments,
         breaks=breaks,
-        suspected=suspected,
+        suspected=replace(one.suspected, size=one.suspected.size * one.unit) if one.suspected else None,
     )
 
 
+def _grid(first: float, last: float, horizon_step: int | None) -> tuple[Floats, int]:
+    """Steps of the paths: 60 intervals so far, then as wide ones to the horizon; and the index of now."""
+    if not last > first:
+        return np.array([last]), 0
+    seen: Floats = np.linspace(first, last, STEPS_PER_RUN + 1)
+    if horizon_step is None or horizon_step <= last:
+        return seen, STEPS_PER_RUN
+    end = min(float(horizon_step), last + (last - first))
+    ahead = np.linspace(last, end, max(1, round((end - last) / (last - first) * STEPS_PER_RUN)) + 1)[1:]
+    return np.concatenate([seen, ahead]), STEPS_PER_RUN
+
+
 def _segment(piece: _Piece, unit: float) -> Segment:
-    steps, bins = piece.cells.steps, piece.bins
-    if len(steps) == 0:
-        nothing = np.full((PATHS, 1), np.nan)
-        return Segment(0.0, 0.0, 0, np.zeros(1), nothing, np.ones(PATHS, bool), np.zeros(PATHS), 0.0, decidable=False)
-    first, last = float(steps[0]), float(steps[-1])
-    if piece.draws is None:  # too few points, or bins that are all equal
-        level = np.full((PATHS, 1), unit * float(np.median(piece.tamed)))
-        scatter = np.full(PATHS, unit * float(piece.tamed.std()))
-        enough = len(bins.times) >= LEAST
-        still = np.ones(PATHS, dtype=bool)
-        return Segment(first, last, piece.cells.points, np.array([last]), level, still, scatter, 0.0, decidable=enough)
-    back = unit * bins.scale
+    cells, bins, draws = piece.cells, piece.bins, piece.draws
+    if draws is None:
+        return _level(piece, unit)
+    low, high = bins.edges
     return Segment(
-        first,
-        last,
-        piece.cells.points,
-        first + (last - first) * GRID,
-        unit * bins.centre + back * piece.draws.paths,
-        piece.draws.null,
-        back * piece.draws.noise,
-        piece.draws.log_odds,
+        first_step=float(cells.first_steps[0]),
+        last_step=cells.last_step,
+        points=cells.points,
+        steps=low + (high - low) * GRID,
+        paths=unit * bins.centre + unit * bins.scale * draws.paths,
+        null=draws.null,
+        noise=unit * bins.scale * draws.noise,
         decidable=True,
     )
 
 
-def _at_steps(segment: Segment, steps: Floats) -> Floats:
-    """The segment's paths at other steps, level beyond its own ends."""
-    if len(segment.steps) == 1:
-        return np.repeat(segment.paths, len(steps), axis=1)
-    position = np.interp(steps, segment.steps, np.arange(len(segment.steps), dtype=np.float64))
-    low = np.minimum(position.astype(np.int64), len(segment.steps) - 2)
-    share = position - low
-    levels: Floats = (1 - share) * segment.paths[:, low] + share * segment.paths[:, low + 1]
-    return levels
+def _level(piece: _Piece, unit: float) -> Segment:
+    """A stretch of too few points, or of bins that are all equal: nothing but a level, as well as it is known."""
+    count = len(piece.tamed)
+    middle, scatter = (float(np.median(piece.tamed)), float(piece.tamed.std())) if count else (np.nan, 0.0)
+    doubt = scatter / np.sqrt(max(count, 1)) * piece.rng.standard_normal((PATHS, 1))
+    return Segment(
+        first_step=float(piece.cells.first_steps[0]) if count else 0.0,
+        last_step=piece.cells.last_step if count else 0.0,
+        points=piece.cells.points,
+        steps=np.array([piece.cells.last_step if count else 0.0]),
+        paths=unit * (middle + doubt),
+        null=np.ones(PATHS, dtype=bool),
+        noise=np.full(PATHS, unit * scatter),
+        decidable=piece.bins.enough,
+    )
 
 
-def _noise_of_points(run: _Prepared, segments: tuple[Segment, ...]) -> float:
+def _noise_of_points(one: _Prepared, segments: tuple[Segment, ...]) -> float:
     """Sd of one logged point about the mean path: what is left between cells, and what lies inside them."""
-    left = []
-    for piece, segment in zip(run.pieces, segments, strict=True):
-        if len(piece.tamed):
-            mean = np.interp(piece.cells.steps, segment.steps, segment.paths.mean(axis=0))
-            left.append((run.unit * piece.tamed - mean) / run.unit)
+    left = [
+        piece.tamed - np.interp(piece.cells.steps, segment.steps, segment.paths.mean(axis=0) / one.unit)
+        for piece, segment in zip(one.pieces, segments, strict=True)
+        if len(piece.tamed)
+    ]
     if not left:
         return 0.0
-    inside = np.minimum(run.cells.spread, 4 * np.median(run.cells.spread)).mean() if run.cells.width > 1 else 0.0
-    return run.unit * float(np.sqrt(np.mean(np.concatenate(left) ** 2) + inside))
+    inside = np.minimum(one.cells.spread, 4 * np.median(one.cells.spread)).mean() if one.cells.width > 1 else 0.0
+    return one.unit * float(np.sqrt(np.mean(np.concatenate(left) ** 2) + inside))

@@ -18,14 +18,17 @@ Floats = NDArray[np.float64]
 BETS = np.array([-2.0, -1.0, -0.5, -0.25, 0.25, 0.5, 1.0, 2.0])  # sizes of shift bet on, in sd of the surprise
 CLIP = 3.5  # one point alone is never an alarm
 RUN_LENGTH = 3.0  # one false alarm in so many runs of this length; the second look removes those
+ROUNDING = 1e-12  # of the mean square: less variance than this is the arithmetic's
+EXACT = 100.0  # sd, standing for infinitely many: a series that never moved has moved
 WARM_UP = 6  # points before the first bet
+RESTARTS = 24  # of the alarm in one series: a smooth curve without noise would ring at every other point
 SHOCK = 4.0  # sd: one such surprise is looked at too; where noise remembers long, a break shows in one point only
 
 
 class Alarm:
     """The e-CUSUM of one metric, point by point."""
 
-    __slots__ = ("_bets", "_count", "_previous", "_sums", "threshold")
+    __slots__ = ("_bets", "_count", "_first", "_previous", "_sums", "threshold")
 
     def __init__(self, threshold: float) -> None:
         self.threshold = threshold
@@ -34,19 +37,18 @@ class Alarm:
     def restart(self) -> None:
         """Forget everything: a new regime begins."""
         self._count = 0
-        self._previous = math.nan
+        self._first = self._previous = 0.0
         self._sums = (0.0, 0.0, 0.0, 0.0, 0.0)  # x, y, xx, xy, yy with x the point before y, relative to the first
         self._bets = [0.0] * len(BETS)
 
     def push(self, value: float) -> bool:
         """Take one point; true when the evidence for a shift passes the threshold."""
         if self._count == 0:
-            self._previous = value
-            self._count = 1
+            self._first, self._previous, self._count = value, 0.0, 1
             return False
-        x, y = self._previous, value
+        x, y = self._previous, value - self._first
         surprise = _surprise(self._count - 1, self._sums, x, y)
-        self._previous = value
+        self._previous = y
         self._count += 1
         sx, sy, sxx, sxy, syy = self._sums
         self._sums = (sx + x, sy + y, sxx + x * x, sxy + x * y, syy + y * y)
@@ -73,7 +75,9 @@ def _surprise(pairs: int, sums: tuple[float, float, float, float, float], x: flo
     var_x = sxx / pairs - mean_x * mean_x
     var_y = syy / pairs - mean_y * mean_y
     covariance = sxy / pairs - mean_x * mean_y
-    if not (var_x > 1e-12 * sxx / pairs and var_y > 1e-12 * syy / pairs):
+    if sxx == syy == 0.0:
+        return math.copysign(CLIP, y) if y else 0.0  # nothing moved so far, and now it does
+    if not (var_x > ROUNDING * sxx / pairs and var_y > ROUNDING * syy / pairs):
         return 0.0
     slope = covariance / var_x
     freedom = pairs - 2
@@ -89,7 +93,9 @@ def suspects(values: Floats) -> list[int]:
     """Indices worth a second look: where the alarm goes off (restarting after each) and single great surprises."""
     found: set[int] = set()
     start = 0
-    while len(values) - start >= WARM_UP + 2:
+    for _ in range(RESTARTS):
+        if len(values) - start < WARM_UP + 2:
+            break
         surprise = _surprises(values[start:])
         found.update((np.flatnonzero(np.abs(surprise) > SHOCK) + start).tolist())
         over = np.flatnonzero(_bets(np.clip(surprise, -CLIP, CLIP)) > RUN_LENGTH * len(values))
@@ -106,7 +112,7 @@ def _surprises(values: Floats) -> Floats:
     x, y = centred[:-1], centred[1:]
     before = np.arange(len(x), dtype=np.float64)  # pairs known before each prediction
     sums = [np.concatenate([[0.0], np.cumsum(column)[:-1]]) for column in (x, y, x * x, x * y, y * y)]
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):  # what is not a number is no surprise
         sx, sy, sxx, sxy, syy = (column / before for column in sums)
         var_x, var_y, covariance = sxx - sx * sx, syy - sy * sy, sxy - sx * sy
         slope = covariance / var_x
@@ -115,8 +121,10 @@ def _surprises(values: Floats) -> Floats:
         leverage = 1 + 1 / before + (x - sx) ** 2 / (before * var_x)
         t = (y - sy - slope * (x - sx)) / np.sqrt(left * leverage)
         z = np.sign(t) * np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
-        known = (before >= WARM_UP) & (var_x > 1e-12 * sxx) & (var_y > 1e-12 * syy) & np.isfinite(z)
-    return np.concatenate([[0.0], np.where(known, z, 0.0)])
+        moves = (var_x > ROUNDING * sxx) & (var_y > ROUNDING * syy) & np.isfinite(z)
+        first = (sxx == 0) & (syy == 0) & (y != 0)  # nothing moved so far, and now it does
+    z = np.where(moves, z, np.where(first, np.sign(y) * EXACT, 0.0))
+    return np.concatenate([[0.0], np.where(before >= WARM_UP, z, 0.0)])
 
 
 def _bets(surprise: Floats) -> Floats:

@@ -24,8 +24,8 @@ def correlation_of_means(memory: Floats, points: float) -> Floats:
     phi = np.exp(-1.0 / memory)
     if points <= 1:
         return phi
-    lags = np.arange(1, round(points))
-    variance = points + 2 * ((points - lags) * phi[:, None] ** lags).sum(axis=1)
+    lagged = phi * (points * (1 - phi) - (1 - phi**points)) / (1 - phi) ** 2  # sum over lags of (points - lag) phi^lag
+    variance = points + 2 * lagged
     correlation: Floats = phi * ((1 - phi**points) / (1 - phi)) ** 2 / variance
     return correlation
 

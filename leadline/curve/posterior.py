@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from .clock import (
     Evidence,
     basis_on_grid,
 )
-from .noise import CORRELATIONS, whiten
+from .noise import prior_over_correlations, whiten
 from .prior import FIT_LIMIT, log_gain, spread_of_size
 
 Floats = NDArray[np.float64]
@@ -36,10 +37,11 @@ class Draws:
     paths: Floats  # (paths, grid)
     null: NDArray[np.bool_]  # drawn as "nothing moves"
     noise: Floats  # (paths,) sd of the noise of a bin
-    log_odds: float  # of any trend against none, as the data alone have it
 
 
-def draw_paths(clock: Clock, values: Floats, rngs: list[np.random.Generator]) -> list[Draws]:
+def draw_paths(
+    clock: Clock, values: Floats, points_per_bin: Sequence[float], rngs: Sequence[np.random.Generator]
+) -> list[Draws]:
     """Posterior paths for each row of standardised bin values on one clock."""
     white = whiten(values)  # (noise, series, bins)
     shape = np.matmul(white, clock.shape.transpose(0, 2, 1))  # (noise, series, shapes)
@@ -51,9 +53,10 @@ def draw_paths(clock: Clock, values: Floats, rngs: list[np.random.Generator]) ->
     bins = len(clock.times)
     draws = []
     for i, rng in enumerate(rngs):
+        memory = np.log(prior_over_correlations(points_per_bin[i]))
         weights = (
-            bank.log_weights(i, bins) + np.log(BANK_SHARE),
-            process.log_weights(i, bins) + np.log(1 - BANK_SHARE),
+            bank.log_weights(i, bins, memory) + np.log(BANK_SHARE),
+            process.log_weights(i, bins, memory) + np.log(1 - BANK_SHARE),
         )
         chosen = _systematic(np.concatenate(weights), PATHS, rng)
         parts, start = [], 0
@@ -61,21 +64,8 @@ def draw_paths(clock: Clock, values: Floats, rngs: list[np.random.Generator]) ->
             inside = (chosen >= start) & (chosen < start + len(mine))
             parts.append(pool.sample(i, chosen[inside] - start, bins, rng))
             start += len(mine)
-        draws.append(_joined(parts, _log_odds(weights)))
+        draws.append(_joined(parts))
     return draws
-
-
-def _log_odds(weights: tuple[Floats, Floats]) -> float:
-    """Log Bayes factor of every model that moves against those that do not."""
-    count = len(CORRELATIONS)
-    moving = _log_sum(np.array([_log_sum(pool[count:]) for pool in weights]))
-    none = _log_sum(np.concatenate([pool[:count] for pool in weights]))
-    return moving - none - float(np.log((1 - NO_TREND) / NO_TREND))
-
-
-def _log_sum(logs: Floats) -> float:
-    top = logs.max()
-    return float(top + np.log(np.exp(logs[logs > top - NEGLIGIBLE] - top).sum()))
 
 
 class _Pool:
@@ -103,10 +93,10 @@ class _Pool:
                 self.cross[:, d] -= np.matmul(self.solved[:, d], evidence.solve_shape[:, d].transpose(0, 2, 1))
         self.cross -= level[..., None] * evidence.one_shape[:, :, None]
 
-    def log_weights(self, i: int, bins: int) -> Floats:
+    def log_weights(self, i: int, bins: int, memory: Floats) -> Floats:
         """Log posterior weight of each model for series `i`. One series at a time stays within the cache."""
         evidence, square = self.evidence, self.square[:, :, i]
-        base = evidence.log_scale - 0.5 * np.log(evidence.one_one) - 0.5 * (bins - 1) * np.log(square)
+        base = memory[:, None] + evidence.log_scale - 0.5 * np.log(evidence.one_one) - 0.5 * (bins - 1) * np.log(square)
         fit = self.cross[:, :, i] ** 2
         fit /= evidence.shape_shape
         fit /= square[..., None]
@@ -138,7 +128,7 @@ class _Pool:
         target = self.solved[n, d, i] - level[:, None] * evidence.solve_one[n, d]
         target -= size[:, None] * evidence.solve_shape[n, d, s]
         self._add_discrepancy(paths, n, d, target + sd[:, None] * normal[:, 2:])
-        return Draws(paths, ~moves, sd, 0.0)
+        return Draws(paths, ~moves, sd)
 
     def _add_discrepancy(self, paths: Floats, n: Ints, d: Ints, target: Floats) -> None:
         """Add to each path its smooth discrepancy, given the data and the rest of the path."""
@@ -158,10 +148,9 @@ def _systematic(log_weights: Floats, count: int, rng: np.random.Generator) -> In
     return rng.permutation(chosen)
 
 
-def _joined(parts: list[Draws], log_odds: float) -> Draws:
+def _joined(parts: list[Draws]) -> Draws:
     return Draws(
         np.concatenate([part.paths for part in parts]),
         np.concatenate([part.null for part in parts]),
         np.concatenate([part.noise for part in parts]),
-        log_odds,
     )

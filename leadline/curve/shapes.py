@@ -149,3 +149,18 @@ def log_prior(seen: Floats) -> Floats:
     weight = bank().share * (np.maximum(np.ptp(seen, axis=1), 1e-9 * whole) / whole) ** EXCURSION
     logs: Floats = np.log(weight / weight.sum())
     return logs
+
+
+def main() -> None:
+    """Draw a few members of each family, as a row of blocks up to now and on to twice the run."""
+    blocks = " ▁▂▃▄▅▆▇█"
+    for name, (function, share) in FAMILIES.items():
+        shapes = function(GRID)
+        for shape in shapes[:: max(1, len(shapes) // 4)][:4]:
+            height = (shape - shape.min()) / np.ptp(shape)
+            row = "".join(blocks[round(8 * level)] for level in height[::2])
+            print(f"{name:11} {share:.2f}  {row[: len(row) // 2 + 1]}|{row[len(row) // 2 + 1 :]}")
+
+
+if __name__ == "__main__":
+    main()

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..curve import Curve
 from ..statement import Statement
 from .direction import is_accelerating, is_decelerating, is_declining, is_flat, is_noise, is_rising
-from .jump import broke
+from .jump import broke, stepped
 from .level import Best, best_of, level_at
 from .peak import Peak, has_peaked, peak_of
 from .shape import BAR, WORDS, Shape, shape_of
@@ -22,6 +22,7 @@ STATEMENTS: tuple[Callable[[Curve], Statement], ...] = (
     is_noise,
     has_peaked,
     broke,
+    stepped,
     oscillates_about_zero,
     has_changed_sign,
 )

@@ -24,11 +24,11 @@ def rising(curve: Curve) -> Flags:
 
 
 def accelerating(curve: Curve) -> Flags:
-    return rising(curve) & (curve.slowing > CHANGE_OF_PACE * _pace(curve))
+    return rising(curve) & (curve.bend > CHANGE_OF_PACE)
 
 
 def decelerating(curve: Curve) -> Flags:
-    return rising(curve) & (curve.slowing < -CHANGE_OF_PACE * _pace(curve))
+    return rising(curve) & (curve.bend < -CHANGE_OF_PACE)
 
 
 def peaked(curve: Curve) -> Flags:
@@ -51,10 +51,3 @@ def declining(curve: Curve) -> Flags:
 def flat(curve: Curve) -> Flags:
     """Paths that moved and have come to rest."""
     return ~(curve.trendless | rising(curve) | peaked(curve) | declining(curve))
-
-
-def _pace(curve: Curve) -> NDArray[np.float64]:
-    """How far each path came in the last window."""
-    first, last = curve.last_window
-    change: NDArray[np.float64] = np.abs(curve.paths[:, last] - curve.paths[:, first])
-    return change

@@ -1,4 +1,4 @@
-"""Did it break?"""
+"""Did it break, and was that all it did?"""
 
 from __future__ import annotations
 
@@ -12,3 +12,12 @@ def broke(curve: Curve) -> Statement:
         return Statement(curve.metric, "broke", 0.0)
     largest = max(curve.breaks, key=lambda b: abs(b.size))
     return Statement(curve.metric, "broke", largest.probability, largest.interval, largest.step, largest.interval)
+
+
+def stepped(curve: Curve) -> Statement:
+    """It broke once, and before and after nothing moved."""
+    if len(curve.breaks) != 1:
+        return Statement(curve.metric, "stepped", 0.0)
+    (one,) = curve.breaks
+    still = (curve.segments[0].at_rest & curve.segments[1].at_rest).mean()
+    return Statement(curve.metric, "stepped", one.probability * float(still), one.interval, one.step, one.interval)

@@ -24,14 +24,18 @@ class Best:
 
 def level_at(curve: Curve, step: float) -> Statement:
     """The level at a step, seen or still to come, with its 80 % interval."""
+    if curve.points == 0:
+        return Statement(curve.metric, "level", 0.0, (step, step))
     levels = curve.at(step)
     low, high = np.quantile(levels, [0.1, 0.9])
-    mean = float(levels.mean())
-    return Statement(curve.metric, "level", 1.0, (step, step), mean, (float(low), float(high)))
+    sure = 1.0 if curve.points > 1 and step <= curve.reach else 0.0  # one point shows no scatter
+    return Statement(curve.metric, "level", sure, (step, step), float(levels.mean()), (float(low), float(high)))
 
 
 def best_of(curve: Curve, steps: Sequence[float]) -> Best:
     """The best of some steps (checkpoints), and those too close to it to leave out."""
+    if not steps:
+        raise ValueError("best_of needs at least one step to choose from")
     levels = np.stack([curve.at(step) for step in steps], axis=1)
     means = levels.mean(axis=0)
     chosen = int(_first_highest(means[None])[0])

@@ -10,6 +10,9 @@ from ..curve import Curve
 from ..statement import Statement
 from . import classes
 
+RESOLUTION = 0.02  # of the run: half the distance between neighbouring corners of the shape bank
+GOLDEN = 0.5 * (5**0.5 - 1)
+
 
 @dataclass(frozen=True, slots=True)
 class Peak:
@@ -28,7 +31,10 @@ def peak_of(curve: Curve) -> Peak | None:
     if not peaked.any():
         return None
     places = curve.grid[curve.summit[peaked]]
-    low, middle, high = np.quantile(places, [0.1, 0.5, 0.9])
+    # Corners are drawn on a lattice: each may lie anywhere between its neighbours. Even offsets, not random ones.
+    offsets = (np.arange(len(places)) * GOLDEN) % 1 * 2 - 1
+    places = places + offsets * RESOLUTION * (curve.grid[curve.now] - curve.grid[0])
+    low, middle, high = np.clip(np.quantile(places, [0.1, 0.5, 0.9]), curve.grid[0], curve.grid[curve.now])
     return Peak(float(middle), (float(low), float(high)), float(peaked.mean()))
 
 

@@ -62,7 +62,7 @@ def _word(p: dict[str, float]) -> str:
     if share <= BAR:
         return "undecided"
     if group == "rising":
-        # Among paths that agree on the direction, pace is a matter of degree: the larger share names it.
+        # The pace is named only when nearly all that rise agree on it.
         return next((word for word in ("accelerating", "decelerating") if p[word] > BAR * share), "rising")
     if group == "declining":
         return "peaked" if p["peaked"] >= p["declining"] else "declining"

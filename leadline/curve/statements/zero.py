@@ -8,12 +8,14 @@ from numpy.typing import NDArray
 from ..curve import Curve
 from ..statement import Statement
 
+EITHER_SIDE = 0.2  # of the points: with fewer on one side of zero it lies beside zero, not about it
+
 
 def oscillates_about_zero(curve: Curve) -> Statement:
     """It stays within its own noise of zero all along: both signs, no direction."""
     if not curve.decidable:
         return Statement(curve.metric, "oscillates about zero", 0.0)
-    near = (np.abs(curve.seen) < curve.noise).all(axis=1)
+    near = (np.abs(curve.seen) < curve.noise).all(axis=1) & (min(curve.signs) > EITHER_SIDE)
     return Statement(curve.metric, "oscillates about zero", float(near.mean()), _whole(curve))
 
 
