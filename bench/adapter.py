@@ -70,7 +70,9 @@ def look(values: Array, *, places: Array | None = None, steps: Array | None = No
         peak=_places(peak, last) if peak is not None and peak.probability > 0.5 else None,
         breaks=breaks,
         suspected=(curve.suspected.step / last,) if curve.suspected else (),
-        paths=np.column_stack([curve.at(float(u * last)) for u in where]) if where.size else np.empty((0, 0)),
+        paths=np.column_stack([curve.at(min(float(u * last), curve.grid[-1])) for u in where])
+        if where.size
+        else np.empty((0, 0)),
         since_start=_since_start(curve),
     )
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import click
 
 from . import __version__
-from .errors import LeadlineError
+from .errors import BadMapping, LeadlineError
 from .report.plain import printable
 
-NOTHING_READABLE = 3  # the other codes: 0 read, 2 usage (click's own)
+USAGE = 2  # click's own
+NOTHING_READABLE = 3
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -29,19 +30,90 @@ def verbs() -> None:
 @click.option(
     "--budget", type=click.IntRange(min=1), metavar="STEPS", help="Total planned steps, when the run does not say."
 )
+@click.option(
+    "--map",
+    "told",
+    multiple=True,
+    metavar="NAME=KEY",
+    help="Say what a key of the log means, such as reward=my/score. May be given several times.",
+)
+@click.option("--all", "every", is_flag=True, help="Read every run at PATH, one after the other; JSON one a line.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
-def read(path: Path, as_json: bool, until: int | None, budget: int | None, no_color: bool) -> None:
+def read(
+    path: Path,
+    as_json: bool,
+    until: int | None,
+    budget: int | None,
+    told: tuple[str, ...],
+    every: bool,
+    no_color: bool,
+) -> None:
     """Say what the run at PATH does. PATH is a log file, a folder, or - for standard input.
 
     Example: leadline read outputs/grpo-run --until 400
     """
-    from .pipeline import read as read_run  # the engine takes longer to import than --help should
+    from . import pipeline  # the engine takes longer to import than --help should
+    from .contract import as_data
     from .report import RENDERERS
+    from .report.data import dump
+    from .sources.mapping import parse_mapping
 
-    reading = read_run(path, until=until, budget=budget)
+    mapping = parse_mapping(told)
     face = {one.NAME: one for one in RENDERERS}["json" if as_json else "terminal"]
-    color = sys.stdout.isatty() and not no_color
-    click.echo(face.render(reading, color=color, width=shutil.get_terminal_size((100, 24)).columns), nl=False)
+    if not every:
+        reading = pipeline.read(path, until=until, budget=budget, mapping=mapping)
+        click.echo(face.render(reading, color=_color(no_color), width=_width()), nl=False)
+        return
+    for number, reading in enumerate(pipeline.read_all(path, until=until, budget=budget, mapping=mapping)):
+        if as_json:
+            click.echo(dump(as_data(reading), lines=True), nl=False)
+        else:
+            click.echo("\n" * bool(number) + face.render(reading, color=_color(no_color), width=_width()), nl=False)
+
+
+@verbs.command()
+@click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+@click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="Say what a key of the log means.")
+@click.option("--no-color", is_flag=True, help="Print plain text.")
+def sources(path: Path, as_json: bool, told: tuple[str, ...], no_color: bool) -> None:
+    """Show what was found at PATH, what each series was taken for and why, and what is missing.
+
+    Example: leadline sources outputs/grpo-run
+    """
+    from . import inventory
+    from .report import inventory as face
+    from .report.data import dump
+    from .sources.mapping import parse_mapping
+
+    found = inventory.take(path, mapping=parse_mapping(told))
+    text = dump(inventory.as_data(found)) if as_json else face.render(found, color=_color(no_color), width=_width())
+    click.echo(text, nl=False)
+
+
+@verbs.command()
+@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+@click.option("--no-color", is_flag=True, help="Print plain text.")
+def doctor(as_json: bool, no_color: bool) -> None:
+    """Check this environment: versions, optional packages and what each adds, GPU, cache.
+
+    Example: leadline doctor --json
+    """
+    from . import environment
+    from .report import environment as face
+    from .report.data import dump
+
+    found = environment.examine(__version__)
+    text = dump(environment.as_data(found)) if as_json else face.render(found, color=_color(no_color), width=_width())
+    click.echo(text, nl=False)
+
+
+def _color(no_color: bool) -> bool:
+    return sys.stdout.isatty() and not no_color
+
+
+def _width() -> int:
+    return shutil.get_terminal_size((100, 24)).columns
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -57,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except LeadlineError as error:
         click.echo(error.told(printable), err=True)
-        return NOTHING_READABLE
+        return USAGE if isinstance(error, BadMapping) else NOTHING_READABLE
     return 0
 
 

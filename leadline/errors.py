@@ -3,6 +3,8 @@
 LeadlineError             everything we can explain; shown without a traceback
 ├── NothingReadable       no source found a run at the path (exit code 3)
 ├── NotOneRun             the path holds several runs, and only the user knows which (exit code 3)
+├── NotAnRLRun            the log is of another kind of training (exit code 3)
+├── BadMapping            what the user says about keys cannot be followed (exit code 2)
 └── MissingExtra          an optional package is needed for what was asked
 """
 
@@ -31,6 +33,14 @@ class NothingReadable(LeadlineError):
 
 class NotOneRun(LeadlineError):
     """Several runs were found where one was asked for."""
+
+
+class NotAnRLRun(LeadlineError):
+    """The log is of supervised, preference or reward-model training."""
+
+
+class BadMapping(LeadlineError):
+    """A --map or leadline.toml that cannot be followed."""
 
 
 class MissingExtra(LeadlineError):

@@ -6,8 +6,8 @@ Everything right of `Run` in the flow is pure. `Run.until(step)` is the run as a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TypeAlias, TypeVar
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 Steps: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
 Kind = TypeVar("Kind", np.int64, np.float64)
+
+
+def no_values() -> Values:
+    return np.empty(0)
+
+
+def no_numbers() -> Steps:
+    return np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -152,51 +160,98 @@ class Config:
     raw: Mapping[str, object] = field(default_factory=dict, repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class GpuSample:
-    wall: float
-    gpu: int
-    power_w: float
-    memory_gb: float
-    utilisation: float  # percent
+@dataclass(frozen=True, slots=True, eq=False)
+class GpuSamples:
+    """What the GPUs did, as columns by wall time: a day at 5 Hz on 8 GPUs is 3.5 million samples."""
+
+    walls: Values = field(default_factory=no_values)  # seconds since the epoch, never falling
+    devices: Steps = field(default_factory=no_numbers)  # which GPU, counted on over the hosts
+    power_w: Values = field(default_factory=no_values)  # NaN, here and below: not sampled
+    memory_gb: Values = field(default_factory=no_values)
+    utilisation: Values = field(default_factory=no_values)  # percent
+    memory_total_gb: Values = field(default_factory=no_values)
+    power_limit_w: Values = field(default_factory=no_values)
+
+    def __post_init__(self) -> None:
+        _settle_columns(self, order="walls")
+
+    def __len__(self) -> int:
+        return len(self.walls)
+
+    def until(self, wall: float) -> GpuSamples:
+        """The samples taken at or before `wall`, without copying."""
+        return replace(self, **_before(self, self.walls, wall))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Phases:
+    """What the trainer did when, as columns by the end of each phase."""
+
+    steps: Steps = field(default_factory=no_numbers)
+    kinds: Steps = field(default_factory=no_numbers)  # which of `names`
+    starts: Values = field(default_factory=no_values)  # seconds since the epoch
+    ends: Values = field(default_factory=no_values)  # never falling
+    names: tuple[str, ...] = ()  # "gen", "update_actor", ...: as the trainer calls them
+
+    def __post_init__(self) -> None:
+        _settle_columns(self, order="ends")
+        _settle_table(self, column="kinds", table="names")
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def until(self, wall: float) -> Phases:
+        """The phases that were over at `wall`, without copying."""
+        return replace(self, **_before(self, self.ends, wall))
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
-    """What the trainer did from `start` to `end` in one step: "generate", "train", ..."""
+class Process:
+    """A process that was seen beside the trainer. A pid alone may be given out again."""
 
-    name: str
-    step: int
-    start: float
-    end: float
-
-
-@dataclass(frozen=True, slots=True)
-class ProcessSample:
-    wall: float
     pid: int
     name: str
-    cpu_s: float  # processor seconds since it started
-    memory_gb: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
+class ProcessSamples:
+    """What processes used, as columns by wall time."""
+
+    walls: Values = field(default_factory=no_values)  # seconds since the epoch, never falling
+    processes: Steps = field(default_factory=no_numbers)  # which of `table`
+    cpu_s: Values = field(default_factory=no_values)  # processor seconds since it started
+    memory_gb: Values = field(default_factory=no_values)  # resident
+    read_gb: Values = field(default_factory=no_values)  # from disk since it started
+    write_gb: Values = field(default_factory=no_values)
+    table: tuple[Process, ...] = ()
+
+    def __post_init__(self) -> None:
+        _settle_columns(self, order="walls")
+        _settle_table(self, column="processes", table="table")
+
+    def __len__(self) -> int:
+        return len(self.walls)
+
+    def until(self, wall: float) -> ProcessSamples:
+        """The samples taken at or before `wall`, without copying."""
+        return replace(self, **_before(self, self.walls, wall))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Telemetry:
     """What the machine did, on the wall clock."""
 
-    gpus: tuple[GpuSample, ...] = ()
-    phases: tuple[Phase, ...] = ()
-    processes: tuple[ProcessSample, ...] = ()
+    gpus: GpuSamples = field(default_factory=GpuSamples)
+    phases: Phases = field(default_factory=Phases)
+    processes: ProcessSamples = field(default_factory=ProcessSamples)
+    notes: tuple[str, ...] = ()  # what had to be guessed, such as the time zone of a log without one
 
     def __bool__(self) -> bool:
-        return bool(self.gpus or self.phases or self.processes)
+        return bool(len(self.gpus) or len(self.phases) or len(self.processes))
 
     def until(self, wall: float) -> Telemetry:
-        return Telemetry(
-            tuple(sample for sample in self.gpus if sample.wall <= wall),
-            tuple(phase for phase in self.phases if phase.end <= wall),
-            tuple(sample for sample in self.processes if sample.wall <= wall),
-        )
+        """What had been seen by `wall`. A phase that ended later is not known yet, even if it had begun."""
+        return Telemetry(self.gpus.until(wall), self.phases.until(wall), self.processes.until(wall), notes=self.notes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,6 +267,7 @@ class Run:
     checkpoints: tuple[Checkpoint, ...] = ()  # by step
     config: Config = field(default_factory=Config)
     events: tuple[Event, ...] = ()  # by step
+    notes: tuple[str, ...] = ()  # what a user should know of how it was read: what was guessed, what was left out
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "series", settle_names(self.series))
@@ -249,7 +305,9 @@ class Run:
 
     def _wall_at(self, step: int) -> float | None:
         """The wall-clock time at which `step` was over, from the trainer's phases or the times of its log rows."""
-        ends = [phase.end for phase in self.telemetry.phases if phase.step <= step]
+        phases = self.telemetry.phases
+        done = phases.ends[phases.steps <= step]
+        ends = [float(done[-1])] if len(done) else []  # they are kept by end
         if not ends:
             for series in self.series:
                 seen = series.until(step)
@@ -294,3 +352,42 @@ def _frozen(column: NDArray[Kind], dtype: type[Kind]) -> NDArray[Kind]:
         array = array.copy()
         array.flags.writeable = False
     return array
+
+
+def _settle_columns(samples: GpuSamples | Phases | ProcessSamples, *, order: str) -> None:
+    """Freezes the columns, fills those nobody sampled with NaN and puts all in order of time (a stable sort)."""
+    clock = np.asarray(getattr(samples, order), dtype=np.float64)
+    ranked = None if bool(np.all(clock[1:] >= clock[:-1])) else np.argsort(clock, kind="stable")
+    for one in fields(samples):
+        column = getattr(samples, one.name)
+        if isinstance(column, tuple):
+            continue
+        whole = one.default_factory is no_numbers
+        if len(column) == 0 and len(clock) and not whole:
+            column = np.full(len(clock), np.nan)
+        if len(column) != len(clock):
+            raise ValueError(f"{type(samples).__name__}: {one.name} holds {len(column)} of {len(clock)} samples")
+        if ranked is not None:
+            column = np.asarray(column)[ranked]
+        object.__setattr__(samples, one.name, _frozen(column, np.int64) if whole else _frozen(column, np.float64))
+
+
+def _settle_table(samples: Phases | ProcessSamples, *, column: str, table: str) -> None:
+    """Numbers the entries of `table` by first use and drops unused ones: what is first seen later must not be in the
+    table of an earlier `until`."""
+    numbers, entries = getattr(samples, column), getattr(samples, table)
+    first = np.full(len(entries), len(numbers))
+    first[numbers[::-1]] = np.arange(len(numbers))[::-1]  # where an index repeats, numpy keeps the last assignment
+    used = [place for place in np.argsort(first, kind="stable").tolist() if first[place] < len(numbers)]
+    if used != list(range(len(entries))):
+        renumbered = np.zeros(len(entries), dtype=np.int64)
+        renumbered[used] = np.arange(len(used))
+        object.__setattr__(samples, column, _frozen(renumbered[numbers], np.int64))
+        object.__setattr__(samples, table, tuple(entries[place] for place in used))
+
+
+def _before(samples: GpuSamples | Phases | ProcessSamples, clock: Values, wall: float) -> dict[str, Any]:
+    """The columns up to `wall` on a clock that never falls."""
+    end = int(np.searchsorted(clock, wall, side="right"))
+    columns = {one.name: getattr(samples, one.name) for one in fields(samples)}
+    return {name: column[:end] for name, column in columns.items() if isinstance(column, np.ndarray)}

@@ -10,7 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadline.run import Checkpoint, Event, GpuSample, Phase, Rollout, Rollouts, Run, Series, Telemetry
+from leadline.run import (
+    Checkpoint,
+    Event,
+    GpuSamples,
+    Phases,
+    Process,
+    ProcessSamples,
+    Rollout,
+    Rollouts,
+    Run,
+    Series,
+    Telemetry,
+)
 
 
 def series(name: str = "reward/mean", key: str = "reward", steps: object = (1, 2, 3), **other: object) -> Series:
@@ -102,18 +114,64 @@ def test_until_drops_everything_that_came_later() -> None:
     assert (run.first_step, run.last_step) == (1, 2)
 
 
+def gpus(*walls: float) -> GpuSamples:
+    count = len(walls)
+    return GpuSamples(np.array(walls), np.zeros(count, dtype=np.int64), power_w=np.full(count, 100.0))
+
+
+def phases(*spans: tuple[int, str, float, float]) -> Phases:
+    names = sorted({name for _, name, _, _ in spans})
+    return Phases(
+        np.array([step for step, _, _, _ in spans]),
+        np.array([names.index(name) for _, name, _, _ in spans]),
+        np.array([start for _, _, start, _ in spans]),
+        np.array([end for _, _, _, end in spans]),
+        names=tuple(names),
+    )
+
+
 def test_until_cuts_telemetry_at_the_wall_time_of_the_step() -> None:
-    gpus = tuple(GpuSample(wall, 0, 100.0, 1.0, 50.0) for wall in (5.0, 15.0, 25.0))
-    phases = (Phase("gen", 1, 0.0, 10.0), Phase("gen", 2, 10.0, 20.0))
-    run = Run("x", telemetry=Telemetry(gpus=gpus, phases=phases))
-    assert [sample.wall for sample in run.until(1).telemetry.gpus] == [5.0]
-    told_by_rows = Run("x", series=(series(walls=[4.0, 14.0, 24.0]),), telemetry=Telemetry(gpus=gpus))
-    assert [sample.wall for sample in told_by_rows.until(2).telemetry.gpus] == [5.0]
+    told_by_phases = Run(
+        "x", telemetry=Telemetry(gpus(5.0, 15.0, 25.0), phases((1, "gen", 0.0, 10.0), (2, "gen", 10.0, 20.0)))
+    )
+    assert told_by_phases.until(1).telemetry.gpus.walls.tolist() == [5.0]
+    assert told_by_phases.until(1).telemetry.phases.ends.tolist() == [10.0]
+    told_by_rows = Run("x", series=(series(walls=[4.0, 14.0, 24.0]),), telemetry=Telemetry(gpus(5.0, 15.0, 25.0)))
+    assert told_by_rows.until(2).telemetry.gpus.walls.tolist() == [5.0]
 
 
 def test_until_drops_telemetry_when_no_wall_time_is_known() -> None:
-    gpus = (GpuSample(5.0, 0, 100.0, 1.0, 50.0),)
-    assert not Run("x", series=(series(),), telemetry=Telemetry(gpus=gpus)).until(2).telemetry
+    assert not Run("x", series=(series(),), telemetry=Telemetry(gpus(5.0))).until(2).telemetry
+
+
+def test_telemetry_is_kept_in_order_of_time_and_what_was_not_sampled_is_nan() -> None:
+    samples = GpuSamples(np.array([3.0, 1.0]), np.array([1, 0]), power_w=np.array([30.0, 10.0]))
+    assert (samples.walls.tolist(), samples.devices.tolist(), samples.power_w.tolist()) == (
+        [1.0, 3.0],
+        [0, 1],
+        [10.0, 30.0],
+    )
+    assert np.isnan(samples.memory_gb).all()
+    with pytest.raises(ValueError, match="power_w holds 1 of 2"):
+        GpuSamples(np.array([1.0, 2.0]), np.array([0, 0]), power_w=np.array([1.0]))
+
+
+def test_a_phase_or_process_first_seen_later_is_not_in_an_earlier_table() -> None:
+    spans = phases((1, "update", 0.0, 2.0), (1, "gen", 0.0, 1.0), (2, "checkpoint", 2.0, 3.0))
+    assert spans.names == ("gen", "update", "checkpoint")
+    assert spans.until(2.0).names == ("gen", "update")
+    table = (Process(7, "merger"), Process(1, "train.py"))
+    seen = ProcessSamples(np.array([1.0, 2.0]), np.array([1, 0]), table=table)
+    assert seen.until(1.5).table == (Process(1, "train.py"),)
+    assert seen.table[seen.processes[1]] == Process(7, "merger")
+
+
+def test_until_is_cheap_on_a_million_samples() -> None:
+    walls = np.arange(1_000_000, dtype=float)
+    samples = GpuSamples(walls, np.zeros(len(walls), dtype=np.int64), power_w=walls)
+    cut = samples.until(500_000.0)
+    assert len(cut) == 500_001
+    assert np.shares_memory(cut.power_w, samples.power_w)
 
 
 def test_a_million_points_are_ordered_quickly() -> None:

@@ -15,8 +15,13 @@ OBEYED = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # JSON may hold th
 
 def render(reading: Reading, *, color: bool = False, width: int = 100) -> str:
     """One JSON object. A number that is not finite is written as null; text that is no Unicode loses what is wrong."""
-    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY
-    text = orjson.dumps(_clean(as_data(reading)), option=options).decode()
+    return dump(as_data(reading))
+
+
+def dump(value: object, *, lines: bool = False) -> str:
+    """Plain data as JSON that a terminal may show; `lines`: on one line, for several in a row."""
+    options = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY | (0 if lines else orjson.OPT_INDENT_2)
+    text = orjson.dumps(_clean(value), option=options).decode()
     return OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

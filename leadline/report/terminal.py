@@ -2,54 +2,36 @@
 
 from __future__ import annotations
 
-import io
-
-from rich.console import Console
 from rich.text import Text
 
 from ..contract import Reading, RunSummary
 from ..reading.finding import Finding
-from .plain import printable
+from .lines import field, page
 
 NAME = "terminal"
 
 STYLES = {"note": "", "concern": "yellow", "critical": "bold red"}
-MARGIN = 9  # columns that name what a line is about
 SHOWN = 6  # names a line of a short text can hold
 
 
 def render(reading: Reading, *, color: bool = False, width: int = 100) -> str:
     """A screenful: what was read, what the reward does, findings, and what could not be checked."""
-    page = io.StringIO()
-    console = Console(
-        file=page,
-        width=max(width, 40),
-        force_terminal=color,
-        no_color=not color,
-        color_system="standard" if color else None,
-        legacy_windows=False,
-        _environ={},
-    )
-    for name, says in _lines(reading):
-        for number, part in enumerate(says.wrap(console, console.width - MARGIN, overflow="fold")):
-            part.rstrip()
-            console.print(Text.assemble((f"{'' if number else name:<{MARGIN}}", "dim"), part), soft_wrap=True)
-    return page.getvalue()
+    return page(_lines(reading), color=color, width=width)
 
 
 def _lines(reading: Reading) -> list[tuple[str, Text]]:
     run, reward = reading.run, reading.reward
-    lines = [_field("run", _what_was_read(run))]
-    lines.append(_field("reward", f"{reward.shape}: {reward.says}" if reward.says else reward.shape, style="bold"))
+    lines = [field("run", _what_was_read(run))]
+    lines.append(field("reward", f"{reward.shape}: {reward.says}" if reward.says else reward.shape, style="bold"))
     lines += [_found(finding) for finding in reading.findings]
-    lines += [_field("event", one.says) for one in run.events[:SHOWN]]
+    lines += [field("event", one.says) for one in run.events[:SHOWN]]
     if len(run.events) > SHOWN:
-        lines.append(_field("event", f"{len(run.events) - SHOWN} more (--json lists all)"))
-    lines += [_field("note", note) for note in run.notes]
+        lines.append(field("event", f"{len(run.events) - SHOWN} more (--json lists all)"))
+    lines += [field("note", note) for note in run.notes]
     if run.missing:
-        lines.append(_field("missing", ", ".join(one.what for one in run.missing)))
+        lines.append(field("missing", ", ".join(one.what for one in run.missing)))
     if run.unread_keys:
-        lines.append(_field("unread", _some(run.unread_keys)))
+        lines.append(field("unread", _some(run.unread_keys)))
     return lines
 
 
@@ -64,13 +46,9 @@ def _what_was_read(run: RunSummary) -> str:
 
 def _found(finding: Finding) -> tuple[str, Text]:
     sure = f"p = {finding.p:.2f}" if finding.p < 0.995 else "p > 0.99"  # a rounded 1.00 would claim too much
-    return _field(finding.severity, f"{finding.says} ({sure})", style=STYLES[finding.severity])
+    return field(finding.severity, f"{finding.says} ({sure})", style=STYLES[finding.severity])
 
 
 def _some(names: tuple[str, ...]) -> str:
     shown = ", ".join(names[:SHOWN])
     return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
-
-
-def _field(name: str, says: str, style: str = "") -> tuple[str, Text]:
-    return name, Text(printable(says), style)

@@ -2,83 +2,230 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
+import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
-from ..errors import NothingReadable
+from ..errors import BadMapping, LeadlineError, NotAnRLRun, NothingReadable, NotOneRun
 from ..run import Event, Run
-from . import trainer_state, verl_file
-from .assemble import assemble
-from .folder import Surroundings, look_around
-from .source import Log, Row, Source, names_of
+from . import (
+    console,
+    delimited,
+    json_document,
+    metric_lines,
+    mlflow_store,
+    notebook,
+    swanlab_file,
+    tensorboard,
+    trackio_store,
+    trainer_state,
+    verl_file,
+    wandb_file,
+)
+from .address import reach
+from .around import Surroundings
+from .assemble import assemble, refuse_other_training
+from .events import with_events
+from .folders import Found, FoundRun, find_runs, opened
+from .mapping import mapping_near
+from .remote import Copy, address_of, is_address
+from .source import HEAD, Log, Parser, Reader, Source, TextSource, names_of
+from .table import Column, Table
+from .text import BLOCK, GZIP, head_of, unpacked, unpacked_head
 
-__all__ = ["SOURCES", "Log", "Row", "Source", "open_run", "read_stream"]
+__all__ = [
+    "SOURCES",
+    "Column",
+    "Log",
+    "Parser",
+    "Reader",
+    "Source",
+    "Table",
+    "TEXT_SOURCES",
+    "TextSource",
+    "look_at",
+    "open_run",
+    "open_runs",
+    "read_stream",
+    "source_of",
+]
 
-SOURCES: tuple[Source, ...] = (trainer_state, verl_file)  # most specific first
+TEXT_SOURCES: tuple[TextSource, ...] = (
+    trainer_state,
+    verl_file,
+    notebook,
+    metric_lines,
+    json_document,
+    delimited,
+    console,  # any text at all, so last
+)
+# Folders, databases and binary files of trackers.
+TRACKERS: tuple[Source, ...] = (wandb_file, swanlab_file, tensorboard, mlflow_store, trackio_store)
+SOURCES: tuple[Source, ...] = (*TRACKERS, *TEXT_SOURCES)  # asked in this order
 
-HEAD = 1 << 16  # bytes by which a stream is recognised
 
-
-def open_run(path: Path | str) -> Run:
-    """The run at `path`: a log file, a folder that holds one, or "-" for a log on standard input."""
+def open_run(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> Run:
+    """The run at `path`: a log file, a folder that holds one, or "-" for a log on standard input. `mapping` is what the
+    user says of keys, canonical name to key; a leadline.toml near the run or here says it too, with less weight."""
     if str(path) == "-":
-        return read_stream(sys.stdin.buffer.read())
+        return read_stream(sys.stdin.buffer, mapping=mapping)
+    if is_address(path):
+        return _open_address(path, mapping)
     place = Path(path)
-    try:
+    with _opening(place):
         if place.is_fifo():  # the shell's <(command)
-            return read_stream(place.read_bytes(), name=str(place))
-        for source in SOURCES:
-            if files := source.find(place):
-                return _open(source, place, files)
-        found = _what_is_at(place)
+            with place.open("rb") as stream:
+                return read_stream(stream, name=str(place), mapping=mapping)
+        found = look_at(place)
+        return _understood(found, found.only(), str(place), mapping)
+
+
+def open_runs(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> Iterator[Run]:
+    """Every run at `path`, one after the other. What is no RL run is passed over, unless there is nothing else."""
+    place = Path(path)
+    if str(path) == "-" or is_address(path) or not place.is_dir():
+        yield open_run(path, mapping=mapping)
+        return
+    found = look_at(place)
+    refused: LeadlineError | None = None
+    opened_any = False
+    for run in found.runs:
+        name = str(place) if len(found.runs) == 1 else str(place / run.name)
+        try:
+            with _opening(place):
+                one = _understood(found, run, name, mapping)
+        except (NotAnRLRun, BadMapping) as error:
+            refused = error
+            continue
+        opened_any = True
+        yield one
+    if refused is not None and not opened_any:
+        raise refused
+
+
+def look_at(place: Path) -> Found:
+    """The runs at a file or folder, not yet understood; an error where there is none."""
+    with _opening(place):
+        if not place.exists():
+            raise _nothing_at(place)
+        found = find_runs(place, SOURCES)
+        if not found.runs:
+            raise _nothing_in(found)
+        return found
+
+
+def _understood(found: Found, run: FoundRun, name: str, mapping: Mapping[str, str] | None) -> Run:
+    told = {**mapping_near(found.place, working=Path.cwd()), **(mapping or {})}
+    if not told:
+        refuse_other_training(run.logs, path=name)
+    return opened(found, run, name=name, mapping=told)
+
+
+@contextlib.contextmanager
+def _opening(place: Path) -> Iterator[None]:
+    """What the system refuses, as an error that can be shown."""
+    try:
+        yield
     except OSError as error:
         raise NothingReadable(
             f"{place} could not be opened: {error.strerror or error}.",
             tried=_expected(),
             next_step="check its permissions",
         ) from error
-    raise NothingReadable(
-        f"No run was found at {place}: {found}.", tried=_expected(), next_step="pass the log file itself"
-    )
 
 
-def read_stream(data: bytes, *, name: str = "-") -> Run:
+def _open_address(place: Path | str, mapping: Mapping[str, str] | None) -> Run:
+    """The run at an address: on a tracker's server, or on remote storage, whose logs are copied first."""
+    address, reached = address_of(place), reach(place)
+    if isinstance(reached, Copy):
+        run = open_run(reached.path, mapping=mapping)
+        left_out = tuple(Event("unreadable", run.last_step or 0, note) for note in reached.notes)
+        return replace(run, path=address, events=run.events + left_out)
+    if len(reached) > 1:
+        raise NotOneRun(
+            f"{address} holds {len(reached)} runs: {', '.join(str(one.log.label) for one in reached[:20])}.",
+            tried="all runs the server shows",
+            next_step="add the id of one to the address",
+        )
+    reached[0].update()
+    if not reached[0].log.table:
+        raise NothingReadable(
+            f"{address} holds no logged step yet.", tried="its history", next_step="wait for the first log row"
+        )
+    return with_events(assemble(address, reached[0].log, Surroundings(), mapping=mapping))
+
+
+def source_of(place: Path) -> Source | None:
+    """The source that reads the file or tracker folder at `place`."""
+    if not place.exists():
+        return None
+    head = head_of(place)
+    return next((source for source in SOURCES if source.recognises(place, head)), None)
+
+
+def read_stream(data: bytes | BinaryIO, *, name: str = "-", mapping: Mapping[str, str] | None = None) -> Run:
     """The run in a log that came through a pipe: nothing lies around it."""
-    for source in SOURCES:
-        if source.recognises(data[:HEAD]) and (log := source.parse(data)).rows:
-            return assemble(name, log, Surroundings())
+    stream = io.BytesIO(data) if isinstance(data, bytes) else data
+    head = _first(stream)
+    chunks: Iterator[bytes] = itertools.chain([head], iter(lambda: stream.read(BLOCK), b""))
+    if head.startswith(GZIP):
+        chunks = unpacked(chunks)
+    start = unpacked_head(head)
+    source = next((source for source in TEXT_SOURCES if source.recognises(Path(name), start)), None)
+    size = 0
+    if source is not None:
+        parser = source.parser()
+        for chunk in chunks:
+            size += len(chunk)
+            parser.feed(chunk)
+        log = parser.log()
+        if log.table:
+            if not mapping:
+                refuse_other_training([log], path="standard input" if name == "-" else name)
+            return with_events(assemble(name, log, Surroundings(), mapping=mapping))
+    else:
+        size = sum(map(len, chunks))
     raise NothingReadable(
-        f"No run was found on {'standard input' if name == '-' else name}: it held {len(data)} bytes.",
+        f"No run was found on {'standard input' if name == '-' else name}: it held {size} bytes.",
         tried=_expected(),
         next_step="pipe in the log file as the trainer wrote it",
     )
 
 
-def _open(source: Source, place: Path, files: Sequence[Path]) -> Run:
-    """The furthest whole log among `files`. A torn one gives way to a whole one, even an older one, and it is said."""
-    logs: dict[Path, Log] = {}
-    for file in files:
-        log = logs[file] = source.parse(file.read_bytes())
-        if log.rows and not log.torn and file.parent != place:
-            break  # the files in folders below come newest first: older ones hold no more than this one
-    readable = [file for file in logs if logs[file].rows]
-    if not readable:
-        raise NothingReadable(
-            f"{files[0]} holds no logged step{', it breaks off before one' if logs[files[0]].torn else ' yet'}.",
-            tried=f"{source.NAME}: {names_of(list(logs))}",
-            next_step="wait for the first log row, or pass another path",
-        )
-    whole = [file for file in readable if not logs[file].torn]
-    best = max(whole or readable, key=lambda file: max(row.step for row in logs[file].rows))
-    run = assemble(str(place), logs[best], look_around(best, asked_for=place))
-    passed_over = tuple(
-        Event("torn", run.last_step or 0, f"{file.parent.name}/{file.name} breaks off and was passed over")
-        for file in logs
-        if logs[file].torn and file != best
+def _first(stream: BinaryIO) -> bytes:
+    """Enough of a stream to recognise it by: a pipe gives what it has, not what was asked for."""
+    head = b""
+    while len(head) < HEAD and (piece := stream.read(HEAD - len(head))):
+        head += piece
+    return head
+
+
+def _nothing_at(place: Path) -> NothingReadable:
+    return NothingReadable(
+        f"No run was found at {place}: {_what_is_at(place)}.", tried=_expected(), next_step="pass the log file itself"
     )
-    return replace(run, events=run.events + passed_over)
+
+
+def _nothing_in(found: Found) -> NothingReadable:
+    """What to say of a place where nothing, or only logs without a step, were found."""
+    if not found.empty:
+        missing = f" ({'; '.join(found.notes)})" if found.notes else ""
+        return NothingReadable(
+            f"No run was found at {found.place}: {_what_is_at(found.place)}{missing}.",
+            tried=_expected(),
+            next_step="pass the log file itself",
+        )
+    first = found.empty[0]
+    return NothingReadable(
+        f"{first.path} holds no logged step{', it breaks off before one' if first.log.torn else ' yet'}.",
+        tried=f"{first.source}: {names_of([one.path for one in found.empty])}",
+        next_step="wait for the first log row, or pass another path",
+    )
 
 
 def _expected() -> str:

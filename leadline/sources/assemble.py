@@ -1,74 +1,256 @@
-"""From rows as they were written to a `Run` with typed series and known events."""
+"""From logs as they were written to a `Run` with typed series and known events."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from ..run import Event, Run, Series
-from ..vocabulary import Meaning, detect, translate
-from .folder import Surroundings
-from .number import as_number, as_step
-from .source import Log, Row
+import numpy as np
+
+from ..errors import BadMapping, NotAnRLRun
+from ..run import Event, Run, Series, Steps
+from ..vocabulary import Meaning, detect, dialects, families, translate
+from ..vocabulary.guess import guess
+from ..vocabulary.other_training import other_training
+from ..vocabulary.rules import RULES, Floats, Logged
+from . import settings, telemetry
+from .around import Surroundings
+from .mapping import STEP
+from .number import as_step
+from .source import Log
+from .table import Column
+
+STANDS_IN = {"reward/mean": "reward/episode"}  # what is read where the first was not logged
+TOLD = -1  # rank of what the user says: before everything a dialect knows
 
 
-def assemble(path: str, log: Log, around: Surroundings) -> Run:
-    """The run behind a log and what lies in its folder."""
-    dialect = _dialect(log.rows, around.config.algorithm)
-    series, unread = _series(log.rows, dialect)
-    config = around.config
+@dataclass(frozen=True, slots=True, eq=False)
+class Understood:
+    """One column and what it means; meaning None: nobody told us."""
+
+    key: str
+    column: Column
+    meaning: Meaning | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class View:
+    """One log and the dialect it is read in."""
+
+    log: Log
+    dialect: str | None
+    columns: Mapping[str, Column]
+
+    @property
+    def standing(self) -> tuple[bool, bool, bool, bool, float, int]:
+        """How far it is to be trusted beside other logs of the run: a framework's own log before one whose keys are
+        guessed at, one with a reward, one that names its steps, exact before rounded, the later attempt, the longer."""
+        attempt = -np.inf if self.log.attempt is None else self.log.attempt
+        last = max((int(column.steps.max()) for column in self.columns.values() if len(column.steps)), default=0)
+        known = (translate(key, self.dialect) for key in self.columns) if self.dialect else guess(self.columns).values()
+        rewarded = any(meaning is not None and meaning.canonical == "reward/mean" for meaning in known)
+        exact = self.log.trust == "exact"
+        return self.dialect is not None, rewarded, not self.log.counts_rows, exact, attempt, last
+
+
+def assemble(
+    path: str, logs: Log | Sequence[Log], around: Surroundings, *, mapping: Mapping[str, str] | None = None
+) -> Run:
+    """The run behind one log or several logs of it, and what lies around them. Several are merged by trust: where two
+    give a value for the same step of the same series, the more trusted one stands."""
+    told = mapping or {}
+    views = [_view(log, around.config.algorithm, told) for log in ([logs] if isinstance(logs, Log) else logs)]
+    views.sort(key=lambda view: view.standing, reverse=True)
+    best = views[0]
+    # Rows that were only counted have no place on the clock of another log's steps.
+    views = [best, *(view for view in views[1:] if view.log.counts_rows == best.log.counts_rows)]
+    _check(told, views)
+    updates = around.config.updates_per_batch or _updates_from(best)
+    series, unread = _series(_merged(views, told), updates)
+    said = {key: value for view in reversed(views) for key, value in view.log.settings.items()}
+    config = settings.merged([around.config, settings.config_from(said)])
     if config.planned_steps is None:
-        planned = as_step(log.settings.get("max_steps", ""))
+        planned = as_step(said.get("max_steps", ""))
         config = replace(config, planned_steps=planned if planned is not None and planned > 0 else None)
-    if config.algorithm is None and dialect is not None and dialect.startswith("trl-"):
-        config = replace(config, algorithm=dialect.removeprefix("trl-"))
+    if config.algorithm is None and best.dialect is not None and best.dialect.startswith("trl-"):
+        config = replace(config, algorithm=best.dialect.removeprefix("trl-"))
+    # Two logs of one run may tell of the same resume.
+    events = dict.fromkeys(event for view in views for event in (*_resumes(view.log), *_damage(view.log)))
+    machine = telemetry.join([around.telemetry, *(view.log.telemetry for view in views)])
     return Run(
         path,
-        framework=dialect,
+        framework=best.dialect,
         series=series,
         unread=unread,
         rollouts=around.rollouts,
+        telemetry=machine,
         checkpoints=around.checkpoints,
-        config=replace(config, raw={**log.settings, **config.raw}),
-        events=tuple(sorted([*_resumes(log), *_damage(log)], key=lambda event: event.step)),
+        config=replace(config, raw={**said, **config.raw}),
+        events=tuple(sorted(events, key=lambda event: event.step)),
+        notes=(*around.notes, *machine.notes, *(note for view in views for note in view.log.notes)),
     )
 
 
-def _dialect(rows: Sequence[Row], algorithm: str | None) -> str | None:
-    """Told from the earliest step alone, so that what is logged later cannot change how a run is read."""
-    if not rows:
-        return None
-    first = min(row.step for row in rows)
-    return detect((key for row in rows if row.step == first for key in row.values), algorithm=algorithm)
+def refuse_other_training(logs: Iterable[Log], *, path: str) -> None:
+    """Raise where no log is of an RL run, but one is of another kind of training, and say which."""
+    kinds = {log.not_rl or other_training(keys) for log in logs if (keys := set(log.table.keys()))}
+    if kinds and None not in kinds:
+        raise NotAnRLRun(
+            f"{path} is {sorted(str(kind) for kind in kinds)[0]}, not an RL run.",
+            tried="a reward, under any name a framework or a home-made loop gives it",
+            next_step="pass the log of the RL run, or name its reward with --map reward=KEY",
+        )
 
 
-def _series(rows: Sequence[Row], dialect: str | None) -> tuple[tuple[Series, ...], tuple[Series, ...]]:
+def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> View:
+    """The dialect is told from the earliest step alone: what is logged later cannot change how a run is read."""
+    if STEP in told:
+        log = replace(log, table=log.table.stepped_by(told[STEP]), counts_rows=False)
+    dialect, family = log.dialect, None
+    if dialect in families():  # the carrier proves the framework, not which of its trainers
+        dialect, family = None, log.dialect
+    if dialect is None:
+        dialect = detect(log.table.keys_at_start(), algorithm=algorithm, family=family)
+    if dialect is None and family is not None and log.table:
+        dialect = dialects(family)[0]
+    return View(log, dialect, log.table.columns())
+
+
+def _merged(views: Sequence[View], told: Mapping[str, str]) -> list[Understood]:
+    """Every column of the views, the most trusted first. The same number in two logs becomes one column."""
+    merged: list[Understood] = []
+    places: dict[object, int] = {}  # a key, or a meaning that one key alone has
+    names: set[str] = set()
+    for view in views:
+        columns = {key: _whole_steps(view.log, column) for key, column in view.columns.items()}
+        meanings = _meanings(view, columns, told, taken=names)
+        fresh: dict[object, int] = {}
+        for key, column in columns.items():
+            meaning = meanings.get(key)
+            same = None if meaning is None else (meaning.canonical, meaning.kind, meaning.rule)
+            place = places.get(key, places.get(same) if same is not None else None)
+            if place is None:
+                fresh[key] = len(merged)
+                if same is not None:
+                    fresh.setdefault(same, len(merged))
+                merged.append(Understood(key, column, meaning))
+            else:
+                merged[place] = replace(merged[place], column=_under(merged[place].column, column))
+        places.update(fresh)
+        names |= {meaning.canonical for meaning in meanings.values()}
+    for view in views:
+        for key, steps in view.log.table.words().items():
+            nothing = np.full(len(steps), np.nan)
+            merged.append(Understood(key, Column(steps, nothing, nothing), None))
+    return merged
+
+
+def _meanings(view: View, columns: Iterable[str], told: Mapping[str, str], taken: set[str]) -> dict[str, Meaning]:
+    """What the user says, then what the dialect knows, then, where no framework is known, what is likely."""
+    meanings = {key: Meaning(name, "as you say", TOLD) for name, key in told.items() if name != STEP}
+    for key in columns:
+        if key not in meanings and view.dialect and (meaning := translate(key, view.dialect)):
+            meanings[key] = meaning
+    if view.dialect is None:
+        known = taken | {meaning.canonical for meaning in meanings.values()}
+        likely = guess(view.log.table.keys() - meanings.keys())
+        meanings |= {key: meaning for key, meaning in likely.items() if meaning.canonical not in known}
+    return meanings
+
+
+def _whole_steps(log: Log, column: Column) -> Column:
+    """One value for the rows that are parts of one step, where the log writes a step in parts."""
+    if log.repeats != "parts" or len(column.steps) < 2 or not np.any(column.steps[1:] == column.steps[:-1]):
+        return column
+    starts = np.flatnonzero(np.append(True, column.steps[1:] != column.steps[:-1]))
+    counts = np.diff(np.append(starts, len(column.steps)))
+    with np.errstate(invalid="ignore", over="ignore"):
+        means = np.add.reduceat(column.values, starts) / counts
+    return Column(column.steps[starts], np.where(counts == 1, column.values[starts], means), column.walls[starts])
+
+
+def _under(better: Column, worse: Column) -> Column:
+    """Both columns as if the worse had been written first: of a step that both hold, the better value stands."""
+    return Column(
+        np.concatenate([worse.steps, better.steps]),
+        np.concatenate([worse.values, better.values]),
+        np.concatenate([worse.walls, better.walls]),
+    )
+
+
+def _series(understood: Sequence[Understood], updates: float | None) -> tuple[tuple[Series, ...], tuple[Series, ...]]:
     """Known series in the dialect's order, and those nobody told us the meaning of, by key."""
-    columns: dict[str, tuple[list[int], list[float]]] = {}
-    words: dict[str, list[int]] = {}  # keys that hold something else than a number
-    for row in rows:
-        for key, value in row.values.items():
-            number = as_number(value)
-            if number is None:
-                words.setdefault(key, []).append(row.step)
-                continue
-            column = columns.get(key)
-            if column is None:
-                column = columns[key] = ([], [])
-            column[0].append(row.step)
-            column[1].append(number)
-    known: list[tuple[Meaning, Series]] = []
-    unread = []
-    for key, (steps, values) in columns.items():
-        meaning = translate(key, dialect) if dialect else None
-        if meaning is None:
-            unread.append(Series.from_log(key, key, "unknown", steps, values))
+    known: list[tuple[int, Series]] = []
+    unread: dict[tuple[str, str], Series] = {}
+    groups = _groups(understood)
+    for one in understood:
+        if one.meaning is None:
+            kind = "not a number" if np.isnan(one.column.values).all() and one.column.rows is None else "unknown"
+            unread.setdefault((one.key, kind), _one(one.key, one.key, kind, one.column))
         else:
-            known.append((meaning, Series.from_log(meaning.canonical, key, meaning.kind, steps, values)))
-    nan = float("nan")
-    unread += [Series.from_log(key, key, "not a number", steps, [nan] * len(steps)) for key, steps in words.items()]
-    known.sort(key=lambda pair: (pair[0].rank, pair[1].key))
-    return tuple(series for _, series in known), tuple(sorted(unread, key=lambda series: (series.key, series.kind)))
+            known.append((one.meaning.rank, _ruled(one, one.meaning, updates, groups)))
+    known.sort(key=lambda pair: (pair[0], pair[1].key))
+    series = [one for _, one in known]
+    for wanted, instead in STANDS_IN.items():
+        if not any(one.name == wanted for one in series):
+            series = [replace(one, name=wanted) if one.name == instead else one for one in series]
+    return tuple(series), tuple(unread[place] for place in sorted(unread))
+
+
+def _ruled(one: Understood, meaning: Meaning, updates: float | None, groups: Mapping[int, float]) -> Series:
+    """The series of a column, its numbers turned into canonical ones where the dialect names a rule."""
+    if not meaning.rule:
+        return _one(meaning.canonical, one.key, meaning.kind, one.column)
+    name = meaning.canonical
+    counted: Floats | None = None
+    if meaning.rule == "share_of_groups":
+        if not groups:
+            return _one(f"{name.removesuffix('_frac')}_count", one.key, meaning.kind, one.column)
+        counted = np.array([groups.get(step, np.nan) for step in one.column.steps.tolist()])
+    ruled = RULES[meaning.rule](Logged(one.column.steps, one.column.values, updates, counted))
+    walls = one.column.walls if len(ruled.steps) == len(one.column.steps) else np.full(len(ruled.steps), np.nan)
+    kind = ", ".join(part for part in (meaning.kind, ruled.says) if part)
+    return _one(name, one.key, kind, Column(ruled.steps, ruled.values, walls))
+
+
+def _one(name: str, key: str, kind: str, column: Column) -> Series:
+    walls = None if np.isnan(column.walls).all() else column.walls
+    return Series.from_log(name, key, kind, column.steps, column.values, walls)
+
+
+def _groups(understood: Iterable[Understood]) -> dict[int, float]:
+    """How many groups each step had, where the log counts the solved, the unsolved and the mixed ones."""
+    counts = [one.column for one in understood if one.meaning is not None and one.meaning.rule == "share_of_groups"]
+    if len(counts) < 3:
+        return {}
+    total: dict[int, float] = {}
+    for column in counts:
+        for step, value in zip(column.steps.tolist(), column.values.tolist(), strict=True):
+            total[step] = total.get(step, 0.0) + value
+    return total
+
+
+def _updates_from(view: View) -> float | None:
+    """How many optimizer updates a step has, from a ratio that is summed over them and begins near 1 for each."""
+    for key, column in view.columns.items():
+        meaning = translate(key, view.dialect) if view.dialect else None
+        if meaning is not None and (meaning.canonical, meaning.rule) == ("is/update_ratio_mean", "sum_over_updates"):
+            first = float(column.values[int(np.argmin(column.steps))]) if len(column.steps) else np.nan
+            return max(1.0, float(round(first))) if np.isfinite(first) and first > 0 else None
+    return None
+
+
+def _check(told: Mapping[str, str], views: Sequence[View]) -> None:
+    """Whether every key the user named was logged."""
+    logged = {key for view in views for key in view.columns}
+    for name, key in told.items():
+        if key not in logged and name != STEP:
+            shown = ", ".join(sorted(logged)[:12]) + (" ..." if len(logged) > 12 else "")
+            raise BadMapping(
+                f"No number was logged under the key {key!r} that is to be {name}.",
+                tried=f"the keys of the log: {shown or 'there are none'}",
+                next_step=f"name one of them: --map {name}=KEY",
+            )
 
 
 def _resumes(log: Log) -> list[Event]:
@@ -77,39 +259,41 @@ def _resumes(log: Log) -> list[Event]:
     Each event also carries the first step whose log would show it: of rows 10, 12, 11 a reader at step 11 sees 10, 11.
     `pending` holds the rows that a reader may still have met last, as a stack of rising steps.
     """
-    pending: list[Row] = []
+    steps = log.table.row_steps
+    ahead = steps[1:] <= steps[:-1] if log.repeats == "resume" else steps[1:] < steps[:-1]
+    if not np.any(ahead):
+        return []
+    pending: list[tuple[int, int]] = []  # step, row
     events = []
-    for row in log.rows:
+    for row, step in enumerate(steps.tolist()):
         shown_by = None
-        while pending and pending[-1].step > row.step:
-            shown_by = pending.pop().step
-        if pending and pending[-1].step == row.step:
-            if log.repeats_are_resumes and _contradict(pending[-1], row):
-                shown_by = row.step
+        while pending and pending[-1][0] > step:
+            shown_by = pending.pop()[0]
+        if pending and pending[-1][0] == step:
+            if log.repeats == "resume" and _contradict(log.table.row(pending[-1][1]), log.table.row(row)):
+                shown_by = step
             pending.pop()
         if shown_by is not None:
-            events.append(Event("resume", row.step, f"the log resumes at step {row.step}", known_step=shown_by))
-        pending.append(row)
+            events.append(Event("resume", step, f"the log resumes at step {step}", known_step=shown_by))
+        pending.append((step, row))
     return events
 
 
-def _contradict(one: Row, other: Row) -> bool:
+def _contradict(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
     """Whether two rows of one step give different values for the same key. A line written twice does not."""
-    missing = object()
-    return any(
-        repr(other.values.get(key, missing)) != repr(value) for key, value in one.values.items() if key in other.values
-    )
+    return any(repr(other[key]) != repr(value) for key, value in one.items() if key in other)
 
 
 def _damage(log: Log) -> list[Event]:
     """What could not be read, at the step after which it stands."""
-    if not log.rows:
+    steps: Steps = log.table.row_steps
+    if not len(steps):
         return []
     events = [
-        Event("unreadable", log.rows[max(rows_before - 1, 0)].step, f"line {line} could not be read and was skipped")
+        Event("unreadable", int(steps[max(rows_before - 1, 0)]), f"line {line} could not be read and was skipped")
         for line, rows_before in log.unreadable
     ]
     if log.torn:
-        last = log.rows[-1].step
+        last = int(steps[-1])
         events.append(Event("torn", last, f"the log breaks off after step {last}; complete rows before it were read"))
     return events

@@ -9,7 +9,11 @@ from collections.abc import Iterator, Mapping
 
 import orjson
 
-WRAPPER = re.compile(r"^np\.\w+\((.*)\)$")  # numpy 2 scalars printed by repr
+WRAPPER = re.compile(
+    r"^(?:(?:np|numpy|torch)\.)?(?:float|int|bool|tensor|array)\w*\(\s*\[?([^\[\],()]*)\]?.*\)$"
+)  # printed by repr
+
+FURTHEST = 2**53  # beyond it a float cannot tell one step from the next
 
 
 def as_number(value: object) -> float | None:
@@ -39,9 +43,24 @@ def as_number(value: object) -> float | None:
 def as_step(value: object) -> int | None:
     """The step in a logged value; None when it is no whole number that a step can be."""
     number = as_number(value)
-    if number is None or not math.isfinite(number) or number != int(number) or abs(number) >= 2**53:
+    if number is None or not math.isfinite(number) or number != int(number) or abs(number) >= FURTHEST:
         return None
     return int(number)
+
+
+def mean_of(value: object) -> float | None:
+    """The mean of a list of numbers, as a loop logs the rewards of one step; None for anything else.
+
+    >>> mean_of([1, "0.5", 0]), mean_of([]), mean_of(["a"])
+    (0.5, None, None)
+    """
+    if not isinstance(value, (list, tuple)) or not 0 < len(value) <= 4096:
+        return None
+    numbers = [as_number(one) for one in value]
+    if any(number is None for number in numbers):
+        return None
+    known = [number for number in numbers if number is not None]
+    return math.fsum(known) / len(known) if all(map(math.isfinite, known)) else math.nan
 
 
 def flat(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:

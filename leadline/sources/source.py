@@ -1,46 +1,85 @@
-"""What a source is, and what it hands on: rows as they were written, not yet understood."""
+"""What a source is, and what it hands on: a log as it was written, not yet understood.
+
+A source is one kind of file or folder. It knows files, not metrics; what a key means is the vocabulary's business.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
+
+from ..run import Telemetry
+from .table import Table
+
+Repeats = Literal["resume", "rewrite", "parts"]
+HEAD = 1 << 16  # bytes by which a file or stream is recognised
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One line of a log: its step and what stands beside it, under the framework's own keys."""
-
-    step: int
-    values: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Log:
-    """The rows of one log file in written order, and what could not be read."""
+    """Everything understood so far of one log. Its table goes on growing with the reader; the rest is as of now."""
 
-    rows: tuple[Row, ...]
-    settings: Mapping[str, object] = field(default_factory=dict)  # what the file says that held from the start
-    repeats_are_resumes: bool = False  # a step written twice means that it was trained twice
-    torn: bool = False  # the file breaks off in the middle
-    unreadable: tuple[tuple[int, int], ...] = ()  # (line, rows read before it) of every line that made no sense
+    table: Table
+    settings: Mapping[str, object] = field(default_factory=dict)  # what the log says that held from the start
+    dialect: str | None = None  # where the carrier proves it: a dialect, or a family of which the keys tell the dialect
+    trust: Literal["exact", "rounded"] = "exact"  # a console prints fewer digits than were logged
+    # A step that comes again right away: it was trained again ("resume"), it is one more line about it ("rewrite": the
+    # last value stands), or its rows are parts of one step, such as micro-batches ("parts": their mean stands).
+    repeats: Repeats = "rewrite"
+    counts_rows: bool = False  # the log names no step: its rows were counted
+    attempt: float | None = None  # order among logs of the same run: a number or the time it began
+    label: str | None = None  # the name or id of the run inside its file
+    torn: bool = False  # the log breaks off in the middle of a record
+    unreadable: tuple[tuple[int, int], ...] = ()  # (line, rows read before it) of every record that made no sense
+    not_rl: str | None = None  # what kind of log it is, where the carrier knows that it is no RL run
+    notes: tuple[str, ...] = ()  # sentences for the user
+    telemetry: Telemetry = field(default_factory=Telemetry)  # what the tracker sampled of the machine
+
+
+class Reader(Protocol):
+    """One log that may still grow."""
+
+    def update(self) -> bool:
+        """Take what was written since the last call, at the cost of the growth; True when something changed. The first
+        call reads all. A file that was cut or replaced is read anew. Never raises for what the file holds."""
+
+    @property
+    def log(self) -> Log:
+        """Everything understood so far."""
+
+
+class Parser(Protocol):
+    """A reader's inner half for text: bytes in, a log out. It knows no files, so a pipe reads like a file."""
+
+    def feed(self, chunk: bytes) -> None:
+        """The next bytes, cut anywhere. Never raises."""
+
+    def log(self) -> Log:
+        """Everything understood so far. An unfinished last record is held back, not guessed."""
 
 
 class Source(Protocol):
-    """Where rows come from. A source knows files, not metrics; a module can be one."""
+    """Where logs come from. A module can be one."""
 
     NAME: str
     EXPECTS: str  # what it looks for, for the message when nothing is found
 
-    def find(self, path: Path) -> tuple[Path, ...]:
-        """The log files of this kind at a file or folder, the most telling first. Cheap: names and first bytes."""
+    def find(self, folder: Path) -> tuple[Path, ...]:
+        """The logs of this kind in a folder, the most telling first. Cheap: names and first bytes."""
 
-    def recognises(self, head: bytes) -> bool:
-        """Whether a stream that starts like this is such a log."""
+    def recognises(self, path: Path, head: bytes) -> bool:
+        """Whether the file at `path` is one. `head`: its first HEAD bytes, unpacked; b"" for a folder."""
 
-    def parse(self, data: bytes) -> Log:
-        """The rows in `data`, however torn. Never raises."""
+    def open(self, path: Path) -> tuple[Reader, ...]:
+        """A reader for every run the file holds: usually one."""
+
+
+class TextSource(Source, Protocol):
+    """A source that parses a stream of bytes, so it also reads standard input and remote files."""
+
+    def parser(self) -> Parser: ...
 
 
 def names_of(paths: Sequence[Path]) -> str:

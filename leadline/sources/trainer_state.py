@@ -7,8 +7,11 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
+from .documents import Document
 from .number import as_step, flat, loads
-from .source import Log, Row
+from .source import Log, Parser, Reader
+from .table import Table
+from .text import TextReader
 
 NAME = "trainer_state"
 EXPECTS = "a trainer_state.json, alone, in a checkpoint-N folder, or in an output folder with checkpoint-N folders"
@@ -23,52 +26,76 @@ KNOWN_FROM_THE_START = (
     "save_steps",
     "train_batch_size",
 )
+NEXT_ROW = re.compile(r"(?:^|[,\[}])\s*\{")
 CHECKPOINT = re.compile(r"checkpoint-(\d+)$")
 
 
-def find(path: Path) -> tuple[Path, ...]:
-    if path.is_file():
-        with path.open("rb") as file:
-            return (path,) if path.name == FILE or recognises(file.read(4096)) else ()
-    own = [path / FILE] if (path / FILE).is_file() else []
+def find(folder: Path) -> tuple[Path, ...]:
+    own = [folder / FILE] if (folder / FILE).is_file() else []
     saved = [
         (int(name[1]), file)
-        for file in path.glob(f"checkpoint-*/{FILE}")
+        for file in folder.glob(f"checkpoint-*/{FILE}")
         if (name := CHECKPOINT.search(file.parent.name))
     ]
     return tuple(own + [file for _, file in sorted(saved, reverse=True)])
 
 
-def recognises(head: bytes) -> bool:
+def recognises(path: Path, head: bytes) -> bool:
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    return start.startswith(b"{") and any(
-        sign in head for sign in (b'"log_history"', b'"best_global_step"', b'"best_metric"')
-    )
+    signs = (b'"log_history"', b'"best_global_step"', b'"best_metric"')
+    return path.name == FILE or (start.startswith(b"{") and any(sign in head for sign in signs))
 
 
-def parse(data: bytes) -> Log:
-    try:
-        state = loads(data)
+def open(path: Path) -> tuple[Reader, ...]:
+    return (TextReader(path, parser),)
+
+
+def parser() -> Parser:
+    return WholeState()
+
+
+class WholeState:
+    """The whole file is one JSON object, so it is parsed when asked for."""
+
+    def __init__(self) -> None:
+        self._document = Document()
+
+    def feed(self, chunk: bytes) -> None:
+        self._document.feed(chunk)
+
+    def log(self) -> Log:
+        data = self._document.data
         torn = False
-    except ValueError:
-        state, torn = _recover(data), True
-    if not isinstance(state, dict) or not isinstance(history := state.get("log_history"), list):
-        return Log((), torn=torn)
-    settings = {key: state[key] for key in KNOWN_FROM_THE_START if key in state}
-    rows, unreadable = _rows(history)
-    return Log(rows, settings=settings, torn=torn, unreadable=unreadable)
+        try:
+            state = _with_history(loads(data))
+        except ValueError:
+            state, torn = _recover(data), True
+        table = Table()
+        if state is None or not isinstance(history := state.get("log_history"), list):
+            return Log(table, torn=torn, notes=self._document.notes)
+        settings = {key: state[key] for key in KNOWN_FROM_THE_START if key in state}
+        unreadable = _fill(table, history)
+        return Log(table, settings=settings, dialect="trl", torn=torn, unreadable=unreadable)
 
 
-def _rows(history: Iterable[object]) -> tuple[tuple[Row, ...], tuple[tuple[int, int], ...]]:
-    rows: list[Row] = []
+def _with_history(value: object, depth: int = 0) -> dict[str, object] | None:
+    """The object that holds the log_history: people save the state inside other things."""
+    if not isinstance(value, dict) or depth > 3:
+        return None
+    if isinstance(value.get("log_history"), list):
+        return value
+    return next((found for inner in value.values() if (found := _with_history(inner, depth + 1)) is not None), None)
+
+
+def _fill(table: Table, history: Iterable[object]) -> tuple[tuple[int, int], ...]:
     unreadable = []
     for line, entry in enumerate(history, start=1):
         step = as_step(entry.get("step")) if isinstance(entry, dict) else None
         if step is None or not isinstance(entry, dict):
-            unreadable.append((line, len(rows)))
+            unreadable.append((line, len(table)))
         else:
-            rows.append(Row(step, {key: value for key, value in flat(entry) if key != "step"}))
-    return tuple(rows), tuple(unreadable)
+            table.add(step, {key: value for key, value in flat(entry) if key != "step"})
+    return tuple(unreadable)
 
 
 def _recover(data: bytes) -> dict[str, object]:
@@ -85,14 +112,13 @@ def _recover(data: bytes) -> dict[str, object]:
     decode = json.JSONDecoder().raw_decode
     history: list[object] = []
     state["log_history"] = history
-    gap = re.compile(r"[\s,]*")
-    position = opened.end()
-    while True:
-        position = gap.match(after, position).end()  # type: ignore[union-attr]  # matches the empty string too
-        if position >= len(after) or after[position] != "{":
-            return state
+    position = opened.end() - 1  # a row follows a bracket or a comma
+    while found := NEXT_ROW.search(after, position):
         try:
-            row, position = decode(after, position)
-        except (ValueError, RecursionError):
-            return state
-        history.append(row)
+            row, position = decode(after, found.end() - 1)
+            history.append(row)
+        except (ValueError, RecursionError):  # torn or damaged: go on at the next one
+            position = found.end()
+            if after.find("}", position) >= 0:
+                history.append(None)
+    return state

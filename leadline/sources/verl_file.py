@@ -4,67 +4,60 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..errors import NotOneRun
-from .number import as_step, flat, loads
-from .source import Log, Row, names_of
+from .json_lines import JsonLines, first_objects
+from .number import FURTHEST, as_step
+from .source import Log, Parser, Reader
+from .table import Table
+from .text import TextReader, head_of
 
 NAME = "verl_file"
 EXPECTS = 'a .jsonl file of lines {"step": N, "data": {...}}, alone or in a folder'
 
 
-def find(path: Path) -> tuple[Path, ...]:
-    if path.is_file():
-        return (path,) if _looks_right(path) else ()
-    usual = path / "metrics.jsonl"
-    if usual.is_file() and _looks_right(usual):
-        return (usual,)
-    files = tuple(file for file in sorted(path.glob("*.jsonl")) if file.is_file() and _looks_right(file))
-    if len(files) > 1:
-        raise NotOneRun(
-            f"{path} holds {len(files)} logs: {names_of(files)}.",
-            tried="metrics.jsonl, or a single .jsonl log",
-            next_step="pass the one to read",
-        )
-    return files
+def find(folder: Path) -> tuple[Path, ...]:
+    usual = folder / "metrics.jsonl"
+    files = [usual] if usual.is_file() else sorted(file for file in folder.glob("*.jsonl") if file.is_file())
+    return tuple(file for file in files if recognises(file, head_of(file)))
 
 
-def recognises(head: bytes) -> bool:
+def recognises(path: Path, head: bytes) -> bool:
     """A line with a step and its data among the first ones; a line longer than the head is judged by its start."""
-    lines = head.splitlines()
-    return any(
-        b'"step"' in line and b'"data"' in line for line in lines if line.lstrip(b"\xef\xbb\xbf \t").startswith(b"{")
-    )
+    return any(b'"step"' in line and b'"data"' in line for line in first_objects(head))
 
 
-def parse(data: bytes) -> Log:
-    rows: list[Row] = []
-    unreadable = []
-    torn = False
-    lines = data.split(b"\n")
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        row = _row(line)
-        if row is not None:
-            rows.append(row)
-        elif number == len(lines):  # no newline after it: the writer was still at it
-            torn = True
-        else:
-            unreadable.append((number, len(rows)))
-    return Log(tuple(rows), repeats_are_resumes=True, torn=torn, unreadable=tuple(unreadable))
+def open(path: Path) -> tuple[Reader, ...]:
+    return (TextReader(path, parser),)
 
 
-def _row(line: bytes) -> Row | None:
-    try:
-        entry = loads(line)
-    except ValueError:
-        return None
-    if not isinstance(entry, dict) or not isinstance(data := entry.get("data"), dict):
-        return None
-    step = as_step(entry.get("step"))
-    return None if step is None else Row(step, dict(flat(data)))
+def parser() -> Parser:
+    return JsonLines(StepsWithData())
 
 
-def _looks_right(path: Path) -> bool:
-    with path.open("rb") as file:
-        return recognises(file.read(1 << 16))
+class StepsWithData:
+    """Files {"step": N, "data": {...}} as rows."""
+
+    def __init__(self) -> None:
+        self._table = Table()
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def add(self, entry: dict[str, object]) -> bool:
+        step, data = as_step(entry.get("step")), entry.get("data")
+        if step is None or not isinstance(data, dict):
+            return False
+        self._table.add(step, data)
+        return True
+
+    def add_all(self, entries: list[dict[str, object]]) -> bool:
+        steps = [entry.get("step") for entry in entries]
+        rows = [entry.get("data") for entry in entries]
+        if not all(type(step) is int and abs(step) < FURTHEST for step in steps) or not all(
+            type(row) is dict for row in rows
+        ):
+            return False
+        self._table.add_many(steps, rows)  # type: ignore[arg-type]  # checked just above
+        return True
+
+    def log(self, *, torn: bool, unreadable: tuple[tuple[int, int], ...], notes: tuple[str, ...]) -> Log:
+        return Log(self._table, repeats="resume", torn=torn, unreadable=unreadable, notes=notes)

@@ -2,7 +2,7 @@
 
 One CSV a framework, one row a key or regular expression (it then starts with `^`). A file may hold several dialects:
 the first is the base, later ones are more special and list only what they write differently. A new framework is a new
-CSV and no code.
+CSV and no code; where the logged number needs turning into the canonical one, its row names a rule (`rules.py`).
 """
 
 from __future__ import annotations
@@ -15,6 +15,11 @@ from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
+SIGNS = {"yes": 4, "weak": 1}  # how much seeing a key says for its dialect
+ENOUGH = 4  # one key that only this dialect writes, or as many common ones
+DEEPEST = 4  # how often one key may stand for another: a hostile one could do so without end
+# Canonical names of numbers that a rule turns into the plain ones: percent into fraction, the other sign, a count.
+TURNED = {"negate": ("_neg", ""), "percent": ("_pct", "_frac"), "share_of_groups": ("_count", "_frac")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,7 @@ class Meaning:
     canonical: str  # "kl/ref"
     kind: str  # "nats/token, k3, >=0, token mean"
     rank: int  # its place in the dialect: where two keys mean the same, the lower one takes the name
+    rule: str = ""  # how the logged numbers become canonical ones; "" as they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,18 +38,16 @@ class Entry:
 
     dialect: str
     key: str  # exact, or a regular expression that starts with ^
-    canonical: str  # may hold <group> of the expression, and <map(...)>: translate what stands inside
+    canonical: str  # may hold <group> of the expression, <map(...)>: translate what stands inside, <as(dialect)>
     unit: str
     caveat: str
-    signature: bool  # only this dialect writes such a key, so seeing it tells the dialect
+    signature: str  # "yes": few others write such a key, so seeing it tells the dialect; "weak": a common word
+    rule: str
 
     @property
     def kind(self) -> str:
         first_clause = self.caveat.split(";")[0].strip()
         return ", ".join(word for word in (self.unit.strip("-"), first_clause) if word)
-
-    def matches(self, key: str) -> re.Match[str] | None:
-        return re.fullmatch(self.key if self.key.startswith("^") else re.escape(self.key), key)
 
 
 @cache
@@ -57,23 +61,86 @@ def dialects(family: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(entry.dialect for entry in families()[family]))
 
 
-def detect(keys: Iterable[str], *, algorithm: str | None = None) -> str | None:
+def detect(keys: Iterable[str], *, algorithm: str | None = None, family: str | None = None) -> str | None:
     """The dialect these keys are written in, or None. The algorithm decides between dialects that keys cannot tell.
+    `family` is given where the file itself proves the framework: then common words are enough.
 
     >>> detect(["actor/pg_loss", "critic/score/mean"])
     'verl'
-    >>> detect(["reward", "kl"], algorithm="rloo")
+    >>> detect(["reward", "kl"], algorithm="rloo", family="trl")
     'trl-rloo'
+    >>> detect(["reward", "kl"]) is None  # anybody's loop may call its numbers so
+    True
     """
-    bare = {key.removeprefix("eval_") for key in keys}
-    for family, entries in families().items():
-        signs = {name: [one for one in entries if one.dialect == name and one.signature] for name in dialects(family)}
-        seen = [name for name in signs if any(sign.matches(key) for sign in signs[name] for key in bare)]
-        if seen:
-            # A dialect without signs of its own can only be told by the algorithm, and only from a less special one.
-            told = [name for name in list(signs)[list(signs).index(seen[-1]) :] if not signs[name]]
-            return next((name for name in told if name.endswith(f"-{algorithm}")), seen[-1])
-    return None
+    forms = [_forms(key) for key in set(keys)]
+    scores = {name: _score(name, forms) for name in ([family] if family else families())}
+    for name in scores:  # a framework built on another one passes its keys on
+        if scores[name] >= ENOUGH and (base := _builds_on(name)) in scores:
+            scores[name] += scores[base]
+    best = max(scores, key=lambda name: scores[name], default=None)
+    if best is None or scores[best] < (1 if family else ENOUGH):
+        return None
+    signs = {name: _own_signs(best, name) for name in dialects(best)}
+    written = {form for key in forms for form in key}
+    seen = [
+        name
+        for name, (exact, expressions) in signs.items()
+        if exact & written or any(pattern.fullmatch(form) for pattern in expressions for form in written)
+    ]
+    # A dialect without signs of its own can only be told by the algorithm, and only from a less special one.
+    told = [name for name in list(signs)[list(signs).index(seen[-1]) :] if not any(signs[name])]
+    return next((name for name in told if name.endswith(f"-{algorithm}")), seen[-1])
+
+
+def _forms(key: str) -> tuple[str, ...]:
+    """A key as it may stand in a dialect file: trackers put a prefix before it, consoles leave one out."""
+    bare = key.removeprefix("train/").removeprefix("eval/").removeprefix("eval_")
+    return tuple(dict.fromkeys((key, bare, f"train/{key}")))
+
+
+def _score(family: str, forms: Iterable[tuple[str, ...]]) -> float:
+    """How much the keys speak for a family; what breaks a tie is how many of them it knows."""
+    score = 0.0
+    exact, expressions = _signs(family)
+    for key in forms:
+        weight = max((exact.get(form, 0) for form in key), default=0)
+        if weight < SIGNS["yes"] and any(pattern.fullmatch(form) for pattern in expressions for form in key):
+            weight = SIGNS["yes"]
+        score += weight
+        if any(form in exact for form in key):
+            score += 0.01
+    return score
+
+
+@cache
+def _signs(family: str) -> tuple[dict[str, int], tuple[re.Pattern[str], ...]]:
+    """The weight of every exact key of a family, and the expressions that tell it."""
+    exact: dict[str, int] = {}
+    expressions = []
+    for entry in families()[family]:
+        weight = SIGNS.get(entry.signature, 0)
+        if not entry.key.startswith("^"):
+            exact[entry.key] = max(weight, exact.get(entry.key, 0))
+        elif weight == SIGNS["yes"]:
+            expressions.append(re.compile(entry.key))
+    return exact, tuple(expressions)
+
+
+@cache
+def _own_signs(family: str, dialect: str) -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
+    """The exact keys and the expressions that tell one dialect of a family."""
+    own = [entry.key for entry in families()[family] if entry.dialect == dialect and entry.signature]
+    expressions = tuple(re.compile(key) for key in own if key.startswith("^"))
+    return frozenset(key for key in own if not key.startswith("^")), expressions
+
+
+@cache
+def _builds_on(family: str) -> str:
+    """The family whose keys this one passes on, or ""."""
+    for entry in families()[family]:
+        if inner := re.fullmatch(r"<as\((.+)\)>", entry.canonical):
+            return next((name for name in families() if name != family and inner[1] in dialects(name)), "")
+    return ""
 
 
 @cache
@@ -86,27 +153,41 @@ def translate(key: str, dialect: str) -> Meaning | None:
     >>> translate("eval_reward", "trl-grpo").canonical
     'eval/reward/mean'
     """
+    return _translate(key, dialect, DEEPEST)
+
+
+def _translate(key: str, dialect: str, deepest: int) -> Meaning | None:
+    if deepest == 0:
+        return None
     exact, expressions = _tables(dialect)
     if key in exact:
         rank, entry = exact[key]
-        return Meaning(entry.canonical, entry.kind, rank)
+        return Meaning(_turned(entry.canonical, entry.rule), entry.kind, rank, entry.rule)
     for rank, pattern, entry in expressions:
         if match := pattern.fullmatch(key):
-            return _from_expression(entry, match, rank, dialect)
+            return _from_expression(entry, match, rank, dialect, deepest - 1)
     return None
 
 
-def _from_expression(entry: Entry, match: re.Match[str], rank: int, dialect: str) -> Meaning | None:
-    canonical, kind = entry.canonical, entry.kind
+def _from_expression(entry: Entry, match: re.Match[str], rank: int, dialect: str, deepest: int) -> Meaning | None:
+    canonical, kind, rule = entry.canonical, entry.kind, entry.rule
     for group, text in match.groupdict().items():
-        canonical = canonical.replace(f"<{group}>", text or "")
+        canonical = canonical.replace(f"<{group}>", "mean" if text == "avg" else text or "")
+    if other := re.fullmatch(r"<as\((.+)\)>", canonical):
+        return _translate(match[0], other[1], deepest)
     if inner := re.search(r"<map\((.+)\)>", canonical):
-        mapped = translate(inner[1], dialect)
+        mapped = _translate(inner[1], dialect, deepest)
         if mapped is None:
             return None
-        canonical = canonical.replace(inner[0], mapped.canonical)
+        canonical, rule = canonical.replace(inner[0], mapped.canonical), mapped.rule
         kind = f"held-out, {mapped.kind}" if canonical.startswith("eval/") else mapped.kind
-    return Meaning(canonical, kind, rank)
+    return Meaning(_turned(canonical, rule), kind, rank, rule)
+
+
+def _turned(canonical: str, rule: str) -> str:
+    """The canonical name once the rule has been followed: "kl/update_neg" is "kl/update" with its sign turned."""
+    before, after = TURNED.get(rule, ("", ""))
+    return canonical.removesuffix(before) + after if before and canonical.endswith(before) else canonical
 
 
 @cache
@@ -125,8 +206,6 @@ def _tables(dialect: str) -> tuple[dict[str, tuple[int, Entry]], tuple[tuple[int
 
 
 def _entries(file: Path) -> tuple[Entry, ...]:
+    columns = ("dialect", "key", "canonical", "unit", "caveat", "signature", "rule")
     with file.open(newline="", encoding="utf-8") as rows:
-        return tuple(
-            Entry(row["dialect"], row["key"], row["canonical"], row["unit"], row["caveat"], row["signature"] == "yes")
-            for row in csv.DictReader(rows)
-        )
+        return tuple(Entry(*(row[column] for column in columns)) for row in csv.DictReader(rows))

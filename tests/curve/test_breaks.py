@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from simulated import REST, clock, curve, noise, series
 
+from leadline.curve import fit_curves
 from leadline.curve.jumps import RUN_LENGTH, Alarm, suspects
 from leadline.curve.magnitude import changes_of_magnitude
+from leadline.curve.statements import shape_of
 
 
 @pytest.mark.parametrize("phi", [0.0, 0.5])
@@ -44,6 +46,36 @@ def test_noise_has_no_breaks() -> None:
     assert all(curve(noise(500, phi, seed)).breaks == () for phi in (0.0, 0.5, 0.9) for seed in range(5))
 
 
+def test_a_step_of_a_series_without_any_noise_is_a_break() -> None:
+    (found,) = curve([0.0] * 200 + [1.0] * 200).breaks
+    assert found.step == 201
+    assert [one.step for one in curve([float(k // 100) for k in range(400)]).breaks] == [101, 201, 301]
+
+
+def test_a_cosine_without_noise_is_no_break_and_costs_few_second_looks() -> None:
+    assert curve(np.cos(np.pi * clock(2000)) / 2 + 0.5).breaks == ()
+
+
+def test_what_happens_after_a_late_break_is_read_by_itself() -> None:
+    steps = np.concatenate([100 * np.arange(1, 401), 40_000 + np.arange(1, 101)])
+    values = 10 * np.arange(400) / 400 + noise(400, seed=1)
+    values = np.concatenate([values, values[-1] - 8 - 6 * clock(100) + noise(100, seed=2)])
+    one = series(values, steps=steps)
+    read = fit_curves([one])[one.name]
+    assert read.breaks
+    assert shape_of(read).word != "rising"
+    assert float((read.speed > 0).mean()) < 0.1
+
+
+def test_the_unit_of_steps_moves_a_break_with_it() -> None:
+    values = noise(20_000, seed=3)
+    values[12_000:] += 6
+    (one,) = curve(values).breaks
+    tenfold = series(values, steps=10 * np.arange(1, 20_001))
+    (other,) = fit_curves([tenfold])[tenfold.name].breaks
+    assert other.step == pytest.approx(10 * one.step)
+
+
 def test_a_lone_spike_is_no_break() -> None:
     values = noise(500)
     values[250] = 1e9
@@ -56,8 +88,8 @@ def test_a_known_event_is_looked_at_more_readily() -> None:
     values = noise(240, phi=0.3, seed=11)
     values[120:] += 2.6
     without, told = curve(values), curve(values, breaks=[121])
-    probability = max((one.probability for one in (*told.breaks, told.suspected) if one), default=0)
-    assert probability >= max((one.probability for one in (*without.breaks, without.suspected) if one), default=0)
+    sure = [max(one.probability for one in (*read.breaks, read.suspected) if one) for read in (without, told)]
+    assert sure[1] > sure[0]
     assert curve(noise(240, seed=12), breaks=[121]).breaks == ()
 
 
@@ -70,7 +102,7 @@ def test_the_alarm_point_by_point_rings_where_the_whole_array_does(seed: int) ->
     assert rang in suspects(values)
 
 
-def test_swings_that_suddenly_double_are_a_change_of_magnitude() -> None:
+def test_swings_that_suddenly_grow_fourfold_are_a_change_of_magnitude() -> None:
     values = noise(1200, phi=0.0, seed=3)
     values[700:] *= 4
     (change,) = changes_of_magnitude(series(values))

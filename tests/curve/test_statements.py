@@ -42,7 +42,7 @@ def test_a_clear_peak_is_dated(shape: Shape) -> None:
     assert said.word == "peaked"
     assert said.peak is not None
     assert said.peak.step == pytest.approx(truth.argmax(), abs=100)
-    assert said.peak.interval[0] - 40 <= truth.argmax() <= said.peak.interval[1] + 40
+    assert said.peak.interval[0] <= truth.argmax() <= said.peak.interval[1]
 
 
 @pytest.mark.parametrize("phi", [0.0, 0.5, 0.9])
@@ -62,16 +62,25 @@ def recorded() -> Floats:
     return 3 * PEAK["tent"](clock(400)) + noise(400, seed=9)
 
 
+def broken() -> Floats:
+    values = noise(400, seed=10) + 4
+    values[250:] -= 8
+    return values
+
+
 @pytest.mark.parametrize("ask", STATEMENTS, ids=lambda ask: ask.__name__)
-@settings(max_examples=12)
+@pytest.mark.parametrize("values", [recorded(), broken()], ids=["peaked", "broken"])
+@settings(max_examples=8)
 @given(scale=st.floats(1e-6, 1e6), shift=st.floats(-100, 100))
-def test_rescaling_a_metric_changes_no_statement(ask: Callable[[Curve], Statement], scale: float, shift: float) -> None:
-    values = recorded()
+def test_rescaling_a_metric_changes_no_statement(
+    ask: Callable[[Curve], Statement], values: Floats, scale: float, shift: float
+) -> None:
     moved = 0.0 if ask(curve(values)).claim in ZERO else shift * scale
     one, other = ask(curve(values)), ask(curve(scale * values + moved))
     assert other.probability == pytest.approx(one.probability, abs=1e-9)
     assert (one.where is None) == (other.where is None)
     assert one.where is None or other.where == pytest.approx(one.where, rel=1e-9)
+    assert one.value is None or other.value == pytest.approx(one.value, rel=1e-9)
 
 
 @settings(max_examples=12)
@@ -88,7 +97,7 @@ def test_levels_and_forecasts_rescale_with_the_metric(scale: float, shift: float
 def test_a_mirrored_metric_swaps_rising_and_declining() -> None:
     values = 4 * clock(500) + noise(500)
     up, down = ({(one := ask(curve(way * values))).claim: one.probability for ask in STATEMENTS} for way in (1, -1))
-    assert up["rising"] == pytest.approx(down["declining"], abs=0.12)  # as close as the drawn paths are
+    assert up["rising"] == pytest.approx(down["declining"], abs=0.06)  # as close as the drawn paths are
     assert up["noise"] == pytest.approx(down["noise"], abs=0.02)
 
 
@@ -114,7 +123,8 @@ def test_logging_means_of_five_steps_does_not_flip_a_word(shape: Shape) -> None:
     values = 5 * shape(clock(2000)) + noise(2000, seed=21)
     each, means = shape_of(curve(values)), shape_of(curve(values.reshape(-1, 5).mean(axis=1)))
     rising = {"accelerating", "rising", "decelerating"}
-    assert each.word == means.word or {each.word, means.word} <= rising or min(each.p, means.p) < BAR + 0.1
+    surest = max((one for one in (each, means) if one.word != "undecided"), key=lambda one: one.p)
+    assert each.word == means.word or {each.word, means.word} <= rising or surest.p < BAR + 0.1
 
 
 @pytest.mark.parametrize("ask", STATEMENTS, ids=lambda ask: ask.__name__)

@@ -73,6 +73,25 @@ def test_a_resume_writes_the_steps_again() -> None:
     assert cells.points == 4
 
 
+def test_a_step_written_twice_is_written_over_however_long_the_run() -> None:
+    track = Track()
+    track.extend(np.arange(1, 2 * CELLS + 1), np.zeros(2 * CELLS))
+    for step in range(2 * CELLS + 1, 3 * CELLS + 1):
+        track.append(step, 5.0)
+        track.append(step, 1.0)
+    cells = track.cells()
+    assert cells.points == 3 * CELLS
+    assert cells.values.max() == 1.0
+    assert cells.last_step == 3 * CELLS
+
+
+def test_a_value_that_is_no_number_rewinds_too() -> None:
+    track = Track()
+    for step, value in [(1, 0.1), (2, 0.2), (3, 0.3), (2, np.nan)]:
+        track.append(step, value)
+    assert track.cells().values.tolist() == [0.1]
+
+
 def test_a_resume_in_a_long_run_forgets_at_most_the_cell_it_falls_into() -> None:
     track = Track()
     count = 3 * CELLS

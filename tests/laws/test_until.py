@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from leadline.run import Run, Series
-from leadline.sources import trainer_state, verl_file
+from leadline.sources import Log, TextSource, trainer_state, verl_file
+from leadline.sources.around import Surroundings
 from leadline.sources.assemble import assemble
-from leadline.sources.folder import Surroundings
 
 TRL_KEYS = [
     "reward",
@@ -31,6 +31,12 @@ def logs(keys: list[str]) -> st.SearchStrategy[Rows]:
     return st.lists(st.tuples(st.integers(0, 12), values), min_size=1, max_size=14)
 
 
+def parse(source: TextSource, data: bytes) -> Log:
+    parser = source.parser()
+    parser.feed(data)
+    return parser.log()
+
+
 def told(series: Series) -> tuple[object, ...]:
     return series.name, series.key, series.kind, series.steps.tobytes(), series.values.tobytes()
 
@@ -47,12 +53,12 @@ def assert_same(one: Run, other: Run) -> None:
 
 @given(logs(TRL_KEYS), st.integers(0, 12))
 def test_a_cut_trl_log_reads_like_until(rows: Rows, k: int) -> None:
-    whole = assemble("x", trainer_state.parse(trl_bytes(rows)), Surroundings())
+    whole = assemble("x", parse(trainer_state, trl_bytes(rows)), Surroundings())
     cut_rows = [(step, values) for step, values in rows if step <= k]
     if not cut_rows:
         assert whole.until(k).series == ()
         return
-    cut = assemble("x", trainer_state.parse(trl_bytes(cut_rows, global_step=k)), Surroundings())
+    cut = assemble("x", parse(trainer_state, trl_bytes(cut_rows, global_step=k)), Surroundings())
     assert_same(whole.until(k), cut)
 
 
@@ -60,17 +66,17 @@ def test_a_cut_trl_log_reads_like_until(rows: Rows, k: int) -> None:
 @example([(1, {}), (10, {}), (5, {}), (7, {"critic/score/mean": 0})], 7)
 @example([(7, {}), (3, {}), (10, {}), (5, {"critic/score/mean": 0})], 7)
 def test_a_cut_verl_log_reads_like_until(rows: Rows, k: int) -> None:
-    whole = assemble("x", verl_file.parse(verl_bytes(rows)), Surroundings())
+    whole = assemble("x", parse(verl_file, verl_bytes(rows)), Surroundings())
     cut_rows = [(step, values) for step, values in rows if step <= k]
     if not cut_rows:
         assert whole.until(k).series == ()
         return
-    assert_same(whole.until(k), assemble("x", verl_file.parse(verl_bytes(cut_rows)), Surroundings()))
+    assert_same(whole.until(k), assemble("x", parse(verl_file, verl_bytes(cut_rows)), Surroundings()))
 
 
 @given(logs(VERL_KEYS), st.integers(0, 12), st.integers(0, 12))
 def test_until_twice_is_until_the_earlier(rows: Rows, one: int, other: int) -> None:
-    whole = assemble("x", verl_file.parse(verl_bytes(rows)), Surroundings())
+    whole = assemble("x", parse(verl_file, verl_bytes(rows)), Surroundings())
     assert_same(whole.until(one).until(other), whole.until(min(one, other)))
 
 
@@ -78,6 +84,6 @@ def test_until_twice_is_until_the_earlier(rows: Rows, one: int, other: int) -> N
 def test_the_order_of_keys_in_a_row_does_not_matter(rows: Rows, random: np.random.Generator) -> None:
     shuffled = [(step, dict(sorted(values.items(), key=lambda _: random.random()))) for step, values in rows]
     assert_same(
-        assemble("x", verl_file.parse(verl_bytes(rows)), Surroundings()),
-        assemble("x", verl_file.parse(verl_bytes(shuffled)), Surroundings()),
+        assemble("x", parse(verl_file, verl_bytes(rows)), Surroundings()),
+        assemble("x", parse(verl_file, verl_bytes(shuffled)), Surroundings()),
     )

@@ -1,0 +1,196 @@
+"""What lies at a path, for a person who wants to check: which files were read, what each series was taken for and why,
+what is missing and what that costs the reading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from .reading.missing import Missing, missing
+from .run import Run, Series
+from .sources import look_at, open_run
+from .sources.around import Surroundings
+from .sources.folders import Found, FoundRun, steps_of, understood
+from .sources.mapping import mapping_near
+from .sources.remote import is_address
+from .sources.same_run import Carrier
+from .vocabulary import dialects, families
+
+SHOWN_SETTINGS = (
+    "algorithm",
+    "kl_coefficient",
+    "kl_place",
+    "updates_per_batch",
+    "group_size",
+    "planned_steps",
+    "length_cap",
+    "reference_sync_steps",
+    "learning_rate",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LogFound:
+    """One log of a run."""
+
+    source: str
+    path: str
+    steps: tuple[int, int] | None
+    rows: int
+    trust: str
+    twice: int  # steps that were written more than once
+    torn: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesFound:
+    """One series and how its meaning was decided."""
+
+    name: str
+    key: str
+    kind: str
+    points: int
+    decided: str  # "exact key", "expression", "guess", "your mapping"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFound:
+    """Everything about one run at the path."""
+
+    name: str
+    run: Run
+    logs: tuple[LogFound, ...]
+    series: tuple[SeriesFound, ...]
+    missing: tuple[Missing, ...]
+    settings: Mapping[str, object]
+    settings_files: tuple[str, ...] = ()
+    telemetry_files: tuple[str, ...] = ()
+    rollout_format: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    path: str
+    runs: tuple[RunFound, ...]
+
+
+def take(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> Inventory:
+    """What lies at `path`, every run of it."""
+    if str(path) == "-" or is_address(path) or Path(path).is_fifo():
+        run = open_run(path, mapping=mapping)
+        return Inventory(str(path), (_described(run, run.path),))
+    place = Path(path)
+    found = look_at(place)
+    told = {**mapping_near(place, working=Path.cwd()), **(mapping or {})}
+    return Inventory(str(place), tuple(_runs(found, told)))
+
+
+def _runs(found: Found, mapping: Mapping[str, str]) -> Iterator[RunFound]:
+    for held in found.runs:
+        run, around = understood(found, held, name=str(found.place), mapping=mapping)
+        yield _with_files(_described(run, held.name), found.place.absolute(), held, around)
+
+
+def _described(run: Run, name: str) -> RunFound:
+    settings = {key: value for key in SHOWN_SETTINGS if (value := getattr(run.config, key)) is not None}
+    series = tuple(
+        SeriesFound(one.name, one.key, one.kind, one.points, decided(one, run.framework)) for one in run.series
+    )
+    return RunFound(name, run, (), series, missing(run), settings)
+
+
+def _with_files(described: RunFound, root: Path, held: FoundRun, around: Surroundings) -> RunFound:
+    return replace(
+        described,
+        logs=tuple(_log(carrier, root) for carrier in held.carriers),
+        settings_files=_below(around.settings_files, root),
+        telemetry_files=_below(around.telemetry_files, root),
+        rollout_format=around.rollout_format,
+    )
+
+
+def decided(series: Series, dialect: str | None) -> str:
+    """How it was decided what a series is."""
+    if series.kind.startswith("guess"):
+        return "guess"
+    if series.kind.startswith("as you say"):
+        return "your mapping"
+    forms = {series.key, series.key.removeprefix("train/"), f"train/{series.key}"}
+    for family, entries in families().items():
+        if (dialect is None or dialect in dialects(family)) and any(entry.key in forms for entry in entries):
+            return "exact key"
+    return "expression"
+
+
+def _log(carrier: Carrier, root: Path) -> LogFound:
+    steps = steps_of(carrier.log)
+    span = (int(steps.min()), int(steps.max())) if len(steps) else None
+    twice = len(steps) - len(np.unique(steps))
+    return LogFound(
+        carrier.source,
+        _below([carrier.path], root)[0],
+        span,
+        len(steps),
+        carrier.log.trust,
+        twice,
+        carrier.log.torn,
+    )
+
+
+def _below(paths: Iterable[Path], root: Path) -> tuple[str, ...]:
+    """Paths as a user would type them from the place that was asked for."""
+    names = []
+    for path in paths:
+        whole = path.absolute()
+        names.append(str(whole.relative_to(root)) if root in whole.parents else whole.name)
+    return tuple(names)
+
+
+def as_data(inventory: Inventory) -> dict[str, object]:
+    """The inventory as plain data."""
+    return {"schema": 1, "path": inventory.path, "runs": [_run_data(one) for one in inventory.runs]}
+
+
+def _run_data(one: RunFound) -> dict[str, object]:
+    run, machine = one.run, one.run.telemetry
+    return {
+        "name": one.name,
+        "framework": run.framework,
+        "first_step": run.first_step,
+        "last_step": run.last_step,
+        "logs": [
+            {
+                "source": log.source,
+                "path": log.path,
+                "first_step": log.steps[0] if log.steps else None,
+                "last_step": log.steps[1] if log.steps else None,
+                "rows": log.rows,
+                "trust": log.trust,
+                "steps_written_twice": log.twice,
+                "torn": log.torn,
+            }
+            for log in one.logs
+        ],
+        "series": [
+            {"name": two.name, "key": two.key, "kind": two.kind, "points": two.points, "decided": two.decided}
+            for two in one.series
+        ],
+        "unread_keys": list(run.unread_keys),
+        "settings": {**one.settings},
+        "settings_files": list(one.settings_files),
+        "checkpoints": [{"step": two.step, "path": two.path, "complete": two.complete} for two in run.checkpoints],
+        "rollouts": {"format": one.rollout_format, "steps": list(run.rollouts.steps)},
+        "telemetry": {
+            "files": list(one.telemetry_files),
+            "gpu_samples": len(machine.gpus),
+            "gpus": len(np.unique(machine.gpus.devices)),
+            "phases": list(machine.phases.names),
+            "processes": len(machine.processes.table),
+        },
+        "events": [{"kind": two.kind, "step": two.step, "says": two.says} for two in run.events],
+        "missing": [{"what": two.what, "why_it_matters": two.why_it_matters} for two in one.missing],
+        "notes": list(run.notes),
+    }

@@ -1,0 +1,107 @@
+"""What lies at a path, as a text for people: `leadline sources`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from rich.text import Text
+
+from ..inventory import Inventory, LogFound, RunFound, SeriesFound
+from .lines import field, page
+
+MARGIN = 12
+SHOWN_NOTES = 8
+SHOWN_KEYS = 24
+HINT = {"guess": "yellow", "your mapping": "cyan"}
+
+
+def render(inventory: Inventory, *, color: bool = False, width: int = 100) -> str:
+    """For every run: its logs, what each series is and how that was decided, what lies around, what is missing."""
+    return page(_lines(inventory, max(width, 40) - MARGIN), color=color, width=width, margin=MARGIN)
+
+
+def _lines(inventory: Inventory, room: int) -> Iterator[tuple[str, Text]]:
+    count = len(inventory.runs)
+    yield field("path", f"{inventory.path}: {count} run{'s' * (count != 1)}")
+    for one in inventory.runs:
+        yield field("", "")
+        yield from _run(one, room)
+
+
+def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
+    run = one.run
+    span = "no step" if run.last_step is None else f"steps {run.first_step} to {run.last_step}"
+    yield field("run", f"{one.name} · {run.framework or 'unknown framework'} · {span}", "bold")
+    for log in one.logs:
+        yield field("log", _log(log))
+    yield from _table(one.series, room)
+    if run.unread_keys:
+        more = f" and {len(run.unread_keys) - SHOWN_KEYS} more" if len(run.unread_keys) > SHOWN_KEYS else ""
+        yield field("unread", f"{', '.join(run.unread_keys[:SHOWN_KEYS])}{more}; --map NAME=KEY says what one is")
+    yield from _around(one)
+    for event in run.events[:SHOWN_NOTES]:
+        yield field("event", event.says)
+    for note in run.notes[:SHOWN_NOTES]:
+        yield field("note", note)
+    for lacking in one.missing:
+        yield field("missing", f"{lacking.what}: {lacking.why_it_matters}")
+
+
+def _log(log: LogFound) -> str:
+    span = "no step" if log.steps is None else f"steps {log.steps[0]} to {log.steps[1]}"
+    parts = [f"{log.path} ({log.source})", span, f"{log.rows} rows", log.trust]
+    if log.twice:
+        parts.append(f"{log.twice} rows of steps that were written before")
+    if log.torn:
+        parts.append("breaks off")
+    return " · ".join(parts)
+
+
+def _table(series: tuple[SeriesFound, ...], room: int) -> Iterator[tuple[str, Text]]:
+    """One line a series: what it is, under which key, how many points, how that was decided. What is too long is cut;
+    --json has all of it."""
+    name, key = (min(max((len(one) for one in names), default=0), room // 3) for names in _columns(series))
+    for number, one in enumerate(series):
+        points = f"{one.points:>6}"
+        says = f"{_cut(one.name, name):<{name}}  {_cut(one.key, key):<{key}}  {points}  {one.decided}"
+        kind = one.kind.removeprefix(f"{one.decided}: ")
+        if kind and room - len(says) > 12:
+            says += f": {_cut(kind, room - len(says) - 2)}"
+        yield field("" if number else "series", says, HINT.get(one.decided, ""))
+
+
+def _columns(series: tuple[SeriesFound, ...]) -> tuple[list[str], list[str]]:
+    return [one.name for one in series], [one.key for one in series]
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: max(room - 1, 0)]}…"
+
+
+def _around(one: RunFound) -> Iterator[tuple[str, Text]]:
+    run = one.run
+    if one.settings:
+        told = ", ".join(f"{key.replace('_', ' ')} {value}" for key, value in one.settings.items())
+        yield field("settings", f"{told}{_files(one.settings_files)}")
+    if run.checkpoints:
+        whole = sum(state.complete is True for state in run.checkpoints)
+        partial = sum(state.complete is False for state in run.checkpoints)
+        unsure = len(run.checkpoints) - whole - partial
+        counts = [f"{whole} whole"] + [f"{partial} partial"] * bool(partial) + [f"{unsure} unmarked"] * bool(unsure)
+        steps = f"steps {run.checkpoints[0].step} to {run.checkpoints[-1].step}"
+        yield field("checkpoints", f"{', '.join(counts)} · {steps} · {Path(run.checkpoints[-1].path).name} is the last")
+    if run.rollouts:
+        steps = f"{len(run.rollouts.steps)} steps, {run.rollouts.steps[0]} to {run.rollouts.steps[-1]}"
+        yield field("rollouts", f"{steps} · {one.rollout_format} format")
+    machine = run.telemetry
+    if machine:
+        gpus = f"{len(machine.gpus)} samples of {len(np.unique(machine.gpus.devices))} GPUs"
+        phases = f"phases {', '.join(machine.phases.names)}" if machine.phases.names else "no phases"
+        processes = f"{len(machine.processes.table)} processes"
+        yield field("telemetry", f"{gpus} · {phases} · {processes}{_files(one.telemetry_files)}")
+
+
+def _files(names: tuple[str, ...]) -> str:
+    return f" ({', '.join(names[:4])}{' ...' * (len(names) > 4)})" if names else ""

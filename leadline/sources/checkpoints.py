@@ -1,0 +1,364 @@
+"""Saved states of the policy: how each framework names them, and whether they are whole by the framework's own mark.
+
+A mark is what the framework writes last (atlas.md section 4). Where there is none, `complete` stays None: a folder that
+exists proves nothing, and neither does one that has stopped growing.
+"""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..run import Checkpoint
+from .number import as_step, loads
+
+STATE_LIMIT = 1 << 28  # bytes of a JSON file we are ready to look into
+SHARD = re.compile(r"(model|optim|extra_state)_world_size_(\d+)_rank_(\d+)\.pt")
+ZERO_RANK = re.compile(r"(?:bf16_)?zero_pp_rank_(\d+)_mp_rank_(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Naming:
+    """How a framework calls its states, and how it marks a whole one."""
+
+    pattern: re.Pattern[str]
+    whole: Callable[[Path, int], bool | None]  # is the state at this path, of this step, whole?
+    folder: bool = True  # else a single file
+
+
+def recognise(place: Path) -> Checkpoint | None:
+    """The saved state at a path, told by its name and what lies in it; None when it is none."""
+    for naming in NAMINGS:
+        if (name := naming.pattern.fullmatch(place.name)) and len(name["step"]) < 16:
+            try:
+                if place.is_dir() != naming.folder or _is_something_else(place):
+                    return None
+                return Checkpoint(int(name["step"]), str(place), naming.whole(place, int(name["step"])))
+            except OSError:  # not ours to look into
+                return Checkpoint(int(name["step"]), str(place), None)
+    return None
+
+
+def looks_saved(name: str) -> bool:
+    """Whether a folder of that name is a saved state, which a search for logs need not enter deeply."""
+    return any(naming.folder and naming.pattern.fullmatch(name) for naming in NAMINGS)
+
+
+def settle(found: Iterable[Checkpoint]) -> tuple[Checkpoint, ...]:
+    """One state a step, by step: of several (actor and critic, a rank of clusters, weights exported beside) the one a
+    run would be resumed from, and a whole one before a partial one."""
+    best: dict[int, Checkpoint] = {}
+    for one in sorted(found, key=lambda one: one.path):
+        other = best.get(one.step)
+        if other is None or _rank(one) < _rank(other):
+            best[one.step] = one
+    return tuple(best[step] for step in sorted(best))
+
+
+def _rank(one: Checkpoint) -> tuple[object, ...]:
+    place = Path(one.path)
+    lesser = any(part in ("critic", "_critic", "pipeline", "reference", "weights") for part in place.parts[-2:-1])
+    export = place.name.endswith("_hf")
+    actor = "actor" in place.parent.name
+    return ({True: 0, None: 1, False: 2}[one.complete], lesser, export, not actor, len(place.parts), one.path)
+
+
+def _is_something_else(place: Path) -> bool:
+    """Other things are kept under the names of states: samples by step, weights on their way to the sampler."""
+    if place.parent.name in ("rollouts", "broadcasts"):
+        return True
+    if place.name.startswith("old_"):  # NeMo RL: what `step_N` is about to replace
+        return place.with_name(place.name.removeprefix("old_")).exists()
+    if place.name.startswith("step_") and "checkpoint" not in place.parent.name and place.parent.name != "weights":
+        held = {one.name for one in _children(place)}
+        return not held & {"training_info.json", "policy", "trainer"} and not any(
+            name.endswith((".safetensors", ".bin", ".index.json")) for name in held
+        )
+    return False
+
+
+# TRL and the HF Trainer, Unsloth, ms-swift; ROLL
+
+
+def _trainer(place: Path, step: int) -> bool | None:
+    if (place.parent.parent / "pipeline").is_dir() and not (place / "trainer_state.json").exists():
+        # ROLL: clusters write first, the pipeline last
+        return (place.parent.parent / "pipeline" / place.name / "pipeline").exists()
+    whole = _whole_json(place / "trainer_state.json") and _all_shards(place) is not False and _tagged(place)
+    return whole and not _only_optimizer(place)
+
+
+def _only_optimizer(place: Path) -> bool:
+    """Whether the optimizer's state was kept and the weights, which are written before it, were not."""
+    weights = [
+        *place.glob("*.safetensors"),
+        *(file for file in place.glob("*.bin") if file.name != "training_args.bin"),
+    ]
+    return (place / "optimizer.pt").is_file() and not weights
+
+
+def _tagged(place: Path) -> bool:
+    """DeepSpeed inside a Trainer's checkpoint: `latest` names a folder that must be there."""
+    latest = place / "latest"
+    return not latest.is_file() or (place / _text(latest)).is_dir()
+
+
+def _whole_json(file: Path) -> bool:
+    """A JSON object that was written to its end."""
+    data = _bytes(file).strip()
+    return data.startswith(b"{") and data.endswith(b"}") and data.count(b"{") == data.count(b"}")
+
+
+def _all_shards(place: Path) -> bool | None:
+    """Whether each file that a weight index names is there; None where no index tells."""
+    told = None
+    for index in sorted(place.glob("*.index.json")):
+        try:
+            names = loads(_bytes(index))
+        except ValueError:
+            return False
+        shards = names.get("weight_map") if isinstance(names, dict) else None
+        if not isinstance(shards, dict):
+            return False
+        told = all((place / str(shard)).is_file() for shard in set(shards.values()))
+        if not told:
+            return False
+    return told
+
+
+# verl, rLLM; SkyRL
+
+
+def _global_step(place: Path, step: int) -> bool | None:
+    sky = place.parent / "latest_ckpt_global_step.txt"
+    if sky.is_file() or (place / "policy").is_dir() or (place / "trainer_state.pt").exists():
+        if not ((place / "policy").is_dir() and (place / "trainer_state.pt").exists()):
+            return False
+        return _up_to(sky, step)
+    # verl: the weights, then data.pt, then the tracker file. Rotation removes the weights and leaves the rest.
+    roles = [place / role for role in ("actor", "critic") if (place / role).is_dir()]
+    if not roles or not (place / "data.pt").is_file() or not all(_whole_role(role) for role in roles):
+        return False
+    return _up_to(place.parent / "latest_checkpointed_iteration.txt", step)
+
+
+def _whole_role(role: Path) -> bool:
+    """FSDP writes one file a rank for each of model, optimizer and extra state (those that were asked for); Megatron
+    writes the metadata of a distributed checkpoint last."""
+    ranks: dict[tuple[str, int], set[int]] = {}
+    for file in _children(role):
+        if shard := SHARD.fullmatch(file.name):
+            ranks.setdefault((shard[1], int(shard[2])), set()).add(int(shard[3]))
+    if ranks:
+        return all(seen == set(range(world)) for (_, world), seen in ranks.items())
+    for distributed in (role / "dist_ckpt", role / "model" / "dist_ckpt"):
+        if distributed.is_dir():
+            return _has_metadata(distributed)
+    return any(_children(role))
+
+
+def _has_metadata(place: Path) -> bool:
+    """torch and Megatron write the table of contents of a distributed checkpoint last."""
+    return any((place / name).is_file() for name in (".metadata", "metadata.json"))
+
+
+def _up_to(tracker: Path, step: int) -> bool | None:
+    """Whether a text file that is written last names this step or a later one; None where it does not exist."""
+    if not tracker.is_file():
+        return None
+    last = as_step(_text(tracker))
+    return last is not None and step <= last
+
+
+# DeepSpeed: OpenRLHF, open-instruct
+
+
+def _deepspeed(place: Path, step: int) -> bool | None:
+    names = [file.name for file in _children(place)]
+    ranks: dict[str, set[int]] = {}
+    for name in names:
+        if shard := ZERO_RANK.match(name):
+            ranks.setdefault(shard[2], set()).add(int(shard[1]))
+    if not any("mp_rank_" in name for name in names):
+        return False
+    if any(seen != set(range(max(seen) + 1)) for seen in ranks.values()):
+        return False
+    latest = place.parent / "latest"
+    if not latest.is_file():
+        return False  # the tag is written after the first state is whole
+    newest = re.search(r"(\d+)$", _text(latest))
+    return newest is not None and step <= int(newest[1])
+
+
+def _export(place: Path, step: int) -> bool | None:
+    """Weights exported for inference: whole when the index says so, else by the lengths inside the file."""
+    if (told := _all_shards(place)) is not None:
+        return told
+    single = sorted(place.glob("*.safetensors"))
+    if not single:
+        return None if any(place.glob("*.bin")) else False
+    lengths = [_whole_safetensors(file) for file in single]
+    return False if False in lengths else None if None in lengths else True
+
+
+def _whole_safetensors(file: Path) -> bool | None:
+    """Whether the file is as long as its own header says; None when the header cannot be read."""
+    try:
+        with file.open("rb") as opened:
+            length = int.from_bytes(opened.read(8), "little")
+            if not 2 <= length <= STATE_LIMIT:
+                return None
+            header = loads(opened.read(length))
+            size = file.stat().st_size
+    except (OSError, ValueError):
+        return None
+    if not isinstance(header, dict):
+        return None
+    ends = [
+        entry["data_offsets"][1]
+        for entry in header.values()
+        if isinstance(entry, dict) and isinstance(entry.get("data_offsets"), list) and len(entry["data_offsets"]) == 2
+    ]
+    return all(isinstance(end, int) and 8 + length + end <= size for end in ends)
+
+
+# NeMo RL, prime-rl, open-instruct: all say step_N
+
+
+def _step(place: Path, step: int) -> bool | None:
+    if place.name.startswith("tmp_"):
+        return False  # NeMo RL renames it once it is whole
+    if (place / "training_info.json").is_file() or place.name.startswith("old_"):
+        return True
+    if (place / "trainer").is_dir():  # prime-rl
+        return _has_metadata(place / "trainer") or any(map(_has_metadata, _folders(place / "trainer")))
+    if place.parent.name == "weights":  # prime-rl, for the inference engine
+        return (place / "STABLE").exists()
+    return _export(place, step)
+
+
+def _distributed(place: Path, step: int) -> bool | None:
+    """torchtitan, torchforge."""
+    return _has_metadata(place)
+
+
+def _megatron(place: Path, step: int) -> bool | None:
+    """slime and other Megatron trainers."""
+    return _up_to(place.parent / "latest_checkpointed_iteration.txt", step)
+
+
+def _areal(place: Path, step: int) -> bool | None:
+    """AReaL makes the folder before it writes into it, so only the weights can tell."""
+    return _export(place, step)
+
+
+def _aligner(place: Path, step: int) -> bool | None:
+    """NeMo 1 puts a marker beside a state while it is written."""
+    stem = re.sub(r"\.(?:ckpt|nemo)$", "", place.name)
+    return not place.with_name(f"{stem}-unfinished").exists()
+
+
+# Classical RL
+
+
+def _rllib(place: Path, step: int) -> bool | None:
+    return (place / "rllib_checkpoint.json").is_file() or (place / "algorithm_state.pkl").is_file()
+
+
+def _zip(place: Path, step: int) -> bool | None:
+    """A zip file ends with its table of contents."""
+    try:
+        return zipfile.is_zipfile(place) if place.stat().st_size else None  # empty: a stand-in for a remote file
+    except OSError:
+        return None
+
+
+NAMINGS: tuple[Naming, ...] = (
+    Naming(re.compile(r"checkpoint-(?P<step>\d+)"), _trainer),
+    Naming(re.compile(r"global_step_(?P<step>\d+)"), _global_step),
+    Naming(re.compile(r"(?:best_)?global_step(?P<step>\d+)"), _deepspeed),
+    Naming(re.compile(r"global_step(?P<step>\d+)_hf"), _export),
+    Naming(re.compile(r"(?:tmp_|old_)?step_(?P<step>\d+)"), _step),
+    Naming(re.compile(r"step-(?P<step>\d+)"), _distributed),
+    Naming(re.compile(r"iter_(?P<step>\d{7,})"), _megatron),
+    Naming(re.compile(r"epoch\d+epochstep\d+globalstep(?P<step>\d+)"), _areal),
+    Naming(re.compile(r"checkpoint_(?P<step>\d{6})"), _rllib),
+    Naming(re.compile(r".*step=(?P<step>\d+)-consumed_samples=[\d.]+(?:-last)?"), _aligner),
+    Naming(re.compile(r".*step=(?P<step>\d+)\b[^/]*\.(?:ckpt|nemo)"), _aligner, folder=False),
+    Naming(re.compile(r".*_(?P<step>\d+)_steps\.zip"), _zip, folder=False),
+)
+
+
+def without_step(place: Path) -> Checkpoint | None:
+    """A state whose name tells no step. Stable-baselines3 keeps the count in a JSON part of its zip; it is the only
+    part that is opened, the others are pickles. CleanRL saves once, at the end: step -1 stands for the last one."""
+    if place.name.endswith(".cleanrl_model"):
+        return Checkpoint(-1, str(place), _zip(place, 0))
+    if place.suffix != ".zip":
+        return None
+    try:
+        with zipfile.ZipFile(place) as archive:
+            if "data" not in archive.namelist() or archive.getinfo("data").file_size > STATE_LIMIT:
+                return None
+            data = loads(archive.read("data"))
+    except (OSError, ValueError, zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError):
+        return None
+    step = as_step(data.get("num_timesteps", "")) if isinstance(data, dict) else None
+    return None if step is None else Checkpoint(step, str(place), True)
+
+
+def from_tinker(file: Path) -> tuple[Checkpoint, ...]:
+    """The states that a `checkpoints.jsonl` of tinker-cookbook names: a record exists only once the save is over."""
+    found = []
+    for line in _bytes(file).splitlines():
+        try:
+            record = loads(line)
+        except ValueError:
+            continue
+        if not isinstance(record, dict) or "name" not in record:
+            continue
+        step = as_step(record.get("batch", record.get("step", "")))
+        path = record.get("state_path") or record.get("sampler_path")
+        if step is not None and isinstance(path, str):
+            found.append(Checkpoint(step, path, True))
+    return tuple(found)
+
+
+def rllib_iterations(found: Iterable[Checkpoint], result_file: Path) -> tuple[Checkpoint, ...]:
+    """RLlib states by training iteration. Tune counts the states themselves; `result.json` says which is which."""
+    counted = {
+        name: int(step)
+        for line in _bytes(result_file).splitlines()
+        for name in re.findall(rb'"checkpoint_dir_name": ?"(checkpoint_\d+)"', line)
+        for step in re.findall(rb'"training_iteration": ?(\d+)', line)[:1]
+    }
+    return tuple(
+        Checkpoint(counted.get(Path(one.path).name.encode(), one.step), one.path, one.complete) for one in found
+    )
+
+
+def _children(place: Path) -> list[Path]:
+    try:
+        return sorted(place.iterdir())
+    except OSError:
+        return []
+
+
+def _folders(place: Path) -> list[Path]:
+    return [one for one in _children(place) if one.is_dir()]
+
+
+def _text(file: Path) -> str:
+    return _bytes(file)[:256].decode("utf-8", errors="replace").strip()
+
+
+def _bytes(file: Path) -> bytes:
+    """The content of a small file; nothing where it cannot be read, has gone or is no such file."""
+    try:
+        with file.open("rb") as opened:
+            return opened.read(STATE_LIMIT)
+    except OSError:
+        return b""

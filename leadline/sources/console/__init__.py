@@ -1,0 +1,138 @@
+"""Console logs: whatever a trainer printed, with the rest of what its machine had to say around it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..lines import Lines
+from ..source import Log, Parser, Reader
+from ..text import TextReader, files_like
+from .boxes import Boxes
+from .bullets import Bullets
+from .grammar import Grammar
+from .mappings import Mappings
+from .pairs import Pairs
+from .plain import plain
+from .rows import Rows
+from .words import Words
+
+NAME = "console"
+EXPECTS = "a console log: of TRL, verl, OpenRLHF, NeMo RL, SkyRL, ..., or with lines such as `step=3 reward=0.5`"
+PATTERNS = ("*.log", "*.txt", "*.out", "*.err", "*.stdout", "*.log.gz", "*.txt.gz", "*.out.gz", "nohup.out")
+
+BARS = (b"it/s", b"s/it", b"Total optimization steps")
+BANNER = b"Unsloth"
+PIECE = 1 << 18  # bytes looked at between two chances to settle
+SETTLED = 1 << 20  # bytes after which grammars that found nothing while others did are not asked any more
+ROWS = 3  # and as many rows, with a reward among them
+PATIENCE = 1 << 26  # bytes after which rows without one settle it too
+
+
+def find(folder: Path) -> tuple[Path, ...]:
+    return files_like(folder, PATTERNS, recognises)
+
+
+def recognises(path: Path, head: bytes) -> bool:
+    """Any text: only reading it tells whether there are rows in it."""
+    if not head.strip():
+        return False
+    sample = head[:4096]
+    strange = sum(byte < 9 or 13 < byte < 27 or 27 < byte < 32 for byte in sample)
+    return b"\0" not in sample and strange * 50 < len(sample) and not sample.startswith((b"PK", b"\x89", b"%PDF"))
+
+
+def open(path: Path) -> tuple[Reader, ...]:
+    return (TextReader(path, parser),)
+
+
+def parser() -> Parser:
+    return Console()
+
+
+class Console:
+    """A parser of console logs. Lines without any grammar's marks are never looked at one by one."""
+
+    def __init__(self) -> None:
+        self._lines = Lines()
+        self._rows = Rows()
+        # Lines in a loop's own words are kept apart: beside rows that a framework printed they are chatter.
+        self._chatter = Rows()
+        # The surest wording first: the first grammar that understands a line has it.
+        self._words = Words()
+        self._grammars: list[Grammar] = [Pairs(), Mappings(), Bullets(), Boxes(), self._words]
+        self._found = [0] * len(self._grammars)
+        self._seen = 0
+        self._settled = False
+        self._bars = True
+        self._marks = self._all_marks()
+
+    def feed(self, chunk: bytes) -> None:
+        if b"\r" in chunk:
+            chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+        first, end = self._lines.around(chunk)
+        if first:
+            self._look(first, 0, len(first))
+        start = chunk.find(b"\n") + 1 if end else 0
+        while start < end:
+            stop = end if self._settled else min(chunk.find(b"\n", min(start + PIECE, end - 1)) + 1, end)
+            self._look(chunk, start, stop)
+            start = stop
+
+    def _look(self, block: bytes, start: int, end: int) -> None:
+        """The whole lines between two places of a block."""
+        if not self._rows.unsloth and self._seen < SETTLED and block.find(BANNER, start, end) >= 0:
+            self._rows.unsloth = True
+        for first, last in _lines_with(block, self._marks, start, end):
+            self._take(plain(block[first:last]))
+        self._seen += end - start
+        enough = not self._settled and self._seen >= SETTLED and self._rows.taken >= ROWS
+        if enough and (self._rows.rewarded or self._seen >= PATIENCE):
+            self._settle()
+
+    def _take(self, line: str) -> None:
+        if self._bars and self._rows.clock.see(line):
+            return
+        for place, grammar in enumerate(self._grammars):
+            rows = self._chatter if grammar is self._words else self._rows
+            before = rows.taken
+            if grammar.take(line, rows):
+                self._found[place] += rows.taken - before
+                return
+
+    def _settle(self) -> None:
+        """Leave out the grammars that have found nothing: a trainer does not change its wording."""
+        self._settled = True
+        kept = [place for place, found in enumerate(self._found) if found and self._grammars[place] is not self._words]
+        self._grammars = [self._grammars[place] for place in kept]
+        self._found = [self._found[place] for place in kept]
+        self._bars = self._rows.family == "trl"
+        self._marks = self._all_marks()
+
+    def _all_marks(self) -> tuple[bytes, ...]:
+        marks = [mark for grammar in self._grammars for mark in grammar.marks]
+        return tuple(dict.fromkeys([*marks, *(BARS if self._bars else ())]))
+
+    def log(self) -> Log:
+        rest = self._lines.rest
+        if rest.rstrip().endswith(b"}"):  # a printed mapping that is closed cannot grow
+            before = self._rows.taken
+            self._take(plain(rest))
+            if self._rows.taken > before:
+                self._lines.drop_rest()
+        torn = any(mark in self._lines.rest for mark in self._marks if mark not in BARS)
+        found = [rows for rows in (self._rows, self._chatter, self._words.counted) if rows.taken]
+        rows = next((rows for rows in found if rows.taken >= ROWS), found[0] if found else self._rows)
+        return rows.log(torn=torn, notes=self._lines.notes)
+
+
+def _lines_with(block: bytes, marks: tuple[bytes, ...], start: int, stop: int) -> list[tuple[int, int]]:
+    """Where the lines lie that hold one of the marks, in order."""
+    spans: dict[int, int] = {}
+    for mark in marks:
+        at = block.find(mark, start, stop)
+        while at >= 0:
+            end = block.find(b"\n", at, stop)
+            end = stop if end < 0 else end
+            spans[max(block.rfind(b"\n", start, at) + 1, start)] = end
+            at = block.find(mark, end if mark[-1:] == b"\n" else end + 1, stop)
+    return sorted(spans.items())

@@ -1,0 +1,59 @@
+"""What the grammars of a console share. Each is one way in which trainers print a row, and names the bytes without
+which no line is its own, so that the rest of a large log need not be looked at."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Protocol
+
+from .rows import Rows
+
+NUMBER = r"[-+]?(?:\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Infinity)"
+WRAPPED = rf"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*{NUMBER}[^()]*\)|{NUMBER}"
+# The words before a number that counts steps, the surest first.
+COUNTERS = (
+    "globalstep", "trainingstep", "trainstep", "step", "iteration", "iter", "it", "update", "rollout", "round",
+    "episode", "ep", "epoch", "batch",
+)  # fmt: skip
+COUNTER = re.compile(
+    r"(?<![\w/])(?P<word>global[_ ]?step|train(?:ing)?[_ ]?step|step|iteration|iter|it|update|rollout|round|episode|ep"
+    r"|epoch|batch)s?\s*(?:[:=#]\s*)?\[?\s*(?P<step>\d[\d,]*)(?![\d.,]*\d?(?:\.\d|[eE][-+]?\d|\w))",
+    re.IGNORECASE,
+)
+METRIC = re.compile(
+    r"reward|(?<![a-z])rew(?![a-z])|return|score|loss|(?<![a-z])kl|acc|entropy|success|solve|grad", re.IGNORECASE
+)
+
+
+class Grammar(Protocol):
+    @property
+    def marks(self) -> tuple[bytes, ...]:
+        """A line of this grammar holds one of these."""
+
+    def take(self, line: str, rows: Rows) -> bool:
+        """Whether the line was understood; what it holds is then filed."""
+
+
+def counted_step(text: str) -> int | None:
+    """The step that a piece of text names, "Epoch 1/3 Step 12/400" being step 12; None when it names none."""
+    found = [
+        (COUNTERS.index(_plain(match["word"])), int(match["step"].replace(",", "")))
+        for match in COUNTER.finditer(text)
+        if len(match["step"]) < 16
+    ]
+    return min(found)[1] if found else None
+
+
+def is_counter(key: str) -> bool:
+    """Whether a key names a step or the like, and no metric."""
+    return _plain(key) in COUNTERS or COUNTER.search(f"{key} 1") is not None
+
+
+def has_metric(values: Mapping[str, object]) -> bool:
+    """Whether some key can be that of a metric one would log."""
+    return any(METRIC.search(key) for key in values)
+
+
+def _plain(word: str) -> str:
+    return re.sub(r"[_ ]", "", word.lower())

@@ -1,0 +1,95 @@
+"""Python and JSON literals as they are printed to consoles: `{'loss': '0.01', 'kl': np.float64(nan), 'x': None}`."""
+
+from __future__ import annotations
+
+import re
+
+from ..number import as_number
+
+DEEPEST = 20
+SPACE = re.compile(r"\s*")
+STRING = re.compile(r"'(?:[^'\\\n]|\\.)*'|\"(?:[^\"\\\n]|\\.)*\"")
+# A number, a word such as nan or None, or a call such as np.float64(0.5) or tensor(0.5, device='cuda:0').
+ATOM = re.compile(
+    r"[-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?(?![\w.])|\.\d+(?:[eE][-+]?\d+)?|[\w.]+(?:\((?:[^()]|\([^()]*\))*\))?)"
+)
+WORDS: dict[str, object] = {"None": None, "null": None, "True": True, "true": True, "False": False, "false": False}
+
+
+class Torn(ValueError):
+    """The text ends before the literal does, or is no literal."""
+
+
+def read_mapping(text: str, start: int) -> tuple[dict[str, object], int]:
+    """The mapping that begins at `start`, and where it ends. Raises Torn.
+
+    >>> read_mapping("{'loss': '0.5', 'kl': np.float64(nan), 'n': [1, 2]} tail", 0)
+    ({'loss': '0.5', 'kl': 'np.float64(nan)', 'n': [1, 2]}, 51)
+    """
+    value, end = _value(text, start, 0)
+    if not isinstance(value, dict):
+        raise Torn
+    return value, end
+
+
+def _value(text: str, at: int, depth: int) -> tuple[object, int]:
+    at = _skip(text, at)
+    mark = text[at : at + 1]
+    if depth > DEEPEST or not mark:
+        raise Torn
+    if mark == "{":
+        return _mapping(text, at + 1, depth)
+    if mark in "[(":
+        return _list(text, at + 1, "]" if mark == "[" else ")", depth)
+    if string := STRING.match(text, at):
+        return string[0][1:-1], string.end()
+    if atom := ATOM.match(text, at):
+        word = atom[0]
+        if word in WORDS:
+            return WORDS[word], atom.end()
+        number = as_number(word)
+        plain = number is not None and "(" not in word
+        return (_plain(word, number) if plain and number is not None else word), atom.end()
+    raise Torn
+
+
+def _plain(word: str, number: float) -> float | int:
+    return int(word) if word.isascii() and word.lstrip("+-").isdigit() and len(word) < 19 else number
+
+
+def _mapping(text: str, at: int, depth: int) -> tuple[dict[str, object], int]:
+    found: dict[str, object] = {}
+    while True:
+        at = _skip(text, at)
+        if text[at : at + 1] == "}":
+            return found, at + 1
+        key, at = _value(text, at, depth + 1)
+        at = _skip(text, at)
+        if text[at : at + 1] != ":" or isinstance(key, (dict, list)):
+            raise Torn
+        found[str(key)], at = _value(text, at + 1, depth + 1)
+        at = _skip(text, at)
+        if text[at : at + 1] == ",":
+            at += 1
+        elif text[at : at + 1] != "}":
+            raise Torn
+
+
+def _list(text: str, at: int, closing: str, depth: int) -> tuple[list[object], int]:
+    found: list[object] = []
+    while True:
+        at = _skip(text, at)
+        if text[at : at + 1] == closing:
+            return found, at + 1
+        value, at = _value(text, at, depth + 1)
+        found.append(value)
+        at = _skip(text, at)
+        if text[at : at + 1] == ",":
+            at += 1
+        elif text[at : at + 1] != closing:
+            raise Torn
+
+
+def _skip(text: str, at: int) -> int:
+    space = SPACE.match(text, at)
+    return space.end() if space else at

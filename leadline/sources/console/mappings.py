@@ -1,0 +1,97 @@
+"""Rows printed as Python or JSON mappings, on one line or several."""
+
+from __future__ import annotations
+
+import re
+
+from ...vocabulary.guess import guess
+from ..number import as_number, as_step, mean_of
+from ..row import step_key
+from .grammar import counted_step
+from .literal import Torn, read_mapping
+from .rows import Rows
+
+# One of these beside an epoch: the Hugging Face Trainer.
+HF = {"loss", "train_runtime", "eval_loss", "eval_runtime", "train_loss", "reward"}
+NO_STEPS = ("epoch", "episode", "batch", "round")  # keys that count something else where a trainer prints mappings
+
+
+class Mappings:
+    """HF Trainer and TRL, Unsloth, OpenRLHF, SkyRL, slime, ROLL, and whatever a loop prints with `print(metrics)`."""
+
+    marks: tuple[bytes, ...] = (b"': ", b'": ', b"Step ", b"step ")
+    LONGEST = 1 << 20  # characters of a mapping over several lines
+    HEADER = re.compile(r"(?<![\w/])(?:global )?step (\d+)\s*[:=]?\s*$", re.IGNORECASE)
+    SLIME = re.compile(r"(?<![\w/])(step|rollout|perf|eval|passrate) (\d+): \{")
+    OPENS = re.compile(r"\{\s*(?:['\"]|$)")
+
+    def __init__(self) -> None:
+        self._open = ""  # the lines of a mapping that is not closed yet
+        self._before = ""  # what stood before it
+        self._header: int | None = None  # SkyRL names the step on the line before
+
+    def take(self, line: str, rows: Rows) -> bool:
+        if self._open:
+            return self._go_on(line, rows)
+        opened = self.OPENS.search(line)
+        if opened is None:
+            header = self.HEADER.search(line)
+            self._header = int(header[1]) if header else None
+            return False
+        return self._close(line[opened.start() :], line[: opened.start()], rows)
+
+    def _go_on(self, line: str, rows: Rows) -> bool:
+        if len(self._open) > self.LONGEST or self.OPENS.match(line.strip()):
+            self._open = ""
+            return self.take(line, rows)
+        return self._close(f"{self._open}\n{line}", self._before, rows)
+
+    def _close(self, text: str, before: str, rows: Rows) -> bool:
+        self._open = ""
+        try:
+            values, _ = read_mapping(text, 0)
+        except (Torn, RecursionError):
+            if "}" not in text and (text.rstrip().endswith((",", "{"))):
+                self._open, self._before = text, before
+            return False
+        return self._file(values, before, rows)
+
+    def _file(self, values: dict[str, object], before: str, rows: Rows) -> bool:
+        header, self._header = self._header, None
+        for name in ("metrics", "data", "logs"):
+            if isinstance(inner := values.get(name), dict) and "step" in values:
+                values = {**inner, "step": values["step"]}
+        numbers = {
+            key: value
+            for key, value in values.items()
+            if isinstance(value, dict) or as_number(value) is not None or mean_of(value) is not None
+        }
+        if len(numbers) < 2 or len(numbers) * 2 < len(values):
+            return False
+        slime = self.SLIME.search(before + "{")
+        step: int | None
+        if slime is not None:
+            step = int(slime[2])
+            if slime[1] in ("rollout", "perf"):
+                rows.rollout = step
+            elif slime[1] == "step" and rows.rollout is not None:
+                step = rows.rollout  # several updates belong to one rollout
+        else:
+            step = self._step(numbers, before, header)
+            if "epoch" in numbers and HF & numbers.keys() and (step is None or "learning_rate" in numbers):
+                rows.family = "trl"
+            elif step is None and not any(
+                meaning.canonical.startswith(("reward/", "loss/")) for meaning in guess(numbers).values()
+            ):
+                return False  # settings and the like are printed as mappings too
+        rows.add(step, numbers)
+        return True
+
+    def _step(self, values: dict[str, object], before: str, header: int | None) -> int | None:
+        key = step_key([{key: value for key, value in values.items() if key not in NO_STEPS}])
+        if key is not None and (step := as_step(values[key])) is not None:
+            if key in ("step", "_step", "global_step"):
+                del values[key]
+            return step
+        near = counted_step(before[-60:])
+        return near if near is not None else header

@@ -1,0 +1,51 @@
+"""Rows as the grammars of a console find them."""
+
+from __future__ import annotations
+
+from ...vocabulary import detect, translate
+from ...vocabulary.guess import guess
+from ..source import Log
+from ..table import Table
+from .clock import BarClock
+
+
+class Rows:
+    """The table of a console, and what its wording says about who wrote it."""
+
+    def __init__(self) -> None:
+        self.table = Table()
+        self.clock = BarClock()
+        self.family: str | None = None  # proved by the wording of some row
+        self.unsloth = False
+        self.rollout: int | None = None  # slime: the rollout that training steps belong to
+        self.taken = 0  # rows, for the grammar that wants to know whether it was of use
+
+    def add(self, step: int | None, values: dict[str, object]) -> None:
+        """One row; with no step, the progress bar tells it or it is counted."""
+        if values:
+            self.table.add(self.clock.step() if step is None else step, values)
+            self.taken += 1
+
+    @property
+    def rewarded(self) -> bool:
+        """Whether a reward is among the rows."""
+        keys = self.table.keys()
+        dialect = detect(keys)
+        known = (translate(key, dialect) for key in keys) if dialect else guess(keys).values()
+        return any(meaning is not None and meaning.canonical == "reward/mean" for meaning in known)
+
+    def log(self, *, torn: bool, notes: tuple[str, ...]) -> Log:
+        dialect = self.family or detect(self.table.keys())  # the first rows of a console may be anything
+        if self.family == "trl":
+            told = detect(self.table.keys(), family="trl")
+            dialect = "unsloth" if self.unsloth and told == "trl-grpo" else told
+        return Log(
+            self.table,
+            settings={} if self.clock.total is None else {"max_steps": self.clock.total},
+            dialect=dialect,
+            trust="rounded",
+            repeats="rewrite",
+            counts_rows=self.clock.counted,
+            torn=torn,
+            notes=notes,
+        )

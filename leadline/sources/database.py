@@ -1,0 +1,98 @@
+"""A tracker's sqlite file, opened so that nothing is ever written to it, not even a lock or a file beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+from ..errors import NothingReadable
+
+MARK = b"SQLite format 3\0"
+LOCKED = "is locked by the program that writes to it"
+PATIENCE = 5.0  # seconds to wait for a writer to let go
+
+
+@contextlib.contextmanager
+def reading(path: Path) -> Iterator[sqlite3.Connection]:
+    """A connection that only reads. Raises NothingReadable, with a reason, for what cannot be read."""
+    # A database in write-ahead mode wants to make files beside itself even for a reader. Without such a file nobody
+    # writes to it at the moment, so it may be read as one that does not change.
+    still = _write_ahead(path) and not path.with_name(path.name + "-wal").exists()
+    address = f"file:{quote(str(path.absolute()))}?mode=ro" + ("&immutable=1" if still else "")
+    connection = None
+    try:
+        connection = sqlite3.connect(address, uri=True, timeout=PATIENCE)
+        connection.execute("PRAGMA query_only = 1")
+        yield connection
+    except (sqlite3.Error, UnicodeError) as error:
+        raise _explained(path, error) from error
+    finally:
+        if connection is not None:
+            connection.close()
+
+
+def tables(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
+    """The tables of a database and their columns."""
+    names = [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+    return {
+        name: tuple(str(row[1]) for row in connection.execute(f"PRAGMA table_info({quoted(name)})")) for name in names
+    }
+
+
+def demand(connection: sqlite3.Connection, wanted: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """The tables, among them all of `wanted`, given as `table.column`; else the database is not what was expected."""
+    found = tables(connection)
+    missing = [name for name in wanted if name.split(".")[1] not in found.get(name.split(".")[0], ())]
+    if missing:
+        raise sqlite3.DatabaseError(f"it has no {missing[0]}")
+    return found
+
+
+def quoted(name: str) -> str:
+    """A name as SQL takes it, whatever it holds."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def holds(path: Path, wanted: Sequence[str]) -> bool:
+    """Whether the database at `path` has a table with all of `wanted`, given as `table.column`. Raises NothingReadable
+    while a writer keeps it locked."""
+    try:
+        with reading(path) as connection:
+            return bool(demand(connection, wanted))
+    except NothingReadable as error:
+        if LOCKED in error.what:  # it may well have: better said than passed over
+            raise
+        return False
+
+
+def state(path: Path) -> tuple[int, ...]:
+    """What changes when somebody writes to the database: its own size and time, and those of its journal."""
+    seen: list[int] = []
+    for file in (path, path.with_name(path.name + "-wal")):
+        with contextlib.suppress(OSError):
+            stat = file.stat()
+            seen += [stat.st_ino, stat.st_size, stat.st_mtime_ns]
+    return tuple(seen)
+
+
+def _write_ahead(path: Path) -> bool:
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        return file.read(20)[18:20] == b"\x02\x02"  # file format, write and read version
+    return False
+
+
+def _explained(path: Path, error: Exception) -> NothingReadable:
+    if "locked" in str(error) or "busy" in str(error):
+        return NothingReadable(
+            f"{path} {LOCKED}.",
+            tried=f"reading it for {PATIENCE:g} seconds",
+            next_step="try again in a moment, or copy the file and read the copy",
+        )
+    return NothingReadable(
+        f"{path} could not be read as a database: {error}.",
+        tried="opening it read-only with sqlite",
+        next_step="check that the file is whole and may be read",
+    )

@@ -1,0 +1,147 @@
+"""What happened to a run that its own numbers and settings tell exactly: learning-rate steps, resets of the reference,
+when it is evaluated.
+
+Each event is told by a first part of the log alone, and carries the step whose log completes that part
+(`Event.known_step`): a log cut there shows the same events (docs/decisions/0002).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+
+from ..run import Config, Event, Run, Series
+
+SUDDEN = 10.0  # times the change of the points beside it: schedules are smooth, a step in one is not
+NOTICED = 1.05  # a change by less is rounding
+ROUNDED = 1.5  # units of the last digit: so is a change by less than this
+EACH = 50  # resets of the reference that are listed one by one
+FELL_TO = 0.1  # of where KL stood: a reset reference equals the policy, so KL starts again near zero
+BEFORE = 5  # points by which it is told where KL stood
+SYNCS = ("sync_ref_model", "reset_reference", "update_ref_every_epoch", "reset_ref_model")
+
+
+def with_events(run: Run) -> Run:
+    """The run with the events its series and settings tell."""
+    told = dict.fromkeys([*_learning_rate(run), *_resets(run), *_evaluations(run)])  # two keys may tell the same
+    return replace(run, events=tuple(sorted([*run.events, *told], key=lambda event: event.step)))
+
+
+def _all(run: Run, name: str) -> list[Series]:
+    """Every series that is called so. Which of several keys takes the plain name may change with `until`; what each of
+    them tells does not."""
+    return [series for series in run.series if series.name.partition("@")[0] == name]
+
+
+def _learning_rate(run: Run) -> Iterator[Event]:
+    for series in _all(run, "lr"):
+        yield from _steps_in(series)
+
+
+def _steps_in(series: Series) -> Iterator[Event]:
+    seen = series.finite & (series.values > 0)
+    steps, rates = series.steps[seen].tolist(), series.values[seen].tolist()
+    last_digit = list(itertools.accumulate(map(_last_digit, rates), min))  # by what was seen up to there
+    top = _warm_up(rates, last_digit)
+    if top is not None:
+        yield Event(
+            "learning_rate",
+            steps[top],
+            f"the warm-up of the learning rate ends at step {steps[top]}, at {rates[top]:.3g}",
+            known_step=steps[top + 1],
+        )
+    changes = [math.log(after / before) for before, after in itertools.pairwise(rates)]
+    for place in range(top or 0, len(changes) - 1):  # the last change may be the start of a smooth one
+        change = changes[place]
+        beside = [changes[place + 1]] + ([changes[place - 1]] if place > (top or 0) else [])
+        alike = max((abs(other) for other in beside if other * change > 0), default=0.0)
+        before, after = rates[place], rates[place + 1]
+        if abs(after - before) < ROUNDED * last_digit[place + 2]:
+            continue
+        if abs(change) > math.log(NOTICED) and abs(change) > SUDDEN * alike:
+            way = "rises" if after > before else "falls"
+            yield Event(
+                "learning_rate",
+                steps[place + 1],
+                f"the learning rate {way} suddenly at step {steps[place + 1]}, from {before:.3g} to {after:.3g}",
+                known_step=steps[place + 2],
+            )
+
+
+def _last_digit(value: float) -> float:
+    """What one unit in the last written digit is worth: a smooth schedule printed with few digits goes by such steps.
+
+    >>> _last_digit(2e-06), _last_digit(0.00125)
+    (1e-06, 1e-05)
+    """
+    return float(Decimal(1).scaleb(int(Decimal(repr(value)).normalize().as_tuple().exponent)))
+
+
+def _warm_up(rates: list[float], last_digit: list[float]) -> int | None:
+    """Where a rise that began with the log ends; None while it goes on, or when there was none."""
+    top = 0
+    while top + 1 < len(rates) and rates[top + 1] > rates[top]:
+        top += 1
+    if not 0 < top < len(rates) - 1 or rates[top] - rates[0] < ROUNDED * last_digit[top + 1]:
+        return None
+    return top if rates[top] > NOTICED * rates[0] else None
+
+
+def _resets(run: Run) -> Iterator[Event]:
+    interval, last, first = run.config.reference_sync_steps, run.last_step, run.first_step
+    if last is None or first is None:
+        return
+    if interval is not None:
+        done = range(max(1, -(-first // interval)), last // interval + 1)
+        for number in done[:EACH]:
+            yield Event("reference_reset", number * interval, f"the reference is set anew at step {number * interval}")
+        if len(done) > EACH:
+            step = done[EACH] * interval
+            yield Event(
+                "reference_reset", step, f"from step {step} on the reference is set anew every {interval} steps"
+            )
+    elif _says_it_resets(run.config):
+        for series in _all(run, "kl/ref"):
+            yield from _falls_to_zero(series)
+
+
+def _says_it_resets(config: Config) -> bool:
+    return any(key.rsplit(".", 1)[-1] in SYNCS and value is True for key, value in config.raw.items())
+
+
+def _falls_to_zero(series: Series) -> Iterator[Event]:
+    """Where KL falls at once to a small part of where it stood. Looked for only where the settings announce it: a KL
+    that falls may have many reasons."""
+    seen = series.finite
+    steps, values = series.steps[seen].tolist(), np.abs(series.values[seen])
+    since = 0
+    for place in range(BEFORE, len(steps)):
+        if place - since >= BEFORE and values[place] < FELL_TO * float(np.median(values[place - BEFORE : place])):
+            since = place
+            yield Event(
+                "reference_reset", steps[place], f"KL falls to nearly zero at step {steps[place]}: a new reference"
+            )
+
+
+def _evaluations(run: Run) -> Iterator[Event]:
+    """How often the run is evaluated, once two gaps in a row are equal."""
+    held_out = [series.steps for series in run.series if series.name.startswith("eval/")]
+    if not held_out:
+        return
+    steps = np.unique(np.concatenate(held_out))
+    gaps = np.diff(steps)
+    even = np.flatnonzero(gaps[1:] == gaps[:-1])
+    if len(even):
+        first, gap = int(even[0]), int(gaps[even[0]])
+        often = "at every step" if gap == 1 else f"every {gap} steps"
+        yield Event(
+            "evaluation",
+            int(steps[first]),
+            f"evaluated {often} from step {int(steps[first])} on",
+            known_step=int(steps[first + 2]),
+        )

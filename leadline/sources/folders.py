@@ -1,0 +1,362 @@
+"""The runs at a path: what each source recognises below it, put together by run."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import Counter
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import LeadlineError, NotOneRun
+from ..run import Event, Run, Steps
+from ..vocabulary import detect
+from ..vocabulary.guess import guess
+from . import rollouts, settings
+from .around import Surroundings, look_around, machine_files
+from .assemble import assemble
+from .checkpoints import looks_saved, recognise
+from .events import with_events
+from .rollouts import generic
+from .same_run import Carrier, attempts, group
+from .source import Log, Source
+from .telemetry import record_of
+from .text import head_of
+from .walk import Walk, walk
+
+MOST_LOGS = 200  # that are read to tell the runs in a folder apart
+FAMILY = 100  # files of one folder whose names differ by their digits alone; more of them are samples, not logs
+OF_THE_RUN = (
+    "rollout",
+    "completion",
+    "sample",
+    "eval",
+    "val",
+    "checkpoint",
+    "ckpt",
+    "weights",
+    "actor",
+    "pipeline",
+    ".hydra",
+)
+NEAR = 2  # folders below a log file in which its surroundings are looked for
+NO_LOGS = {
+    "checkpoints.jsonl",
+    "timing_spans.jsonl",
+    "debug.log",
+    "debug-core.log",
+    "debug-internal.log",
+    "requirements.txt",
+    "wandb-metadata.json",
+    "wandb-summary.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.json",
+    "merges.txt",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "generation_config.json",
+    "adapter_config.json",
+    "preprocessor_config.json",
+    "chat_template.json",
+    "all_results.json",
+    "dataset_infos.json",
+    "latest_checkpointed_iteration.txt",
+    "latest_ckpt_global_step.txt",
+    "params.json",
+}
+NO_SUFFIX = {".py", ".sh", ".md", ".html", ".toml", ".lock", ".cfg", ".ini"}  # people's own files
+NO_SUFFIX |= {".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".pdf", ".model", ".jinja", ".arrow", ".tar", ".whl"}
+DIGITS = re.compile(r"\d+")
+
+
+def steps_of(log: Log) -> Steps:
+    """The steps of a log as they were written; of one that keeps each key by itself, those that any key has."""
+    rows = log.table.row_steps
+    every = [column.steps for column in log.table.columns().values()] if not len(rows) else []
+    return np.unique(np.concatenate(every)) if every else rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FoundRun:
+    """One run: its logs, the most telling source first, and the folder it lives in."""
+
+    name: str
+    home: Path
+    carriers: tuple[Carrier, ...]
+
+    @property
+    def logs(self) -> list[Log]:
+        return [carrier.log for carrier in self.carriers]
+
+    @property
+    def steps(self) -> tuple[int, int] | None:
+        """From which step to which it was logged."""
+        spans = [(int(steps.min()), int(steps.max())) for log in self.logs if len(steps := steps_of(log))]
+        return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
+
+    @property
+    def modified(self) -> float:
+        return max(carrier.modified for carrier in self.carriers)
+
+    @property
+    def written(self) -> tuple[float, float] | None:
+        """When its rows were written, where they say so."""
+        walls = [column.walls for log in self.logs for column in log.table.columns().values()]
+        told = [(float(times.min()), float(times.max())) for one in walls if len(times := one[one == one])]
+        return (min(first for first, _ in told), max(last for _, last in told)) if told else None
+
+    def said(self) -> str:
+        """`seed2 (steps 1 to 400, last written 2026-11-15 10:20)`"""
+        span = "no step" if self.steps is None else f"steps {self.steps[0]} to {self.steps[1]}"
+        return f"{self.name} ({span}, last written {time.strftime('%Y-%m-%d %H:%M', time.localtime(self.modified))})"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """All runs at a path, what the walk saw, and what could not be read."""
+
+    place: Path
+    runs: tuple[FoundRun, ...]
+    seen: Walk
+    empty: tuple[Carrier, ...] = ()  # logs without a step
+    passed_over: tuple[str, ...] = ()  # torn copies of a log that is there whole
+    notes: tuple[str, ...] = ()
+
+    def only(self) -> FoundRun:
+        """The one run there; an error that lists them where there are several."""
+        if len(self.runs) == 1:
+            return self.runs[0]
+        raise NotOneRun(
+            f"{self.place} holds {len(self.runs)} runs: {', '.join(run.name for run in self.runs[:12])}"
+            f"{' and others' * (len(self.runs) > 12)}.",
+            tried="; ".join(run.said() for run in self.runs[:12]),
+            next_step="pass the folder or file of one of them, or read all with --all",
+        )
+
+    def around(self, run: FoundRun) -> Surroundings:
+        """What lies around one of the runs."""
+        seen = self.seen if len(self.runs) == 1 else _below(self.seen, run.home)
+        steps = run.steps
+        until = _asked_state(self.place)
+        around = look_around(seen, last_step=steps[1] if steps else None, span=run.written, until=until)
+        return replace(around, notes=(*around.notes, *self.notes))
+
+
+def opened(found: Found, run: FoundRun, *, name: str, mapping: Mapping[str, str] | None = None) -> Run:
+    """One of the runs that were found, with all that lies around it and all that happened to it."""
+    return understood(found, run, name=name, mapping=mapping)[0]
+
+
+def understood(
+    found: Found, run: FoundRun, *, name: str, mapping: Mapping[str, str] | None = None
+) -> tuple[Run, Surroundings]:
+    """The same, and what of it came from around the logs."""
+    around = found.around(run)
+    built = assemble(name, run.logs, around, mapping=mapping)
+    torn = [Event("torn", built.last_step or 0, says) for says in found.passed_over]
+    return with_events(replace(built, events=(*built.events, *attempts(run.carriers), *torn))), around
+
+
+def find_runs(place: Path, sources: Sequence[Source]) -> Found:
+    """Every run at a file or folder. Raises only when the place itself cannot be opened."""
+    notes: list[str] = []
+    if not place.is_dir():
+        seen = walk(home_of(place), deepest=NEAR, enter=_belongs_to_a_log)
+        return _found(place, _read(place, sources), seen, notes)
+    with os.scandir(place):  # a folder that cannot be listed is an error, not an empty one
+        pass
+    saved = looks_saved(place.name)
+    seen = walk(home_of(place), deepest=NEAR) if saved else walk(place)
+    carriers: list[Carrier] = []
+    passed_over: list[str] = []
+    for candidates in _candidates(_below(seen, place.absolute()) if saved else seen, sources):
+        if len(carriers) >= MOST_LOGS:
+            notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
+            break
+        carriers += _furthest(candidates, sources, notes, passed_over)
+    return _found(place, carriers, seen, notes, passed_over)
+
+
+def _belongs_to_a_log(name: str) -> bool:
+    """Whether a folder beside a log file is of the same run by its name; a folder of files may hold many runs."""
+    return looks_saved(name) or any(word in name.lower() for word in OF_THE_RUN)
+
+
+def home_of(place: Path) -> Path:
+    """The folder of the run that a file or a saved state belongs to."""
+    folder = place if place.is_dir() else place.absolute().parent
+    return folder.absolute().parent if looks_saved(folder.name) else folder
+
+
+def _asked_state(place: Path) -> int | None:
+    """The step of the saved state that was asked for, where one was."""
+    folder = place if place.is_dir() else place.absolute().parent
+    state = recognise(folder) if looks_saved(folder.name) else None
+    return None if state is None else state.step
+
+
+def _below(seen: Walk, home: Path) -> Walk:
+    """What of a walk lies in one folder."""
+
+    def inside(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        return tuple(path for path in paths if home in (whole := path.absolute(), *whole.parents))
+
+    return replace(seen, files=inside(seen.files), folders=inside(seen.folders), saved=inside(seen.saved))
+
+
+def _candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
+    """Files and tracker folders that may be logs. Samples, settings and records of the machine are none. Where a state
+    is kept in every saved one, they are alternatives, the newest first: each holds all that the older ones hold."""
+    none = {place for form in rollouts.FORMATS if form is not generic for place in _files_of(form.index(seen.files))}
+    none |= {file for file in machine_files(seen.files) if is_record(file)}
+    families = Counter((file.parent, DIGITS.sub("#", file.name)) for file in seen.files)
+    claimed = _tracker_folders(seen, sources)
+    states: dict[tuple[Path, str], list[Path]] = {}
+    single = []
+    for file in seen.files:
+        if file in none or file.name in NO_LOGS or file.suffix in NO_SUFFIX or settings.recognises(file):
+            continue
+        if families[file.parent, DIGITS.sub("#", file.name)] > FAMILY or any(
+            folder in claimed for folder in file.parents
+        ):
+            continue
+        if looks_saved(file.parent.name):
+            states.setdefault((file.parent.parent, file.name), []).append(file)
+        elif not generic.is_samples(file):
+            single.append([file])
+    newest = [sorted(files, key=_state_step, reverse=True) for files in states.values()]
+    return [*([folder] for folder in claimed), *single, *newest]
+
+
+def _files_of(found: rollouts.Found) -> set[Path]:
+    places = [place for by_step in (found.training, found.evaluation) for held in by_step.values() for place in held]
+    return {place if isinstance(place, Path) else place.file for place in places}  # type: ignore[attr-defined]
+
+
+def _tracker_folders(seen: Walk, sources: Sequence[Source]) -> dict[Path, None]:
+    """Folders that are one log as a whole, by a file in them that says so."""
+    marked = dict.fromkeys(
+        file.parent for file in seen.files if ".tfevents." in file.name or (file.name == "meta.yaml")
+    )
+    outer = {folder.parent for folder in marked if (folder / "meta.yaml").is_file()}  # an MLflow experiment holds runs
+    return {folder: None for folder in marked if folder not in outer and _recognised(folder, b"", sources)}
+
+
+def _is_part(file: Path, claimed: Container[Path]) -> bool:
+    """Whether a file belongs to a folder that is read as a whole."""
+    if ".tfevents." in file.name:
+        return file.parent in claimed
+    return any(folder in claimed and (folder / "meta.yaml").is_file() for folder in file.parents)
+
+
+def _state_step(file: Path) -> int:
+    return int((DIGITS.findall(file.parent.name) or ["0"])[-1][:15])
+
+
+def is_record(file: Path) -> bool:
+    """Whether a file records what the machine did."""
+    try:
+        return record_of(file, head_of(file)) is not None
+    except OSError:
+        return False
+
+
+def _recognised(place: Path, head: bytes, sources: Sequence[Source]) -> Source | None:
+    return next((source for source in sources if source.recognises(place, head)), None)
+
+
+def _read(place: Path, sources: Sequence[Source]) -> list[Carrier]:
+    """The logs in one file or tracker folder; none when no source recognises it."""
+    source = _recognised(place, head_of(place), sources)
+    if source is None:
+        return []
+    carriers = []
+    for reader in source.open(place):
+        reader.update()
+        carriers.append(Carrier(source.NAME, place.absolute(), reader.log, place.stat().st_mtime))
+    return carriers
+
+
+def _furthest(
+    candidates: Sequence[Path], sources: Sequence[Source], notes: list[str], passed_over: list[str]
+) -> list[Carrier]:
+    """The logs of the first candidate that is whole; else of the one that goes furthest."""
+    torn: list[list[Carrier]] = []
+    for place in candidates:
+        try:
+            carriers = _read(place, sources)
+        except (OSError, LeadlineError) as error:  # it vanished, it is not ours to read, it needs a package
+            notes.append(f"{place.name} could not be read: {_why(error)}")
+            continue
+        if any(carrier.log.table for carrier in carriers) and not any(carrier.log.torn for carrier in carriers):
+            passed_over += [f"{_short(one.path)} breaks off and was passed over" for held in torn for one in held]
+            return carriers
+        if carriers:
+            torn.append(carriers)
+    if not torn:
+        return []
+    best = max(torn, key=lambda held: max(_last(carrier.log) for carrier in held))
+    passed_over += [
+        f"{_short(one.path)} breaks off and was passed over" for held in torn if held is not best for one in held
+    ]
+    return best
+
+
+def _why(error: OSError | LeadlineError) -> str:
+    return (error.strerror or str(error)) if isinstance(error, OSError) else f"{error.what} {error.next_step}"
+
+
+def _short(path: Path) -> str:
+    return f"{path.parent.name}/{path.name}"
+
+
+def _last(log: Log) -> float:
+    steps = steps_of(log)
+    return float(steps.max()) if len(steps) else -1.0
+
+
+def _found(
+    place: Path, carriers: Sequence[Carrier], seen: Walk, notes: list[str], passed_over: Sequence[str] = ()
+) -> Found:
+    readable = [carrier for carrier in carriers if carrier.log.table]
+    empty = tuple(carrier for carrier in carriers if not carrier.log.table)
+    groups = group(readable)
+    telling = [held for held in groups if any(_is_rl(carrier.log) for carrier in held)]
+    if telling and len(telling) < len(groups):
+        others = [_short(carrier.path) for held in groups if held not in telling for carrier in held]
+        notes.append(f"left out, since no reward is logged there: {', '.join(others[:6])}{' ...' * (len(others) > 6)}")
+        groups = telling
+    names = _names(place.absolute(), groups)
+    homes = [min((carrier.home for carrier in held), key=lambda home: len(home.parts)) for held in groups]
+    runs = tuple(FoundRun(name, home, tuple(held)) for name, home, held in zip(names, homes, groups, strict=True))
+    return Found(place, runs, seen, empty, tuple(passed_over), tuple(notes))
+
+
+def _is_rl(log: Log) -> bool:
+    """Whether a log holds something that is a reward, as far as its keys tell."""
+    if log.not_rl is not None:
+        return False
+    keys = set(log.table.keys())
+    if log.dialect is not None or detect(log.table.keys_at_start()) is not None:
+        return True
+    return any(meaning.canonical.startswith("reward/") for meaning in guess(keys).values())
+
+
+def _names(place: Path, groups: Sequence[Sequence[Carrier]]) -> list[str]:
+    """What to call each run: its folder, or its file where several share a folder, or its label in its tracker."""
+    homes = Counter(held[0].home for held in groups)
+    files = Counter(held[0].path for held in groups)
+    names = []
+    for held in groups:
+        first = held[0]
+        shown = first.home if homes[first.home] == 1 and first.home != place else first.path
+        name = str(shown.relative_to(place)) if place in shown.parents else shown.name
+        if files[first.path] > 1 and first.log.label is not None:
+            name = f"{name}:{first.log.label}"
+        names.append(name)
+    return names

@@ -1,0 +1,88 @@
+"""JSON objects, one a line, parsed a block at a time."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import orjson
+
+from .lines import Lines
+from .number import loads
+from .source import Log
+
+AT_ONCE = 1 << 17  # bytes parsed in one call: few enough for their objects to stay in the processor's cache
+
+
+class RowsOfObjects(Protocol):
+    """Who files the objects as rows."""
+
+    def __len__(self) -> int: ...
+
+    def add(self, entry: dict[str, object]) -> bool:
+        """File one object; False when there is no row in it."""
+
+    def add_all(self, entries: list[dict[str, object]]) -> bool:
+        """File them all at once, which is faster; False when that cannot be done, and then nothing was filed."""
+
+    def log(self, *, torn: bool, unreadable: tuple[tuple[int, int], ...], notes: tuple[str, ...]) -> Log: ...
+
+
+class JsonLines:
+    """A parser of JSON lines. Bad lines are counted and passed over."""
+
+    def __init__(self, rows: RowsOfObjects) -> None:
+        self._rows = rows
+        self._lines = Lines()
+        self._number = 0  # lines taken so far
+        self._unreadable: list[tuple[int, int]] = []
+
+    def feed(self, chunk: bytes) -> None:
+        if not (block := self._lines.block(chunk)):
+            return
+        start = 0
+        while start < len(block):
+            end = block.find(b"\n", start + AT_ONCE) + 1 or len(block)
+            self._take(block[start : end - 1])
+            start = end
+
+    def _take(self, block: bytes) -> None:
+        """Some whole lines."""
+        entries = _at_once(block)
+        if entries is not None and self._rows.add_all(entries):
+            self._number += len(entries)
+            return
+        for line in block.split(b"\n"):
+            self._number += 1
+            if line.strip() and not self._take_one(line):
+                self._unreadable.append((self._number, len(self._rows)))
+
+    def _take_one(self, line: bytes) -> bool:
+        try:
+            entry = loads(line)
+        except ValueError:
+            return False
+        return isinstance(entry, dict) and self._rows.add(entry)
+
+    def log(self) -> Log:
+        rest = self._lines.rest
+        torn = bool(rest.strip())
+        if rest.rstrip().endswith(b"}") and self._take_one(rest):  # a whole object cannot grow
+            self._lines.drop_rest()
+            torn = False
+        return self._rows.log(torn=torn, unreadable=tuple(self._unreadable), notes=self._lines.notes)
+
+
+def _at_once(block: bytes) -> list[dict[str, object]] | None:
+    """The objects of many lines in one call, which is much faster than one a line; None when that cannot be done. As
+    many objects as lines must come out: two bad lines that make a good one together are told by that."""
+    try:
+        entries: list[dict[str, object]] = orjson.loads(b"[" + block.replace(b"\n", b",") + b"]")
+    except orjson.JSONDecodeError:
+        return None
+    plain = len(entries) == block.count(b"\n") + 1 and all(type(entry) is dict for entry in entries)
+    return entries if plain else None
+
+
+def first_objects(head: bytes) -> list[bytes]:
+    """The lines of a head that begin like an object; the last may be cut."""
+    return [line for line in head.splitlines() if line.lstrip(b"\xef\xbb\xbf \t").startswith(b"{")]

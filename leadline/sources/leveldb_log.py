@@ -1,0 +1,162 @@
+"""LevelDB's log framing, in which W&B and SwanLab keep their records: bytes in, whole records out.
+
+A file is cut into blocks of 32 KiB. A chunk is a checksum, a length, a type and data, and never crosses a block; a
+record is one chunk or several. After damage the next chunk whose checksum agrees is looked for, so that only the
+records it touched are lost.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+from .growing import GrowingFile
+
+FILE_HEADER = 7  # the writer's mark: four letters and a version
+BLOCK = 1 << 15
+CHUNK_HEADER = struct.Struct("<IHB")  # CRC-32 (of zlib, over type and data), length, type
+FULL, FIRST, MIDDLE, LAST = 1, 2, 3, 4
+LARGEST = 1 << 24  # bytes of a record that is still put together; larger ones are pictures and tables
+
+
+class Framing:
+    """Puts the records of one file together, stretch after stretch."""
+
+    def __init__(self) -> None:
+        self.damaged = 0  # records that were lost
+        self._parts: list[bytes] | None = None  # of a record whose last chunk has not come yet
+        self._size = 0
+
+    def records(self, data: bytes, offset: int) -> tuple[list[bytes], int]:
+        """Every record that ends in `data`, which stands at `offset` of the file and begins where a chunk does, and how
+        many bytes need not be read again."""
+        found: list[bytes] = []
+        if not offset and len(data) < FILE_HEADER:
+            return found, 0
+        at = 0 if offset else FILE_HEADER
+        while True:
+            block_end = at + BLOCK - (offset + at) % BLOCK
+            if block_end - at < CHUNK_HEADER.size:  # too short for a chunk: filled up with zeros
+                if block_end > len(data):
+                    return found, at
+                at = block_end
+                continue
+            if at + CHUNK_HEADER.size > len(data):
+                return found, at
+            checksum, length, kind = CHUNK_HEADER.unpack_from(data, at)
+            begin, end = at + CHUNK_HEADER.size, at + CHUNK_HEADER.size + length
+            if end <= len(data) and end <= block_end and _agrees(data, at, end, checksum, kind):
+                if (record := self._take(data[begin:end], kind)) is not None:
+                    found.append(record)
+                at = end
+                continue
+            following = self._next_chunk(data, at + 1, min(block_end, len(data)))
+            if following is None and block_end >= len(data):
+                return found, at  # the chunk is still being written, as far as one can tell
+            if data[at:block_end].strip(b"\0"):  # zeros to the end of the block are a writer's padding
+                self._lose()
+            at = block_end if following is None else following
+
+    def _take(self, chunk: bytes, kind: int) -> bytes | None:
+        """The record that this chunk completes, if it does."""
+        if kind in (FULL, FIRST) and self._parts is not None:
+            self._lose()  # the record before it never ended
+        if kind == FULL:
+            return chunk
+        if kind == FIRST:
+            self._parts, self._size = [chunk], len(chunk)
+            return None
+        if self._parts is None:
+            return None  # of a record whose beginning was lost
+        self._size += len(chunk)
+        if self._size <= LARGEST:
+            self._parts.append(chunk)
+        if kind == MIDDLE:
+            return None
+        record = b"".join(self._parts) if self._size <= LARGEST else None
+        self._parts = None
+        return record
+
+    def _lose(self) -> None:
+        self.damaged += 1
+        self._parts = None
+
+    @staticmethod
+    def _next_chunk(data: bytes, at: int, stop: int) -> int | None:
+        """The next place before `stop`, the end of the block, where a chunk agrees with its checksum."""
+        for place in range(at, stop - CHUNK_HEADER.size + 1):
+            if FULL <= data[place + 6] <= LAST:
+                checksum, length, kind = CHUNK_HEADER.unpack_from(data, place)
+                end = place + CHUNK_HEADER.size + length
+                if length and end <= stop and _agrees(data, place, end, checksum, kind):
+                    return place
+        return None
+
+
+class FramedFile:
+    """A growing file of framed records: hands each record to `take` once. `forget` is called when it starts anew."""
+
+    def __init__(self, path: Path, mark: bytes, take: Callable[[bytes], None], forget: Callable[[], None]) -> None:
+        self._path, self._mark = path, mark
+        self._hand_on, self._forget = take, forget
+        self._growing = GrowingFile(path)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._framing = Framing()
+        self._foreign = False  # it does not begin as such a file does
+        self._strange = 0  # records that are whole, by their checksum, and yet not what is written today
+
+    def update(self) -> bool:
+        return self._growing.update(self._decode, self._start_over)
+
+    def _start_over(self) -> None:
+        self._begin()
+        self._forget()
+
+    def _decode(self, data: bytes, offset: int, size: int) -> int:
+        if not offset:
+            self._foreign = not begins_like(data, self._mark)
+        if self._foreign:
+            return 0
+        records, used = self._framing.records(data, offset)
+        for record in records:
+            try:
+                self._hand_on(record)
+            except ValueError:
+                self._strange += 1
+        return used
+
+    @property
+    def torn(self) -> bool:
+        return self._growing.torn and not self._foreign
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        name, notes = self._path.name, []
+        if self._foreign:
+            notes.append(f"{name} does not start with {self._mark.decode()} and was not read")
+        if self._framing.damaged:
+            notes.append(f"{name}: {self._framing.damaged} damaged records were left out")
+        if self._strange:
+            notes.append(f"{name}: {self._strange} records were of an unknown kind")
+        if self._growing.gone:
+            notes.append(f"{name} is gone; what was read from it before stands")
+        return tuple(notes)
+
+
+def begins_like(head: bytes, mark: bytes) -> bool:
+    """Whether a file that begins with `head` is framed so: by its mark, or by its first chunk where that is damaged."""
+    if head.startswith(mark[: len(head)]):
+        return True
+    if len(head) < FILE_HEADER + CHUNK_HEADER.size:
+        return False
+    checksum, length, kind = CHUNK_HEADER.unpack_from(head, FILE_HEADER)
+    end = FILE_HEADER + CHUNK_HEADER.size + length
+    return end <= len(head) and _agrees(head, FILE_HEADER, end, checksum, kind)
+
+
+def _agrees(data: bytes, at: int, end: int, checksum: int, kind: int) -> bool:
+    return FULL <= kind <= LAST and zlib.crc32(data[at + 6 : end]) == checksum

@@ -1,0 +1,264 @@
+"""MLflow's local stores: a sqlite database, or the older file store (`mlruns/`). A store holds several runs.
+
+The file store keeps a file for every metric, `<unix ms> <value> <step>` a line; the database a table of the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import os
+import re
+import sqlite3
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from ..errors import NothingReadable
+from ..run import Telemetry
+from .by_key import ByKey
+from .database import MARK, demand, holds, reading, state
+from .gpu_keys import MLFLOW_SYSTEM, ScatteredGpus
+from .growing import GrowingFile
+from .source import Log, Reader
+
+NAME = "mlflow"
+EXPECTS = "an MLflow sqlite database, an mlruns folder, or one run's folder in it (meta.yaml and metrics/)"
+
+TABLES = ("metrics.key", "metrics.value", "metrics.timestamp", "metrics.run_uuid", "metrics.step", "runs.run_uuid")
+DEEPEST, MOST_FILES, MOST_RUNS = 8, 5000, 1000  # bounds on what a folder may ask us to open
+LONGEST_SETTING = 1 << 16
+META_LINE = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+BEYOND = sys.float_info.max  # MLflow's database keeps an infinity as the largest number there is
+
+
+def find(folder: Path) -> tuple[Path, ...]:
+    databases = [path for path in sorted(folder.glob("*.db")) if path.is_file() and recognises(path, _head(path))]
+    return (*databases, *(place for place in (folder / "mlruns", folder) if _runs_at(place)))
+
+
+def recognises(path: Path, head: bytes) -> bool:
+    if head:
+        return head.startswith(MARK) and holds(path, TABLES)
+    return bool(_runs_at(path))
+
+
+def open(path: Path) -> tuple[Reader, ...]:
+    if path.is_dir():
+        runs = [run for run in map(FolderRun, _runs_at(path)) if not run.deleted]
+        return tuple(sorted(runs, key=lambda run: (run.started is None, run.started)))
+    with reading(path) as connection:
+        columns = demand(connection, TABLES)["runs"]
+        kept = " WHERE lifecycle_stage IS NOT 'deleted'" if "lifecycle_stage" in columns else ""
+        order = " ORDER BY start_time" if "start_time" in columns else ""
+        rows = connection.execute(f"SELECT run_uuid FROM runs{kept}{order} LIMIT {MOST_RUNS}").fetchall()
+    if not rows:
+        raise NothingReadable(
+            f"{path} is an MLflow database without any run.", tried="its table of runs", next_step="pass another path"
+        )
+    return tuple(DatabaseRun(path, str(row[0])) for row in rows)
+
+
+class Metrics:
+    """The metrics of one run: columns for what the trainer logged, samples for what MLflow measured itself."""
+
+    def __init__(self) -> None:
+        self._columns = ByKey()
+        self._gpus = ScatteredGpus()
+        self._counted = False  # a step other than 0 was written
+
+    def __bool__(self) -> bool:
+        return bool(self._columns)
+
+    def take(self, key: str, value: float, wall: float, step: int) -> None:
+        if abs(value) >= BEYOND:
+            value = math.copysign(math.inf, value)
+        if MLFLOW_SYSTEM.fullmatch(key):
+            self._gpus.add(key, wall, value)
+        elif abs(step) < 2**53:
+            self._counted |= step != 0
+            self._columns.add(key, step, value, wall)
+
+    def log(self, settings: dict[str, object], label: str, started: float | None, notes: tuple[str, ...]) -> Log:
+        if self._columns and not self._counted and len(self._columns) > 1:
+            notes = (*notes, "every value was logged at step 0: the program passed no step to MLflow")
+        return Log(
+            ByKey.table([self._columns]),
+            settings=settings,
+            attempt=started,
+            label=label,
+            notes=notes,
+            telemetry=Telemetry(gpus=self._gpus.samples()),
+        )
+
+
+class DatabaseRun:
+    """One run in an MLflow database."""
+
+    def __init__(self, path: Path, run: str) -> None:
+        self._path, self._run = path, run
+        self._metrics = Metrics()
+        self._settings: dict[str, object] = {}
+        self._label = run
+        self._started: float | None = None
+        self._row = 0  # of the table of metrics: rows are numbered as they are written
+        self._state: tuple[int, ...] = ()
+        self._notes: tuple[str, ...] = ()
+
+    def update(self) -> bool:
+        now = state(self._path)
+        if now and now == self._state:
+            return False
+        if self._state and now[:1] != self._state[:1] and now:  # another file under the same name
+            self._metrics, self._row = Metrics(), 0
+        before = (self._row, self._notes)
+        notes: tuple[str, ...] = ()
+        try:
+            with reading(self._path) as connection:
+                self._take(connection)
+        except NothingReadable as error:
+            if not self._metrics:
+                raise
+            notes = (f"{error.what} What was read before stands.",)
+        else:
+            self._state = now  # otherwise the next look tries again
+        self._notes = notes
+        return (self._row, self._notes) != before
+
+    def _take(self, connection: sqlite3.Connection) -> None:
+        found = demand(connection, TABLES)
+        if {"name", "start_time"}.issubset(found["runs"]):
+            row = connection.execute("SELECT name, start_time FROM runs WHERE run_uuid = ?", (self._run,)).fetchone()
+            name, started = row or (None, None)
+            self._label = str(name or self._run)
+            self._started = started / 1000 if isinstance(started, (int, float)) else None
+        if "params" in found:
+            rows = connection.execute("SELECT key, value FROM params WHERE run_uuid = ?", (self._run,))
+            self._settings = {str(key): value for key, value in rows}
+        is_nan = "is_nan" if "is_nan" in found["metrics"] else "0"
+        query = (
+            f"SELECT rowid, key, value, timestamp, step, {is_nan} FROM metrics"
+            " WHERE run_uuid = ? AND rowid > ? ORDER BY rowid"
+        )
+        for row, key, value, time, step, nan in connection.execute(query, (self._run, self._row)):
+            if isinstance(value, (int, float)) and isinstance(time, (int, float)) and isinstance(step, int):
+                self._metrics.take(str(key), math.nan if nan else float(value), time / 1000, step)
+            self._row = row
+
+    @property
+    def log(self) -> Log:
+        return self._metrics.log(self._settings, self._label, self._started, self._notes)
+
+
+class FolderRun:
+    """One run in a file store."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._metrics = Metrics()
+        self._files: dict[str, MetricFile] = {}
+        meta = dict(META_LINE.findall(_text(folder / "meta.yaml")))
+        self.deleted = meta.get("lifecycle_stage") == "deleted"
+        self._label = meta.get("run_name", "").strip("'\"") or folder.name
+        started = meta.get("start_time", "")
+        self.started = int(started) / 1000 if started.isdigit() and len(started) < 18 else None
+
+    def update(self) -> bool:
+        changed = False
+        for key, path in _leaves(self._folder / "metrics"):
+            if key not in self._files:
+                self._files[key] = MetricFile(path)
+        for key, file in sorted(self._files.items()):
+            with contextlib.suppress(OSError):  # gone before it was ever read
+                changed |= file.update()
+            if file.started_over:  # one file cannot be taken back out of the columns
+                self._metrics = Metrics()
+                for other in self._files.values():
+                    other.forget()
+                return self.update()
+            for wall, value, step in file.take():
+                self._metrics.take(key, value, wall, step)
+        return changed
+
+    @property
+    def log(self) -> Log:
+        settings: dict[str, object] = {key: _text(path) for key, path in _leaves(self._folder / "params")}
+        damaged = {key: file.damaged for key, file in self._files.items() if file.damaged}
+        notes = tuple(f"metric {key}: {lines} lines made no sense and were left out" for key, lines in damaged.items())
+        return self._metrics.log(settings, self._label, self.started, notes)
+
+
+class MetricFile:
+    """One metric of a file store, as it grows."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.forget()
+
+    def forget(self) -> None:
+        self._growing = GrowingFile(self._path)
+        self._rows: list[tuple[float, float, int]] = []
+        self.started_over = False
+        self.damaged = 0
+
+    def update(self) -> bool:
+        return self._growing.update(self._decode, self._start_over)
+
+    def take(self) -> list[tuple[float, float, int]]:
+        rows, self._rows = self._rows, []
+        return rows
+
+    def _start_over(self) -> None:
+        self.started_over = True
+
+    def _decode(self, data: bytes, offset: int, size: int) -> int:
+        end = data.rfind(b"\n") + 1  # a line without its end is still being written
+        for line in data[:end].splitlines():
+            words = line.split()
+            try:
+                wall, value = int(words[0]) / 1000, float(words[1])
+                self._rows.append((wall, value, int(words[2]) if len(words) > 2 else 0))
+            except (ValueError, IndexError, OverflowError):
+                self.damaged += bool(words)
+        return end or (len(data) if len(data) < size - offset else 0)
+
+
+def _runs_at(place: Path) -> tuple[Path, ...]:
+    """The run folders of a file store, an experiment in it, or one run."""
+    with contextlib.suppress(OSError):
+        for pattern in ("meta.yaml", "*/meta.yaml", "*/*/meta.yaml"):
+            found = [meta.parent for meta in sorted(place.glob(pattern)) if (meta.parent / "metrics").is_dir()]
+            if found:
+                return tuple(found[:MOST_RUNS])
+    return ()
+
+
+def _leaves(folder: Path) -> Iterator[tuple[str, Path]]:
+    """The files below a folder by their path in it: a slash in the name of a metric becomes a folder."""
+    count = 0
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        if len(Path(place).relative_to(folder).parts) >= DEEPEST:
+            folders.clear()
+        for name in sorted(names):
+            count += 1
+            if count > MOST_FILES:
+                return
+            path = Path(place) / name
+            yield path.relative_to(folder).as_posix(), path
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file.read(LONGEST_SETTING).decode("utf-8", errors="replace").strip()
+    except OSError:
+        return ""
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MARK))
+    except OSError:
+        return b""

@@ -1,0 +1,95 @@
+"""Jupyter notebooks: what a run printed into their cells, and the tables the Trainer draws there."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from . import console, delimited
+from .documents import Document
+from .source import Log, Parser, Reader
+from .table import Table
+from .text import TextReader, files_like
+
+NAME = "notebook"
+EXPECTS = "a .ipynb file with the output of a training cell in it"
+ROW = re.compile(r"<tr[^>]*>(.*?)</tr>", re.DOTALL | re.IGNORECASE)
+CELL = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>", re.DOTALL | re.IGNORECASE)
+TAG = re.compile(r"<[^>]+>")
+
+
+def find(folder: Path) -> tuple[Path, ...]:
+    return files_like(folder, ("*.ipynb",), recognises)
+
+
+def recognises(path: Path, head: bytes) -> bool:
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    return start.startswith(b"{") and (path.suffix == ".ipynb" or b'"cell_type"' in head) and b'"cells"' in head
+
+
+def open(path: Path) -> tuple[Reader, ...]:
+    return (TextReader(path, parser),)
+
+
+def parser() -> Parser:
+    return Notebook()
+
+
+class Notebook:
+    """The outputs of a notebook, each read as the console or table it is. The fullest one is the run."""
+
+    def __init__(self) -> None:
+        self._document = Document()
+
+    def feed(self, chunk: bytes) -> None:
+        self._document.feed(chunk)
+
+    def log(self) -> Log:
+        value, torn = self._document.value()
+        found = [Log(Table(), torn=torn, notes=self._document.notes)]
+        printed = console.parser()
+        for kind, text in _outputs(value):
+            if kind == "text/html":
+                for table in _tables(text):
+                    separated = delimited.parser()
+                    separated.feed(table.encode())
+                    found.append(separated.log())
+            else:
+                printed.feed(text.encode("utf-8", errors="replace") + b"\n")
+        found.append(printed.log())
+        return max(found, key=lambda log: sum(len(column.steps) for column in log.table.columns().values()))
+
+
+def _outputs(value: object) -> Iterator[tuple[str, str]]:
+    """Every text and table that the cells of a notebook show, in order."""
+    cells = value.get("cells") if isinstance(value, dict) else None
+    for cell in cells if isinstance(cells, list) else ():
+        outputs = cell.get("outputs") if isinstance(cell, dict) else None
+        for output in outputs if isinstance(outputs, list) else ():
+            if not isinstance(output, dict):
+                continue
+            yield "text/plain", _text(output.get("text"))
+            data = output.get("data")
+            if isinstance(data, dict):
+                kind = "text/html" if "text/html" in data else "text/plain"
+                yield kind, _text(data.get(kind))
+
+
+def _text(lines: object) -> str:
+    if isinstance(lines, list):
+        return "".join(line for line in lines if isinstance(line, str))
+    return lines if isinstance(lines, str) else ""
+
+
+def _tables(text: str) -> Iterator[str]:
+    """The tables of a page as tab-separated values."""
+    for table in re.split(r"<table", text, flags=re.IGNORECASE)[1:]:
+        rows = [[_plain(cell) for cell in CELL.findall(row)] for row in ROW.findall(table)]
+        if len(rows) > 1:
+            yield "".join("\t".join(row) + "\n" for row in rows)
+
+
+def _plain(cell: str) -> str:
+    return re.sub(r"\s+", " ", html.unescape(TAG.sub("", cell))).strip()

@@ -1,0 +1,112 @@
+"""What the policy wrote, as each framework keeps it. A new format is one module and one entry in FORMATS.
+
+Files are named now and opened only when a step is asked for. A step never costs more than BUDGET bytes of reading:
+what is larger is sampled at the same places each time (docs/decisions/0007).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from ...run import Rollout, Rollouts
+from . import areal, generic, nemo_rl, open_instruct, prime_rl, roll, skyrl, tinker, trl, verl
+from .sample import Found, Raw
+from .sampling import MOST, spread
+
+__all__ = ["FORMATS", "Format", "Found", "Kept", "find"]
+
+
+class Format(Protocol):
+    """How one framework keeps samples; a module can be one."""
+
+    NAME: str
+
+    def index(self, files: Sequence[Path]) -> Found:
+        """Which of `files` are of this kind, and which steps they hold. Cheap: names, where names tell."""
+
+    def read(self, place: object, step: int) -> Iterator[Raw]:
+        """The samples at a place that `index` named. Damaged ones are left out; raises OSError only."""
+
+
+FORMATS: tuple[Format, ...] = (trl, nemo_rl, skyrl, prime_rl, roll, tinker, open_instruct, areal, verl, generic)
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The samples of a run, the format they are kept in, and what a user should know about them."""
+
+    rollouts: Rollouts
+    format: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def find(files: Sequence[Path]) -> Kept:
+    """The samples among `files`: those of training before those of evaluations, the most specific format first."""
+    notes: list[str] = []
+    held_out: tuple[Format, Found] | None = None
+    for form in FORMATS:
+        if form is generic and held_out is not None:
+            break  # a guess never stands before what is known
+        found = form.index(files)
+        notes += found.notes
+        if found.training:
+            return Kept(_lazy(form, found.training), form.NAME, tuple(notes))
+        if found.evaluation and held_out is None:
+            held_out = form, found
+    if held_out is None:
+        return Kept(Rollouts(), notes=tuple(notes))
+    form, found = held_out
+    notes.append("the samples kept are those of evaluations; none of training were found")
+    return Kept(_lazy(form, found.evaluation), form.NAME, tuple(notes))
+
+
+def _lazy(form: Format, places: Mapping[int, Sequence[object]]) -> Rollouts:
+    return Rollouts(tuple(sorted(places)), _loader(form, places))
+
+
+def _loader(form: Format, places: Mapping[int, Sequence[object]]) -> Callable[[int], tuple[Rollout, ...]]:
+    def load(step: int) -> tuple[Rollout, ...]:
+        raws: list[Raw] = []
+        for place in spread(places[step], MOST):
+            try:
+                raws.extend(form.read(place, step))
+            except OSError:
+                continue  # gone since it was found: a step without samples
+        return grouped(step, raws)
+
+    return load
+
+
+def grouped(step: int, raws: Sequence[Raw]) -> tuple[Rollout, ...]:
+    """Samples with the number of their group: as the dump says, else by equal prompt. A prompt that was sampled once is
+    no group. Where there are too many, whole groups are kept, spread over the step."""
+    told = any(raw.group is not None for raw in raws)
+    members: dict[object, list[int]] = {}
+    for place, raw in enumerate(raws):
+        key = raw.group if told else raw.prompt if raw.prompt else None
+        members.setdefault(("alone", place) if key is None else key, []).append(place)
+    numbers: dict[int, int | None] = {}
+    count = 0
+    for key, places in members.items():
+        number: int | None = None
+        if told and isinstance(key, int):
+            number = key
+        elif not isinstance(key, tuple) and (told or len(places) > 1):
+            number, count = count, count + 1
+        numbers.update(dict.fromkeys(places, number))
+    kept = [place for places in _whole(list(members.values())) for place in places]
+    return tuple(
+        Rollout(step, raws[place].prompt, raws[place].output, raws[place].score, numbers[place])
+        for place in sorted(kept)
+    )
+
+
+def _whole(groups: list[list[int]]) -> list[list[int]]:
+    """Groups up to MOST samples in all, spread evenly; at least one."""
+    total = sum(map(len, groups))
+    if total <= MOST:
+        return groups
+    return list(spread(groups, max(1, len(groups) * MOST // total)))

@@ -1,0 +1,60 @@
+"""prime-rl: `rollouts/step_12/train/all/traces.jsonl`. `effective` holds what was left after filtering: it is biased,
+and read only where nothing else was kept."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from .sample import GROUPS, PROMPTS, SCORES, Found, Raw, first, group_of, plain, score_of, text_of
+from .sampling import records
+
+NAME = "prime_rl"
+
+
+def index(files: Sequence[Path]) -> Found:
+    found = Found()
+    places: dict[tuple[int, str], dict[str, Path]] = {}
+    for file in files:
+        if file.name == "traces.jsonl" and len(file.parts) > 4:
+            step, split, which = file.parts[-4:-1]
+            number = step.removeprefix("step_")
+            if step.startswith("step_") and number.isdigit() and split in ("train", "eval"):
+                places.setdefault((int(number), split), {})[which] = file
+    for (number_of, split), kinds in places.items():
+        found.add(number_of, kinds.get("all") or next(iter(kinds.values())), evaluation=split == "eval")
+    return found
+
+
+def read(place: object, step: int) -> Iterator[Raw]:
+    assert isinstance(place, Path)
+    for record in records(place):
+        for trace in _traces(record):
+            sample = plain(trace) or _chat(trace)
+            if sample is not None:
+                yield sample
+
+
+def _traces(record: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
+    """A record is a trace, or an episode that holds several and says what group they belong to."""
+    traces = record.get("traces")
+    if not isinstance(traces, list):
+        yield record
+        return
+    for trace in traces:
+        if isinstance(trace, dict):
+            yield {**{key: record[key] for key in (*GROUPS, *PROMPTS, *SCORES) if key in record}, **trace}
+
+
+def _chat(trace: Mapping[str, object]) -> Raw | None:
+    """A trace that keeps one chat: what the assistant said first parts the prompt from the output."""
+    chat = trace.get("messages") or trace.get("nodes")
+    if not isinstance(chat, list) or not chat:
+        return None
+    turns = [turn.get("message", turn) if isinstance(turn, dict) else turn for turn in chat]
+    said = [isinstance(turn, dict) and turn.get("role") == "assistant" for turn in turns]
+    cut = said.index(True) if True in said else len(turns)
+    if cut == len(turns):
+        return None
+    score = score_of(first(trace, SCORES)) if any(key in trace for key in SCORES) else float("nan")
+    return Raw(text_of(turns[:cut]), text_of(turns[cut:]), score, group_of(first(trace, GROUPS)))

@@ -1,0 +1,28 @@
+"""verl and rLLM: `<folder>/<step>.jsonl`, one object a sample: `input`, `output`, `score`, `step`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from .sample import Found, Raw, plain
+from .sampling import records
+
+NAME = "verl"
+
+HELD_OUT = ("val", "eval", "test")  # how people call the folder of validation samples
+
+
+def index(files: Sequence[Path]) -> Found:
+    found = Found()
+    for file in files:
+        if file.suffix == ".jsonl" and file.stem.isascii() and file.stem.isdigit() and len(file.stem) < 12:
+            found.add(int(file.stem), file, evaluation=any(word in file.parent.name.lower() for word in HELD_OUT))
+    return found
+
+
+def read(place: object, step: int) -> Iterator[Raw]:
+    assert isinstance(place, Path)
+    for record in records(place):
+        if "output" in record and (sample := plain(record)) is not None:
+            yield sample

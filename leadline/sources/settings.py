@@ -1,0 +1,156 @@
+"""What was set before the first step, from whatever says so: a config file, a tracker's record, a model card.
+
+Settings come as nested or flat mappings under the framework's own names. Nothing is ever unpickled:
+`training_args.bin` stays closed.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ..run import Config
+from .habits import HABITS, Flat, number, positive, whole
+from .number import loads
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+LARGEST = 1 << 22  # bytes of a settings file
+MOST = 20_000  # settings of one run; aliases in YAML can unfold without end
+DEEPEST = 40
+NAMES = re.compile(
+    r"config\.(?:json|ya?ml)|args\.(?:json|ya?ml)|params\.json|training_args\.json|hparams\.ya?ml|config\.yml"
+    r"|hyperparameters\.(?:json|ya?ml)|(?:ds|deepspeed).*config.*\.json|.*\.toml|README\.md"
+)
+CARD = re.compile(r"^[-*] (\w+): (\S.*)$", re.MULTILINE)
+
+
+def config_from(raw: Mapping[str, object]) -> Config:
+    """What settings of any framework say; `raw` keeps all of them, nested ones under dotted names.
+
+    >>> config_from({"algorithm": {"adv_estimator": "grpo"}, "actor_rollout_ref": {"rollout": {"n": 8}}}).group_size
+    8
+    """
+    flat = flattened(raw)
+    a_model = {"architectures", "model_type", "torch_dtype", "vocab_size"} & flat.keys()
+    if not flat or (a_model and "output_dir" not in flat):
+        # Hugging Face describes a model in a file of the same name; its trackers get both, mixed.
+        return Config()
+    habit = next((one for one in HABITS if any(sign in flat for sign in one.signs)), None)
+    if habit is None:
+        return Config(raw=flat)
+    kl_coefficient, kl_place = habit.kl(flat)
+    plan = positive(habit.plan(flat))
+    return Config(
+        algorithm=_algorithm(flat, habit.algorithm) or habit.is_called,
+        kl_coefficient=kl_coefficient,
+        kl_place=kl_place,
+        updates_per_batch=positive(habit.updates(flat)),
+        group_size=whole(flat, habit.group_size),
+        planned_steps=whole(flat, habit.planned_steps) or (None if plan is None else int(plan)),
+        length_cap=whole(flat, habit.length_cap),
+        reference_sync_steps=whole(flat, habit.reference_sync_steps) if _syncs(flat) else None,
+        learning_rate=number(flat, habit.learning_rate),
+        raw=flat,
+    )
+
+
+def merged(configs: Iterable[Config]) -> Config:
+    """One config out of several about the same run: what an earlier one says stands."""
+    result = Config()
+    for config in configs:
+        said = {
+            one.name: getattr(config, one.name)
+            for one in fields(Config)
+            if one.name != "raw" and getattr(result, one.name) is None
+        }
+        result = replace(result, **said, raw={**config.raw, **result.raw})
+    return result
+
+
+def recognises(path: Path) -> bool:
+    """Whether a file of that name may hold settings."""
+    return NAMES.fullmatch(path.name) is not None and path.name != "leadline.toml"
+
+
+def read(path: Path) -> Mapping[str, object]:
+    """The settings in a file; none when it holds something else, is damaged or cannot be read."""
+    try:
+        if path.stat().st_size > LARGEST:
+            return {}
+        data = path.read_bytes()
+    except OSError:
+        return {}
+    try:
+        if path.suffix == ".json":
+            value = loads(data)
+        elif path.suffix == ".toml":
+            value = tomllib.loads(data.decode("utf-8"))
+        elif path.suffix == ".md":
+            value = dict(CARD.findall(data.decode("utf-8", errors="replace")))
+        else:
+            value = yaml.load(data, Loader=_Yaml)
+    except (ValueError, RecursionError, yaml.YAMLError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+class _Yaml(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # C where it was built
+    """Plain data only. What is tagged as some program's object is left out instead of ending the reading."""
+
+
+_Yaml.add_multi_constructor("", lambda loader, suffix, node: None)
+
+
+def flattened(raw: Mapping[str, object]) -> dict[str, object]:
+    """Settings under dotted names, tracker wrappings taken off: `{"lr": {"value": 1}}`, `actor/optim/lr`."""
+    flat: dict[str, object] = {}
+    open_levels: list[tuple[str, Mapping[Any, object]]] = [("", raw)]
+    while open_levels and len(flat) < MOST:
+        prefix, level = open_levels.pop()
+        for key, value in level.items():
+            name = prefix + str(key).replace("/", ".")
+            if name == "_wandb" or len(flat) >= MOST:
+                continue
+            if isinstance(value, Mapping):
+                if set(value) <= {"value", "desc"} and "value" in value:
+                    value = value["value"]
+                if isinstance(value, Mapping):
+                    if name.count(".") < DEEPEST:
+                        open_levels.append((f"{name}.", value))
+                    continue
+            flat[name] = _plain(value)
+    return flat
+
+
+WORDS = {"None": None, "null": None, "True": True, "False": False, "true": True, "false": False}
+
+
+def _plain(value: object) -> object:
+    """Trackers and model cards write everything as text."""
+    return WORDS.get(value, value) if isinstance(value, str) else value
+
+
+ALGORITHMS = {"gae": "ppo", "group_norm": "grpo", "reinforce_plus_plus": "reinforce++", "rpp": "reinforce++"}
+
+
+def _algorithm(flat: Flat, keys: Sequence[str]) -> str | None:
+    for key in keys:
+        if isinstance(value := flat.get(key), str) and value.strip():
+            word = value.strip().lower().rsplit(".", 1)[-1]
+            return ALGORITHMS.get(word, word)
+    return None
+
+
+def _syncs(flat: Flat) -> bool:
+    """TRL names an interval even where it never syncs."""
+    return flat.get("sync_ref_model", True) is not False

@@ -1,0 +1,120 @@
+"""SwanLab's local files: `run-<id>.swanlab` of SwanLab 0.10, which logs in W&B's framing with records of its own.
+
+Scalars, system metrics and the run's name are read; media records (pictures, audio, text) are passed over.
+Settings lie beside it in `files/config.yaml`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ..run import Telemetry
+from . import settings
+from .by_key import ByKey
+from .gpu_keys import ScatteredGpus
+from .leveldb_log import FramedFile, begins_like
+from .source import Log, Reader
+from .wandb_file import timestamp
+from .wire import BYTES, DOUBLE, VARINT, double, fields, signed, text
+
+NAME = "swanlab"
+EXPECTS = "a run-<id>.swanlab file of SwanLab 0.10, as in swanlog/run-<date>-<id>/"
+
+MARK = b":SWL"
+START, FINISH, COLUMN, SCALAR = 10, 11, 12, 13  # fields of a Record
+SYSTEM = 2  # the class of a column that SwanLab measured itself
+
+
+def find(folder: Path) -> tuple[Path, ...]:
+    return tuple(sorted(path for path in folder.glob("*.swanlab") if path.is_file()))
+
+
+def recognises(path: Path, head: bytes) -> bool:
+    if path.suffix != ".swanlab":
+        return head.startswith(MARK)
+    return begins_like(head, MARK) and not path.is_dir()
+
+
+def open(path: Path) -> tuple[Reader, ...]:
+    return (SwanlabReader(path),)
+
+
+class SwanlabReader:
+    """One `.swanlab` file."""
+
+    def __init__(self, path: Path) -> None:
+        self._beside = path.parent / "files" / "config.yaml"
+        self._file = FramedFile(path, MARK, self._take, self._forget)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._columns = ByKey()
+        self._system: set[str] = set()
+        self._gpus = ScatteredGpus()
+        self._id = self._name = ""
+        self._started: float | None = None
+        self._ended = False
+
+    def update(self) -> bool:
+        return self._file.update()
+
+    @property
+    def log(self) -> Log:
+        notes = list(self._file.notes)
+        if not self._ended and self._columns:
+            notes.append("the run has not ended in an orderly way: it is running, or it was killed")
+        return Log(
+            ByKey.table([self._columns]),
+            settings=_settings(self._beside),
+            attempt=self._started,
+            label=self._name or self._id or None,
+            torn=self._file.torn,
+            notes=tuple(notes),
+            telemetry=Telemetry(gpus=self._gpus.samples()),
+        )
+
+    def _take(self, record: bytes) -> None:
+        for number, kind, at, end in fields(record):
+            if kind != BYTES:
+                continue
+            if number == SCALAR:
+                self._scalar(record, at, end)
+            elif number == COLUMN:
+                found = {n: (a, b) for n, k, a, b in fields(record, at, end)}
+                if found.get(1, (0, 0))[0] == SYSTEM and 3 in found:
+                    self._system.add(text(record, *found[3]))
+            elif number == START:
+                for n, k, a, b in fields(record, at, end):
+                    if (n, k) == (4, BYTES):
+                        self._name = text(record, a, b)
+                    elif (n, k) == (10, BYTES):
+                        self._id = text(record, a, b)
+                    elif (n, k) == (12, BYTES):
+                        self._started = timestamp(record, a, b)
+            elif number == FINISH:
+                self._ended = True
+
+    def _scalar(self, record: bytes, begin: int, end: int) -> None:
+        key, step, wall, value = "", 0, float("nan"), None
+        for number, kind, at, after in fields(record, begin, end):
+            if number == 1 and kind == BYTES:
+                key = text(record, at, after)
+            elif number == 2 and kind == VARINT:
+                step = signed(at)
+            elif number == 4 and kind == BYTES:
+                wall = timestamp(record, at, after)
+            elif number == 5 and kind == BYTES:
+                numbers = [double(record, a) for n, k, a, _ in fields(record, at, after) if (n, k) == (1, DOUBLE)]
+                value = numbers[-1] if numbers else 0.0  # protobuf leaves out a zero
+        if value is None or abs(step) >= 2**53:
+            raise ValueError("a scalar without a value")
+        if key in self._system or key.startswith("__swanlab__"):
+            self._gpus.add(key, wall, value)
+        else:
+            self._columns.add(key, step, value, wall)
+
+
+def _settings(file: Path) -> dict[str, object]:
+    """SwanLab keeps each setting with a description and its place in the list."""
+    entries = settings.read(file).items()
+    return {key: entry["value"] for key, entry in entries if isinstance(entry, dict) and "value" in entry}

@@ -1,0 +1,232 @@
+"""What a log holds, as columns: rows come in as they were written, arrays come out.
+
+Rows that hold the same keys in the same order share one block of plain floats, so a row costs a few bytes a value and
+no Python object. Most logs have two or three such blocks.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..run import Steps, Values
+from .number import as_number, as_step, flat, mean_of
+
+Rows = NDArray[np.int64]
+REWARDS = re.compile(r"reward|score|return", re.IGNORECASE)  # lists of these are logged one value a sample
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Column:
+    """All values of one native key, in written order: steps may repeat and go back."""
+
+    steps: Steps
+    values: Values
+    walls: Values  # seconds since the epoch, NaN where the log does not say
+    rows: Rows | None = None  # which row each stood in; None for a column that came without rows
+
+
+@dataclass(slots=True)
+class _Block:
+    """Rows with the same keys."""
+
+    keys: tuple[str, ...]
+    values: array[float] = field(default_factory=lambda: array("d"))  # row after row
+    steps: array[int] = field(default_factory=lambda: array("q"))
+    rows: array[int] = field(default_factory=lambda: array("q"))
+    walls: array[float] = field(default_factory=lambda: array("d"))
+
+
+class Table:
+    """Columns that grow. `add` takes a row, `add_column` takes a whole column from a carrier that keeps them apart."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[tuple[str, ...], _Block] = {}
+        self._parts: dict[str, list[Column]] = {}
+        self._row_steps: array[int] = array("q")
+        self._words: dict[str, array[int]] = {}  # rows in which a key held something else than a number
+
+    def __len__(self) -> int:
+        """How many rows were written."""
+        return len(self._row_steps)
+
+    def __bool__(self) -> bool:
+        """Whether anything was logged at all."""
+        return bool(self._row_steps) or bool(self._parts)
+
+    def add(self, step: int, values: Mapping[str, object], wall: float | None = None) -> None:
+        """One row. Values that are numbers in some clothing become floats, nested ones get their path as key; what is
+        no number is remembered as a word."""
+        keys = tuple(values)
+        block = self._blocks.get(keys)
+        if block is None:
+            # A row with a word in it is filed under its numbers; only what came whole opens a block here.
+            if any(as_number(value) is None for value in values.values()):
+                self._add_mixed(step, values, wall)
+                return
+            block = self._blocks[keys] = _Block(keys)
+        end = len(block.values)
+        try:
+            block.values.extend(values.values())  # type: ignore[arg-type]  # what is no number raises
+        except (TypeError, OverflowError):
+            del block.values[end:]
+            numbers = [as_number(value) for value in values.values()]
+            if None in numbers:
+                self._add_mixed(step, values, wall)
+                return
+            block.values.extend(number for number in numbers if number is not None)
+        block.steps.append(step)
+        block.rows.append(len(self._row_steps))
+        block.walls.append(math.nan if wall is None else wall)
+        self._row_steps.append(step)
+
+    def add_many(
+        self, steps: Sequence[int], rows: Sequence[Mapping[str, object]], walls: Sequence[float] | None = None
+    ) -> None:
+        """Many rows at once: neighbours with the same keys go in by the block."""
+        at = 0
+        for keys, alike in groupby(rows, key=tuple):
+            some = list(alike)
+            end = at + len(some)
+            times = None if walls is None else walls[at:end]
+            if not self._add_alike(keys, steps[at:end], some, times):
+                for place, row in enumerate(some):
+                    self.add(steps[at + place], row, None if times is None else times[place])
+            at = end
+
+    def _add_alike(
+        self,
+        keys: tuple[str, ...],
+        steps: Sequence[int],
+        rows: Sequence[Mapping[str, object]],
+        walls: Sequence[float] | None,
+    ) -> bool:
+        """Rows with the same keys, if they hold nothing but numbers."""
+        if len(rows) < 2:
+            return False
+        try:
+            flat_values: list[Any] = [value for row in rows for value in row.values()]
+            numbers = array("d", flat_values)
+        except (TypeError, OverflowError):
+            return False
+        block = self._blocks.get(keys)
+        if block is None:
+            block = self._blocks[keys] = _Block(keys)
+        block.values.extend(numbers)
+        block.steps.extend(steps)
+        block.rows.extend(range(len(self._row_steps), len(self._row_steps) + len(steps)))
+        block.walls.extend([math.nan] * len(steps) if walls is None else walls)
+        self._row_steps.extend(steps)
+        return True
+
+    def _add_mixed(self, step: int, values: Mapping[str, object], wall: float | None) -> None:
+        """A row that holds words beside its numbers."""
+        numbers: dict[str, object] = {}
+        for key, value in flat(values):
+            number = as_number(value)
+            if number is None:
+                number = mean_of(value) if REWARDS.search(key) else None
+            if number is None:
+                self._words.setdefault(key, array("q")).append(len(self._row_steps))
+            else:
+                numbers[key] = number
+        self.add(step, numbers, wall)
+
+    def add_column(self, key: str, steps: ArrayLike, values: ArrayLike, walls: ArrayLike | None = None) -> None:
+        """A column, or its continuation, from a carrier that stores each key by itself (`add_rows` tells the order)."""
+        written = np.array(steps, dtype=np.int64)
+        times = np.full(len(written), np.nan) if walls is None else np.array(walls, dtype=np.float64)
+        self._parts.setdefault(key, []).append(Column(written, np.array(values, dtype=np.float64), times))
+
+    def add_rows(self, steps: ArrayLike) -> None:
+        """Steps in the order in which they were written, for a carrier that adds whole columns: a step that goes back
+        is how a resume is told."""
+        self._row_steps.extend(np.asarray(steps, dtype=np.int64).tolist())
+
+    @property
+    def row_steps(self) -> Steps:
+        """The step of every row, in written order."""
+        return np.array(self._row_steps, dtype=np.int64)
+
+    def columns(self) -> dict[str, Column]:
+        """Every key that held numbers. The arrays are copies: the table may go on growing."""
+        pieces: dict[str, list[Column]] = {key: list(parts) for key, parts in self._parts.items()}
+        for block in self._blocks.values():
+            if not block.keys:
+                continue
+            matrix = np.array(block.values, dtype=np.float64).reshape(-1, len(block.keys))
+            steps, rows = np.array(block.steps, dtype=np.int64), np.array(block.rows, dtype=np.int64)
+            walls = np.array(block.walls, dtype=np.float64)
+            for place, key in enumerate(block.keys):
+                pieces.setdefault(key, []).append(Column(steps, matrix[:, place], walls, rows))
+        return {key: _joined(parts) for key, parts in pieces.items()}
+
+    def keys(self) -> frozenset[str]:
+        """Every key that held a number."""
+        return frozenset(self._parts).union(*(block.keys for block in self._blocks.values()))
+
+    def stepped_by(self, key: str) -> Table:
+        """The same rows with the steps that stand under `key`; rows without one are left out."""
+        other = Table()
+        for number in range(len(self)):
+            values = self.row(number)
+            step = as_step(values.pop(key, math.nan))
+            if step is not None:
+                other.add(step, values)
+        return other
+
+    def words(self) -> dict[str, Steps]:
+        """The steps at which a key held something else than a number."""
+        steps = self.row_steps
+        return {key: steps[np.array(rows, dtype=np.int64)] for key, rows in self._words.items()}
+
+    def keys_at_start(self) -> frozenset[str]:
+        """The keys of the earliest step: what a reader sees first, whatever is logged later."""
+        firsts = [min(block.steps) for block in self._blocks.values() if block.steps]
+        firsts += [int(part.steps.min()) for parts in self._parts.values() for part in parts if len(part.steps)]
+        firsts += [min(self._row_steps)] if self._row_steps else []
+        if not firsts:
+            return frozenset()
+        first = min(firsts)
+        keys = {key for block in self._blocks.values() if first in block.steps for key in block.keys}
+        keys |= {key for key, parts in self._parts.items() if any(np.any(part.steps == first) for part in parts)}
+        keys |= {key for key, rows in self._words.items() if any(self._row_steps[row] == first for row in rows)}
+        return frozenset(keys)
+
+    def row(self, number: int) -> dict[str, float]:
+        """The numbers of one row."""
+        for block in self._blocks.values():
+            place = int(np.searchsorted(np.frombuffer(block.rows, dtype=np.int64), number)) if block.rows else 0
+            if place < len(block.rows) and block.rows[place] == number:
+                width = len(block.keys)
+                return dict(zip(block.keys, block.values[place * width : (place + 1) * width], strict=True))
+        return {}
+
+    def rows(self) -> Iterator[tuple[int, dict[str, float]]]:
+        """Every row with its step, in written order."""
+        for number, step in enumerate(self._row_steps):
+            yield step, self.row(number)
+
+
+def _joined(parts: list[Column]) -> Column:
+    """One column out of the pieces that several blocks hold, in the order of their rows."""
+    if len(parts) == 1:
+        return parts[0]
+    steps, values, walls = (
+        np.concatenate([part.steps for part in parts]),
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.walls for part in parts]),
+    )
+    if any(part.rows is None for part in parts):
+        return Column(steps, values, walls)
+    rows = np.concatenate([part.rows for part in parts if part.rows is not None])
+    order = np.argsort(rows, kind="stable")
+    return Column(steps[order], values[order], walls[order], rows[order])

@@ -1,0 +1,117 @@
+"""When local times without a zone were: `nvidia-smi` writes the wall clock of its machine and does not say where."""
+
+from __future__ import annotations
+
+import calendar
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from ...run import Values
+
+QUARTER = 900.0  # seconds: every zone on earth is a multiple of a quarter of an hour off UTC
+FARTHEST = 14 * 4  # quarters of an hour
+ALIKE = 60.0  # seconds: overlaps that differ by less cannot be told apart
+FRESH = 180.0  # a file still lying where it was written was last changed within this of its last sample
+
+STAMP = re.compile(r"(\d{4})\D?(\d{2})\D?(\d{2})\D(\d{2}):(\d{2}):(\d{2})")
+
+
+def stamps() -> Callable[[bytes], float | None]:
+    """A reader of `2026/11/15 08:00:00.123` and its like, as seconds as if the clock showed UTC. It remembers seconds
+    it has met: records hold many samples of one second."""
+    known: dict[bytes, float | None] = {}
+    last: tuple[bytes, float | None] = (b"", None)  # one query samples all GPUs at one time
+
+    def read(text: bytes) -> float | None:
+        nonlocal last
+        if text == last[0]:
+            return last[1]
+        whole, dot, fraction = text.partition(b".")
+        if whole not in known:
+            if len(known) > 100_000:
+                known.clear()
+            known[whole] = _seconds(whole.decode("utf-8", errors="replace"))
+        seconds = known[whole]
+        if seconds is not None and dot:
+            fraction = fraction.rstrip()
+            seconds = seconds + int(fraction) / 10 ** len(fraction) if fraction.isdigit() else None
+        last = text, seconds
+        return seconds
+
+    return read
+
+
+def _seconds(text: str) -> float | None:
+    found = STAMP.match(text.strip())
+    if found is None:
+        return None
+    year, month, day, hour, minute, second = (int(part) for part in found.groups())
+    if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60 and second < 61):
+        return None
+    return float(calendar.timegm((year, month, day, hour, minute, second)))
+
+
+def zone(local: Values, span: tuple[float, float] | None, modified: float | None) -> tuple[float, str | None]:
+    """Seconds to add to local times, and what to say when they had to be guessed.
+
+    The run's own clock decides where the records overlap it best. Several zones may fit a long run equally well; then,
+    and without such a clock, the time at which the file was last changed decides, and else UTC is assumed.
+    """
+    first, last = float(local.min()), float(local.max())
+    fits = list(range(-FARTHEST, FARTHEST + 1))
+    why = "nothing tells which"
+    if span is not None:
+        overlap = {n: _overlap(first + n * QUARTER, last + n * QUARTER, span) for n in fits}
+        best = max(overlap.values())
+        if best > 0:
+            fits = [n for n in fits if overlap[n] > 0 and overlap[n] >= best - ALIKE]
+            why = "several zones fit the run"
+            if len(fits) == 1:
+                return fits[0] * QUARTER, None
+    if modified is not None:
+        near = [n for n in fits if abs(last + n * QUARTER - modified) <= FRESH]
+        if near:
+            return near[0] * QUARTER, f"no time zone given; {_said(near[0])} fits the time the file was last changed"
+    chosen = min(fits, key=lambda n: (n % 4 != 0, abs(n)))
+    return chosen * QUARTER, f"no time zone given and {why}: {_said(chosen)} was assumed"
+
+
+def _overlap(first: float, last: float, span: tuple[float, float]) -> float:
+    return min(last, span[1]) - max(first, span[0])
+
+
+def _said(quarters: int) -> str:
+    """The zone whose local time was written. East of UTC the clock is ahead, so something is taken off it.
+
+    >>> _said(0), _said(-32), _said(22)
+    ('UTC', 'UTC+08:00', 'UTC-05:30')
+    """
+    if quarters == 0:
+        return "UTC"
+    hours, rest = divmod(abs(quarters), 4)
+    return f"UTC{'-' if quarters > 0 else '+'}{hours:02}:{rest * 15:02}"
+
+
+def modified(path: Path) -> float | None:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return None
+
+
+def wall(text: str) -> float | None:
+    """A time that says its zone, or seconds since the epoch: `2026-11-15T08:00:00Z`, `1790000000.5`.
+
+    >>> wall("1970-01-01T00:01:00Z"), wall("1790000000"), wall("soon")
+    (60.0, 1790000000.0, None)
+    """
+    text = text.strip()
+    if re.fullmatch(r"\d{9,10}(?:\.\d+)?", text):
+        return float(text)
+    if re.fullmatch(r"\d{12,13}", text):
+        return float(text) / 1000
+    seconds = _seconds(text) if text.endswith(("Z", "+00:00", "UTC")) else None
+    return None if seconds is None or not np.isfinite(seconds) else seconds

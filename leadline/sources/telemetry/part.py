@@ -1,0 +1,103 @@
+"""What one record of the machine holds, and the columns it grows in."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from ...run import GpuSamples, Phases, ProcessSamples, Steps, Values
+from ..lines import Lines
+from ..text import BLOCK, GZIP, unpacked
+
+GB_PER_MIB = 2**20 / 1e9
+LONGEST = 1 << 22  # bytes of a line; a process table of a big machine has some ten thousand
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """What one file tells. `local`: its times are some clock's local ones, counted as if that clock showed UTC."""
+
+    gpus: GpuSamples = field(default_factory=GpuSamples)
+    phases: Phases = field(default_factory=Phases)
+    processes: ProcessSamples = field(default_factory=ProcessSamples)
+    local: bool = False
+    notes: tuple[str, ...] = ()
+
+
+class GpuColumns:
+    """GPU samples as they come in."""
+
+    def __init__(self) -> None:
+        self._devices: array[int] = array("q")
+        self._columns: dict[str, array[float]] = {
+            name: array("d") for name in GpuSamples.__dataclass_fields__ if name != "devices"
+        }
+
+    def __len__(self) -> int:
+        return len(self._devices)
+
+    def add(
+        self,
+        wall: float,
+        device: int,
+        power_w: float = math.nan,
+        memory_gb: float = math.nan,
+        utilisation: float = math.nan,
+        memory_total_gb: float = math.nan,
+        power_limit_w: float = math.nan,
+    ) -> None:
+        columns = self._columns
+        self._devices.append(device)
+        columns["walls"].append(wall)
+        columns["power_w"].append(power_w)
+        columns["memory_gb"].append(memory_gb)
+        columns["utilisation"].append(utilisation)
+        columns["memory_total_gb"].append(memory_total_gb)
+        columns["power_limit_w"].append(power_limit_w)
+
+    def extend(self, devices: Steps, columns: Mapping[str, Values]) -> None:
+        """Many samples at once; a column that is not among `columns` was not sampled."""
+        self._devices.frombytes(np.ascontiguousarray(devices, dtype=np.int64).tobytes())
+        for name, column in self._columns.items():
+            told = columns.get(name)
+            values = np.full(len(devices), np.nan) if told is None else np.ascontiguousarray(told, dtype=np.float64)
+            column.frombytes(values.tobytes())
+
+    def samples(self) -> GpuSamples:
+        columns = {name: np.array(column, dtype=np.float64) for name, column in self._columns.items()}
+        return GpuSamples(devices=np.array(self._devices, dtype=np.int64), **columns)
+
+
+def blocks_of(path: Path) -> Iterator[list[bytes]]:
+    """The finished lines of a file, packed or not, many at a time in bounded memory. A line still being written is left
+    out: half a number looks like a number."""
+    lines = Lines(LONGEST)
+    with path.open("rb") as file:
+        chunks = iter(lambda: file.read(BLOCK), b"")
+        packed = file.read(2) == GZIP
+        file.seek(0)
+        for chunk in unpacked(chunks) if packed else chunks:
+            yield from lines.take(chunk)
+
+
+def lines_of(path: Path) -> Iterator[bytes]:
+    """The same, line by line."""
+    for block in blocks_of(path):
+        yield from block
+
+
+def number(text: str) -> float:
+    """The number in a field with or without its unit; NaN for `[N/A]`, `-` and the like.
+
+    >>> number("78.08 W"), number("97"), number("[N/A]")
+    (78.08, 97.0, nan)
+    """
+    try:
+        return float(text.split(" ", 1)[0])
+    except ValueError:
+        return math.nan

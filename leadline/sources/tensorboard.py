@@ -1,0 +1,153 @@
+"""TensorBoard event files: a folder of `events.out.tfevents.*`, or one of them.
+
+Several files in one folder are attempts of one run: where they overlap, the one that began later stands.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from .by_key import ByKey
+from .event_file import HEADER, EventDecoder
+from .growing import BLOCK, GrowingFile
+from .number import loads
+from .source import Log, Reader
+
+NAME = "tensorboard"
+EXPECTS = "an events.out.tfevents file, or a folder that holds some"
+
+VERSION = b"brain.Event:"  # what the first record of an event file says
+SETTINGS_TAGS = ("args", "hyperparameters", "hparams", "config")  # texts in which trainers write down their settings
+TABLE_LINE = re.compile(r"^\|([^|]+)\|(.*)\|\s*$")  # CleanRL writes `|learning_rate|0.0003|`
+
+
+def find(folder: Path) -> tuple[Path, ...]:
+    return (folder,) if _event_files(folder) else ()
+
+
+def recognises(path: Path, head: bytes) -> bool:
+    if path.is_dir():
+        return bool(_event_files(path))
+    named = ".tfevents." in path.name and (not head or EventDecoder().length(head[:HEADER]) is not None)
+    return named or VERSION in head[: 2 * len(VERSION) + HEADER + 32]
+
+
+def open(path: Path) -> tuple[Reader, ...]:
+    return (EventReader(path),)
+
+
+class EventReader:
+    """The event files of one folder, or one file, as one log."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._folder = path, path.is_dir()
+        self._files: dict[Path, _EventFile] = {}
+        self._refused: dict[Path, str] = {}
+        self._log: Log | None = None
+
+    def update(self) -> bool:
+        for path in _event_files(self._path) if self._folder else (self._path,):
+            if path not in self._files:
+                self._files[path] = _EventFile(path)
+        refused: dict[Path, OSError] = {}
+        changed = False
+        for path, file in self._files.items():
+            try:
+                changed |= file.update()
+            except OSError as error:
+                refused[path] = error
+        if refused and len(refused) == len(self._files):
+            raise next(iter(refused.values()))
+        said = {path: f"{path.name} could not be read: {error.strerror or error}" for path, error in refused.items()}
+        changed |= said != self._refused
+        self._refused = said
+        if changed:
+            self._log = None
+        return changed
+
+    @property
+    def log(self) -> Log:
+        if self._log is None:
+            self._log = self._assembled()
+        return self._log
+
+    def _assembled(self) -> Log:
+        read = [file for path, file in self._files.items() if path not in self._refused]
+        files = sorted(read, key=lambda file: (file.started is None, file.started, file.path.name))
+        settings: dict[str, object] = {}
+        for file in files:
+            settings |= file.settings
+        return Log(
+            ByKey.table(file.columns for file in files),
+            settings=settings,
+            trust="rounded",  # a scalar is kept as a float32
+            repeats="resume" if len(files) > 1 else "rewrite",
+            attempt=max((file.started for file in files if file.started is not None), default=None),
+            label=(self._path if self._folder else self._path.parent).absolute().name,
+            torn=any(file.torn for file in files),
+            notes=(*(note for file in files for note in file.notes), *self._refused.values()),
+        )
+
+
+class _EventFile:
+    """One event file and what it held so far."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._growing = GrowingFile(path)
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._decoder = EventDecoder()
+        self.columns = ByKey()
+        self.settings: dict[str, object] = {}
+        self.started: float | None = None
+        self._damaged = 0
+
+    def update(self) -> bool:
+        return self._growing.update(self._decode, self._start_over)
+
+    @property
+    def torn(self) -> bool:
+        return self._growing.torn
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        notes = []
+        if self._damaged:
+            notes.append(f"{self.path.name}: {self._damaged} damaged records were left out")
+        if self._growing.gone:
+            notes.append(f"{self.path.name} is gone; what was read from it before stands")
+        return tuple(notes)
+
+    def _decode(self, data: bytes, offset: int, size: int) -> int:
+        found = self._decoder.decode(data)
+        for tag, column in found.columns.items():
+            self.columns.extend(tag, *column)
+        for tag, words in found.texts.items():
+            self.settings |= _settings(tag, words)
+        self.settings |= found.settings
+        self.started = found.started if self.started is None else self.started
+        self._damaged += found.damaged
+        if not found.used and found.wants > BLOCK and offset + found.wants <= size:
+            return found.wants  # a record larger than anything that holds only scalars: skipped unread
+        return found.used
+
+
+def _event_files(folder: Path) -> tuple[Path, ...]:
+    return tuple(sorted(path for path in folder.glob("*tfevents*") if path.is_file()))
+
+
+def _settings(tag: str, words: str) -> dict[str, object]:
+    """The settings in a text summary: a JSON object, or a table of two columns."""
+    if tag.split("/")[0] not in SETTINGS_TAGS:
+        return {}
+    try:
+        parsed = loads(words.strip().removeprefix("```json").removesuffix("```").encode())
+    except ValueError:
+        parsed = None
+    if isinstance(parsed, dict):
+        return parsed
+    rows = [row for line in words.splitlines() if (row := TABLE_LINE.match(line.strip()))]
+    return {row[1].strip(): row[2].strip() for row in rows[2:]}  # the first two lines are the head of the table

@@ -1,0 +1,257 @@
+"""Trackio's local files: `<project>.db`, a sqlite database of all runs of a project, or its Parquet exports."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from types import ModuleType
+
+from ..errors import NothingReadable, need
+from ..run import Telemetry
+from .axes import AxisRows
+from .database import MARK, demand, holds, reading, state
+from .gpu_keys import add_gpus
+from .number import as_number, as_step, flat, loads
+from .source import Log, Reader
+from .telemetry.part import GpuColumns
+
+NAME = "trackio"
+EXPECTS = "a Trackio <project>.db, or its export <project>.parquet"
+
+TABLES = ("metrics.run_name", "metrics.timestamp", "metrics.step", "metrics.metrics")
+PARQUET_MARK = b"PAR1"
+PARQUET_COLUMNS = {"run_name", "timestamp", "step"}
+BOOKKEEPING = {"id", "run_id", "run_name", "timestamp", "step", "log_id", "space_id", "created_at"}
+ROWS = 4096  # of a Parquet file that are unpacked together
+
+
+def find(folder: Path) -> tuple[Path, ...]:
+    places = [*sorted(folder.glob("*.db")), *sorted(folder.glob("*.parquet"))]
+    found = [path for path in places if path.is_file() and recognises(path, _head(path))]
+    databases = {path.stem for path in found if path.suffix == ".db"}
+    return tuple(
+        path for path in found if path.suffix == ".db" or path.stem not in databases
+    )  # an export holds no more
+
+
+def recognises(path: Path, head: bytes) -> bool:
+    if head.startswith(MARK):
+        return holds(path, TABLES)
+    # The names of the columns stand at the end of the file, in plain letters.
+    return head.startswith(PARQUET_MARK) and all(name.encode() in _tail(path) for name in PARQUET_COLUMNS)
+
+
+def open(path: Path) -> tuple[Reader, ...]:
+    readers: tuple[Reader, ...]
+    if path.suffix == ".parquet":
+        readers = _parquet_runs(path)
+    else:
+        with reading(path) as connection:
+            run = "run_id" if "run_id" in demand(connection, TABLES)["metrics"] else "run_name"
+            rows = connection.execute(f"SELECT {run} FROM metrics GROUP BY {run} ORDER BY min(id)").fetchall()
+        readers = tuple(DatabaseRun(path, run, row[0]) for row in rows)
+    if not readers:
+        raise NothingReadable(
+            f"{path} is a Trackio project without any logged step.", tried="its metrics", next_step="pass another path"
+        )
+    return readers
+
+
+class _Rows:
+    """What a run logged, whichever file it lies in."""
+
+    def __init__(self) -> None:
+        self.rows = AxisRows()
+        self.gpus = GpuColumns()
+        self.settings: dict[str, object] = {}
+        self.label: str | None = None
+        self.started: float | None = None
+        self.damaged = 0
+
+    def metrics(self, name: object, step: object, time: object, values: object) -> None:
+        """One logged row."""
+        number = as_step(step)
+        if number is None or not isinstance(values, Mapping):
+            self.damaged += 1
+            return
+        self.label = str(name) if name is not None else None
+        wall = _wall(time)
+        self.started = wall if self.started is None else self.started
+        self.rows.take(number, dict(flat(values)), wall)
+
+    def system(self, time: object, values: object) -> None:
+        wall = _wall(time)
+        if wall is not None and isinstance(values, Mapping):
+            add_gpus(self.gpus, wall, ((str(key), as_number(value)) for key, value in values.items()))
+
+    def config(self, values: object) -> None:
+        if isinstance(values, Mapping):
+            self.settings = {str(key): value for key, value in values.items() if not str(key).startswith("_")}
+
+    def log(self, notes: tuple[str, ...]) -> Log:
+        if self.damaged:
+            notes = (*notes, f"{self.damaged} rows made no sense and were left out")
+        return Log(
+            self.rows.table,
+            settings=dict(self.settings),
+            attempt=self.started,
+            label=self.label,
+            notes=notes,
+            telemetry=Telemetry(gpus=self.gpus.samples()),
+        )
+
+
+class DatabaseRun:
+    """One run of a project's database."""
+
+    def __init__(self, path: Path, column: str, run: object) -> None:
+        self._path, self._column, self._run = path, column, run
+        self._rows = _Rows()
+        self._last = {"metrics": 0, "system_metrics": 0}  # rows are numbered as they are written
+        self._state: tuple[int, ...] = ()
+        self._notes: tuple[str, ...] = ()
+
+    def update(self) -> bool:
+        now = state(self._path)
+        if now and now == self._state:
+            return False
+        if self._state and now and now[:1] != self._state[:1]:  # another file under the same name
+            self._rows, self._last = _Rows(), dict.fromkeys(self._last, 0)
+        before = (dict(self._last), self._notes)
+        notes: tuple[str, ...] = ()
+        try:
+            with reading(self._path) as connection:
+                self._take(connection)
+        except NothingReadable as error:
+            if not self._rows.rows:
+                raise
+            notes = (f"{error.what} What was read before stands.",)
+        else:
+            self._state = now  # otherwise the next look tries again
+        self._notes = notes
+        return (self._last, self._notes) != before
+
+    def _take(self, connection: sqlite3.Connection) -> None:
+        found = demand(connection, TABLES)
+        if self._column in found.get("configs", ()):
+            query = f"SELECT config FROM configs WHERE {self._column} = ? ORDER BY id"
+            for row in connection.execute(query, (self._run,)):
+                self._rows.config(_json(row[0]))
+        for row, name, step, time, values in self._new(connection, "metrics", "id, run_name, step, timestamp, metrics"):
+            self._rows.metrics(name, step, time, _json(values))
+            self._last["metrics"] = int(str(row))
+        if self._column in found.get("system_metrics", ()):
+            for row, time, values in self._new(connection, "system_metrics", "id, timestamp, metrics"):
+                self._rows.system(time, _json(values))
+                self._last["system_metrics"] = int(str(row))
+
+    def _new(self, connection: sqlite3.Connection, table: str, columns: str) -> Iterator[tuple[object, ...]]:
+        query = f"SELECT {columns} FROM {table} WHERE {self._column} = ? AND id > ? ORDER BY id"
+        yield from connection.execute(query, (self._run, self._last[table]))
+
+    @property
+    def log(self) -> Log:
+        return self._rows.log(self._notes)
+
+
+class ExportedRun:
+    """One run of a Parquet export. An export is written whole, so a new one is read whole."""
+
+    def __init__(self, path: Path, column: str, run: object) -> None:
+        self._path, self._column, self._run = path, column, run
+        self._rows = _Rows()
+        self._state: tuple[int, ...] = ()
+
+    def update(self) -> bool:
+        now = state(self._path)
+        if now == self._state:
+            return False
+        rows = _Rows()
+        stem = self._path.with_suffix("")
+        for row in self._own(self._path):
+            values = {key: value for key, value in row.items() if key not in BOOKKEEPING and value is not None}
+            rows.metrics(row.get("run_name"), row.get("step"), row.get("timestamp"), values)
+        for suffix, take in (
+            ("_system", lambda row: rows.system(row.get("timestamp"), row)),
+            ("_configs", rows.config),
+        ):
+            beside = stem.with_name(f"{stem.name}{suffix}.parquet")
+            if beside.is_file():
+                for row in self._own(beside):
+                    take({key: value for key, value in row.items() if key == "timestamp" or key not in BOOKKEEPING})
+        self._rows, self._state = rows, now
+        return True
+
+    def _own(self, path: Path) -> Iterator[dict[str, object]]:
+        return (row for row in _parquet_rows(path) if row.get(self._column) == self._run)
+
+    @property
+    def log(self) -> Log:
+        return self._rows.log(())
+
+
+def _parquet_runs(path: Path) -> tuple[Reader, ...]:
+    rows = iter(_parquet_rows(path, only=("run_id", "run_name")))
+    runs = {str(row.get("run_id") or row.get("run_name")): row for row in rows}
+    return tuple(
+        ExportedRun(path, "run_id", row["run_id"])
+        if row.get("run_id") is not None
+        else ExportedRun(path, "run_name", row.get("run_name"))
+        for row in runs.values()
+    )
+
+
+def _parquet_rows(path: Path, only: Iterable[str] | None = None) -> Iterator[dict[str, object]]:
+    """The rows of a Parquet file, some thousand at a time. Raises NothingReadable for one that is not whole."""
+    parquet = need("pyarrow.parquet", extra="parquet", to="read what Trackio exported as Parquet")
+    broken = _errors(need("pyarrow", extra="parquet", to="read what Trackio exported as Parquet"))
+    try:
+        file = parquet.ParquetFile(path)
+        names = None if only is None else [name for name in only if name in file.schema_arrow.names]
+        for batch in file.iter_batches(batch_size=ROWS, columns=names):
+            yield from batch.to_pylist()
+    except broken as error:
+        raise NothingReadable(
+            f"{path} is no whole Parquet file: {str(error).splitlines()[0]}",
+            tried="reading it as a Trackio export",
+            next_step="wait until it is written, or export it again",
+        ) from error
+
+
+def _errors(arrow: ModuleType) -> tuple[type[Exception], ...]:
+    return (arrow.lib.ArrowException, ValueError, OSError)
+
+
+def _wall(time: object) -> float | None:
+    """Seconds since the epoch of a time such as 2026-11-15T11:37:28.745465+00:00."""
+    try:
+        return datetime.fromisoformat(str(time).replace("Z", "+00:00")).timestamp()  # Python 3.10 knows no Z
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _json(value: object) -> object:
+    try:
+        return loads(value if isinstance(value, bytes) else str(value).encode())
+    except ValueError:
+        return math.nan
+
+
+def _head(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(len(MARK))
+    except OSError:
+        return b""
+
+
+def _tail(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            file.seek(max(path.stat().st_size - (1 << 16), 0))
+            return file.read()
+    except OSError:
+        return b""

@@ -1,0 +1,101 @@
+"""Servers of trackers. W&B's cannot be reached from a test: objects of the shape its client returns stand in for it.
+MLflow's is tried with the real client and a real server in tests/writers/test_mlflow_server.py."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from leadline.errors import MissingExtra, NothingReadable
+from leadline.sources import mlflow_online, wandb_online
+
+
+class RecordedRun:
+    """As `wandb.Api().run(...)`: rows are plain dicts, keys a row does not hold are null."""
+
+    id, name, state = "abc123", "one", "running"
+
+    def __init__(self) -> None:
+        self.config: dict[str, object] = {"lr": 1e-6, "_wandb": {"cli_version": "0.31.0"}}
+        self.rows: list[dict[str, object]] = [
+            {"_step": step, "_timestamp": 1e9 + step, "_runtime": step, "train/reward": step / 10, "eval/reward": None}
+            for step in range(1, 11)
+        ]
+        self.asked: list[int] = []
+
+    def scan_history(self, *, min_step: int = 0) -> Iterator[dict[str, object]]:
+        self.asked.append(min_step)
+        return iter([row for row in self.rows if int(str(row["_step"])) >= min_step])
+
+    def history(self, *, samples: int, pandas: bool, stream: str) -> list[dict[str, object]]:
+        assert (pandas, stream) == (False, "system")
+        return [{"_timestamp": 1e9, "system.gpu.0.powerWatts": 300.5, "system.cpu": None}]
+
+
+def test_a_w_and_b_run_is_read_and_asked_only_for_what_is_new() -> None:
+    run = RecordedRun()
+    reader = wandb_online.OnlineRun("wandb://me/project/abc123", run)
+    assert reader.update()
+    log = reader.log
+    assert log.table.columns()["train/reward"].steps.tolist() == list(range(1, 11))
+    assert log.table.columns()["train/reward"].walls.tolist()[0] == 1e9 + 1
+    assert "eval/reward" not in log.table.columns()
+    assert log.settings == {"lr": 1e-6}
+    assert log.label == "one"
+    assert log.telemetry.gpus.power_w.tolist() == [300.5]
+    assert not reader.update()
+    run.rows.append({"_step": 11, "train/reward": 2.0})
+    assert reader.update()
+    assert reader.log.table.columns()["train/reward"].values.tolist()[-1] == 2.0
+    assert run.asked == [0, 11, 11]
+
+
+def test_a_server_that_stops_answering_keeps_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = RecordedRun()
+    reader = wandb_online.OnlineRun("wandb://me/project/abc123", run)
+    reader.update()
+
+    def broken(**_: object) -> Iterator[dict[str, object]]:
+        raise ConnectionError("no route to host\nand a long trace")
+
+    monkeypatch.setattr(run, "scan_history", broken)
+    assert reader.update()
+    assert "no longer answers" in reader.log.notes[0]
+    assert len(reader.log.table.columns()["train/reward"].steps) == 10
+    with pytest.raises(NothingReadable, match="no route to host") as refused:
+        wandb_online.OnlineRun("wandb://me/project/abc123", run).update()
+    assert "\n" not in refused.value.what
+
+
+def test_an_address_goes_to_w_and_b_s_own_client(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    package: Any = ModuleType("wandb")
+    package.Api = lambda: SimpleNamespace(run=lambda place: (asked.append(place), RecordedRun())[1])
+    monkeypatch.setitem(sys.modules, "wandb", package)
+    reader = wandb_online.open("wandb://me/project/abc123")[0]
+    reader.update()
+    assert asked == ["me/project/abc123"]
+    with pytest.raises(NothingReadable, match="does not name a W&B run"):
+        wandb_online.open("wandb://me/project")
+
+
+def test_a_missing_client_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "wandb", None)
+    monkeypatch.setitem(sys.modules, "mlflow.tracking", None)
+    with pytest.raises(MissingExtra, match=r"leadline\[wandb\]"):
+        wandb_online.open("wandb://me/project/abc123")
+    with pytest.raises(MissingExtra, match=r"leadline\[mlflow\]"):
+        mlflow_online.open("mlflow://localhost:5000/abc")
+
+
+def test_an_address_without_a_server_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mlflow.tracking", ModuleType("mlflow.tracking"))
+    with pytest.raises(NothingReadable, match="refused") as refused:
+        mlflow_online.open("mlflow://127.0.0.1:1/abc")
+    assert "\n" not in refused.value.what
+    with pytest.raises(NothingReadable, match="does not name an MLflow run"):
+        mlflow_online.open("mlflow:///abc")

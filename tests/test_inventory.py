@@ -1,0 +1,123 @@
+"""`leadline sources` and `leadline doctor`: what is there, and how that was decided."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from conftest import EXAMPLES, ROOT, verl_bytes
+
+from leadline import environment, inventory
+from leadline.cli import main
+from leadline.report import environment as environment_text
+from leadline.report import inventory as inventory_text
+
+
+def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
+    assert main(argv) == 0
+    return capsys.readouterr().out
+
+
+def test_sources_shows_each_series_and_how_it_was_decided(capsys: pytest.CaptureFixture[str]) -> None:
+    text = printed(capsys, "sources", str(EXAMPLES / "collapsed"))
+    assert re.search(r"reward/mean +critic/score/mean +524  exact key: reward", text)
+    assert "metrics.jsonl (verl_file) · steps 1 to 524 · 524 rows · exact" in text
+    assert "settings    algorithm grpo" in text
+    assert "missing     checkpoints: it is not known which states could be gone back to" in text
+    assert "event       the learning rate rises suddenly at step 203" in text
+
+
+def test_sources_as_json_holds_all_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(printed(capsys, "sources", str(EXAMPLES), "--json"))
+    assert [run["name"] for run in data["runs"]] == ["collapsed", "hacked", "healthy"]
+    run = data["runs"][0]
+    assert run["series"][0] == {
+        "name": "reward/mean",
+        "key": "critic/score/mean",
+        "kind": run["series"][0]["kind"],
+        "points": 524,
+        "decided": "exact key",
+    }
+    assert run["settings"]["group_size"] == 8
+    assert run["rollouts"]["format"] == "verl"
+    assert {one["what"] for one in run["missing"]} >= {"checkpoints", "telemetry"}
+
+
+@pytest.fixture
+def home_made(tmp_path: Path) -> Path:
+    rows = [{"step": n, "mean_reward": n / 10, "odd": n % 3} for n in range(1, 20)]
+    (tmp_path / "log.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+def test_a_guess_is_called_a_guess_and_a_mapping_yours(home_made: Path) -> None:
+    guessed = inventory.take(home_made).runs[0]
+    assert [(one.name, one.decided) for one in guessed.series if one.key == "mean_reward"] == [("reward/mean", "guess")]
+    assert guessed.run.unread_keys == ("odd",)
+    told = inventory.take(home_made, mapping={"reward/mean": "odd"}).runs[0]
+    assert ("reward/mean", "odd", "your mapping") in [(one.name, one.key, one.decided) for one in told.series]
+
+
+def test_keys_told_by_an_expression_say_so(tmp_path: Path) -> None:
+    values = {"critic/score/mean": 0.5, "actor/pg_loss": 0.0, "val-core/gsm8k/acc/mean@8": 0.5}
+    (tmp_path / "metrics.jsonl").write_bytes(verl_bytes([(1, values), (2, values)]))
+    decided = {one.key: one.decided for one in inventory.take(tmp_path).runs[0].series}
+    assert decided == {
+        "critic/score/mean": "exact key",
+        "actor/pg_loss": "exact key",
+        "val-core/gsm8k/acc/mean@8": "expression",
+    }
+
+
+def test_steps_that_were_written_twice_are_counted(tmp_path: Path) -> None:
+    rows = [(step, {"critic/score/mean": step * 0.1}) for step in (1, 2, 3, 4, 3, 4, 5)]
+    (tmp_path / "metrics.jsonl").write_bytes(verl_bytes(rows))
+    assert inventory.take(tmp_path).runs[0].logs[0].twice == 2
+
+
+def test_the_table_fits_any_width(home_made: Path) -> None:
+    found = inventory.take(home_made)
+    for width in (1, 40, 80, 200):
+        assert max(map(len, inventory_text.render(found, width=width).splitlines())) <= max(width, 40)
+
+
+def test_a_path_without_a_run_is_exit_code_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["sources", str(tmp_path)]) == 3
+    assert "a folder with nothing in it" in capsys.readouterr().err
+
+
+def test_read_all_prints_one_reading_after_another(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys, "read", str(EXAMPLES), "--all", "--json", "--until", "30").splitlines()
+    assert [Path(json.loads(line)["run"]["path"]).name for line in lines] == ["collapsed", "hacked", "healthy"]
+    text = printed(capsys, "read", str(EXAMPLES), "--all", "--until", "30")
+    assert len(re.findall(r"^run ", text, flags=re.MULTILINE)) == 3
+
+
+def test_doctor_says_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "ready to read runs" in printed(capsys, "doctor")
+    data = json.loads(printed(capsys, "doctor", "--json"))
+    assert data["sound"] is True
+    assert {one["name"] for one in data["core"]} >= {"numpy", "pyyaml"}
+
+
+def test_doctor_knows_every_extra_and_every_core_package_that_is_declared() -> None:
+    text = (ROOT / "pyproject.toml").read_text()
+    extras = text.partition("[project.optional-dependencies]")[2].partition("[project.scripts]")[0]
+    declared = set(re.findall(r"^(\w+) = \[", extras, flags=re.MULTILINE)) - {"test", "bench", "writers"}
+    assert {extra.name for extra in environment.EXTRAS} == declared
+    core = text.partition("dependencies = [")[2].partition("]")[0]
+    assert set(environment.CORE) | {"tomli"} == set(re.findall(r'^    "([a-z]+)', core, flags=re.MULTILINE))
+
+
+def test_doctor_says_how_to_get_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    locked = tmp_path / "file"
+    locked.touch()
+    found = environment.examine("1.2", cache=locked / "cache")
+    assert "pip install 'leadline[parquet]'" in found.extras[0].says
+    assert (found.gpu.there, found.cache.there) == (False, False)
+    assert "cannot be written to" in environment_text.render(found, width=400)
+    assert found.sound  # none of these is needed to read a run

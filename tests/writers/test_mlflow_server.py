@@ -1,0 +1,63 @@
+"""A real MLflow server, asked through its own client."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from writers.launch import PROGRAMS
+
+from leadline.errors import NothingReadable
+from leadline.sources import open_run
+from leadline.sources.address import reach
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder that holds the address of a run on a server, and what was logged to it."""
+    out = tmp_path_factory.mktemp("mlflow-server")
+    with (out / "printed.log").open("wb") as printed:
+        program = subprocess.Popen(
+            [sys.executable, str(PROGRAMS / "serve_mlflow.py"), str(out)], stdout=printed, stderr=subprocess.STDOUT
+        )
+    try:
+        for _ in range(1200):
+            if (out / "address").is_file() or program.poll() is not None:
+                break
+            time.sleep(0.2)
+        assert (out / "address").is_file(), (out / "printed.log").read_text()[-2000:]
+        yield out
+    finally:
+        (out / "stop").touch()
+        program.wait(timeout=90)
+
+
+def test_every_value_on_a_server_is_read(served: Path) -> None:
+    address = (served / "address").read_text()
+    run = open_run(address)
+    held = {int(step): row for step, row in json.loads((served / "held.json").read_text()).items()}
+    assert (run.path, run.framework) == (address, "verl")
+    for series in run.series:
+        assert dict(zip(series.steps.tolist(), series.values.tolist(), strict=True)) == {
+            step: row[series.key] for step, row in held.items()
+        }
+    assert {series.key for series in run.series} == {"critic/score/mean", "actor/pg_loss"}
+    assert run.config.planned_steps == 40
+
+
+def test_a_second_look_at_an_ended_run_reads_nothing(served: Path) -> None:
+    readers = reach((served / "address").read_text())
+    assert isinstance(readers, tuple)
+    assert readers[0].update()
+    assert not readers[0].update()
+
+
+def test_a_run_that_is_not_on_the_server_is_one_sentence(served: Path) -> None:
+    server = (served / "address").read_text().rpartition("/")[0]
+    with pytest.raises(NothingReadable, match="not found"):
+        open_run(f"{server}/nosuchrun")
