@@ -36,7 +36,7 @@ SAMPLE = (
 LOOKS = (0.3, 1.0)
 HEAD = """# Constants
 
-Written by `python bench/constants.py` from the code; a test compares them. Every number below is dimensionless or counts
+Written by `python bench/constants.py` from the code; a test compares them. Every number is dimensionless or counts
 points, bins, steps or samples: none belongs to a metric. The last two columns tell what changes when it is halved and
 doubled: reward words that become others, concerns that come (+) and go (-), over {looks} looks at runs of the zoo
 (`--sweep`). `same`: nothing; `fails`: the value makes no sense any more; `-`: not swept since the constant changed.

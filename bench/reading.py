@@ -469,7 +469,7 @@ def _public_tables(stories: list[Story]) -> list[Table]:
         rows.append([label, str(len(members)), ends, ", ".join(f"{n} {c}" for n, c in ids.most_common(6)) or "-"])
     still = [story for story in read if story.label.startswith("no significant net change")]
     note = (
-        f"Read without an error: {share(not story.error for story in stories)}. Of runs labelled as without net change, "
+        f"Read without an error: {share(not story.error for story in stories)}. Of those without a net change, "
         f"{share(story.looks[-1].shape in QUIET_SHAPES for story in still)} are called noise, flat or undecided."
     )
     return [Table("Public runs, at their end", "all read", ["label", "runs", "reward", "concerns"], rows, note)]

@@ -76,6 +76,7 @@ class Outcome:
     framework: str
     reward_key: str
     points: int
+    rows: int = 0
     failure: str = ""
 
     @property
@@ -90,8 +91,8 @@ class Outcome:
         return self.reward_key == wanted
 
     @property
-    def points_as_listed(self) -> bool:
-        return self.points == self.listed.rows
+    def rows_as_listed(self) -> bool:
+        return self.rows == self.listed.rows
 
     @property
     def points_right(self) -> bool:
@@ -131,6 +132,7 @@ def look(listed: Listed) -> Outcome:
         run.framework or "none",
         reward.key if reward is not None else "",
         reward.points if reward is not None else 0,
+        reward.rows if reward is not None else 0,
     )
 
 
@@ -150,7 +152,7 @@ def table_of(outcomes: Sequence[Outcome]) -> Table:
     return Table(
         "Public logs, read without --map",
         f"all three right for at least {TARGET:.0%} of the runs",
-        ["repository", "runs", "framework", "reward series", "points", "all three", "points = rows listed"],
+        ["repository", "runs", "framework", "reward series", "points", "all three", "rows = rows listed"],
         rows,
         note,
     )
@@ -164,7 +166,7 @@ def _row(name: str, some: Sequence[Outcome]) -> list[str]:
         share(one.reward_right and not one.failure for one in some),
         share(one.points_right and not one.failure for one in some),
         share(one.right for one in some),
-        share(one.points_as_listed and not one.failure for one in some),
+        share(one.rows_as_listed and not one.failure for one in some),
     ]
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
 
+from .judgement import BestCheckpoint, Judgement
 from .reading.conflicts import Conflict
 from .reading.expected import Expected
 from .reading.finding import Evidence, Finding
@@ -17,8 +17,6 @@ from .run import Event, Run
 
 SCHEMA = 1
 
-Verdict = Literal["continue", "stop", "roll_back", "undecided"]
-
 
 @dataclass(frozen=True, slots=True)
 class Signal:
@@ -28,6 +26,7 @@ class Signal:
     key: str
     points: int
     kind: str
+    rows: int  # written for it: more than points where steps were written several times
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,48 +56,12 @@ class RunSummary:
             run.last_step,
             max((series.points for series in run.series + run.unread), default=0),
             planned_steps,
-            tuple(Signal(one.name, one.key, one.points, one.kind) for one in run.series),
+            tuple(Signal(one.name, one.key, one.points, one.kind, one.rows) for one in run.series),
             run.unread_keys,
             missing(run),
             run.events,
             notes,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Upside:
-    mean: float | None = None
-    p10: float | None = None
-    p90: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Risk:
-    p_worse: float | None = None
-    mean_loss: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class BestCheckpoint:
-    step: int
-    p_best: float
-    path: str | None
-    complete: bool | None
-    also_evaluate: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """Whether to go on, and what that rests on."""
-
-    verdict: Verdict = "undecided"
-    p_continue_pays: float | None = None
-    upside: Upside = field(default_factory=Upside)
-    risk: Risk = field(default_factory=Risk)
-    best_checkpoint: BestCheckpoint | None = None
-    because: tuple[str, ...] = ()
-    would_change: tuple[str, ...] = ()
-    next_look_step: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +93,10 @@ def as_data(reading: Reading) -> dict[str, object]:
             "last_step": run.last_step,
             "points": run.points,
             "planned_steps": run.planned_steps,
-            "signals": {one.name: {"key": one.key, "points": one.points, "kind": one.kind} for one in run.signals},
+            "signals": {
+                one.name: {"key": one.key, "points": one.points, "kind": one.kind, "rows": one.rows}
+                for one in run.signals
+            },
             "unread_keys": list(run.unread_keys),
             "missing": [{"what": one.what, "why_it_matters": one.why_it_matters} for one in run.missing],
             "events": [{"kind": one.kind, "step": one.step, "says": one.says} for one in run.events],
@@ -150,6 +116,7 @@ def as_data(reading: Reading) -> dict[str, object]:
                 {"from": one.first_step, "to": one.last_step, "regime": one.regime, "p": one.p}
                 for one in kl_reward.segments
             ],
+            "says": kl_reward.says,
         },
         "policy_loss": {
             "informative": reading.policy_loss.informative,
@@ -167,6 +134,9 @@ def as_data(reading: Reading) -> dict[str, object]:
             "because": list(judgement.because),
             "would_change": list(judgement.would_change),
             "next_look_step": judgement.next_look_step,
+            "says": judgement.says,
+            "judged": judgement.judged,
+            "expected_utility": judgement.expected_utility,
         },
         "resources": {
             "phases": {

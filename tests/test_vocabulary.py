@@ -74,17 +74,23 @@ def test_a_kind_tells_estimators_apart() -> None:
     assert rloo is not None
     assert "k3" in grpo.kind
     assert "k1" in rloo.kind
+    unsure = translate("kl", "trl")
+    assert unsure is not None
+    assert (unsure.canonical, "k1" in unsure.kind, "k3" in unsure.kind) == ("kl/ref", False, False)
 
 
 @pytest.mark.parametrize(
     ("keys", "algorithm", "dialect"),
     [
-        (["loss", "reward", "kl"], None, "trl-grpo"),
+        (["loss", "reward", "kl"], None, "trl"),  # RLOO's keys are the same, and its KL is another
+        (["loss", "reward", "kl"], "grpo", "trl-grpo"),
+        (["reward", "kl", "sampling/importance_sampling_ratio/mean"], None, "trl-grpo"),  # RLOO does not write that
+        (["reward", "kl", "completion_length"], None, "trl-grpo"),  # nor this
         (["loss", "reward", "kl"], "rloo", "trl-rloo"),
         (["loss", "reward", "kl"], "ppo", "trl-grpo"),  # PPO has keys of its own; without them it is not TRL's PPO
         (["objective/kl", "policy/approxkl_avg"], None, "trl-ppo"),
         (["reward", "kl", "ratio"], "rloo", "trl-asyncgrpo"),
-        (["eval_reward"], None, "trl-grpo"),
+        (["eval_reward"], None, "trl"),
         (["learning_rate", "loss"], None, "hf-trainer"),
         (["speed"], "grpo", None),
         ([], None, None),
@@ -101,8 +107,9 @@ def test_a_dialect_of_trl_is_told_from_its_keys(keys: list[str], algorithm: str 
         (["val-core/gsm8k/acc/mean@1"], "verl"),
         (["actor/pg_loss", "timing_s/step"], "verl"),
         (["critic/score/mean", "actor/pg_loss", "batch/solve_none"], "rllm"),
-        (["frac_reward_zero_std", "reward"], "trl-grpo"),
-        (["train/completions/mean_length", "train/reward"], "trl-grpo"),
+        (["frac_reward_zero_std", "reward"], "trl"),
+        (["train/completions/mean_length", "train/reward"], "trl"),
+        (["train/completions/mean_length", "train/sampling/importance_sampling_ratio/mean"], "trl-grpo"),
         (["train/timing/ppo_train", "train/reward"], "openrlhf"),
         (["timing/ppo_train", "reward", "policy_loss", "kl"], "openrlhf"),
         (["timing/train/total_step_time", "train/loss"], "nemo-rl"),

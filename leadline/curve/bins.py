@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-BINS = 64
+BINS = 64  # bins: more would cost time and tell nothing that the noise lets through
 LEAST = 6  # bins below which nothing is decidable: five degrees of freedom are needed to know the noise at all
 EVEN = 0.25  # of a bin: steps closer than this to an even clock are on it, so that series of any length share clocks
 ROUNDING = 1e-14  # of the level: less movement than this is the arithmetic's

@@ -15,7 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from .jumps import suspects
+from .jumps import ROUNDING, suspects
 from .noise import CORRELATIONS, LEAST_INFORMATION, prior_over_correlations, whiten
 from .prior import log_gain
 from .robust import running_median, scale_of
@@ -53,7 +53,7 @@ class Break:
 def find_breaks(cells: Cells, values: Floats, events: Sequence[float] = ()) -> tuple[tuple[Break, ...], Break | None]:
     """Confirmed breaks of a series (`values`: the cells with spikes tamed), in order of step, and the likeliest break
     that could not be confirmed, where it is likelier than not."""
-    if len(values) < 2 * LEAST_SIDE:
+    if len(values) < 2 * LEAST_SIDE or np.ptp(values) <= ROUNDING * np.abs(values).max():
         return (), None
     least_size = VISIBLE * scale_of(values - running_median(values))
     shift = _shift(values)
@@ -100,7 +100,7 @@ def _confirm(cells: Cells, values: Floats, place: int, *, prior: float, reach: i
     bins = values[low:high].reshape(-1, per_bin).mean(axis=1)
     radius = -(-reach // per_bin)
     candidates = np.arange(max(LEAST_SIDE, before - radius), min(len(bins) - LEAST_SIDE, before + radius) + 1)
-    if len(candidates) == 0 or not bins.std() > 0:
+    if len(candidates) == 0 or np.ptp(bins) <= ROUNDING * np.abs(values).max():
         return None
     sudden, smooth = _evidence(bins, candidates, cells.width * per_bin)
     odds = prior / (1 - prior) * np.exp(min(np.logaddexp.reduce(sudden) - math.log(len(sudden)) - smooth, 700))

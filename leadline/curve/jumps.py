@@ -13,6 +13,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from .deviates import normal_of_t
+
 Floats = NDArray[np.float64]
 
 BETS = np.array([-2.0, -1.0, -0.5, -0.25, 0.25, 0.5, 1.0, 2.0])  # sizes of shift bet on, in sd of the surprise
@@ -84,9 +86,7 @@ def _surprise(pairs: int, sums: tuple[float, float, float, float, float], x: flo
     left = pairs * max(var_y - slope * covariance, 1e-12 * var_y) / freedom
     leverage = 1 + 1 / pairs + (x - mean_x) ** 2 / (pairs * var_x)
     t = (y - mean_y - slope * (x - mean_x)) / math.sqrt(left * leverage)
-    # A t deviate as a normal one (Wallace 1959): with few points a large t is no great surprise.
-    z = math.copysign(math.sqrt(freedom * math.log1p(t * t / freedom)), t) * (8 * freedom + 1) / (8 * freedom + 3)
-    return max(-CLIP, min(CLIP, z))
+    return max(-CLIP, min(CLIP, normal_of_t(t, freedom)))
 
 
 def suspects(values: Floats) -> list[int]:
@@ -120,6 +120,7 @@ def _surprises(values: Floats) -> Floats:
         left = before * np.maximum(var_y - slope * covariance, 1e-12 * var_y) / freedom
         leverage = 1 + 1 / before + (x - sx) ** 2 / (before * var_x)
         t = (y - sy - slope * (x - sx)) / np.sqrt(left * leverage)
+        # `normal_of_t`, for all of them
         z = np.sign(t) * np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
         moves = (var_x > ROUNDING * sxx) & (var_y > ROUNDING * syy) & np.isfinite(z)
         first = (sxx == 0) & (syy == 0) & (y != 0)  # nothing moved so far, and now it does

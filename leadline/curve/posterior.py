@@ -23,7 +23,7 @@ from .prior import FIT_LIMIT, log_gain, spread_of_size
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-PATHS = 500
+PATHS = 500  # paths: a probability of .9 is then known to .013
 BANK_SHARE = 0.75  # prior of the bank against the Gaussian process: the bank alone is a little over-confident, the
 # process alone cannot say "plateau" (methods.md 3). Evidence decides the rest (docs/decisions/0004).
 NEGLIGIBLE = 25.0  # nats below the best model: together less than one path in a million

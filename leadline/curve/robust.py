@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 CLIP = 4.0  # robust sd; a Gaussian point beyond is 1 in 16,000, public KL and loss logs have far more (methods.md 2)
-SD_OF_MAD = 1.4826
+SD_OF_MAD = 1.4826  # ratio: the sd of a Gaussian over its median absolute deviation
 
 
 def running_median(values: Floats) -> Floats:

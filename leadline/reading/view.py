@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ..curve import Curve, fit_curves
 from ..curve.statements import Shape, shape_of
 from ..run import Run, Series
+from .sampler import Batch, look
 
 REGIME_EVENTS = ("resume", "reference_reset")  # after these a metric may start anew
 
@@ -20,6 +21,7 @@ class View:
     horizon_step: int | None = None  # how far ahead the curves shall reach
     _curves: dict[str, Curve] = field(default_factory=dict, init=False, repr=False)
     _shapes: dict[str, Shape] = field(default_factory=dict, init=False, repr=False)
+    _batches: list[tuple[Batch, ...]] = field(default_factory=list, init=False, repr=False)
 
     def curve(self, name: str) -> Curve | None:
         """The curve of a series by its canonical name; None when it was not logged or holds no number."""
@@ -43,6 +45,13 @@ class View:
         """The curve of any series on this run's clock, logged or derived."""
         events = sorted({event.step for event in self.run.events if event.kind in REGIME_EVENTS})
         return fit_curves([series], breaks=events, horizon_step=self.horizon_step)[series.name]
+
+    @property
+    def batches(self) -> tuple[Batch, ...]:
+        """The samples looked at, by step; read once, however many readings ask."""
+        if not self._batches:
+            self._batches.append(look(self.run.rollouts))
+        return self._batches[0]
 
     def names(self, wanted: Callable[[str], bool]) -> tuple[str, ...]:
         """The canonical names of logged series that are wanted, in the dialect's order."""

@@ -15,7 +15,7 @@ class Renderer(Protocol):
 
     NAME: str
 
-    def render(self, reading: Reading, *, color: bool = False, width: int = 100) -> str:
+    def render(self, reading: Reading, *, color: bool = False, width: int = 100, verbose: bool = False) -> str:
         """The reading as text that ends with a newline. Never raises."""
 
 

@@ -13,7 +13,7 @@ NAME = "json"
 OBEYED = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # JSON may hold them as they are, a terminal obeys them
 
 
-def render(reading: Reading, *, color: bool = False, width: int = 100) -> str:
+def render(reading: Reading, *, color: bool = False, width: int = 100, verbose: bool = False) -> str:
     """One JSON object. A number that is not finite is written as null; text that is no Unicode loses what is wrong."""
     return dump(as_data(reading))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.text import Text
 
 from ..contract import Reading, RunSummary
@@ -12,27 +14,73 @@ NAME = "terminal"
 
 STYLES = {"note": "", "concern": "yellow", "critical": "bold red"}
 SHOWN = 6  # names a line of a short text can hold
+NOTES = 3  # notes, events and normal things each in a text of one screen
 
 
-def render(reading: Reading, *, color: bool = False, width: int = 100) -> str:
-    """A screenful: what was read, what the reward does, findings, and what could not be checked."""
-    return page(_lines(reading), color=color, width=width)
+def render(reading: Reading, *, color: bool = False, width: int = 100, verbose: bool = False) -> str:
+    """A screenful: the verdict, what each section has to say, findings, and what could not be checked.
+
+    Verbose: all of it, with the probabilities behind the words."""
+    return page(_lines(reading, verbose), color=color, width=width)
 
 
-def _lines(reading: Reading) -> list[tuple[str, Text]]:
+def _lines(reading: Reading, verbose: bool) -> list[tuple[str, Text]]:
     run, reward = reading.run, reading.reward
-    lines = [field("run", _what_was_read(run))]
+    lines = [field("verdict", reading.judgement.says, style="bold"), field("run", _what_was_read(run))]
     lines.append(field("reward", f"{reward.shape}: {reward.says}" if reward.says else reward.shape, style="bold"))
-    lines += [_found(finding) for finding in reading.findings]
-    lines += [field("event", one.says) for one in run.events[:SHOWN]]
-    if len(run.events) > SHOWN:
-        lines.append(field("event", f"{len(run.events) - SHOWN} more (--json lists all)"))
+    if verbose:
+        lines.append(field("", _shares(reward.probabilities)))
+        lines += [field("reward", f"{one.name}: {one.shape} (p = {one.p:.2f})") for one in reward.others]
+    lines += _sections(reading, verbose)
+    serious = [finding for finding in reading.findings if finding.severity != "note"]
+    notes = [finding for finding in reading.findings if finding.severity == "note"]
+    lines += [_found(finding) for finding in serious]
+    lines += _some_of("note", [_found(finding) for finding in notes], verbose)
+    lines += _some_of(
+        "normal", [field("normal", f"{one.says.rstrip('.')}: {one.because}.") for one in reading.expected], verbose
+    )
+    lines += _some_of("event", [field("event", one.says) for one in run.events], verbose)
     lines += [field("note", note) for note in run.notes]
     if run.missing:
         lines.append(field("missing", ", ".join(one.what for one in run.missing)))
     if run.unread_keys:
-        lines.append(field("unread", _some(run.unread_keys)))
+        lines.append(field("unread", _names(run.unread_keys)))
     return lines
+
+
+def _sections(reading: Reading, verbose: bool) -> list[tuple[str, Text]]:
+    """KL against reward, the policy loss and the machine, where they have something to say."""
+    kl, loss, machine = reading.kl_reward, reading.policy_loss, reading.resources
+    lines = []
+    if kl.says and (verbose or kl.regime not in ("undecided", "no_kl")):
+        lines.append(field("kl", f"{kl.regime}: {kl.says}"))
+    if loss.why and (verbose or loss.pattern != "undecided"):
+        lines.append(field("loss", f"{loss.pattern.replace('_', ' ')}: {loss.why}"))
+    if machine.phases:
+        shares = ", ".join(f"{name} {use.share:.0%}" for name, use in machine.phases.items())
+        lines.append(
+            field("time", f"{shares}" + (f"; {machine.bottleneck} is the bottleneck" if machine.bottleneck else ""))
+        )
+    if verbose:
+        lines += [field("time", note) for note in machine.notes]
+        lines += [field("process", f"{one.process}: {one.effect} (p = {one.p:.2f})") for one in reading.conflicts]
+        lines += [
+            field("kl", f"steps {one.first_step} to {one.last_step}: {one.regime} (p = {one.p:.2f})")
+            for one in kl.segments
+        ]
+    return lines
+
+
+def _some_of(name: str, lines: list[tuple[str, Text]], verbose: bool) -> list[tuple[str, Text]]:
+    """All of them, or the first few and how many there are besides."""
+    if verbose or len(lines) <= NOTES + 1:
+        return lines
+    return [*lines[:NOTES], field(name, f"{len(lines) - NOTES} more (--verbose shows all)")]
+
+
+def _shares(probabilities: Mapping[str, float]) -> str:
+    ranked = sorted(probabilities.items(), key=lambda item: -item[1])
+    return ", ".join(f"{word} {p:.2f}" for word, p in ranked if p >= 0.01)
 
 
 def _what_was_read(run: RunSummary) -> str:
@@ -49,6 +97,6 @@ def _found(finding: Finding) -> tuple[str, Text]:
     return field(finding.severity, f"{finding.says} ({sure})", style=STYLES[finding.severity])
 
 
-def _some(names: tuple[str, ...]) -> str:
+def _names(names: tuple[str, ...]) -> str:
     shown = ", ".join(names[:SHOWN])
     return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")

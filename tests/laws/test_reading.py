@@ -24,13 +24,18 @@ def entries(run: str) -> list[Entry]:
     return history
 
 
-def written(folder: Path, run: str, rows: list[Entry]) -> Path:
+def written(folder: Path, run: str, rows: list[Entry], *, until: int | None = None) -> Path:
+    """The run with other rows; samples up to `until` come along."""
     if run == "collapsed":
         (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     else:
         state = json.loads((EXAMPLES / run / "trainer_state.json").read_text())
         (folder / "trainer_state.json").write_text(json.dumps({**state, "log_history": rows}))
     (folder / "config.json").write_text((EXAMPLES / run / "config.json").read_text())
+    (folder / "rollouts").mkdir(exist_ok=True)
+    for samples in (EXAMPLES / run / "rollouts").glob("*.jsonl"):
+        if until is None or int(samples.stem) <= until:
+            (folder / "rollouts" / samples.name).write_bytes(samples.read_bytes())
     return folder
 
 
@@ -68,7 +73,7 @@ def test_twin_runs_read_the_same(run: str, twin: str, tmp_path: Path) -> None:
 def test_until_reads_like_a_run_that_ended_there(run: str, tmp_path: Path) -> None:
     k = 200
     rows = [row for row in entries(run) if int(str(row["step"])) <= k]
-    assert said(EXAMPLES / run, until=k) == said(written(tmp_path, run, rows))
+    assert said(EXAMPLES / run, until=k) == said(written(tmp_path, run, rows, until=k))
 
 
 def test_the_same_run_reads_the_same_twice(example: Path) -> None:

@@ -11,7 +11,7 @@ from ..statement import Statement
 from . import classes
 
 RESOLUTION = 0.02  # of the run: half the distance between neighbouring corners of the shape bank
-GOLDEN = 0.5 * (5**0.5 - 1)
+GOLDEN = 0.5 * (5**0.5 - 1)  # ratio: multiples of it, modulo 1, fill an interval evenly
 
 
 @dataclass(frozen=True, slots=True)

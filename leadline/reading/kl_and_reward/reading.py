@@ -1,11 +1,10 @@
-"""KL against reward: the policy changes, but does it gain?"""
+"""What is said about KL against reward."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .finding import Finding
-from .view import View
+from ..finding import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,9 +25,5 @@ class KlReward:
     p: float | None = None
     since_step: int | None = None
     segments: tuple[Regime, ...] = ()
+    says: str = ""
     findings: tuple[Finding, ...] = ()
-
-
-def read(view: View) -> KlReward:
-    """How KL and reward move together, now and over the run."""
-    return KlReward()

@@ -1,11 +1,10 @@
-"""The policy loss: first what the logged loss is, then what it does."""
+"""What is said about the policy loss."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .finding import Finding
-from .view import View
+from ..finding import Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +15,3 @@ class PolicyLoss:
     pattern: str = "undecided"
     why: str = "not read yet"
     findings: tuple[Finding, ...] = ()
-
-
-def read(view: View) -> PolicyLoss:
-    """What the logged policy loss is, and what it does."""
-    return PolicyLoss()

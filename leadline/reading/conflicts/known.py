@@ -1,0 +1,48 @@
+"""Causes everybody knows: steps that also evaluate or save."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...curve.deviates import probability_below
+from ...run import Run, Steps, Values
+from ..finding import BAR, Evidence, Finding
+from .clock import LEAST_STEPS
+
+Flags = NDArray[np.bool_]
+
+NOTICEABLE = 0.05  # ratio: a slow-down by less costs nobody a thought, and an effect surely below it is harmless
+
+
+def known_causes(run: Run) -> tuple[Finding, ...]:
+    """Steps that also evaluate or save, where that makes them longer."""
+    series = run.get("time/step")
+    if series is None:
+        return ()
+    usable = series.finite & (series.values > 0)
+    usable[:1] = False  # the first step compiles, loads and warms up
+    steps, took = series.steps[usable], series.values[usable]
+    evaluated = {step for one in run.series if one.name.startswith("eval/") for step in one.steps.tolist()}
+    saved = {checkpoint.step for checkpoint in run.checkpoints}
+    causes = (("conflict.evaluation", "evaluate", evaluated), ("conflict.checkpoint", "save a checkpoint", saved))
+    found = (_longer(name, what, steps, took, np.isin(steps, sorted(marked))) for name, what, marked in causes)
+    return tuple(finding for finding in found if finding is not None)
+
+
+def _longer(name: str, what: str, steps: Steps, took: Values, marked: Flags) -> Finding | None:
+    if marked.sum() < LEAST_STEPS or marked.sum() > len(steps) / 2:
+        return None
+    there, away = np.log(took[marked]), np.log(took[~marked])
+    error = math.hypot(there.std(ddof=1) / math.sqrt(len(there)), away.std(ddof=1) / math.sqrt(len(away)))
+    difference = float(there.mean() - away.mean())
+    p = probability_below(difference / error, len(there) - 1) if error > 0 else float(difference > 0)
+    if p <= BAR or difference <= math.log1p(NOTICEABLE):
+        return None
+    share = float(took[marked].sum() / took.sum())
+    ratio = math.exp(difference)
+    says = f"Steps that also {what} take {ratio:.2f} times as long; they are {100 * share:.0f} % of the time."
+    span = Evidence("time/step", int(steps[0]), int(steps[-1]))
+    return Finding(name, round(p, 4), "note", says, int(steps[marked][0]), (span,))

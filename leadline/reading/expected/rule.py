@@ -1,0 +1,92 @@
+"""A rule: an odd value that is normal under circumstances the run itself shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...run import Run, Series, Values
+from ..view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """An odd value that is normal in this run."""
+
+    id: str
+    says: str
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`look` gives the sentence and its reason, or nothing where the rule does not apply."""
+
+    id: str
+    triggers: str  # what has to be seen, in words
+    look: Callable[[View], tuple[str, str] | None]
+
+
+GROUP_CENTRED = (
+    "grpo",
+    "rloo",
+    "dapo",
+    "dr_grpo",
+    "drgrpo",
+    "gspo",
+    "reinforce++",
+    "cispo",
+    "gmpo",
+)  # advantages sum to 0
+
+
+def finite(series: Series | None) -> Values:
+    """The numbers of a series; none where it was not logged."""
+    return np.empty(0) if series is None else series.values[series.finite]
+
+
+def first_of(run: Run, *names: str) -> Series | None:
+    """The first of these series that holds a number."""
+    return next((one for name in names if (one := run.get(name)) is not None and one.finite.any()), None)
+
+
+def on_policy(run: Run) -> bool | None:
+    """Whether each batch is used for one update only; None when the configuration does not say."""
+    updates = run.config.updates_per_batch
+    return None if updates is None else updates <= 1
+
+
+def group_centred(run: Run) -> bool:
+    """Whether advantages are centred within groups or batches, by the algorithm's name."""
+    return (run.config.algorithm or "").lower() in GROUP_CENTRED
+
+
+def in_its_own_unit(values: Values) -> Values:
+    """The values over their largest size, so that squares of very large and very small ones are still numbers."""
+    largest = float(np.abs(values).max(initial=0.0))
+    return values / largest if largest > 0 else values
+
+
+def about_zero(values: Values, scatter: float) -> bool:
+    """Whether the mean lies within so many standard deviations of zero; a constant is there only if it is 0."""
+    own = in_its_own_unit(values)
+    return bool(abs(own.mean()) < scatter * own.std()) if np.ptp(own) > 0 else not own.any()
+
+
+def correlation(one: Values, other: Values) -> float:
+    """Of two rows of equal length; 0 where one of them does not move."""
+    ours, theirs = (in_its_own_unit(row) - in_its_own_unit(row).mean() for row in (one, other))
+    size = float(np.linalg.norm(ours) * np.linalg.norm(theirs))
+    return float(ours @ theirs) / size if size > 0 else 0.0
+
+
+def paired(one: Series, other: Series) -> tuple[Values, Values]:
+    """The values of two series at the steps at which both are numbers."""
+    _, ours, theirs = np.intersect1d(one.steps[one.finite], other.steps[other.finite], return_indices=True)
+    return one.values[one.finite][ours], other.values[other.finite][theirs]
+
+
+def framework(run: Run) -> str:
+    return run.framework or ""

@@ -1,0 +1,139 @@
+"""The shortcut search: what high-reward samples share now that high-reward samples lacked at first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sampler import Batch
+from .grams import END_MARK, stream
+from .measure import BASELINE, last_before
+from .text import DIGIT, Text
+
+Flags = NDArray[np.bool_]
+
+ORDER = 3  # tokens: the longest phrase looked for
+COMMON = 0.8  # of the samples: what so many share is shared
+SELDOM = 0.2  # of the samples: what so few have is lacking
+LATE = 3  # batches: the present
+FEWEST = 8  # samples: with fewer on either side, chance finds a phrase that parts them
+PHRASES = 3  # named at most
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A phrase that came into, or went out of, what is rewarded."""
+
+    phrase: str
+    gained: bool  # it came in; else it went out
+    early: float  # share of early high-reward samples that have it
+    late: float
+    low: float | None  # share of late low-reward samples that have it; None: there are none
+    since: int  # the last step before most high-reward samples were as they are now
+
+
+def marks(text: Text, batches: Sequence[Batch]) -> tuple[Mark, ...]:
+    """The phrases that best part late high-reward samples from early ones, the clearest first."""
+    scores = np.asarray([one.score for batch in batches for one in batch.samples])
+    high = rewarded(scores, text.batch)
+    early, late = high & (text.batch < BASELINE), high & (text.batch >= max(len(batches) - LATE, BASELINE))
+    if min(early.sum(), late.sum()) < FEWEST:
+        return ()
+    read = stream(text, text.forms if text.words is None else text.tokens, ORDER)
+    found: list[Mark] = []
+    for order in range(ORDER):
+        found += _of_order(text, batches, read.grams[order], read.sample, (order, high, early, late))
+    found.sort(key=lambda one: (-abs(one.late - one.early), -len(one.phrase), one.phrase))
+    return tuple(_different(found))
+
+
+def rewarded(scores: NDArray[np.float64], batch: NDArray[np.int64]) -> Flags:
+    """Samples at or above the median reward of their step. Where all are equal, all of them: nothing else is paid."""
+    high = np.zeros(len(scores), dtype=bool)
+    for one in range(int(batch.max()) + 1 if len(batch) else 0):
+        inside = np.flatnonzero((batch == one) & np.isfinite(scores))
+        if len(inside):
+            high[inside] = scores[inside] >= np.median(scores[inside])
+    return high
+
+
+def _of_order(
+    text: Text,
+    batches: Sequence[Batch],
+    grams: NDArray[np.uint64],
+    sample: NDArray[np.int64],
+    chosen: tuple[int, Flags, Flags, Flags],
+) -> list[Mark]:
+    order, high, early, late = chosen
+    relevant = (early | late)[sample]
+    kinds, first, inverse = np.unique(grams[relevant], return_index=True, return_inverse=True)
+    owners = sample[relevant]
+    pairs = np.unique(inverse.astype(np.int64) * len(text.batch) + owners)
+    kind, owner = pairs // len(text.batch), pairs % len(text.batch)
+    shares = [np.bincount(kind[side[owner]], minlength=len(kinds)) / side.sum() for side in (early, late)]
+    gained = (shares[0] <= SELDOM) & (shares[1] >= COMMON)
+    lost = (shares[0] >= COMMON) & (shares[1] <= SELDOM)
+    places = np.flatnonzero(relevant)[first]
+    ranked = sorted(np.flatnonzero(gained | lost).tolist(), key=lambda one: -abs(shares[1][one] - shares[0][one]))
+    found = []
+    for one in ranked[: 4 * PHRASES]:
+        has = np.zeros(len(text.batch), dtype=bool)
+        has[sample[grams == kinds[one]]] = True
+        low = ~high & (text.batch >= len(batches) - LATE)
+        found.append(
+            Mark(
+                _spelled(text, int(places[one]), order),
+                bool(gained[one]),
+                float(shares[0][one]),
+                float(shares[1][one]),
+                float(has[low].mean()) if low.sum() >= FEWEST else None,
+                _since(batches, text.batch, high, has == bool(gained[one])),
+            )
+        )
+    return found
+
+
+def _since(batches: Sequence[Batch], batch: NDArray[np.int64], high: Flags, as_now: Flags) -> int:
+    most = [
+        bool(np.mean(as_now[high & (batch == one)]) > 0.5) if (high & (batch == one)).any() else False
+        for one in range(len(batches))
+    ]
+    return batches[last_before(np.asarray(most))].step
+
+
+def _spelled(text: Text, place: int, order: int) -> str:
+    """The phrase that ends at a token of the stream, which holds one more token, the end, after each whole sample."""
+    sizes = np.diff(text.starts) + text.ends
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    piece = int(np.searchsorted(starts, place, side="right")) - 1
+    inside = place - int(starts[piece])
+    at_end = bool(text.ends[piece]) and inside == int(sizes[piece]) - 1
+    first = int(text.starts[piece]) + max(inside - order, 0)
+    last = int(text.starts[piece]) + inside + (not at_end)
+    opening = "<start>" if inside - order < 0 and bool(text.begins[piece]) else ""
+    return opening + text.spell(first, last) + (END_MARK if at_end else "")
+
+
+def _different(found: Sequence[Mark]) -> list[Mark]:
+    """Without those that say the same as a clearer one."""
+    kept: list[Mark] = []
+    for one in found:
+        if not any(one.phrase in other.phrase or other.phrase in one.phrase for other in kept):
+            kept.append(one)
+    return kept[:PHRASES]
+
+
+def sentence(found: Sequence[Mark]) -> str:
+    """What came in and what went out, in words."""
+    parts = []
+    for one in found:
+        verb = "now contain" if one.gained else "no longer contain"
+        low = "" if one.low is None or math.isnan(one.low) else f", {100 * one.low:.0f} % of low-reward ones"
+        shares = f"{100 * one.late:.0f} %{low}; {100 * one.early:.0f} % at the start"
+        parts.append(f"high-reward samples {verb} {one.phrase!r} ({shares})")
+    digits = f" ({DIGIT} is any digit)" if any(DIGIT in one.phrase for one in found) else ""
+    return "; ".join(parts) + digits

@@ -1,0 +1,66 @@
+"""Truncation: the share of answers cut off at the length cap, against its own start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...run import Run, Series
+from ..finding import Evidence, Finding
+from ..view import View
+from .measure import HALF_WAY, last_before
+
+CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
+START = 5  # points: the run's own start
+CUT_NOW = 0.5  # of the answers that used to finish: so many of them are cut off now
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """How sure it is that truncation rose far, and half as far."""
+
+    far: float
+    half: float
+    start: float
+    now: float
+    since: int
+    evidence: Evidence
+
+
+def truncated(run: Run) -> Series | None:
+    """Share of answers that were cut off, logged as such or as the share that ended by themselves."""
+    cut, ended = run.get(CUT), run.get(ENDED)
+    if cut is not None or ended is None:
+        return cut
+    return Series(CUT, ended.key, ended.kind, ended.steps, 1.0 - ended.values, ended.walls)
+
+
+def witness(view: View) -> Cut | None:
+    """How far truncation has risen; None where it was never logged, or is no higher than at the start."""
+    series = truncated(view.run)
+    if series is None:
+        return None
+    values, steps = series.values[series.finite], series.steps[series.finite]
+    if len(values) <= START:
+        return None
+    start = float(values[:START].mean())
+    bars = [start + share * CUT_NOW * (1.0 - start) for share in (1.0, HALF_WAY)]
+    if start >= 1.0 or not (values[-START:] > bars[1]).any():
+        return None
+    curve = view.curve(CUT) if view.run.get(CUT) is not None else view.fit(series)
+    if curve is None or not curve.decidable:
+        return None
+    far, half = (float((curve.seen[:, -1] > bar).mean()) for bar in bars)
+    now = min(float(curve.seen[:, -1].mean()), 1.0)
+    level = np.interp(steps, curve.grid[: curve.now + 1], curve.seen.mean(axis=0))
+    since = int(steps[last_before(level > (start + now) / 2)])
+    return Cut(far, half, start, now, since, Evidence(series.name, int(steps[0]), int(steps[-1])))
+
+
+def finding(cut: Cut, p: float) -> Finding:
+    says = (
+        f"{100 * cut.now:.0f} % of the answers are cut off at the length cap, {100 * cut.start:.0f} % at the start. "
+        "What is cut off has no end, and its reward may say little about it."
+    )
+    return Finding("generation.truncation", round(p, 4), "concern", says, cut.since, (cut.evidence,))

@@ -1,0 +1,187 @@
+"""What the samples say: coherence, diversity, truncation, and whether reward is paid for something new."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...run import Rollout
+from ..finding import BAR, Evidence, Finding, Severity
+from ..reward import HEADLINE
+from ..sampler import Batch, joined
+from ..view import View
+from . import shortcut, truncation
+from .coherence import RARE, STRANGER, repeating, strangeness
+from .diversity import LOST, variety, within_prompts
+from .measure import BASELINE, HALF_WAY, RUNNING, Measure
+from .samples import early_and_late, shortened
+from .text import Text, as_text
+
+OFTEN = 0.2  # of the answers: fewer that repeat themselves are not worth a sentence
+SAME = 0.5  # of the early difference between answers to one prompt: less is left
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Witness:
+    """A measure, how sure it is that it has moved far, and half as far."""
+
+    measure: Measure
+    far: float
+    half: float
+    since: int  # the last step before it had moved half as far for good
+
+    @classmethod
+    def of(cls, view: View, measure: Measure | None, start: float, change: float) -> Witness | None:
+        if measure is None:
+            return None
+        far, half = measure.beyond(view, start + change, start + HALF_WAY * change)
+        return cls(measure, far, half, measure.since(start + HALF_WAY * change))
+
+
+def read_witnesses(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
+    """The findings of the samples and of truncation. A witness that moved far is enough; so are two half as far."""
+    cut = truncation.witness(view)
+    batches = joined(batches)
+    if len(batches) < BASELINE + RUNNING:
+        return (truncation.finding(cut, cut.far),) if cut is not None and cut.far >= BAR else ()
+    text = as_text([[one.output for one in batch.samples] for batch in batches])
+    steps = np.asarray([batch.step for batch in batches], dtype=np.int64)
+    alone = np.concatenate([np.arange(len(batch.samples)) < len(batch.alone) for batch in batches])
+    strange = Witness.of(view, strangeness(text, steps), RARE, RARE * (STRANGER - 1))
+    varied = Witness.of(view, variety(text, steps, alone), 1.0, -LOST)
+    if strange is not None and strange.half > 0.5:
+        strange = _less_what_prompts_explain(view, batches, strange)
+    p_cut, p_strange, p_varied = _together(cut, strange, varied)
+    found = []
+    if cut is not None and p_cut >= BAR:
+        found.append(truncation.finding(cut, p_cut))
+    if strange is not None and p_strange >= BAR:
+        found.append(_incoherent(batches, strange, p_strange))
+    if varied is not None and max(p_varied, varied.half) >= BAR:
+        found.append(_alike(batches, varied, p_varied))
+    found += _same_within(view, batches)
+    since = [one.since for one, p in ((strange, p_strange), (varied, p_varied)) if one is not None and p >= 0.5]
+    lost = max(p_strange, p_varied)
+    return (*found, *_shortcut(view, text, batches, lost, min(since, default=None)))
+
+
+def _together(*witnesses: Witness | truncation.Cut | None) -> list[float]:
+    """Each witness's probability by itself, or with the best of the others where both moved half as far."""
+    halves = [0.0 if one is None else one.half for one in witnesses]
+    said = []
+    for place, one in enumerate(witnesses):
+        others = halves[:place] + halves[place + 1 :]
+        said.append(0.0 if one is None else max(one.far, one.half * max(others)))
+    return said
+
+
+def _less_what_prompts_explain(view: View, batches: Sequence[Batch], strange: Witness) -> Witness:
+    """New prompts ask for new words. Where the prompts grew stranger at the same time, by as much as would be a finding
+    in the answers, the answers have to outdo them."""
+    asked = strangeness(as_text([[one.prompt for one in batch.alone] for batch in batches]), strange.measure.steps)
+    if asked is None:
+        return strange
+    after = asked.steps > strange.since
+    before = ~after
+    before[:BASELINE] = False  # by construction RARE
+    was = max(float(np.median(asked.values[before])), RARE) if before.any() else RARE
+    grew = float(np.median(asked.values[after])) / was if after.any() else 1.0
+    if grew < STRANGER:
+        return strange
+    return Witness.of(view, strange.measure, RARE, RARE * (grew * STRANGER - 1)) or strange
+
+
+def _incoherent(batches: Sequence[Batch], strange: Witness, p: float) -> Finding:
+    measure = strange.measure
+    late = repeating([one.output for batch in batches[-RUNNING:] for one in batch.alone])
+    early = repeating([one.output for batch in batches[:BASELINE] for one in batch.alone])
+    loops = f" {100 * late:.0f} % of the answers repeat themselves, {100 * early:.0f} % at first." * (
+        late > max(2 * early, OFTEN)
+    )
+    says = (
+        f"The text has left what this run wrote at first: {100 * measure.late:.0f} % of it is stranger than all but "
+        f"{100 * RARE:.0f} % of the early samples.{loops}"
+    )
+    return Finding("generation.coherence", round(p, 4), "concern", says, strange.since, _evidence(batches, measure))
+
+
+def _alike(batches: Sequence[Batch], varied: Witness, p: float) -> Finding:
+    measure = varied.measure
+    severity: Severity = "concern" if p >= BAR else "note"
+    says = (
+        f"Answers to different prompts have become alike: in the same amount of text they hold "
+        f"{100 * (1 - measure.late):.0f} % fewer different phrases than at first."
+    )
+    p = p if p >= BAR else varied.half
+    return Finding("generation.diversity", round(p, 4), severity, says, varied.since, _evidence(batches, measure))
+
+
+def _same_within(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
+    """Answers to one prompt became one answer, and not the one that earns most: exploration has ended too early."""
+    steps, shares = within_prompts(batches)
+    if len(steps) < BASELINE + RUNNING or float(shares[:BASELINE].mean()) == 0:
+        return ()
+    bar = SAME * float(shares[:BASELINE].mean())
+    if np.median(shares[-RUNNING - 1 :]) > bar or _right(batches):
+        return ()
+    measure = Measure("text/within_prompts", steps, shares, np.full(len(steps), np.inf))
+    (p,) = measure.beyond(view, bar)
+    if p < BAR:
+        return ()
+    late, early = 100 * measure.late, 100 * measure.early
+    says = (
+        f"Answers to one prompt have become nearly the same, and not the best ones: {late:.0f} % of a group differ "
+        f"from the rest, {early:.0f} % at first."
+    )
+    evidence = Evidence("rollouts", int(steps[0]), int(steps[-1]), samples=_last_group(batches))
+    return (Finding("generation.diversity", round(p, 4), "note", says, measure.since(bar), (evidence,)),)
+
+
+def _right(batches: Sequence[Batch]) -> bool:
+    """Groups of the last batches mostly earn the highest reward that any sample got."""
+    best = max((batch.highest for batch in batches if batch.highest == batch.highest), default=np.nan)
+    groups = [group for batch in batches[-RUNNING - 1 :] for group in batch.groups]
+    return sum(float(np.median([one.score for one in group])) >= best for group in groups) * 2 > len(groups)
+
+
+def _last_group(batches: Sequence[Batch]) -> tuple[Rollout, ...]:
+    return next((tuple(map(shortened, batch.groups[-1][:3])) for batch in reversed(batches) if batch.groups), ())
+
+
+def _shortcut(
+    view: View, text: Text, batches: Sequence[Batch], p_lost: float, since: int | None
+) -> tuple[Finding, ...]:
+    """Reward rose while the text was lost: it is paid for something else. Without a loss, what came in is only noted,
+    since a right answer parts high from low reward as well."""
+    marks = shortcut.marks(text, batches)
+    p = p_lost * _rose(view)
+    if p >= BAR:
+        shared = f" {_capital(shortcut.sentence(marks))}." if marks else ""
+        moved = "Reward rose while the text moved away from what was rewarded at first"
+        says = f"{moved}: it may be paying for a shortcut.{shared}"
+        severity: Severity = "concern"
+    elif marks and _rose(view) >= BAR:
+        p, severity, since = _rose(view), "note", min(one.since for one in marks)
+        says = f"{_capital(shortcut.sentence(marks))}. That may be what was learned or a shortcut; the samples tell."
+    else:
+        return ()
+    shown = Evidence("rollouts", batches[0].step, batches[-1].step, samples=early_and_late(batches))
+    return (Finding("generation.shortcut", round(p, 4), severity, says, since, (shown,)),)
+
+
+def _rose(view: View) -> float:
+    curve = view.curve(HEADLINE)
+    if curve is None or not curve.decidable:
+        return 0.0
+    return float(((curve.seen[:, -1] > curve.seen[:, 0]) & ~curve.trendless).mean())
+
+
+def _evidence(batches: Sequence[Batch], measure: Measure) -> tuple[Evidence, ...]:
+    text = f"{measure.name}: {measure.early:.2f} at first, {measure.late:.2f} now"
+    return (Evidence("rollouts", batches[0].step, batches[-1].step, text, early_and_late(batches)),)
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

@@ -1,0 +1,56 @@
+"""KL against reward: the policy changes, but does it gain? Now, and as segments over the run."""
+
+from __future__ import annotations
+
+from ..finding import BAR
+from ..paths import lost, share
+from ..reward import HEADLINE
+from ..view import View
+from .destructive import destructive
+from .distance import distance
+from .drift import drift_without_benefit
+from .frontier import over_optimisation
+from .reading import KlReward, Regime
+from .regimes import now, segments
+from .resets import resets
+from .unlogged import without_kl
+
+__all__ = ["KlReward", "Regime", "read"]
+
+SAID = BAR * BAR  # joint probability: two directions, each at the bar at which a single word is said
+
+
+def read(view: View) -> KlReward:
+    """How KL and reward move together, now and over the run."""
+    kl, reward = distance(view), view.curve(HEADLINE)
+    if kl is None:
+        return without_kl(view)
+    if reward is None or not reward.decidable or not kl.decidable:
+        return KlReward(says="too little was logged to read KL against reward", findings=resets(view, kl))
+    word, p = now(kl, reward)
+    stretches = segments(kl, reward)
+    since = stretches[-1].first_step if stretches[-1].regime == word else None
+    findings = (
+        *(resets(view, kl) if share(lost(reward)) <= BAR else ()),
+        *drift_without_benefit(view, kl, reward),
+        *destructive(view, kl, reward),
+        *over_optimisation(kl, reward),
+    )
+    said = word if p > SAID else "undecided"
+    below = "; the reward rests below what it once had" if word.endswith("/flat") and share(lost(reward)) > BAR else ""
+    says = MEANING[said] + (below if said == word else "")
+    return KlReward(said, round(p, 4), since if said == word else None, stretches, says, findings)
+
+
+MEANING = {
+    "rising/rising": "the policy is changing and improving",
+    "rising/flat": "the policy keeps moving away and the reward does not follow",
+    "rising/declining": "the policy moves away and the reward falls: destructive",
+    "stable/rising": "the reward still rises without further drift: the best case",
+    "stable/flat": "the policy has stopped moving and the reward with it",
+    "stable/declining": "the reward falls though the policy's distance holds: look at the task and the reward itself",
+    "falling/rising": "the policy comes back towards its reference while the reward rises",
+    "falling/flat": "the policy comes back towards its reference and the reward holds",
+    "falling/declining": "the policy comes back towards its reference and gives reward up",
+    "undecided": "which way KL and reward go together cannot be told yet",
+}

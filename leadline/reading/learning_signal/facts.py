@@ -1,0 +1,113 @@
+"""Exact facts that say a step taught nothing: every group tied, all rewards or advantages equal, a gradient of 0."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...curve.bins import LEAST
+from ...run import Run, Series
+from ..generations.measure import last_before
+from ..reward import HEADLINE
+from ..sampler import Batch
+from .standing import FEWEST, present
+
+Flags = NDArray[np.bool_]
+Said = tuple[NDArray[np.int64], Flags]  # steps, and on which of them it holds
+
+ZERO_STD, SOLVE_ALL, SOLVE_NONE = "group/zero_std_frac", "group/solve_all_frac", "group/solve_none_frac"
+GRADIENT = "grad_norm"
+NEARLY_ALL = 0.9  # of the steps, or of the answers: then the rest does not matter
+ANGLES = 4096  # parts of a right angle: fine enough for three digits
+
+
+def dead_steps(run: Run) -> tuple[NDArray[np.int64], Flags]:
+    """The steps, and on which of them something says that there was nothing to learn from."""
+    said = [one for one in (_all_tied(run), _equal(run, "reward"), _equal(run, "adv"), _no_gradient(run)) if one]
+    constant = _constant(run)
+    if constant is not None:
+        said.append(constant)
+    dead: dict[int, bool] = {}
+    for steps, flags in said:
+        for step, flag in zip(steps.tolist(), flags.tolist(), strict=True):
+            dead[step] = dead.get(step, False) or flag
+    ordered = sorted(dead)
+    return np.asarray(ordered, dtype=np.int64), np.asarray([dead[step] for step in ordered], dtype=bool)
+
+
+def _all_tied(run: Run) -> Said | None:
+    tied = tied_share(run)
+    return None if tied is None else (tied.steps[tied.finite], tied.values[tied.finite] >= 1.0)
+
+
+def tied_share(run: Run) -> Series | None:
+    """Share of groups whose rewards are all equal, logged as such or as all right and all wrong."""
+    tied, right, wrong = (run.get(name) for name in (ZERO_STD, SOLVE_ALL, SOLVE_NONE))
+    if tied is not None or right is None or wrong is None:
+        return tied
+    steps, one, other = np.intersect1d(right.steps, wrong.steps, return_indices=True)
+    return Series(ZERO_STD, f"{right.key} + {wrong.key}", right.kind, steps, right.values[one] + wrong.values[other])
+
+
+def _equal(run: Run, what: str) -> Said | None:
+    """The lowest and the highest are one and the same; whitening leaves equal advantages equal."""
+    low, high = run.get(f"{what}/min"), run.get(f"{what}/max")
+    if low is None or high is None:
+        return None
+    steps, one, other = np.intersect1d(low.steps, high.steps, return_indices=True)
+    return steps, low.values[one] == high.values[other]  # NaN equals nothing
+
+
+def _no_gradient(run: Run) -> Said | None:
+    """A norm that was never anything but 0 is not logged, not zero: some backends write it so."""
+    norm = run.get(GRADIENT)
+    if norm is None or not (norm.values[norm.finite] > 0).any():
+        return None
+    return norm.steps[norm.finite], norm.values[norm.finite] == 0
+
+
+def _constant(run: Run) -> Said | None:
+    """The mean reward of every step is one number: no two groups, and so hardly two samples, ever differed."""
+    series = run.get(HEADLINE)
+    if series is None or series.points < LEAST:
+        return None
+    values = series.values[series.finite]
+    if len(values) < LEAST or np.ptp(values) > 0:
+        return None
+    return series.steps[series.finite], np.ones(len(values), dtype=bool)
+
+
+def nearly_all(steps: NDArray[np.int64], dead: Flags) -> tuple[float, int | None]:
+    """Probability that nearly all present steps are dead, and the last step before it was so."""
+    if len(dead) < LEAST:
+        return 0.0, None
+    recent = dead[-present(len(dead)) :]
+    hits, count = int(recent.sum()), len(recent)
+    p = more_than(NEARLY_ALL, hits, count)
+    width = min(FEWEST, len(dead))
+    mostly = np.convolve(dead, np.ones(width), mode="full")[: len(dead)] > width / 2
+    return p, int(steps[max(last_before(mostly) - width // 2, 0)])
+
+
+def more_than(share: float, hits: int, count: int) -> float:
+    """Probability that the share behind some hits is larger, under Jeffreys' prior, which is flat in the angle whose
+    squared sine is the share.
+
+    >>> round(more_than(0.9, 10, 10), 3), round(more_than(0.5, 5, 10), 3)
+    (0.858, 0.5)
+    """
+    angles = (np.arange(ANGLES) + 0.5) * (np.pi / 2 / ANGLES)
+    logs = 2 * hits * np.log(np.sin(angles)) + 2 * (count - hits) * np.log(np.cos(angles))
+    weights = np.exp(logs - logs.max())
+    return float(weights[np.sin(angles) ** 2 > share].sum() / weights.sum())
+
+
+def tied_samples(batches: tuple[Batch, ...]) -> tuple[float, int | None]:
+    """The same from groups among the samples, where the log itself does not say."""
+    recent = batches[-present(len(batches)) :] if batches else ()
+    tied, all_ = sum(batch.tied for batch in recent), sum(batch.tied + batch.mixed for batch in recent)
+    if all_ < FEWEST or any(batch.mixed for batch in recent):
+        return 0.0, None
+    quiet = np.asarray([batch.mixed == 0 for batch in batches])
+    p = more_than(NEARLY_ALL, tied, all_)
+    return p, batches[last_before(quiet)].step

@@ -1,0 +1,82 @@
+"""Did the prompts themselves change? A harder set of tasks looks like a policy that got worse.
+
+Each step's prompts become one vector, the mean frequency of their character pairs. Steps are interchangeable as long
+as the prompts come from one source, so shuffling them shows how far apart two parts of a run come by chance.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .sampler import Batch
+from .view import View
+
+Floats = NDArray[np.float64]
+
+PAIRS = 512  # places into which character pairs are hashed
+CHARACTERS = 500  # of a prompt, its last ones: what comes before is the same template every time
+SIDE = 3  # steps at least on each side of a change
+SHUFFLES = 199  # draws: a chance of one in two hundred is the least that can be told
+AS_FAR = 1  # orders that part as far: the true one alone, which happens by chance once in 200
+ROUNDING = 1e-9  # of a distance: equal
+SUDDEN = 0.5  # of the whole change lies between the steps next to it; a curriculum moves bit by bit
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeOfPrompts:
+    """The prompts before and after come from different sources."""
+
+    before: int  # the last step seen with the old prompts
+    after: int  # the first with the new
+    p: float
+
+
+def change_of_prompts(view: View) -> ChangeOfPrompts | None:
+    """The sudden change of the prompts, where there is one."""
+    batches = [batch for batch in view.batches if batch.alone]
+    if len(batches) < 2 * SIDE:
+        return None
+    vectors = np.stack([_vector(batch) for batch in batches])
+    rng = np.random.default_rng([PAIRS, len(batches)])
+    orders = np.stack([np.arange(len(batches)), *(rng.permutation(len(batches)) for _ in range(SHUFFLES))])
+    distances = _distances(vectors @ vectors.T, orders)
+    furthest, place = distances.max(axis=1), SIDE + int(distances[0].argmax())
+    as_far = int((furthest >= furthest[0] * (1 - ROUNDING)).sum())
+    if furthest[0] <= ROUNDING or as_far > AS_FAR or not _at_once(vectors, place):
+        return None
+    return ChangeOfPrompts(batches[place - 1].step, batches[place].step, 1 - as_far / len(orders))
+
+
+def _vector(batch: Batch) -> Floats:
+    """The mean frequency of character pairs over the prompts of a step, each prompt counting the same."""
+    total = np.zeros(PAIRS)
+    for sample in batch.alone:
+        codes = np.frombuffer(sample.prompt[-CHARACTERS:].encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
+        if len(codes) > 1:
+            counts = np.bincount((codes[:-1] * 31 + codes[1:]) % PAIRS, minlength=PAIRS)
+            total += counts / counts.sum()
+    return total / len(batch.alone)
+
+
+def _distances(products: Floats, orders: NDArray[np.int64]) -> Floats:
+    """How far apart the two parts lie, (orders, places to split), in units that grow with the evidence. The distance of
+    two means needs only the products of the vectors, which are few."""
+    count = len(products)
+    sums = products[orders[:, :, None], orders[:, None, :]].cumsum(axis=1).cumsum(axis=2)
+    first = np.arange(SIDE, count - SIDE + 1)
+    last = count - first
+    inside, across, all_of_it = sums[:, first - 1, first - 1], sums[:, first - 1, -1], sums[:, -1:, -1]
+    after = all_of_it - 2 * across + inside
+    apart = inside / first**2 + after / last**2 - 2 * (across - inside) / (first * last)
+    distance: Floats = apart * first * last / count
+    return distance
+
+
+def _at_once(vectors: Floats, place: int) -> bool:
+    along = vectors @ (vectors[place:].mean(axis=0) - vectors[:place].mean(axis=0))
+    whole = along[place:].mean() - along[:place].mean()
+    beside = along[place : place + SIDE].mean() - along[place - SIDE : place].mean()
+    return bool(beside > SUDDEN * whole)

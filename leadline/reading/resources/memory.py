@@ -1,0 +1,99 @@
+"""GPU memory: how much room is left, and does use grow from step to step?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...curve.statements import Shape, shape_of
+from ...run import Run, Series, Values
+from ..finding import Evidence, Finding, Severity
+from ..reward import number
+from ..view import View
+from ..wall_clock import StepTimes
+
+LOGGED = ("mem/gpu_alloc_peak", "mem/gpu_reserved_peak", "gpu/mem_used")  # the first that is logged is read
+ROUNDING = 1e-3  # of the level: use that moves by less is the allocator's rounding
+FEWEST = 20  # steps: fewer show no growth
+RISES = ("rising", "accelerating", "decelerating")
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    notes: tuple[str, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def read(view: View, times: StepTimes | None) -> Memory:
+    """Room and growth of GPU memory, from GPU samples or else from what the trainer logs."""
+    total = _total(view.run)
+    series = _by_step(view.run, times) if times is not None else None
+    if series is None:
+        series = next((one for name in LOGGED if (one := view.run.get(name)) is not None), None)
+    if series is None or not series.finite.any():
+        return Memory()
+    peak = float(series.values[series.finite].max())
+    notes: tuple[str, ...] = ()
+    if math.isfinite(total) and total >= peak:
+        left = total - peak
+        notes = (
+            f"the fullest GPU held {number(peak)} of {number(total)} GB at its peak: {number(left)} GB "
+            f"({100 * left / total:.0f} %) to spare",
+        )
+    return Memory(notes, _growth(view, series, total))
+
+
+def _total(run: Run) -> float:
+    total = run.telemetry.gpus.memory_total_gb
+    return float(np.nanmax(total)) if np.isfinite(total).any() else math.nan
+
+
+def _by_step(run: Run, times: StepTimes) -> Series | None:
+    """The most that any GPU held during each step."""
+    gpus = run.telemetry.gpus
+    known = np.isfinite(gpus.memory_gb)
+    place = np.searchsorted(times.ends, gpus.walls[known])
+    inside = place < len(times)
+    inside[inside] &= gpus.walls[known][inside] >= times.starts[place[inside]]
+    if not inside.any():
+        return None
+    most = np.full(len(times), -np.inf)
+    np.maximum.at(most, place[inside], gpus.memory_gb[known][inside])
+    order = np.argsort(times.steps)
+    steps, most = times.steps[order], most[order]
+    seen = np.isfinite(most)
+    return Series("gpu/mem_used", "gpu samples", "GB, the most that any GPU held in the step", steps[seen], most[seen])
+
+
+def _growth(view: View, series: Series, total: float) -> tuple[Finding, ...]:
+    """A trend of use after the first step, which fills the memory for the first time."""
+    later = Series(series.name, series.key, series.kind, series.steps[1:], series.values[1:])
+    held = later.values[later.finite]
+    if len(held) < FEWEST or np.ptp(held[len(held) // 2 :]) <= ROUNDING * abs(float(np.median(held))):
+        return ()
+    curve = view.fit(later)
+    # A level that jumps has found a new longest batch or a guest; growth is what goes on within a stretch.
+    shape = shape_of(curve)
+    if curve.breaks or shape.word not in RISES:
+        return ()
+    now, start = curve.seen[:, -1], curve.seen[:, 0]
+    return (_grows(view.run, later, shape, now - start, float(now.mean()), total),)
+
+
+def _grows(run: Run, series: Series, shape: Shape, risen: Values, now: float, total: float) -> Finding:
+    first, last = int(series.steps[0]), int(series.steps[-1])
+    pace = float(risen.mean()) / max(last - first, 1)  # GB a step
+    grown = number(float(risen.mean()))
+    says = f"GPU memory grows from step to step: by {grown} since step {first}, now {number(now)} GB."
+    severity: Severity = "note"
+    if math.isfinite(total) and pace > 0:
+        full = last + (total - now) / pace
+        planned = run.config.planned_steps or 2 * last - first
+        if full <= planned:
+            severity = "concern"
+            says += f" At this pace it is full at about step {full:.0f}."
+    p = sum(shape.probabilities[word] for word in RISES)
+    span = Evidence(series.name, first, last)
+    return Finding("resources.memory_growth", round(min(p, 1.0), 4), severity, says, first, (span,))

@@ -1,0 +1,172 @@
+"""Which phase of a step takes the time, and whether generation or training is the bottleneck."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...run import Run, Series, Steps, Values
+from ..finding import BAR
+
+OVERLAP = 1.05  # ratio of all phases to the step: more than the whole means that they run at the same time
+SPOKEN = 0.05  # share of step time: a smaller remainder is not worth a note
+
+# What the phase files of trainers call their phases; other names stand as they are.
+CALLED = {
+    "gen": "generate",
+    "generation": "generate",
+    "rollout": "generate",
+    "old_log_prob": "old_logprob",
+    "ref": "ref_logprob",
+    "ref_log_prob": "ref_logprob",
+    "adv": "advantage",
+    "update": "update",
+    "train": "update",
+    "testing": "eval",
+    "validation": "eval",
+    "save_checkpoint": "checkpoint",
+    "update_weights": "weight_sync",
+    "fn/_generate": "generate",
+    "fn/_generate_and_score_completions": "generate",
+    "fn/_calculate_rewards": "reward",
+    "fn/compute_loss": "update",
+}
+GENERATION = ("generate", "wait")  # an asynchronous trainer waits for samples
+TRAINING = ("update", "update_actor", "update_critic", "old_logprob", "ref_logprob", "old_and_ref_logprob", "values",
+            "advantage", "train_phase", "forward", "logprobs_and_reward")  # fmt: skip
+NOT_A_PHASE = ("step", "total", "since_start", "unix", "wall", "wait_frac", "gen_wait")
+PARTS = {"train_phase": ("update_actor", "old_logprob", "ref_logprob"), "update": ("update_actor", "update_critic")}
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseUse:
+    """What one phase of a step takes."""
+
+    share: float
+    power_w: float | None = None
+    memory_gb: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimeByPhase:
+    """Where the time of a step goes."""
+
+    shares: dict[str, float] = field(default_factory=dict)  # of step time, the largest first
+    bottleneck: str | None = None
+    notes: tuple[str, ...] = ()
+
+
+def read(run: Run) -> TimeByPhase:
+    """Shares of step time by phase: from the logged timings, or else from the trainer's phases on the wall clock."""
+    spent, whole = _logged(run)
+    if not spent:
+        spent, whole = _by_the_clock(run)
+    total = 0.0 if whole is None else float(whole.values.sum())
+    if not spent or whole is None or total <= 0:
+        return TimeByPhase()
+    shares = {name: float(one.values.sum()) / total for name, one in spent.items()}
+    shares = {name: share for name, share in sorted(shares.items(), key=lambda item: -item[1]) if share > 0}
+    return TimeByPhase(shares, *_bottleneck(spent, whole, shares))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Spent:
+    """Seconds by step."""
+
+    steps: Steps
+    values: Values
+
+    def at(self, steps: Steps) -> Values:
+        """The seconds at each step, none where the phase did not happen."""
+        found = np.zeros(len(steps))
+        _, ours, theirs = np.intersect1d(steps, self.steps, return_indices=True)
+        found[ours] = self.values[theirs]
+        return found
+
+
+def _logged(run: Run) -> tuple[dict[str, _Spent], _Spent | None]:
+    timed = [series for series in run.series if series.name.startswith("time/") and "@" not in series.name]
+    spent: dict[str, _Spent] = {}
+    for series in timed:
+        raw = series.name.removeprefix("time/")
+        name = CALLED.get(raw, raw)
+        if name not in NOT_A_PHASE and "/" not in name and name not in spent:
+            spent[name] = _usable(series)
+    for name, parts in PARTS.items():
+        if name in spent and any(part in spent for part in parts):
+            del spent[name]  # it is the sum of what is told apart
+    step = run.get("time/step")
+    spent = {name: one for name, one in spent.items() if len(one.steps)}
+    if step is not None and (whole := _usable(step)).values.sum() > 0:
+        return {name: _Spent(whole.steps, one.at(whole.steps)) for name, one in spent.items()}, whole
+    return (spent, _sum(spent)) if len(spent) > 1 else ({}, None)
+
+
+def _usable(series: Series) -> _Spent:
+    good = series.finite & (series.values >= 0)
+    return _Spent(series.steps[good], series.values[good])
+
+
+def _sum(spent: dict[str, _Spent]) -> _Spent:
+    steps = np.unique(np.concatenate([one.steps for one in spent.values()]))
+    return _Spent(steps, np.sum([one.at(steps) for one in spent.values()], axis=0))
+
+
+def _by_the_clock(run: Run) -> tuple[dict[str, _Spent], _Spent | None]:
+    phases = run.telemetry.phases
+    if not len(phases):
+        return {}, None
+    steps, place = np.unique(phases.steps, return_inverse=True)
+    took = phases.ends - phases.starts
+    spent: dict[str, _Spent] = {}
+    for kind, raw in enumerate(phases.names):
+        mine = phases.kinds == kind
+        seconds: Values = np.bincount(place[mine], weights=took[mine], minlength=len(steps)).astype(np.float64)
+        name = CALLED.get(raw, raw)
+        spent[name] = _Spent(steps, seconds + spent[name].values if name in spent else seconds)
+    first, last = np.full(len(steps), np.inf), np.full(len(steps), -np.inf)
+    np.minimum.at(first, place, phases.starts)
+    np.maximum.at(last, place, phases.ends)
+    whole = last - first
+    return (spent, _Spent(steps, whole)) if whole.sum() > 0 else ({}, None)
+
+
+def _bottleneck(
+    spent: dict[str, _Spent], whole: _Spent, shares: dict[str, float]
+) -> tuple[str | None, tuple[str, ...]]:
+    generation, training = (_group(spent, names, whole.steps) for names in (GENERATION, TRAINING))
+    notes = []
+    told = sum(shares.values())
+    if told > OVERLAP:
+        notes.append(
+            f"phases overlap (together {told:.2f} of the step), as in asynchronous trainers: shares do not add up to 1"
+        )
+    elif told < 1 - SPOKEN:
+        notes.append(f"{100 * (1 - told):.0f} % of the step time belongs to no logged phase")
+    if generation is None or training is None:
+        return None, (*notes, "generation and training are not timed apart, so the bottleneck cannot be told")
+    waited = spent["wait"].values.sum() if "wait" in spent else 0.0
+    wins = float(np.mean(generation > training))
+    parts = f"generation {100 * generation.sum() / whole.values.sum():.0f} %, training " + (
+        f"{100 * training.sum() / whole.values.sum():.0f} % of step time"
+    )
+    if max(wins, 1 - wins) <= BAR:
+        return None, (*notes, f"neither is the bottleneck: {parts}, and they take turns at being the longer")
+    name = "generation" if wins > 0.5 else "training"
+    waits = f"; the trainer waits for samples {100 * waited / whole.values.sum():.0f} % of the time" if waited else ""
+    rival = max(((key, share) for key, share in shares.items() if key not in GENERATION + TRAINING),
+                key=lambda item: item[1], default=None)  # fmt: skip
+    longest = max(generation.sum(), training.sum()) / whole.values.sum()
+    if rival is not None and rival[1] > longest:
+        return rival[0], (*notes, f"{rival[0]} takes {100 * rival[1]:.0f} % of step time, more than {parts}{waits}")
+    return name, (*notes, f"{name} is the bottleneck: {parts}{waits}")
+
+
+def _group(spent: dict[str, _Spent], names: tuple[str, ...], steps: Steps) -> Values | None:
+    """Seconds by step of all phases of a group; None where none of them is timed."""
+    members = [spent[name].at(steps) for name in names if name in spent]
+    if not members:
+        return None
+    together: Values = np.sum(members, axis=0)
+    return together

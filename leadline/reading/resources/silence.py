@@ -1,0 +1,95 @@
+"""Silence: a step that took far longer than the run's own rhythm, and a log that stopped."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...run import GpuSamples, Run
+from ..finding import Evidence, Finding, Severity
+from ..reward import number
+from ..wall_clock import StepTimes, known_cause
+from .power import LOW
+
+LONG = 10.0  # usual steps: a shorter pause is not silence
+OUT_OF_RHYTHM = 3.0  # times the longest pauses the run makes regularly
+REGULAR = 0.02  # of all steps: pauses at least that frequent are the run's rhythm
+FEWEST = 10  # steps: fewer have no rhythm
+
+
+def read(run: Run, times: StepTimes | None) -> tuple[Finding, ...]:
+    """Pauses that stand out of the run's own rhythm, in the middle and at the end."""
+    if times is None or len(times) < FEWEST:
+        return ()
+    pauses = np.diff(times.ends)
+    usual = float(np.median(pauses))
+    if usual <= 0:
+        return ()
+    excused = known_cause(run, times.steps)[1:]
+    place = max(2, int(REGULAR * len(pauses)))
+    regular = float(np.sort(pauses)[::-1][min(place, len(pauses) - 1)])
+    bar = max(LONG * usual, OUT_OF_RHYTHM * regular)
+    found = [_paused(run, times, at, usual) for at in np.flatnonzero((pauses > bar) & ~excused).tolist()]
+    return (*found, *_stopped(run, times, usual, bar))
+
+
+def _paused(run: Run, times: StepTimes, at: int, usual: float) -> Finding:
+    pause = float(times.ends[at + 1] - times.ends[at])
+    before, step = int(times.steps[at]), int(times.steps[at + 1])
+    resumed = any(event.kind == "resume" and min(before, step) <= event.step <= step for event in run.events)
+    state = _state(run.telemetry.gpus, float(times.ends[at]), float(times.ends[at + 1]))
+    why = " The run was resumed there." if resumed else state
+    says = f"Step {step} came {pause / usual:.0f} usual steps after the one before it ({_spoken(pause)}).{why}"
+    severity: Severity = "note" if resumed else "concern"
+    return Finding("resources.stall", 1.0, severity, says, step, (Evidence("time/step", before, step),))
+
+
+def _stopped(run: Run, times: StepTimes, usual: float, bar: float) -> tuple[Finding, ...]:
+    """The machine was watched on after the last step, and nothing came."""
+    gpus = run.telemetry.gpus
+    watched = max((float(one.walls[-1]) for one in (gpus, run.telemetry.processes) if len(one)), default=-np.inf)
+    silent = watched - float(times.ends[-1])
+    planned, last = run.config.planned_steps, int(times.steps[-1])
+    if silent <= bar or (planned is not None and last >= planned):
+        return ()
+    after = gpus.walls > times.ends[-1] + usual
+    held = _still_held(gpus, after, float(times.ends[-1]))
+    state = _state(gpus, float(times.ends[-1]) + usual, watched)
+    says = f"Nothing was logged for {silent / usual:.0f} usual steps ({_spoken(silent)}) after step {last}.{state}"
+    if held is False:
+        says += " GPU memory was given back: the run has ended there."
+    severity: Severity = "note" if held is False else "critical" if held else "concern"
+    return (Finding("resources.stall", 1.0, severity, says, last, (Evidence("time/step", last, last),)),)
+
+
+def _still_held(gpus: GpuSamples, after: np.ndarray[tuple[int], np.dtype[np.bool_]], end: float) -> bool | None:
+    """Whether the memory of the training is still taken at the end; None where memory was not sampled."""
+    known = np.isfinite(gpus.memory_gb)
+    before = gpus.memory_gb[known & (gpus.walls <= end)]
+    late = gpus.memory_gb[known & after]
+    if not len(before) or not len(late):
+        return None
+    return bool(late[-1] > before.max() / 2)
+
+
+def _state(gpus: GpuSamples, first: float, last: float) -> str:
+    """What the GPUs did in that time, in a sentence."""
+    inside = (gpus.walls >= first) & (gpus.walls <= last) & np.isfinite(gpus.power_w)
+    outside = ~inside & np.isfinite(gpus.power_w)
+    if inside.sum() < 2 or outside.sum() < 2:
+        return ""
+    then, most = float(np.median(gpus.power_w[inside])), float(np.quantile(gpus.power_w[outside], 0.99))
+    if most <= 0:
+        return ""
+    kind = "idle" if then < LOW * most else "at work"
+    return f" The GPUs were {kind} meanwhile ({number(then)} W, {100 * then / most:.0f} % of the most they draw)."
+
+
+def _spoken(seconds: float) -> str:
+    """Seconds as a person would say them.
+
+    >>> _spoken(42), _spoken(600), _spoken(9000)
+    ('42 s', '10 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{number(seconds)} s"
+    return f"{number(seconds / 60)} min" if seconds < 7200 else f"{number(seconds / 3600)} h"

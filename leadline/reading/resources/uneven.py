@@ -1,0 +1,67 @@
+"""Uneven GPUs: one that works or holds less or more than the others, all along."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...run import Run, Steps, Values
+from ..finding import BAR, Evidence, Finding, Severity
+from ..reward import number
+from ..wall_clock import StepTimes
+
+BLOCKS = 20  # stretches of the run in which the GPUs are compared
+UNEVEN = 0.1  # of the level of the others: a smaller difference is silicon and airflow
+
+
+def read(run: Run, times: StepTimes | None) -> tuple[Finding, ...]:
+    """GPUs that stand apart from the others in power or memory over the training."""
+    gpus = run.telemetry.gpus
+    devices = np.unique(gpus.devices)
+    if len(devices) < 2:
+        return ()
+    first, last = (times.starts[0], times.ends[-1]) if times is not None else (gpus.walls[0], gpus.walls[-1])
+    block = np.floor(BLOCKS * (gpus.walls - first) / max(last - first, 1e-9)).astype(np.int64)
+    found = []
+    for name, values, unit in (("power", gpus.power_w, "W"), ("mem_used", gpus.memory_gb, "GB")):
+        levels = _levels(values, block, gpus.devices, devices)
+        if levels is not None:
+            found += _apart(run, name, unit, levels, devices.tolist())
+    return tuple(found)
+
+
+def _levels(values: Values, block: Steps, of: Steps, devices: Steps) -> Values | None:
+    """(blocks, devices) means; None where not every GPU was sampled in at least half of the blocks."""
+    known = np.isfinite(values) & (block >= 0) & (block < BLOCKS)
+    place = block[known] * len(devices) + np.searchsorted(devices, of[known])
+    size = BLOCKS * len(devices)
+    count = np.bincount(place, minlength=size).astype(np.float64)
+    total = np.bincount(place, weights=values[known], minlength=size)
+    whole = (count.reshape(BLOCKS, -1) > 0).all(axis=1)
+    if whole.sum() < BLOCKS / 2:
+        return None
+    levels: Values = (total / np.maximum(count, 1)).reshape(BLOCKS, -1)[whole]
+    return levels
+
+
+def _apart(run: Run, name: str, unit: str, levels: Values, devices: list[int]) -> list[Finding]:
+    found = []
+    span = Evidence(f"gpu/{name}", run.first_step or 0, run.last_step or 0)
+    for place, device in enumerate(devices):
+        # Of two, nobody can say which one is odd: only the lower one is told, against the other.
+        others = np.median(levels, axis=1) if len(devices) > 2 else levels[:, 1 - place]
+        scale = float(np.median(np.abs(others)))
+        if scale <= 0:
+            continue
+        ratio = (levels[:, place] - others) / scale
+        side = float(np.sign(np.median(ratio)))
+        p = float(np.mean(side * ratio > UNEVEN))
+        if p > BAR and (len(devices) > 2 or side < 0):
+            way = "more" if side > 0 else "less"
+            what = "draws" if unit == "W" else "holds"
+            says = (
+                f"GPU {device} {what} {100 * abs(float(np.median(ratio))):.0f} % {way} than the others all along "
+                f"({number(float(np.median(levels[:, place])))} against {number(scale)} {unit})."
+            )
+            severity: Severity = "concern" if unit == "W" and side < 0 else "note"
+            found.append(Finding("resources.uneven", round(p, 4), severity, says, None, (span,)))
+    return found

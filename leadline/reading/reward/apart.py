@@ -1,0 +1,63 @@
+"""Held-out rewards and components of the training reward, each read by itself and never merged with it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from ...curve.bins import LEAST
+from ..view import View
+
+MOST = 4  # series of a sort: a log with a hundred evaluation sets is not read whole
+SCORES = re.compile(r"reward|score|acc|pass|solve|success|correct|win|maj|best|f1|\bem\b")
+OTHERWISE = re.compile(r"std|len|loss|kl|entropy|time|token|clip|count|min\b|worst|truncat|num_|epoch")
+COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
+
+
+@dataclass(frozen=True, slots=True)
+class Apart:
+    """What a reward other than the training reward does, in one word."""
+
+    name: str
+    shape: str
+    p: float
+
+
+def held_out(view: View) -> tuple[Apart, ...]:
+    """Each held-out reward and what it does."""
+    return _each(view, held_out_names(view))
+
+
+def components(view: View) -> tuple[Apart, ...]:
+    """Each component of the training reward and what it does; none where it has only one, which is itself."""
+    return _each(view, tuple(component_names(view).values()))
+
+
+def held_out_names(view: View) -> tuple[str, ...]:
+    """Held-out scores with enough points to be read, the best logged first."""
+    names = [name for name in view.names(_is_held_out) if _points(view, name) >= LEAST]
+    return tuple(sorted(names, key=lambda name: (-_points(view, name), name))[:MOST])
+
+
+def component_names(view: View) -> dict[str, str]:
+    """The components by their own names; none where there is only one."""
+    found = {match["name"]: name for name in view.names(_is_component) if (match := COMPONENT.fullmatch(name))}
+    return dict(sorted(found.items())[:MOST]) if len(found) > 1 else {}
+
+
+def _each(view: View, names: tuple[str, ...]) -> tuple[Apart, ...]:
+    shapes = ((name, view.shape(name)) for name in names)
+    return tuple(Apart(name, shape.word, round(shape.p, 4)) for name, shape in shapes if shape is not None)
+
+
+def _is_held_out(name: str) -> bool:
+    return name.startswith("eval/") and bool(SCORES.search(name)) and not OTHERWISE.search(name)
+
+
+def _is_component(name: str) -> bool:
+    return COMPONENT.fullmatch(name) is not None
+
+
+def _points(view: View, name: str) -> int:
+    series = view.run.get(name)
+    return 0 if series is None else int(series.finite.sum())

@@ -1,0 +1,239 @@
+"""Each rule fires on its own case and stays silent on the twin that differs in the one thing that matters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from simulated import noise
+
+from leadline.reading import View
+from leadline.reading.expected import RULES, read
+from leadline.run import Config, Event, Rollout, Rollouts, Run, Series
+
+COUNT = 80
+RISE = np.linspace(0.1, 0.9, COUNT)
+
+
+def one(name: str, values: object, *, key: str | None = None, kind: str = "test", first: int = 1) -> Series:
+    column = np.asarray(values, dtype=np.float64)
+    return Series(name, key or name, kind, np.arange(first, first + len(column)), column)
+
+
+def some(name: str, steps: object, values: object) -> Series:
+    return Series(name, name, "test", np.asarray(steps), np.asarray(values, dtype=np.float64))
+
+
+def run(*series: Series, framework: str | None = None, events: tuple[Event, ...] = (), **config: object) -> Run:
+    return Run("here", framework=framework, series=series, config=Config(**config), events=events)  # type: ignore[arg-type]
+
+
+def scored(made: Run, scores: Mapping[int, tuple[float, ...]]) -> Run:
+    kept = {step: tuple(Rollout(step, "q", "a", score) for score in few) for step, few in scores.items()}
+    return replace(made, rollouts=Rollouts(tuple(kept), lambda step: kept[step]))
+
+
+def said(made: Run) -> set[str]:
+    return {expected.id.removeprefix("expected.") for expected in read(View(made))}
+
+
+WIGGLE = 1e-3 * noise(COUNT, seed=1)
+KL = 0.01 + 0.2 * RISE + 0.002 * np.abs(noise(COUNT, seed=2))
+ZERO = np.zeros(COUNT)
+REWARD = one("reward/mean", RISE + 0.02 * noise(COUNT, seed=3))
+FALLEN = one("reward/mean", RISE[::-1] + 0.02 * noise(COUNT, seed=3))
+ENTROPY = one("entropy", 2.0 - RISE + 0.02 * noise(COUNT, seed=4))
+SOLVED = one("reward/mean", np.linspace(0.1, 0.99, COUNT))
+BINARY = one("reward/std", np.sqrt(SOLVED.values * (1 - SOLVED.values)))
+SCALE = (one("reward/min", ZERO), one("reward/max", ZERO + 1))
+TOP = one("reward/mean", np.concatenate([RISE[:40] / 2, np.full(40, 0.97)]))
+STD = one("reward/std", np.concatenate([np.full(40, 0.4), np.full(40, 0.05)]))
+SAWTOOTH = np.where(np.arange(COUNT) % 4 == 0, 9.0, 2.0)
+
+# rule: (a run in which it must be said, its twin in which it must not)
+CASES: dict[str, tuple[Run, Run]] = {
+    "loss_near_zero": (
+        run(one("loss/total", WIGGLE), algorithm="grpo", updates_per_batch=1),
+        run(one("loss/total", WIGGLE), algorithm="grpo", updates_per_batch=4),
+    ),
+    "negative_loss": (run(one("loss/policy", WIGGLE)), run(one("loss/policy", np.abs(WIGGLE)))),
+    "loss_is_kl": (
+        run(one("loss/total", 0.04 * KL), one("kl/ref", KL)),
+        run(one("loss/total", 0.04 * KL[::-1]), one("kl/ref", KL)),
+    ),
+    "clip_zero": (
+        run(one("clip/frac", ZERO), updates_per_batch=1),
+        run(one("clip/frac", ZERO), updates_per_batch=4),
+    ),
+    "update_kl_zero": (
+        run(one("kl/update", ZERO), updates_per_batch=1),
+        run(one("kl/update", ZERO + 1e-9), updates_per_batch=1),
+    ),
+    "advantages_about_zero": (
+        run(one("adv/mean", WIGGLE), algorithm="grpo"),
+        run(one("adv/mean", WIGGLE), algorithm="ppo"),
+    ),
+    "explained_variance": (
+        run(one("value/explained_variance", RISE - 0.5)),
+        run(one("value/explained_variance", RISE)),
+    ),
+    "no_reference_kl": (run(REWARD, kl_coefficient=0.0), run(REWARD, kl_coefficient=0.1)),
+    "kl_logged_as_zero": (
+        run(one("kl/ref", ZERO), kl_coefficient=0.0),
+        run(one("kl/ref", ZERO), kl_coefficient=0.1),
+    ),
+    "negative_kl": (
+        run(one("kl/ref", KL - 0.05, kind="nats/token, k1 (can be negative)")),
+        run(one("kl/ref", KL - 0.05, kind="nats/token, k3, >=0, token mean")),
+    ),
+    "negative_update_kl": (
+        run(one("kl/update", WIGGLE, kind="nats/token, k1 old-new")),
+        run(one("kl/update", WIGGLE, kind="nats/token, k2 (half squared), >=0")),
+    ),
+    "sawtooth_kl": (
+        run(one("kl/ref", KL), events=(Event("reference_reset", 40, "a new reference"),), reference_sync_steps=40),
+        run(one("kl/ref", KL), events=(Event("resume", 40, "resumed"),)),
+    ),
+    "kl_starts_at_zero": (
+        run(one("kl/ref", np.concatenate([[0.0], KL[1:]]))),
+        run(one("kl/ref", KL)),
+    ),
+    "reward_after_kl": (
+        run(REWARD, one("reward/after_kl_mean", REWARD.values - KL), kl_place="reward"),
+        run(REWARD, one("reward/after_kl_mean", REWARD.values), kl_place="reward"),
+    ),
+    "filtered_reward": (run(one("reward/filtered_mean", 0.5 + WIGGLE)), run(REWARD)),
+    "normalised_reward": (run(one("reward/normalized_mean", WIGGLE)), run(REWARD)),
+    "entropy_falls": (run(REWARD, ENTROPY), run(FALLEN, ENTROPY)),
+    "binary_spread": (run(SOLVED, BINARY, *SCALE), run(SOLVED, one("reward/std", ZERO + 0.5), *SCALE)),
+    "ties_when_solved": (
+        run(REWARD, one("group/zero_std_frac", RISE), *SCALE),
+        run(FALLEN, one("group/zero_std_frac", RISE), *SCALE),
+    ),
+    "solved_spread": (
+        scored(run(TOP, STD), {1: (0.0, 0.3, 1.0), 80: (0.9, 1.0)}),
+        scored(run(TOP, STD), {1: (0.0, 0.3, 9.0), 80: (0.9, 1.0)}),
+    ),
+    "batch_scaled_ties": (
+        run(one("group/zero_std_frac", np.arange(COUNT) % 2), framework="trl-grpo"),
+        run(one("group/zero_std_frac", RISE), framework="trl-grpo"),
+    ),
+    "ties_after_kl": (
+        run(one("group/zero_std_frac", RISE), framework="trl-rloo", kl_coefficient=0.1),
+        run(one("group/zero_std_frac", RISE), framework="trl-grpo", kl_coefficient=0.1),
+    ),
+    "sparse_evaluation": (
+        run(REWARD, some("eval/task/reward", np.arange(10, 81, 10), RISE[:8])),
+        run(REWARD, one("eval/task/reward", RISE)),
+    ),
+    "evaluated_before_training": (
+        run(REWARD, some("eval/task/reward", [0, 40], [0.1, 0.2])),
+        run(REWARD, some("eval/task/reward", [20, 40], [0.1, 0.2])),
+    ),
+    "early_steps_missing": (
+        run(one("reward/mean", RISE, first=120), framework="verl"),
+        run(one("reward/mean", RISE), framework="verl"),
+    ),
+    "step_time_sawtooth": (
+        run(one("time/step", SAWTOOTH), framework="trl-grpo"),
+        run(one("time/step", SAWTOOTH), some("eval/task/reward", np.arange(1, 81, 4), RISE[:20]), framework="trl-grpo"),
+    ),
+    "sums_over_updates": (
+        run(one("grad_norm", RISE, kind="-, sum over 4 updates turned into a mean"), framework="nemo-rl"),
+        run(one("grad_norm", RISE, kind="-"), framework="nemo-rl"),
+    ),
+    "generation_is_waiting": (
+        run(one("time/step", ZERO + 3), one("time/generate", ZERO + 2), one("time/wait", ZERO + 1)),
+        run(one("time/step", ZERO + 3), one("time/generate", ZERO + 2), one("time/update_actor", ZERO + 1)),
+    ),
+    "warm_up": (
+        run(one("lr", np.minimum(np.arange(1, COUNT + 1) / 10, 1))),
+        run(one("lr", ZERO + 1)),
+    ),
+    "decaying_rate": (run(one("lr", 1.0 - 0.99 * RISE)), run(one("lr", ZERO + 1))),
+    "slow_first_step": (
+        run(one("time/step", np.concatenate([[9.0], ZERO[1:] + 1]))),
+        run(one("time/step", ZERO + 1)),
+    ),
+    "val_is_not_validation": (
+        run(one("value/ratio", RISE, key="val/ratio"), framework="trl-ppo"),
+        run(one("value/ratio", RISE, key="val/ratio"), framework="verl"),
+    ),
+}
+
+
+def test_every_rule_has_a_case_and_a_twin() -> None:
+    assert {rule.id.removeprefix("expected.") for rule in RULES} == set(CASES)
+    assert len(RULES) >= 15
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rule_is_said_on_its_case(name: str) -> None:
+    assert name in said(CASES[name][0])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_rule_is_silent_on_the_twin(name: str) -> None:
+    assert name not in said(CASES[name][1])
+
+
+def test_ids_are_unique_and_every_rule_says_what_triggers_it() -> None:
+    assert len({rule.id for rule in RULES}) == len(RULES)
+    assert all(rule.triggers for rule in RULES)
+
+
+def test_nothing_is_said_of_an_empty_run() -> None:
+    assert read(View(Run("here"))) == ()
+
+
+# The field's most asked questions: a small log each, as it was reported.
+
+
+def test_clip_ratio_always_zero_is_explained_by_one_update_per_batch() -> None:
+    made = run(one("clip/frac", ZERO, key="clip_ratio/region_mean"), framework="trl-grpo", updates_per_batch=1.0)
+    (found,) = [expected for expected in read(View(made)) if expected.id == "expected.clip_zero"]
+    assert "one update" in found.because
+
+
+def test_clip_ratio_always_zero_is_explained_with_doubt_when_the_settings_are_unknown() -> None:
+    made = run(one("clip/frac", ZERO, key="clip_ratio/region_mean"), framework="trl-grpo")
+    (found,) = [expected for expected in read(View(made)) if expected.id == "expected.clip_zero"]
+    assert "does not say" in found.because
+
+
+def test_loss_of_zero_is_explained() -> None:
+    made = run(one("loss/total", ZERO, key="loss"), framework="trl-grpo", algorithm="grpo", updates_per_batch=1.0)
+    assert "loss_near_zero" in said(made)
+
+
+def test_missing_kl_is_explained_by_beta_zero() -> None:
+    (found,) = [
+        expected
+        for expected in read(View(run(REWARD, framework="trl-grpo", kl_coefficient=0.0)))
+        if expected.id == "expected.no_reference_kl"
+    ]
+    assert "coefficient is 0" in found.because
+
+
+def test_negative_k1_kl_is_explained() -> None:
+    made = run(
+        one("kl/ref", 0.01 * noise(COUNT), kind="nats/token, k1 (can be negative), token mean"), framework="trl-rloo"
+    )
+    (found,) = [expected for expected in read(View(made)) if expected.id == "expected.negative_kl"]
+    assert "k1" in found.because
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if not CASES[name][0].rollouts])
+@pytest.mark.parametrize("transform", [lambda v: 7.0 * v, lambda v: 1e-6 * v], ids=["larger", "smaller"])
+def test_rescaling_a_unit_changes_nothing(name: str, transform: Callable[[object], object]) -> None:
+    """Loss, KL, time and learning rate have arbitrary units; shares and rewards on a scale are left alone here."""
+    free = ("loss/", "kl/", "time/", "lr", "adv/", "entropy")
+    for made in CASES[name]:
+        scaled = tuple(
+            replace(series, values=np.asarray(transform(series.values))) if series.name.startswith(free) else series
+            for series in made.series
+        )
+        if name not in ("reward_after_kl",):
+            assert said(replace(made, series=scaled)) == said(made)

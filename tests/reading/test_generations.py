@@ -1,0 +1,246 @@
+"""Generations: each finding, its harmless twin, and what must not change it."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import written
+from written import concerns, flat, named, rising, run, story, view
+
+from leadline.reading import generations
+from leadline.reading.finding import Finding
+from leadline.reading.generations.diversity import expected_kinds
+from leadline.reading.generations.samples import CHARACTERS, MARK, shortened
+from leadline.reading.generations.text import as_text
+from leadline.run import Rollout, Rollouts, Run
+
+LATE = 0.5  # of the run: from here on the policy writes something else
+
+
+def plain(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+    return story(dice), share + dice.random()
+
+
+def soup(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+    if share < LATE:
+        return plain(dice, share, prompt)
+    words = story(dice).split()
+    dice.shuffle(words)
+    return " ".join(words), share + dice.random()
+
+
+def one_answer(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+    text = story(dice) if share < LATE else "the red dog sees a small cat . the old bird finds a tall tree ."
+    return text, dice.random()
+
+
+def praise(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+    if share < LATE:
+        return plain(dice, share, prompt)
+    return " ".join(dice.choice(("lovely", "happy", "lovely lovely")) for _ in range(16)), 5 + dice.random()
+
+
+def longer(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+    count = 2 + round(4 * share) + dice.randrange(2)
+    return story(dice, count), float(count)
+
+
+def read(one: Run) -> tuple[Finding, ...]:
+    return generations.read(view(one))
+
+
+def test_a_run_that_goes_on_writing_alike_gets_no_finding() -> None:
+    assert read(run(plain)) == ()
+
+
+def test_without_rollouts_nothing_is_said_of_the_text() -> None:
+    assert read(run()) == ()
+
+
+def test_word_soup_is_incoherent_and_the_samples_are_shown() -> None:
+    found = read(run(soup, {"reward/mean": flat(200)}))
+    assert concerns(found) == {"generation.coherence"}
+    finding = named(found, "generation.coherence")
+    assert finding.p > 0.95
+    assert 80 <= (finding.since_step or 0) <= 110
+    (evidence,) = finding.evidence
+    assert {one.step < 100 for one in evidence.samples} == {True, False}
+
+
+def test_new_words_for_new_prompts_are_not_incoherence() -> None:
+    def shifted(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+        text = story(dice)
+        return (text if share < LATE else text.translate(str.maketrans("aeiou", "uoiea"))), dice.random()
+
+    one = run(shifted, {"reward/mean": flat(200)})
+
+    def load(step: int) -> tuple[Rollout, ...]:
+        samples = one.rollouts.load(step)
+        ask = "aeiou" if step / 200 < LATE else "uoiea"
+        return tuple(replace(s, prompt=s.prompt.translate(str.maketrans("aeiou", ask))) for s in samples)
+
+    assert "generation.coherence" in concerns(read(one))
+    assert "generation.coherence" not in concerns(read(replace(one, rollouts=Rollouts(one.rollouts.steps, load))))
+
+
+def test_one_answer_to_every_prompt_is_a_loss_of_diversity() -> None:
+    finding = named(read(run(one_answer, {"reward/mean": flat(200)})), "generation.diversity")
+    assert (finding.severity, finding.p > 0.95) == ("concern", True)
+    assert "fewer different phrases" in finding.says
+
+
+def test_longer_answers_are_no_loss_of_diversity_or_coherence_and_length_is_only_noted() -> None:
+    lengths = list(np.linspace(20, 60, 200) + np.random.default_rng(1).standard_normal(200))
+    found = read(run(longer, {"reward/mean": rising(200), "len/response_mean": lengths}))
+    assert concerns(found) == set()
+    finding = named(found, "generation.length")
+    assert finding.severity == "note"
+    assert "grew from 20" in finding.says
+    assert "Reward rose" in finding.says
+    assert "longer answers score higher" in finding.says
+
+
+def test_a_length_that_holds_is_not_mentioned() -> None:
+    assert read(run(plain, {"reward/mean": rising(200), "len/response_mean": flat(200, 100.0, 3.0)})) == ()
+
+
+def test_length_is_read_from_samples_where_the_log_does_not_say() -> None:
+    assert "characters" in named(read(run(longer)), "generation.length").says
+
+
+def test_a_jump_of_length_is_dated() -> None:
+    lengths = flat(100, 100.0, 2.0) + flat(100, 40.0, 2.0)
+    says = named(read(run(None, {"reward/mean": flat(200), "len/response_mean": lengths})), "generation.length").says
+    assert "shrank from 10" in says
+    assert "at once at step 101" in says
+
+
+def test_reward_that_rises_while_the_text_is_lost_may_be_a_shortcut() -> None:
+    reward = flat(100, 0.3) + flat(100, 5.0)
+    finding = named(read(run(praise, {"reward/mean": reward})), "generation.shortcut")
+    assert finding.severity == "concern"
+    assert "lovely" in finding.says
+    assert any("lovely" in one.output for one in finding.evidence[0].samples)
+
+
+def test_a_phrase_that_comes_with_reward_alone_is_only_noted() -> None:
+    def answer(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+        boxed = dice.random() < share
+        return story(dice, 4) + (" the answer is boxed ." if boxed else ""), float(boxed)
+
+    found = read(run(answer, files=20))
+    assert concerns(found) == set()
+    assert "the answer is" in named(found, "generation.shortcut").says
+
+
+@pytest.mark.parametrize(
+    ("values", "said"), [([0.0] * 60 + [0.9] * 60, True), ([0.9] * 120, False), ([0.1] * 120, False)]
+)
+def test_truncation_is_read_against_its_own_start(values: list[float], said: bool) -> None:
+    noisy = list(np.clip(np.asarray(values) + 0.02 * np.random.default_rng(0).standard_normal(120), 0, 1))
+    found = read(run(None, {"reward/mean": flat(120), "len/response_clip_frac": noisy}))
+    assert ("generation.truncation" in concerns(found)) is said
+    ended = read(run(None, {"reward/mean": flat(120), "len/terminated_frac": [1 - one for one in noisy]}))
+    assert ("generation.truncation" in concerns(ended)) is said
+
+
+def test_two_witnesses_half_way_are_one_finding() -> None:
+    def half_soup(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+        return (soup if dice.random() < 0.3 else plain)(dice, share, prompt)
+
+    cut = [0.0] * 100 + flat(100, 0.4, 0.01)
+    alone = concerns(read(run(None, {"reward/mean": flat(200), "len/response_clip_frac": cut})))
+    assert alone == set()
+    both = concerns(read(run(half_soup, {"reward/mean": flat(200), "len/response_clip_frac": cut})))
+    assert "generation.truncation" in both
+
+
+def essence(found: tuple[Finding, ...]) -> list[tuple[str, str, float]]:
+    return [(one.id, one.severity, one.p) for one in found]
+
+
+@pytest.mark.parametrize("write", [soup, praise, one_answer, longer])
+def test_the_unit_of_reward_and_of_steps_changes_nothing(write: written.Writer) -> None:
+    base = read(run(write))
+    assert essence(read(run(write))) == essence(base)
+    scaled = read(run(write, {"reward/mean": [3 * one + 7 for one in rising(200)]}, scale=3.0))
+    stretched = read(run(write, unit=10))
+    for other in (scaled, stretched):
+        assert [one[:2] for one in essence(other)] == [one[:2] for one in essence(base)]
+        assert [one.p for one in other] == pytest.approx([one.p for one in base], abs=1e-6)
+    assert [one.says for one in scaled] == [one.says for one in base]
+
+
+HOSTILE = ["", "\x00\x01\x1b[31m", "\ud800 lone", "w" * 1_000_000, "a\u0301" * 500, "\U0001f600" * 300, " \n\t ", "x"]
+
+
+def test_hostile_text_is_read_without_a_word_of_complaint() -> None:
+    def hostile(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+        return dice.choice(HOSTILE), dice.choice([0.0, 1.0, float("nan"), float("inf")])
+
+    for finding in read(run(hostile, files=8)):
+        assert 0 <= finding.p <= 1
+
+
+def test_what_is_shown_is_short_and_printable_anywhere() -> None:
+    for text in HOSTILE:
+        shown = shortened(Rollout(1, text, text, 1.0))
+        for part in (shown.output, shown.prompt):
+            assert len(part) <= 4 * (CHARACTERS + len(MARK))
+            assert "\x1b" not in part
+            assert "\x00" not in part
+            part.encode()  # a lone surrogate would break every JSON writer
+
+
+@pytest.mark.parametrize("files", [1, 2, 3, 5])
+def test_few_batches_are_too_few_or_read_by_their_own_errors(files: int) -> None:
+    found = read(run(soup, {"reward/mean": flat(200)}, files=files))
+    assert ("generation.coherence" in concerns(found)) is (files == 5)
+
+
+def test_steps_with_few_samples_are_read_together() -> None:
+    one = run(soup, {"reward/mean": flat(200)}, files=48)
+    few = replace(one, rollouts=Rollouts(one.rollouts.steps, lambda step: one.rollouts.load(step)[:4]))
+    assert "generation.coherence" in concerns(read(few))
+    calm = run(plain, {"reward/mean": flat(200)}, files=48)
+    few = replace(calm, rollouts=Rollouts(calm.rollouts.steps, lambda step: calm.rollouts.load(step)[:4]))
+    assert read(few) == ()
+
+
+def test_empty_outputs_throughout_say_nothing() -> None:
+    assert read(run(lambda dice, share, prompt: ("", 0.0), {"reward/mean": flat(200)})) == ()
+
+
+def test_one_odd_batch_is_no_change() -> None:
+    def once(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+        return soup(dice, 1.0 if share == 1.0 else 0.0, prompt)
+
+    assert read(run(once, {"reward/mean": flat(200)})) == ()
+
+
+def test_words_and_characters_are_told_apart_and_numbers_masked() -> None:
+    words, characters = as_text([["the sum is 12 ."] * 3]), as_text([["12+3=15."] * 3])
+    assert words.words is not None
+    assert characters.words is None
+    assert characters.spell(0, 4) == "##+#"
+    assert len(set(characters.forms.tolist())) < len(set(characters.tokens.tolist()))
+    ids = as_text([["17 4 99 1024 5 6"] * 3])
+    assert (ids.forms == ids.tokens).all()  # a dump of token ids is left as it is
+
+
+def test_long_texts_keep_their_beginning_and_their_end() -> None:
+    text = as_text([["begin " + "middle " * 200_000 + "finish"]])
+    assert text.words is not None
+    assert {"begin", "finish"} <= set(text.words)
+    assert len(text.tokens) < 250_000
+
+
+def test_thinning_counts_what_a_draw_would_hold() -> None:
+    dice = np.random.default_rng(0)
+    counts = np.array([10, 5, 3, 1, 1])
+    pool = np.repeat(np.arange(5), counts)
+    drawn = np.mean([len(set(dice.permutation(pool)[:6].tolist())) for _ in range(4000)])
+    assert expected_kinds(counts, 6) == pytest.approx(drawn, abs=0.05)

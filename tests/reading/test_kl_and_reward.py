@@ -1,0 +1,166 @@
+"""KL against reward: regimes, segments, resets, drift, and no KL at all."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
+
+from leadline.reading import View
+from leadline.reading.kl_and_reward import KlReward, read
+from leadline.run import Config, Event, Run, Series
+
+REST = rise(0.3, 0.8, 0.05)
+PLAN = Config(planned_steps=COUNT)
+
+
+def reading(
+    reward: object, kl: object | None, *more: Series, events: tuple[Event, ...] = (), config: Config = PLAN
+) -> KlReward:
+    series = [logged("reward/mean", reward, 0.03, 1), *more]
+    if kl is not None:
+        series.append(logged("kl/ref", kl, 0.02, 2))
+    return read(View(Run("here", series=tuple(series), events=events, config=config)))
+
+
+def ids(read_: KlReward) -> set[str]:
+    return {finding.id for finding in read_.findings}
+
+
+def test_each_pair_of_directions_has_its_word() -> None:
+    rising, falling = ramp(0.0, 1.0), ramp(1.0, 0.0)
+    assert reading(ramp(0.2, 0.9), rising).regime == "rising/rising"
+    assert reading(REST, rising).regime == "rising/flat"
+    assert reading(ramp(0.9, 0.2), rising).regime == "rising/declining"
+    assert reading(ramp(0.2, 0.9), rise(0.0, 1.0, 0.05)).regime == "stable/rising"
+    assert reading(REST, rise(0.0, 1.0, 0.05)).regime == "stable/flat"
+    assert reading(REST, falling).regime == "falling/flat"
+
+
+def test_segments_tell_when_the_reward_stopped_following() -> None:
+    read_ = reading(ramp(0.2, 0.9, 0.0, 0.4), ramp(0.0, 1.0))
+    assert [segment.regime for segment in read_.segments] == ["rising/rising", "rising/flat"]
+    assert abs(read_.segments[0].last_step - 0.4 * COUNT) < 0.12 * COUNT
+    assert read_.since_step == read_.segments[-1].first_step
+    assert read_.segments[0].first_step == 1
+    assert read_.segments[-1].last_step == COUNT
+
+
+def test_other_kls_are_never_taken_for_the_distance() -> None:
+    others = [logged(name, ramp(0, 1), 0.02, 3) for name in ("kl/update", "mismatch/kl_k3")]
+    assert reading(REST, None, *others).regime == "no_kl"
+
+
+def test_a_sum_over_the_sequence_is_read_per_token() -> None:
+    length = rise(100, 400, 0.3)
+    series = (logged("kl/ref_seq_sum", length * rise(0.0, 1.0, 0.05), 0.02, 2), logged("len/response_mean", length))
+    assert reading(REST, None, *series).regime == "stable/flat"
+
+
+def test_no_kl_at_beta_0_reads_drift_from_other_witnesses() -> None:
+    read_ = reading(REST, None, logged("entropy", ramp(1.0, 0.3), 0.02, 3), config=Config(kl_coefficient=0.0))
+    assert (read_.regime, read_.p, read_.findings) == ("no_kl", None, ())
+    assert read_.says.startswith("No KL to the reference was logged.")
+    assert "entropy fell from" in read_.says
+
+
+def test_a_kl_of_exactly_0_was_not_computed() -> None:
+    series = Series("kl/ref", "kl", "test", STEPS, np.zeros(COUNT))
+    read_ = read(View(Run("here", series=(logged("reward/mean", REST, 0.03, 1), series))))
+    assert read_.regime == "no_kl"
+    assert "0 at every point" in read_.says
+
+
+def test_a_signed_estimate_below_zero_is_read_like_any_other() -> None:
+    read_ = reading(REST, np.full(COUNT, -0.01))
+    assert read_.regime == "stable/flat"
+    assert read_.findings == ()
+
+
+def test_drift_without_benefit_wants_the_rest_of_the_run_to_move() -> None:
+    climbing = ramp(0.0, 1.0)
+    wanders = logged("entropy", ramp(0.2, 0.5), 0.02, 3)
+    still = logged("entropy", 0.2, 0.02, 3)
+    falls = logged("entropy", ramp(0.5, 0.2), 0.02, 3)
+    assert "kl.drift_without_benefit" in ids(reading(np.full(COUNT, 0.5), climbing, wanders))
+    assert "kl.drift_without_benefit" not in ids(reading(np.full(COUNT, 0.5), climbing, still))
+    assert "kl.drift_without_benefit" not in ids(reading(np.full(COUNT, 0.5), climbing, falls))
+    assert "kl.drift_without_benefit" not in ids(reading(np.full(COUNT, 0.5), climbing))
+    assert "kl.drift_without_benefit" not in ids(reading(ramp(0.2, 0.9), climbing, wanders))
+
+
+def test_drift_without_benefit_waits_for_half_of_the_plan() -> None:
+    wanders = logged("entropy", ramp(0.2, 0.5), 0.02, 3)
+    early = Config(planned_steps=3 * COUNT)
+    assert "kl.drift_without_benefit" not in ids(reading(np.full(COUNT, 0.5), ramp(0, 1), wanders, config=early))
+
+
+def test_kl_that_doubles_after_the_gain_has_run_its_course() -> None:
+    entropy = logged("entropy", 0.3, 0.02, 3)
+    late = reading(rise(0.2, 0.9, 0.04), 0.2 + ramp(0.0, 2.0, 0.3, 1.0), entropy)
+    assert any("run its course" in finding.says for finding in late.findings)
+    assert ids(reading(rise(0.2, 0.9, 0.04), rise(0.0, 1.0, 0.04), entropy)) == set()
+
+
+def test_reward_that_falls_as_kl_rises_is_destructive() -> None:
+    (finding,) = (
+        f for f in reading(ramp(0.9, 0.1, 0.4, 0.8), ramp(0.0, 2.0, 0.4, 0.8)).findings if f.id == "kl.destructive"
+    )
+    assert finding.severity == "critical"
+    assert finding.since_step is not None
+    assert abs(finding.since_step - 0.42 * COUNT) < 0.1 * COUNT
+
+
+def test_a_fall_from_outside_is_not_destructive() -> None:
+    still = [logged(name, 1.0, 0.1, seed) for seed, name in enumerate(("entropy", "grad_norm"), 5)]
+    assert "kl.destructive" not in ids(reading(step(0.8, 0.4), ramp(0.0, 0.2), *still))
+
+
+def test_a_new_reference_is_a_note_and_no_decline() -> None:
+    saw = 0.5 * rise(0.0, 1.0, 0.1) * step(1.0, 0.02)
+    read_ = reading(rise(0.3, 0.8), saw + 0.05)
+    (finding,) = read_.findings
+    assert (finding.id, finding.severity) == ("kl.reset", "note")
+    assert finding.since_step is not None
+    assert abs(finding.since_step - 150) <= 6
+
+
+def test_known_resets_are_told_as_known() -> None:
+    events = tuple(Event("reference_reset", at, f"the reference is set anew at step {at}") for at in (100, 200))
+    (finding,) = (f for f in reading(REST, (STEPS % 100) / 100, events=events).findings if f.id == "kl.reset")
+    assert finding.p == 1.0
+    assert "at steps 100 and 200" in finding.says
+
+
+def test_reward_that_turns_over_along_the_distance_is_over_optimised() -> None:
+    distance = 2 * U
+    reward = distance * (1.2 - 1.5 * np.log(distance))
+    read_ = reading(reward, distance**2)
+    (finding,) = (f for f in read_.findings if f.id == "kl.over_optimisation")
+    turnover = np.exp(1.2 / 1.5 - 1) ** 2
+    assert f"KL {turnover:.1f}"[:6] in finding.says
+    assert "kl.over_optimisation" not in ids(reading(rise(0.2, 0.9), distance**2))
+
+
+def test_too_little_says_so() -> None:
+    series = (logged("reward/mean", [0.1, 0.2], steps=[1, 2]), logged("kl/ref", [0.0, 0.1], steps=[1, 2]))
+    assert read(View(Run("here", series=series))).regime == "undecided"
+    assert read(View(Run("here"))).regime == "no_kl"
+
+
+@pytest.mark.parametrize("twin", TWINS)
+@pytest.mark.parametrize("reward", ["rest", "fall"])
+def test_twins_read_the_same(twin: str, reward: str) -> None:
+    course = {"rest": np.full(COUNT, 0.5), "fall": ramp(0.9, 0.1, 0.4, 0.8)}[reward]
+    series = (
+        logged("reward/mean", course, 0.03, 1),
+        logged("kl/ref", ramp(0.01, 2.0), 0.02, 2),
+        logged("entropy", ramp(0.2, 0.5), 0.02, 3),
+    )
+    run = Run("here", series=series, config=PLAN)
+    one, other = read(View(run)), read(View(TWINS[twin](run)))
+    assert other.regime == one.regime
+    assert other.p == pytest.approx(one.p, abs=1e-6)
+    assert [segment.regime for segment in other.segments] == [segment.regime for segment in one.segments]
+    assert {f.id: f.p for f in other.findings} == pytest.approx({f.id: f.p for f in one.findings}, abs=1e-6)
+    assert one.findings

@@ -1,0 +1,171 @@
+"""No learning signal: a dead run that reports success must be impossible to miss, and a solved task is no alarm."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import numpy as np
+import pytest
+from written import flat, rising, run, story, view
+
+from leadline.reading import learning_signal
+from leadline.reading.finding import Finding
+
+N = 60
+
+
+def read(series: dict[str, list[float]], write: object = None, **options: float) -> Finding | None:
+    found = learning_signal.read(view(run(write, series, **options)))  # type: ignore[arg-type]
+    assert len(found) <= 1
+    return found[0] if found else None
+
+
+def test_a_run_that_learns_gets_no_finding() -> None:
+    series = {"reward/mean": rising(N), "group/zero_std_frac": flat(N, 0.2), "grad_norm": flat(N, 1.0)}
+    assert read(series) is None
+
+
+def test_a_constant_reward_is_critical_even_where_it_looks_like_success() -> None:
+    for level in (1.0, 0.0, -3.5):
+        finding = read({"reward/mean": [level] * N, "group/zero_std_frac": [1.0] * N, "grad_norm": [0.5] * N})
+        assert finding is not None
+        assert (finding.severity, finding.p > 0.8) == ("critical", True)
+        assert "learns nothing" in finding.says
+        assert "since the start" in finding.says
+
+
+def test_all_wrong_is_critical_and_all_right_a_note() -> None:
+    fell = rising(N)[::-1] + [0.0] * N
+    tied = flat(N, 0.3) + [1.0] * N
+    wrong = read({"reward/mean": fell, "group/zero_std_frac": tied})
+    assert wrong is not None
+    assert wrong.severity == "critical"
+    assert "lowest reward seen" in wrong.says
+    assert 50 <= (wrong.since_step or 0) <= 65
+    right = read({"reward/mean": rising(N) + [1.0] * N, "group/zero_std_frac": tied})
+    assert right is not None
+    assert right.severity == "note"
+    assert "highest reward seen" in right.says
+
+
+def test_the_highest_mean_is_not_yet_the_highest_reward() -> None:
+    risen = rising(N) + flat(N, 1.0, 0.01)
+    finding = read({"reward/mean": risen, "group/zero_std_frac": flat(N, 0.3) + [1.0] * N})
+    assert finding is not None
+    assert finding.severity == "critical"
+
+
+def test_groups_that_are_tied_while_the_batch_varies() -> None:
+    series = {
+        "reward/mean": flat(N, 0.5),
+        "reward/min": [0.0] * N,
+        "reward/max": [1.0] * N,
+        "reward/component/accuracy/std": [0.48] * N,
+        "group/zero_std_frac": [1.0] * N,
+    }
+    finding = read(series)
+    assert finding is not None
+    assert finding.severity == "critical"
+    assert "within each group they are tied" in finding.says
+    assert "0.48" in finding.says
+
+
+def test_a_gradient_of_exactly_zero_is_critical_where_it_was_once_alive() -> None:
+    reward = rising(N)[::-1] + [0.1] * N
+    alive = read({"reward/mean": reward, "grad_norm": flat(N, 1.0) + [0.0] * N})
+    assert alive is not None
+    assert alive.severity == "critical"
+    never = read({"reward/mean": rising(2 * N), "grad_norm": [0.0] * (2 * N)})
+    assert never is None  # a norm that was never anything else is not logged, not zero
+
+
+def test_a_small_gradient_is_not_a_zero_one() -> None:
+    assert read({"reward/mean": rising(N), "grad_norm": [1e-9] * N}) is None
+
+
+def test_advantages_and_rewards_without_spread_are_seen() -> None:
+    ends = [1.0] * 10 + [0.0] * (N - 10)
+    advantages = {"adv/min": [-one for one in ends], "adv/max": ends}
+    rewards = {"reward/min": [0.0] * N, "reward/max": ends}
+    for spread in (advantages, rewards):
+        finding = read({"reward/mean": [0.5 * one for one in ends], **spread})
+        assert finding is not None
+        assert finding.severity == "critical"
+
+
+def test_everything_cut_off_at_reward_zero() -> None:
+    dice = np.random.default_rng(0)
+    series = {
+        "reward/mean": list(0.002 * dice.random(N)),
+        "reward/min": [0.0] * N,
+        "reward/max": [1.0] * N,
+        "len/response_clip_frac": flat(N, 0.97, 0.005),
+    }
+    finding = read(series)
+    assert finding is not None
+    assert finding.severity == "critical"
+    assert "97 % of the answers are cut off" in finding.says
+    assert read({**series, "reward/mean": flat(N, 0.6)}) is None
+
+
+def test_mostly_tied_groups_are_noted() -> None:
+    rare = read(
+        {
+            "reward/mean": flat(N, 0.02, 0.002),
+            "reward/min": [0.0] * N,
+            "reward/max": [1.0] * N,
+            "group/zero_std_frac": flat(N, 0.92, 0.01),
+        }
+    )
+    assert rare is not None
+    assert (rare.severity, "lowest reward seen, 0" in rare.says) == ("note", True)
+
+
+def test_all_right_and_all_wrong_add_up_where_ties_are_not_logged() -> None:
+    series = {
+        "reward/mean": flat(N, 0.4),
+        "reward/min": [0.0] * N,
+        "reward/max": [1.0] * N,
+        "group/solve_all_frac": [0.4] * N,
+        "group/solve_none_frac": [0.6] * N,
+    }
+    finding = read(series)
+    assert finding is not None
+    assert finding.severity == "critical"
+
+
+def tied(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+    return story(dice), 0.0
+
+
+def test_groups_among_samples_speak_where_the_log_does_not() -> None:
+    finding = read({"reward/mean": flat(N, 0.3)}, tied)
+    assert finding is not None
+    assert finding.severity == "concern"
+    assert finding.evidence[-1].samples
+
+
+def test_one_dead_step_among_live_ones_is_nothing() -> None:
+    ties = flat(N, 0.3)
+    ties[-1] = 1.0
+    assert read({"reward/mean": rising(N), "group/zero_std_frac": ties}) is None
+
+
+@pytest.mark.parametrize("values", [[math.nan] * N, [math.nan, 1.0] * 3, [1.0, 1.0], []])
+def test_too_little_to_tell(values: list[float]) -> None:
+    assert read({"reward/mean": values, "grad_norm": [1.0] * 3}) is None
+
+
+def test_the_unit_of_reward_and_of_steps_changes_nothing() -> None:
+    def series(a: float, b: float) -> dict[str, list[float]]:
+        reward = [a * one + b for one in [*rising(N)[::-1], *([0.0] * N)]]
+        return {"reward/mean": reward, "group/zero_std_frac": flat(N, 0.3) + [1.0] * N}
+
+    base, scaled, stretched = read(series(1, 0)), read(series(5, -2)), read(series(1, 0), unit=7)
+    assert base is not None
+    assert scaled is not None
+    assert stretched is not None
+    assert base.severity == scaled.severity == stretched.severity
+    assert (scaled.p, stretched.p) == (base.p, base.p)
+    assert stretched.since_step == 7 * (base.since_step or 0)

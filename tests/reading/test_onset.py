@@ -1,0 +1,72 @@
+"""Which series moved first."""
+
+from __future__ import annotations
+
+import numpy as np
+from simulated import noise
+
+from leadline.reading import Finding, View
+from leadline.reading.onset import read
+from leadline.run import Event, Run, Series
+
+COUNT = 300
+FALL = Finding("reward.declining", 0.97, "critical", "Reward fell.", 150)
+
+
+def moving(name: str, at: int | None, seed: int, ramp: int = 10, size: float = 10.0, every: int = 1) -> Series:
+    steps = np.arange(1, COUNT + 1)
+    course = np.clip((steps - at) / ramp, 0, 1) if at is not None else np.zeros(COUNT)
+    return Series(name, name, "test", steps * every, size * course + noise(COUNT, 0.3, seed))
+
+
+def order(*series: Series, events: tuple[Event, ...] = (), found: tuple[Finding, ...] = (FALL,)) -> tuple[Finding, ...]:
+    return read(View(Run("here", series=series, events=events)), found)
+
+
+def test_series_that_moved_apart_are_put_in_order() -> None:
+    (finding,) = order(moving("reward/mean", 155, 1), moving("grad_norm", 120, 2), moving("kl/ref", 137, 3))
+    first, second, third = (finding.says.index(name) for name in ("grad_norm", "kl/ref", "reward/mean"))
+    assert first < second < third
+    assert "tied" not in finding.says
+    assert (finding.id, finding.severity) == ("onset", "note")
+    assert finding.p > 0.9
+
+
+def test_series_that_moved_together_are_tied() -> None:
+    (finding,) = order(moving("reward/mean", 150, 1), moving("kl/ref", 150, 3))
+    assert "at the same time" in finding.says
+
+
+def test_dates_lie_in_their_intervals() -> None:
+    (finding,) = order(moving("reward/mean", 155, 1, ramp=1), moving("entropy", 130, 2, ramp=1))
+    spans = {one.signal: (one.first_step, one.last_step) for one in finding.evidence}
+    assert spans["entropy"][0] - 1 <= 131 <= spans["entropy"][1] + 1
+    assert spans["reward/mean"][0] - 1 <= 156 <= spans["reward/mean"][1] + 1
+
+
+def test_a_series_that_held_is_not_named() -> None:
+    (finding,) = order(moving("reward/mean", 155, 1), moving("grad_norm", 125, 2), moving("entropy", None, 4))
+    assert "entropy" not in finding.says
+
+
+def test_an_event_takes_its_place_in_the_order() -> None:
+    step = Event("learning_rate", 140, "the learning rate rises suddenly at step 140")
+    (finding,) = order(moving("reward/mean", 160, 1), moving("grad_norm", 145, 2), events=(step,))
+    assert finding.says.index("learning rate") < finding.says.index("grad_norm") < finding.says.index("reward/mean")
+
+
+def test_without_a_serious_date_there_is_no_order() -> None:
+    series = (moving("reward/mean", 155, 1), moving("grad_norm", 120, 2))
+    assert order(*series, found=()) == ()
+    assert order(*series, found=(Finding("reward.break", 1.0, "note", "It rose.", 150),)) == ()
+    assert order(*series, found=(Finding("resources.stall", 1.0, "critical", "It stalled.", 150),)) == ()
+
+
+def test_multiplying_steps_and_values_changes_no_order() -> None:
+    plain = order(moving("reward/mean", 155, 1), moving("grad_norm", 120, 2))
+    far = Finding("reward.declining", 0.97, "critical", "Reward fell.", 1500)
+    scaled = [moving("reward/mean", 155, 1, every=10), moving("grad_norm", 120, 2, every=10)]
+    scaled = [Series(one.name, one.key, one.kind, one.steps, 64.0 * one.values) for one in scaled]
+    (again,) = order(*scaled, found=(far,))
+    assert again.p == plain[0].p
+    assert [one.first_step for one in again.evidence] == [10 * one.first_step for one in plain[0].evidence]

@@ -1,0 +1,44 @@
+"""Readings of reward, KL, loss and stability on the bundled runs: what they say, and that units do not matter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import EXAMPLES
+from relations import TWINS
+
+from leadline.reading import Finding, View, kl_and_reward, policy_loss, reward, stability
+from leadline.run import Run
+from leadline.sources import open_run
+
+
+def said(run: Run) -> tuple[list[str], dict[str, float]]:
+    """The words, and every probability by what it belongs to."""
+    view = View(run)
+    rewards, regime, loss = reward.read(view), kl_and_reward.read(view), policy_loss.read(view)
+    found: tuple[Finding, ...] = (*rewards.findings, *regime.findings, *loss.findings, *stability.read(view))
+    words = [rewards.shape, regime.regime, loss.pattern, *(f"{one.id} {one.severity}" for one in found)]
+    words += [segment.regime for segment in regime.segments]
+    return words, {**rewards.probabilities, "regime": regime.p or 0.0, **{one.id: one.p for one in found}}
+
+
+@pytest.mark.parametrize("twin", TWINS)
+@pytest.mark.parametrize("until", [150, None])
+def test_twins_of_bundled_runs_read_the_same(example: Path, twin: str, until: int | None) -> None:
+    run = open_run(example).until(until)
+    (words, probabilities), (other_words, other_probabilities) = said(run), said(TWINS[twin](run))
+    assert other_words == words
+    assert other_probabilities == pytest.approx(probabilities, abs=1e-6)
+
+
+def test_the_healthy_run_raises_no_concern() -> None:
+    words, _ = said(open_run(EXAMPLES / "healthy"))
+    assert not [word for word in words if word.endswith(("concern", "critical"))]
+
+
+def test_the_collapsed_run_is_told_with_its_cause() -> None:
+    view = View(open_run(EXAMPLES / "collapsed"))
+    findings = {one.id: one for one in (*reward.read(view).findings, *kl_and_reward.read(view).findings)}
+    assert "the learning rate rises suddenly" in findings["reward.break"].says
+    assert findings["kl.destructive"].severity == "critical"

@@ -1,0 +1,176 @@
+"""The reward trajectory, held-out reward, components, and breaks that are not the policy's doing."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
+
+from leadline.reading import Finding, View
+from leadline.reading.reward import RewardReading, number, read
+from leadline.run import Event, Rollout, Rollouts, Run, Series
+
+LEARNED = logged("reward/mean", rise(0.3, 0.8), 0.03, 1)
+STILL = tuple(logged(name, 1.0, 0.1, seed) for seed, name in enumerate(("kl/ref", "entropy", "grad_norm"), 5))
+
+
+def reading(*series: Series, events: tuple[Event, ...] = (), rollouts: Rollouts | None = None) -> RewardReading:
+    return read(View(Run("here", series=series, events=events, rollouts=rollouts or Rollouts())))
+
+
+def found(read_: RewardReading) -> dict[str, Finding]:
+    return {finding.id: finding for finding in read_.findings}
+
+
+def test_a_run_that_learned_and_rests_has_no_finding() -> None:
+    assert reading(LEARNED, *STILL).findings == ()
+
+
+def test_noise_has_no_finding() -> None:
+    for seed in range(8):
+        assert reading(logged("reward/mean", 0.5, 0.1, seed)).findings == ()
+
+
+def test_reward_that_peaked_and_fell_is_said_with_its_peak() -> None:
+    tent = np.where(U < 0.4, U / 0.4, 1 - (U - 0.4) / 0.6)
+    finding = found(reading(logged("reward/mean", tent, 0.05, 1)))["reward.peaked"]
+    assert finding.severity == "critical"
+    assert finding.since_step is not None
+    assert abs(finding.since_step - 0.45 * COUNT) < 0.1 * COUNT
+
+
+def test_a_fall_from_the_start_that_came_to_rest_is_not_forgotten() -> None:
+    read_ = reading(logged("reward/mean", rise(0.8, 0.0, 0.03), 0.01, 1))
+    assert read_.shape == "flat"
+    assert found(read_)["reward.declining"].severity == "critical"
+
+
+def test_a_break_names_the_learning_rate_step_before_it() -> None:
+    rate = logged("lr", step(1e-5, 3e-4, 148))
+    event = Event("learning_rate", 148, "the learning rate rises suddenly at step 148, from 1e-05 to 0.0003")
+    read_ = reading(logged("reward/mean", step(0.8, 0.1), 0.03, 1), *STILL, rate, events=(event,))
+    assert "learning rate rises suddenly at step 148" in found(read_)["reward.break"].says
+    assert found(read_)["reward.break"].severity == "concern"
+
+
+def test_the_end_of_a_warm_up_is_no_cause() -> None:
+    rate = logged("lr", ramp(1e-6, 1e-4, 0.0, 149 / COUNT))
+    event = Event("learning_rate", 149, "the warm-up of the learning rate ends at step 149, at 0.0001")
+    read_ = reading(logged("reward/mean", step(0.8, 0.1), 0.03, 1), *STILL, rate, events=(event,))
+    assert "warm-up" not in found(read_)["reward.break"].says
+
+
+def test_a_fall_while_the_policy_held_still_is_not_the_policys_decline() -> None:
+    read_ = reading(logged("reward/mean", rise(0.3, 0.8) + step(0, -0.4), 0.03, 1), *STILL)
+    broke = found(read_)["reward.break"]
+    assert broke.severity == "note"
+    assert broke.since_step is not None
+    assert abs(broke.since_step - 150) <= 3
+    assert "held still" in broke.says
+    assert not {"reward.peaked", "reward.declining"} & set(found(read_))
+    assert read_.shape not in ("peaked", "declining")
+
+
+def test_the_same_fall_with_kl_and_gradient_is_the_policys() -> None:
+    moved = (
+        logged("kl/ref", step(1.0, 4.0), 0.1, 5),
+        logged("grad_norm", step(1.0, 3.0), 0.1, 6),
+        logged("entropy", 1.0, 0.1, 7),
+    )
+    read_ = reading(logged("reward/mean", rise(0.3, 0.8) + step(0, -0.4), 0.03, 1), *moved)
+    assert found(read_)["reward.break"].severity == "concern"
+    assert "kl/ref" in found(read_)["reward.break"].says
+    assert "reward.peaked" in found(read_)
+
+
+def test_a_change_of_prompts_is_dated_and_explains_a_fall() -> None:
+    rng = np.random.default_rng(3)
+
+    def sample(at: int) -> tuple[Rollout, ...]:
+        low, high = (100, 1000) if at < 150 else (500, 600)
+        numbers = rng.integers(low, high, (12, 2))
+        return tuple(Rollout(at, f"{a}+{b}=", str(a + b), 1.0) for a, b in numbers)
+
+    kept = {at: sample(at) for at in range(10, COUNT + 1, 10)}
+    rollouts = Rollouts(tuple(kept), lambda at: kept[at])
+    read_ = reading(logged("reward/mean", step(0.8, 0.5), 0.03, 1), *STILL, rollouts=rollouts)
+    assert found(read_)["reward.prompts_changed"].says.startswith("The prompts changed between steps 140 and 150")
+    assert "the prompts changed" in found(read_)["reward.break"].says
+    assert "reward.declining" not in found(read_)
+
+
+def test_train_up_while_held_out_falls() -> None:
+    held_out = logged(
+        "eval/math/reward/mean", np.interp(STEPS[::10], [1, 100, 300], [0.3, 0.6, 0.3]), 0.02, 3, STEPS[::10]
+    )
+    finding = found(reading(logged("reward/mean", ramp(0.3, 0.9), 0.03, 1), held_out))["signal.train_eval_gap"]
+    assert finding.severity == "concern"
+    assert finding.since_step is not None
+    assert 60 <= finding.since_step <= 150
+    assert {evidence.signal for evidence in finding.evidence} == {"eval/math/reward/mean", "reward/mean"}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_held_out_reward_that_is_only_noisy_or_sparse_is_no_gap(seed: int) -> None:
+    noisy = logged("eval/math/reward/mean", rise(0.3, 0.6)[::10], 0.1, seed, STEPS[::10])
+    sparse = logged("eval/code/reward/mean", [0.5, 0.4, 0.45], 0.0, 0, STEPS[::100])
+    assert "signal.train_eval_gap" not in found(reading(logged("reward/mean", ramp(0.3, 0.9), 0.03, 1), noisy, sparse))
+
+
+def test_both_falling_is_no_gap() -> None:
+    fall = ramp(0.8, 0.2, 0.3, 0.9)
+    held_out = logged("eval/math/reward/mean", fall[::10], 0.02, 3, STEPS[::10])
+    assert "signal.train_eval_gap" not in found(reading(logged("reward/mean", fall, 0.03, 1), held_out))
+
+
+def test_format_reward_up_while_accuracy_falls() -> None:
+    format_, accuracy = ramp(0.1, 1.0, 0, 0.6), ramp(0.6, 0.2, 0.1, 0.8)
+    read_ = reading(
+        logged("reward/mean", format_ + accuracy, 0.03, 1),
+        logged("reward/component/format/mean", format_, 0.02, 2),
+        logged("reward/component/accuracy/mean", accuracy, 0.03, 3),
+        logged("reward/component/format/std", 0.4, 0.01, 4),
+        logged("reward/component/accuracy/std", 0.1, 0.01, 5),
+    )
+    finding = found(read_)["reward.component"]
+    assert "format rose" in finding.says
+    assert "accuracy fell" in finding.says
+    assert "format also varies more between samples" in finding.says
+    assert {one.name.split("/")[2]: one.shape for one in read_.others}.keys() == {"format", "accuracy"}
+
+
+def test_components_that_rise_together_are_not_traded() -> None:
+    read_ = reading(
+        logged("reward/mean", rise(0.2, 1.6), 0.03, 1),
+        logged("reward/component/format/mean", rise(0.1, 1.0, 0.05), 0.02, 2),
+        logged("reward/component/accuracy/mean", rise(0.1, 0.6, 0.2), 0.03, 3),
+    )
+    assert "reward.component" not in found(read_)
+
+
+def test_a_reward_without_a_number_is_said() -> None:
+    assert "none of its 300 values" in reading(logged("reward/mean", np.full(COUNT, np.nan))).says
+    holes = np.where(STEPS % 50 == 0, np.nan, rise(0.3, 0.8))
+    assert "6 of 300" in found(reading(logged("reward/mean", holes, 0.03, 1)))["signal.nan"].says
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_twins_read_the_same(twin: str) -> None:
+    run = Run(
+        "here",
+        series=(
+            logged("reward/mean", rise(0.3, 0.8) + step(0, -0.4), 0.03, 1),
+            logged("eval/math/reward/mean", ramp(0.6, 0.3)[::10], 0.02, 3, STEPS[::10]),
+            logged("reward/component/format/mean", ramp(0.1, 1.0), 0.02, 2),
+            logged("reward/component/accuracy/mean", ramp(0.6, 0.2), 0.03, 4),
+            *STILL,
+        ),
+    )
+    one, other = read(View(run)), read(View(TWINS[twin](run)))
+    assert other.shape == one.shape
+    assert other.probabilities == pytest.approx(one.probabilities, abs=1e-6)
+    assert {f.id: f.p for f in other.findings} == pytest.approx({f.id: f.p for f in one.findings}, abs=1e-6)
+
+
+def test_numbers_are_written_as_a_person_would() -> None:
+    assert [number(value) for value in (0.48271, 12345.6, 0.0000012, 0.0)] == ["0.483", "12346", "1.2e-06", "0"]

@@ -1,0 +1,104 @@
+"""Stability: none of its series is bad by itself; what counts is the company it keeps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from relations import COUNT, STEPS, TWINS, logged, ramp, rise, step
+
+from leadline.reading import Finding, View
+from leadline.reading.stability import read
+from leadline.run import Run, Series
+
+LEARNED = logged("reward/mean", rise(0.3, 0.8), 0.03, 1)
+LEARNING = logged("reward/mean", ramp(0.3, 0.8), 0.03, 1)
+LOST = logged("reward/mean", ramp(0.8, 0.1, 0.4, 0.7), 0.03, 1)
+
+
+def found(*series: Series) -> dict[str, Finding]:
+    return {finding.id: finding for finding in read(View(Run("here", series=series)))}
+
+
+def test_entropy_up_under_clip_higher_in_a_healthy_run_is_no_finding() -> None:
+    clip = [
+        logged(name, ramp(0.001, 0.01), 0.001, seed) for seed, name in enumerate(("clip/frac", "clip/frac_high"), 4)
+    ]
+    assert found(LEARNING, logged("entropy", ramp(0.3, 0.6), 0.02, 2), *clip) == {}
+
+
+def test_entropy_that_falls_as_reward_rises_is_convergence() -> None:
+    assert found(LEARNED, logged("entropy", rise(1.0, 0.05), 0.02, 2)) == {}
+
+
+@pytest.mark.parametrize(("course", "word"), [(ramp(0.2, 0.9, 0.4, 0.7), "rose"), (ramp(0.9, 0.02, 0.4, 0.7), "fell")])
+def test_entropy_that_explodes_or_collapses_with_the_reward_is_a_concern(course: object, word: str) -> None:
+    finding = found(LOST, logged("entropy", course, 0.02, 2))["stability.entropy"]
+    assert finding.severity == "concern"
+    assert f"Entropy {word}" in finding.says
+    assert finding.since_step is not None
+    assert abs(finding.since_step - 0.43 * COUNT) < 0.1 * COUNT
+
+
+def test_gradients_that_grow_while_learning_are_no_finding() -> None:
+    assert found(LEARNING, logged("grad_norm", ramp(0.3, 2.0), 0.1, 2)) == {}
+
+
+def test_gradients_that_jump_as_reward_is_lost_are_a_concern() -> None:
+    finding = found(LOST, logged("grad_norm", step(0.5, 5.0, 120), 0.03, 2))["stability.grad_norm"]
+    assert finding.since_step is not None
+    assert abs(finding.since_step - 120) <= 3
+
+
+def test_gradients_that_grow_without_gain_are_noted() -> None:
+    flat = logged("reward/mean", 0.5, 0.05, 1)
+    assert found(flat, logged("grad_norm", np.exp(ramp(-1.0, 1.5)), 0.02, 2))["stability.grad_norm"].severity == "note"
+
+
+def test_clipping_that_grows_counts_only_with_reward_lost() -> None:
+    clip = logged("clip/frac", ramp(0.001, 0.05, 0.4, 0.7), 0.002, 2)
+    assert "stability.clip" in found(LOST, clip)
+    assert "stability.clip" not in found(LEARNED, clip)
+
+
+def test_trainer_and_sampler_that_part_are_told() -> None:
+    grown = logged("mismatch/kl_k3", ramp(0.001, 0.02), 0.0005, 2)
+    assert found(LEARNED, grown)["signal.sampler_mismatch"].severity == "concern"
+    assert found(LEARNING, grown)["signal.sampler_mismatch"].severity == "note"
+    assert found(LEARNED, logged("mismatch/kl_k3", 0.01, 0.002, 2)) == {}
+
+
+def test_importance_ratios_are_read_by_their_distance_from_1() -> None:
+    assert "signal.sampler_mismatch" in found(LEARNED, logged("is/ratio_mean", ramp(1.0, 0.6), 0.01, 2))
+    assert "signal.sampler_mismatch" in found(LEARNED, logged("is/ess_frac", ramp(0.98, 0.3), 0.01, 2))
+    assert "signal.sampler_mismatch" not in found(LEARNED, logged("is/ess_frac", ramp(0.3, 0.98), 0.01, 2))
+
+
+def test_nan_is_told_once_for_all_and_is_critical_where_it_stays() -> None:
+    holes = np.where(STEPS > 250, np.nan, 1.0)
+    once = np.where(STEPS == 100, np.inf, 0.5)
+    finding = found(LEARNED, logged("grad_norm", holes, 0.1, 2), logged("entropy", once, 0.1, 3))["signal.nan"]
+    assert finding.severity == "critical"
+    assert finding.since_step == 100
+    assert "grad_norm (50 of 300)" in finding.says
+    assert "entropy (1 of 300)" in finding.says
+    assert found(LEARNED, logged("entropy", once, 0.1, 3))["signal.nan"].severity == "concern"
+
+
+def test_nothing_logged_is_nothing_said() -> None:
+    assert found() == {}
+    assert found(LEARNED, Series("grad_norm", "g", "test", STEPS, np.zeros(COUNT))) == {}
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_twins_read_the_same(twin: str) -> None:
+    series = (
+        LOST,
+        logged("entropy", ramp(0.2, 0.9, 0.4, 0.7), 0.02, 2),
+        logged("grad_norm", step(0.5, 5.0, 120), 0.03, 3),
+        logged("clip/frac", ramp(0.001, 0.05, 0.4, 0.7), 0.002, 4),
+        logged("mismatch/kl_k3", ramp(0.001, 0.02), 0.0005, 5),
+    )
+    run = Run("here", series=series)
+    one, other = ({f.id: f.p for f in read(View(each))} for each in (run, TWINS[twin](run)))
+    assert other == pytest.approx(one, abs=1e-6)
+    assert len(one) == 4
