@@ -27,17 +27,24 @@ import numpy as np
 from tables import Table
 
 from leadline.pipeline import read_run
+from leadline.run import Run
 from leadline.sources import open_run
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 BASELINES = ("last", "raw_max", "patience")
-PEERS = {"rldoctor": "rldoctor", "rldoctor_warn": "rldoctor", "rlwatch": "rlwatch"}  # policy: package it needs
+PEERS = {
+    "rldoctor": "rl_doctor",
+    "rldoctor_warn": "rl_doctor",
+    "rlwatch": "rlwatch",
+    "ptt": "post_training_toolkit",
+}  # policy: module
 HACKED = ("contains", "rm_overopt", "rm_overopt_ppo", "random_reward")
 COLLAPSED = ("drift", "entropy_collapse", "lr_step")
 LATE = ("slow", "late")
 SOUND = ("healthy", "noisy_reward", "slow", "late", "rm_kl_safe", "data_shift", "ref_reset")
 FIFTHS = 5
+TOLD = {"eval/reward/mean": "reward/f"}  # the score tells every policy that this key holds a held-out score
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +56,7 @@ class Job:
     first: float
     last: float
     looks: int
+    told: bool  # whether the run logs a key of TOLD
 
     @property
     def steps(self) -> list[float]:
@@ -98,7 +106,8 @@ def _cases(runs: Any, sets: Sequence[str], only: Sequence[str]) -> Iterator[Any]
 
 
 def _ours(cases: Sequence[Any], out: Path, looks: int, processes: int) -> None:
-    jobs = [Job(run.id, run.folder, run.first, run.last, looks) for run in cases]
+    told = [any(key in run.native for key in TOLD.values()) for run in cases]
+    jobs = [Job(run.id, run.folder, run.first, run.last, looks, one) for run, one in zip(cases, told, strict=True)]
     with ProcessPoolExecutor(processes) as pool, (out / "leadline.jsonl").open("w") as file:
         for number, lines in enumerate(pool.map(_replay, jobs), 1):
             file.writelines(json.dumps(line) + "\n" for line in lines)
@@ -108,11 +117,12 @@ def _ours(cases: Sequence[Any], out: Path, looks: int, processes: int) -> None:
 
 
 def _replay(job: Job) -> list[dict[str, object]]:
-    run = open_run(job.folder)
+    run = open_run(job.folder, mapping=TOLD if job.told else None)
+    ours = _clock(run, job)
     lines = []
     for step in job.steps:
         began = time.perf_counter()
-        said = read_run(run.until(int(step)), budget=int(job.last))
+        said = read_run(run.until(int(np.interp(step, *ours))), budget=int(ours[1][1]))
         seconds = time.perf_counter() - began
         best = said.judgement.best_checkpoint
         lines.append(
@@ -121,7 +131,7 @@ def _replay(job: Job) -> list[dict[str, object]]:
                 "step": step,
                 "last_step": job.last,
                 "verdict": said.judgement.verdict,
-                "best_step": None if best is None else best.step,
+                "best_step": None if best is None else float(np.interp(best.step, *ours[::-1])),
                 "p_continue_pays": said.judgement.p_continue_pays,
                 "because": list(said.judgement.because),
                 "seconds": round(seconds, 4),
@@ -130,11 +140,20 @@ def _replay(job: Job) -> list[dict[str, object]]:
     return lines
 
 
+def _clock(run: Run, job: Job) -> tuple[tuple[float, float], tuple[float, float]]:
+    """First and last step as the score counts them and as Leadline does: where a log has no plain step column, the
+    score counts rows."""
+    reward = run.get("reward/mean")
+    if reward is None or int(reward.steps[-1]) == job.last:
+        return (job.first, job.last), (job.first, job.last)
+    return (job.first, job.last), (float(reward.steps[0]), float(reward.steps[-1]))
+
+
 def _others(cases: Sequence[Any], out: Path) -> None:
     """Baselines and installed peers, through the score's own adapters, at its own ten looks."""
     import replay
 
-    names = [*BASELINES, *(name for name, package in PEERS.items() if importlib.util.find_spec(package))]
+    names = [*BASELINES, *(name for name, module in PEERS.items() if importlib.util.find_spec(module))]
     for name in names:
         decide = replay.policy(name)
         with (out / f"{name}.jsonl").open("w") as file:

@@ -26,7 +26,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # so that a checkout works without being installed
 
-PACKAGES = ("leadline/curve", "leadline/reading")
+PACKAGES = ("leadline/curve", "leadline/reading", "leadline/judgement")
 PAGE, SWEPT = ROOT / "docs" / "constants.md", ROOT / "docs" / "constants.json"
 SAMPLE = (
     "healthy-0", "noisy_reward-0", "slow-0", "late-0", "saturated-0", "data_shift-0", "ref_reset-0", "random_reward-0",

@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from . import __version__
-from .errors import BadMapping, LeadlineError
+from .errors import BadMapping, LeadlineError, NothingReadable
 from .report.plain import printable
 
 USAGE = 2  # click's own
@@ -31,6 +31,12 @@ def verbs() -> None:
     "--budget", type=click.IntRange(min=1), metavar="STEPS", help="Total planned steps, when the run does not say."
 )
 @click.option(
+    "--price",
+    type=click.FloatRange(min=0),
+    metavar="SHARE",
+    help="What a whole planned run has to earn, in shares of the run's own range; 0.05 when not given.",
+)
+@click.option(
     "--map",
     "told",
     multiple=True,
@@ -38,14 +44,17 @@ def verbs() -> None:
     help="Say what a key of the log means, such as reward=my/score. May be given several times.",
 )
 @click.option("--all", "every", is_flag=True, help="Read every run at PATH, one after the other; JSON one a line.")
+@click.option("--verbose", "-v", is_flag=True, help="Show everything, with probabilities, not one screen.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 def read(
     path: Path,
     as_json: bool,
     until: int | None,
     budget: int | None,
+    price: float | None,
     told: tuple[str, ...],
     every: bool,
+    verbose: bool,
     no_color: bool,
 ) -> None:
     """Say what the run at PATH does. PATH is a log file, a folder, or - for standard input.
@@ -61,14 +70,15 @@ def read(
     mapping = parse_mapping(told)
     face = {one.NAME: one for one in RENDERERS}["json" if as_json else "terminal"]
     if not every:
-        reading = pipeline.read(path, until=until, budget=budget, mapping=mapping)
-        click.echo(face.render(reading, color=_color(no_color), width=_width()), nl=False)
+        reading = pipeline.read(path, until=until, budget=budget, price=price, mapping=mapping)
+        click.echo(face.render(reading, color=_color(no_color), width=_width(), verbose=verbose), nl=False)
         return
-    for number, reading in enumerate(pipeline.read_all(path, until=until, budget=budget, mapping=mapping)):
+    for number, reading in enumerate(pipeline.read_all(path, until=until, budget=budget, price=price, mapping=mapping)):
         if as_json:
             click.echo(dump(as_data(reading), lines=True), nl=False)
         else:
-            click.echo("\n" * bool(number) + face.render(reading, color=_color(no_color), width=_width()), nl=False)
+            text = face.render(reading, color=_color(no_color), width=_width(), verbose=verbose)
+            click.echo("\n" * bool(number) + text, nl=False)
 
 
 @verbs.command()
@@ -89,6 +99,43 @@ def sources(path: Path, as_json: bool, told: tuple[str, ...], no_color: bool) ->
     found = inventory.take(path, mapping=parse_mapping(told))
     text = dump(inventory.as_data(found)) if as_json else face.render(found, color=_color(no_color), width=_width())
     click.echo(text, nl=False)
+
+
+@verbs.command()
+@click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line a look instead of the summary.")
+@click.option(
+    "--looks", type=click.IntRange(min=1), default=10, metavar="N", help="Look at N equal shares of each run."
+)
+@click.option("--no-color", is_flag=True, help="Print plain text.")
+def backtest(paths: tuple[Path, ...], as_json: bool, looks: int, no_color: bool) -> None:
+    """Replay the finished runs at PATHS and show what Leadline would have said, saved and cost.
+
+    Example: leadline backtest outputs/* --looks 20
+    """
+    from .backtest import Replay, Unread, summary
+    from .backtest import backtest as replayed
+    from .report.data import dump
+    from .report.lines import field, page
+    from .report.progress import Progress
+
+    done: list[Replay] = []
+    unread: list[Unread] = []
+    with Progress("replaying") as bar:
+        for one in replayed(paths, looks=looks, started=bar.expect):
+            bar.advance()
+            if isinstance(one, Unread):
+                unread.append(one)
+                continue
+            done += one
+            if as_json:
+                for look in (look for run in one for look in run.looks):
+                    click.echo(dump(look.as_data(), lines=True), nl=False)
+    if not done and unread:
+        raise NothingReadable(unread[0].what, tried=unread[0].tried, next_step=unread[0].next_step)
+    if not as_json:
+        lines = [field(about, says) for about, says in summary(done, [one.place for one in unread])]
+        click.echo(page(lines, color=_color(no_color), width=_width()), nl=False)
 
 
 @verbs.command()

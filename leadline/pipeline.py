@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from .contract import Reading, RunSummary
+from .judgement import judge
 from .reading import (
     View,
     by_weight,
@@ -30,11 +31,13 @@ def read(
     *,
     until: int | None = None,
     budget: int | None = None,
+    price: float | None = None,
     mapping: Mapping[str, str] | None = None,
 ) -> Reading:
     """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
+    `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
     `mapping` says what keys of the log mean, canonical name to key, where that cannot be told."""
-    return read_run(open_run(path, mapping=mapping).until(until), budget=budget)
+    return read_run(open_run(path, mapping=mapping).until(until), budget=budget, price=price)
 
 
 def read_all(
@@ -42,14 +45,15 @@ def read_all(
     *,
     until: int | None = None,
     budget: int | None = None,
+    price: float | None = None,
     mapping: Mapping[str, str] | None = None,
 ) -> Iterator[Reading]:
     """The same for every run at `path`, one after the other."""
     for run in open_runs(path, mapping=mapping):
-        yield read_run(run.until(until), budget=budget)
+        yield read_run(run.until(until), budget=budget, price=price)
 
 
-def read_run(run: Run, *, budget: int | None = None) -> Reading:
+def read_run(run: Run, *, budget: int | None = None, price: float | None = None) -> Reading:
     """The same for a run already in memory. Pure: the same run gives the same reading."""
     planned, notes = _plan(run, budget)
     view = View(run, horizon_step=planned)
@@ -74,6 +78,7 @@ def read_run(run: Run, *, budget: int | None = None) -> Reading:
         policy_loss=loss,
         findings=by_weight(found),
         expected=expected.read(view),
+        judgement=judge(view, found, planned=budget or run.config.planned_steps, price=price),
         resources=machine,
         conflicts=others.processes,
     )

@@ -35,10 +35,12 @@ class Series:
     steps: Steps  # strictly increasing
     values: Values  # may hold NaN and infinities
     walls: Values | None = None  # seconds since the epoch at which each point was written, where the log says
+    repeats: Steps = field(default_factory=no_numbers)  # steps of rows beyond the first of their step, by step
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "steps", _frozen(self.steps, np.int64))
         object.__setattr__(self, "values", _frozen(self.values, np.float64))
+        object.__setattr__(self, "repeats", _frozen(self.repeats, np.int64))
         if self.walls is not None:
             object.__setattr__(self, "walls", _frozen(self.walls, np.float64))
         lengths = {len(column) for column in (self.steps, self.values, self.walls) if column is not None}
@@ -75,6 +77,11 @@ class Series:
         return len(self.steps)
 
     @property
+    def rows(self) -> int:
+        """How many rows were written for it: more than points where a step was written several times."""
+        return len(self.steps) + len(self.repeats)
+
+    @property
     def finite(self) -> NDArray[np.bool_]:
         """Which points hold a number that can be read."""
         return np.isfinite(self.values)
@@ -85,7 +92,8 @@ class Series:
         if end == self.points:
             return self
         walls = None if self.walls is None else self.walls[:end]
-        return replace(self, steps=self.steps[:end], values=self.values[:end], walls=walls)
+        repeats = self.repeats[: int(np.searchsorted(self.repeats, step, side="right"))]
+        return replace(self, steps=self.steps[:end], values=self.values[:end], walls=walls, repeats=repeats)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,12 @@ def render(reading: Reading, *, color: bool = False, width: int = 100, verbose: 
 
 def _lines(reading: Reading, verbose: bool) -> list[tuple[str, Text]]:
     run, reward = reading.run, reading.reward
-    lines = [field("verdict", reading.judgement.says, style="bold"), field("run", _what_was_read(run))]
+    judgement = reading.judgement
+    lines = [field("verdict", judgement.says, style="bold")]
+    if judgement.would_change:
+        look = "" if judgement.next_look_step is None else f" Look again at step {judgement.next_look_step}."
+        lines.append(field("", f"What would change this: {'; '.join(judgement.would_change)}.{look}"))
+    lines.append(field("run", _what_was_read(run)))
     lines.append(field("reward", f"{reward.shape}: {reward.says}" if reward.says else reward.shape, style="bold"))
     if verbose:
         lines.append(field("", _shares(reward.probabilities)))
@@ -58,9 +63,8 @@ def _sections(reading: Reading, verbose: bool) -> list[tuple[str, Text]]:
         lines.append(field("loss", f"{loss.pattern.replace('_', ' ')}: {loss.why}"))
     if machine.phases:
         shares = ", ".join(f"{name} {use.share:.0%}" for name, use in machine.phases.items())
-        lines.append(
-            field("time", f"{shares}" + (f"; {machine.bottleneck} is the bottleneck" if machine.bottleneck else ""))
-        )
+        slowest = f"; {machine.bottleneck} is the bottleneck" if machine.bottleneck else ""
+        lines.append(field("time", shares + slowest))
     if verbose:
         lines += [field("time", note) for note in machine.notes]
         lines += [field("process", f"{one.process}: {one.effect} (p = {one.p:.2f})") for one in reading.conflicts]

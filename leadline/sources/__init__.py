@@ -20,6 +20,7 @@ from . import (
     metric_lines,
     mlflow_store,
     notebook,
+    rollouts,
     swanlab_file,
     tensorboard,
     trackio_store,
@@ -31,7 +32,7 @@ from .address import reach
 from .around import Surroundings
 from .assemble import assemble, refuse_other_training
 from .events import with_events
-from .folders import Found, FoundRun, find_runs, opened
+from .folders import CHOSEN, Found, FoundRun, find_runs, opened
 from .mapping import mapping_near
 from .remote import Copy, address_of, is_address
 from .source import HEAD, Log, Parser, Reader, Source, TextSource, names_of
@@ -88,14 +89,14 @@ def open_run(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> R
 def open_runs(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> Iterator[Run]:
     """Every run at `path`, one after the other. What is no RL run is passed over, unless there is nothing else."""
     place = Path(path)
-    if str(path) == "-" or is_address(path) or not place.is_dir():
+    if str(path) == "-" or is_address(path) or place.is_fifo():
         yield open_run(path, mapping=mapping)
         return
     found = look_at(place)
     refused: LeadlineError | None = None
     opened_any = False
     for run in found.runs:
-        name = str(place) if len(found.runs) == 1 else str(place / run.name)
+        name = str(place) if len(found.runs) == 1 else found.path_of(run)
         try:
             with _opening(place):
                 one = _understood(found, run, name, mapping)
@@ -109,14 +110,27 @@ def open_runs(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> 
 
 
 def look_at(place: Path) -> Found:
-    """The runs at a file or folder, not yet understood; an error where there is none."""
+    """The runs at a file or folder, not yet understood; an error where there is none. `mlflow.db#seed2` is the run of
+    that label, name or id there."""
     with _opening(place):
+        place, chosen = _parted(place)
         if not place.exists():
             raise _nothing_at(place)
+        if kept := rollouts.kept_in(place):
+            raise _samples(place, kept)
         found = find_runs(place, SOURCES)
         if not found.runs:
             raise _nothing_in(found)
-        return found
+        return found.choose(chosen) if chosen else found
+
+
+def _parted(place: Path) -> tuple[Path, str]:
+    """A path, and the run in it that is meant: both may hold the mark that parts them, so what exists decides."""
+    text = str(place)
+    parts = [at for at, letter in enumerate(text) if letter == CHOSEN]
+    if not parts or place.exists():
+        return place, ""
+    return next(((Path(text[:at]), text[at + 1 :]) for at in parts if Path(text[:at]).exists()), (place, ""))
 
 
 def _understood(found: Found, run: FoundRun, name: str, mapping: Mapping[str, str] | None) -> Run:
@@ -211,8 +225,20 @@ def _nothing_at(place: Path) -> NothingReadable:
     )
 
 
+def _samples(place: Path, kept: rollouts.Kept) -> NothingReadable:
+    steps = kept.rollouts.steps
+    span = f"of step {steps[0]}" if len(steps) == 1 else f"of steps {steps[0]} to {steps[-1]}"
+    return NothingReadable(
+        f"{place} holds what the policy wrote, the samples {span} as {kept.format} keeps them, and no log of a run.",
+        tried="the samples in it",
+        next_step="pass the folder of the run, which holds its log",
+    )
+
+
 def _nothing_in(found: Found) -> NothingReadable:
     """What to say of a place where nothing, or only logs without a step, were found."""
+    if not found.empty and (kept := rollouts.find(found.seen.files)).rollouts.steps and found.place.is_dir():
+        return _samples(found.place, kept)
     if not found.empty:
         missing = f" ({'; '.join(found.notes)})" if found.notes else ""
         return NothingReadable(

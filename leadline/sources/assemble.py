@@ -31,6 +31,7 @@ class Understood:
     key: str
     column: Column
     meaning: Meaning | None
+    written: Steps  # the step of every row of it, in the most trusted log that has it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,15 +43,17 @@ class View:
     columns: Mapping[str, Column]
 
     @property
-    def standing(self) -> tuple[bool, bool, bool, bool, float, int]:
-        """How far it is to be trusted beside other logs of the run: a framework's own log before one whose keys are
-        guessed at, one with a reward, one that names its steps, exact before rounded, the later attempt, the longer."""
+    def standing(self) -> tuple[bool, bool, bool, bool, bool, float, int]:
+        """How far it is to be trusted beside other logs of the run: what was logged before a copy of what was printed,
+        a framework's own log before one whose keys are guessed at, one with a reward, one that names its steps, exact
+        before rounded, the later attempt, the longer."""
         attempt = -np.inf if self.log.attempt is None else self.log.attempt
         last = max((int(column.steps.max()) for column in self.columns.values() if len(column.steps)), default=0)
         known = (translate(key, self.dialect) for key in self.columns) if self.dialect else guess(self.columns).values()
         rewarded = any(meaning is not None and meaning.canonical == "reward/mean" for meaning in known)
         exact = self.log.trust == "exact"
-        return self.dialect is not None, rewarded, not self.log.counts_rows, exact, attempt, last
+        known_by = self.dialect is not None
+        return not self.log.captured, known_by, rewarded, not self.log.counts_rows, exact, attempt, last
 
 
 def assemble(
@@ -59,7 +62,9 @@ def assemble(
     """The run behind one log or several logs of it, and what lies around them. Several are merged by trust: where two
     give a value for the same step of the same series, the more trusted one stands."""
     told = mapping or {}
-    views = [_view(log, around.config.algorithm, told) for log in ([logs] if isinstance(logs, Log) else logs)]
+    every = [logs] if isinstance(logs, Log) else logs
+    algorithm = settings.merged([around.config, *(settings.config_from(log.settings) for log in every)]).algorithm
+    views = [_view(log, algorithm, told) for log in every]
     views.sort(key=lambda view: view.standing, reverse=True)
     best = views[0]
     # Rows that were only counted have no place on the clock of another log's steps.
@@ -74,8 +79,9 @@ def assemble(
         config = replace(config, planned_steps=planned if planned is not None and planned > 0 else None)
     if config.algorithm is None and best.dialect is not None and best.dialect.startswith("trl-"):
         config = replace(config, algorithm=best.dialect.removeprefix("trl-"))
-    # Two logs of one run may tell of the same resume.
-    events = dict.fromkeys(event for view in views for event in (*_resumes(view.log), *_damage(view.log)))
+    # Two logs of one run may tell of the same resume; a copy of what was printed tells nothing of the kind.
+    telling = [view.log for view in views if view is best or not view.log.captured]
+    events = dict.fromkeys(event for log in telling for event in (*_resumes(log), *_damage(log)))
     machine = telemetry.join([around.telemetry, *(view.log.telemetry for view in views)])
     return Run(
         path,
@@ -133,7 +139,7 @@ def _merged(views: Sequence[View], told: Mapping[str, str]) -> list[Understood]:
                 fresh[key] = len(merged)
                 if same is not None:
                     fresh.setdefault(same, len(merged))
-                merged.append(Understood(key, column, meaning))
+                merged.append(Understood(key, column, meaning, view.columns[key].steps))
             else:
                 merged[place] = replace(merged[place], column=_under(merged[place].column, column))
         places.update(fresh)
@@ -141,7 +147,7 @@ def _merged(views: Sequence[View], told: Mapping[str, str]) -> list[Understood]:
     for view in views:
         for key, steps in view.log.table.words().items():
             nothing = np.full(len(steps), np.nan)
-            merged.append(Understood(key, Column(steps, nothing, nothing), None))
+            merged.append(Understood(key, Column(steps, nothing, nothing), None, steps))
     return merged
 
 
@@ -186,7 +192,7 @@ def _series(understood: Sequence[Understood], updates: float | None) -> tuple[tu
     for one in understood:
         if one.meaning is None:
             kind = "not a number" if np.isnan(one.column.values).all() and one.column.rows is None else "unknown"
-            unread.setdefault((one.key, kind), _one(one.key, one.key, kind, one.column))
+            unread.setdefault((one.key, kind), _one(one, one.key, kind, one.column))
         else:
             known.append((one.meaning.rank, _ruled(one, one.meaning, updates, groups)))
     known.sort(key=lambda pair: (pair[0], pair[1].key))
@@ -200,22 +206,26 @@ def _series(understood: Sequence[Understood], updates: float | None) -> tuple[tu
 def _ruled(one: Understood, meaning: Meaning, updates: float | None, groups: Mapping[int, float]) -> Series:
     """The series of a column, its numbers turned into canonical ones where the dialect names a rule."""
     if not meaning.rule:
-        return _one(meaning.canonical, one.key, meaning.kind, one.column)
+        return _one(one, meaning.canonical, meaning.kind, one.column)
     name = meaning.canonical
     counted: Floats | None = None
     if meaning.rule == "share_of_groups":
         if not groups:
-            return _one(f"{name.removesuffix('_frac')}_count", one.key, meaning.kind, one.column)
+            return _one(one, f"{name.removesuffix('_frac')}_count", meaning.kind, one.column)
         counted = np.array([groups.get(step, np.nan) for step in one.column.steps.tolist()])
     ruled = RULES[meaning.rule](Logged(one.column.steps, one.column.values, updates, counted))
     walls = one.column.walls if len(ruled.steps) == len(one.column.steps) else np.full(len(ruled.steps), np.nan)
     kind = ", ".join(part for part in (meaning.kind, ruled.says) if part)
-    return _one(name, one.key, kind, Column(ruled.steps, ruled.values, walls))
+    return _one(one, name, kind, Column(ruled.steps, ruled.values, walls))
 
 
-def _one(name: str, key: str, kind: str, column: Column) -> Series:
+def _one(one: Understood, name: str, kind: str, column: Column) -> Series:
     walls = None if np.isnan(column.walls).all() else column.walls
-    return Series.from_log(name, key, kind, column.steps, column.values, walls)
+    series = Series.from_log(name, one.key, kind, column.steps, column.values, walls)
+    if np.all(one.written[1:] > one.written[:-1]):
+        return series
+    written = np.sort(one.written)
+    return replace(series, repeats=written[1:][written[1:] == written[:-1]])
 
 
 def _groups(understood: Iterable[Understood]) -> dict[int, float]:

@@ -3,33 +3,29 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections import Counter
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
-from ..errors import LeadlineError, NotOneRun
+from ..errors import LeadlineError, NothingReadable, NotOneRun
 from ..run import Event, Run, Steps
 from ..vocabulary import detect
 from ..vocabulary.guess import guess
-from . import rollouts, settings
-from .around import Surroundings, look_around, machine_files
+from .around import Surroundings, look_around
 from .assemble import assemble
+from .candidates import candidates, recognised
 from .checkpoints import looks_saved, recognise
 from .events import with_events
-from .rollouts import generic
-from .same_run import Carrier, attempts, group
+from .same_run import Carrier, attempts, group, on_one_clock
 from .source import Log, Source
-from .telemetry import record_of
 from .text import head_of
 from .walk import Walk, walk
 
 MOST_LOGS = 200  # that are read to tell the runs in a folder apart
-FAMILY = 100  # files of one folder whose names differ by their digits alone; more of them are samples, not logs
 OF_THE_RUN = (
     "rollout",
     "completion",
@@ -43,35 +39,8 @@ OF_THE_RUN = (
     "pipeline",
     ".hydra",
 )
+CHOSEN = "#"  # parts a path from the run in it that is meant
 NEAR = 2  # folders below a log file in which its surroundings are looked for
-NO_LOGS = {
-    "checkpoints.jsonl",
-    "timing_spans.jsonl",
-    "debug.log",
-    "debug-core.log",
-    "debug-internal.log",
-    "requirements.txt",
-    "wandb-metadata.json",
-    "wandb-summary.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "vocab.json",
-    "merges.txt",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "generation_config.json",
-    "adapter_config.json",
-    "preprocessor_config.json",
-    "chat_template.json",
-    "all_results.json",
-    "dataset_infos.json",
-    "latest_checkpointed_iteration.txt",
-    "latest_ckpt_global_step.txt",
-    "params.json",
-}
-NO_SUFFIX = {".py", ".sh", ".md", ".html", ".toml", ".lock", ".cfg", ".ini"}  # people's own files
-NO_SUFFIX |= {".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".pdf", ".model", ".jinja", ".arrow", ".tar", ".whl"}
-DIGITS = re.compile(r"\d+")
 
 
 def steps_of(log: Log) -> Steps:
@@ -90,8 +59,26 @@ class FoundRun:
     carriers: tuple[Carrier, ...]
 
     @property
+    def label(self) -> str:
+        """What to write behind the path to mean this run."""
+        return self.name.split(f"{self.carriers[0].path.name}{CHOSEN}", 1)[-1]
+
+    @property
+    def called(self) -> set[str]:
+        """Its names and ids in its trackers."""
+        return {one for log in self.logs for one in (log.label, log.run_id) if one is not None}
+
+    @property
     def logs(self) -> list[Log]:
         return [carrier.log for carrier in self.carriers]
+
+    @property
+    def used(self) -> list[Carrier]:
+        """The carriers that are read: all that count by the same clock, and a tracker's copy of what was printed only
+        where it goes further than what was logged."""
+        logged = [carrier for carrier in self.carriers if not carrier.log.captured]
+        last = max((_last(carrier.log) for carrier in logged), default=-1.0)
+        return on_one_clock([one for one in self.carriers if not one.log.captured or _last(one.log) > last])
 
     @property
     def steps(self) -> tuple[int, int] | None:
@@ -126,6 +113,7 @@ class Found:
     empty: tuple[Carrier, ...] = ()  # logs without a step
     passed_over: tuple[str, ...] = ()  # torn copies of a log that is there whole
     notes: tuple[str, ...] = ()
+    several: bool = False  # there are more runs than the one that was chosen
 
     def only(self) -> FoundRun:
         """The one run there; an error that lists them where there are several."""
@@ -135,12 +123,33 @@ class Found:
             f"{self.place} holds {len(self.runs)} runs: {', '.join(run.name for run in self.runs[:12])}"
             f"{' and others' * (len(self.runs) > 12)}.",
             tried="; ".join(run.said() for run in self.runs[:12]),
-            next_step="pass the folder or file of one of them, or read all with --all",
+            next_step=f"pass one of them, as in {self.path_of(self.runs[0])}, or read all with --all",
+        )
+
+    def path_of(self, run: FoundRun) -> str:
+        """What a user may pass to mean one of several runs here."""
+        return str(self.place / run.name if self.place.is_dir() else f"{self.place}{CHOSEN}{run.label}")
+
+    def choose(self, name: str) -> Found:
+        """The same with one run alone: the one of that name, or of that label or id in its tracker."""
+        named = [run for run in self.runs if name in (run.name, run.label)]
+        chosen = named or [run for run in self.runs if name in run.called]
+        if len(chosen) == 1:
+            return replace(self, runs=tuple(chosen), several=True)
+        listed = ", ".join(run.label for run in self.runs[:12]) + " and others" * (len(self.runs) > 12)
+        if not chosen:
+            raise NothingReadable(
+                f"{self.place} holds no run called {name}.", tried=listed, next_step="name one of these after the #"
+            )
+        raise NotOneRun(
+            f"{self.place} holds {len(chosen)} runs called {name}.",
+            tried="; ".join(f"{run.label}: {', '.join(sorted(run.called))}" for run in chosen[:12]),
+            next_step="name one by its id",
         )
 
     def around(self, run: FoundRun) -> Surroundings:
         """What lies around one of the runs."""
-        seen = self.seen if len(self.runs) == 1 else _below(self.seen, run.home)
+        seen = self.seen if len(self.runs) == 1 and not self.several else _below(self.seen, run.home)
         steps = run.steps
         until = _asked_state(self.place)
         around = look_around(seen, last_step=steps[1] if steps else None, span=run.written, until=until)
@@ -157,9 +166,11 @@ def understood(
 ) -> tuple[Run, Surroundings]:
     """The same, and what of it came from around the logs."""
     around = found.around(run)
-    built = assemble(name, run.logs, around, mapping=mapping)
+    used = run.used
+    built = assemble(name, [carrier.log for carrier in used], around, mapping=mapping)
     torn = [Event("torn", built.last_step or 0, says) for says in found.passed_over]
-    return with_events(replace(built, events=(*built.events, *attempts(run.carriers), *torn))), around
+    later = attempts([carrier for carrier in used if not carrier.log.captured])
+    return with_events(replace(built, events=(*built.events, *later, *torn))), around
 
 
 def find_runs(place: Path, sources: Sequence[Source]) -> Found:
@@ -174,7 +185,7 @@ def find_runs(place: Path, sources: Sequence[Source]) -> Found:
     seen = walk(home_of(place), deepest=NEAR) if saved else walk(place)
     carriers: list[Carrier] = []
     passed_over: list[str] = []
-    for candidates in _candidates(_below(seen, place.absolute()) if saved else seen, sources):
+    for candidates in candidates(_below(seen, place.absolute()) if saved else seen, sources):
         if len(carriers) >= MOST_LOGS:
             notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
             break
@@ -209,77 +220,25 @@ def _below(seen: Walk, home: Path) -> Walk:
     return replace(seen, files=inside(seen.files), folders=inside(seen.folders), saved=inside(seen.saved))
 
 
-def _candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
-    """Files and tracker folders that may be logs. Samples, settings and records of the machine are none. Where a state
-    is kept in every saved one, they are alternatives, the newest first: each holds all that the older ones hold."""
-    none = {place for form in rollouts.FORMATS if form is not generic for place in _files_of(form.index(seen.files))}
-    none |= {file for file in machine_files(seen.files) if is_record(file)}
-    families = Counter((file.parent, DIGITS.sub("#", file.name)) for file in seen.files)
-    claimed = _tracker_folders(seen, sources)
-    states: dict[tuple[Path, str], list[Path]] = {}
-    single = []
-    for file in seen.files:
-        if file in none or file.name in NO_LOGS or file.suffix in NO_SUFFIX or settings.recognises(file):
-            continue
-        if families[file.parent, DIGITS.sub("#", file.name)] > FAMILY or any(
-            folder in claimed for folder in file.parents
-        ):
-            continue
-        if looks_saved(file.parent.name):
-            states.setdefault((file.parent.parent, file.name), []).append(file)
-        elif not generic.is_samples(file):
-            single.append([file])
-    newest = [sorted(files, key=_state_step, reverse=True) for files in states.values()]
-    return [*([folder] for folder in claimed), *single, *newest]
-
-
-def _files_of(found: rollouts.Found) -> set[Path]:
-    places = [place for by_step in (found.training, found.evaluation) for held in by_step.values() for place in held]
-    return {place if isinstance(place, Path) else place.file for place in places}  # type: ignore[attr-defined]
-
-
-def _tracker_folders(seen: Walk, sources: Sequence[Source]) -> dict[Path, None]:
-    """Folders that are one log as a whole, by a file in them that says so."""
-    marked = dict.fromkeys(
-        file.parent for file in seen.files if ".tfevents." in file.name or (file.name == "meta.yaml")
-    )
-    outer = {folder.parent for folder in marked if (folder / "meta.yaml").is_file()}  # an MLflow experiment holds runs
-    return {folder: None for folder in marked if folder not in outer and _recognised(folder, b"", sources)}
-
-
-def _is_part(file: Path, claimed: Container[Path]) -> bool:
-    """Whether a file belongs to a folder that is read as a whole."""
-    if ".tfevents." in file.name:
-        return file.parent in claimed
-    return any(folder in claimed and (folder / "meta.yaml").is_file() for folder in file.parents)
-
-
-def _state_step(file: Path) -> int:
-    return int((DIGITS.findall(file.parent.name) or ["0"])[-1][:15])
-
-
-def is_record(file: Path) -> bool:
-    """Whether a file records what the machine did."""
-    try:
-        return record_of(file, head_of(file)) is not None
-    except OSError:
-        return False
-
-
-def _recognised(place: Path, head: bytes, sources: Sequence[Source]) -> Source | None:
-    return next((source for source in sources if source.recognises(place, head)), None)
-
-
 def _read(place: Path, sources: Sequence[Source]) -> list[Carrier]:
     """The logs in one file or tracker folder; none when no source recognises it."""
-    source = _recognised(place, head_of(place), sources)
+    source = recognised(place, head_of(place), sources)
     if source is None:
         return []
     carriers = []
     for reader in source.open(place):
         reader.update()
-        carriers.append(Carrier(source.NAME, place.absolute(), reader.log, place.stat().st_mtime))
+        log = replace(reader.log, captured=True) if _is_captured(place) else reader.log
+        carriers.append(Carrier(source.NAME, place.absolute(), log, place.stat().st_mtime))
     return carriers
+
+
+def _is_captured(place: Path) -> bool:
+    """Whether a file is a tracker's own copy of what the run printed."""
+    folder = place.absolute().parent
+    return (place.name == "output.log" and folder.name == "files" and any(folder.parent.glob("*.wandb"))) or (
+        folder.name == "console" and any(folder.parent.glob("*.swanlab"))
+    )
 
 
 def _furthest(
@@ -351,12 +310,14 @@ def _names(place: Path, groups: Sequence[Sequence[Carrier]]) -> list[str]:
     """What to call each run: its folder, or its file where several share a folder, or its label in its tracker."""
     homes = Counter(held[0].home for held in groups)
     files = Counter(held[0].path for held in groups)
+    labels = Counter((held[0].path, held[0].log.label) for held in groups)
     names = []
     for held in groups:
         first = held[0]
         shown = first.home if homes[first.home] == 1 and first.home != place else first.path
         name = str(shown.relative_to(place)) if place in shown.parents else shown.name
         if files[first.path] > 1 and first.log.label is not None:
-            name = f"{name}:{first.log.label}"
+            alone = labels[first.path, first.log.label] == 1
+            name = f"{name}{CHOSEN}{first.log.label if alone else first.log.run_id}"
         names.append(name)
     return names

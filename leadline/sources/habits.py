@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .number import as_number, as_step
 
@@ -125,6 +125,26 @@ def _open_instruct_steps(flat: Flat) -> float | None:
     return _ratio(flat, [("total_episodes",)], [("num_unique_prompts_rollout",), ("num_samples_per_prompt_rollout",)])
 
 
+TRL = Habit(
+    "trl",
+    (
+        "num_generations",
+        "num_iterations",
+        "steps_per_generation",
+        "rloo_k",
+        "max_completion_length",
+        "kl_coef",
+        "trl_trainer",
+    ),
+    algorithm=("trl_trainer",),  # as a model card names it
+    group_size=("num_generations", "rloo_k"),
+    planned_steps=("max_steps", "training_steps"),
+    length_cap=("max_completion_length", "response_length", "max_new_tokens"),
+    learning_rate=("learning_rate",),
+    reference_sync_steps=("ref_model_sync_steps",),
+    kl=_trl_kl,
+    updates=_trl_updates,
+)
 VERL = "actor_rollout_ref."
 SKYRL = "trainer.algorithm."
 HABITS: tuple[Habit, ...] = (  # most telling signs first
@@ -265,17 +285,10 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
         ),
         learning_rate=("optim.lr", "trainer.optim.lr"),
     ),
-    Habit(
-        "trl",
-        ("num_generations", "num_iterations", "steps_per_generation", "rloo_k", "max_completion_length", "kl_coef"),
-        group_size=("num_generations", "rloo_k"),
-        planned_steps=("max_steps",),
-        length_cap=("max_completion_length", "response_length", "max_new_tokens"),
-        learning_rate=("learning_rate",),
-        reference_sync_steps=("ref_model_sync_steps",),
-        kl=_trl_kl,
-        updates=_trl_updates,
-    ),
+    # The settings of TRL's trainers are mostly the same; these are those that only one of them has.
+    replace(TRL, signs=("rloo_k", "normalize_advantages", "reward_clip_range"), is_called="rloo"),
+    replace(TRL, signs=("scale_rewards", "importance_sampling_level", "multi_objective_aggregation"), is_called="grpo"),
+    TRL,
     Habit(  # the runs of the zoo, and a plain way to write settings by hand
         "plain",
         ("algo",),

@@ -37,21 +37,21 @@ class JsonLines:
         self._unreadable: list[tuple[int, int]] = []
 
     def feed(self, chunk: bytes) -> None:
-        if not (block := self._lines.block(chunk)):
-            return
-        start = 0
-        while start < len(block):
-            end = block.find(b"\n", start + AT_ONCE) + 1 or len(block)
-            self._take(block[start : end - 1])
-            start = end
+        first, start, end = self._lines.around(chunk)
+        if first:
+            self._take(first[:-1].split(b"\n"))
+        while start < end:
+            stop = chunk.find(b"\n", start + AT_ONCE, end) + 1 or end
+            self._take(chunk[start : stop - 1].split(b"\n"))
+            start = stop
 
-    def _take(self, block: bytes) -> None:
+    def _take(self, lines: list[bytes]) -> None:
         """Some whole lines."""
-        entries = _at_once(block)
+        entries = _at_once(lines)
         if entries is not None and self._rows.add_all(entries):
             self._number += len(entries)
             return
-        for line in block.split(b"\n"):
+        for line in lines:
             self._number += 1
             if line.strip() and not self._take_one(line):
                 self._unreadable.append((self._number, len(self._rows)))
@@ -72,15 +72,14 @@ class JsonLines:
         return self._rows.log(torn=torn, unreadable=tuple(self._unreadable), notes=self._lines.notes)
 
 
-def _at_once(block: bytes) -> list[dict[str, object]] | None:
+def _at_once(lines: list[bytes]) -> list[dict[str, object]] | None:
     """The objects of many lines in one call, which is much faster than one a line; None when that cannot be done. As
     many objects as lines must come out: two bad lines that make a good one together are told by that."""
     try:
-        entries: list[dict[str, object]] = orjson.loads(b"[" + block.replace(b"\n", b",") + b"]")
+        entries: list[dict[str, object]] = orjson.loads(b"[" + b",".join(lines) + b"]")
     except orjson.JSONDecodeError:
         return None
-    plain = len(entries) == block.count(b"\n") + 1 and all(type(entry) is dict for entry in entries)
-    return entries if plain else None
+    return entries if len(entries) == len(lines) and set(map(type, entries)) == {dict} else None
 
 
 def first_objects(head: bytes) -> list[bytes]:

@@ -38,16 +38,19 @@ class Lines:
         self._wait(chunk[end:])
         return whole
 
-    def around(self, chunk: bytes) -> tuple[bytes, int]:
-        """For whoever looks into `chunk` itself: the line that its first bytes complete, and where its last whole line
-        ends. What lies between needs no copy."""
-        end = chunk.rfind(b"\n") + 1
+    def around(self, chunk: bytes, *, returns: bool = False) -> tuple[bytes, int, int]:
+        """For whoever looks into `chunk` itself: the line that its first bytes complete, where that ends, and where the
+        last whole line ends. What lies between needs no copy. `returns`: a carriage return ends a line too."""
+        start, end = chunk.find(b"\n") + 1, chunk.rfind(b"\n") + 1
+        if returns:
+            end = max(end, chunk.rfind(b"\r", end) + 1)
+            start = chunk.find(b"\r", 0, start or len(chunk)) + 1 or start
         if end == 0:
             self._wait(chunk)
-            return b"", 0
-        first = self.block(chunk[: chunk.find(b"\n") + 1])
+            return b"", 0, 0
+        first = self.block(chunk[: start - 1] + b"\n")
         self._wait(chunk[end:])
-        return first, end
+        return first, start, end
 
     def _wait(self, piece: bytes) -> None:
         if self._skipping or not piece:

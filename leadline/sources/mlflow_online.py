@@ -79,7 +79,8 @@ class OnlineRun:
     def log(self) -> Log:
         info = self._run.info
         started = info.start_time / 1000 if info.start_time else None
-        return self._metrics.log(dict(self._run.data.params), info.run_name or info.run_id, started, self._notes)
+        label = info.run_name or info.run_id
+        return self._metrics.log(dict(self._run.data.params), label, info.run_id, started, self._notes)
 
 
 def _knock(address: str, place: SplitResult) -> None:

@@ -79,7 +79,9 @@ class Metrics:
             self._counted |= step != 0
             self._columns.add(key, step, value, wall)
 
-    def log(self, settings: dict[str, object], label: str, started: float | None, notes: tuple[str, ...]) -> Log:
+    def log(
+        self, settings: dict[str, object], label: str, run: str, started: float | None, notes: tuple[str, ...]
+    ) -> Log:
         if self._columns and not self._counted and len(self._columns) > 1:
             notes = (*notes, "every value was logged at step 0: the program passed no step to MLflow")
         return Log(
@@ -87,6 +89,7 @@ class Metrics:
             settings=settings,
             attempt=started,
             label=label,
+            run_id=run,
             notes=notes,
             telemetry=Telemetry(gpus=self._gpus.samples()),
         )
@@ -147,7 +150,7 @@ class DatabaseRun:
 
     @property
     def log(self) -> Log:
-        return self._metrics.log(self._settings, self._label, self._started, self._notes)
+        return self._metrics.log(self._settings, self._label, self._run, self._started, self._notes)
 
 
 class FolderRun:
@@ -185,7 +188,7 @@ class FolderRun:
         settings: dict[str, object] = {key: _text(path) for key, path in _leaves(self._folder / "params")}
         damaged = {key: file.damaged for key, file in self._files.items() if file.damaged}
         notes = tuple(f"metric {key}: {lines} lines made no sense and were left out" for key, lines in damaged.items())
-        return self._metrics.log(settings, self._label, self.started, notes)
+        return self._metrics.log(settings, self._label, self._folder.name, self.started, notes)
 
 
 class MetricFile:

@@ -65,8 +65,8 @@ class Numbers:
 
 
 def _plain(key: str) -> str:
-    """A key as both a console and a tracker write it."""
-    return key.replace("eval/", "eval_", 1).removeprefix("train/")
+    """A key as a console, a framework's own log and a tracker all write it."""
+    return key.replace("eval/", "eval_", 1).removeprefix("train/").removeprefix("ray/tune/")
 
 
 def _gap(columns: Sequence[Steps]) -> float:
@@ -97,8 +97,13 @@ def group(carriers: Sequence[Carrier]) -> list[list[Carrier]]:
 
 
 def _same(one: Carrier, mine: Numbers, other: Carrier, theirs: Numbers) -> bool:
-    if one.log.label is not None and one.log.label == other.log.label and one.source == other.source:
-        return True  # the tracker says so
+    if one.source == other.source and one.log.run_id is not None and other.log.run_id is not None:
+        if one.log.run_id == other.log.run_id:
+            return True  # the tracker says so
+        if one.path == other.path:  # and here it says they are two; one that goes on under the same name was resumed
+            return one.log.label == other.log.label and _goes_on(mine, theirs)
+    if any(copy.log.captured and logged.path.parent == copy.path.parent.parent for copy, logged in _both(one, other)):
+        return True  # the tracker keeps what was printed below what was logged
     if one.home == other.home and one.path.name == other.path.name and (one.in_a_state or other.in_a_state):
         return True  # a trainer keeps its log in every state it saves
     related = one.home == other.home or one.home in other.home.parents or other.home in one.home.parents
@@ -109,6 +114,8 @@ def _same(one: Carrier, mine: Numbers, other: Carrier, theirs: Numbers) -> bool:
             return True
     if shared and equal >= MOSTLY:
         return True  # wherever they lie, these are the same numbers
+    if related and _on_other_clocks(mine, theirs):
+        return True
     if one.log.counts_rows != other.log.counts_rows:
         return related and not (shared and equal <= HARDLY and one.home != other.home)
     if shared and equal <= HARDLY:
@@ -116,6 +123,10 @@ def _same(one: Carrier, mine: Numbers, other: Carrier, theirs: Numbers) -> bool:
     if not shared and (mine.columns.keys() & theirs.columns.keys()):
         return related and _goes_on(mine, theirs)
     return related and (one.home == other.home or not (mine.columns.keys() & theirs.columns.keys()))
+
+
+def _both(one: Carrier, other: Carrier) -> tuple[tuple[Carrier, Carrier], ...]:
+    return (one, other), (other, one)
 
 
 def _tolerance(one: Carrier, other: Carrier) -> float:
@@ -160,6 +171,27 @@ def _move_together(left: Values, right: Values) -> bool:
         return False
     with np.errstate(all="ignore"):
         return bool(np.corrcoef(one, other)[0, 1] > TOGETHER)
+
+
+def _on_other_clocks(mine: Numbers, theirs: Numbers) -> bool:
+    """Whether two logs hold the same numbers in the same order at other steps: one may count samples, one updates."""
+    shares = []
+    for key in sorted(mine.columns.keys() & theirs.columns.keys())[:KEYS]:
+        (steps, left), (others, right) = mine.columns[key], theirs.columns[key]
+        if len(steps) == len(others) > FEW and np.any(steps != others) and not _follows_the_clock(left):
+            shares.append(_equal(left, right, ALIKE["exact"]))
+    return bool(shares) and float(np.median(shares)) >= MOSTLY
+
+
+def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
+    """The carriers of a run without those that tell the same numbers as a more exact one by another clock."""
+    ranked = sorted(carriers, key=lambda carrier: carrier.log.trust != "exact")
+    numbers = [Numbers(carrier.log) for carrier in ranked]
+    kept: list[int] = []
+    for place, mine in enumerate(numbers):
+        if not any(_on_other_clocks(numbers[other], mine) for other in kept):
+            kept.append(place)
+    return [carrier for carrier in carriers if any(ranked[place] is carrier for place in kept)]
 
 
 def _follows_the_clock(values: Values) -> bool:

@@ -32,6 +32,8 @@ NAMES = re.compile(
     r"|hyperparameters\.(?:json|ya?ml)|(?:ds|deepspeed).*config.*\.json|.*\.toml|README\.md"
 )
 CARD = re.compile(r"^[-*] (\w+): (\S.*)$", re.MULTILINE)
+TAGS = re.compile(r"\A---\n(?:.*\n)*?tags:\n((?:- .+\n)+)")
+TRL_TAGS = {"grpo": "grpo", "rloo": "rloo", "ppo": "ppo", "online-dpo": "onlinedpo"}  # to what we call the trainer
 
 
 def config_from(raw: Mapping[str, object]) -> Config:
@@ -96,12 +98,20 @@ def read(path: Path) -> Mapping[str, object]:
         elif path.suffix == ".toml":
             value = tomllib.loads(data.decode("utf-8"))
         elif path.suffix == ".md":
-            value = dict(CARD.findall(data.decode("utf-8", errors="replace")))
+            value = _from_card(data.decode("utf-8", errors="replace"))
         else:
             value = yaml.load(data, Loader=_Yaml)
     except (ValueError, RecursionError, yaml.YAMLError):
         return {}
     return value if isinstance(value, dict) else {}
+
+
+def _from_card(text: str) -> dict[str, object]:
+    """The settings in a model card, and which of TRL's trainers it is tagged with."""
+    found: dict[str, object] = dict(CARD.findall(text))
+    tags = re.findall(r"- (\S+)", tagged[1]) if (tagged := TAGS.match(text)) else []
+    trainers = [TRL_TAGS[tag] for tag in tags if tag in TRL_TAGS]
+    return {**found, "trl_trainer": trainers[0]} if "trl" in tags and len(trainers) == 1 else found
 
 
 class _Yaml(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # C where it was built

@@ -30,7 +30,9 @@ class Log:
     repeats: Repeats = "rewrite"
     counts_rows: bool = False  # the log names no step: its rows were counted
     attempt: float | None = None  # order among logs of the same run: a number or the time it began
-    label: str | None = None  # the name or id of the run inside its file
+    label: str | None = None  # what the run is called inside its file
+    run_id: str | None = None  # what its tracker tells runs apart by, where names may repeat
+    captured: bool = False  # a tracker's copy of what was printed, beside what was logged: the least to be trusted
     torn: bool = False  # the log breaks off in the middle of a record
     unreadable: tuple[tuple[int, int], ...] = ()  # (line, rows read before it) of every record that made no sense
     not_rl: str | None = None  # what kind of log it is, where the carrier knows that it is no RL run

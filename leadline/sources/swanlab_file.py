@@ -68,6 +68,7 @@ class SwanlabReader:
             settings=_settings(self._beside),
             attempt=self._started,
             label=self._name or self._id or None,
+            run_id=self._id or None,
             torn=self._file.torn,
             notes=tuple(notes),
             telemetry=Telemetry(gpus=self._gpus.samples()),

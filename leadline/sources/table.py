@@ -11,7 +11,7 @@ import re
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
@@ -88,6 +88,15 @@ class Table:
         block.walls.append(math.nan if wall is None else wall)
         self._row_steps.append(step)
 
+    def move_last(self, step: int) -> None:
+        """The row that was added last belongs to this step instead: only what follows it could tell."""
+        row = len(self._row_steps) - 1
+        if row >= 0:
+            self._row_steps[row] = step
+        for block in self._blocks.values():
+            if block.rows and block.rows[-1] == row:
+                block.steps[-1] = step
+
     def add_many(
         self, steps: Sequence[int], rows: Sequence[Mapping[str, object]], walls: Sequence[float] | None = None
     ) -> None:
@@ -112,15 +121,15 @@ class Table:
         """Rows with the same keys, if they hold nothing but numbers."""
         if len(rows) < 2:
             return False
+        every: Any = chain.from_iterable(map(dict.values, rows))  # type: ignore[arg-type]  # rows are dicts
         try:
-            flat_values: list[Any] = [value for row in rows for value in row.values()]
-            numbers = array("d", flat_values)
-        except (TypeError, OverflowError):
+            numbers = np.fromiter(every, dtype=np.float64, count=len(rows) * len(keys))
+        except (TypeError, ValueError, OverflowError):
             return False
         block = self._blocks.get(keys)
         if block is None:
             block = self._blocks[keys] = _Block(keys)
-        block.values.extend(numbers)
+        block.values.frombytes(numbers.view(np.uint8).data)
         block.steps.extend(steps)
         block.rows.extend(range(len(self._row_steps), len(self._row_steps) + len(steps)))
         block.walls.extend([math.nan] * len(steps) if walls is None else walls)

@@ -91,7 +91,7 @@ class _Rows:
         if isinstance(values, Mapping):
             self.settings = {str(key): value for key, value in values.items() if not str(key).startswith("_")}
 
-    def log(self, notes: tuple[str, ...]) -> Log:
+    def log(self, run: object, notes: tuple[str, ...] = ()) -> Log:
         if self.damaged:
             notes = (*notes, f"{self.damaged} rows made no sense and were left out")
         return Log(
@@ -99,6 +99,7 @@ class _Rows:
             settings=dict(self.settings),
             attempt=self.started,
             label=self.label,
+            run_id=str(run),
             notes=notes,
             telemetry=Telemetry(gpus=self.gpus.samples()),
         )
@@ -154,7 +155,7 @@ class DatabaseRun:
 
     @property
     def log(self) -> Log:
-        return self._rows.log(self._notes)
+        return self._rows.log(self._run, self._notes)
 
 
 class ExportedRun:
@@ -190,7 +191,7 @@ class ExportedRun:
 
     @property
     def log(self) -> Log:
-        return self._rows.log(())
+        return self._rows.log(self._run)
 
 
 def _parquet_runs(path: Path) -> tuple[Reader, ...]:

@@ -1,7 +1,8 @@
 """W&B's local files: `run-<id>.wandb`, the transaction log that every run writes, online or offline.
 
 The framing is LevelDB's (leveldb_log.py), a record is a protobuf message of which only the fields read here are named.
-No W&B package is needed. The file also holds the settings, the machine's samples and what was printed.
+No W&B package is needed. The file also holds the settings and the machine's samples; what was printed is taken from
+the run's `files/output.log` where it is needed at all.
 """
 
 from __future__ import annotations
@@ -21,8 +22,7 @@ NAME = "wandb"
 EXPECTS = "a run-<id>.wandb file, as in wandb/run-<date>-<id>/ or wandb/offline-run-<date>-<id>/"
 
 MARK = b":W&B"
-HISTORY, CONFIG, STATS, METRIC, OUTPUT_RAW, RUN, EXIT = 2, 5, 7, 12, 13, 17, 18  # fields of a Record
-CONSOLE = 1 << 22  # bytes of printed text that are kept, the newest
+HISTORY, CONFIG, STATS, METRIC, RUN, EXIT = 2, 5, 7, 12, 17, 18  # fields of a Record
 
 
 def find(folder: Path) -> tuple[Path, ...]:
@@ -50,7 +50,6 @@ class WandbReader:
         self._rows = AxisRows()
         self._settings: dict[str, object] = {}
         self._gpus = GpuColumns()
-        self._console = bytearray()
         self._id = self._name = ""
         self._started: float | None = None
         self._ended = False
@@ -68,15 +67,11 @@ class WandbReader:
             settings=dict(self._settings),
             attempt=self._started,
             label=self._name or self._id or None,
+            run_id=self._id or None,
             torn=self._file.torn,
             notes=tuple(notes),
             telemetry=Telemetry(gpus=self._gpus.samples()),
         )
-
-    @property
-    def console(self) -> bytes:
-        """What the run printed, as far as it is kept: a log in its own right when nothing else was logged."""
-        return bytes(self._console)
 
     def _take(self, record: bytes) -> None:
         for number, kind, at, end in fields(record):
@@ -86,10 +81,6 @@ class WandbReader:
                 self._history(record, at, end)
             elif number == STATS:
                 self._stats(record, at, end)
-            elif number == OUTPUT_RAW:
-                self._console += b"".join(record[a:b] for n, k, a, b in fields(record, at, end) if (n, k) == (3, BYTES))
-                if len(self._console) > 2 * CONSOLE:
-                    del self._console[:-CONSOLE]
             elif number == CONFIG:
                 self._config(record, at, end)
             elif number == METRIC:

@@ -85,6 +85,7 @@ class OnlineRun:
             self._rows.table,
             settings={key: value for key, value in self._run.config.items() if not key.startswith("_wandb")},
             label=self._run.name or self._run.id,
+            run_id=self._run.id,
             notes=self._notes,
             telemetry=Telemetry(gpus=self._gpus.samples()),
         )

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
-SIGNS = {"yes": 4, "weak": 1}  # how much seeing a key says for its dialect
+SIGNS = {"yes": 4, "weak": 1, "only": 4, "only weak": 1}  # how much seeing a key says for its family
 ENOUGH = 4  # one key that only this dialect writes, or as many common ones
 DEEPEST = 4  # how often one key may stand for another: a hostile one could do so without end
 # Canonical names of numbers that a rule turns into the plain ones: percent into fraction, the other sign, a count.
@@ -41,7 +41,9 @@ class Entry:
     canonical: str  # may hold <group> of the expression, <map(...)>: translate what stands inside, <as(dialect)>
     unit: str
     caveat: str
-    signature: str  # "yes": few others write such a key, so seeing it tells the dialect; "weak": a common word
+    # "yes": few others write such a key, so seeing it tells the family; "weak": a common word. "only" before it: and of
+    # the dialects that are otherwise alike, no other writes it.
+    signature: str
     rule: str
 
     @property
@@ -69,6 +71,8 @@ def detect(keys: Iterable[str], *, algorithm: str | None = None, family: str | N
     'verl'
     >>> detect(["reward", "kl"], algorithm="rloo", family="trl")
     'trl-rloo'
+    >>> detect(["reward", "kl"], family="trl")  # GRPO and RLOO write the same keys
+    'trl'
     >>> detect(["reward", "kl"]) is None  # anybody's loop may call its numbers so
     True
     """
@@ -89,7 +93,11 @@ def detect(keys: Iterable[str], *, algorithm: str | None = None, family: str | N
     ]
     # A dialect without signs of its own can only be told by the algorithm, and only from a less special one.
     told = [name for name in list(signs)[list(signs).index(seen[-1]) :] if not any(signs[name])]
-    return next((name for name in told if name.endswith(f"-{algorithm}")), seen[-1])
+    if named := next((name for name in told if algorithm and name.endswith(f"-{algorithm}")), None):
+        return named
+    # Where nothing tells a dialect from those like it, the family's name stands, if the family has rows for that.
+    alike = algorithm is None and best in told and seen[-1] != dialects(best)[0]
+    return best if alike and not _only(best, seen[-1]) & written else seen[-1]
 
 
 def _forms(key: str) -> tuple[str, ...]:
@@ -132,6 +140,13 @@ def _own_signs(family: str, dialect: str) -> tuple[frozenset[str], tuple[re.Patt
     own = [entry.key for entry in families()[family] if entry.dialect == dialect and entry.signature]
     expressions = tuple(re.compile(key) for key in own if key.startswith("^"))
     return frozenset(key for key in own if not key.startswith("^")), expressions
+
+
+@cache
+def _only(family: str, dialect: str) -> frozenset[str]:
+    """The keys that tell a dialect from those that are otherwise like it."""
+    own = (entry for entry in families()[family] if entry.dialect == dialect)
+    return frozenset(entry.key for entry in own if entry.signature.startswith("only"))
 
 
 @cache

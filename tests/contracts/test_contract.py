@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from conftest import EXAMPLES
 
-from leadline import read
 from leadline.cli import main
 
 KEYS = {
@@ -16,9 +15,10 @@ KEYS = {
     "run": "path framework algorithm first_step last_step points planned_steps signals unread_keys missing events"
     " notes",
     "reward": "shape p peak says",
-    "kl_reward": "regime p since_step segments",
+    "kl_reward": "regime p since_step segments says",
     "policy_loss": "informative pattern why",
-    "judgement": "verdict p_continue_pays upside risk best_checkpoint because would_change next_look_step",
+    "judgement": "verdict p_continue_pays upside risk best_checkpoint because would_change next_look_step says"
+    " judged expected_utility",
     "judgement.upside": "mean p10 p90",
     "judgement.risk": "p_worse mean_loss",
     "resources": "phases bottleneck notes",
@@ -63,8 +63,8 @@ def test_signals_are_named_with_key_points_and_kind(capsys: pytest.CaptureFixtur
     run = printed(capsys, str(EXAMPLES / "collapsed"))["run"]
     assert isinstance(run, dict)
     signal = run["signals"]["reward/mean"]
-    assert set(signal) == {"key", "points", "kind"}
-    assert (signal["key"], signal["points"]) == ("critic/score/mean", 524)
+    assert set(signal) == {"key", "points", "kind", "rows"}
+    assert (signal["key"], signal["points"], signal["rows"]) == ("critic/score/mean", 524, 524)
     assert "before KL penalty" in signal["kind"]
 
 
@@ -78,8 +78,11 @@ def test_findings_carry_their_evidence(example: Path, capsys: pytest.CaptureFixt
             assert {"signal", "from", "to"} <= set(evidence) <= {"signal", "from", "to", "text", "samples"}
 
 
-def test_sections_without_a_reader_say_so() -> None:
-    reading = read(EXAMPLES / "healthy")
-    assert (reading.judgement.verdict, reading.kl_reward.regime) == ("undecided", "undecided")
-    assert (reading.policy_loss.pattern, reading.policy_loss.why) == ("undecided", "not read yet")
-    assert reading.resources.notes == ("not read yet",)
+def test_the_judgement_part_is_filled(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    judgement = printed(capsys, str(example), "--until", "120")["judgement"]
+    assert isinstance(judgement, dict)
+    assert judgement["verdict"] in {"continue", "stop", "roll_back", "undecided"}
+    assert 0 <= judgement["p_continue_pays"] <= 1
+    assert set(judgement["best_checkpoint"]) == {"step", "p_best", "path", "complete", "also_evaluate"}
+    assert judgement["best_checkpoint"]["step"] <= 120
+    assert judgement["says"]

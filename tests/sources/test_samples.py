@@ -14,8 +14,8 @@ REWARDS = [0.1, 0.25, 0.4, 0.55]
 ONE_TO_FOUR, FROM_ZERO, ENVIRONMENT = [1, 2, 3, 4], [0, 1, 2, 3], [2048, 4096, 6144, 8192]
 
 FORMATS: dict[str, tuple[str, str | None, str, list[int]]] = {  # file: source, dialect, key of the reward, its steps
-    "trl_transformers4.log": ("console", "trl-grpo", "reward", ONE_TO_FOUR),
-    "trl_transformers5.log": ("console", "trl-grpo", "reward", ONE_TO_FOUR),
+    "trl_transformers4.log": ("console", "trl", "reward", ONE_TO_FOUR),
+    "trl_transformers5.log": ("console", "trl", "reward", ONE_TO_FOUR),
     "unsloth.log": ("console", "unsloth", "reward", ONE_TO_FOUR),
     "verl.log": ("console", "verl", "critic/score/mean", ONE_TO_FOUR),
     "openrlhf.log": ("console", "openrlhf", "reward", ONE_TO_FOUR),
@@ -36,7 +36,7 @@ FORMATS: dict[str, tuple[str, str | None, str, list[int]]] = {  # file: source, 
     "tinker.jsonl": ("jsonl", "tinker-cookbook", "env/all/reward/total", FROM_ZERO),
     "rllib_result.json": ("jsonl", "rllib", "env_runners/episode_return_mean", ONE_TO_FOUR),
     "sb3_progress.json": ("jsonl", "sb3", "rollout/ep_rew_mean", ENVIRONMENT),
-    "wandb_export.jsonl": ("jsonl", "trl-grpo", "train/reward", ONE_TO_FOUR),
+    "wandb_export.jsonl": ("jsonl", "trl", "train/reward", ONE_TO_FOUR),
     "sb3_progress.csv": ("csv", "sb3", "rollout/ep_rew_mean", ENVIRONMENT),
     "rllib_progress.csv": ("csv", "rllib", "env_runners/episode_return_mean", ONE_TO_FOUR),
     "wandb_export.csv": ("csv", None, "train/reward", ONE_TO_FOUR),
@@ -46,7 +46,7 @@ FORMATS: dict[str, tuple[str, str | None, str, list[int]]] = {  # file: source, 
     "own_rows.json": ("json", None, "mean_reward", FROM_ZERO),
     "own_columns.json": ("json", None, "rewards_avg", ONE_TO_FOUR),
     "own_rows_by_step.json": ("json", None, "reward", ONE_TO_FOUR),
-    "saved_history.json": ("trainer_state", "trl-grpo", "reward", ONE_TO_FOUR),
+    "saved_history.json": ("trainer_state", "trl", "reward", ONE_TO_FOUR),
 }
 
 

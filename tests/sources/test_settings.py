@@ -53,7 +53,11 @@ CASES = {
     ),
     "trl rloo": (
         {"num_generations": 4, "beta": 0.05, "normalize_advantages": False, "num_iterations": 1},
-        Config(None, 0.05, "reward", 1.0, 4),
+        Config("rloo", 0.05, "reward", 1.0, 4),
+    ),
+    "trl grpo by a setting of its own": (
+        {"num_generations": 4, "beta": 0.05, "scale_rewards": "group", "num_iterations": 1},
+        Config("grpo", 0.05, "loss", 1.0, 4),
     ),
     "trl ppo": ({"kl_coef": 0.05, "response_length": 53}, Config(None, 0.05, "reward", length_cap=53)),
     "openrlhf": (
@@ -176,7 +180,11 @@ def test_toml_and_a_model_card(tmp_path: Path) -> None:
     card = "# Card\n\n### Training hyperparameters\n\n- learning_rate: 5e-07\n- training_steps: 1000\n"
     (tmp_path / "README.md").write_text(card)
     config = config_from(read(tmp_path / "README.md"))
-    assert (config.learning_rate, config.planned_steps) == (5e-7, 1000)
+    assert (config.learning_rate, config.planned_steps, config.algorithm) == (5e-7, 1000, None)
+    tags = "---\nlibrary_name: transformers\ntags:\n- generated_from_trainer\n- trl\n- rloo\nlicence: license\n---\n"
+    (tmp_path / "README.md").write_text(tags + card)
+    config = config_from(read(tmp_path / "README.md"))
+    assert (config.learning_rate, config.planned_steps, config.algorithm) == (5e-7, 1000, "rloo")
 
 
 def test_a_description_of_a_model_is_no_settings() -> None:

@@ -178,13 +178,6 @@ def test_a_run_without_an_end_says_so(tmp_path: Path) -> None:
     assert not read(tmp_path, history({"_step": 1, "reward": 1}), field(18, 2, b"")).log.notes
 
 
-def test_what_was_printed_is_kept_in_bounds(tmp_path: Path) -> None:
-    line = field(13, 2, field(3, 2, b"x" * 1000 + b"\n"))
-    reader = read(tmp_path, *[line] * 10, field(13, 2, field(3, 2, b"the end\n")))
-    assert reader.console.endswith(b"the end\n")
-    assert len(read(tmp_path, *[line] * 10_000).console) <= 2 * wandb_file.CONSOLE + 1001
-
-
 def test_a_damaged_mark_does_not_hide_the_run(tmp_path: Path) -> None:
     path = tmp_path / "run-x.wandb"
     data = framed([history({"_step": 1, "reward": 1})])

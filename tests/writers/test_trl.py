@@ -101,7 +101,7 @@ def test_completions_hold_the_samples_behind_the_reward(grpo: Path) -> None:
 def test_the_console_holds_every_value_with_the_digits_printed(grpo: Path) -> None:
     run = open_run(grpo / "console.log")
     assert differences(read_as(run), held(grpo), kept=four_digits, without=CLOSING) == []
-    assert run.framework == "trl-grpo"
+    assert run.framework == "trl"  # what GRPO prints, RLOO prints too
 
 
 def test_tensorboard_holds_every_value(grpo: Path) -> None:
@@ -153,7 +153,18 @@ def test_rloo_is_read_like_it_was_held(trained: Callable[..., Path]) -> None:
     assert differences(read_as(run), held(out), without=CLOSING) == []
     printed = open_run(out / "console.log")
     assert differences(read_as(printed), held(out), kept=four_digits, without=CLOSING) == []
-    assert {one.framework for one in (run, printed)} <= {"trl-rloo", "trl-grpo"}  # their keys are the same
+    assert (run.framework, printed.framework) == ("trl-rloo", "trl")  # a console does not tell it from GRPO
+    estimators = [one.kind for one in (run.get("kl/ref"), printed.get("kl/ref")) if one is not None]
+    assert ["k1" in kind for kind in estimators] == [True, False]
+    assert not any("k3" in kind for kind in estimators)
+
+
+def test_rloo_in_a_tracker_is_known_by_its_settings(trained: Callable[..., Path]) -> None:
+    out = trained("rloo", "--steps", "6", "--report", "tensorboard")
+    (events,) = {file.parent for file in out.rglob("*tfevents*")}
+    run = open_run(events)
+    assert run.framework == "trl-rloo"
+    assert run.config.algorithm == "rloo"
 
 
 @pytest.mark.parametrize(("trainer", "word"), [("sft", "supervised"), ("dpo", "DPO")])

@@ -1,4 +1,4 @@
-"""W&B's own package writes what is special about its files: axes, rows longer than a block, the console."""
+"""W&B's own package writes what is special about its files: axes, rows longer than a block."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ def test_each_metric_is_counted_by_the_key_the_program_named(reader: WandbReader
     assert not any("unseen" in key for key in columns)
 
 
-def test_settings_of_the_start_and_the_console_are_there(reader: WandbReader) -> None:
+def test_settings_of_the_start_are_there(reader: WandbReader) -> None:
     assert reader.log.settings == {"beta": 0.1}
-    assert b"the last line" in reader.console
     assert reader.log.notes == ()
     assert not reader.log.torn

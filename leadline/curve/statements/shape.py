@@ -8,7 +8,8 @@ from ..curve import Curve
 from . import classes
 from .peak import Peak, peak_of
 
-BAR = 0.85  # a word is said only when so many paths agree: at .8 one null run in forty is called falling in 20 looks
+BAR = 0.85  # probability: a word is said only when so many paths agree
+FALLING_BAR = 0.9  # probability: "declining" and "peaked" may end a run, and over many looks they get many chances
 
 WORDS = ("accelerating", "rising", "decelerating", "flat", "declining", "peaked", "noise")
 
@@ -59,7 +60,7 @@ def _groups(p: dict[str, float]) -> dict[str, float]:
 
 def _word(p: dict[str, float]) -> str:
     group, share = max(_groups(p).items(), key=lambda item: item[1])
-    if share <= BAR:
+    if share <= (FALLING_BAR if group == "declining" else BAR):
         return "undecided"
     if group == "rising":
         # The pace is named only when nearly all that rise agree on it.

@@ -65,14 +65,15 @@ class Console:
         self._settled = False
         self._bars = True
         self._marks = self._all_marks()
+        # Whether lines may end in a carriage return. Turning them all into newlines costs as much as finding the rows.
+        self._returns = False
 
     def feed(self, chunk: bytes) -> None:
-        if b"\r" in chunk:
-            chunk = chunk.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        first, end = self._lines.around(chunk)
+        if not self._returns:
+            chunk = chunk.replace(b"\r", b"\n")
+        first, start, end = self._lines.around(chunk, returns=self._returns)
         if first:
             self._look(first, 0, len(first))
-        start = chunk.find(b"\n") + 1 if end else 0
         while start < end:
             stop = end if self._settled else min(chunk.find(b"\n", min(start + PIECE, end - 1)) + 1, end)
             self._look(chunk, start, stop)
@@ -90,7 +91,7 @@ class Console:
             self._settle()
 
     def _take(self, line: str) -> None:
-        if self._bars and self._rows.clock.see(line):
+        if self._bars and self._rows.see(line):
             return
         for place, grammar in enumerate(self._grammars):
             rows = self._chatter if grammar is self._words else self._rows
@@ -107,6 +108,7 @@ class Console:
         self._found = [self._found[place] for place in kept]
         self._bars = self._rows.family == "trl"
         self._marks = self._all_marks()
+        self._returns = not any(mark.endswith(b"\n") for mark in self._marks)
 
     def _all_marks(self) -> tuple[bytes, ...]:
         marks = [mark for grammar in self._grammars for mark in grammar.marks]
@@ -133,6 +135,11 @@ def _lines_with(block: bytes, marks: tuple[bytes, ...], start: int, stop: int) -
         while at >= 0:
             end = block.find(b"\n", at, stop)
             end = stop if end < 0 else end
-            spans[max(block.rfind(b"\n", start, at) + 1, start)] = end
+            begin = max(block.rfind(b"\n", start, at) + 1, start)
+            if mark[-1:] != b"\n":  # a carriage return ends a line too; where it matters otherwise, it was turned
+                begin = max(block.rfind(b"\r", begin, at) + 1, begin)
+                back = block.find(b"\r", at, end)
+                end = end if back < 0 else back
+            spans[begin] = end
             at = block.find(mark, end if mark[-1:] == b"\n" else end + 1, stop)
     return sorted(spans.items())

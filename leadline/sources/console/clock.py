@@ -11,20 +11,28 @@ TOTAL = re.compile(r"Total optimization steps = ([\d,]+)")
 
 
 class BarClock:
-    """Follows a tqdm bar. To print a row, tqdm wipes the bar, writes the row and draws the same bar again. Where rows
-    come later than their bars, since only one stream was buffered, the bars that were drawn twice count."""
+    """Follows a tqdm bar. To print a row, tqdm wipes the bar, writes the row and draws the bar again, as it stands now:
+    where steps are fast, that is the first time their bar is drawn at all. So a row is given the step it most likely
+    has, and the next bar corrects it. Where rows come later than their bars, since only one stream was buffered, the
+    bars that were drawn twice count."""
 
     def __init__(self) -> None:
         self.total: int | None = None
         self.counted = False  # some row could only be counted
-        self._bar = 0  # where the bar stands
+        self.corrected: int | None = None  # what a bar says of the row before it, where that was taken for another step
+        self._bar: int | None = None  # where the bar stands; None: there is none
         self._again: deque[int] = deque()  # bars drawn again whose row has not come yet
-        self._owed = 0  # rows that came before their bar was drawn again
+        self._owed = 0  # rows whose bar has not been drawn again yet
+        self._redraws = False  # a bar follows every row, and is that row's
         self._late = False  # rows come later than their bars
-        self._last = 0
+        self._trained = False  # a row of training has come
+        self._last = self._before = 0  # the last row of training, and the one before it
+        self._given: int | None = None  # the step of the row that stands since the last bar
+        self._sure = False  # that step is where the bar stood and a row was due
 
     def see(self, line: str) -> bool:
         """Take notice of a bar; False when the line is none."""
+        self.corrected = None
         if total := TOTAL.search(line):
             self.total = int(total[1].replace(",", ""))
             return True
@@ -35,23 +43,47 @@ class BarClock:
         if self.total is None and total_steps > 1:
             self.total = total_steps
         if total_steps == self.total:
-            if count != self._bar:
-                self._bar, self._owed = count, 0
-            elif self._owed:
-                self._owed -= 1
-            elif count:
-                self._again.append(count)
+            self._stands_at(count)
         return line.rstrip().endswith("]")  # else a row may stand behind it
 
-    def step(self) -> int:
-        """The step of the row that stands here."""
+    def _stands_at(self, count: int) -> None:
+        stood, self._bar = self._bar, count
+        given, self._given = self._given, None
+        if stood is not None and count < stood:  # the program was started again: nothing of the first is to come
+            self._again.clear()
+            self._owed, self._late = 0, False
+            self._last = self._before = min(self._last, count)
+            return
+        if count == stood:
+            if self._owed:
+                self._owed -= 1
+                self._redraws = True
+            elif count:
+                self._again.append(count)
+        else:
+            self._owed = 0
+            self._redraws |= given is not None and stood == 0  # no row of training is of step 0
+        if given is not None and given != count and self._redraws and (count == stood or not self._sure):
+            self.corrected = count
+            self._last = count if given == self._last else self._last
+
+    def step(self, *, training: bool) -> int:
+        """The step of the row that stands here: a row of training, or one about it (an evaluation, a summary)."""
+        cadence = max(self._last - self._before, 1)
         if self._again:
             self._late = True
-            self._last = self._again.popleft()
-        elif self._bar and not self._late:
-            self._owed += 1
-            self._last = self._bar
-        else:
+            step = self._again.popleft()
+        elif self._bar is None or self._late:
             self.counted = self.counted or self._last == 0
-            self._last += 1
-        return self._last
+            step = self._last + (cadence if training or not self._trained else 0)
+            self._owed += step == self._bar  # the row whose writing let out all that were held back
+        else:
+            self._owed += 1
+            # A second row of training under one bar is of a later step, whose bar was not drawn.
+            step = self._last + cadence if training and self._bar <= self._last else self._bar
+            self._given = step
+            self._sure = step == self._bar == self._last + (cadence if training else 0)
+        if training or not self._trained:
+            self._before, self._last = self._last, step
+            self._trained |= training
+        return step

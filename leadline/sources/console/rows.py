@@ -18,13 +18,22 @@ class Rows:
         self.family: str | None = None  # proved by the wording of some row
         self.unsloth = False
         self.rollout: int | None = None  # slime: the rollout that training steps belong to
+        self._stepless = False  # the last row named no step
         self.taken = 0  # rows, for the grammar that wants to know whether it was of use
 
     def add(self, step: int | None, values: dict[str, object]) -> None:
         """One row; with no step, the progress bar tells it or it is counted."""
         if values:
-            self.table.add(self.clock.step() if step is None else step, values)
+            self._stepless = step is None
+            self.table.add(self.clock.step(training=_of_training(values)) if step is None else step, values)
             self.taken += 1
+
+    def see(self, line: str) -> bool:
+        """Take notice of a progress bar; False when the line is none."""
+        seen = self.clock.see(line)
+        if self.clock.corrected is not None and self._stepless:
+            self.table.move_last(self.clock.corrected)
+        return seen
 
     @property
     def rewarded(self) -> bool:
@@ -38,7 +47,9 @@ class Rows:
         dialect = self.family or detect(self.table.keys())  # the first rows of a console may be anything
         if self.family == "trl":
             told = detect(self.table.keys(), family="trl")
-            dialect = "unsloth" if self.unsloth and told == "trl-grpo" else told
+            if told == "trl" and detect(self.table.keys_at_start(), family="trl") != told:
+                told = "trl-grpo"  # its first rows are something else: they cannot tell it once more
+            dialect = "unsloth" if self.unsloth and told in ("trl", "trl-grpo") else told
         return Log(
             self.table,
             settings={} if self.clock.total is None else {"max_steps": self.clock.total},
@@ -49,3 +60,8 @@ class Rows:
             torn=torn,
             notes=notes,
         )
+
+
+def _of_training(values: dict[str, object]) -> bool:
+    """Whether a row is of a step of training, and not of an evaluation or of the run as a whole."""
+    return "train_runtime" not in values and not all(key == "epoch" or key.startswith("eval_") for key in values)

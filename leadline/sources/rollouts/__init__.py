@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from ...errors import LeadlineError
 from ...run import Rollout, Rollouts
 from . import areal, generic, nemo_rl, open_instruct, prime_rl, roll, skyrl, tinker, trl, verl
 from .sample import Found, Raw
 from .sampling import MOST, spread
 
-__all__ = ["FORMATS", "Format", "Found", "Kept", "find"]
+__all__ = ["FORMATS", "Format", "Found", "Kept", "find", "kept_in"]
 
 
 class Format(Protocol):
@@ -61,6 +62,18 @@ def find(files: Sequence[Path]) -> Kept:
     form, found = held_out
     notes.append("the samples kept are those of evaluations; none of training were found")
     return Kept(_lazy(form, found.evaluation), form.NAME, tuple(notes))
+
+
+def kept_in(file: Path) -> Kept | None:
+    """The samples in a single file; None when it is no file of samples. Names alone prove nothing here."""
+    if file.suffix not in (".jsonl", ".parquet") or not file.is_file():
+        return None
+    try:
+        kept = find([file])
+        steps = kept.rollouts.steps
+        return kept if steps and kept.rollouts.at(steps[0]) else None
+    except LeadlineError:  # a package is missing
+        return None
 
 
 def _lazy(form: Format, places: Mapping[int, Sequence[object]]) -> Rollouts:

@@ -1,0 +1,67 @@
+"""What Leadline would have said of finished runs, and how right that would have been."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import LeadlineError
+from ..sources import open_runs
+from .outcome import Outcome, Truth, outcome_of
+from .replay import LOOKS, Look, Replay, replay, replay_all
+from .words import summary
+
+__all__ = ["LOOKS", "Look", "Outcome", "Replay", "Truth", "Unread", "backtest", "outcome_of", "replay", "summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A place that could not be read, and why: an error as plain text, which may travel between processes."""
+
+    place: str
+    what: str
+    tried: str
+    next_step: str
+
+
+def backtest(
+    paths: Sequence[Path],
+    *,
+    looks: int = LOOKS,
+    processes: int | None = None,
+    started: Callable[[int], None] = lambda count: None,
+) -> Iterator[list[Replay] | Unread]:
+    """The runs at each place as they are done, or why a place could not be read. `started` is told how many places
+    there are. Places are shared out over processes: a folder of runs counts as one place a run."""
+    places = [place for path in paths for place in _places(path)]
+    started(len(places))
+    count = min(processes or os.cpu_count() or 1, len(places))
+    if count <= 1:
+        yield from (_replayed(place, looks) for place in places)
+        return
+    # Spawned, not forked: the caller may hold threads.
+    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+        waiting = [pool.submit(_replayed, place, looks) for place in places]
+        for done in as_completed(waiting):
+            yield done.result()
+
+
+def _replayed(place: Path, looks: int) -> list[Replay] | Unread:
+    try:
+        return replay_all(place, looks=looks)
+    except LeadlineError as error:
+        return Unread(str(place), error.what, error.tried, error.next_step)
+
+
+def _places(path: Path) -> list[Path]:
+    """The runs below a folder, where each lies by itself."""
+    try:
+        found = [Path(run.path) for run in open_runs(path)] if path.is_dir() else []
+    except LeadlineError:
+        return [path]
+    apart = len(set(found)) == len(found) > 1 and all(one.exists() and one != path for one in found)
+    return found if apart else [path]

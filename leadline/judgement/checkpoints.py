@@ -1,0 +1,114 @@
+"""Which checkpoint is worth most: by posterior mean, discounted by the witnesses, never the luckiest point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..curve import Curve
+from ..curve.curve import TIE
+from ..run import Checkpoint, Series
+
+Floats = NDArray[np.float64]
+
+WINDOW = 0.1  # of the plan: the local fit sees so much at a time; what no shape of the bank can draw shows in it
+LOCAL = 0.25  # share of the local fit in a level; 0 trusts the bank alone (bench/README.md)
+CLOSE = 0.5  # of the chosen one's probability of being best: a checkpoint that reaches it should be evaluated too
+SHOWN = 3  # checkpoints to evaluate besides: more is a sweep, not a shortlist
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """Places one could go back to, and what each is worth."""
+
+    steps: NDArray[np.int64]
+    values: Floats  # (paths, steps), discounted
+
+    @property
+    def means(self) -> Floats:
+        means: Floats = self.values.mean(axis=0)
+        return means
+
+    @property
+    def best(self) -> int:
+        """The place of the best, the earliest of equals: less drift for the same reward."""
+        return int(_first_highest(self.means[None])[0])
+
+    @property
+    def wins(self) -> Floats:
+        """The share of paths on which each is the best."""
+        won: Floats = np.bincount(_first_highest(self.values), minlength=len(self.steps)) / len(self.values)
+        return won
+
+    @property
+    def close(self) -> tuple[int, ...]:
+        """Steps that may well be as good as the best, likeliest first."""
+        wins, chosen = self.wins, self.best
+        bar = max(CLOSE * wins[chosen], 1 / len(self.steps))
+        order = np.argsort(-wins, kind="stable")
+        return tuple(int(self.steps[place]) for place in order if place != chosen and wins[place] >= bar)[:SHOWN]
+
+
+def rank(
+    curve: Curve, series: Series, steps: Sequence[int], *, plan: float, scale: float, p_proxy: float, onset: int | None
+) -> Ranking:
+    """The worth of each step: what the paths and a local fit say of its level, and where witnesses speak against the
+    reward, with their probability, a value that has been lost evenly from their onset until now."""
+    places = np.asarray(steps, dtype=np.float64)
+    seen = np.clip(places, curve.grid[0], curve.grid[curve.now])  # a checkpoint may be newer than the last score
+    levels = np.stack([curve.at(step) for step in seen], axis=1)
+    if scale > 0:  # in a series that never moved, rounding must not choose
+        levels = levels + LOCAL * (local_fit(series, seen, WINDOW * plan) - levels.mean(axis=0))
+    if onset is not None and p_proxy > 0:
+        levels = _discounted(levels, places, float(onset), float(curve.grid[curve.now]), p_proxy, scale)
+    return Ranking(np.asarray(steps, dtype=np.int64), levels)
+
+
+def _discounted(levels: Floats, steps: Floats, onset: float, now: float, p: float, scale: float) -> Floats:
+    start = int(np.argmin(np.abs(steps - onset)))
+    gone = scale * np.clip((steps - onset) / max(now - onset, TIE), 0.0, 1.0)
+    if_true = np.minimum(levels, levels[:, start : start + 1] - gone)
+    mixed: Floats = np.where(steps > onset, (1 - p) * levels + p * if_true, levels)
+    return mixed
+
+
+def on_disk(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
+    """Those that can be loaded, or about which nothing speaks against it; one a step."""
+    usable = {one.step: one for one in checkpoints if one.complete is not False}
+    return tuple(usable[step] for step in sorted(usable))
+
+
+def local_fit(series: Series, places: Floats, width: float) -> Floats:
+    """A local straight line through the finite points about each place (tricube weights)."""
+    steps, values = series.steps[series.finite].astype(np.float64), series.values[series.finite]
+    values = _median_of_three(values)
+    distance = np.abs(steps[None, :] - places[:, None])
+    few = min(7, len(steps)) - 1
+    reach = np.maximum(width / 2, np.partition(distance, few, axis=1)[:, few]) * 1.001 + 1e-12
+    weight = np.clip(1 - (distance / reach[:, None]) ** 3, 0.0, None) ** 3
+    total = weight.sum(axis=1)
+    centre = (weight @ steps) / total
+    level = (weight @ values) / total
+    apart = steps[None, :] - centre[:, None]
+    spread = (weight * apart**2).sum(axis=1)
+    slope = np.divide((weight * apart) @ values, spread, out=np.zeros_like(spread), where=spread > 0)
+    fit: Floats = level + slope * (places - centre)
+    return fit
+
+
+def _median_of_three(values: Floats) -> Floats:
+    """One wild point shall not choose a checkpoint."""
+    if len(values) < 3:
+        return values
+    middle = np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
+    calm: Floats = np.concatenate([values[:1], middle, values[-1:]])
+    return calm
+
+
+def _first_highest(levels: Floats) -> NDArray[np.int64]:
+    top = levels.max(axis=1, keepdims=True) - TIE * np.ptp(levels, axis=1, keepdims=True)
+    first: NDArray[np.int64] = (levels >= top).argmax(axis=1)
+    return first

@@ -1,0 +1,107 @@
+"""Which files and folders below a place may be logs: what is known to be something else is passed over by its name."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Sequence
+from pathlib import Path
+
+from . import rollouts, settings
+from .around import machine_files
+from .checkpoints import looks_saved
+from .rollouts import generic
+from .source import Source
+from .telemetry import record_of
+from .text import head_of
+from .walk import Walk
+
+FAMILY = 100  # files of one folder whose names differ by their digits alone; more of them are samples, not logs
+NO_LOGS = {
+    "checkpoints.jsonl",
+    "timing_spans.jsonl",
+    "debug.log",
+    "debug-core.log",
+    "debug-internal.log",
+    "requirements.txt",
+    "wandb-metadata.json",
+    "wandb-summary.json",
+    "tokenizer.json",
+    "tokenizer_config.json",
+    "vocab.json",
+    "merges.txt",
+    "special_tokens_map.json",
+    "added_tokens.json",
+    "generation_config.json",
+    "adapter_config.json",
+    "preprocessor_config.json",
+    "chat_template.json",
+    "all_results.json",
+    "dataset_infos.json",
+    "latest_checkpointed_iteration.txt",
+    "latest_ckpt_global_step.txt",
+    "params.json",
+}
+NO_SUFFIX = {".py", ".sh", ".md", ".html", ".toml", ".lock", ".cfg", ".ini"}  # people's own files
+NO_SUFFIX |= {".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".pdf", ".model", ".jinja", ".arrow", ".tar", ".whl"}
+DIGITS = re.compile(r"\d+")
+
+
+def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
+    """Files and tracker folders that may be logs. Samples, settings and records of the machine are none. Where a state
+    is kept in every saved one, they are alternatives, the newest first: each holds all that the older ones hold."""
+    none = {place for form in rollouts.FORMATS if form is not generic for place in _files_of(form.index(seen.files))}
+    none |= {file for file in machine_files(seen.files) if _is_record(file)}
+    families = Counter((file.parent, DIGITS.sub("#", file.name)) for file in seen.files)
+    claimed = _tracker_folders(seen, sources)
+    states: dict[tuple[Path, str], list[Path]] = {}
+    single = []
+    for file in seen.files:
+        if file in none or file.name in NO_LOGS or file.suffix in NO_SUFFIX or settings.recognises(file):
+            continue
+        if families[file.parent, DIGITS.sub("#", file.name)] > FAMILY or _is_part(file, claimed):
+            continue
+        if looks_saved(file.parent.name):
+            states.setdefault((file.parent.parent, file.name), []).append(file)
+        elif not generic.is_samples(file):
+            single.append([file])
+    newest = [sorted(files, key=_state_step, reverse=True) for files in states.values()]
+    return [*([folder] for folder in claimed), *single, *newest]
+
+
+def _files_of(found: rollouts.Found) -> set[Path]:
+    places = [place for by_step in (found.training, found.evaluation) for held in by_step.values() for place in held]
+    return {place if isinstance(place, Path) else place.file for place in places}  # type: ignore[attr-defined]
+
+
+def _tracker_folders(seen: Walk, sources: Sequence[Source]) -> dict[Path, None]:
+    """Folders that are one log as a whole, by a file in them that says so."""
+    marked = dict.fromkeys(
+        file.parent for file in seen.files if ".tfevents." in file.name or (file.name == "meta.yaml")
+    )
+    outer = {folder.parent for folder in marked if (folder / "meta.yaml").is_file()}  # an MLflow experiment holds runs
+    return {folder: None for folder in marked if folder not in outer and recognised(folder, b"", sources)}
+
+
+def _is_part(file: Path, claimed: Container[Path]) -> bool:
+    """Whether a file belongs to a folder that is read as a whole."""
+    if ".tfevents." in file.name:
+        return file.parent in claimed
+    return any(folder in claimed and (folder / "meta.yaml").is_file() for folder in file.parents)
+
+
+def _state_step(file: Path) -> int:
+    return int((DIGITS.findall(file.parent.name) or ["0"])[-1][:15])
+
+
+def _is_record(file: Path) -> bool:
+    """Whether a file records what the machine did."""
+    try:
+        return record_of(file, head_of(file)) is not None
+    except OSError:
+        return False
+
+
+def recognised(place: Path, head: bytes, sources: Sequence[Source]) -> Source | None:
+    """The source that reads a file or tracker folder."""
+    return next((source for source in sources if source.recognises(place, head)), None)

@@ -1,0 +1,187 @@
+"""The verdict on small runs whose story is plain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise
+
+from leadline.judgement import Judgement, judge
+from leadline.reading import Finding, View
+from leadline.run import Checkpoint, Config, Run, Series
+
+AFTER_HALF = 2 * COUNT  # planned steps of a run that has come half of its way
+
+
+def run_of(*series: Series, checkpoints: tuple[Checkpoint, ...] = (), planned: int | None = AFTER_HALF) -> Run:
+    return Run("test", series=series, checkpoints=checkpoints, config=Config(planned_steps=planned))
+
+
+def judged(run: Run, *findings: Finding, price: float | None = None) -> Judgement:
+    return judge(View(run), findings, planned=run.config.planned_steps, price=price)
+
+
+def reward(course: object, scatter: float = 0.02, name: str = "reward/mean") -> Series:
+    return logged(name, course, scatter)
+
+
+def decay(p: float = 0.97, since: int | None = 100, name: str = "generation.diversity") -> Finding:
+    return Finding(name, p, "concern", "The text decays.", since)
+
+
+def test_a_run_that_still_rises_goes_on() -> None:
+    said = judged(run_of(reward(ramp(0, 1))))
+    assert said.verdict == "continue"
+    assert said.p_continue_pays is not None
+    assert said.p_continue_pays > 0.5
+    assert said.next_look_step is not None
+    assert COUNT < said.next_look_step <= AFTER_HALF
+
+
+def test_a_plateau_that_held_is_a_stop() -> None:
+    said = judged(run_of(reward(rise(0, 1, at=0.05))))
+    assert said.verdict == "stop"
+    assert said.p_continue_pays is not None
+    assert said.p_continue_pays < 0.15
+    assert "flat since about step" in said.says
+
+
+def test_a_plateau_that_has_only_begun_is_not() -> None:
+    said = judged(run_of(reward(ramp(0, 1, last=0.95)), planned=2 * COUNT))
+    assert said.verdict in ("continue", "undecided")
+
+
+def test_looking_more_often_does_not_stop_sooner() -> None:
+    """The stretch that has to be flat is a share of the plan, so the first stop cannot come before it."""
+    whole = run_of(reward(ramp(0, 1, last=0.5)), planned=COUNT)
+    stops = [step for step in range(150, COUNT, 10) if judged(whole.until(step)).verdict in ("stop", "roll_back")]
+    assert stops
+    assert stops[0] >= 150 + 0.2 * COUNT - 30  # the last tenth of the rise counts as rest
+
+
+def test_a_reward_that_was_lost_is_a_roll_back_to_its_best() -> None:
+    course = np.where(U < 0.4, U / 0.4, np.maximum(1 - (U - 0.4) / 0.2, 0.1))
+    said = judged(run_of(reward(course)))
+    assert said.verdict == "roll_back"
+    assert said.best_checkpoint is not None
+    assert 90 <= said.best_checkpoint.step <= 150
+    assert "has fallen" in said.says
+
+
+def test_a_rising_reward_with_a_witness_against_it_is_no_progress() -> None:
+    said = judged(run_of(reward(ramp(0, 1))), decay(since=100))
+    assert said.verdict == "roll_back"
+    assert said.best_checkpoint is not None
+    assert said.best_checkpoint.step <= 105
+    assert said.because == ("generation.diversity",)
+    assert said.risk.p_worse is not None
+    assert said.risk.p_worse > 0.9
+
+
+def test_a_note_is_no_witness() -> None:
+    note = replace(decay(), severity="note")
+    assert judged(run_of(reward(ramp(0, 1))), note).verdict == "continue"
+
+
+def test_truncation_alone_is_no_veto_while_the_score_rises() -> None:
+    cut = decay(name="generation.truncation")
+    assert judged(run_of(reward(ramp(0, 1))), cut).verdict == "continue"
+    assert judged(run_of(reward(ramp(0, 1))), cut, decay()).verdict == "roll_back"
+
+
+def test_no_trend_yet_is_undecided() -> None:
+    said = judged(run_of(reward(np.zeros(COUNT), 1.0), planned=4 * COUNT))
+    assert said.verdict == "undecided"
+    assert said.would_change
+
+
+def test_the_held_out_score_is_judged_where_there_is_one() -> None:
+    held_out = logged("eval/reward/mean", np.where(STEPS < 120, STEPS / 120, 1)[::10], 0.01, 3, STEPS[::10])
+    said = judged(run_of(reward(ramp(0, 1)), held_out))
+    assert said.judged == "eval/reward/mean"
+    assert said.verdict != "continue"
+
+
+def test_no_reward_is_no_verdict_and_names_candidates() -> None:
+    near = Series("my/accuracy", "my/accuracy", "unread", STEPS, U)
+    said = judged(replace(run_of(), unread=(near,)))
+    assert (said.verdict, said.p_continue_pays, said.best_checkpoint) == ("undecided", None, None)
+    assert "my/accuracy" in said.says
+    assert "No verdict" in judged(run_of(reward(np.full(COUNT, np.nan), 0))).says
+
+
+def test_too_few_points_say_how_many_more() -> None:
+    said = judged(run_of(reward(ramp(0, 1)).until(2)))
+    assert said.verdict == "undecided"
+    assert "4 more are needed" in said.says
+
+
+@pytest.mark.parametrize(("share", "verdicts"), [(0.15, {"undecided"}), (0.9, {"stop"})])
+def test_rewards_that_are_all_equal_stop_a_run_only_after_long_enough(share: float, verdicts: set[str]) -> None:
+    run = run_of(reward(np.full(COUNT, 0.5), 0.0), planned=round(COUNT / share))
+    dead = Finding("signal.no_learning_signal", 0.97, "critical", "Nothing is learned.", 1)
+    assert judged(run, dead).verdict in verdicts
+
+
+def test_without_a_plan_it_is_said_what_is_assumed() -> None:
+    assert "no planned end is known" in judged(run_of(reward(ramp(0, 1)), planned=None)).says.lower()
+    assert "the 100 planned steps are over" in judged(run_of(reward(ramp(0, 1)), planned=100)).says.lower()
+
+
+def test_at_the_end_of_the_plan_nothing_is_left_to_gain() -> None:
+    said = judged(run_of(reward(ramp(0, 1)), planned=COUNT))
+    assert (said.verdict, said.p_continue_pays, said.next_look_step) == ("stop", 0.0, None)
+    assert said.best_checkpoint is not None
+    assert said.best_checkpoint.step > 0.9 * COUNT
+
+
+def test_the_best_checkpoint_is_one_that_can_be_loaded() -> None:
+    kept = (Checkpoint(100, "a/100", True), Checkpoint(200, "a/200", True), Checkpoint(300, "a/300", False))
+    said = judged(run_of(reward(ramp(0, 1)), checkpoints=kept))
+    assert said.best_checkpoint is not None
+    assert (said.best_checkpoint.step, said.best_checkpoint.path) == (200, "a/200")
+    assert said.best_checkpoint.complete is True
+    assert "was not kept" in said.says
+
+
+def test_the_luckiest_point_is_not_the_best() -> None:
+    course = ramp(0, 1)
+    course[40] = 9.0
+    said = judged(run_of(reward(course, 0.02)))
+    assert said.best_checkpoint is not None
+    assert said.best_checkpoint.step > 0.8 * COUNT
+
+
+def test_a_higher_price_asks_for_more() -> None:
+    run = run_of(reward(rise(0, 1, at=0.35)))
+    cheap, dear = judged(run, price=0.0), judged(run, price=2.0)
+    assert cheap.p_continue_pays is not None
+    assert dear.p_continue_pays is not None
+    assert dear.p_continue_pays < cheap.p_continue_pays
+    assert dear.expected_utility is not None
+    assert cheap.expected_utility is not None
+    assert dear.expected_utility < cheap.expected_utility
+
+
+@pytest.mark.parametrize("twin", TWINS)
+@pytest.mark.parametrize("course", [ramp(0, 1), rise(0, 1, at=0.05)], ids=["rises", "rests"])
+def test_twins_get_the_same_verdict(twin: str, course: object) -> None:
+    run = run_of(reward(course), logged("kl/ref", U, 0.05, 5), logged("loss/policy", U, 0.1, 6))
+    one, other = judged(run), judged(TWINS[twin](run))
+    unit = 8 if twin == "steps in another unit" else 1
+    assert other.verdict == one.verdict
+    assert other.p_continue_pays == pytest.approx(one.p_continue_pays, abs=1e-6)
+    assert one.best_checkpoint is not None
+    assert other.best_checkpoint is not None
+    assert other.best_checkpoint.step == unit * one.best_checkpoint.step
+
+
+def test_probabilities_are_probabilities() -> None:
+    for course in (ramp(0, 1), rise(0, 1), np.zeros(COUNT)):
+        said = judged(run_of(reward(course)), decay(p=0.9))
+        assert said.best_checkpoint is not None
+        for p in (said.p_continue_pays, said.risk.p_worse, said.best_checkpoint.p_best):
+            assert p is not None
+            assert 0 <= p <= 1

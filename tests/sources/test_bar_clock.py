@@ -1,0 +1,84 @@
+"""Which step the rows of a Trainer have: it prints none, and its progress bar tells."""
+
+from __future__ import annotations
+
+import pytest
+
+from leadline.sources import console
+from leadline.sources.source import Log
+
+TRAINING = "{'loss': 0.1, 'reward': 0.0%d, 'learning_rate': 1e-06, 'epoch': 0.1}"
+EVALUATION = "{'eval_loss': 0.1, 'eval_reward': 0.5, 'eval_runtime': 1.0, 'epoch': 0.1}"
+CLOSING = "{'train_runtime': 9.0, 'train_loss': 0.1, 'epoch': 1.0}"
+
+
+def drawn(*script: object, total: int = 60) -> bytes:
+    """A console: a number is a bar drawn at that count, "row" the next row of training, other text as it is."""
+    lines, rows = [], 0
+    for one in script:
+        if isinstance(one, int):
+            lines.append(f"{one * 100 // total:3}%|###   | {one}/{total} [00:00<00:02,  2.28it/s]")
+        elif one == "row":
+            rows += 1
+            lines.append(TRAINING % rows)
+        else:
+            lines.append(str(one))
+    return "\n".join(lines).encode() + b"\n"
+
+
+def read(data: bytes, piece: int | None = None) -> Log:
+    parser = console.parser()
+    for start in range(0, len(data), piece or len(data)):
+        parser.feed(data[start : start + (piece or len(data))])
+        if piece:
+            parser.log()  # looking must change nothing
+    return parser.log()
+
+
+SCRIPTS: dict[str, tuple[tuple[object, ...], list[int]]] = {
+    "every step drawn, then drawn again": ((0, 1, "row", 1, 2, "row", 2, 3, "row", 3), [1, 2, 3]),
+    "a fast step is drawn only after its row": ((0, 1, "row", 1, "row", 2, "row", 3, 4, "row", 4), [1, 2, 3, 4]),
+    "fast from the start": ((0, "row", 1, "row", 2, "row", 3), [1, 2, 3]),
+    "one fast step, logged every second": ((0, 1, 2, "row", 2, 3, "row", 4, 5, 6, "row", 6), [2, 4, 6]),
+    "nothing is drawn again": ((0, 1, "row", 2, "row", 3, "row", 4), [1, 2, 3]),
+    "the bar stands still": ((0, 1, "row", "row", "row"), [1, 2, 3]),
+    "an evaluation stands where the bar does": ((0, 1, "row", 1, EVALUATION, 1, 2, "row", 2), [1, 1, 2]),
+    "so does the summary": ((0, 1, "row", 1, 2, "row", 2, CLOSING, 2, 2), [1, 2, 2]),
+    "an attempt that closes its bar and one that resumes": (
+        (0, 1, "row", 1, 2, "row", 2, 3, "row", 3, 3, 0, 2, "row", 2, "row", 3),
+        [1, 2, 3, 2, 3],
+    ),
+    "rows held back until the end": ((0, 1, 1, 2, 2, 3, 3, "row", "row", "row"), [1, 2, 3]),
+    "rows held back until one of them is written": (
+        (*range(21), 20, *range(21, 41), 40, *range(41, 61), "row", "row", "row", 60),
+        [20, 40, 60],
+    ),
+    "and again later": (
+        (*range(11), 10, *range(11, 21), "row", "row", 20, *range(21, 31), 30, *range(31, 41), 40, "row", "row"),
+        [10, 20, 30, 40],
+    ),
+    "no bar at all": (("row", "row", EVALUATION, "row"), [1, 2, 2, 3]),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_row_gets_the_step_it_was_logged_at(name: str) -> None:
+    script, steps = SCRIPTS[name]
+    assert read(drawn(*script)).table.row_steps.tolist() == steps
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+@pytest.mark.parametrize("piece", [1, 7, 64])
+def test_reading_along_gives_the_same_steps(name: str, piece: int) -> None:
+    script, steps = SCRIPTS[name]
+    assert read(drawn(*script), piece).table.row_steps.tolist() == steps
+
+
+def test_values_move_with_their_step() -> None:
+    column = read(drawn(0, 1, "row", 1, 2, 3, 4, "row", 5)).table.columns()["reward"]
+    assert (column.steps.tolist(), column.values.tolist()) == ([1, 5], [0.01, 0.02])
+
+
+def test_without_a_bar_rows_are_counted_and_that_is_said() -> None:
+    assert read(drawn("row", "row")).counts_rows
+    assert not read(drawn(0, "row", 1)).counts_rows
