@@ -146,8 +146,8 @@ def table_of(outcomes: Sequence[Outcome]) -> Table:
     rows.append(_row("all runs", outcomes))
     note = (
         f"Repositories weighted alike: {weighted:.3f}. "
-        "Points are right when they equal the rows listed, or the distinct steps among them; the last column counts "
-        "only the former."
+        "Points are right when they equal the rows listed, or the distinct steps among them; the last column compares "
+        "the rows themselves, which are counted beside the points."
     )
     return Table(
         "Public logs, read without --map",

@@ -30,7 +30,7 @@ from leadline.sources import source_of
 
 ROOT = Path(__file__).resolve().parent.parent
 MEBIBYTE = 1 << 20
-ROUNDS = 3  # of each side, in turn; the best counts, since everything else is the machine's
+ROUNDS = 5  # of each side, in turn; the best counts, since everything else is the machine's
 KEYS = [f"actor/metric_{number}" for number in range(36)]
 READ = """
 import sys, time

@@ -22,7 +22,6 @@ from simulate import autoregressive, clock
 from tables import Table
 
 from leadline.curve import fit_curves
-from leadline.curve.breaks import _stories
 from leadline.curve.clock import _clock
 from leadline.curve.noise import prior_over_correlations
 from leadline.curve.statements import shape_of
@@ -53,7 +52,7 @@ def read_series(series: Sequence[Series]) -> None:
 
 def forget() -> None:
     """Empty what the engine keeps from one look to the next, but for what is made once a process."""
-    for kept in (_clock, _stories, prior_over_correlations):
+    for kept in (_clock, prior_over_correlations):  # not the stories of `breaks`: few, and the same for every series
         kept.cache_clear()
 
 

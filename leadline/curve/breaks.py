@@ -115,7 +115,7 @@ def _confirm(cells: Cells, values: Floats, place: int, *, prior: float, reach: i
 
 def _side(bins: int, widest: int) -> int:
     """Bins to look at on one side. Few different widths, so that `_stories` are told once and used often."""
-    return widest if bins >= widest else bins // 4 * 4 or bins
+    return widest if bins >= widest else bins // 8 * 8 or bins
 
 
 def _localise(cells: Cells, values: Floats, centre: int, radius: int, probability: float) -> Break:
@@ -169,7 +169,7 @@ class _Stories:
     freedom: int
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=16)  # some 3 MB each
 def _stories(count: int) -> _Stories:
     time = np.arange(count, dtype=np.float64)
     since = time - np.arange(count)[:, None] + 0.5

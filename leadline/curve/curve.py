@@ -125,6 +125,20 @@ class Curve:
         return first
 
     @cached_property
+    def climb(self) -> Floats:
+        """How far each path rose to its summit from its lowest point before."""
+        rows = np.arange(len(self.paths))
+        lowest = np.minimum.accumulate(self.seen, axis=1)[rows, self.summit]
+        rise: Floats = self.seen[rows, self.summit] - lowest
+        return rise
+
+    @cached_property
+    def fall(self) -> Floats:
+        """How far each path has come down from its summit."""
+        loss: Floats = self.seen.max(axis=1) - self.seen[:, -1]
+        return loss
+
+    @cached_property
     def trendless(self) -> Flags:
         """Paths with no trend at all: at rest all along, and no break."""
         return np.zeros(len(self.paths), dtype=bool) if self.breaks else self.last.at_rest

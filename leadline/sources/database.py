@@ -34,6 +34,55 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
             connection.close()
 
 
+class DatabaseReader:
+    """What readers of one run in a database share: when to look again, and what to do while it cannot be read."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._state: tuple[int, ...] = ()
+        self._notes: tuple[str, ...] = ()
+        self._forget()
+
+    def _forget(self) -> None:
+        """Start over: the file is another one."""
+        raise NotImplementedError
+
+    def _take(self, connection: sqlite3.Connection) -> None:
+        """Take the rows that were added since the last look."""
+        raise NotImplementedError
+
+    def _reached(self) -> object:
+        """How far the rows were taken; nothing before the first."""
+        raise NotImplementedError
+
+    def update(self) -> bool:
+        now = state(self._path)
+        if now and now == self._state:
+            return False
+        if self._state and now and now[:1] != self._state[:1]:  # another file under the same name
+            self._forget()
+        before = (self._reached(), self._notes)
+        notes: tuple[str, ...] = ()
+        try:
+            with reading(self._path) as connection:
+                self._take(connection)
+        except NothingReadable as error:
+            if not self._reached():
+                raise
+            notes = (f"{error.what} What was read before stands.",)
+        else:
+            self._state = now  # otherwise the next look tries again
+        self._notes = notes
+        return (self._reached(), self._notes) != before
+
+
+def head(path: Path) -> bytes:
+    """The bytes by which a database is known; none where there is nothing to be read."""
+    with contextlib.suppress(OSError), path.open("rb") as file:
+        return file.read(len(MARK))
+    return b""
+
+
 def tables(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     """The tables of a database and their columns."""
     names = [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]

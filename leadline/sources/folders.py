@@ -185,11 +185,11 @@ def find_runs(place: Path, sources: Sequence[Source]) -> Found:
     seen = walk(home_of(place), deepest=NEAR) if saved else walk(place)
     carriers: list[Carrier] = []
     passed_over: list[str] = []
-    for candidates in candidates(_below(seen, place.absolute()) if saved else seen, sources):
+    for alternatives in candidates(_below(seen, place.absolute()) if saved else seen, sources):
         if len(carriers) >= MOST_LOGS:
             notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
             break
-        carriers += _furthest(candidates, sources, notes, passed_over)
+        carriers += _furthest(alternatives, sources, notes, passed_over)
     return _found(place, carriers, seen, notes, passed_over)
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from ..errors import NothingReadable
 from ..run import Telemetry
 from .by_key import ByKey
-from .database import MARK, demand, holds, reading, state
+from .database import MARK, DatabaseReader, demand, head, holds, reading
 from .gpu_keys import MLFLOW_SYSTEM, ScatteredGpus
 from .growing import GrowingFile
 from .source import Log, Reader
@@ -33,7 +33,7 @@ BEYOND = sys.float_info.max  # MLflow's database keeps an infinity as the larges
 
 
 def find(folder: Path) -> tuple[Path, ...]:
-    databases = [path for path in sorted(folder.glob("*.db")) if path.is_file() and recognises(path, _head(path))]
+    databases = [path for path in sorted(folder.glob("*.db")) if path.is_file() and recognises(path, head(path))]
     return (*databases, *(place for place in (folder / "mlruns", folder) if _runs_at(place)))
 
 
@@ -95,38 +95,21 @@ class Metrics:
         )
 
 
-class DatabaseRun:
+class DatabaseRun(DatabaseReader):
     """One run in an MLflow database."""
 
     def __init__(self, path: Path, run: str) -> None:
-        self._path, self._run = path, run
-        self._metrics = Metrics()
+        self._run = self._label = run
         self._settings: dict[str, object] = {}
-        self._label = run
         self._started: float | None = None
-        self._row = 0  # of the table of metrics: rows are numbered as they are written
-        self._state: tuple[int, ...] = ()
-        self._notes: tuple[str, ...] = ()
+        super().__init__(path)
 
-    def update(self) -> bool:
-        now = state(self._path)
-        if now and now == self._state:
-            return False
-        if self._state and now[:1] != self._state[:1] and now:  # another file under the same name
-            self._metrics, self._row = Metrics(), 0
-        before = (self._row, self._notes)
-        notes: tuple[str, ...] = ()
-        try:
-            with reading(self._path) as connection:
-                self._take(connection)
-        except NothingReadable as error:
-            if not self._metrics:
-                raise
-            notes = (f"{error.what} What was read before stands.",)
-        else:
-            self._state = now  # otherwise the next look tries again
-        self._notes = notes
-        return (self._row, self._notes) != before
+    def _forget(self) -> None:
+        self._metrics = Metrics()
+        self._row = 0  # of the table of metrics: rows are numbered as they are written
+
+    def _reached(self) -> int:
+        return self._row
 
     def _take(self, connection: sqlite3.Connection) -> None:
         found = demand(connection, TABLES)
@@ -257,11 +240,3 @@ def _text(path: Path) -> str:
             return file.read(LONGEST_SETTING).decode("utf-8", errors="replace").strip()
     except OSError:
         return ""
-
-
-def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(MARK))
-    except OSError:
-        return b""

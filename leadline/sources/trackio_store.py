@@ -12,7 +12,7 @@ from types import ModuleType
 from ..errors import NothingReadable, need
 from ..run import Telemetry
 from .axes import AxisRows
-from .database import MARK, demand, holds, reading, state
+from .database import MARK, DatabaseReader, demand, head, holds, reading, state
 from .gpu_keys import add_gpus
 from .number import as_number, as_step, flat, loads
 from .source import Log, Reader
@@ -30,7 +30,7 @@ ROWS = 4096  # of a Parquet file that are unpacked together
 
 def find(folder: Path) -> tuple[Path, ...]:
     places = [*sorted(folder.glob("*.db")), *sorted(folder.glob("*.parquet"))]
-    found = [path for path in places if path.is_file() and recognises(path, _head(path))]
+    found = [path for path in places if path.is_file() and recognises(path, head(path))]
     databases = {path.stem for path in found if path.suffix == ".db"}
     return tuple(
         path for path in found if path.suffix == ".db" or path.stem not in databases
@@ -105,35 +105,19 @@ class _Rows:
         )
 
 
-class DatabaseRun:
+class DatabaseRun(DatabaseReader):
     """One run of a project's database."""
 
     def __init__(self, path: Path, column: str, run: object) -> None:
-        self._path, self._column, self._run = path, column, run
+        self._column, self._run = column, run
+        super().__init__(path)
+
+    def _forget(self) -> None:
         self._rows = _Rows()
         self._last = {"metrics": 0, "system_metrics": 0}  # rows are numbered as they are written
-        self._state: tuple[int, ...] = ()
-        self._notes: tuple[str, ...] = ()
 
-    def update(self) -> bool:
-        now = state(self._path)
-        if now and now == self._state:
-            return False
-        if self._state and now and now[:1] != self._state[:1]:  # another file under the same name
-            self._rows, self._last = _Rows(), dict.fromkeys(self._last, 0)
-        before = (dict(self._last), self._notes)
-        notes: tuple[str, ...] = ()
-        try:
-            with reading(self._path) as connection:
-                self._take(connection)
-        except NothingReadable as error:
-            if not self._rows.rows:
-                raise
-            notes = (f"{error.what} What was read before stands.",)
-        else:
-            self._state = now  # otherwise the next look tries again
-        self._notes = notes
-        return (self._last, self._notes) != before
+    def _reached(self) -> tuple[int, ...]:
+        return tuple(self._last.values()) if any(self._last.values()) else ()
 
     def _take(self, connection: sqlite3.Connection) -> None:
         found = demand(connection, TABLES)
@@ -239,14 +223,6 @@ def _json(value: object) -> object:
         return loads(value if isinstance(value, bytes) else str(value).encode())
     except ValueError:
         return math.nan
-
-
-def _head(path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            return file.read(len(MARK))
-    except OSError:
-        return b""
 
 
 def _tail(path: Path) -> bytes:

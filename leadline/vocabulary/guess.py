@@ -14,7 +14,6 @@ from . import Meaning
 RANK = 1_000_000  # after everything a dialect knows
 
 HELD_OUT = {"eval", "evaluation", "val", "valid", "validation", "test", "heldout", "holdout", "dev"}
-AVERAGE = {"mean", "avg", "average", "averaged"}
 # Words that make of a reward something else than the headline: its spread, a part of it, what was done to it.
 NOT_THE_HEADLINE = {
     "std", "var", "variance", "min", "max", "median", "p10", "p90", "sum", "count", "n", "num", "best", "ema",

@@ -33,11 +33,7 @@ def decelerating(curve: Curve) -> Flags:
 
 def peaked(curve: Curve) -> Flags:
     """Paths that rose to a highest point inside the run, lost a clear share since, and are not on their way up."""
-    seen = curve.seen
-    top = seen.max(axis=1)
-    fell = top - seen[:, -1] > FELL * curve.span
-    lowest_before = np.minimum.accumulate(seen, axis=1)[np.arange(len(seen)), curve.summit]
-    rose = top - lowest_before > ROSE * curve.span
+    fell, rose = curve.fall > FELL * curve.span, curve.climb > ROSE * curve.span
     inside = curve.summit < curve.now
     came_down: Flags = ~curve.trendless & ~rising(curve) & fell & rose & inside
     return came_down
