@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...run import Run, Series
+from ..advantages import centred
 from ..reward import number
 from ..view import View
-from .rule import Rule, about_zero, correlation, finite, first_of, group_centred, on_policy, paired
+from .rule import Rule, about_zero, correlation, finite, first_of, on_policy, paired
 
 LOSSES = ("loss/policy", "loss/total", "loss/policy_plus_kl")
 FEWEST = 5  # points: fewer show no habit
@@ -32,7 +33,7 @@ def _is_kl(run: Run) -> tuple[Series, float] | None:
 def loss_near_zero(view: View) -> tuple[str, str] | None:
     loss = first_of(view.run, *LOSSES)
     values = finite(loss)
-    if loss is None or len(values) < FEWEST or on_policy(view.run) is False or not group_centred(view.run):
+    if loss is None or len(values) < FEWEST or on_policy(view.run) is False or not centred(view.run):
         return None
     if not about_zero(values, CENTRED) or _is_kl(view.run) is not None:
         return None
@@ -86,7 +87,7 @@ def update_kl_zero(view: View) -> tuple[str, str] | None:
 
 def advantages_about_zero(view: View) -> tuple[str, str] | None:
     values = finite(view.run.get("adv/mean"))
-    if len(values) < FEWEST or not group_centred(view.run) or not about_zero(values, CENTRED):
+    if len(values) < FEWEST or not centred(view.run) or not about_zero(values, CENTRED):
         return None
     return "The mean advantage is about 0 throughout. That is normal here.", (
         "advantages are centred within each group or batch, whatever the reward does"

@@ -29,19 +29,6 @@ class Rule:
     look: Callable[[View], tuple[str, str] | None]
 
 
-GROUP_CENTRED = (
-    "grpo",
-    "rloo",
-    "dapo",
-    "dr_grpo",
-    "drgrpo",
-    "gspo",
-    "reinforce++",
-    "cispo",
-    "gmpo",
-)  # advantages sum to 0
-
-
 def finite(series: Series | None) -> Values:
     """The numbers of a series; none where it was not logged."""
     return np.empty(0) if series is None else series.values[series.finite]
@@ -56,11 +43,6 @@ def on_policy(run: Run) -> bool | None:
     """Whether each batch is used for one update only; None when the configuration does not say."""
     updates = run.config.updates_per_batch
     return None if updates is None else updates <= 1
-
-
-def group_centred(run: Run) -> bool:
-    """Whether advantages are centred within groups or batches, by the algorithm's name."""
-    return (run.config.algorithm or "").lower() in GROUP_CENTRED
 
 
 def in_its_own_unit(values: Values) -> Values:

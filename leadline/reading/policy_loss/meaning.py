@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...run import Run, Series
+from ..advantages import centred
 from ..kl_and_reward.distance import distance_series
 from ..reward import number
 
@@ -17,7 +18,6 @@ WHOLE = 0.01  # of a smallest step: closer to a whole number of them is a whole 
 EXPLAINED = 0.99  # of the variance of the loss by KL: methods.md 5
 LEVERAGE = 0.05  # of the points, those with the largest KL, are left out once: a single spike must not make the match
 FEWEST = 8  # points on which a match can be told from luck
-CENTRED = {"grpo", "dr_grpo", "dapo", "rloo", "reinforce_pp", "reinforce++", "reinforce_plus_plus", "gspo", "gpg"}
 
 
 def without_evidence(run: Run, loss: Series) -> str | None:
@@ -77,7 +77,7 @@ def _line(x: Floats, y: Floats) -> tuple[float, float]:
 def _centred(run: Run, values: Floats) -> str | None:
     """One update on each batch with centred advantages: whatever is left stays within its own scatter of zero."""
     config = run.config
-    one_update = config.updates_per_batch == 1 and (config.algorithm or "").lower() in CENTRED
+    one_update = config.updates_per_batch == 1 and centred(run)
     if not one_update or (config.kl_coefficient and config.kl_place != "reward"):
         return None
     if len(values) > 1 and abs(values.mean()) > values.std():
