@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .judgement import BestCheckpoint, Judgement
+from .portrait import Portrait
 from .reading.conflicts import Conflict
 from .reading.expected import Expected
 from .reading.finding import Evidence, Finding
@@ -77,6 +78,7 @@ class Reading:
     judgement: Judgement = field(default_factory=Judgement)
     resources: Resources = field(default_factory=Resources)
     conflicts: tuple[Conflict, ...] = ()
+    portrait: Portrait | None = field(default=None, repr=False, compare=False)  # for faces that draw; not in the JSON
 
 
 def as_data(reading: Reading) -> dict[str, object]:

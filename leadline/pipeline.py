@@ -7,6 +7,7 @@ from pathlib import Path
 
 from .contract import Reading, RunSummary
 from .judgement import judge
+from .portrait import Portrait
 from .reading import (
     View,
     by_weight,
@@ -81,6 +82,7 @@ def read_run(run: Run, *, budget: int | None = None, price: float | None = None)
         judgement=judge(view, found, planned=budget or run.config.planned_steps, price=price),
         resources=machine,
         conflicts=others.processes,
+        portrait=Portrait(view),
     )
 
 

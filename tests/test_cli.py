@@ -151,3 +151,15 @@ def test_a_reader_that_hangs_up_gets_no_traceback() -> None:
     command = f"{sys.executable} -m leadline read {EXAMPLES / 'hacked'} --json | true"  # gone before the first byte
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("", "")
+
+
+@pytest.mark.parametrize(("example", "until", "code"), [("collapsed", "400", 11), ("healthy", "60", 0)])
+def test_the_verdict_is_the_exit_code_where_asked_for(example: str, until: str, code: int) -> None:
+    command = ["read", str(EXAMPLES / example), "--until", until]
+    assert main(command) == 0
+    assert main([*command, "--exit-code"]) == code
+
+
+def test_an_exit_code_for_many_runs_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", str(EXAMPLES), "--all", "--exit-code"]) == 2
+    assert "one run" in capsys.readouterr().err

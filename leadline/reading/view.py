@@ -21,6 +21,7 @@ class View:
     horizon_step: int | None = None  # how far ahead the curves shall reach
     _curves: dict[str, Curve] = field(default_factory=dict, init=False, repr=False)
     _shapes: dict[str, Shape] = field(default_factory=dict, init=False, repr=False)
+    _derived: dict[str, Series] = field(default_factory=dict, init=False, repr=False)
     _batches: list[tuple[Batch, ...]] = field(default_factory=list, init=False, repr=False)
 
     def curve(self, name: str) -> Curve | None:
@@ -45,6 +46,15 @@ class View:
         """The curve of any series on this run's clock, logged or derived."""
         events = sorted({event.step for event in self.run.events if event.kind in REGIME_EVENTS})
         return fit_curves([series], breaks=events, horizon_step=self.horizon_step)[series.name]
+
+    def keep(self, series: Series) -> None:
+        """Keep a series a reading derived, such as a measure of the samples, for whoever shows the run."""
+        self._derived[series.name] = series
+
+    @property
+    def derived(self) -> tuple[Series, ...]:
+        """What readings derived so far."""
+        return tuple(self._derived.values())
 
     @property
     def batches(self) -> tuple[Batch, ...]:

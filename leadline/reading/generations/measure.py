@@ -30,6 +30,10 @@ class Measure:
     errors: Floats  # NaN where nobody asks: before the last RUNNING ones
 
     @property
+    def series(self) -> Series:
+        return Series(self.name, self.name, "of the samples", self.steps, self.values)
+
+    @property
     def early(self) -> float:
         return float(self.values[:BASELINE].mean())
 
@@ -51,7 +55,7 @@ class Measure:
         sudden = [_normal(float((beyond[-RUNNING:] / errors).min())) for beyond in passed]
         if len(self.values) < LEAST:
             return tuple(sudden)
-        curve = view.fit(Series(self.name, self.name, "of the samples", self.steps, self.values))
+        curve = view.fit(self.series)
         if not curve.decidable:
             return tuple(sudden)
         gradual = [float((way * (curve.seen[:, -1] - bar) > 0).mean()) for way, bar in zip(ways, bars, strict=True)]

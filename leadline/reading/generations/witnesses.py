@@ -36,6 +36,7 @@ class Witness:
     def of(cls, view: View, measure: Measure | None, start: float, change: float) -> Witness | None:
         if measure is None:
             return None
+        view.keep(measure.series)
         far, half = measure.beyond(view, start + change, start + HALF_WAY * change)
         return cls(measure, far, half, measure.since(start + HALF_WAY * change))
 

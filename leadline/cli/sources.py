@@ -1,0 +1,29 @@
+"""`leadline sources`: what lies at a path and how it was understood."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .screen import color, width
+
+
+@click.command("sources")
+@click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
+@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+@click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="Say what a key of the log means.")
+@click.option("--no-color", is_flag=True, help="Print plain text.")
+def verb(path: Path, as_json: bool, told: tuple[str, ...], no_color: bool) -> None:
+    """Show what was found at PATH, what each series was taken for and why, and what is missing.
+
+    Example: leadline sources outputs/grpo-run
+    """
+    from .. import inventory
+    from ..report import inventory as face
+    from ..report.data import dump
+    from ..sources.mapping import parse_mapping
+
+    found = inventory.take(path, mapping=parse_mapping(told))
+    text = dump(inventory.as_data(found)) if as_json else face.render(found, color=color(no_color), width=width())
+    click.echo(text, nl=False)
