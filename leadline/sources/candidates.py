@@ -45,6 +45,9 @@ NO_LOGS = {
 NO_SUFFIX = {".py", ".sh", ".md", ".html", ".toml", ".lock", ".cfg", ".ini"}  # people's own files
 NO_SUFFIX |= {".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".pdf", ".model", ".jinja", ".arrow", ".tar", ".whl"}
 DIGITS = re.compile(r"\d+")
+LOGGED = re.compile(
+    r"log|metric|histor|train|progress|result|reward|scalar|state|stat|eval|curve|monitor", re.IGNORECASE
+)
 
 
 def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
@@ -65,6 +68,7 @@ def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
             states.setdefault((file.parent.parent, file.name), []).append(file)
         elif not generic.is_samples(file):
             single.append([file])
+    single = [one for one in single if not _is_beside_a_log(one[0], [file for held in single for file in held])]
     newest = [sorted(files, key=_state_step, reverse=True) for files in states.values()]
     return [*([folder] for folder in claimed), *single, *newest]
 
@@ -81,6 +85,14 @@ def _tracker_folders(seen: Walk, sources: Sequence[Source]) -> dict[Path, None]:
     )
     outer = {folder.parent for folder in marked if (folder / "meta.yaml").is_file()}  # an MLflow experiment holds runs
     return {folder: None for folder in marked if folder not in outer and recognised(folder, b"", sources)}
+
+
+def _is_beside_a_log(file: Path, others: Sequence[Path]) -> bool:
+    """Whether a JSON document that does not call itself a log lies in the folder of a file that may be one: it is then
+    somebody's notes on the run, such as its outcome, which a reading must not know."""
+    if file.suffix != ".json" or LOGGED.search(file.stem):
+        return False
+    return any(one.parent == file.parent and (one.suffix != ".json" or LOGGED.search(one.stem)) for one in others)
 
 
 def _is_part(file: Path, claimed: Container[Path]) -> bool:

