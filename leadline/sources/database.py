@@ -76,13 +76,6 @@ class DatabaseReader:
         return (self._reached(), self._notes) != before
 
 
-def head(path: Path) -> bytes:
-    """The bytes by which a database is known; none where there is nothing to be read."""
-    with contextlib.suppress(OSError), path.open("rb") as file:
-        return file.read(len(MARK))
-    return b""
-
-
 def tables(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
     """The tables of a database and their columns."""
     names = [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]

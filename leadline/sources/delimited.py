@@ -14,7 +14,7 @@ from .number import as_number, as_step, loads
 from .row import may_be_logged, step_key, wall_in
 from .source import Log, Parser, Reader
 from .table import Table
-from .text import TextReader, files_like
+from .text import TextReader
 
 NAME = "csv"
 EXPECTS = "a .csv or .tsv file with a header and rows of numbers"
@@ -22,10 +22,6 @@ SEPARATORS = (",", "\t", ";")
 WANDB = re.compile(r"^(?P<run>.+) - (?P<key>.+?)(?P<bound>__M(IN|AX))?$")  # a chart exported from W&B
 ENOUGH = 16  # rows after which it is decided which column is the step
 WIDEST = 10_000  # columns
-
-
-def find(folder: Path) -> tuple[Path, ...]:
-    return files_like(folder, ("*.csv", "*.tsv", "*.csv.gz"), recognises)
 
 
 def recognises(path: Path, head: bytes) -> bool:

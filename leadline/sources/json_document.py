@@ -13,15 +13,11 @@ from .number import as_number, as_step, flat
 from .row import STEPS, may_be_logged
 from .source import Log, Parser, Reader
 from .table import Table
-from .text import TextReader, files_like
+from .text import TextReader
 
 NAME = "json"
 EXPECTS = "a .json file with a list of rows, columns of numbers, or a log_history in it"
 DEEPEST = 4  # levels below which no log is looked for
-
-
-def find(folder: Path) -> tuple[Path, ...]:
-    return files_like(folder, ("*.json", "*.json.gz"), recognises)
 
 
 def recognises(path: Path, head: bytes) -> bool:

@@ -11,15 +11,10 @@ from .json_lines import JsonLines, first_objects
 from .number import flat, loads
 from .row import may_be_logged, unwrapped
 from .source import Parser, Reader
-from .text import TextReader, files_like
+from .text import TextReader
 
 NAME = "jsonl"
 EXPECTS = "a file of JSON objects, one a line, with numbers in them"
-PATTERNS = ("*.jsonl", "*.ndjson", "*.jsonl.gz", "*.json")
-
-
-def find(folder: Path) -> tuple[Path, ...]:
-    return files_like(folder, PATTERNS, recognises)
 
 
 def recognises(path: Path, head: bytes) -> bool:

@@ -17,7 +17,7 @@ from pathlib import Path
 from ..errors import NothingReadable
 from ..run import Telemetry
 from .by_key import ByKey
-from .database import MARK, DatabaseReader, demand, head, holds, reading
+from .database import MARK, DatabaseReader, demand, holds, reading
 from .gpu_keys import MLFLOW_SYSTEM, ScatteredGpus
 from .growing import GrowingFile
 from .source import Log, Reader
@@ -30,11 +30,6 @@ DEEPEST, MOST_FILES, MOST_RUNS = 8, 5000, 1000  # bounds on what a folder may as
 LONGEST_SETTING = 1 << 16
 META_LINE = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
 BEYOND = sys.float_info.max  # MLflow's database keeps an infinity as the largest number there is
-
-
-def find(folder: Path) -> tuple[Path, ...]:
-    databases = [path for path in sorted(folder.glob("*.db")) if path.is_file() and recognises(path, head(path))]
-    return (*databases, *(place for place in (folder / "mlruns", folder) if _runs_at(place)))
 
 
 def recognises(path: Path, head: bytes) -> bool:

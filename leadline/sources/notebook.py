@@ -11,17 +11,13 @@ from . import console, delimited
 from .documents import Document
 from .source import Log, Parser, Reader
 from .table import Table
-from .text import TextReader, files_like
+from .text import TextReader
 
 NAME = "notebook"
 EXPECTS = "a .ipynb file with the output of a training cell in it"
 ROW = re.compile(r"<tr[^>]*>(.*?)</tr>", re.DOTALL | re.IGNORECASE)
 CELL = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>", re.DOTALL | re.IGNORECASE)
 TAG = re.compile(r"<[^>]+>")
-
-
-def find(folder: Path) -> tuple[Path, ...]:
-    return files_like(folder, ("*.ipynb",), recognises)
 
 
 def recognises(path: Path, head: bytes) -> bool:

@@ -68,9 +68,6 @@ class Source(Protocol):
     NAME: str
     EXPECTS: str  # what it looks for, for the message when nothing is found
 
-    def find(self, folder: Path) -> tuple[Path, ...]:
-        """The logs of this kind in a folder, the most telling first. Cheap: names and first bytes."""
-
     def recognises(self, path: Path, head: bytes) -> bool:
         """Whether the file at `path` is one. `head`: its first HEAD bytes, unpacked; b"" for a folder."""
 

@@ -25,10 +25,6 @@ START, FINISH, COLUMN, SCALAR = 10, 11, 12, 13  # fields of a Record
 SYSTEM = 2  # the class of a column that SwanLab measured itself
 
 
-def find(folder: Path) -> tuple[Path, ...]:
-    return tuple(sorted(path for path in folder.glob("*.swanlab") if path.is_file()))
-
-
 def recognises(path: Path, head: bytes) -> bool:
     if path.suffix != ".swanlab":
         return head.startswith(MARK)

@@ -22,10 +22,6 @@ SETTINGS_TAGS = ("args", "hyperparameters", "hparams", "config")  # texts in whi
 TABLE_LINE = re.compile(r"^\|([^|]+)\|(.*)\|\s*$")  # CleanRL writes `|learning_rate|0.0003|`
 
 
-def find(folder: Path) -> tuple[Path, ...]:
-    return (folder,) if _event_files(folder) else ()
-
-
 def recognises(path: Path, head: bytes) -> bool:
     if path.is_dir():
         return bool(_event_files(path))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from .source import HEAD, Log, Parser
@@ -89,14 +89,3 @@ def unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
                 chunk = machine.unconsumed_tail
                 if machine.eof:  # logs are often packed in several members, one after the other
                     chunk, machine = machine.unused_data, zlib.decompressobj(wbits=31)
-
-
-def files_like(folder: Path, patterns: Sequence[str], recognises: Callable[[Path, bytes], bool]) -> tuple[Path, ...]:
-    """The files right in a folder whose names fit and whose first bytes are recognised, by name."""
-    named = sorted({file for pattern in patterns for file in folder.glob(pattern) if file.is_file()})
-    found = []
-    for file in named:
-        with contextlib.suppress(OSError):  # one that cannot be opened is not ours
-            if recognises(file, head_of(file)):
-                found.append(file)
-    return tuple(found)

@@ -12,7 +12,7 @@ from types import ModuleType
 from ..errors import NothingReadable, need
 from ..run import Telemetry
 from .axes import AxisRows
-from .database import MARK, DatabaseReader, demand, head, holds, reading, state
+from .database import MARK, DatabaseReader, demand, holds, reading, state
 from .gpu_keys import add_gpus
 from .number import as_number, as_step, flat, loads
 from .source import Log, Reader
@@ -26,15 +26,6 @@ PARQUET_MARK = b"PAR1"
 PARQUET_COLUMNS = {"run_name", "timestamp", "step"}
 BOOKKEEPING = {"id", "run_id", "run_name", "timestamp", "step", "log_id", "space_id", "created_at"}
 ROWS = 4096  # of a Parquet file that are unpacked together
-
-
-def find(folder: Path) -> tuple[Path, ...]:
-    places = [*sorted(folder.glob("*.db")), *sorted(folder.glob("*.parquet"))]
-    found = [path for path in places if path.is_file() and recognises(path, head(path))]
-    databases = {path.stem for path in found if path.suffix == ".db"}
-    return tuple(
-        path for path in found if path.suffix == ".db" or path.stem not in databases
-    )  # an export holds no more
 
 
 def recognises(path: Path, head: bytes) -> bool:

@@ -27,17 +27,6 @@ KNOWN_FROM_THE_START = (
     "train_batch_size",
 )
 NEXT_ROW = re.compile(r"(?:^|[,\[}])\s*\{")
-CHECKPOINT = re.compile(r"checkpoint-(\d+)$")
-
-
-def find(folder: Path) -> tuple[Path, ...]:
-    own = [folder / FILE] if (folder / FILE).is_file() else []
-    saved = [
-        (int(name[1]), file)
-        for file in folder.glob(f"checkpoint-*/{FILE}")
-        if (name := CHECKPOINT.search(file.parent.name))
-    ]
-    return tuple(own + [file for _, file in sorted(saved, reverse=True)])
 
 
 def recognises(path: Path, head: bytes) -> bool:

@@ -8,16 +8,10 @@ from .json_lines import JsonLines, first_objects
 from .number import FURTHEST, as_step
 from .source import Log, Parser, Reader
 from .table import Table
-from .text import TextReader, head_of
+from .text import TextReader
 
 NAME = "verl_file"
 EXPECTS = 'a .jsonl file of lines {"step": N, "data": {...}}, alone or in a folder'
-
-
-def find(folder: Path) -> tuple[Path, ...]:
-    usual = folder / "metrics.jsonl"
-    files = [usual] if usual.is_file() else sorted(file for file in folder.glob("*.jsonl") if file.is_file())
-    return tuple(file for file in files if recognises(file, head_of(file)))
 
 
 def recognises(path: Path, head: bytes) -> bool:

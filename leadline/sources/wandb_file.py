@@ -25,10 +25,6 @@ MARK = b":W&B"
 HISTORY, CONFIG, STATS, METRIC, RUN, EXIT = 2, 5, 7, 12, 17, 18  # fields of a Record
 
 
-def find(folder: Path) -> tuple[Path, ...]:
-    return tuple(sorted(path for path in folder.glob("*.wandb") if path.is_file()))
-
-
 def recognises(path: Path, head: bytes) -> bool:
     if path.suffix != ".wandb":
         return head.startswith(MARK)

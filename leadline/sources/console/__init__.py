@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ..lines import Lines
 from ..source import Log, Parser, Reader
-from ..text import TextReader, files_like
+from ..text import TextReader
 from .boxes import Boxes
 from .bullets import Bullets
 from .grammar import Grammar
@@ -18,7 +18,6 @@ from .words import Words
 
 NAME = "console"
 EXPECTS = "a console log: of TRL, verl, OpenRLHF, NeMo RL, SkyRL, ..., or with lines such as `step=3 reward=0.5`"
-PATTERNS = ("*.log", "*.txt", "*.out", "*.err", "*.stdout", "*.log.gz", "*.txt.gz", "*.out.gz", "nohup.out")
 
 BARS = (b"it/s", b"s/it", b"Total optimization steps")
 BANNER = b"Unsloth"
@@ -26,10 +25,6 @@ PIECE = 1 << 18  # bytes looked at between two chances to settle
 SETTLED = 1 << 20  # bytes after which grammars that found nothing while others did are not asked any more
 ROWS = 3  # and as many rows, with a reward among them
 PATIENCE = 1 << 26  # bytes after which rows without one settle it too
-
-
-def find(folder: Path) -> tuple[Path, ...]:
-    return files_like(folder, PATTERNS, recognises)
 
 
 def recognises(path: Path, head: bytes) -> bool:
