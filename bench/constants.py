@@ -1,31 +1,23 @@
 """Every constant that may influence a finding: `python bench/constants.py` writes docs/constants.md from the code.
 
 `--sweep` also reads a sample of the zoo with each of them halved and doubled, one process a variation, and keeps what
-changed in docs/constants.json, from which the page takes its last two columns.
+changed in docs/constants.json, from which the page takes its last two columns. `--only leadline.reading` sweeps a part.
+What is kept there is not swept again: remove the file to begin anew.
 """
 
 from __future__ import annotations
 
-import os
-
-os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
-
 import argparse
 import ast
-import importlib
 import io
 import json
-import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT))  # so that a checkout works without being installed
-
 PACKAGES = ("leadline/curve", "leadline/reading", "leadline/judgement")
 PAGE, SWEPT = ROOT / "docs" / "constants.md", ROOT / "docs" / "constants.json"
 SAMPLE = (
@@ -40,6 +32,8 @@ Written by `python bench/constants.py` from the code; a test compares them. Ever
 points, bins, steps or samples: none belongs to a metric. The last two columns tell what changes when it is halved and
 doubled: reward words that become others, concerns that come (+) and go (-), over {looks} looks at runs of the zoo
 (`--sweep`). `same`: nothing; `fails`: the value makes no sense any more; `-`: not swept since the constant changed.
+The constants of the judgement touch no finding and are not swept here: what they do to the verdict is in
+docs/judgement.md.
 """
 
 
@@ -136,111 +130,27 @@ def kept() -> dict[str, list[str]]:
     return json.loads(SWEPT.read_text(encoding="utf-8")) if SWEPT.exists() else {}
 
 
-def sweep(found: Sequence[Constant], zoo: Path, processes: int) -> dict[str, list[str]]:
-    """What changes with each constant halved and doubled."""
-    base = _variation(zoo, None)
-    jobs = [(one, factor) for one in found for factor in (0.5, 2.0)]
-    with ThreadPoolExecutor(processes) as pool:
-        said = list(pool.map(lambda job: _told(base, _variation(zoo, job)), jobs))
-    return {one.key: said[2 * place : 2 * place + 2] for place, one in enumerate(found)}
-
-
-def _variation(zoo: Path, job: tuple[Constant, float] | None) -> dict[str, object] | None:
-    """What is said of the sample in a fresh process with one constant changed; None where that fails."""
-    change = [] if job is None else ["--change", job[0].module, job[0].name, str(job[1])]
-    command = [sys.executable, str(Path(__file__)), "--zoo", str(zoo), "--say", *change]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return json.loads(done.stdout) if done.returncode == 0 else None
-
-
-def _told(base: dict[str, object] | None, other: dict[str, object] | None) -> str:
-    if base is None or other is None:
-        return "fails"
-    words = sum(base[look]["word"] != other[look]["word"] for look in base)  # type: ignore[index]
-    came = sum(len(set(other[look]["ids"]) - set(base[look]["ids"])) for look in base)  # type: ignore[index]
-    gone = sum(len(set(base[look]["ids"]) - set(other[look]["ids"])) for look in base)  # type: ignore[index]
-    parts = [f"{words} words"] * bool(words) + [f"+{came}"] * bool(came) + [f"-{gone}"] * bool(gone)
-    return " ".join(parts) or "same"
-
-
-def say(zoo: Path) -> dict[str, object]:
-    """Reward word and concerns of every run and look of the sample."""
-    from leadline.pipeline import read_run
-    from leadline.sources import open_run
-
-    said: dict[str, object] = {}
-    for name in SAMPLE:
-        run = open_run(zoo / name)
-        for part in LOOKS:
-            reading = read_run(run.until(round(part * (run.last_step or 0))))
-            ids = sorted({one.id for one in reading.findings if one.severity != "note"})
-            said[f"{name}@{part}"] = {"word": reading.reward.shape, "ids": ids}
-    return said
-
-
-def change(module: str, name: str, factor: float) -> None:
-    """Multiply a constant where it stands and wherever it was imported by name."""
-    import leadline.pipeline  # noqa: F401  # loads every module that reads
-
-    old = getattr(importlib.import_module(module), name)
-    new = _times(old, factor)
-    for loaded in [other for key, other in list(sys.modules.items()) if key.startswith("leadline") and other]:
-        if loaded.__name__ == module or (module, name) in _imported(loaded):
-            setattr(loaded, name, new)
-
-
-def _times(value: object, factor: float) -> object:
-    if isinstance(value, tuple):
-        return tuple(_times(one, factor) for one in value)
-    if isinstance(value, int):
-        return max(round(value * factor), 1)
-    return value * factor  # type: ignore[operator]
-
-
-def _imported(module: object) -> set[tuple[str, str]]:
-    """What a module imports by name from another of ours: (module, name)."""
-    file = getattr(module, "__file__", None)
-    if not file or not str(file).endswith(".py"):
-        return set()
-    package = module.__package__ or ""  # type: ignore[attr-defined]
-    found = set()
-    for node in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.ImportFrom):
-            base = package.rsplit(".", node.level - 1)[0] if node.level > 1 else package
-            source = ".".join(part for part in (base if node.level else "", node.module or "") if part)
-            found |= {(source, alias.name) for alias in node.names}
-            # What a package passes on from one of its modules is that module's.
-            loaded = sys.modules.get(source)
-            if (
-                loaded is not None
-                and str(getattr(loaded, "__file__", "")).endswith("__init__.py")
-                and loaded is not module
-            ):
-                found |= {
-                    (origin, name) for origin, name in _imported(loaded) if any(a.name == name for a in node.names)
-                }
-    return found
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--zoo", type=Path, default=ROOT.parent / "shared" / "zoo")
     parser.add_argument("--sweep", action="store_true")
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--say", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--change", nargs=3, metavar=("MODULE", "NAME", "FACTOR"), help=argparse.SUPPRESS)
+    parser.add_argument("--only", default="", help="sweep the modules whose names begin so")
     given = parser.parse_args(argv)
-    if given.say:
-        if given.change:
-            change(given.change[0], given.change[1], float(given.change[2]))
-        print(json.dumps(say(given.zoo)))
-        return 0
     found = constants()
     if given.sweep:
         if not given.zoo.is_dir():
             print(f"skipped: no zoo at {given.zoo}")
             return 0
-        SWEPT.write_text(json.dumps(sweep(found, given.zoo, given.processes), indent=1) + "\n", encoding="utf-8")
+        from constants_sweep import sweep  # it opens the whole package, the page needs none of it
+
+        keys, known = {one.key for one in found}, kept()
+        chosen = [one for one in found if one.module.startswith(given.only) and one.key not in known]
+        for one, told in sweep(chosen, given.zoo, given.processes):
+            known = {key: what for key, what in known.items() if key in keys} | {one.key: told}
+            SWEPT.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", encoding="utf-8")
+            PAGE.write_text(page(constants(), known), encoding="utf-8")  # both say the same at any time
+            print(f"{one.key}: halved {told[0]}, doubled {told[1]}", flush=True)
     PAGE.write_text(page(found, kept()), encoding="utf-8")
     bare = [f"{one.module}.{one.name}" for one in found if not one.why]
     print(

@@ -68,6 +68,11 @@ class Said:
     def serious(self) -> bool:
         return self.severity in SERIOUS
 
+    def dates(self, near: float) -> list[int]:
+        """Since when, and where spans of evidence begin that are short enough to be a date."""
+        spans = zip(self.steps[1::2], self.steps[2::2], strict=True) if self.since is not None else ()
+        return [*self.steps[:1], *(first for first, last in spans if last - first <= near)]
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -335,8 +340,8 @@ def _drift_said(story: Story) -> bool:
 def _dated(story: Story, truth: Truth, starts: tuple[str, ...]) -> bool:
     """Every event is dated by some finding at the last look to within 3 % of the run."""
     near = 0.03 * story.last
-    steps = [s for one in story.looks[-1].found if one.id.startswith(starts) and not one.id.startswith("onset")
-             for s in one.steps[:1]]  # fmt: skip
+    found = [one for one in story.looks[-1].found if one.id.startswith(starts) and not one.id.startswith("onset")]
+    steps = [step for one in found for step in one.dates(near)]
     return all(any(abs(step - event) <= near for step in steps) for event in truth.events)
 
 

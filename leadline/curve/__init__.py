@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .breaks import Break
 from .curve import Curve, Segment
-from .fit import fit_curves
+from .fit import breaks_in, fit_curves
 
-__all__ = ["Break", "Curve", "Segment", "fit_curves"]
+__all__ = ["Break", "Curve", "Segment", "breaks_in", "fit_curves"]

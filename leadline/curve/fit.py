@@ -50,6 +50,11 @@ def fit_curves(
     return {one.name: _assemble(one, horizon_step) for one in prepared}
 
 
+def breaks_in(series: Series, *, breaks: Sequence[int] = ()) -> tuple[Break, ...]:
+    """The breaks of a series that its curve would have, without the paths, which are half of the work."""
+    return _in_unit(_prepare(series, breaks))
+
+
 @dataclass(slots=True, eq=False)
 class _Piece:
     """One segment on its way to becoming paths."""
@@ -111,7 +116,7 @@ def _rng(name: str, points: int, order: int) -> np.random.Generator:
 
 def _assemble(one: _Prepared, horizon_step: int | None) -> Curve:
     segments = tuple(_segment(piece, one.unit) for piece in one.pieces)
-    breaks = tuple(replace(found, size=found.size * one.unit) for found in one.breaks)
+    breaks = _in_unit(one)
     grid, now = _grid(segments[0].first_step, segments[-1].last_step, horizon_step)
     paths = np.empty((PATHS, len(grid)))
     for segment, (low, high) in zip(segments, pairwise([-np.inf, *(b.step for b in breaks), np.inf]), strict=True):
@@ -132,6 +137,11 @@ def _assemble(one: _Prepared, horizon_step: int | None) -> Curve:
         breaks=breaks,
         suspected=replace(one.suspected, size=one.suspected.size * one.unit) if one.suspected else None,
     )
+
+
+def _in_unit(one: _Prepared) -> tuple[Break, ...]:
+    """The breaks in the metric's own unit."""
+    return tuple(replace(found, size=found.size * one.unit) for found in one.breaks)
 
 
 def _grid(first: float, last: float, horizon_step: int | None) -> tuple[Floats, int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..run import Series
-from .fit import fit_curves
+from .fit import breaks_in
 from .robust import running_median
 
 AVERAGED = 16  # points at most
@@ -50,6 +50,5 @@ def scale_series(series: Series) -> Series:
 
 def changes_of_magnitude(series: Series) -> tuple[ChangeOfMagnitude, ...]:
     """Steps at which the metric's swings suddenly grew or shrank."""
-    scale = scale_series(series)
-    curve = fit_curves([scale])[scale.name]
-    return tuple(ChangeOfMagnitude(b.step, b.interval, float(np.exp(b.size)), b.probability) for b in curve.breaks)
+    found = breaks_in(scale_series(series))
+    return tuple(ChangeOfMagnitude(b.step, b.interval, float(np.exp(b.size)), b.probability) for b in found)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ..curve.robust import tame
 from ..run import Event, Series
 from .finding import BAR, Evidence, Finding, by_weight
+from .shifts import events_at, near
 from .view import View
 
 Floats = NDArray[np.float64]
@@ -85,16 +86,16 @@ def read(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     window = (anchor.since_step - reach, anchor.since_step + reach)
     banks: dict[bytes, _Moves] = {}  # series of one log share their clock
     dated = [onset for one in series if (onset := _date(one, window, banks)) is not None]
-    known = [
-        _exact(event) for event in view.run.events if event.kind in EVENTS and window[0] <= event.step <= window[1]
-    ]
+    known = [_exact(event) for event in events_at(view.run, anchor.since_step, EVENTS, interval=window)]
     if not dated or len(dated) + len(known) < 2:
         return ()
     tiers = _tiers(sorted([*known, *dated], key=lambda onset: (onset.middle, onset.name)))
+    latest = max(onset.high for tier in tiers for onset in tier)
+    when = "Before" if latest < anchor.since_step - near(view.run) else "Around"
     if len(tiers) == 1:
-        says = f"Around step {anchor.since_step} ({anchor.id}) these moved at the same time: {_spoken(tiers[0])}."
+        says = f"{when} step {anchor.since_step} ({anchor.id}) these moved at the same time: {_spoken(tiers[0])}."
     else:
-        says = f"Around step {anchor.since_step} ({anchor.id}): " + "; then ".join(map(_spoken, tiers)) + "."
+        says = f"{when} step {anchor.since_step} ({anchor.id}): " + "; then ".join(map(_spoken, tiers)) + "."
     p = tiers[0][0].before(tiers[1][0]) if len(tiers) > 1 else 1.0
     evidence = tuple(
         Evidence(onset.name, round(onset.low), round(onset.high)) for tier in tiers for onset in tier if onset in dated

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ..curve import Curve
+from ..curve.bins import LEAST
 from ..curve.statements.classes import FELL, rising
+from ..run import Series
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -51,6 +53,25 @@ def cells_at(curve: Curve, steps: Floats) -> NDArray[np.int64]:
     nearer = np.abs(seen[before] - steps) <= np.abs(seen[places] - steps)
     cells: NDArray[np.int64] = np.where(nearer, before, places).astype(np.int64)
     return cells
+
+
+def level_logged(curve: Curve, place: int, series: Series) -> float:
+    """The mean path at a grid cell, as a sentence may tell it."""
+    return float(within(curve.seen[:, place].mean(), series))
+
+
+def within(levels: ArrayLike, series: Series) -> Floats:
+    """Levels kept within what was logged: a fit may overshoot, a sentence must not."""
+    values = series.values[series.finite]
+    kept: Floats = np.clip(levels, values.min(), values.max())
+    return kept
+
+
+def silence(series: Series) -> int:
+    """How many values at its end are no numbers; 0 where they are too few to tell anything."""
+    known = np.flatnonzero(series.finite)
+    last = series.points - 1 - int(known[-1]) if len(known) else series.points
+    return last if last >= LEAST else 0
 
 
 def share(flags: Flags) -> float:

@@ -52,12 +52,14 @@ def change_of_prompts(view: View) -> ChangeOfPrompts | None:
 
 def _vector(batch: Batch) -> Floats:
     """The mean frequency of character pairs over the prompts of a step, each prompt counting the same."""
-    total = np.zeros(PAIRS)
-    for sample in batch.alone:
-        codes = np.frombuffer(sample.prompt[-CHARACTERS:].encode("utf-32-le"), dtype=np.uint32).astype(np.int64)
-        if len(codes) > 1:
-            counts = np.bincount((codes[:-1] * 31 + codes[1:]) % PAIRS, minlength=PAIRS)
-            total += counts / counts.sum()
+    ends = [sample.prompt[-CHARACTERS:] for sample in batch.alone]
+    lengths = np.asarray([len(end) for end in ends])
+    codes = np.frombuffer("".join(ends).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
+    owner = np.repeat(np.arange(len(ends)), lengths)
+    inside = owner[:-1] == owner[1:]  # a pair does not reach into the next prompt
+    pairs = ((codes[:-1] * 31 + codes[1:]) % PAIRS)[inside]
+    weights = (1 / np.maximum(lengths - 1, 1))[owner[:-1][inside]]
+    total = np.bincount(pairs, weights=weights, minlength=PAIRS).astype(np.float64)
     return total / len(batch.alone)
 
 

@@ -41,9 +41,11 @@ class Batch:
 
 
 def look(rollouts: Rollouts) -> tuple[Batch, ...]:
-    """The batches of at most FILES steps. A step whose samples hold no text is left out."""
-    batches = (_batch(step, rollouts.at(step)) for step in _chosen(rollouts.steps))
-    return tuple(batch for batch in batches if batch is not None)
+    """The batches of at most FILES steps. A step whose samples hold no text is left out until one holds some: a dump
+    may keep none, but a policy that wrote and writes nothing any more is a policy to look at."""
+    batches = [batch for step in _chosen(rollouts.steps) if (batch := _batch(step, rollouts.at(step))) is not None]
+    first = next((place for place, batch in enumerate(batches) if any(one.output for one in batch.samples)), None)
+    return () if first is None else tuple(batches[first:])
 
 
 def joined(batches: Sequence[Batch]) -> tuple[Batch, ...]:
@@ -93,7 +95,7 @@ def _chosen(steps: Sequence[int]) -> list[int]:
 
 def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
     read = [one for one in rollouts if _is_text(one.output) and _is_text(one.prompt)]
-    if not any(one.output for one in read):
+    if not read:
         return None
     groups = _groups(read)
     scores = [one.score for one in read if math.isfinite(one.score)]

@@ -13,7 +13,7 @@ from ..curve import Break, Curve
 from ..run import Series
 from .finding import BAR, Evidence, Finding
 from .onset import anchor_of
-from .shifts import events_at, near, shift_at
+from .shifts import events_at, near, shift_at, unlogged
 from .view import View
 
 GRADUAL = ("reward.declining", "reward.peaked")
@@ -36,7 +36,8 @@ def _contradictions(view: View, findings: tuple[Finding, ...]) -> tuple[Finding,
     fall = next((one for one in findings if one.id in GRADUAL and one.since_step is not None), None)
     if fall is None or fall.since_step is None:
         return ()
-    curves = [curve for name in WITNESSES if (curve := view.curve(name)) is not None and curve.decidable]
+    read_ = (curve for name in WITNESSES if (curve := view.curve(name)) is not None and curve.decidable)
+    curves = [curve for curve in read_ if curve.grid[curve.now] > fall.since_step]  # the others saw nothing of it
     held = [_held(curve, fall.since_step) for curve in curves]
     if len(curves) < ENOUGH or min(held) <= BAR:
         return ()
@@ -62,14 +63,16 @@ def _breaks(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Sudden changes at a step at which nothing is known to have happened and of which no finding speaks."""
     reach = near(view.run)
     told = [one.since_step for one in findings if one.since_step is not None]
+    told += [span.first_step for one in findings if one.id == "kl.reset" for span in one.evidence]
     # After a collapse everything jumps about; that needs no explanation of its own.
     over = min((one.since_step for one in findings if one.severity == "critical" and one.since_step), default=np.inf)
     found: list[tuple[Break, str]] = []
     for name in WATCHED:
-        curve = view.curve(name)
-        for one in curve.breaks if curve is not None else ():
+        series = view.run.get(name)
+        for one in view.breaks(series) if series is not None and series.finite.any() else ():
             explained = events_at(view.run, one.step, EVENTS) or any(abs(step - one.step) <= reach for step in told)
-            if not explained and one.step < over:
+            seen = series is not None and not unlogged(series, one.interval)  # in a gap of the log nothing was
+            if not explained and seen and one.step < over:
                 found.append((one, name))
     together: list[list[tuple[Break, str]]] = []
     for one, name in sorted(found, key=lambda item: item[0].step):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from hashlib import blake2b
 
-from ..curve import Curve, fit_curves
+from ..curve import Break, Curve, breaks_in, fit_curves
 from ..curve.statements import Shape, shape_of
+from ..progress import tell
 from ..run import Run, Series
 from .sampler import Batch, look
 
@@ -20,6 +22,7 @@ class View:
     run: Run
     horizon_step: int | None = None  # how far ahead the curves shall reach
     _curves: dict[str, Curve] = field(default_factory=dict, init=False, repr=False)
+    _fits: dict[bytes, Curve] = field(default_factory=dict, init=False, repr=False)
     _shapes: dict[str, Shape] = field(default_factory=dict, init=False, repr=False)
     _derived: dict[str, Series] = field(default_factory=dict, init=False, repr=False)
     _batches: list[tuple[Batch, ...]] = field(default_factory=list, init=False, repr=False)
@@ -43,9 +46,22 @@ class View:
         return self._shapes[name]
 
     def fit(self, series: Series) -> Curve:
-        """The curve of any series on this run's clock, logged or derived."""
-        events = sorted({event.step for event in self.run.events if event.kind in REGIME_EVENTS})
-        return fit_curves([series], breaks=events, horizon_step=self.horizon_step)[series.name]
+        """The curve of any series on this run's clock, logged or derived; fitted once, however many readings ask."""
+        key = _fingerprint(series)
+        if key not in self._fits:
+            fitted = fit_curves([series], breaks=self._events, horizon_step=self.horizon_step)
+            self._fits[key] = fitted[series.name]
+            tell("fitting curves", len(self._fits), max(len(self.run.series), len(self._fits)))
+        return self._fits[key]
+
+    def breaks(self, series: Series) -> tuple[Break, ...]:
+        """The breaks of its curve, for readings that ask for nothing else."""
+        known = self._fits.get(_fingerprint(series))
+        return known.breaks if known is not None else breaks_in(series, breaks=self._events)
+
+    @property
+    def _events(self) -> list[int]:
+        return sorted({event.step for event in self.run.events if event.kind in REGIME_EVENTS})
 
     def keep(self, series: Series) -> None:
         """Keep a series a reading derived, such as a measure of the samples, for whoever shows the run."""
@@ -66,3 +82,11 @@ class View:
     def names(self, wanted: Callable[[str], bool]) -> tuple[str, ...]:
         """The canonical names of logged series that are wanted, in the dialect's order."""
         return tuple(series.name for series in self.run.series if wanted(series.name))
+
+
+def _fingerprint(series: Series) -> bytes:
+    """The same for series of the same name and numbers, which have the same curve."""
+    digest = blake2b(series.name.encode("utf-8", "replace"))
+    for numbers in (series.steps, series.values):
+        digest.update(numbers.tobytes())
+    return digest.digest()

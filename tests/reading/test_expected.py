@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from simulated import noise
 
-from leadline.reading import View
+from leadline.reading import Finding, View
 from leadline.reading.expected import RULES, read
 from leadline.run import Config, Event, Rollout, Rollouts, Run, Series
 
@@ -182,6 +182,26 @@ def test_rule_is_silent_on_the_twin(name: str) -> None:
 def test_ids_are_unique_and_every_rule_says_what_triggers_it() -> None:
     assert len({rule.id for rule in RULES}) == len(RULES)
     assert all(rule.triggers for rule in RULES)
+
+
+def test_beside_a_serious_finding_nothing_is_called_a_sign_of_good_learning() -> None:
+    made = CASES["entropy_falls"][0]
+    lost = Finding("generation.diversity", 0.99, "concern", "The text was lost.")
+    assert "entropy_falls" in said(made)
+    assert "expected.entropy_falls" not in {one.id for one in read(View(made), (lost,))}
+    noted = replace(lost, severity="note")
+    assert "expected.entropy_falls" in {one.id for one in read(View(made), (noted,))}
+
+
+def test_a_loss_that_rests_beside_zero_is_not_called_about_zero() -> None:
+    beside = one("loss/total", 0.02 + 0.005 * noise(COUNT, seed=5) + np.where(np.arange(COUNT) % 20 == 3, 0.2, 0.0))
+    assert "loss_near_zero" not in said(run(beside, framework="trl-grpo"))
+
+
+def test_the_spread_of_a_reward_that_never_rose_is_no_sign_of_learning() -> None:
+    dead = one("reward/mean", np.concatenate([[0.5, 0.4, 0.2, 0.1], ZERO[4:]]))
+    spread = one("reward/std", np.sqrt(dead.values * (1 - dead.values)))
+    assert "binary_spread" not in said(run(dead, spread, *SCALE))
 
 
 def test_nothing_is_said_of_an_empty_run() -> None:

@@ -13,6 +13,7 @@ from written import concerns, flat, named, rising, run, story, view
 from leadline.reading import generations
 from leadline.reading.finding import Finding
 from leadline.reading.generations.diversity import expected_kinds
+from leadline.reading.generations.measure import Levels, Measure
 from leadline.reading.generations.samples import CHARACTERS, MARK, shortened
 from leadline.reading.generations.text import as_text
 from leadline.run import Rollout, Rollouts, Run
@@ -54,6 +55,20 @@ def read(one: Run) -> tuple[Finding, ...]:
 
 def test_a_run_that_goes_on_writing_alike_gets_no_finding() -> None:
     assert read(run(plain)) == ()
+
+
+def test_shares_of_the_way_add_up_and_so_does_their_doubt() -> None:
+    near = Levels(np.array([0.6, 0.7]), np.array([0.1, 0.1]), None)
+    assert near.beyond(1.0, 1.0) < 0.01
+    assert (near + near).beyond(1.0, 1.0) == pytest.approx(0.921, abs=0.01)  # 1.2 of the way, give or take .14
+    assert near.in_units_of(0.5, -0.5).last == pytest.approx([-0.2, -0.4])
+
+
+def test_a_start_known_from_few_samples_leaves_doubt_in_every_later_level() -> None:
+    level = Measure("text/strange_share", np.arange(4), np.array([0.05, 0.05, 0.13, 0.13]), np.full(4, 0.01))
+    (sure,), (less,) = level.beyond(view(run()), 0.1), replace(level, start_error=0.3).beyond(view(run()), 0.1)
+    assert sure > 0.99
+    assert less == pytest.approx(0.77, abs=0.01)
 
 
 def test_without_rollouts_nothing_is_said_of_the_text() -> None:
@@ -212,6 +227,26 @@ def test_steps_with_few_samples_are_read_together() -> None:
 
 def test_empty_outputs_throughout_say_nothing() -> None:
     assert read(run(lambda dice, share, prompt: ("", 0.0), {"reward/mean": flat(200)})) == ()
+
+
+def test_a_policy_that_stops_writing_is_seen_and_dumps_that_begin_empty_are_not_its_start() -> None:
+    def fell_silent(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+        return plain(dice, share, prompt) if share < 0.5 else ("", 1.0)
+
+    def late(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+        return ("", 0.0) if share < 0.2 else plain(dice, share, prompt)
+
+    assert "generation.diversity" in concerns(read(run(fell_silent, {"reward/mean": flat(200)})))
+    assert read(run(late, {"reward/mean": flat(200)})) == ()
+
+
+def test_a_young_change_is_told_by_the_batch_that_shows_it() -> None:
+    def told(*values: float) -> tuple[float, str]:
+        return Measure("x", np.arange(len(values)), np.asarray(values), np.full(len(values), 0.01)).told(0.1)
+
+    assert told(0.05, 0.05, 0.0, 0.0, 0.7) == (0.7, " in the last batch")
+    assert told(0.05, 0.05, 0.2, 0.3, 0.7) == (0.3, "")
+    assert told(0.05, 0.05, 0.7, 0.0, 0.0) == (0.0, "")
 
 
 def test_one_odd_batch_is_no_change() -> None:

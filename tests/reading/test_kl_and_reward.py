@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 
 from leadline.reading import View
 from leadline.reading.kl_and_reward import KlReward, read
+from leadline.reading.reward import read as read_reward
 from leadline.run import Config, Event, Run, Series
 
 REST = rise(0.3, 0.8, 0.05)
@@ -25,6 +28,24 @@ def reading(
 
 def ids(read_: KlReward) -> set[str]:
     return {finding.id for finding in read_.findings}
+
+
+def test_nothing_is_said_of_where_they_go_once_kl_is_no_number() -> None:
+    kl = logged("kl/ref", ramp(0.1, 3.0), 0.02, 2)
+    silent = Series("kl/ref", "kl", "test", STEPS, np.where(STEPS > 200, np.nan, kl.values))
+    rises = logged("reward/mean", ramp(0.1, 1.0), 0.03, 1)
+    said = [read(View(Run("here", series=(rises, one), config=PLAN))).regime for one in (kl, silent)]
+    assert said == ["rising/rising", "undecided"]
+
+
+def test_destruction_begins_at_the_peak_that_the_reward_tells() -> None:
+    plateau = np.where(U < 0.3, U / 0.3, np.where(U < 0.7, 1.0, 0.1))
+    run = Run("here", series=(logged("reward/mean", plateau, 0.05, 1), logged("kl/ref", ramp(0.1, 3.0), 0.02, 2)))
+    view = View(run)
+    peak = read_reward(view).peak
+    assert peak is not None
+    destructive = next(one for one in read(view).findings if one.id == "kl.destructive")
+    assert destructive.says.startswith(f"Since step {peak.step} KL rose")
 
 
 def test_each_pair_of_directions_has_its_word() -> None:
@@ -69,6 +90,12 @@ def test_a_kl_of_exactly_0_was_not_computed() -> None:
     read_ = read(View(Run("here", series=(logged("reward/mean", REST, 0.03, 1), series))))
     assert read_.regime == "no_kl"
     assert "0 at every point" in read_.says
+
+
+def test_segments_lie_side_by_side_and_neighbours_differ() -> None:
+    parts = reading(rise(0.2, 0.9, 0.1), step(0.1, 0.6)).segments
+    assert all(one.last_step == other.first_step for one, other in pairwise(parts))
+    assert all(one.regime != other.regime for one, other in pairwise(parts))
 
 
 def test_a_signed_estimate_below_zero_is_read_like_any_other() -> None:
@@ -123,6 +150,24 @@ def test_a_new_reference_is_a_note_and_no_decline() -> None:
     assert (finding.id, finding.severity) == ("kl.reset", "note")
     assert finding.since_step is not None
     assert abs(finding.since_step - 150) <= 6
+
+
+def test_every_tooth_of_a_saw_is_dated_however_small() -> None:
+    since = np.where(STEPS < 120, STEPS, np.where(STEPS < 220, STEPS - 120, STEPS - 220)) + 0.01
+    height = np.where(STEPS < 120, 1.0, np.where(STEPS < 220, 0.1, 0.02))
+    scatter = np.exp(np.random.default_rng(4).normal(0, 0.5, COUNT))
+    kl = Series("kl/ref", "kl", "test", STEPS, height * since / (since + 5) * scatter)
+    read_ = read(View(Run("here", series=(logged("reward/mean", rise(0.3, 0.8), 0.03, 1), kl))))
+    (finding,) = (one for one in read_.findings if one.id == "kl.reset")
+    assert "at steps 120 and 220" in finding.says
+
+
+def test_kl_that_comes_back_from_a_burst_is_no_new_reference() -> None:
+    burst = np.where((STEPS >= 150) & (STEPS < 190), 50.0, 1.0)
+    scatter = np.exp(np.random.default_rng(4).normal(0, 0.3, COUNT))
+    kl = Series("kl/ref", "kl", "test", STEPS, burst * scatter)
+    read_ = read(View(Run("here", series=(logged("reward/mean", rise(0.3, 0.8), 0.03, 1), kl))))
+    assert "kl.reset" not in ids(read_)
 
 
 def test_known_resets_are_told_as_known() -> None:

@@ -26,6 +26,10 @@ def test_a_loss_of_0_with_one_update_per_batch_is_so_by_construction() -> None:
     assert "one update per batch" in read_.why
 
 
+def test_one_point_is_told_as_one() -> None:
+    assert reading(Series("loss/policy", "loss", "test", STEPS[:1], np.array([0.3]))).why.startswith("1 point is too")
+
+
 def test_rounding_about_0_is_0_in_any_unit() -> None:
     quanta = np.random.default_rng(1).integers(-3, 4, COUNT)
     for unit in (2.98e-8, 1e-4, 7.0):
@@ -75,6 +79,14 @@ def test_a_jump_names_the_learning_rate_step() -> None:
     assert finding.since_step is not None
     assert abs(finding.since_step - 150) <= 3
     assert "Likely cause: the learning rate rises suddenly at step 149" in finding.says
+
+
+def test_a_schedule_of_many_small_stairs_is_no_cause() -> None:
+    stairs = np.arange(10, COUNT, 10)
+    events = tuple(Event("learning_rate", at, f"the learning rate falls suddenly at step {at}") for at in stairs)
+    rate = logged("lr", 0.95 ** np.searchsorted(stairs, STEPS, side="right"))
+    (finding,) = reading(logged("loss/policy", step(0.2, 0.6), 0.02, 1), rate, events=events).findings
+    assert "the learning rate" not in finding.says
 
 
 def test_a_jump_without_a_cause_says_that_none_was_found() -> None:

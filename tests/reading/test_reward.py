@@ -39,10 +39,63 @@ def test_reward_that_peaked_and_fell_is_said_with_its_peak() -> None:
     assert abs(finding.since_step - 0.45 * COUNT) < 0.1 * COUNT
 
 
+def test_every_sentence_tells_the_same_peak() -> None:
+    plateau = np.where(U < 0.3, U / 0.3, np.where(U < 0.7, 1.0, 0.1))
+    read_ = reading(logged("reward/mean", plateau, 0.05, 1))
+    finding = found(read_)["reward.peaked"]
+    assert read_.peak is not None
+    assert f"around step {read_.peak.step} " in finding.says
+    assert f"around step {read_.peak.step} " in read_.says
+    height = read_.says.split(" to ")[1].split()[0]
+    assert f"peaked at {height} " in finding.says
+    assert finding.since_step is not None
+    assert finding.since_step >= read_.peak.step
+
+
+def test_a_change_within_a_gap_of_the_log_is_not_called_sudden() -> None:
+    kept = (STEPS <= 100) | (STEPS > 180)
+    gapped = [
+        Series(one.name, one.key, one.kind, STEPS[kept], one.values[kept])
+        for one in (logged("reward/mean", ramp(0, 1), 0.05, 1), *STILL)
+    ]
+    finding = found(reading(*gapped))["reward.break"]
+    assert finding.severity == "note"
+    assert finding.says.startswith("Reward rose in a gap of the log, between steps 100 and 181, by ")
+    assert finding.says.endswith("What happened there is not known.")
+
+
+def test_what_was_not_logged_at_a_break_did_not_hold_still() -> None:
+    fell = logged("reward/mean", step(0.8, 0.3), 0.03, 1)
+    silent = [Series(one.name, one.key, one.kind, STEPS, np.where(STEPS > 100, np.nan, one.values)) for one in STILL]
+    assert "held still" in found(reading(fell, *STILL))["reward.break"].says
+    finding = found(reading(fell, *silent))["reward.break"]
+    assert "held still" not in finding.says
+    assert finding.severity == "concern"
+
+
+def test_a_reward_that_ends_on_nan_is_critical_and_one_that_came_back_is_not() -> None:
+    for last, severity in ((COUNT, "critical"), (COUNT - 1, "concern")):
+        broken = np.where((STEPS > COUNT // 2) & (last >= STEPS), np.nan, ramp(0, 1))
+        finding = found(reading(Series("reward/mean", "reward", "test", STEPS, broken)))["signal.nan"]
+        assert finding.severity == severity
+        assert ("None of the last 150 is a number" in finding.says) is (severity == "critical")
+        says = reading(Series("reward/mean", "reward", "test", STEPS, broken)).says
+        assert says.startswith("up to step 150, its last number: ") is (severity == "critical")
+
+
 def test_a_fall_from_the_start_that_came_to_rest_is_not_forgotten() -> None:
     read_ = reading(logged("reward/mean", rise(0.8, 0.0, 0.03), 0.01, 1))
     assert read_.shape == "flat"
     assert found(read_)["reward.declining"].severity == "critical"
+
+
+def test_a_fall_within_the_first_points_is_told_by_them() -> None:
+    values = np.zeros(COUNT)
+    values[:4] = (0.6, 0.55, 0.3, 0.1)
+    read_ = read(View(Run("here", series=(Series("reward/mean", "r", "test", STEPS, values),))))
+    (fall,) = read_.findings
+    assert fall.says == "Reward has fallen from 0.279 to 0."
+    assert read_.says.startswith("it fell from 0.279 to 0 ")
 
 
 def test_a_break_names_the_learning_rate_step_before_it() -> None:

@@ -67,6 +67,12 @@ def test_trainer_and_sampler_that_part_are_told() -> None:
     assert found(LEARNED, logged("mismatch/kl_k3", 0.01, 0.002, 2)) == {}
 
 
+def test_a_mismatch_that_grows_by_half_is_a_note_unless_reward_is_lost() -> None:
+    grown = logged("mismatch/kl_k3", ramp(0.01, 0.016), 0.0005, 2)
+    assert found(LEARNED, grown)["signal.sampler_mismatch"].severity == "note"
+    assert found(LOST, grown)["signal.sampler_mismatch"].severity == "concern"
+
+
 def test_importance_ratios_are_read_by_their_distance_from_1() -> None:
     assert "signal.sampler_mismatch" in found(LEARNED, logged("is/ratio_mean", ramp(1.0, 0.6), 0.01, 2))
     assert "signal.sampler_mismatch" in found(LEARNED, logged("is/ess_frac", ramp(0.98, 0.3), 0.01, 2))
@@ -82,6 +88,11 @@ def test_nan_is_told_once_for_all_and_is_critical_where_it_stays() -> None:
     assert "grad_norm (50 of 300)" in finding.says
     assert "entropy (1 of 300)" in finding.says
     assert found(LEARNED, logged("entropy", once, 0.1, 3))["signal.nan"].severity == "concern"
+
+
+def test_a_gradient_that_overflows_in_the_first_steps_alone_is_a_note() -> None:
+    start = np.where(STEPS <= 3, np.inf, 0.5)
+    assert found(LEARNED, logged("grad_norm", start, 0.1, 2))["signal.nan"].severity == "note"
 
 
 def test_nothing_logged_is_nothing_said() -> None:

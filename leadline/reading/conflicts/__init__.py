@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..finding import BAR, Evidence, Finding, Severity
 from ..reward import number
 from ..view import View
@@ -78,8 +80,10 @@ def _judge(process: str, intervals: list[tuple[float, float]], clock: Clock, *, 
         rise = shift_test(clock.memory, patterns, clock.causes[:, : TREND + 1])
         p_memory = probability(rise.chance, among) if rise.difference > 0 else 0.0
         if p_memory > BAR:
-            memory_says = f"the fullest GPU holds {number(rise.difference)} GB more"
-            findings.append(_held(process, p_memory, rise.difference, where, clock))
+            most = float(clock.memory[on].max() - np.median(clock.memory[~on]))
+            held = f"the fullest GPU holds {number(rise.difference)} GB more on average"
+            memory_says = f"{held}, {number(most)} at most" if most > rise.difference else held
+            findings.append(_held(process, p_memory, memory_says, max(most, rise.difference), where, clock))
     return Judged(
         process,
         round(max(p_time, p_memory), 4),
@@ -119,11 +123,11 @@ def _slowed(process: str, p: float, ratio: float, chance: float, where: list[tup
     return Finding("conflict.step_time", round(p, 4), severity, says, where[0][0], evidence)
 
 
-def _held(process: str, p: float, rise: float, where: list[tuple[int, int]], clock: Clock) -> Finding:
+def _held(process: str, p: float, held: str, rise: float, where: list[tuple[int, int]], clock: Clock) -> Finding:
     assert clock.memory is not None  # for the type checker: the caller has it
     left = clock.memory_total - float(clock.memory.max())
     tight = math.isfinite(left) and left < rise
     room = f"; {number(left)} GB are left at its fullest" if math.isfinite(left) else ""
-    says = f"The fullest GPU holds {number(rise)} GB more while {process} runs ({_spans(where)}){room}."
+    says = f"{held[:1].upper()}{held[1:]}, while {process} runs ({_spans(where)}){room}."
     evidence = tuple(Evidence("gpu/mem_used", first, last, f"{process} was running") for first, last in where)
     return Finding("conflict.memory", round(p, 4), "concern" if tight else "note", says, where[0][0], evidence)

@@ -11,6 +11,7 @@ from .rule import Rule, finite, first_of, framework
 FEWEST = 5  # points: fewer show no habit
 SPARSE = 0.5  # of the points of the reward: fewer evaluations are "sparse"
 SLOW = 2.0  # usual steps: a first step that takes longer has warmed something up
+LASTING = 0.05  # of the points: a shorter warm-up is over before anybody looks
 IN_STEP = 0.9  # of all distances between long steps: equal ones are a rhythm
 OVERLAP = 1.05  # ratio of all phases to the step: more than the whole means that they run at the same time
 
@@ -24,7 +25,8 @@ def sparse_evaluation(view: View) -> tuple[str, str] | None:
     if most.points >= SPARSE * reward.points or most.points < 2:
         return None
     gaps = np.diff(most.steps)
-    often = f"every {int(gaps[0])} steps" if len(gaps) and np.mean(gaps == gaps[0]) > IN_STEP else "now and then"
+    usual = int(np.median(gaps))
+    often = f"every {usual} steps" if np.mean(gaps == usual) > IN_STEP else "now and then"
     return f"`{most.key}` has {most.points} points beside {reward.points} of the reward. That is normal.", (
         f"the policy is evaluated {often}; the steps between are absent, not zero"
     )
@@ -111,7 +113,10 @@ def warm_up(view: View) -> tuple[str, str] | None:
     if series is None or len(values) < FEWEST or not (np.diff(values[:FEWEST]) > 0).all():
         return None
     rests = np.flatnonzero(np.diff(values) <= 0)  # the warm-up is over where the rate first stops rising
-    end = int(series.steps[series.finite][rests[0] if len(rests) else -1])
+    place = int(rests[0]) if len(rests) else len(values) - 1
+    if place < LASTING * len(values):
+        return None
+    end = int(series.steps[series.finite][place])
     return "Little moves at first. That is normal here.", (
         f"the learning rate is warmed up to step {end}; before that updates are smaller than the run's own"
     )
@@ -125,7 +130,7 @@ def decaying_rate(view: View) -> tuple[str, str] | None:
     late = values[len(values) // 2 :]
     if not (np.diff(late) <= 0).all() or late[-1] >= values.max() / 2:
         return None
-    return "Everything slows down. That is partly normal here.", (
+    return "Where progress slows down late, that is partly normal here.", (
         f"the learning rate has fallen to {100 * late[-1] / values.max():.0f} % of its highest by its schedule"
     )
 
@@ -164,7 +169,7 @@ RULES = (
     Rule("expected.step_time_sawtooth", "TRL, long steps at a fixed distance", step_time_sawtooth),
     Rule("expected.sums_over_updates", "NeMo RL series that are sums over updates", sums_over_updates),
     Rule("expected.generation_is_waiting", "an asynchronous trainer that times its waiting", generation_is_waiting),
-    Rule("expected.warm_up", "a learning rate that rises from its first points on", warm_up),
+    Rule("expected.warm_up", "a learning rate that rises from its first points on, and not only for a moment", warm_up),
     Rule("expected.decaying_rate", "a learning rate that has fallen by half or more, smoothly", decaying_rate),
     Rule("expected.slow_first_step", "a first step that takes twice the usual time or more", slow_first_step),
     Rule("expected.val_is_not_validation", "val/ keys in TRL PPO or open-instruct", val_is_not_validation),

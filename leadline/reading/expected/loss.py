@@ -6,28 +6,22 @@ import numpy as np
 
 from ...run import Run, Series
 from ..advantages import centred
+from ..policy_loss.meaning import multiple_of_kl
 from ..reward import number
 from ..view import View
-from .rule import Rule, about_zero, correlation, finite, first_of, on_policy, paired
+from .rule import Rule, about_zero, finite, first_of, on_policy, rests_about_zero
 
 LOSSES = ("loss/policy", "loss/total", "loss/policy_plus_kl")
 FEWEST = 5  # points: fewer show no habit
-PROPORTIONAL = 0.99  # squared correlation: a loss this close to a multiple of KL is that multiple (methods.md 5)
+SELDOM = 0.05  # of the points: told as their number, not as a share
 CENTRED = 1.0  # of its own scatter: a mean closer to zero is "about zero"
 
 
 def _is_kl(run: Run) -> tuple[Series, float] | None:
     """The loss that is a multiple of the reference KL, and the multiple."""
-    kl = run.get("kl/ref")
-    for name in LOSSES:
-        loss = run.get(name)
-        if loss is None or kl is None:
-            continue
-        ours, theirs = paired(loss, kl)
-        together = correlation(ours, theirs) if len(ours) >= FEWEST else 0.0
-        if together > 0 and together**2 > PROPORTIONAL:
-            return loss, float(np.median(ours[theirs != 0] / theirs[theirs != 0]))
-    return None
+    losses = (loss for name in LOSSES if (loss := run.get(name)) is not None)
+    found = ((loss, multiple_of_kl(run, loss)) for loss in losses)
+    return next(((loss, factor) for loss, factor in found if factor is not None), None)
 
 
 def loss_near_zero(view: View) -> tuple[str, str] | None:
@@ -35,11 +29,13 @@ def loss_near_zero(view: View) -> tuple[str, str] | None:
     values = finite(loss)
     if loss is None or len(values) < FEWEST or on_policy(view.run) is False or not centred(view.run):
         return None
-    if not about_zero(values, CENTRED) or _is_kl(view.run) is not None:
+    if not rests_about_zero(values, CENTRED) or _is_kl(view.run) is not None:
         return None
     if on_policy(view.run) is None and np.any(finite(view.run.get("clip/frac")) != 0):
         return None
-    says = f"The loss stays about zero (mean {number(float(values.mean()))}). That is normal here; it says nothing."
+    says = (
+        f"The loss stays about zero (median {number(float(np.median(values)))}). That is normal here; it says nothing."
+    )
     told = "with one update per batch" if on_policy(view.run) else "if each batch is used for one update"
     return says, f"{told} the ratio is 1 and centred advantages cancel: the value is zero, its gradient is not"
 
@@ -47,9 +43,12 @@ def loss_near_zero(view: View) -> tuple[str, str] | None:
 def negative_loss(view: View) -> tuple[str, str] | None:
     loss = first_of(view.run, *LOSSES)
     values = finite(loss)
-    if loss is None or len(values) < FEWEST or not (values < 0).any():
+    below = int((values < 0).sum())
+    if loss is None or len(values) < FEWEST or not below:
         return None
-    says = f"The policy loss is below zero at {100 * float((values < 0).mean()):.0f} % of points. That is normal."
+    seldom = below < SELDOM * len(values)
+    where = f"{below} of {len(values)} points" if seldom else f"{100 * below / len(values):.0f} % of points"
+    says = f"The policy loss is below zero at {where}. That is normal."
     return says, "it is minus the weighted advantage, not an error: its sign carries no meaning and it need not fall"
 
 
@@ -58,7 +57,7 @@ def loss_is_kl(view: View) -> tuple[str, str] | None:
     if found is None:
         return None
     loss, factor = found
-    says = f"The loss rises with KL: it is {number(factor)} times the reference KL. That is normal here."
+    says = f"The loss follows KL: it is {number(factor)} times the reference KL. That is normal here."
     return says, f"the policy term cancels, so `{loss.key}` shows the KL penalty alone"
 
 
@@ -106,7 +105,10 @@ def explained_variance_negative(view: View) -> tuple[str, str] | None:
 
 RULES = (
     Rule(
-        "expected.loss_near_zero", "centred advantages, one update per batch or unknown, loss about 0", loss_near_zero
+        "expected.loss_near_zero",
+        "centred advantages, one update per batch or unknown, loss about 0",
+        loss_near_zero,
+        unless=("signal.no_learning_signal",),
     ),
     Rule("expected.negative_loss", "a policy loss below zero", negative_loss),
     Rule("expected.loss_is_kl", "loss proportional to the reference KL", loss_is_kl),

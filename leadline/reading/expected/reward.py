@@ -12,6 +12,7 @@ from .rule import Rule, correlation, finite, framework, paired
 FEWEST = 5  # points: fewer show no habit
 AT_THE_TOP = 0.9  # of the way from the least to the highest reward: most samples are right
 SOLVED_MOST = 0.5  # of that way: more samples are right than wrong
+POLICY = ("reward.", "kl.", "generation.", "signal.", "stability.")  # findings about the policy: no good learning then
 NARROWED = 0.5  # of its own widest: a spread that has halved
 TWO_VALUED_FIT = 0.5  # squared correlation of a spread with that of right/wrong rewards: less is another spread
 
@@ -99,7 +100,7 @@ def binary_spread(view: View) -> tuple[str, str] | None:
     if correlation(within, spread) ** 2 < TWO_VALUED_FIT:
         return None
     late = max(len(spread) // 10, 1)
-    if np.median(spread[-late:]) > NARROWED * spread.max() or np.median(level[-late:]) < np.median(level[:late]):
+    if np.median(spread[-late:]) > NARROWED * spread.max() or _has_moved(view, "reward/mean", 1.0) <= BAR:
         return None
     return "The spread of rewards has shrunk as reward rose. That is normal here.", (
         "rewards are right or wrong: their spread is sqrt(p(1-p)) and vanishes as nearly all are right"
@@ -123,8 +124,7 @@ def ties_when_solved(view: View) -> tuple[str, str] | None:
     if tied is None or len(values) < FEWEST or level is None or level <= SOLVED_MOST:
         return None
     tenth = max(len(values) // 10, 1)
-    mean = finite(run.get("reward/mean"))
-    if np.median(values[-tenth:]) <= np.median(values[:tenth]) or np.median(mean[-tenth:]) <= np.median(mean[:tenth]):
+    if np.median(values[-tenth:]) <= np.median(values[:tenth]) or _has_moved(view, "reward/mean", 1.0) <= BAR:
         return None
     return "More and more groups have no spread in reward. That is normal here.", (
         "most prompts get full reward, so all samples of a group are tied; what is left to learn gets less"
@@ -168,10 +168,25 @@ def ties_after_kl(view: View) -> tuple[str, str] | None:
 RULES = (
     Rule("expected.filtered_reward", "a reward/filtered series", filtered_reward),
     Rule("expected.normalised_reward", "a reward/normalized series", normalised_reward),
-    Rule("expected.entropy_falls", "entropy down without a break, reward up and not declining", entropy_falls),
-    Rule("expected.binary_spread", "two-valued rewards, spread follows sqrt(p(1-p)) and has halved", binary_spread),
-    Rule("expected.ties_when_solved", "more tied groups, reward up and past the middle of its scale", ties_when_solved),
-    Rule("expected.solved_spread", "reward at the top of its scale, spread has halved", solved_spread),
+    Rule(
+        "expected.entropy_falls",
+        "entropy down without a break, reward up and not declining",
+        entropy_falls,
+        unless=POLICY,
+    ),
+    Rule(
+        "expected.binary_spread",
+        "two-valued rewards, spread follows sqrt(p(1-p)) and has halved, reward up",
+        binary_spread,
+        unless=POLICY,
+    ),
+    Rule(
+        "expected.ties_when_solved",
+        "more tied groups, reward up and past the middle of its scale",
+        ties_when_solved,
+        unless=POLICY,
+    ),
+    Rule("expected.solved_spread", "reward at the top of its scale, spread has halved", solved_spread, unless=POLICY),
     Rule("expected.batch_scaled_ties", "TRL, zero_std_frac only 0 or 1", batch_scaled_ties),
     Rule("expected.ties_after_kl", "TRL RLOO with a KL penalty", ties_after_kl),
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...curve.robust import running_median, scale_of
 from ...run import Run, Series, Values
 from ..view import View
 
@@ -27,6 +28,7 @@ class Rule:
     id: str
     triggers: str  # what has to be seen, in words
     look: Callable[[View], tuple[str, str] | None]
+    unless: tuple[str, ...] = ()  # how ids of serious findings begin beside which it would be false comfort
 
 
 def finite(series: Series | None) -> Values:
@@ -55,6 +57,12 @@ def about_zero(values: Values, scatter: float) -> bool:
     """Whether the mean lies within so many standard deviations of zero; a constant is there only if it is 0."""
     own = in_its_own_unit(values)
     return bool(abs(own.mean()) < scatter * own.std()) if np.ptp(own) > 0 else not own.any()
+
+
+def rests_about_zero(values: Values, scatter: float) -> bool:
+    """The same of the middle and of the scatter about the trend, which a few spikes do not move."""
+    own = in_its_own_unit(values)
+    return bool(abs(np.median(own)) <= scatter * scale_of(own - running_median(own)))
 
 
 def correlation(one: Values, other: Values) -> float:

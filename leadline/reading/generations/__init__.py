@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from ..finding import Finding
 from ..view import View
-from . import length
+from . import length, meaning
+from .embedder import Embedder
 from .witnesses import read_witnesses
 
 
-def read(view: View) -> tuple[Finding, ...]:
-    """What changed in length, diversity and coherence, and what high reward goes with."""
+def read(view: View, embedder: Embedder | None = None) -> tuple[Finding, ...]:
+    """What changed in length, diversity and coherence, and what high reward goes with; with an embedder also whether
+    the answers still mean different things."""
     batches = view.batches
-    return (*length.read(view, batches), *read_witnesses(view, batches))
+    meant = () if embedder is None else meaning.read(view, batches, embedder)
+    return (*length.read(view, batches), *read_witnesses(view, batches), *meant)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...run import Steps
-from .grams import Model, stream
+from .grams import stream, surprises
 from .measure import BASELINE, Measure
 from .text import Text
 
@@ -30,7 +30,7 @@ def strangeness(text: Text, steps: Steps) -> Measure | None:
         return None
     read = stream(text, text.forms, ORDER)
     batch = text.batch[read.sample]
-    by_model = [Model.of(read, batch == one).surprise(read) for one in range(BASELINE)]
+    by_model = surprises(read, [batch == one for one in range(BASELINE)])
     other = [np.mean([nats for j, nats in enumerate(by_model) if j != one], axis=0) for one in range(BASELINE)]
     nats = np.select([batch == one for one in range(BASELINE)], other, default=np.mean(by_model, axis=0))
     sizes = np.diff(read.starts)
@@ -53,13 +53,15 @@ def strangeness(text: Text, steps: Steps) -> Measure | None:
 
 
 def _shares(steps: Steps, batch: NDArray[np.int64], odd: NDArray[np.int64], all_: NDArray[np.int64]) -> Measure:
-    """Shares by batch. Windows of one sample are odd together, so the error counts samples, not windows."""
+    """Shares by batch. Windows of one sample are odd together, so the error counts samples, not windows. What is rare
+    was told from the early samples, so their error is part of every later share."""
     batches = len(steps)
     odds = np.bincount(batch, odd, minlength=batches)
     alls = np.maximum(np.bincount(batch, all_, minlength=batches), 1.0)
     share = odds / alls
     squares = np.bincount(batch, (odd - share[batch] * all_) ** 2, minlength=batches)
-    return Measure("text/strange_share", steps, share, (np.sqrt(squares) + 0.5) / alls)
+    early = float(np.sqrt(squares[:BASELINE].sum()) / max(odds[:BASELINE].sum(), 1.0))
+    return Measure("text/strange_share", steps, share, (np.sqrt(squares) + 0.5) / alls, early)
 
 
 def repeating(outputs: Sequence[str]) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,52 +56,44 @@ def _mixed(context: Marks, tokens: Marks) -> Marks:
     return mixed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Table:
-    """How often each mark was seen, and for contexts by how many different tokens each was followed."""
+def surprises(text: Stream, parts: Sequence[NDArray[np.bool_]]) -> list[Floats]:
+    """Nats of every token under a model of each part of the text. Witten and Bell (1991): a context that was followed
+    by many kinds of tokens expects new ones."""
+    read = np.logical_or.reduce(parts)
+    gram, grams = np.zeros(len(text.sample), dtype=np.int64), 1
+    p: list[Floats] = []
+    for order, (marks, contexts) in enumerate(zip(text.grams, text.contexts, strict=True)):
+        context, kept = _shifted(gram, grams, contexts, text.starts) if order else (np.zeros_like(gram), 1)
+        gram, grams = _numbered(marks, read)
+        context_of = np.empty(grams, dtype=np.int64)
+        context_of[gram] = context
+        for place, part in enumerate(parts):
+            counted = np.bincount(gram[part], minlength=grams)
+            seen = np.bincount(context[part], minlength=kept)
+            kinds = np.bincount(context_of[counted > 0], minlength=kept)
+            if order == 0:  # what was seen at all, and one kind for all that was never seen
+                p.append(np.full(len(gram), 1.0 / (np.count_nonzero(counted) + 1)))
+            before, followed = seen[context], kinds[context]
+            expected = p[place]
+            np.divide(counted[gram] + followed * expected, before + followed, out=expected, where=before > 0)
+    return [-np.log(one) for one in p]
 
-    marks: Marks  # sorted
-    counts: Floats
-    kinds: Floats
 
-    @classmethod
-    def of(cls, marks: Marks, kinds: Marks | None = None) -> Table:
-        unique, counts = np.unique(marks, return_counts=True)
-        followed = np.bincount(np.searchsorted(unique, kinds), minlength=len(unique)) if kinds is not None else counts
-        return cls(unique, counts.astype(np.float64), followed.astype(np.float64))
-
-    def __call__(self, marks: Marks) -> tuple[Floats, Floats]:
-        """Counts and kinds of each; 0 where it was never seen."""
-        if not len(self.marks):
-            return np.zeros(len(marks)), np.zeros(len(marks))
-        place = np.minimum(np.searchsorted(self.marks, marks), len(self.marks) - 1)
-        known = self.marks[place] == marks
-        return np.where(known, self.counts[place], 0.0), np.where(known, self.kinds[place], 0.0)
+def _numbered(marks: Marks, read: NDArray[np.bool_]) -> tuple[Ids, int]:
+    """The number of each mark among those of the parts that were read, and how many numbers there are. The last one is
+    for all that was never read."""
+    known = np.unique(marks[read])
+    if not len(known):
+        return np.zeros(len(marks), dtype=np.int64), 1
+    place = np.minimum(np.searchsorted(known, marks), len(known) - 1)
+    return np.where(known[place] == marks, place, len(known)), len(known) + 1
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Model:
-    """What a stretch of text leads one to expect next."""
-
-    grams: tuple[Table, ...]
-    contexts: tuple[Table, ...]
-
-    @classmethod
-    def of(cls, text: Stream, chosen: NDArray[np.bool_]) -> Model:
-        grams, contexts = [], []
-        for gram, context in zip(text.grams, text.contexts, strict=True):
-            _, first = np.unique(gram[chosen], return_index=True)
-            grams.append(Table.of(gram[chosen]))
-            contexts.append(Table.of(context[chosen], context[chosen][first]))
-        return cls(tuple(grams), tuple(contexts))
-
-    def surprise(self, text: Stream) -> Floats:
-        """Nats of each token. Witten and Bell (1991): a context that was followed by many kinds expects new ones."""
-        vocabulary = len(self.grams[0].marks) + 1  # and one for all that was never seen
-        p = np.full(len(text.sample), 1.0 / vocabulary)
-        for order, (gram, context) in enumerate(zip(text.grams, text.contexts, strict=True)):
-            seen, kinds = self.contexts[order](context)
-            counted, _ = self.grams[order](gram)
-            p = np.divide(counted + kinds * p, seen + kinds, out=p, where=seen > 0)
-        nats: Floats = -np.log(p)
-        return nats
+def _shifted(gram: Ids, grams: int, contexts: Marks, starts: Ids) -> tuple[Ids, int]:
+    """The number of each token's context, and how many there are: it is the shorter gram that ends one token before,
+    and where a piece begins one of the few marks of a beginning."""
+    context = np.concatenate([gram[:1], gram[:-1]])
+    opens = starts[:-1][np.diff(starts) > 0]
+    kinds, number = np.unique(contexts[opens], return_inverse=True)
+    context[opens] = grams + number
+    return context, grams + len(kinds)

@@ -20,6 +20,7 @@ from .samples import middling
 
 LENGTH = "len/response_mean"
 OF_SAMPLES = "text/length"
+RECENT = 20  # points: where none of these lies that far from the start, the curve is not asked
 START = 5  # points: the run's own start
 MOVED = 1.25  # times the length at the start, or one part in it: less is not worth a sentence
 PULLS = 0.1  # rank correlation: weaker, it is not said which way reward leans
@@ -38,7 +39,10 @@ def read(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     series, unit = _series(view, batches)
     if series is None or series.finite.sum() < LEAST:
         return ()
-    start = float(series.values[series.finite][:START].mean())
+    values = series.values[series.finite]
+    start, latest = float(values[:START].mean()), values[-RECENT:]
+    if not ((latest > MOVED * start) | (latest * MOVED < start)).any():
+        return ()
     curve = view.curve(series.name) if series.name == LENGTH else view.fit(series)
     if curve is None or not curve.decidable or start <= 0:
         return ()
@@ -78,7 +82,9 @@ def _tells(samples: Sequence[Rollout]) -> bool:
 
 def _rank_correlation(samples: Sequence[Rollout]) -> float:
     lengths = _ranks([len(one.output) for one in samples])
-    return float(np.corrcoef(lengths, _ranks([one.score for one in samples]))[0, 1])
+    scores = _ranks([one.score for one in samples])
+    lengths, scores = lengths - lengths.mean(), scores - scores.mean()
+    return float(lengths @ scores / np.sqrt((lengths @ lengths) * (scores @ scores)))
 
 
 def _ranks(values: Sequence[float]) -> NDArray[np.float64]:

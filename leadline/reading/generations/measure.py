@@ -16,8 +16,42 @@ Floats = NDArray[np.float64]
 
 BASELINE = 2  # batches: the run's own start, each read under a model of the other
 RUNNING = 2  # batches: one odd batch is no change; so many in a row are
-HALF_WAY = 0.5  # of the change that is a finding by itself: two witnesses that moved so far are one together
+HALF_WAY = 0.5  # of the change that is a finding by itself: from there on a witness may speak with another one
 RECENT = 5  # batches: where none of these is beyond a bar, the curve is not asked
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Levels:
+    """Where something stands now: in its last batches, each with its error, and by the paths of its curve."""
+
+    last: Floats
+    errors: Floats
+    drawn: Floats | None  # None: too few batches for a curve
+    doubts: Floats | None = None  # the error that each of them has beside, from the start they are compared with
+
+    def beyond(self, bar: float, way: float) -> float:
+        """How sure it is that the level lies beyond a bar, upwards (1) or downwards (-1)."""
+        errors = np.maximum(self.errors, np.finfo(float).tiny)
+        sudden = _normal(float((way * (self.last - bar) / errors).min()))
+        if self.drawn is None:
+            return sudden
+        if self.doubts is None:
+            return max(sudden, float((way * (self.drawn - bar) > 0).mean()))
+        deviates = way * (self.drawn - bar) / np.maximum(self.doubts, np.finfo(float).tiny)
+        return max(sudden, float(np.mean([_normal(one) for one in deviates.tolist()])))
+
+    def in_units_of(self, start: float, change: float) -> Levels:
+        """The same as shares of a way: 0 at its start, 1 where the change is whole."""
+        drawn = None if self.drawn is None else (self.drawn - start) / change
+        doubts = None if self.doubts is None else self.doubts / abs(change)
+        return Levels((self.last - start) / change, self.errors / abs(change), drawn, doubts)
+
+    def __add__(self, other: Levels) -> Levels:
+        """The sum of two that were measured apart."""
+        drawn = None if self.drawn is None or other.drawn is None else self.drawn + other.drawn
+        both = [one for one in (self.doubts, other.doubts) if one is not None]
+        doubts = np.sqrt(np.sum(np.square(both), axis=0)) if drawn is not None and both else None
+        return Levels(self.last + other.last, np.hypot(self.errors, other.errors), drawn, doubts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +62,7 @@ class Measure:
     steps: Steps
     values: Floats
     errors: Floats  # NaN where nobody asks: before the last RUNNING ones
+    start_error: float = 0.0  # of the level at the start, as a share of it: few early samples know little
 
     @property
     def series(self) -> Series:
@@ -41,6 +76,13 @@ class Measure:
     def late(self) -> float:
         return float(np.median(self.values[-RUNNING - 1 :]))
 
+    def told(self, bar: float) -> tuple[float, str]:
+        """The level that a sentence about a change beyond a bar tells, and whose it is where it is not the usual one: a
+        change may be too young to show in the middle of the last batches."""
+        way = 1.0 if bar > self.early else -1.0
+        young = way * (self.late - bar) <= 0 < way * (float(self.values[-1]) - bar)
+        return (float(self.values[-1]), " in the last batch") if young else (self.late, "")
+
     def beyond(self, view: View, *bars: float) -> tuple[float, ...]:
         """For each bar the probability that the level now lies beyond it, seen from where the run began.
 
@@ -51,15 +93,18 @@ class Measure:
         passed = [way * (self.values - bar) for way, bar in zip(ways, bars, strict=True)]
         if len(self.values) < BASELINE + RUNNING or not any((beyond[-RECENT:] > 0).any() for beyond in passed):
             return (0.0,) * len(bars)
-        errors = np.maximum(self.errors[-RUNNING:], np.finfo(float).tiny)
-        sudden = [_normal(float((beyond[-RUNNING:] / errors).min())) for beyond in passed]
-        if len(self.values) < LEAST:
-            return tuple(sudden)
-        curve = view.fit(self.series)
-        if not curve.decidable:
-            return tuple(sudden)
-        gradual = [float((way * (curve.seen[:, -1] - bar) > 0).mean()) for way, bar in zip(ways, bars, strict=True)]
-        return tuple(map(max, sudden, gradual))
+        levels = self.levels(view)
+        return tuple(levels.beyond(bar, way) for bar, way in zip(bars, ways, strict=True))
+
+    def levels(self, view: View) -> Levels:
+        """Where the measure stands now."""
+        curve = view.fit(self.series) if len(self.values) >= LEAST else None
+        drawn = curve.seen[:, -1] if curve is not None and curve.decidable else None
+        last, errors = self.values[-RUNNING:], self.errors[-RUNNING:]
+        if self.start_error == 0:
+            return Levels(last, errors, drawn)
+        doubts = None if drawn is None else np.abs(drawn) * self.start_error
+        return Levels(last, np.hypot(errors, np.abs(last) * self.start_error), drawn, doubts)
 
     def since(self, bar: float) -> int:
         """The last step before the unbroken stretch, up to now, of values beyond a bar."""

@@ -57,8 +57,15 @@ def rewarded(scores: NDArray[np.float64], batch: NDArray[np.int64]) -> Flags:
     for one in range(int(batch.max()) + 1 if len(batch) else 0):
         inside = np.flatnonzero((batch == one) & np.isfinite(scores))
         if len(inside):
-            high[inside] = scores[inside] >= np.median(scores[inside])
+            high[inside] = upper_half(scores[inside])
     return high
+
+
+def upper_half(scores: NDArray[np.float64]) -> Flags:
+    """Those at or above the median."""
+    own = scores / (float(np.abs(scores).max()) or 1.0)  # the sum of two huge numbers is none
+    upper: Flags = own >= np.median(own)
+    return upper
 
 
 def _of_order(
@@ -86,7 +93,7 @@ def _of_order(
         low = ~high & (text.batch >= len(batches) - LATE)
         found.append(
             Mark(
-                _spelled(text, int(places[one]), order),
+                spelled(text, int(places[one]), order),
                 bool(gained[one]),
                 float(shares[0][one]),
                 float(shares[1][one]),
@@ -105,7 +112,7 @@ def _since(batches: Sequence[Batch], batch: NDArray[np.int64], high: Flags, as_n
     return batches[last_before(np.asarray(most))].step
 
 
-def _spelled(text: Text, place: int, order: int) -> str:
+def spelled(text: Text, place: int, order: int) -> str:
     """The phrase that ends at a token of the stream, which holds one more token, the end, after each whole sample."""
     sizes = np.diff(text.starts) + text.ends
     starts = np.concatenate([[0], np.cumsum(sizes)])
@@ -129,11 +136,15 @@ def _different(found: Sequence[Mark]) -> list[Mark]:
 
 def sentence(found: Sequence[Mark]) -> str:
     """What came in and what went out, in words."""
-    parts = []
-    for one in found:
-        verb = "now contain" if one.gained else "no longer contain"
-        low = "" if one.low is None or math.isnan(one.low) else f", {100 * one.low:.0f} % of low-reward ones"
-        shares = f"{100 * one.late:.0f} %{low}; {100 * one.early:.0f} % at the start"
-        parts.append(f"high-reward samples {verb} {one.phrase!r} ({shares})")
+    parts: list[str] = []
+    for gained, verb in ((True, "now contain"), (False, "no longer contain")):
+        named = [f"{one.phrase!r} ({_shares(one)})" for one in found if one.gained == gained]
+        if named:
+            parts.append(f"{'high-reward samples ' * (not parts)}{verb} {', '.join(named)}")
     digits = f" ({DIGIT} is any digit)" if any(DIGIT in one.phrase for one in found) else ""
-    return "; ".join(parts) + digits
+    return " and ".join(parts) + digits
+
+
+def _shares(one: Mark) -> str:
+    low = "" if one.low is None or math.isnan(one.low) else f", {100 * one.low:.0f} % of low-reward ones"
+    return f"{100 * one.late:.0f} %{low}; {100 * one.early:.0f} % at the start"

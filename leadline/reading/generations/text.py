@@ -16,6 +16,7 @@ BUDGET = 60_000  # tokens: more text in all is cut alike in every sample, early 
 LEAST = 32  # tokens: what a sample keeps, however many samples there are
 PER_WORD = 6  # characters: a word and its space, to turn a budget of words into one of characters
 LONGEST = 24  # characters: a longer "word" is a string without spaces and is cut here
+ASKED = 256  # samples: so many tell whether this run writes words
 WORDY = 4  # words: a median sample with fewer is read by characters
 NUMBER, NUMERAL = re.compile(r"\d+"), re.compile("[0-9]")
 DIGIT = "#"  # how any digit is spelled where numbers are masked
@@ -46,7 +47,8 @@ def as_text(batches: Sequence[Sequence[str]]) -> Text:
     """The texts of some batches, in order. Of a long one the beginning and the end are kept: text that degenerates does
     so at the end."""
     texts = [text for batch in batches for text in batch]
-    wordy = bool(texts) and float(np.median([len(text[:1000].split()) for text in texts])) >= WORDY
+    some = texts[:: max(len(texts) // ASKED, 1)]
+    wordy = bool(texts) and float(np.median([len(text[:1000].split()) for text in some])) >= WORDY
     room = max(BUDGET // max(len(texts), 1), LEAST) * (PER_WORD if wordy else 1)
     cuts = [_cut(text, room) for text in texts]
     pieces = [piece for cut in cuts for piece in cut]
@@ -76,12 +78,12 @@ def _characters(pieces: Sequence[str]) -> tuple[None, Ids, Ids, Ids]:
 
 def _words(pieces: Sequence[str]) -> tuple[tuple[str, ...], Ids, Ids, Ids]:
     split = [piece.split() for piece in pieces]
-    places: dict[str, int] = {}
-    tokens = np.asarray([places.setdefault(word[:LONGEST], len(places)) for piece in split for word in piece])
+    written = [word[:LONGEST] for piece in split for word in piece]
+    places = {word: place for place, word in enumerate(dict.fromkeys(written))}
+    tokens = np.fromiter(map(places.__getitem__, written), dtype=np.int64, count=len(written))
     masks: dict[str, int] = {}
     form = np.asarray([masks.setdefault(NUMBER.sub("0", word), len(masks)) for word in places], dtype=np.int64)
     sizes = np.asarray([len(piece) for piece in split], dtype=np.int64)
-    tokens = tokens.astype(np.int64)
     # A dump of token ids is all numbers: to mask them would leave nothing to read.
     numbers = sum(NUMBER.fullmatch(word) is not None for word in places)
     return tuple(places), tokens, form[tokens] if 2 * numbers < len(places) else tokens, sizes

@@ -9,23 +9,29 @@ import numpy as np
 from ...run import Run, Series
 from ..finding import Evidence, Finding
 from ..view import View
-from .measure import HALF_WAY, last_before
+from .measure import HALF_WAY, RUNNING, Floats, Levels, last_before
 
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
 START = 5  # points: the run's own start
 CUT_NOW = 0.5  # of the answers that used to finish: so many of them are cut off now
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Cut:
     """How sure it is that truncation rose far, and half as far."""
 
     far: float
     half: float
+    drawn: Floats  # the share cut off now, by the paths of its curve
     start: float
     now: float
     since: int
     evidence: Evidence
+
+    def way(self, _: View) -> Levels:
+        """How far it has come, in shares of the change that is a finding by itself."""
+        levels = Levels(np.full(RUNNING, self.drawn.mean()), np.full(RUNNING, self.drawn.std()), self.drawn)
+        return levels.in_units_of(self.start, CUT_NOW * (1.0 - self.start))
 
 
 def truncated(run: Run) -> Series | None:
@@ -51,11 +57,12 @@ def witness(view: View) -> Cut | None:
     curve = view.curve(CUT) if view.run.get(CUT) is not None else view.fit(series)
     if curve is None or not curve.decidable:
         return None
-    far, half = (float((curve.seen[:, -1] > bar).mean()) for bar in bars)
-    now = min(float(curve.seen[:, -1].mean()), 1.0)
+    drawn = curve.seen[:, -1]
+    far, half = (float((drawn > bar).mean()) for bar in bars)
+    now = min(float(drawn.mean()), 1.0)
     level = np.interp(steps, curve.grid[: curve.now + 1], curve.seen.mean(axis=0))
     since = int(steps[last_before(level > (start + now) / 2)])
-    return Cut(far, half, start, now, since, Evidence(series.name, int(steps[0]), int(steps[-1])))
+    return Cut(far, half, drawn, start, now, since, Evidence(series.name, int(steps[0]), int(steps[-1])))
 
 
 def finding(cut: Cut, p: float) -> Finding:

@@ -15,11 +15,12 @@ from ..view import View
 from . import shortcut, truncation
 from .coherence import RARE, STRANGER, repeating, strangeness
 from .diversity import LOST, variety, within_prompts
-from .measure import BASELINE, HALF_WAY, RUNNING, Measure
+from .measure import BASELINE, HALF_WAY, RUNNING, Levels, Measure
 from .samples import early_and_late, shortened
 from .text import Text, as_text
 
 OFTEN = 0.2  # of the answers: fewer that repeat themselves are not worth a sentence
+TOP = 0.1  # of the range of rewards seen: nearer to its upper end, an answer is among the best
 SAME = 0.5  # of the early difference between answers to one prompt: less is left
 
 
@@ -31,6 +32,8 @@ class Witness:
     far: float
     half: float
     since: int  # the last step before it had moved half as far for good
+    start: float
+    change: float  # a finding by itself
 
     @classmethod
     def of(cls, view: View, measure: Measure | None, start: float, change: float) -> Witness | None:
@@ -38,11 +41,21 @@ class Witness:
             return None
         view.keep(measure.series)
         far, half = measure.beyond(view, start + change, start + HALF_WAY * change)
-        return cls(measure, far, half, measure.since(start + HALF_WAY * change))
+        return cls(measure, far, half, measure.since(start + HALF_WAY * change), start, change)
+
+    @property
+    def told(self) -> tuple[float, str]:
+        """The level a sentence tells, and whose it is."""
+        return self.measure.told(self.start + HALF_WAY * self.change)
+
+    def way(self, view: View) -> Levels:
+        """How far it has come, in shares of the change that is a finding by itself."""
+        return self.measure.levels(view).in_units_of(self.start, self.change)
 
 
 def read_witnesses(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
-    """The findings of the samples and of truncation. A witness that moved far is enough; so are two half as far."""
+    """The findings of the samples and of truncation. A witness that moved far is enough; so are two that together
+    moved as far."""
     cut = truncation.witness(view)
     batches = joined(batches)
     if len(batches) < BASELINE + RUNNING:
@@ -54,7 +67,7 @@ def read_witnesses(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     varied = Witness.of(view, variety(text, steps, alone), 1.0, -LOST)
     if strange is not None and strange.half > 0.5:
         strange = _less_what_prompts_explain(view, batches, strange)
-    p_cut, p_strange, p_varied = _together(cut, strange, varied)
+    p_cut, p_strange, p_varied = _together(view, cut, strange, varied)
     found = []
     if cut is not None and p_cut >= BAR:
         found.append(truncation.finding(cut, p_cut))
@@ -68,13 +81,16 @@ def read_witnesses(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     return (*found, *_shortcut(view, text, batches, lost, min(since, default=None)))
 
 
-def _together(*witnesses: Witness | truncation.Cut | None) -> list[float]:
-    """Each witness's probability by itself, or with the best of the others where both moved half as far."""
-    halves = [0.0 if one is None else one.half for one in witnesses]
+def _together(view: View, *witnesses: Witness | truncation.Cut | None) -> list[float]:
+    """Each witness's probability by itself; or, where it is likelier than not half-way, with another: their shares of
+    the way add up."""
     said = []
-    for place, one in enumerate(witnesses):
-        others = halves[:place] + halves[place + 1 :]
-        said.append(0.0 if one is None else max(one.far, one.half * max(others)))
+    for one in witnesses:
+        p = 0.0 if one is None else one.far
+        if one is not None and one.half > 0.5:
+            others = (other for other in witnesses if other is not None and other is not one)
+            p = max([p, *((one.way(view) + other.way(view)).beyond(1.0, 1.0) for other in others)])
+        said.append(p)
     return said
 
 
@@ -95,28 +111,28 @@ def _less_what_prompts_explain(view: View, batches: Sequence[Batch], strange: Wi
 
 
 def _incoherent(batches: Sequence[Batch], strange: Witness, p: float) -> Finding:
-    measure = strange.measure
+    share, whose = strange.told
     late = repeating([one.output for batch in batches[-RUNNING:] for one in batch.alone])
     early = repeating([one.output for batch in batches[:BASELINE] for one in batch.alone])
     loops = f" {100 * late:.0f} % of the answers repeat themselves, {100 * early:.0f} % at first." * (
         late > max(2 * early, OFTEN)
     )
     says = (
-        f"The text has left what this run wrote at first: {100 * measure.late:.0f} % of it is stranger than all but "
+        f"The text has left what this run wrote at first: {100 * share:.0f} % of it{whose} is stranger than all but "
         f"{100 * RARE:.0f} % of the early samples.{loops}"
     )
-    return Finding("generation.coherence", round(p, 4), "concern", says, strange.since, _evidence(batches, measure))
+    return Finding("generation.coherence", round(p, 4), "concern", says, strange.since, _evidence(batches, strange))
 
 
 def _alike(batches: Sequence[Batch], varied: Witness, p: float) -> Finding:
-    measure = varied.measure
+    left, whose = varied.told
     severity: Severity = "concern" if p >= BAR else "note"
     says = (
         f"Answers to different prompts have become alike: in the same amount of text they hold "
-        f"{100 * (1 - measure.late):.0f} % fewer different phrases than at first."
+        f"{100 * (1 - left):.0f} % fewer different phrases{whose} than at first."
     )
     p = p if p >= BAR else varied.half
-    return Finding("generation.diversity", round(p, 4), severity, says, varied.since, _evidence(batches, measure))
+    return Finding("generation.diversity", round(p, 4), severity, says, varied.since, _evidence(batches, varied))
 
 
 def _same_within(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
@@ -125,7 +141,7 @@ def _same_within(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     if len(steps) < BASELINE + RUNNING or float(shares[:BASELINE].mean()) == 0:
         return ()
     bar = SAME * float(shares[:BASELINE].mean())
-    if np.median(shares[-RUNNING - 1 :]) > bar or _right(batches):
+    if np.median(shares[-RUNNING - 1 :]) > bar or at_the_top(batches):
         return ()
     measure = Measure("text/within_prompts", steps, shares, np.full(len(steps), np.inf))
     (p,) = measure.beyond(view, bar)
@@ -140,10 +156,15 @@ def _same_within(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     return (Finding("generation.diversity", round(p, 4), "note", says, measure.since(bar), (evidence,)),)
 
 
-def _right(batches: Sequence[Batch]) -> bool:
-    """Groups of the last batches mostly earn the highest reward that any sample got."""
-    best = max((batch.highest for batch in batches if batch.highest == batch.highest), default=np.nan)
+def at_the_top(batches: Sequence[Batch]) -> bool:
+    """Groups of the last batches mostly earn about the highest reward that any sample got."""
+    scored = [batch for batch in batches if batch.scored]
+    low, high = (
+        min((one.lowest for one in scored), default=np.nan),
+        max((one.highest for one in scored), default=np.nan),
+    )
     groups = [group for batch in batches[-RUNNING - 1 :] for group in batch.groups]
+    best = high - TOP * (high - low)
     return sum(float(np.median([one.score for one in group])) >= best for group in groups) * 2 > len(groups)
 
 
@@ -179,8 +200,9 @@ def _rose(view: View) -> float:
     return float(((curve.seen[:, -1] > curve.seen[:, 0]) & ~curve.trendless).mean())
 
 
-def _evidence(batches: Sequence[Batch], measure: Measure) -> tuple[Evidence, ...]:
-    text = f"{measure.name}: {measure.early:.2f} at first, {measure.late:.2f} now"
+def _evidence(batches: Sequence[Batch], seen: Witness) -> tuple[Evidence, ...]:
+    level, whose = seen.told
+    text = f"{seen.measure.name}: {seen.measure.early:.2f} at first, {level:.2f} {whose.strip() or 'now'}"
     return (Evidence("rollouts", batches[0].step, batches[-1].step, text, early_and_late(batches)),)
 
 

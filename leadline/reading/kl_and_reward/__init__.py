@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ..finding import BAR
-from ..paths import lost, share
+from ..paths import lost, share, silence
 from ..reward import HEADLINE
 from ..view import View
 from .destructive import destructive
-from .distance import distance
+from .distance import distance, distance_series
 from .drift import drift_without_benefit
 from .frontier import over_optimisation
 from .reading import KlReward, Regime
@@ -36,10 +36,15 @@ def read(view: View) -> KlReward:
         *destructive(view, kl, reward),
         *over_optimisation(kl, reward),
     )
-    said = word if p > SAID else "undecided"
+    said = word if p > SAID and not _ended(view) else "undecided"
     below = "; the reward rests below what it once had" if word.endswith("/flat") and share(lost(reward)) > BAR else ""
     says = MEANING[said] + (below if said == word else "")
     return KlReward(said, round(p, 4), since if said == word else None, stretches, says, findings)
+
+
+def _ended(view: View) -> bool:
+    """Whether either is no number any more: where they go now is not known."""
+    return any(one is not None and silence(one) for one in (distance_series(view.run), view.run.get(HEADLINE)))
 
 
 MEANING = {

@@ -6,11 +6,13 @@ import numpy as np
 
 from ...curve import Curve
 from ..finding import BAR, Evidence, Finding, Severity
-from ..paths import cells_at, level_at, lost, share
+from ..paths import cells_at, level_at, level_logged, lost, share, within
 from ..reward import HEADLINE, number
 from ..reward.breaks import account_for
-from ..reward.fall import RUINED, onset_of_fall
+from ..reward.fall import RUINED, onset_of_fall, peak_told
+from ..reward.words import level, level_at_peak
 from ..view import View
+from .distance import distance_series
 
 CLEAR_RISE = 0.25  # of KL's own range since the reward stood highest: less goes on under any plateau
 
@@ -26,14 +28,25 @@ def destructive(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
     p = share(both)
     if p <= BAR:
         return ()
-    fallen = reward.seen[both].mean(axis=0)
+    logged = view.run.get(HEADLINE)
+    assert logged is not None  # for the type checker: it has a curve
+    fallen = within(reward.seen[both].mean(axis=0), logged)
     top = int(np.median(reward.summit[both]))
-    step, last = round(float(reward.grid[top])), round(float(reward.grid[reward.now]))
-    before, now = float(kl.at(step).mean()), float(kl.seen[:, -1].mean())
+    step, last, high = round(float(reward.grid[top])), round(float(reward.grid[reward.now])), float(fallen[top])
+    series, shape = distance_series(view.run), view.shape(HEADLINE)
+    assert series is not None
+    assert shape is not None
+    peak = peak_told(shape, share(gone))
+    if peak is not None:
+        step, high = peak, level_at_peak(reward, peak, logged)
+    place = int(cells_at(kl, np.array([float(step)]))[0])
+    before, now = level_logged(kl, place, series), level_logged(kl, -1, series)
     severity: Severity = "critical" if fallen[top] - fallen[-1] > RUINED * np.ptp(fallen) else "concern"
     says = (
-        f"Since step {step} KL rose from {number(max(before, 0.0))} to {number(now)} while reward fell from "
-        f"{number(fallen[top])} to {number(fallen[-1])}: the updates are destructive."
+        f"Since step {step} KL rose from {number(before)} to {number(now)} while reward fell from "
+        f"{level(high, reward)} to {level(fallen[-1], reward)}: the updates are destructive."
     )
     evidence = (Evidence(kl.metric, step, last), Evidence(HEADLINE, step, last))
-    return (Finding("kl.destructive", round(p, 4), severity, says, onset_of_fall(fallen, reward, top), evidence),)
+    return (
+        Finding("kl.destructive", round(p, 4), severity, says, max(onset_of_fall(fallen, reward, top), step), evidence),
+    )

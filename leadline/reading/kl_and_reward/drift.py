@@ -12,10 +12,10 @@ import numpy as np
 from ...curve import Curve
 from ...curve.statements.classes import FELL
 from ..finding import BAR, Evidence, Finding
-from ..paths import climbed, lost, moved, share
+from ..paths import climbed, level_logged, lost, moved, share
 from ..reward import number
 from ..view import View
-from .distance import LENGTH
+from .distance import LENGTH, distance_series
 
 HALF = 0.5  # of the plan, or where there is none as many points: verdict.md 6.5; at .2 noisy runs are accused
 ENOUGH = 100  # points, where no plan is known
@@ -30,7 +30,7 @@ def drift_without_benefit(view: View, kl: Curve, reward: Curve) -> tuple[Finding
     entropy = view.curve("entropy")
     if entropy is None:
         return ()
-    return _never_gained(view, kl, reward, entropy) or _ran_its_course(kl, reward, entropy)
+    return _never_gained(view, kl, reward, entropy) or _ran_its_course(view, kl, reward, entropy)
 
 
 def _enough_seen(view: View, reward: Curve) -> bool:
@@ -47,10 +47,10 @@ def _never_gained(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple
     p *= max(share(moved(entropy)), 0.0 if length is None else share(moved(length)))
     if p <= BAR or share(lost(reward)) > BAR:  # reward that was lost is another finding
         return ()
-    return (_finding(kl, p, 0, "and the reward has not gained beyond its noise: drift without benefit"),)
+    return (_finding(view, kl, p, 0, "and the reward has not gained beyond its noise: drift without benefit"),)
 
 
-def _ran_its_course(kl: Curve, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
+def _ran_its_course(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
     """The reward had its gain in the first half of what was seen, and KL has doubled since."""
     mean = reward.seen.mean(axis=0)
     if mean[-1] - mean[0] < (1 - FELL) * np.ptp(mean):  # it is not a gain that was kept
@@ -65,7 +65,7 @@ def _ran_its_course(kl: Curve, reward: Curve, entropy: Curve) -> tuple[Finding, 
     p = gained * doubled * (1 - _falling_since(entropy, float(reward.grid[there])))
     if p <= BAR:
         return ()
-    return (_finding(kl, p, place, "and the reward has gained almost nothing since: it has run its course"),)
+    return (_finding(view, kl, p, place, "and the reward has gained almost nothing since: it has run its course"),)
 
 
 def _falling_since(entropy: Curve, step: float) -> float:
@@ -74,12 +74,14 @@ def _falling_since(entropy: Curve, step: float) -> float:
     return share(entropy.seen[:, place] - entropy.seen[:, -1] > entropy.last.noise)
 
 
-def _finding(kl: Curve, p: float, place: int, verdict: str) -> Finding:
-    then, now = float(kl.seen[:, place].mean()), float(kl.seen[:, -1].mean())
+def _finding(view: View, kl: Curve, p: float, place: int, verdict: str) -> Finding:
+    series = distance_series(view.run)
+    assert series is not None  # it has a curve
+    then, now = (level_logged(kl, at, series) for at in (place, -1))
     step, last = round(float(kl.grid[place])), round(float(kl.grid[kl.now]))
     size = (now - then) / kl.noise if kl.noise > 0 else float("inf")
     says = (
-        f"Since step {step} KL rose from {number(max(then, 0.0))} to {number(now)}, {number(size)} times the "
+        f"Since step {step} KL rose from {number(then)} to {number(now)}, {number(size)} times the "
         f"scatter of one point, {verdict}."
     )
     return Finding("kl.drift_without_benefit", round(p, 4), "concern", says, step, (Evidence(kl.metric, step, last),))

@@ -56,6 +56,7 @@ def _distance(kl: Curve, steps: Floats) -> Floats:
 def _turnovers(distance: Floats, paths: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Each path's d*, infinite where the form does not bend, and whether the form describes the path."""
     scaled = distance / distance[-1]
+    paths = paths / (float(np.abs(paths).max()) or 1.0)  # squares of values near the largest float would overflow
     logs = np.log(np.where(scaled > 0, scaled, 1.0))
     columns = np.stack([np.ones_like(scaled), scaled, -scaled * logs], axis=1)
     weights, *_ = np.linalg.lstsq(columns, paths.T, rcond=None)

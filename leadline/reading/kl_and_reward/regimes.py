@@ -33,11 +33,11 @@ def segments(kl: Curve, reward: Curve) -> tuple[Regime, ...]:
     flat = joint.reshape(len(steps), 9)
     broken = sorted({int(np.searchsorted(steps, one.step)) for one in (*kl.breaks, *reward.breaks)} - {0, len(steps)})
     owner = np.concatenate([_merge(part) for part in np.split(flat, broken)])
-    edges = sorted({*(np.flatnonzero(np.diff(owner)) + 1).tolist(), *broken})
+    edges = (np.flatnonzero(np.diff(owner)) + 1).tolist()
     found = []
     for part in np.split(np.arange(len(steps)), edges):
-        regime = int(owner[part[0]])
-        first, last = round(float(steps[part[0]])), round(float(steps[part[-1]]))
+        regime, end = int(owner[part[0]]), int(part[-1])
+        first, last = round(float(steps[part[0]])), round(float(steps[min(end + 1, len(steps) - 1)]))
         found.append(Regime(first, last, _word(regime), round(float(flat[part, regime].mean()), 4)))
     return tuple(found)
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
 
 from ...curve import Break, Curve
+from ...curve.robust import scale_of
 from ...run import Series
-from ..finding import Evidence, Finding
+from ..finding import BAR, Evidence, Finding
 from ..reward import HEADLINE, number
-from ..shifts import FEWEST, MOST, WINDOW, events_at, near, shifts_at
+from ..shifts import CLEAR, FEWEST, MOST, WINDOW, events_at, near, shifts_at
 from ..view import View
 from .distance import distance_series
 
+SHOWN = 8  # resets that are shown one by one
 LOW = 0.2  # of the points before: at a new reference KL stands lower than ever since the start
 FELL_TO = 0.5  # of where it stood: a new reference starts KL near zero; less of a fall may be anything
 
@@ -21,19 +24,20 @@ FELL_TO = 0.5  # of where it stood: a new reference starts KL near zero; less of
 def resets(view: View, kl: Curve) -> tuple[Finding, ...]:
     """One note for all resets that can be seen or are known."""
     known = [event for event in view.run.events if event.kind == "reference_reset"]
-    seen = [one for one in _breaks(view, kl) if _is_reset(view, one)]
+    seen = _seen(view, kl)
     if not known and not seen:
         return ()
     steps = sorted({round(one.step) for one in seen} | {event.step for event in known})
     first, last = round(float(kl.grid[0])), round(float(kl.grid[kl.now]))
-    evidence = (Evidence(kl.metric, steps[0], last if len(steps) > 1 else min(steps[0] + 1, last)),)
+    evidence = tuple(Evidence(kl.metric, step, min(step + 1, last)) for step in steps[:SHOWN])
     if known:
         says = f"The reference is set anew {_at(steps)}, so KL starts again there: a saw-tooth is normal here."
         return (Finding("kl.reset", 1.0, "note", says, steps[0], evidence),)
     before, after = (number(level) for level in _levels(view, seen[0])[1:])
+    first_time = ", the first time" if len(steps) > 1 else ","
     says = (
-        f"KL fell at once {_at(steps)}, from {before} to {after}, and the reward did not move: that is how a new "
-        "reference looks. KL before and after is measured from different policies."
+        f"KL fell at once {_at(steps)}{first_time} from {before} to {after}, and the reward did not move: that is how "
+        "a new reference looks. KL before and after is measured from different policies."
     )
     p = min(one.probability for one in seen)
     return (Finding("kl.reset", round(p, 4), "note", says, max(steps[0], first), evidence),)
@@ -46,8 +50,44 @@ def _breaks(view: View, kl: Curve) -> list[Break]:
     if series is None or not (series.values[series.finite] > 0).all() or not _ever_fell(series):
         return list(kl.breaks)
     logs = replace(series, name=f"{series.name}/log", values=np.log(series.values))
-    more = [one for one in view.fit(logs).breaks if all(abs(one.step - b.step) > near(view.run) for b in kl.breaks)]
+    more = [one for one in view.breaks(logs) if all(abs(one.step - b.step) > near(view.run) for b in kl.breaks)]
     return sorted([*kl.breaks, *more], key=lambda one: one.step)
+
+
+def _seen(view: View, kl: Curve) -> list[Break]:
+    """The resets that KL itself shows, each once: where it starts anew, and other breaks that look like one."""
+    anew = [one for one in _starts_anew(view) if not _reward_fell(view, one)]
+    far = [one for one in _breaks(view, kl) if all(abs(one.step - other.step) > near(view.run) for other in anew)]
+    return sorted([*anew, *(one for one in far if _is_reset(view, one))], key=lambda one: one.step)
+
+
+def _starts_anew(view: View) -> list[Break]:
+    """Steps at which KL starts from next to nothing: a few points in a row that all lie below all of many before them,
+    the first one far below their scatter. The second tooth of a saw is smaller than the first and stands in more noise,
+    so no search for breaks sees it; but order has no scale."""
+    series = distance_series(view.run)
+    assert series is not None  # it has a curve
+    steps, values = series.steps[series.finite], series.values[series.finite]
+    if len(values) < FEWEST + MOST:
+        return []
+    # Of a few points among many to be the lowest; and of one to lie so far below (Cantelli); anywhere in the log.
+    by_chance = len(values) / math.comb(FEWEST + MOST, FEWEST) / (1 + CLEAR**2)
+    if by_chance > 1 - BAR:
+        return []
+    before = np.lib.stride_tricks.sliding_window_view(values, MOST)[:-FEWEST]
+    after = np.lib.stride_tricks.sliding_window_view(values, FEWEST)[MOST:]
+    highest = after.max(axis=1)
+    found: list[Break] = []
+    for place in np.flatnonzero(before.min(axis=1) > np.maximum(highest, 0)).tolist():
+        usual = np.log(before[place])
+        next_to_nothing = float(np.exp(np.median(usual) - CLEAR * scale_of(usual - np.median(usual))))
+        last, step = (float(steps[place + MOST - back]) for back in (1, 0))
+        low = float(np.quantile(values[: place + MOST], LOW))  # back from a burst, KL stands where it used to stand
+        fresh = after[place, 0] < next_to_nothing and highest[place] <= low
+        if fresh and (not found or step - found[-1].step > near(view.run)):
+            size = float(after[place, 0] - np.median(before[place]))
+            found.append(Break(step, (last, step), 1 - by_chance, size))
+    return found
 
 
 def _ever_fell(series: Series) -> bool:
@@ -67,7 +107,11 @@ def _is_reset(view: View, one: Break) -> bool:
         return False
     if events_at(view.run, one.step, ("reference_reset",), interval=one.interval):
         return True
-    return not any(shift.size < 0 for shift in shifts_at(view, one.step, (HEADLINE,)))
+    return not _reward_fell(view, one)
+
+
+def _reward_fell(view: View, one: Break) -> bool:
+    return any(shift.size < 0 for shift in shifts_at(view, one.step, (HEADLINE,)))
 
 
 def _levels(view: View, one: Break) -> tuple[float, float, float]:

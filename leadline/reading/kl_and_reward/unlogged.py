@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...curve import Curve
+from ...run import Series
 from ..finding import BAR
-from ..paths import climbed, moved, sank, share
+from ..paths import climbed, level_logged, moved, sank, share
 from ..reward import number
 from ..view import View
 from .distance import LENGTH, MEAN, SUM
@@ -25,12 +26,16 @@ def without_kl(view: View) -> KlReward:
     curves = {name: curve for name in names if (curve := view.curve(name)) is not None and curve.decidable}
     if not curves:
         return KlReward("no_kl", says=f"{absent} Nothing else was logged that would show drift.")
-    said = [_says(WITNESSES.get(name, name), curve) for name, curve in curves.items()]
+    said = [
+        _says(WITNESSES.get(name, name), curve, series)
+        for name, curve in curves.items()
+        if (series := view.run.get(name)) is not None
+    ]
     return KlReward("no_kl", says=f"{absent} Drift has to be read from other series: {'; '.join(said)}.")
 
 
-def _says(name: str, curve: Curve) -> str:
-    start, now = (number(float(curve.seen[:, place].mean())) for place in (0, -1))
+def _says(name: str, curve: Curve, series: Series) -> str:
+    start, now = (number(level_logged(curve, place, series)) for place in (0, -1))
     if share(climbed(curve)) > BAR:
         return f"{name} rose from {start} to {now}"
     if share(sank(curve)) > BAR:

@@ -41,12 +41,13 @@ def _dead(view: View, standing: Standing, p: float, since: int | None, *, sure: 
         )
         severity: Severity = "note"
     else:
+        step = f"since about step {since}"
         why = {
-            "bottom": f"every answer gets the lowest reward seen, {number(standing.low)}",
+            "bottom": f"{step} every answer gets the lowest reward seen, {number(standing.low)}",
             "constant": f"every reward is {number(standing.mean)}, since the start",
-            "between": "rewards differ between prompts, but within each group they are tied" + _spread(view.run),
+            "between": f"{step} rewards differ between prompts, but within each group they are tied{_spread(view.run)}",
         }[standing.place]
-        says = f"The run learns nothing: since about step {since} {why}. Every advantage is zero."
+        says = f"The run learns nothing: {why}. Every advantage is zero."
         severity = "critical" if sure else "concern"  # a few groups among samples do not speak for all groups
     return Finding("signal.no_learning_signal", round(p, 4), severity, says, since, _evidence(view))
 

@@ -43,7 +43,8 @@ def _zero(run: Run, loss: Series) -> str | None:
     )
 
 
-def _is_kl(run: Run, loss: Series) -> str | None:
+def multiple_of_kl(run: Run, loss: Series) -> float | None:
+    """The factor by which this loss is the reference KL; None where it is more, or something else."""
     kl = distance_series(run)
     if kl is None:
         return None
@@ -57,6 +58,13 @@ def _is_kl(run: Run, loss: Series) -> str | None:
     slope, explained = _line(x, y)
     if slope <= 0 or min(explained, _line(x[usual], y[usual])[1]) < EXPLAINED:
         return None
+    return slope
+
+
+def _is_kl(run: Run, loss: Series) -> str | None:
+    slope = multiple_of_kl(run, loss)
+    if slope is None:
+        return None
     beta = run.config.kl_coefficient
     known = (
         f", the KL coefficient {number(beta)}" if beta and abs(slope / beta - 1) < 1 - EXPLAINED + WHOLE * 10 else ""
@@ -69,9 +77,11 @@ def _is_kl(run: Run, loss: Series) -> str | None:
 
 def _line(x: Floats, y: Floats) -> tuple[float, float]:
     """Slope and explained share of the variance of a straight line."""
+    across, up = (float(np.abs(one).max()) or 1.0 for one in (x, y))  # squares of huge and tiny numbers are none
+    x, y = x / across, y / up
     x, y = x - x.mean(), y - y.mean()
     xx, yy, xy = float(x @ x), float(y @ y), float(x @ y)
-    return (xy / xx, xy * xy / (xx * yy)) if xx > 0 and yy > 0 else (0.0, 0.0)
+    return (xy / xx * (up / across), xy * xy / (xx * yy)) if xx > 0 and yy > 0 else (0.0, 0.0)
 
 
 def _centred(run: Run, values: Floats) -> str | None:

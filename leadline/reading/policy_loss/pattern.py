@@ -27,7 +27,8 @@ def pattern_of(view: View, series: Series) -> PolicyLoss:
     """The pattern of a loss that carries evidence."""
     curve = view.fit(series)
     if not curve.decidable:
-        return PolicyLoss(informative=True, why=f"{curve.points} points are too few to read its pattern")
+        points = f"{curve.points} point{'s are' if curve.points != 1 else ' is'}"
+        return PolicyLoss(informative=True, why=f"{points} too few to read its pattern")
     jump = _jump(view, series, curve)
     if jump is not None:
         return PolicyLoss(True, "jumped", jump.says, (jump,))

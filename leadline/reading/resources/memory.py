@@ -11,6 +11,7 @@ from ...curve.statements import Shape, shape_of
 from ...run import Run, Series, Values
 from ..finding import Evidence, Finding, Severity
 from ..reward import number
+from ..shifts import may_have_grown
 from ..view import View
 from ..wall_clock import StepTimes
 
@@ -72,6 +73,8 @@ def _growth(view: View, series: Series, total: float) -> tuple[Finding, ...]:
     later = Series(series.name, series.key, series.kind, series.steps[1:], series.values[1:])
     held = later.values[later.finite]
     if len(held) < FEWEST or np.ptp(held[len(held) // 2 :]) <= ROUNDING * abs(float(np.median(held))):
+        return ()
+    if not may_have_grown(later):
         return ()
     curve = view.fit(later)
     # A level that jumps has found a new longest batch or a guest; growth is what goes on within a stretch.

@@ -59,9 +59,7 @@ class TimeByPhase:
 
 def read(run: Run) -> TimeByPhase:
     """Shares of step time by phase: from the logged timings, or else from the trainer's phases on the wall clock."""
-    spent, whole = _logged(run)
-    if not spent:
-        spent, whole = _by_the_clock(run)
+    spent, whole = time_spent(run)
     total = 0.0 if whole is None else float(whole.values.sum())
     if not spent or whole is None or total <= 0:
         return TimeByPhase()
@@ -71,7 +69,7 @@ def read(run: Run) -> TimeByPhase:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Spent:
+class Spent:
     """Seconds by step."""
 
     steps: Steps
@@ -85,9 +83,15 @@ class _Spent:
         return found
 
 
-def _logged(run: Run) -> tuple[dict[str, _Spent], _Spent | None]:
+def time_spent(run: Run) -> tuple[dict[str, Spent], Spent | None]:
+    """Seconds by step of every phase, and of the whole step."""
+    spent, whole = _logged(run)
+    return (spent, whole) if spent else _by_the_clock(run)
+
+
+def _logged(run: Run) -> tuple[dict[str, Spent], Spent | None]:
     timed = [series for series in run.series if series.name.startswith("time/") and "@" not in series.name]
-    spent: dict[str, _Spent] = {}
+    spent: dict[str, Spent] = {}
     for series in timed:
         raw = series.name.removeprefix("time/")
         name = CALLED.get(raw, raw)
@@ -99,42 +103,40 @@ def _logged(run: Run) -> tuple[dict[str, _Spent], _Spent | None]:
     step = run.get("time/step")
     spent = {name: one for name, one in spent.items() if len(one.steps)}
     if step is not None and (whole := _usable(step)).values.sum() > 0:
-        return {name: _Spent(whole.steps, one.at(whole.steps)) for name, one in spent.items()}, whole
+        return {name: Spent(whole.steps, one.at(whole.steps)) for name, one in spent.items()}, whole
     return (spent, _sum(spent)) if len(spent) > 1 else ({}, None)
 
 
-def _usable(series: Series) -> _Spent:
+def _usable(series: Series) -> Spent:
     good = series.finite & (series.values >= 0)
-    return _Spent(series.steps[good], series.values[good])
+    return Spent(series.steps[good], series.values[good])
 
 
-def _sum(spent: dict[str, _Spent]) -> _Spent:
+def _sum(spent: dict[str, Spent]) -> Spent:
     steps = np.unique(np.concatenate([one.steps for one in spent.values()]))
-    return _Spent(steps, np.sum([one.at(steps) for one in spent.values()], axis=0))
+    return Spent(steps, np.sum([one.at(steps) for one in spent.values()], axis=0))
 
 
-def _by_the_clock(run: Run) -> tuple[dict[str, _Spent], _Spent | None]:
+def _by_the_clock(run: Run) -> tuple[dict[str, Spent], Spent | None]:
     phases = run.telemetry.phases
     if not len(phases):
         return {}, None
     steps, place = np.unique(phases.steps, return_inverse=True)
     took = phases.ends - phases.starts
-    spent: dict[str, _Spent] = {}
+    spent: dict[str, Spent] = {}
     for kind, raw in enumerate(phases.names):
         mine = phases.kinds == kind
         seconds: Values = np.bincount(place[mine], weights=took[mine], minlength=len(steps)).astype(np.float64)
         name = CALLED.get(raw, raw)
-        spent[name] = _Spent(steps, seconds + spent[name].values if name in spent else seconds)
+        spent[name] = Spent(steps, seconds + spent[name].values if name in spent else seconds)
     first, last = np.full(len(steps), np.inf), np.full(len(steps), -np.inf)
     np.minimum.at(first, place, phases.starts)
     np.maximum.at(last, place, phases.ends)
     whole = last - first
-    return (spent, _Spent(steps, whole)) if whole.sum() > 0 else ({}, None)
+    return (spent, Spent(steps, whole)) if whole.sum() > 0 else ({}, None)
 
 
-def _bottleneck(
-    spent: dict[str, _Spent], whole: _Spent, shares: dict[str, float]
-) -> tuple[str | None, tuple[str, ...]]:
+def _bottleneck(spent: dict[str, Spent], whole: Spent, shares: dict[str, float]) -> tuple[str | None, tuple[str, ...]]:
     generation, training = (_group(spent, names, whole.steps) for names in (GENERATION, TRAINING))
     notes = []
     told = sum(shares.values())
@@ -160,10 +162,10 @@ def _bottleneck(
     longest = max(generation.sum(), training.sum()) / whole.values.sum()
     if rival is not None and rival[1] > longest:
         return rival[0], (*notes, f"{rival[0]} takes {100 * rival[1]:.0f} % of step time, more than {parts}{waits}")
-    return name, (*notes, f"{name} is the bottleneck: {parts}{waits}")
+    return name, (*notes, f"{parts}{waits}")
 
 
-def _group(spent: dict[str, _Spent], names: tuple[str, ...], steps: Steps) -> Values | None:
+def _group(spent: dict[str, Spent], names: tuple[str, ...], steps: Steps) -> Values | None:
     """Seconds by step of all phases of a group; None where none of them is timed."""
     members = [spent[name].at(steps) for name in names if name in spent]
     if not members:

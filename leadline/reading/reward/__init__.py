@@ -7,8 +7,9 @@ from dataclasses import replace
 
 from ...curve import Curve
 from ...curve.statements import BAR, WORDS, Shape, shape_of
-from ...run import Run
-from ..finding import Evidence, Finding
+from ...run import Run, Series
+from ..finding import Evidence, Finding, Severity
+from ..paths import silence
 from ..prompts import change_of_prompts
 from ..view import View
 from .apart import Apart, components, held_out
@@ -26,18 +27,19 @@ def read(view: View) -> RewardReading:
     """What the training reward does, and what the other rewards do beside it."""
     curve, shape = view.curve(HEADLINE), view.shape(HEADLINE)
     others = (*held_out(view), *components(view))
-    if curve is None or shape is None:
+    series = view.run.get(HEADLINE)
+    if curve is None or shape is None or series is None:
         nothing = dict.fromkeys(WORDS, 0.0)
         return RewardReading("undecided", nothing, None, _nothing_to_read(view.run), _unreadable(view), others)
     breaks = tuple(account_for(view, one) for one in curve.breaks)
     since = max((one.step for one in breaks if one.from_outside and one.size < 0), default=None)
     if since is not None:  # a level that was set anew is no peak: what came after it is read by itself
-        curve, shape = _after(view, since)
+        curve, shape = _after(view, series, since)
     peak = _peak(shape)
     findings = (
         *_unreadable(view),
         *(broke(one) for one in breaks),
-        *fell(curve, shape, breaks),
+        *fell(curve, shape, breaks, series),
         *_new_prompts(view),
         *train_eval_gap(view, curve),
         *bought_at_a_cost(view),
@@ -46,15 +48,19 @@ def read(view: View) -> RewardReading:
         shape.word,
         {word: round(p, 4) for word, p in shape.probabilities.items()},
         peak,
-        sentence(curve, shape, peak, since),
+        f"{_until(series)}{sentence(curve, shape, peak, series, since)}",
         findings,
         others,
     )
 
 
-def _after(view: View, step: float) -> tuple[Curve, Shape]:
-    series = view.run.get(HEADLINE)
-    assert series is not None  # it broke, so it was logged
+def _until(series: Series) -> str:
+    """How far it can be read, where its last values are no numbers."""
+    last = silence(series)
+    return f"up to step {series.steps[-last - 1]}, its last number: " if last else ""
+
+
+def _after(view: View, series: Series, step: float) -> tuple[Curve, Shape]:
     later = series.steps >= step
     walls = None if series.walls is None else series.walls[later]
     curve = view.fit(replace(series, steps=series.steps[later], values=series.values[later], walls=walls))
@@ -92,6 +98,9 @@ def _unreadable(view: View) -> tuple[Finding, ...]:
     bad = 0 if series is None else int((~series.finite).sum())
     if series is None or not bad:
         return ()
-    says = f"{bad} of {series.points} reward values are NaN or infinite; they were left out."
+    last = silence(series)
+    ended = f" None of the last {last} is a number." if 0 < last < series.points else ""
+    severity: Severity = "critical" if last else "concern"
+    says = f"{bad} of {series.points} reward values are NaN or infinite; they were left out.{ended}"
     span = Evidence(HEADLINE, int(series.steps[0]), int(series.steps[-1]))
-    return (Finding("signal.nan", 1.0, "concern", says, int(series.steps[~series.finite][0]), (span,)),)
+    return (Finding("signal.nan", 1.0, severity, says, int(series.steps[~series.finite][0]), (span,)),)

@@ -1,0 +1,119 @@
+"""What one set of samples shares that another lacks: late beside early, high reward beside low."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..sampler import Batch
+from .grams import Stream, stream
+from .shortcut import COMMON, FEWEST, SELDOM, spelled, upper_half
+from .text import Text, as_text
+
+Flags = NDArray[np.bool_]
+
+WORDS, CHARACTERS = 4, 6  # tokens: the longest phrase looked for
+EDGE = 3  # batches: what is early, and what is late
+PHRASES = 6  # named at most
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase that most of the samples here have and few of those there."""
+
+    phrase: str
+    words: bool  # whole words; else characters
+    here: float  # share of samples
+    there: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two sets of samples and what parts them; no phrases where either set is too small."""
+
+    here: int = 0  # samples
+    there: int = 0
+    only_here: tuple[Phrase, ...] = ()
+    only_there: tuple[Phrase, ...] = ()
+
+    @property
+    def enough(self) -> bool:
+        return min(self.here, self.there) >= FEWEST
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Late samples against early ones, and at each step those of high reward against those of low."""
+
+    late: Pair = field(default_factory=Pair)
+    high: tuple[Pair, ...] = ()  # by batch
+
+
+def shared(batches: Sequence[Batch]) -> Shared:
+    """What parts late from early samples and, step by step, rewarded from unrewarded ones."""
+    if not batches:
+        return Shared()
+    text = as_text([[one.output for one in batch.samples] for batch in batches])
+    read = stream(text, text.forms if text.words is None else text.tokens, CHARACTERS if text.words is None else WORDS)
+    edge = min(EDGE, len(batches) // 2)
+    late = _pair(text, read, text.batch >= len(batches) - edge, text.batch < edge)
+    scores = np.asarray([one.score for batch in batches for one in batch.samples])
+    sides = (_high_and_low(scores, text.batch == place) for place in range(len(batches)))
+    return Shared(late, tuple(_pair(text, read, high, low) for high, low in sides))
+
+
+def _high_and_low(scores: NDArray[np.float64], inside: Flags) -> tuple[Flags, Flags]:
+    """Samples at or above the median reward of their step, and those below; where none is below, above and the rest."""
+    known = inside & np.isfinite(scores)
+    if not known.any():
+        return known, known
+    high = known.copy()
+    high[known] = upper_half(scores[known])
+    if (high == known).all():  # the median is the lowest
+        high = known & (scores > scores[known].min())
+    return high, known & ~high
+
+
+def _pair(text: Text, read: Stream, here: Flags, there: Flags) -> Pair:
+    counts = int(here.sum()), int(there.sum())
+    if min(counts) < FEWEST:
+        return Pair(*counts)
+    found: tuple[list[Phrase], list[Phrase]] = ([], [])
+    relevant = (here | there)[read.sample]
+    owners, places = read.sample[relevant], np.flatnonzero(relevant)
+    for order, grams in enumerate(read.grams):
+        kinds, first, inverse = np.unique(grams[relevant], return_index=True, return_inverse=True)
+        held = np.unique(inverse.astype(np.int64) * len(text.batch) + owners)  # each sample counts a phrase once
+        kind, owner = held // len(text.batch), held % len(text.batch)
+        shares = [np.bincount(kind[side[owner]], minlength=len(kinds)) / side.sum() for side in (here, there)]
+        for side, (most, few) in zip(found, (shares, shares[::-1]), strict=True):
+            for one in np.flatnonzero((most >= COMMON) & (few <= SELDOM)).tolist():
+                phrase = spelled(text, int(places[first[one]]), order)
+                side.append(Phrase(phrase, text.words is not None, float(most[one]), float(few[one])))
+    return Pair(*counts, _clearest(found[0]), _clearest(found[1]))
+
+
+def _clearest(found: Sequence[Phrase]) -> tuple[Phrase, ...]:
+    """The clearest first, the longest among equals, without those that say the same as one before them."""
+    kept: list[Phrase] = []
+    for one in sorted(found, key=lambda one: (-round(one.here - one.there, 1), -len(one.phrase), one.phrase)):
+        if not any(_same(one.phrase, other.phrase) for other in kept):
+            kept.append(one)
+        if len(kept) == PHRASES:
+            break
+    return tuple(kept)
+
+
+def _same(one: str, other: str) -> bool:
+    """One holds the other, or each begins where the other has half passed: windows onto the same text."""
+    if one in other or other in one:
+        return True
+    half = min(len(one), len(other)) // 2
+    return any(
+        head.endswith(tail[:size])
+        for head, tail in ((one, other), (other, one))
+        for size in range(max(half, 1), min(len(one), len(other)))
+    )
