@@ -2,6 +2,7 @@
 
 Every run of ../shared/zoo and ../shared/runs is replayed at equal shares of its length and scored by ../shared/score,
 whose head states the rule. Baselines and the peers that are installed answer the same looks in the same run.
+`--sweep` halves and doubles the constants of the judgement instead, on the findings of the last replay.
 """
 
 from __future__ import annotations
@@ -15,35 +16,38 @@ import importlib.util
 import json
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
+import backtest_sweep as sweep
+import backtest_tables as tables
 import numpy as np
-from tables import Table
 
+from leadline.curve import Curve
+from leadline.judgement import PRICE, judge
+from leadline.judgement.decide import case_of
+from leadline.judgement.ending import at_rest, before, settled
+from leadline.judgement.witnesses import WITNESSES
 from leadline.pipeline import read_run
-from leadline.run import Run
+from leadline.reading import Finding, View
+from leadline.run import Run, Series
 from leadline.sources import open_run
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 BASELINES = ("last", "raw_max", "patience")
-PEERS = {
-    "rldoctor": "rl_doctor",
-    "rldoctor_warn": "rl_doctor",
-    "rlwatch": "rlwatch",
-    "ptt": "post_training_toolkit",
-}  # policy: module
-HACKED = ("contains", "rm_overopt", "rm_overopt_ppo", "random_reward")
-COLLAPSED = ("drift", "entropy_collapse", "lr_step")
-LATE = ("slow", "late")
-SOUND = ("healthy", "noisy_reward", "slow", "late", "rm_kl_safe", "data_shift", "ref_reset")
-FIFTHS = 5
+PEERS = {  # policy: whether it can be asked here
+    "rldoctor": lambda: importlib.util.find_spec("rl_doctor") is not None,
+    "rldoctor_warn": lambda: importlib.util.find_spec("rl_doctor") is not None,
+    "rlwatch": lambda: importlib.util.find_spec("rlwatch") is not None,
+    "ptt": lambda: "PTT_HOME" in os.environ,  # a clone of post-training-toolkit: its name on PyPI is an empty package
+}
+OFTEN = (20, 50)  # looks at which plateaus alone are judged: what looking more often does
 TOLD = {"eval/reward/mean": "reward/f"}  # the score tells every policy that this key holds a held-out score
 
 
@@ -57,11 +61,58 @@ class Job:
     last: float
     looks: int
     told: bool  # whether the run logs a key of TOLD
+    findings: tuple[tuple[float, tuple[Finding, ...]], ...] = ()  # of an earlier replay, by step
 
     @property
     def steps(self) -> list[float]:
         shares = [place / self.looks for place in range(1, self.looks + 1)]
         return [self.last if one == 1 else float(round(self.first + one * (self.last - self.first))) for one in shares]
+
+    def open(self) -> tuple[Run, Clock]:
+        run = open_run(self.folder, mapping=TOLD if self.told else None)
+        return run, Clock.of(run, self)
+
+    def found_by(self, step: float) -> tuple[Finding, ...]:
+        return next((found for at, found in reversed(self.findings) if at <= step), ())
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """First and last step as the score counts them and as Leadline does: where a log has no plain step column, the
+    score counts rows."""
+
+    theirs: tuple[float, float]
+    ours: tuple[float, float]
+
+    @classmethod
+    def of(cls, run: Run, job: Job) -> Clock:
+        theirs, reward = (job.first, job.last), run.get("reward/mean")
+        if reward is None or int(reward.steps[-1]) == job.last:
+            return cls(theirs, theirs)
+        return cls(theirs, (float(reward.steps[0]), float(reward.steps[-1])))
+
+    def ours_at(self, step: float) -> int:
+        return int(np.interp(step, self.theirs, self.ours))
+
+    def theirs_at(self, step: float) -> float:
+        return float(np.interp(step, self.ours, self.theirs))
+
+    @property
+    def planned(self) -> int:
+        return int(self.ours[1])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kept(View):
+    """A view that shares its curves with the other views of its run: what was seen a span ago was fitted then."""
+
+    fits: dict[tuple[str, int], Curve] = field(default_factory=dict, repr=False)
+
+    def fit(self, series: Series) -> Curve:
+        key = (series.name, series.points)
+        if key not in self.fits:
+            self.fits[key] = View.fit(self, series)
+        return self.fits[key]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,16 +123,25 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--looks", type=int, default=10)
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--score-only", action="store_true", help="score what --out holds already")
+    parser.add_argument("--sweep", action="store_true", help="halve and double the constants")
     arguments = parser.parse_args(argv)
     runs, score = _score_modules()
-    arguments.out.mkdir(parents=True, exist_ok=True)
+    out: Path = arguments.out
+    (out / "often").mkdir(parents=True, exist_ok=True)
     cases = list(_cases(runs, arguments.sets, arguments.only))
+    truths = {run.id: (run, score.Truth(run)) for run in cases}
+    if arguments.sweep:
+        jobs = _jobs(cases, arguments.looks, tables.read(out / "leadline.jsonl"))
+        print(sweep.table(score, truths, jobs, arguments.processes).text())
+        return 0
     if not arguments.score_only:
-        began = time.time()
-        _ours(cases, arguments.out, arguments.looks, arguments.processes)
-        print(f"Leadline: {len(cases)} runs x {arguments.looks} looks in {time.time() - began:.0f} s\n", flush=True)
-        _others(cases, arguments.out)
-    _report(score, cases, arguments.out)
+        _ours(_jobs(cases, arguments.looks), out / "leadline.jsonl", _replay, arguments.processes)
+        found = tables.read(out / "leadline.jsonl")
+        for looks in OFTEN:
+            _ours(_jobs(cases, looks, found), out / "often" / f"{looks}.jsonl", _plateaus, arguments.processes)
+        _others(cases, out)
+    for table in tables.report(score, truths, out):
+        print(table.text())
     return 0
 
 
@@ -105,205 +165,109 @@ def _cases(runs: Any, sets: Sequence[str], only: Sequence[str]) -> Iterator[Any]
                 yield run
 
 
-def _ours(cases: Sequence[Any], out: Path, looks: int, processes: int) -> None:
-    told = [any(key in run.native for key in TOLD.values()) for run in cases]
-    jobs = [Job(run.id, run.folder, run.first, run.last, looks, one) for run, one in zip(cases, told, strict=True)]
-    with ProcessPoolExecutor(processes) as pool, (out / "leadline.jsonl").open("w") as file:
-        for number, lines in enumerate(pool.map(_replay, jobs), 1):
-            file.writelines(json.dumps(line) + "\n" for line in lines)
-            file.flush()
+def _jobs(cases: Sequence[Any], looks: int, found: dict[str, list[dict[str, Any]]] | None = None) -> list[Job]:
+    jobs = []
+    for run in cases:
+        told = any(key in run.native for key in TOLD.values())
+        lines = (found or {}).get(run.id, [])
+        findings = tuple((line["step"], tuple(Finding(*one) for one in line["findings"])) for line in lines)
+        jobs.append(Job(run.id, run.folder, run.first, run.last, looks, told, findings))
+    return jobs
+
+
+def _ours(jobs: Sequence[Job], file: Path, replay: Callable[[Job], list[dict[str, object]]], processes: int) -> None:
+    began = time.time()
+    with ProcessPoolExecutor(processes) as pool, file.open("w") as lines:
+        for number, said in enumerate(pool.map(replay, jobs), 1):
+            lines.writelines(json.dumps(line) + "\n" for line in said)
+            lines.flush()
             print(f"\r{number}/{len(jobs)}", end="", file=sys.stderr, flush=True)
     print(file=sys.stderr)
+    print(f"{len(jobs)} runs x {jobs[0].looks} looks in {time.time() - began:.0f} s\n", flush=True)
 
 
 def _replay(job: Job) -> list[dict[str, object]]:
-    run = open_run(job.folder, mapping=TOLD if job.told else None)
-    ours = _clock(run, job)
+    """Whole readings, and on what the verdict rests."""
+    run, clock = job.open()
     lines = []
     for step in job.steps:
-        began = time.perf_counter()
-        said = read_run(run.until(int(np.interp(step, *ours))), budget=int(ours[1][1]))
-        seconds = time.perf_counter() - began
+        seen = run.until(clock.ours_at(step))
+        began = time.process_time()
+        said = read_run(seen, budget=clock.planned)
+        seconds = time.process_time() - began
         best = said.judgement.best_checkpoint
+        view = View(seen)
         lines.append(
             {
                 "run": job.run,
                 "step": step,
                 "last_step": job.last,
                 "verdict": said.judgement.verdict,
-                "best_step": None if best is None else float(np.interp(best.step, *ours[::-1])),
+                "best_step": None if best is None else clock.theirs_at(best.step),
                 "p_continue_pays": said.judgement.p_continue_pays,
+                "grounds": _grounds(view, said.findings, clock.planned),
+                "findings": [
+                    (one.id, one.p, one.severity, "", one.since_step) for one in said.findings if one.id in WITNESSES
+                ],
                 "because": list(said.judgement.because),
                 "seconds": round(seconds, 4),
+                "judging": round(_judging(view, said.findings, clock.planned), 4),
             }
         )
     return lines
 
 
-def _clock(run: Run, job: Job) -> tuple[tuple[float, float], tuple[float, float]]:
-    """First and last step as the score counts them and as Leadline does: where a log has no plain step column, the
-    score counts rows."""
-    reward = run.get("reward/mean")
-    if reward is None or int(reward.steps[-1]) == job.last:
-        return (job.first, job.last), (job.first, job.last)
-    return (job.first, job.last), (float(reward.steps[0]), float(reward.steps[-1]))
+def _grounds(view: View, findings: Sequence[Finding], planned: int) -> dict[str, object] | None:
+    """What is needed to judge again with other constants (`left_out`)."""
+    case = case_of(view, findings, planned=planned)
+    if case is None or not case.curve.decidable:
+        return None
+    earlier = before(view, case, PRICE) if at_rest(case) else None
+    return {
+        "over": case.plan.over,
+        "rises": case.forecast.rises,
+        "elapsed": case.forecast.elapsed,
+        "against": case.testimony.p_against,
+        "settled": settled(case),
+        "before": None if earlier is None else [earlier.rises, earlier.elapsed],
+    }
+
+
+def _judging(view: View, findings: Sequence[Finding], planned: int) -> float:
+    """Processor seconds of the judgement alone, its curve being fitted already."""
+    began = time.process_time()
+    judge(view, findings, planned=planned)
+    return time.process_time() - began
+
+
+def _plateaus(job: Job) -> list[dict[str, object]]:
+    """The judged series read anew at every look, with the findings of the last whole reading."""
+    run, clock = job.open()
+    fits: dict[tuple[str, int], Curve] = {}
+    lines: list[dict[str, object]] = []
+    for step in job.steps:
+        view = Kept(run.until(clock.ours_at(step)), fits=fits)
+        said = judge(view, job.found_by(step), planned=clock.planned)
+        best = None if said.best_checkpoint is None else clock.theirs_at(said.best_checkpoint.step)
+        lines.append({"run": job.run, "step": step, "verdict": said.verdict, "best_step": best})
+    return lines
 
 
 def _others(cases: Sequence[Any], out: Path) -> None:
-    """Baselines and installed peers, through the score's own adapters, at its own ten looks."""
+    """Baselines and peers that can be asked here, through the score's own adapters, at its own ten looks."""
     import replay
 
-    names = [*BASELINES, *(name for name, module in PEERS.items() if importlib.util.find_spec(module))]
-    for name in names:
+    for name in (*BASELINES, *(name for name, here in PEERS.items() if here())):
         decide = replay.policy(name)
         with (out / f"{name}.jsonl").open("w") as file:
             for run in cases:
                 for _, step in run.looks():
                     seen = run.upto(step)
-                    began = time.perf_counter()
+                    began = time.process_time()
                     verdict, best, *_ = decide(seen, step, run)
-                    seconds = time.perf_counter() - began
+                    seconds = time.process_time() - began
                     line = {"run": run.id, "step": step, "last_step": run.last, "verdict": verdict, "best_step": best}
                     file.write(json.dumps({**line, "seconds": seconds}) + "\n")
-
-
-def _report(score: Any, cases: Sequence[Any], out: Path) -> None:
-    truths = {run.id: (run, score.Truth(run)) for run in cases}
-    answers = {file.stem: _read(file) for file in sorted(out.glob("*.jsonl"))}
-    rows = {name: _scored(score, truths, given) for name, given in answers.items()}
-    names = ["leadline", *sorted(set(rows) - {"leadline"})]
-    for kind in ("zoo", "public"):
-        if any(run.kind == kind for run in cases):
-            print(_table(score, kind, names, rows).text())
-    print(_must_show(rows["leadline"]).text())
-    print(_by_family(score, rows["leadline"]).text())
-    print(_reliability(truths, answers["leadline"], out).text())
-    print(_accusations(truths, answers["leadline"]).text())
-
-
-def _read(file: Path) -> dict[str, list[dict[str, Any]]]:
-    given: dict[str, list[dict[str, Any]]] = {}
-    for line in file.read_text().splitlines():
-        one = json.loads(line)
-        given.setdefault(one["run"], []).append(one)
-    return given
-
-
-def _scored(score: Any, truths: dict[str, Any], given: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
-    rows = []
-    for name, looks in given.items():
-        if name in truths:
-            run, truth = truths[name]
-            rows.append({"run": name, "kind": run.kind, "family": run.family, **score.score_run(truth, looks)})
-    return rows
-
-
-def _table(score: Any, kind: str, names: Sequence[str], rows: dict[str, list[dict[str, Any]]]) -> Table:
-    ours = {row["run"]: row["U"] for row in rows["leadline"]}
-    cells = []
-    for name in names:
-        some = [row for row in rows[name] if row["kind"] == kind]
-        if not some:
-            continue
-        figures = score.summary(some)
-        paired = [{**row, "apart": ours[row["run"]] - row["U"]} for row in some if row["run"] in ours]
-        apart, error = score.mean(paired, "apart")
-        told = [figures[key] for key in ("U", "regret", "spent", "false_stop", "missed", "select")]
-        seconds = float(np.median([row["seconds"] for row in some]))
-        cost = f"{1000 * seconds:.1f}"
-        cells.append([name, *(f"{one:.3f}" for one in told), f"{apart:+.3f} ± {error:.3f}", cost])
-    one = score.summary([row for row in rows["leadline"] if row["kind"] == kind])
-    note = f"Best blind policy: U {one['blind']:.3f}; the best possible with these looks: {one['oracle_u']:.3f}."
-    columns = ("policy", "U", "regret", "spent", "false", "missed", "select", "Leadline ahead by", "ms a look")
-    target = "U >= .83, false <= .04, missed <= .08, select <= .07" if kind == "zoo" else "U >= .76, false <= .05, ..."
-    return Table(f"{kind} runs ({one['n']})", target, columns, cells, note)
-
-
-def _must_show(rows: Sequence[dict[str, Any]]) -> Table:
-    cells = []
-    for title, families, keys in (
-        ("hacked: regret at the stop, at the end", HACKED, ("regret", "select")),
-        ("collapsed: regret at the stop, at the end", COLLAPSED, ("regret", "select")),
-        ("slow and late: false stops", LATE, ("false_stop",)),
-    ):
-        some = [row for row in rows if row["family"] in families]
-        if some:
-            cells.append(
-                [title, str(len(some)), ", ".join(f"{np.mean([row[key] for row in some]):.3f}" for key in keys)]
-            )
-    return Table("Families", "hacked <= .12, collapsed <= .05, slow and late 0", ("what", "runs", "figure"), cells)
-
-
-def _by_family(score: Any, rows: Sequence[dict[str, Any]]) -> Table:
-    cells = []
-    for family in sorted({row["family"] for row in rows}):
-        figures = score.summary([row for row in rows if row["family"] == family])
-        told = [figures[key] for key in ("U", "regret", "spent", "false_stop", "missed", "select")]
-        cells.append([family, str(figures["n"]), *(f"{one:.2f}" for one in told)])
-    columns = ("family or repository", "runs", "U", "regret", "spent", "false", "missed", "select")
-    return Table("By family", "none", columns, cells)
-
-
-def _reliability(truths: dict[str, Any], given: dict[str, list[dict[str, Any]]], out: Path) -> Table:
-    """What was said of P(continue pays) against how often a clear gain came, looks before the end."""
-    cells, points = [], {}
-    for kind in ("zoo", "public"):
-        said, came = _said_and_came(truths, given, kind)
-        for low in np.arange(FIFTHS) / FIFTHS:
-            inside = (said >= low) & ((said < low + 1 / FIFTHS) | (low + 1 / FIFTHS >= 1))
-            if inside.any():
-                mean, observed = float(said[inside].mean()), float(came[inside].mean())
-                points.setdefault(kind, []).append((mean, observed, int(inside.sum())))
-                place = f"{low:.1f} to {low + 1 / FIFTHS:.1f}"
-                cells.append([kind, place, str(inside.sum()), f"{mean:.2f}", f"{observed:.2f}"])
-    _plot(points, out / "reliability.png")
-    columns = ("runs", "said", "looks", "mean", "observed")
-    return Table("P(continue pays)", "within .08 of observed", columns, cells, "Looks at one run are not independent.")
-
-
-def _said_and_came(
-    truths: dict[str, Any], given: dict[str, list[dict[str, Any]]], kind: str
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    said, came = [], []
-    for name, looks in given.items():
-        run, truth = truths.get(name, (None, None))
-        if run is None or run.kind != kind:
-            continue
-        for look in looks:
-            if look["p_continue_pays"] is not None and look["step"] < truth.T:
-                said.append(look["p_continue_pays"])
-                came.append(truth.late_gain(look["step"]) > max(3 * truth.se, 0.05 * truth.S))
-    return np.asarray(said), np.asarray(came)
-
-
-def _plot(points: dict[str, list[tuple[float, float, int]]], file: Path) -> None:
-    if importlib.util.find_spec("matplotlib") is None:
-        return
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(4, 4))
-    axes.plot([0, 1], [0, 1], color="grey", linewidth=0.8)
-    for kind, some in points.items():
-        axes.plot([one[0] for one in some], [one[1] for one in some], marker="o", label=kind)
-    axes.set_xlabel("P(continue pays) as said")
-    axes.set_ylabel("how often a clear gain came")
-    axes.legend()
-    figure.savefig(file, dpi=120, bbox_inches="tight")
-    pyplot.close(figure)
-
-
-def _accusations(truths: dict[str, Any], given: dict[str, list[dict[str, Any]]]) -> Table:
-    """Witnesses heard on sound runs of the zoo, and on any public run."""
-    cells = []
-    for name, looks in given.items():
-        run = truths[name][0] if name in truths else None
-        heard = sorted({one for look in looks for one in look["because"]})
-        if run is not None and heard and (run.kind == "public" or run.family.startswith(SOUND)):
-            cells.append([name, ", ".join(heard)])
-    return Table("Witnesses on sound and on public runs", "<= 3 % of sound runs", ("run", "heard"), cells)
 
 
 if __name__ == "__main__":

@@ -97,19 +97,3 @@ def test_an_outcome_counts_what_was_saved_and_what_was_lost() -> None:
 def test_runs_without_a_truth_are_counted_and_not_scored() -> None:
     lines = dict(summary([Replay("x", (), None, "no reward series that could be scored")]))
     assert lines == {"runs": "1 replayed, 0 looks; 0 scored"}
-
-
-def test_a_cut_copy_reads_byte_for_byte_like_until(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    rows = [(step, {"reward": float(value)}) for step, value in enumerate(COURSES["falls"] + 0.02 * noise(COUNT), 1)]
-    said = []
-    for name, kept, options in (("whole", COUNT, ["--until", "70"]), ("cut", 70, [])):
-        (tmp_path / name / "run").mkdir(parents=True)
-        file = tmp_path / name / "run" / "trainer_state.json"
-        file.write_bytes(trl_bytes(rows[:kept], max_steps=COUNT, global_step=kept))
-        monkeypatch.chdir(tmp_path / name)
-        assert main(["read", "run", "--json", *options]) == 0
-        said.append(capsys.readouterr().out)
-    assert said[0] == said[1]
-    assert '"verdict"' in said[0]

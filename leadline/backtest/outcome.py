@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..judgement.forecast import NOTICEABLE
 from ..reading.reward import HEADLINE
 from ..reading.reward.apart import held_out_names
 from ..reading.view import View
@@ -16,7 +17,6 @@ Floats = NDArray[np.float64]
 
 ENOUGH = 8  # points of a held-out series: fewer do not tell where its best was
 NOISE = 3.0  # standard errors of the truth: a smaller gain may be chance
-NOTICEABLE = 0.05  # of the run's range: a smaller gain does not make a stop wrong
 SMALLEST = 6.0  # standard errors: a smaller range is not one
 
 
@@ -69,7 +69,8 @@ def truth_of(run: Run) -> Truth | None:
         if series is None or curve is None or not curve.decidable:
             continue
         grid = curve.grid[: curve.now + 1]
-        error = float(np.median(curve.seen.std(axis=0)))
+        size = float(np.abs(curve.seen).max()) or 1.0  # squares of values near the largest float would overflow
+        error = size * float(np.median((curve.seen / size).std(axis=0)))
         says = "the held-out score, smoothed" if name != HEADLINE else "the training reward, smoothed"
         logged = (series.steps[series.finite].astype(np.float64), series.values[series.finite])
         return Truth(grid, curve.seen.mean(axis=0), error, logged, says)

@@ -25,5 +25,10 @@ class Case:
     fell: float
 
     @property
+    def never_moved(self) -> bool:
+        """Likelier than not, there has been no trend at all."""
+        return bool(self.curve.trendless.mean() > 0.5)
+
+    @property
     def p_pays(self) -> float:
         return 0.0 if self.plan.over else self.forecast.p_gain * (1 - self.testimony.p_against)

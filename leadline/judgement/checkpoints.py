@@ -59,12 +59,22 @@ def rank(
     reward, with their probability, a value that has been lost evenly from their onset until now."""
     places = np.asarray(steps, dtype=np.float64)
     seen = np.clip(places, curve.grid[0], curve.grid[curve.now])  # a checkpoint may be newer than the last score
-    levels = np.stack([curve.at(step) for step in seen], axis=1)
+    levels = _levels(curve, seen)
     if scale > 0:  # in a series that never moved, rounding must not choose
         levels = levels + LOCAL * (local_fit(series, seen, WINDOW * plan) - levels.mean(axis=0))
     if onset is not None and p_proxy > 0:
         levels = _discounted(levels, places, float(onset), float(curve.grid[curve.now]), p_proxy, scale)
     return Ranking(np.asarray(steps, dtype=np.int64), levels)
+
+
+def _levels(curve: Curve, steps: Floats) -> Floats:
+    """Every path at these steps, each read in the stretch between breaks that it lies in."""
+    stretch = np.searchsorted([one.step for one in curve.breaks], steps, side="right")
+    levels = np.empty((len(curve.paths), len(steps)))
+    for number in np.unique(stretch):
+        inside = stretch == number
+        levels[:, inside] = curve.segments[number].levels_at(steps[inside])
+    return levels
 
 
 def _discounted(levels: Floats, steps: Floats, onset: float, now: float, p: float, scale: float) -> Floats:
@@ -76,15 +86,17 @@ def _discounted(levels: Floats, steps: Floats, onset: float, now: float, p: floa
 
 
 def on_disk(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
-    """Those that can be loaded, or about which nothing speaks against it; one a step."""
-    usable = {one.step: one for one in checkpoints if one.complete is not False}
+    """Those that can be loaded, or about which nothing speaks against it; one a step, known to be whole if one is."""
+    whole_last = sorted(checkpoints, key=lambda one: one.complete is True)
+    usable = {one.step: one for one in whole_last if one.complete is not False}
     return tuple(usable[step] for step in sorted(usable))
 
 
 def local_fit(series: Series, places: Floats, width: float) -> Floats:
     """A local straight line through the finite points about each place (tricube weights)."""
     steps, values = series.steps[series.finite].astype(np.float64), series.values[series.finite]
-    values = _median_of_three(values)
+    size = float(np.abs(values).max()) or 1.0  # sums of values near the largest float would overflow
+    values = _median_of_three(values / size)
     distance = np.abs(steps[None, :] - places[:, None])
     few = min(7, len(steps)) - 1
     reach = np.maximum(width / 2, np.partition(distance, few, axis=1)[:, few]) * 1.001 + 1e-12
@@ -95,7 +107,7 @@ def local_fit(series: Series, places: Floats, width: float) -> Floats:
     apart = steps[None, :] - centre[:, None]
     spread = (weight * apart**2).sum(axis=1)
     slope = np.divide((weight * apart) @ values, spread, out=np.zeros_like(spread), where=spread > 0)
-    fit: Floats = level + slope * (places - centre)
+    fit: Floats = size * (level + slope * (places - centre))
     return fit
 
 

@@ -3,29 +3,28 @@ hold. The expected utility of the mean forecast is reported and does not decide:
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..curve import Curve
 from ..reading.finding import Finding
+from ..reading.paths import silence
 from ..reading.reward import HEADLINE
 from ..reading.reward.apart import held_out_names
 from ..reading.view import View
-from ..run import Series
+from ..run import Checkpoint, Series
 from . import words
 from .case import Case
 from .checkpoints import Ranking, on_disk, rank
-from .forecast import NOTICEABLE, forecast
+from .ending import EVEN, should_stop
+from .forecast import Floats, forecast
 from .judgement import BestCheckpoint, Judgement, Risk, Upside, Verdict
-from .plan import Plan, plan_of
-from .plateau import CLEARLY, SPAN, held, p_fell, rest_of
+from .plan import plan_of
+from .plateau import SPAN, p_fell, rest_of
 from .witnesses import hear
 
 PRICE = 0.05  # of the run's own range for a whole planned run: what going on has to earn; --price
-BAR = 0.15  # probability: below it, going on is not expected to pay
-EVEN = 0.5  # probability: from here on going on is likelier to pay than not
 SOONEST = 0.05  # of the plan: sooner than this no answer changes
 
 
@@ -34,18 +33,24 @@ def judge(
 ) -> Judgement:
     """Whether the run of `view` is worth going on with, given all that was found in it. `planned` is its last step as
     planned, `price` what a whole planned run has to earn in shares of the run's own range."""
-    plan = plan_of(view.run, planned)
-    judged = _judged(view)
-    if plan is None or judged is None:
-        return Judgement(says=words.nothing_to_judge(view.run))
-    series, curve = judged
-    if not curve.decidable:
-        return Judgement(says=words.too_few(curve), judged=series.name, next_look_step=_when_decidable(curve, plan))
     price = PRICE if price is None else price
-    ahead = forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price)
-    heard = hear(findings)
-    case = Case(series, curve, plan, ahead, heard, rest_of(curve, plan), p_fell(curve, ahead.scale))
+    case = case_of(view, findings, planned=planned, price=price)
+    if case is None:
+        return Judgement(says=words.nothing_to_judge(view.run))
+    if not case.curve.decidable:
+        later = _when_decidable(case)
+        return Judgement(says=words.too_few(case.curve), judged=case.series.name, next_look_step=later)
     return _judgement(view, case, price)
+
+
+def case_of(view: View, findings: Sequence[Finding], *, planned: int | None, price: float = PRICE) -> Case | None:
+    """All that the judgement rests on; None where there is nothing to judge."""
+    plan, judged = plan_of(view.run, planned), _judged(view)
+    if plan is None or judged is None:
+        return None
+    series, curve = judged
+    ahead = forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price)
+    return Case(series, curve, plan, ahead, hear(findings), rest_of(curve, plan), p_fell(curve, ahead.scale))
 
 
 def _judged(view: View) -> tuple[Series, Curve] | None:
@@ -58,75 +63,53 @@ def _judged(view: View) -> tuple[Series, Curve] | None:
 
 
 def _judgement(view: View, case: Case, price: float) -> Judgement:
-    ended = case.plan.over or _should_stop(view, case, price)
+    ended = case.plan.over or should_stop(view, case, price)
     everywhere = _ranked(case, _logged_steps(case))
     kept = on_disk(view.run.checkpoints)
-    ranking = _ranked(case, [one.step for one in kept]) if kept else everywhere
-    behind = float(everywhere.means[everywhere.best] - everywhere.means[-1])
-    verdict = _verdict(case, ended=ended, behind=behind)
-    best = ranking.best
-    chosen = kept[best] if kept else None
-    checkpoint = BestCheckpoint(
-        int(ranking.steps[best]),
-        round(float(ranking.wins[best]), 4),
-        chosen.path if chosen else None,
-        chosen.complete if chosen else None,
-        ranking.close,
-    )
+    best = _best(_ranked(case, [one.step for one in kept]) if kept else everywhere, kept)
+    verdict = _verdict(case, everywhere, ended=ended)
     next_look = None if ended else _next_look(case)
+    if not ended and silence(case.series):  # what it does now is not known, so nothing is forecast from it
+        says = words.silent(case.series)
+        return Judgement(says=says, judged=case.series.name, best_checkpoint=best, next_look_step=next_look)
     gain = np.maximum(case.forecast.gain, 0.0) * (1 - case.testimony.p_against)
-    loss = np.maximum(-case.forecast.change, 0.0)
-    worse = 1 - (1 - case.forecast.p_worse) * (1 - case.testimony.p_proxy)
-    low, high = np.quantile(gain, [0.1, 0.9])
     return Judgement(
-        verdict,
-        round(case.p_pays, 4),
-        Upside(float(gain.mean()), float(low), float(high)) if not case.plan.over else Upside(0.0, 0.0, 0.0),
-        Risk(round(worse, 4), float(loss.mean())) if not case.plan.over else Risk(0.0, 0.0),
-        checkpoint,
-        tuple(dict.fromkeys(one.id for one in case.testimony.heard)),
-        words.would_change(case, verdict, next_look),
-        next_look,
-        words.verdict(case, verdict, checkpoint, everywhere, chosen=chosen is not None),
-        case.series.name,
-        _expected_utility(case, float(gain.mean()), price),
+        verdict=verdict,
+        p_continue_pays=round(case.p_pays, 4),
+        upside=Upside(0.0, 0.0, 0.0) if case.plan.over else _upside(gain),
+        risk=Risk(0.0, 0.0) if case.plan.over else _risk(case),
+        best_checkpoint=best,
+        because=tuple(dict.fromkeys(one.id for one in case.testimony.heard)),
+        would_change=words.would_change(case, verdict, next_look),
+        next_look_step=next_look,
+        says=words.verdict(case, verdict, best, everywhere, partial=bool(view.run.checkpoints) and not kept),
+        judged=case.series.name,
+        expected_utility=_expected_utility(case, float(gain.mean()), price),
     )
 
 
-def _should_stop(view: View, case: Case, price: float) -> bool:
-    """Going on is not expected to pay, and that is no passing state: a witness says so, value is gone, or the plateau
-    has held over a span of the plan."""
-    if case.p_pays >= BAR:
-        return False
-    if case.testimony.p_proxy > EVEN or (case.testimony.p_dead > EVEN and _dead_for(case) >= SPAN):
-        return True
-    if max(case.fell, case.testimony.p_lost) > CLEARLY:
-        return True
-
-    def p_gain_at(share: float) -> float | None:
-        plan = case.plan.earlier(share)
-        series = case.series.until(math.floor(plan.now))
-        if not series.finite.any():
-            return None
-        curve = view.fit(series)
-        if not curve.decidable:
-            return None
-        return forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price).p_gain
-
-    return case.rest.enough and held(p_gain_at, BAR)
+def _verdict(case: Case, everywhere: Ranking, *, ended: bool) -> Verdict:
+    if not ended:
+        return "continue" if case.p_pays >= EVEN and not case.never_moved else "undecided"
+    behind = float(everywhere.means[everywhere.best] - everywhere.means[-1])
+    enough = 0.0 if case.testimony.p_proxy > EVEN else case.forecast.worth  # a witness says that it is lost
+    return "roll_back" if behind > enough else "stop"
 
 
-def _dead_for(case: Case) -> float:
-    """How long nothing could be learned, as a share of the plan."""
-    since = case.testimony.dead_since
-    return case.rest.lasted if since is None else (case.plan.now - since) / case.plan.steps
+def _best(ranking: Ranking, kept: Sequence[Checkpoint]) -> BestCheckpoint:
+    best = ranking.best
+    path, complete = (kept[best].path, kept[best].complete) if kept else (None, None)
+    return BestCheckpoint(int(ranking.steps[best]), round(float(ranking.wins[best]), 4), path, complete, ranking.close)
 
 
-def _verdict(case: Case, *, ended: bool, behind: float) -> Verdict:
-    if ended:
-        return "roll_back" if behind > NOTICEABLE * case.forecast.scale else "stop"
-    trend = 1 - float(case.curve.trendless.mean())
-    return "continue" if case.p_pays >= EVEN and trend >= EVEN else "undecided"
+def _upside(gain: Floats) -> Upside:
+    low, high = np.quantile(gain, [0.1, 0.9])
+    return Upside(float(gain.mean()), float(low), float(high))
+
+
+def _risk(case: Case) -> Risk:
+    worse = 1 - (1 - case.forecast.p_worse) * (1 - case.testimony.p_proxy)
+    return Risk(round(worse, 4), float(np.maximum(-case.forecast.change, 0.0).mean()))
 
 
 def _ranked(case: Case, steps: Sequence[int]) -> Ranking:
@@ -152,11 +135,12 @@ def _logged_steps(case: Case) -> list[int]:
 
 def _next_look(case: Case) -> int:
     """When a plateau that began by now could be told, or a pause that has begun be over."""
-    wait = min(max(case.rest.needed - case.rest.lasted, SOONEST), SPAN)
+    wait = min(max(SPAN - case.rest.lasted, SOONEST), SPAN)
     return min(round(case.plan.now + max(wait * case.plan.steps, 1)), case.plan.end)
 
 
-def _when_decidable(curve: Curve, plan: Plan) -> int:
+def _when_decidable(case: Case) -> int:
+    plan, curve = case.plan, case.curve
     so_far = max(plan.now - plan.first, 1)
     return round(plan.now + max(so_far * words.missing_points(curve) / max(curve.points, 1), 1))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,12 +11,11 @@ from numpy.typing import NDArray
 from ..curve import Curve
 
 Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 NOTICEABLE = 0.05  # of the run's own range: a smaller gain is not worth having, however cheap
-TAKE_OFF = 0.4  # of runs that have not moved yet: rise before their end; verdict.md 2.4, what protects late learners
-BARELY = 0.5  # sd of a bin: a smaller gain cannot be told from none
-SECOND_RISE = 0.1  # of runs that moved and came to rest: rise once more before their end
+BARELY = 1.5  # sd of a bin: a smaller gain could not be told from noise, even afterwards
+COMES = 0.57  # of runs: rise in a way that nothing seen so far announces; fitted (docs/judgement.md)
+EARLY = 4.5  # how much sooner than evenly over the plan such rises come: 1 is evenly; fitted with it
 AHEAD = 30  # places at which the rest of the plan is looked at
 
 
@@ -27,15 +27,18 @@ class Forecast:
     scale: float  # the run's own range: what gains and losses are measured in
     gain: Floats  # (paths,) highest level still to come, less the highest so far
     change: Floats  # (paths,) level at the end, less the level now
-    trendless: Flags  # (paths,)
     worth: float  # the gain that is worth having
 
     @property
+    def rises(self) -> float:
+        """The share of paths that gain what is worth having."""
+        return float((self.gain > self.worth).mean())
+
+    @property
     def p_gain(self) -> float:
-        """Probability that a gain worth having is still to come. Paths know what was seen; what never yet moved, or
-        came to rest, may still rise at a time that nothing announces: less likely, the less of the plan is left."""
-        rises = np.where(self.gain > self.worth, 1.0, _still_to_come(SECOND_RISE, self.elapsed))
-        return float(np.where(self.trendless, _still_to_come(TAKE_OFF, self.elapsed), rises).mean())
+        """Probability that a gain worth having is still to come. Paths know what was seen; what they see at rest may
+        still rise, less likely the more of the plan is over."""
+        return self.rises + (1 - self.rises) * still_to_come(self.elapsed, COMES, EARLY)
 
     @property
     def p_worse(self) -> float:
@@ -52,7 +55,7 @@ def forecast(curve: Curve, *, end: float, elapsed: float, price: float) -> Forec
     scale = scale_of(curve, ahead)
     worth = max(scale * max(NOTICEABLE, price * (1 - elapsed)), BARELY * float(np.median(curve.last.noise)))
     change = ahead[:, -1] - curve.seen[:, -1]
-    return Forecast(elapsed, scale, ahead.max(axis=1) - best, change, curve.trendless, worth)
+    return Forecast(elapsed, scale, ahead.max(axis=1) - best, change, worth)
 
 
 def scale_of(curve: Curve, ahead: Floats) -> float:
@@ -61,7 +64,8 @@ def scale_of(curve: Curve, ahead: Floats) -> float:
     return max(float(np.ptp(mean)), float(np.median(curve.span)))
 
 
-def _still_to_come(chance: float, elapsed: float) -> float:
-    """The chance that a rise which comes at an even time of the plan, if at all, is still ahead."""
-    left = 1 - elapsed
-    return chance * left / (1 - chance * elapsed)
+def still_to_come(elapsed: float, comes: float, early: float) -> float:
+    """The chance that a rise which nothing announces is ahead, given that none has come so far. Of `comes` runs that
+    have one, (1 - elapsed) ** early still wait for it: people plan runs so that most is learned soon."""
+    waiting = comes * math.pow(1 - elapsed, early)
+    return waiting / (1 - comes + waiting)

@@ -15,6 +15,7 @@ class Plan:
     now: float
     end: int
     assumed: str = ""  # what is taken for granted where the run does not say
+    unknown: bool = False  # nothing says how long the run is to be
 
     @property
     def steps(self) -> float:
@@ -42,4 +43,4 @@ def plan_of(run: Run, planned: int | None) -> Plan | None:
         return Plan(first, now, planned)
     end = now + max(now - first, 1)
     why = "no planned end is known" if planned is None else f"the {planned} planned steps are over"
-    return Plan(first, now, end, f"{why}: judged as if it were to go on to step {end}")
+    return Plan(first, now, end, f"{why}: judged as if it were to go on to step {end}", unknown=planned is None)

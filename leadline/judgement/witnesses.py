@@ -67,6 +67,11 @@ class Testimony:
     heard: tuple[Finding, ...] = ()
 
     @property
+    def against(self) -> tuple[Finding, ...]:
+        """Those who say that the reward no longer says what the policy is worth."""
+        return tuple(one for one in self.heard if WITNESSES[one.id].meaning == "proxy")
+
+    @property
     def p_against(self) -> float:
         """That no gain can come of going on, whatever the reward does."""
         return 1 - (1 - self.p_proxy) * (1 - self.p_dead)

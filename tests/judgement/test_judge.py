@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise
+from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 
 from leadline.judgement import Judgement, judge
+from leadline.judgement.ending import BAR
 from leadline.reading import Finding, View
 from leadline.run import Checkpoint, Config, Run, Series
 
@@ -40,11 +41,35 @@ def test_a_run_that_still_rises_goes_on() -> None:
     assert COUNT < said.next_look_step <= AFTER_HALF
 
 
+def test_of_two_checkpoints_of_a_step_the_one_known_to_be_whole_is_named() -> None:
+    kept = (Checkpoint(200, "whole", True), Checkpoint(200, "unknown", None), Checkpoint(200, "broken", False))
+    for order in (kept, kept[::-1]):
+        best = judged(run_of(reward(ramp(0, 1)), checkpoints=order)).best_checkpoint
+        assert best is not None
+        assert (best.path, best.complete) == ("whole", True)
+
+
+def test_nothing_is_forecast_from_a_reward_that_is_no_number_any_more() -> None:
+    rising = reward(ramp(0, 1))
+    lost = replace(rising, values=np.where(STEPS > COUNT // 2, np.nan, rising.values))
+    said = judged(run_of(lost))
+    assert (said.verdict, said.p_continue_pays) == ("undecided", None)
+    assert said.says == "Undecided: none of the last 150 values of reward/mean, since step 151, is a finite number."
+    once = replace(rising, values=np.where(STEPS == COUNT, np.nan, rising.values))
+    assert judged(run_of(once)).verdict == "continue"
+
+
+def test_what_was_lost_before_it_was_no_number_is_still_a_stop() -> None:
+    fell = reward(step(1.0, 0.0, 100))
+    lost = replace(fell, values=np.where(STEPS > COUNT - 20, np.nan, fell.values))
+    assert judged(run_of(lost)).verdict == "roll_back"
+
+
 def test_a_plateau_that_held_is_a_stop() -> None:
-    said = judged(run_of(reward(rise(0, 1, at=0.05))))
+    said = judged(run_of(reward(rise(0, 1, at=0.05)), planned=round(COUNT / 0.65)))
     assert said.verdict == "stop"
     assert said.p_continue_pays is not None
-    assert said.p_continue_pays < 0.15
+    assert said.p_continue_pays < BAR
     assert "flat since about step" in said.says
 
 
@@ -80,6 +105,13 @@ def test_a_rising_reward_with_a_witness_against_it_is_no_progress() -> None:
     assert said.risk.p_worse > 0.9
 
 
+def test_a_witness_sends_back_even_where_the_reward_never_moved() -> None:
+    said = judged(run_of(reward(np.zeros(COUNT), 1.0)), decay(since=1, name="kl.drift_without_benefit"))
+    assert said.verdict == "roll_back"
+    assert said.best_checkpoint is not None
+    assert said.best_checkpoint.step < 30
+
+
 def test_a_note_is_no_witness() -> None:
     note = replace(decay(), severity="note")
     assert judged(run_of(reward(ramp(0, 1))), note).verdict == "continue"
@@ -95,6 +127,39 @@ def test_no_trend_yet_is_undecided() -> None:
     said = judged(run_of(reward(np.zeros(COUNT), 1.0), planned=4 * COUNT))
     assert said.verdict == "undecided"
     assert said.would_change
+
+
+def test_what_never_moved_is_stopped_by_its_plan_and_not_without_one() -> None:
+    noise = reward(np.zeros(COUNT), 1.0)
+    assert judged(run_of(noise, planned=round(COUNT / 0.8))).verdict == "stop"
+    assert judged(run_of(noise, planned=None)).verdict == "undecided"
+
+
+def test_noise_is_no_reason_to_go_back() -> None:
+    said = judged(run_of(reward(np.zeros(COUNT), 1.0), planned=COUNT))
+    assert said.verdict == "stop"
+
+
+def test_a_plateau_has_to_have_looked_the_same_a_span_of_the_plan_ago() -> None:
+    """A rise that has just ended may go on; that it does not has to be the answer for a fifth of the plan."""
+    whole = run_of(reward(ramp(0, 1, last=0.5)), planned=COUNT)
+    said = {step: judged(whole.until(step)) for step in range(round(0.5 * COUNT), COUNT, round(0.04 * COUNT))}
+    unlikely = next(step for step, one in said.items() if one.p_continue_pays is not None and one.p_continue_pays < BAR)
+    stopped = next(step for step, one in said.items() if one.verdict in ("stop", "roll_back"))
+    assert stopped >= unlikely + 0.2 * COUNT - 0.05 * COUNT  # looks are 4 % of the plan apart
+
+
+def test_small_prospects_are_said_in_what_could_be_told() -> None:
+    says = judged(run_of(reward(rise(0, 1, at=0.05)))).says
+    assert "likely to buy less than" in says
+    assert "e-" not in says
+
+
+def test_checkpoints_that_are_not_whole_are_not_called_missing() -> None:
+    said = judged(run_of(reward(ramp(0, 1)), checkpoints=(Checkpoint(100, "a/100", False),)))
+    assert said.best_checkpoint is not None
+    assert said.best_checkpoint.path is None
+    assert "no complete checkpoint on disk" in said.says
 
 
 def test_the_held_out_score_is_judged_where_there_is_one() -> None:
@@ -126,7 +191,9 @@ def test_rewards_that_are_all_equal_stop_a_run_only_after_long_enough(share: flo
 
 
 def test_without_a_plan_it_is_said_what_is_assumed() -> None:
-    assert "no planned end is known" in judged(run_of(reward(ramp(0, 1)), planned=None)).says.lower()
+    unplanned = judged(run_of(reward(ramp(0, 1)), planned=None)).says
+    assert "No planned end is known" in unplanned
+    assert "As long again pays" in unplanned
     assert "the 100 planned steps are over" in judged(run_of(reward(ramp(0, 1)), planned=100)).says.lower()
 
 
