@@ -13,17 +13,25 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .contract import Reading
+    from .api import Reading, read
     from .errors import LeadlineError
-    from .pipeline import read
+    from .inside.attached import attach
+    from .inside.trainer import LeadlineCallback
     from .run import Run
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["LeadlineError", "Reading", "Run", "__version__", "read"]
+__all__ = ["LeadlineCallback", "LeadlineError", "Reading", "Run", "__version__", "attach", "read"]
 
 # Imported on first use: `import leadline` inside a training process must cost next to nothing.
-HOMES = {"LeadlineError": ".errors", "Reading": ".contract", "Run": ".run", "read": ".pipeline"}
+HOMES = {
+    "LeadlineCallback": ".inside.trainer",
+    "LeadlineError": ".errors",
+    "Reading": ".api",
+    "Run": ".run",
+    "attach": ".inside.attached",
+    "read": ".api",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -8,14 +8,14 @@ from collections.abc import Sequence
 import click
 
 from .. import __version__
-from ..errors import BadMapping, LeadlineError
+from ..errors import BadMapping, BadOrder, BadState, CannotWrite, LeadlineError
 from ..report.plain import printable
-from . import backtest, doctor, read, sources
+from . import backtest, calibration, compare, demo, doctor, history, read, record, schema, sources, watch
 
 USAGE = 2  # click's own
 NOTHING_READABLE = 3
 
-VERBS = (read, sources, backtest, doctor)
+VERBS = (read, compare, demo, sources, backtest, doctor, schema, record, watch, history, calibration)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     except LeadlineError as error:
         click.echo(error.told(printable), err=True)
-        return USAGE if isinstance(error, BadMapping) else NOTHING_READABLE
+        return USAGE if isinstance(error, BadMapping | BadOrder | BadState | CannotWrite) else NOTHING_READABLE
     return ended if isinstance(ended, int) else 0  # a number where a verb asked for one
 
 

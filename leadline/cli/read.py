@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from .screen import color, width
+from .screen import color, height, width
+
+if TYPE_CHECKING:
+    from ..contract import Reading
 
 EXIT_CODES = {"stop": 10, "roll_back": 11}
+STANDARD_OUTPUT = "-"
 
 
 @click.command("read")
@@ -31,7 +36,30 @@ EXIT_CODES = {"stop": 10, "roll_back": 11}
     metavar="NAME=KEY",
     help="Say what a key of the log means, such as reward=my/score. May be given several times.",
 )
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the reading as one HTML file that needs nothing else: charts, samples and all.",
+)
+@click.option(
+    "--md",
+    "markdown",
+    type=click.Path(path_type=Path, allow_dash=True),
+    metavar="FILE",
+    help="Write the reading as Markdown; - prints it instead.",
+)
+@click.option(
+    "--plots",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="With --md: draw reward, held-out reward and KL into this folder and link them.",
+)
 @click.option("--all", "every", is_flag=True, help="Read every run at PATH, one after the other; JSON one a line.")
+@click.option(
+    "--embeddings", is_flag=True, help="Also compare the samples by meaning; needs the extra `embeddings`, no network."
+)
 @click.option("--verbose", "-v", is_flag=True, help="Show everything, with probabilities, not one screen.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 @click.option("--exit-code", "by_verdict", is_flag=True, help="Exit with 10 for stop and 11 for roll back.")
@@ -42,7 +70,11 @@ def verb(
     budget: int | None,
     price: float | None,
     told: tuple[str, ...],
+    page: Path | None,
+    markdown: Path | None,
+    plots: Path | None,
     every: bool,
+    embeddings: bool,
     verbose: bool,
     no_color: bool,
     by_verdict: bool,
@@ -53,23 +85,72 @@ def verb(
     """
     from .. import pipeline  # the engine takes longer to import than --help should
     from ..contract import as_data
-    from ..report import RENDERERS
+    from ..report import data, html, terminal
     from ..report.data import dump
+    from ..report.files import write_whole
+    from ..report.progress import each, patience
     from ..sources.mapping import parse_mapping
 
-    if every and by_verdict:
-        raise click.UsageError("--exit-code speaks of one run and cannot be combined with --all")
+    for asked, option in ((by_verdict, "--exit-code"), (page, "--html"), (markdown, "--md")):
+        if every and asked:
+            raise click.UsageError(f"{option} speaks of one run and cannot be combined with --all")
+    if plots and not markdown:
+        raise click.UsageError("--plots draws for Markdown: give --md FILE too, or --md -")
+    printed = str(markdown) == STANDARD_OUTPUT
+    if printed and as_json:
+        raise click.UsageError("--json and --md - both print: give --md a file")
+    _check_targets(page, None if printed else markdown, plots)
     mapping = parse_mapping(told)
-    face = {one.NAME: one for one in RENDERERS}["json" if as_json else "terminal"]
+
+    def shown(reading: Reading) -> str:
+        if as_json:
+            return data.render(reading)
+        return terminal.render(reading, color=color(no_color), width=width(), verbose=verbose, height=height())
+
     if not every:
-        reading = pipeline.read(path, until=until, budget=budget, price=price, mapping=mapping)
-        click.echo(face.render(reading, color=color(no_color), width=width(), verbose=verbose), nl=False)
+        with patience():
+            reading = pipeline.read(
+                path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings
+            )
+        if not printed:  # before any file is written: a full disk shall not hide the answer
+            click.echo(shown(reading), nl=False)
+        with patience():
+            if page:
+                write_whole(page, html.render(reading))
+            text = _markdown(reading, markdown, plots, verbose=verbose) if markdown else ""
+            if markdown and not printed:
+                write_whole(markdown, text)
+        if printed:
+            click.echo(text, nl=False)
         if by_verdict:
             click.get_current_context().exit(EXIT_CODES.get(reading.judgement.verdict, 0))
         return
-    for number, reading in enumerate(pipeline.read_all(path, until=until, budget=budget, price=price, mapping=mapping)):
+    readings = pipeline.read_all(path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings)
+    for number, reading in enumerate(each(readings)):
         if as_json:
             click.echo(dump(as_data(reading), lines=True), nl=False)
         else:
-            text = face.render(reading, color=color(no_color), width=width(), verbose=verbose)
-            click.echo("\n" * bool(number) + text, nl=False)
+            click.echo("\n" * bool(number) + shown(reading), nl=False)
+
+
+def _check_targets(page: Path | None, markdown: Path | None, plots: Path | None) -> None:
+    """Refuse what cannot be written before the run is read, which may take long."""
+    from ..report.files import check_file, check_folder
+
+    if str(page) == STANDARD_OUTPUT:
+        raise click.UsageError("--html writes a file: name one, such as report.html")
+    for file in (page, markdown):
+        if file is not None:
+            check_file(file)
+    if plots is not None:
+        check_folder(plots)
+
+
+def _markdown(reading: Reading, file: Path, plots: Path | None, *, verbose: bool) -> str:
+    """The text of the page at `file`, with its plots drawn."""
+    from ..report import markdown
+    from ..report.plots import address, write_plots
+
+    home = Path() if str(file) == STANDARD_OUTPUT else file.parent
+    drawn = () if plots is None else write_plots(reading, plots)
+    return markdown.render(reading, verbose=verbose, plots=[(says, address(one, home)) for says, one in drawn])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from ..contract import Reading
-from . import data, terminal
+from . import data, html, markdown, terminal
 
 __all__ = ["RENDERERS", "Renderer"]
 
@@ -19,4 +19,4 @@ class Renderer(Protocol):
         """The reading as text that ends with a newline. Never raises."""
 
 
-RENDERERS: tuple[Renderer, ...] = (terminal, data)
+RENDERERS: tuple[Renderer, ...] = (terminal, data, markdown, html)

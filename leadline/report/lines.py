@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Sequence
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from .plain import printable
 
 MARGIN = 9  # columns that name what a line is about
+NARROWEST = 40  # columns: below that nothing can be laid out
+SENTENCE = re.compile(r"(?<=[.!?]) +")
 
 
 def field(name: str, says: str, style: str = "") -> tuple[str, Text]:
@@ -19,20 +23,68 @@ def field(name: str, says: str, style: str = "") -> tuple[str, Text]:
 
 
 def page(lines: Iterable[tuple[str, Text]], *, color: bool, width: int, margin: int = MARGIN) -> str:
-    """The lines as text for a terminal."""
-    text = io.StringIO()
-    console = Console(
-        file=text,
-        width=max(width, 40),
+    """The lines as text for a terminal, each as long as it needs."""
+    width = max(width, NARROWEST)
+    return shown(
+        [line for name, says in lines for line in beside(name, wrapped(says, width - margin), margin)],
+        color=color,
+        width=width,
+    )
+
+
+def wrapped(says: Text, room: int) -> list[Text]:
+    """The text in lines of at most `room` columns; at least one."""
+    return list(says.wrap(_console(room), room, overflow="fold")) or [Text()]
+
+
+def beside(name: str, lines: Sequence[Text], margin: int = MARGIN, style: str = "dim") -> list[Text]:
+    """The lines with a margin; the first one names what they are about."""
+    return [
+        Text.assemble((f"{'' if number else name:<{margin}}", style), line, end="") for number, line in enumerate(lines)
+    ]
+
+
+def shown(lines: Iterable[Text], *, color: bool, width: int) -> str:
+    """Lines that are laid out already, as text for a terminal."""
+    console = _console(width, color=color)
+    for line in lines:
+        bare = line.copy()
+        bare.rstrip()
+        console.print(bare, soft_wrap=True)
+    file = console.file
+    assert isinstance(file, io.StringIO)
+    return file.getvalue()
+
+
+def shortened(says: str, room: int, most: int, tail: str = "") -> str:
+    """`says` and then `tail` in at most so many lines of `room` columns: cut after a sentence, else after a word, else
+    anywhere, and a mark where something was left out.
+
+    >>> shortened("Reward fell. Nobody knows why.", 24, 1, " (p=.9)")
+    'Reward fell. … (p=.9)'
+    """
+    says = says if len(says) <= 2 * room * most else says[: 2 * room * most] + "…"  # a log may hold words of a megabyte
+    if _lines(says + tail, room) <= most:
+        return says + tail
+    for parts in (SENTENCE.split(says), says.split(" ")):
+        for count in range(len(parts) - 1, 0, -1):
+            short = f"{' '.join(parts[:count])} …{tail}"
+            if _lines(short, room) <= most:
+                return short
+    return f"{says[: max(room * most - cell_len(tail) - 2, 0)]}…{tail}"
+
+
+def _lines(says: str, room: int) -> int:
+    return len(wrapped(Text(says), room))
+
+
+def _console(width: int, *, color: bool = False) -> Console:
+    return Console(
+        file=io.StringIO(),
+        width=width,
         force_terminal=color,
         no_color=not color,
-        color_system="standard" if color else None,
+        color_system="256" if color else None,
         legacy_windows=False,
         _environ={},
     )
-    for name, says in lines:
-        for number, part in enumerate(says.wrap(console, console.width - margin, overflow="fold") or [Text()]):
-            line = Text.assemble((f"{'' if number else name:<{margin}}", "dim"), part)
-            line.rstrip()
-            console.print(line, soft_wrap=True)
-    return text.getvalue()

@@ -1,9 +1,11 @@
-"""Text from a log made safe to show: it may hold anything, and a terminal obeys control characters."""
+"""Text from a log made safe to show: it may hold anything, be endless, and a terminal obeys control characters."""
 
 from __future__ import annotations
 
 import unicodedata
 
+NAME = 120  # characters that the name of a metric, a process or a key may have where it is shown
+SENTENCE = 3000  # characters that a sentence may have
 UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, invisible and direction marks, lone surrogates, line separators
 
 
@@ -13,6 +15,26 @@ def printable(text: str) -> str:
     >>> printable("run\x1b[31m7")
     'run\\x1b[31m7'
     """
+    if text.isprintable():  # which holds none of them; nearly all text is
+        return text
     return "".join(
         char.encode("unicode_escape").decode() if unicodedata.category(char) in UNSAFE else char for char in text
     )
+
+
+def line(text: str, most: int = SENTENCE) -> str:
+    r"""One line of text that shows what it holds; a long one loses its middle.
+
+    >>> line("a\x1b[31m" + "b" * 50, 12)
+    'a\\x1b[…bbbbb'
+    """
+    shown = printable(text if len(text) <= 2 * most else text[:most] + text[-most:])
+    if len(shown) <= most:
+        return shown
+    tail = (most - 1) // 2
+    return f"{shown[: most - 1 - tail]}…{shown[len(shown) - tail :]}"
+
+
+def name(text: str) -> str:
+    """A name that came from a log."""
+    return line(text, NAME)

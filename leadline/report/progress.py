@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
+from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TaskProgressColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bar
+
+from ..progress import heard_by
+from .plain import printable
+
+Piece = TypeVar("Piece")
+
+PATIENCE = 1.0  # seconds: work that is done sooner needs no bar
 
 
 class Progress:
@@ -32,3 +44,39 @@ class Progress:
 
     def advance(self) -> None:
         self._bar.advance(self._task)
+
+
+@contextmanager
+def patience() -> Iterator[None]:
+    """Shows how far the work inside is and how long it will take, once that has taken more than a second."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    began, tasks = time.monotonic(), dict[str, TaskID]()
+
+    def told(what: str, done: int, of: int) -> None:
+        if what not in tasks:
+            for earlier in tasks.values():
+                bar.update(earlier, visible=False)
+            tasks[what] = bar.add_task(escape(printable(what)), total=of)
+        bar.update(tasks[what], completed=done, total=of)
+        if time.monotonic() - began > PATIENCE:
+            bar.start()
+
+    try:
+        with heard_by(told):
+            yield
+    finally:
+        bar.stop()
+
+
+def each(work: Iterator[Piece]) -> Iterator[Piece]:
+    """The pieces of some work one after the other, with a bar for every piece that takes long."""
+    while True:
+        with patience():
+            piece = next(work, None)
+        if piece is None:
+            return
+        yield piece

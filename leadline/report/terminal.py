@@ -1,106 +1,222 @@
-"""The reading as a short text for people."""
+"""The reading on one screen: the verdict, what the curves look like, and what speaks for it, by weight."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain, pairwise, repeat
 
 from rich.text import Text
 
 from ..contract import Reading, RunSummary
 from ..reading.finding import Finding
-from .lines import field, page
+from . import palette
+from .lines import MARGIN, NARROWEST, beside, shortened, shown, wrapped
+from .panels import panels, strip
+from .pictures import pictures
+from .plain import line, name, printable
+from .words import Once, counted, curves_say, several, sure, time_says, what_was_read, would_change
 
 NAME = "terminal"
+HEIGHT = 40  # lines of a screen where there is none
+PLOT = {34: 7, 28: 5, 20: 4, 16: 3}  # lines of plot on a screen of at least so many
+EVENTS = 3  # in one screen: a run may be resumed at every step
+CUTS = (1, 2, 3, 9)  # lines a finding may take
+SERIOUS = ("critical finding", "concern")
 
-STYLES = {"note": "", "concern": "yellow", "critical": "bold red"}
-SHOWN = 6  # names a line of a short text can hold
-NOTES = 3  # notes, events and normal things each in a text of one screen
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that can be said, whole or shortened."""
+
+    name: str  # what it is about, in the margin
+    says: str
+    tail: str = ""  # never cut off
+    style: str = ""  # of the margin
+    lead: str = ""  # style of the first sentence
+    counts_as: str = ""  # what it is called where it has to be left out; empty: nobody misses it
+
+    def lines(self, room: int, most: int | None = None) -> list[Text]:
+        says = line(self.says)
+        text = f"{says}{self.tail}" if most is None else shortened(says, room, most, self.tail)
+        told = Text(text)
+        told.stylize(self.lead, 0, (text.find(". ") + 1) or len(text))
+        return beside(self.name, wrapped(told, room), style=self.style or "dim")
 
 
-def render(reading: Reading, *, color: bool = False, width: int = 100, verbose: bool = False) -> str:
-    """A screenful: the verdict, what each section has to say, findings, and what could not be checked.
+def render(
+    reading: Reading, *, color: bool = False, width: int = 100, verbose: bool = False, height: int = HEIGHT
+) -> str:
+    """A screenful. What weighs most comes first and is shortened last; what did not fit is counted.
 
     Verbose: all of it, with the probabilities behind the words."""
-    return page(_lines(reading, verbose), color=color, width=width)
+    width = max(width, NARROWEST)
+    lines = _everything(reading, width) if verbose else _one_screen(reading, width, height)
+    return shown(lines, color=color, width=width)
 
 
-def _lines(reading: Reading, verbose: bool) -> list[tuple[str, Text]]:
-    run, reward = reading.run, reading.reward
-    judgement = reading.judgement
-    lines = [field("verdict", judgement.says, style="bold")]
-    if judgement.would_change:
-        look = "" if judgement.next_look_step is None else f" Look again at step {judgement.next_look_step}."
-        lines.append(field("", f"What would change this: {'; '.join(judgement.would_change)}.{look}"))
-    lines.append(field("run", _what_was_read(run)))
-    lines.append(field("reward", f"{reward.shape}: {reward.says}" if reward.says else reward.shape, style="bold"))
-    if verbose:
-        lines.append(field("", _shares(reward.probabilities)))
-        lines += [field("reward", f"{one.name}: {one.shape} (p = {one.p:.2f})") for one in reward.others]
-    lines += _sections(reading, verbose)
-    serious = [finding for finding in reading.findings if finding.severity != "note"]
-    notes = [finding for finding in reading.findings if finding.severity == "note"]
-    lines += [_found(finding) for finding in serious]
-    lines += _some_of("note", [_found(finding) for finding in notes], verbose)
-    lines += _some_of(
-        "normal", [field("normal", f"{one.says.rstrip('.')}: {one.because}.") for one in reading.expected], verbose
-    )
-    lines += _some_of("event", [field("event", one.says) for one in run.events], verbose)
-    lines += [field("note", note) for note in run.notes]
-    if run.missing:
-        lines.append(field("missing", ", ".join(one.what for one in run.missing)))
-    if run.unread_keys:
-        lines.append(field("unread", _names(run.unread_keys)))
-    return lines
+def _one_screen(reading: Reading, width: int, height: int) -> list[Text]:
+    room = width - MARGIN
+    head = _head(reading, room, height)
+    rows = next((rows for least, rows in PLOT.items() if height >= least), 0)
+    drawn = _drawn(reading, width, rows) if rows else []
+    foot = [line for item in _foot(reading) for line in item.lines(room, 1)]
+    left = height - len(head) - len(drawn) - len(foot)
+    return [*head, *drawn, *_fit(list(_items(reading)), room, left), *foot]
 
 
-def _sections(reading: Reading, verbose: bool) -> list[tuple[str, Text]]:
-    """KL against reward, the policy loss and the machine, where they have something to say."""
-    kl, loss, machine = reading.kl_reward, reading.policy_loss, reading.resources
+def _fit(items: list[Item], room: int, left: int) -> list[Text]:
+    """Items in the order of their weight, as long as there is room; once one of a sort is left out, so is the rest of
+    its sort. The last line counts what was left out."""
+    serious = [item for item in items if item.counts_as in SERIOUS]
+    shares = _shares(serious, room, left - 1)
+    lighter = min(shares, default=CUTS[-1])
+    made = [item.lines(room, most) for item, most in zip(items, chain(shares, repeat(lighter)), strict=False)]
+    events = [item for item in items if item.counts_as == "event"]
+    if sum(map(len, made)) <= left and len(events) <= EVENTS:
+        return [line for lines in made for line in lines]
+    left -= 1
+    out: dict[str, int] = {}
     lines = []
-    if kl.says and (verbose or kl.regime not in ("undecided", "no_kl")):
-        lines.append(field("kl", f"{kl.regime}: {kl.says}"))
-    if loss.why and (verbose or loss.pattern != "undecided"):
-        lines.append(field("loss", f"{loss.pattern.replace('_', ' ')}: {loss.why}"))
-    if machine.phases:
-        shares = ", ".join(f"{name} {use.share:.0%}" for name, use in machine.phases.items())
-        slowest = f"; {machine.bottleneck} is the bottleneck" if machine.bottleneck else ""
-        lines.append(field("time", shares + slowest))
-    if verbose:
-        lines += [field("time", note) for note in machine.notes]
-        lines += [field("process", f"{one.process}: {one.effect} (p = {one.p:.2f})") for one in reading.conflicts]
-        lines += [
-            field("kl", f"steps {one.first_step} to {one.last_step}: {one.regime} (p = {one.p:.2f})")
-            for one in kl.segments
-        ]
+    for item, one in zip(items, made, strict=True):
+        if len(one) > left or out.get(item.counts_as) or item in events[EVENTS:]:
+            out[item.counts_as] = out.get(item.counts_as, 0) + 1
+        else:
+            left -= len(one)
+            lines += one
+    out.pop("", None)
+    if out:
+        says = ", ".join(f"{count} normal" if what == "normal" else counted(count, what) for what, count in out.items())
+        lines += Item("more", f"{says}: --verbose shows all", style="dim").lines(room, 1)
     return lines
 
 
-def _some_of(name: str, lines: list[tuple[str, Text]], verbose: bool) -> list[tuple[str, Text]]:
-    """All of them, or the first few and how many there are besides."""
-    if verbose or len(lines) <= NOTES + 1:
-        return lines
-    return [*lines[:NOTES], field(name, f"{len(lines) - NOTES} more (--verbose shows all)")]
+def _shares(serious: list[Item], room: int, left: int) -> list[int]:
+    """How many lines each serious finding may take: one, so that all are seen, and more where that leaves room, the
+    heaviest first."""
+    shares = [CUTS[0]] * len(serious)
+    left -= len(serious)
+    for before, most in pairwise(CUTS):
+        for place, item in enumerate(serious):
+            longer = len(item.lines(room, most)) - len(item.lines(room, shares[place]))
+            if shares[place] == before and longer <= left:
+                shares[place], left = most, left - longer
+    return shares
 
 
-def _shares(probabilities: Mapping[str, float]) -> str:
-    ranked = sorted(probabilities.items(), key=lambda item: -item[1])
-    return ", ".join(f"{word} {p:.2f}" for word, p in ranked if p >= 0.01)
+def _head(reading: Reading, room: int, height: int) -> list[Text]:
+    judgement = reading.judgement
+    tall = max(height // 3, 2)
+    lead = "bold" if judgement.verdict == "undecided" else f"bold {palette.VERDICTS[judgement.verdict].terminal}"
+    lines = Item("verdict", judgement.says or judgement.verdict, lead=lead).lines(room, tall)
+    changes = would_change(reading)
+    if changes:
+        lines += Item("", changes).lines(room, max(height // 12, 1))
+    return [*lines, *_run(reading.run, room)]
 
 
-def _what_was_read(run: RunSummary) -> str:
-    who = run.framework or "unknown framework"
-    if run.algorithm and not who.endswith(f"-{run.algorithm}"):
-        who += f" ({run.algorithm})"
-    span = "no step" if run.last_step is None else f"steps {run.first_step} to {run.last_step}"
-    plan = f" of {run.planned_steps} planned" if run.planned_steps is not None else ""
-    return f"{run.path} · {who} · {span}{plan} · {len(run.signals)} signals"
+def _run(run: RunSummary, room: int) -> list[Text]:
+    """One line; of a path that is too long the end is what tells runs apart."""
+    path, rest = printable(run.path), " · ".join(map(printable, what_was_read(run)))
+    free = room - len(rest) - 3
+    if len(path) > free:
+        path = f"…{path[len(path) - max(free - 1, 0) :]}" if free > 8 else "…"
+    return Item("run", f"{path} · {rest}").lines(room, 1)
 
 
-def _found(finding: Finding) -> tuple[str, Text]:
-    sure = f"p = {finding.p:.2f}" if finding.p < 0.995 else "p > 0.99"  # a rounded 1.00 would claim too much
-    return field(finding.severity, f"{finding.says} ({sure})", style=STYLES[finding.severity])
+def _drawn(reading: Reading, width: int, rows: int) -> list[Text]:
+    regimes = strip(reading.kl_reward.segments, width - MARGIN)
+    return [
+        *panels(pictures(reading), width=width, rows=rows),
+        *(beside("regime", [regimes]) if regimes is not None else []),
+    ]
 
 
-def _names(names: tuple[str, ...]) -> str:
-    shown = ", ".join(names[:SHOWN])
-    return shown + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+def _items(reading: Reading, *, verbose: bool = False) -> Iterator[Item]:
+    """What there is to say, by weight. Each fact once: what a finding says is not said again by its section."""
+    once = Once(reading.run.events)
+    serious = [one for one in reading.findings if one.severity != "note"]
+    notes = [one for one in reading.findings if one.severity == "note"]
+    yield from (_found(one, once) for one in serious)
+    yield from (Item(about.lower(), says) for about, says in curves_say(reading).items())
+    yield from (_found(one, once) for one in notes)
+    for expected in reading.expected:
+        yield Item("normal", f"{expected.says.rstrip('.')}: {expected.because}.", counts_as="normal")
+    for event in reading.run.events:
+        if verbose or not once.is_told(event):
+            yield Item("event", event.says, counts_as="event")
+
+
+def _found(finding: Finding, once: Once) -> Item:
+    style = "" if finding.severity == "note" else f"bold {palette.SEVERITIES[finding.severity].terminal}"
+    return Item(
+        finding.severity,
+        once.tell(finding.says),
+        f" ({sure(finding.p)})",
+        style,
+        "bold" if finding.severity == "critical" else "",
+        "critical finding" if finding.severity == "critical" else finding.severity,
+    )
+
+
+def _foot(reading: Reading) -> Iterator[Item]:
+    """What a reader has to know about the reading itself."""
+    run = reading.run
+    for note in run.notes[:2]:
+        yield Item("note", note)
+    if run.missing:
+        yield Item("missing", ", ".join(one.what for one in run.missing))
+    if run.unread_keys:
+        yield Item("unread", several(run.unread_keys))
+
+
+def _everything(reading: Reading, width: int) -> list[Text]:
+    room = width - MARGIN
+    items = [Item("verdict", reading.judgement.says or reading.judgement.verdict, lead="bold")]
+    changes = would_change(reading)
+    items += [Item("", changes)] if changes else []
+    items.append(Item("run", f"{reading.run.path} · {' · '.join(what_was_read(reading.run))}"))
+    lines = [line for item in items for line in item.lines(room)]
+    lines += _drawn(reading, width, rows=10)
+    return lines + [line for item in _in_full(reading) for line in item.lines(room)]
+
+
+def _processes(reading: Reading) -> Iterator[str]:
+    """Each process once, however many stretches of time it ran for."""
+    stretches = Counter((one.process, one.effect, one.p) for one in reading.conflicts)
+    for (process, effect, p), times in stretches.items():
+        ran = f" ({counted(times, 'interval')})" if times > 1 else ""
+        yield f"{process}{ran}: {effect} ({sure(p)})"
+
+
+def _in_full(reading: Reading) -> Iterator[Item]:
+    """The words of every section with the probabilities behind them, every finding with what it rests on."""
+    reward, kl, loss, machine = reading.reward, reading.kl_reward, reading.policy_loss, reading.resources
+    yield Item("reward", f"{reward.shape}: {reward.says}" if reward.says else reward.shape)
+    ranked = sorted(reward.probabilities.items(), key=lambda item: -item[1])
+    yield Item("", ", ".join(f"{word} {p:.2f}" for word, p in ranked if p >= 0.01))
+    yield from (Item("reward", f"{one.name}: {one.shape} ({sure(one.p)})") for one in reward.others)
+    if kl.says:
+        yield Item("kl", f"{kl.regime}: {kl.says}")
+    for one in kl.segments:
+        yield Item("", f"steps {one.first_step} to {one.last_step}: {one.regime} ({sure(one.p)})")
+    if loss.why:
+        yield Item("loss", f"{loss.pattern.replace('_', ' ')}: {loss.why}")
+    if machine.phases:
+        yield Item("time", time_says(reading, most=len(machine.phases)))
+    yield from (Item("time", note) for note in machine.notes)
+    yield from (Item("process", says) for says in _processes(reading))
+    for finding in reading.findings:
+        yield Item(finding.severity, finding.says, f" ({sure(finding.p)}; {finding.id})")
+        for evidence in finding.evidence:
+            more = f": {evidence.text}" if evidence.text else ""
+            samples = f", {counted(len(evidence.samples), 'sample')}" if evidence.samples else ""
+            yield Item("", f"{evidence.signal}, steps {evidence.first_step} to {evidence.last_step}{samples}{more}")
+    for expected in reading.expected:
+        yield Item("normal", f"{expected.says.rstrip('.')}: {expected.because}.")
+    yield from (Item("event", event.says) for event in reading.run.events)
+    yield from (Item("note", note) for note in reading.run.notes)
+    for lacking in reading.run.missing:
+        yield Item("missing", f"{lacking.what}: {lacking.why_it_matters}")
+    yield from (Item("unread", name(key)) for key in reading.run.unread_keys)

@@ -1,0 +1,97 @@
+"""What `import leadline` gives: a reading that shows itself, and gives out its numbers as arrays and frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields
+from pathlib import Path
+
+from . import contract, frames, pipeline
+from .curve.statement import Statement
+from .errors import LeadlineError
+from .portrait import Band
+from .report import markdown, notebook, plain, terminal, words
+from .run import Steps, Values
+
+
+class Reading(contract.Reading):
+    """All that Leadline says about one run. Printed it is the screen of `leadline read`, in a notebook a card.
+
+    >>> reading = read(Path(__file__).parent / "examples" / "healthy", until=40)
+    >>> steps, values = reading.series("reward/mean")
+    >>> int(steps[-1]), len(values)
+    (40, 40)
+    >>> reading
+    <Reading: continue, trl-rloo, steps 1 to 40 of 354 planned, 18 signals>
+    """
+
+    __slots__ = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all series: logged, derived from the samples, and what was not understood."""
+        return tuple(frames.all_series(self))
+
+    def series(self, name: str) -> tuple[Steps, Values]:
+        """The steps and values of one series. A step that was not logged is absent; NaN was logged as NaN."""
+        found = frames.all_series(self).get(name)
+        if found is None:
+            raise LeadlineError(
+                f"No series of this run is called {name!r}.",
+                tried=", ".join(self.names) or "the run holds none",
+                next_step="take one of these names, as in reading.series('reward/mean')",
+            )
+        return found.steps, found.values
+
+    def band(self, name: str) -> Band | None:
+        """Where the curve of a series runs, as seen and as expected; None where it holds too little to tell."""
+        self.series(name)
+        return None if self.portrait is None else self.portrait.band(name)
+
+    def statements(self, name: str | None = None) -> tuple[Statement, ...]:
+        """What can be said of the curve of one series, or of all, each with its probability."""
+        if name is not None:
+            self.series(name)
+        return frames.statements(self, name)
+
+    def to_pandas(self, what: frames.What = "series") -> frames.Frame:
+        """The series by step, the statements or the findings as a pandas frame."""
+        return frames.to_pandas(self, what)
+
+    def to_polars(self, what: frames.What = "series") -> frames.Frame:
+        """The same as a polars frame."""
+        return frames.to_polars(self, what)
+
+    def as_data(self) -> dict[str, object]:
+        """The reading as plain data, as in `leadline read --json`."""
+        return contract.as_data(self)
+
+    def __repr__(self) -> str:
+        """One line: the fields hold the whole run."""
+        return plain.printable(f"<Reading: {', '.join((self.judgement.verdict, *words.what_was_read(self.run)))}>")
+
+    def __str__(self) -> str:
+        return terminal.render(self)
+
+    def _repr_html_(self) -> str:
+        return notebook.html(self)
+
+    def _repr_markdown_(self) -> str:
+        return markdown.render(self)
+
+
+def read(
+    path: Path | str,
+    *,
+    until: int | None = None,
+    budget: int | None = None,
+    price: float | None = None,
+    mapping: Mapping[str, str] | None = None,
+    embeddings: bool = False,
+) -> Reading:
+    """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
+    `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
+    `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
+    `embeddings` also compares the answers by their meaning; it needs the extra of that name (docs/decisions/0012)."""
+    found = pipeline.read(path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings)
+    return Reading(**{one.name: getattr(found, one.name) for one in fields(found)})

@@ -1,0 +1,40 @@
+"""`leadline calibration`: how well predictions held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .screen import color, width
+
+
+@click.command("calibration")
+@click.argument("paths", type=click.Path(path_type=Path), nargs=-1)
+@click.option("--state", type=click.Path(path_type=Path), metavar="FILE", help="The state file of a watch.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON line a sort of series.")
+@click.option("--no-color", is_flag=True, help="Print plain text.")
+def verb(paths: tuple[Path, ...], state: Path | None, as_json: bool, no_color: bool) -> None:
+    """Show how well what was expected at each look held: of all watched runs, or of finished runs at PATHS, replayed.
+
+    Example: leadline calibration outputs/*
+    """
+    from ..live import calibration
+    from ..live.words import calibration_lines
+    from ..report.data import dump
+    from ..report.lines import page
+    from ..report.progress import Progress
+
+    if paths and state is not None:
+        raise click.UsageError("give finished runs or the state file of a watch, not both")
+    if paths:
+        with Progress("replaying") as bar:
+            scored = calibration.of_finished(paths, started=bar.expect, done=bar.advance)
+    else:
+        scored = calibration.of_watches(state)
+    found = calibration.calibrations(scored)
+    if as_json:
+        for one in found:
+            click.echo(dump(calibration.as_data(one), lines=True), nl=False)
+    else:
+        click.echo(page(calibration_lines(found), color=color(no_color), width=width()), nl=False)

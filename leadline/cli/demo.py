@@ -1,0 +1,88 @@
+"""`leadline demo`: three bundled real runs, one screen each."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+
+import click
+
+from .screen import color, height, width
+
+SMALL = 30  # lines of a screen that has room for little
+PROMPT = 2  # lines: the question whether to go on, and one to part it from the rest
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A run, a step at which it is read, one before it at which something else was said, and what to look at."""
+
+    run: str
+    before: int
+    until: int
+    look: str
+
+
+SCENES = (
+    Scene(
+        "healthy",
+        30,
+        250,
+        "A sound run with a third of its plan to go. Look at how little the rest may still buy, and at what looks odd "
+        "in it and is normal.",
+    ),
+    Scene(
+        "collapsed",
+        200,
+        230,
+        "A run that learned well until its learning rate was raised 30 times, 27 steps ago. Look at the step of the "
+        "fall, the cause that is named, and the step to go back to.",
+    ),
+    Scene(
+        "hacked",
+        60,
+        300,
+        "A run whose reward pays for any answer that contains the right number. Reward and held-out score look sound; "
+        "look at what is said of the samples.",
+    ),
+)
+
+
+@click.command("demo")
+@click.option("--no-wait", is_flag=True, help="Do not wait for Enter between the runs.")
+@click.option("--no-color", is_flag=True, help="Print plain text.")
+def verb(no_wait: bool, no_color: bool) -> None:
+    """Read three bundled real runs one after the other: a healthy, a collapsed and a hacked one.
+
+    Example: leadline demo --no-wait
+    """
+    waits = not no_wait and sys.stdin.isatty() and sys.stdout.isatty()
+    with as_file(files("leadline") / "examples") as examples:
+        for number, scene in enumerate(SCENES, 1):
+            click.echo("\n".join(_shown(scene, str(examples), number, no_color=no_color)))
+            if waits and number < len(SCENES):
+                click.prompt("Enter shows the next one", default="", show_default=False, prompt_suffix=" ")
+    click.echo("Your own: leadline read PATH, a log file or the output folder of a run.")
+
+
+def _shown(scene: Scene, examples: str, number: int, *, no_color: bool) -> Iterator[str]:
+    from .. import pipeline
+    from ..report import lines, terminal
+    from ..report.progress import each
+
+    path, colored, wide, high = f"{examples}/{scene.run}", color(no_color), width(), height()
+    before, now = each(pipeline.read(path, until=step) for step in (scene.before, scene.until))
+    said = f"at step {scene.before}: {before.judgement.says}"
+    page = lines.page(
+        [
+            lines.field(f"{number} of {len(SCENES)}", scene.look, "bold"),
+            lines.field("at first", lines.shortened(said, wide - lines.MARGIN, 2 if high > SMALL else 1)),
+            lines.field("now", f"leadline read {path} --until {scene.until}"),
+        ],
+        color=colored,
+        width=wide,
+    )
+    yield page.rstrip("\n")
+    yield terminal.render(now, color=colored, width=wide, height=high - page.count("\n") - PROMPT)

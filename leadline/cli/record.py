@@ -1,0 +1,56 @@
+"""`leadline record`: write down what the machine does while a run goes on."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+
+import click
+
+from ..report.plain import printable
+
+
+@click.command("record")
+@click.argument("path", type=click.Path(path_type=Path), default=".")
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0.1),
+    default=2.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Sample so often.",
+)
+@click.option("--for", "seconds", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after that long.")
+@click.option(
+    "--largest",
+    type=click.FloatRange(min=0.001),
+    default=64.0,
+    show_default=True,
+    metavar="MB",
+    help="Size of each file; a full one is thinned to every second sample.",
+)
+def verb(path: Path, every: float, seconds: float | None, largest: float) -> None:
+    """Record GPUs, processes and phases beside the run at PATH, until Ctrl-C. PATH is the run's folder or its log.
+
+    Example: leadline record outputs/grpo-run &
+    """
+    from ..recorder import Recorder
+
+    folder = path if path.is_dir() else path.absolute().parent
+    recorder = Recorder(folder, log=path, every=every, largest=int(largest * 1e6))
+    said = 0
+
+    def end(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGTERM, end)
+    click.echo(f"recording every {every:g} s into {printable(', '.join(str(file) for file in recorder.files))}")
+    for note in recorder.notes:
+        click.echo(printable(note), err=True)
+    said = len(recorder.notes)
+    try:
+        recorder.run(seconds)
+    except KeyboardInterrupt:
+        recorder.stop()
+    for note in recorder.notes[said:]:
+        click.echo(printable(note), err=True)

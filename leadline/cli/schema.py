@@ -1,0 +1,16 @@
+"""`leadline schema`: the JSON Schema of what `leadline read --json` prints."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+
+import click
+
+
+@click.command("schema")
+def verb() -> None:
+    """Print the JSON Schema of `leadline read --json`, schema 1.
+
+    Example: leadline schema > leadline-schema-1.json
+    """
+    click.echo((files("leadline") / "schema-1.json").read_text(encoding="utf-8"), nl=False)

@@ -1,0 +1,91 @@
+"""`leadline watch`: read runs while they train."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from .screen import color
+
+
+@click.command("watch")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--headless", is_flag=True, help="Print a line a look instead of the live view, as for a service.")
+@click.option(
+    "--state",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Keep what is remembered there; below ~/.local/state/leadline when not given.",
+)
+@click.option(
+    "--every",
+    type=click.FloatRange(min=0.1),
+    metavar="SECONDS",
+    help="Look at least so often while rows come in, beside the looks that are due by themselves.",
+)
+@click.option(
+    "--tell",
+    multiple=True,
+    metavar="CHANNEL",
+    help="Send alerts there: stdout, desktop, webhook:$NAME, slack:$NAME, discord:$NAME, mail:ADDRESS, command:...",
+)
+@click.option("--act", metavar="ORDER", help="Stop the run when the bar for that is reached (docs/live.md).")
+@click.option("--really", is_flag=True, help="Act on the first occasion too, which else is a dry run.")
+@click.option(
+    "--answer", type=click.Path(path_type=Path), metavar="FILE", help="Write what the last look said to FILE, as JSON."
+)
+@click.option(
+    "--metrics-port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve Prometheus metrics on this machine."
+)
+@click.option("--record", is_flag=True, help="Record what the machine does, as `leadline record` does.")
+@click.option("--budget", type=click.IntRange(min=1), metavar="STEPS", help="As for `leadline read`.")
+@click.option("--price", type=click.FloatRange(min=0), metavar="SHARE", help="As for `leadline read`.")
+@click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="As for `leadline read`.")
+@click.option("--no-color", is_flag=True, help="Draw without colour.")
+def verb(
+    paths: tuple[str, ...],
+    headless: bool,
+    state: Path | None,
+    every: float | None,
+    tell: tuple[str, ...],
+    act: str | None,
+    really: bool,
+    answer: Path | None,
+    metrics_port: int | None,
+    record: bool,
+    budget: int | None,
+    price: float | None,
+    told: tuple[str, ...],
+    no_color: bool,
+) -> None:
+    """Follow the runs at PATHS while they train, and look at them again when there is something new to say.
+
+    Paths that are not there yet are waited for. SIGUSR1, or the key l, asks for a look now.
+
+    Example: leadline watch outputs/* --tell 'slack:$SLACK_URL'
+    """
+    from ..live.session import Options, run
+    from ..sources.mapping import parse_mapping
+
+    if "-" in paths:
+        raise click.UsageError("a watch follows files; pass the log itself instead of -")
+    run(
+        Options(
+            paths=tuple(dict.fromkeys(paths)),
+            state=state,
+            headless=headless or not sys.stdout.isatty(),
+            every=every,
+            mapping=parse_mapping(told),
+            budget=budget,
+            price=price,
+            tell=tell,
+            act=act,
+            really=really,
+            answer=answer,
+            metrics_port=metrics_port,
+            record=record,
+            color=color(no_color),
+        )
+    )

@@ -1,0 +1,104 @@
+"""One clock for several runs: steps, time spent training, or tokens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..run import Run, Series
+
+Floats = NDArray[np.float64]
+Unit = Literal["step", "time", "tokens"]
+
+UNITS: tuple[Unit, ...] = ("step", "time", "tokens")
+SURELY = 10  # points in a row that rise: what one step takes does not do that
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clock:
+    """What the clock showed when each step was done."""
+
+    steps: Floats  # increasing
+    shown: Floats  # increasing
+    says: str  # what it was read from
+
+    def steps_at(self, shown: Floats) -> Floats:
+        """The step that was done when the clock showed so much."""
+        steps: Floats = np.interp(shown, self.shown, self.steps)
+        return steps
+
+    def at(self, step: float) -> float:
+        return float(np.interp(step, self.steps, self.shown))
+
+
+def clock_of(run: Run, unit: Unit) -> Clock | None:
+    """The clock of a run in that unit; None where its log does not tell."""
+    if unit == "step":
+        first, last = float(run.first_step or 0), float(run.last_step or 0)
+        ends = np.array([first, max(last, first + 1)])
+        return Clock(ends, ends, "steps")
+    return _time(run) if unit == "time" else _tokens(run)
+
+
+def _time(run: Run) -> Clock | None:
+    """Seconds spent on steps. Time between a crash and a restart is nobody's training, so what each step took comes
+    before a running total, and the times of log rows come last."""
+    return (
+        _summed(run.get("time/step"), "the time of each step")
+        or _counted(run.get("time/total") or run.get("time/since_start"), "the running time in the log")
+        or _dated(run)
+    )
+
+
+def _tokens(run: Run) -> Clock | None:
+    return _counted(run.get("progress/tokens_total"), "the running count of tokens") or _summed(
+        run.get("progress/tokens_step"), "the tokens of each step"
+    )
+
+
+def _summed(series: Series | None, says: str) -> Clock | None:
+    """A clock from what each step took; steps that were not logged took as much as the next one that was."""
+    if series is None:
+        return None
+    usable = series.finite & (series.values > 0)
+    steps, values = series.steps[usable].astype(np.float64), series.values[usable]
+    if len(steps) < 2:
+        return None
+    if len(values) >= SURELY and bool(np.all(np.diff(values) > 0)):  # a running total under another name
+        return _advancing(steps, values, says)
+    gaps = np.diff(steps, prepend=steps[0] - 1)
+    return Clock(steps, np.cumsum(values * gaps), says)
+
+
+def _counted(series: Series | None, says: str) -> Clock | None:
+    """A clock from a running total. One that starts anew after a restart goes on from where it was."""
+    if series is None:
+        return None
+    usable = series.finite
+    steps, shown = series.steps[usable].astype(np.float64), series.values[usable]
+    return _advancing(steps, shown, says)
+
+
+def _dated(run: Run) -> Clock | None:
+    dated = [one for one in run.series if one.walls is not None and np.isfinite(one.walls).sum() > 1]
+    if not dated:
+        return None
+    longest = max(dated, key=lambda one: one.points)
+    assert longest.walls is not None  # for the type checker: only dated ones were kept
+    known = np.isfinite(longest.walls)
+    walls = longest.walls[known] - longest.walls[known][0]
+    return _advancing(longest.steps[known].astype(np.float64), walls, "the times of the log rows")
+
+
+def _advancing(steps: Floats, shown: Floats, says: str) -> Clock | None:
+    if len(steps) < 2:
+        return None
+    gains = np.diff(shown, prepend=0.0)
+    total = np.cumsum(np.where(gains < 0, np.maximum(shown, 0.0), gains))  # fell: it was set back to zero
+    ahead = np.concatenate([[True], np.diff(np.maximum.accumulate(total)) > 0])
+    if ahead.sum() < 2:
+        return None
+    return Clock(steps[ahead], total[ahead], says)

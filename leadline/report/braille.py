@@ -1,0 +1,163 @@
+"""Small plots in text: points and lines as braille dots, eight to a cell, and bands as shaded cells behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from rich.text import Text
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+ACROSS, DOWN = 2, 4  # dots in a cell
+BLANK = 0x2800  # the braille cell without a dot; the bits of its dots by row and column:
+BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
+SHADE = "░"
+NOW = "┊"
+STRAY = 0.01  # of the points at either end: they may lie outside of the frame, and are drawn at its edge
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Points:
+    """Dots where the values are, joined to a line where asked for. What is not finite is left out."""
+
+    steps: Floats
+    values: Floats
+    style: str = ""
+    joined: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Area:
+    """What lies between two lines."""
+
+    steps: Floats
+    low: Floats
+    high: Floats
+    style: str = "dim"
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What a plot shows: so many cells, and the steps and values at its edges."""
+
+    width: int
+    height: int
+    steps: tuple[float, float]
+    values: tuple[float, float]
+
+    def across(self, steps: Floats) -> Floats:
+        """Where steps lie, in dots from the left."""
+        return _scaled(steps, self.steps, self.width * ACROSS - 1)
+
+    def down(self, values: Floats) -> Floats:
+        """Where values lie, in dots from the top; beyond the frame is at its edge."""
+        last = self.height * DOWN - 1
+        return np.clip(last - _scaled(values, self.values, last), 0, last)
+
+
+def frame(marks: Sequence[Points | Area], *, width: int, height: int) -> Frame | None:
+    """A frame about the marks: whole bands, and all but stray points. None where there is nothing to draw."""
+    steps = [_finite(one.steps) for one in marks]
+    values = [_most(one.values) if isinstance(one, Points) else _finite(one.low, one.high) for one in marks]
+    if not any(len(one) for one in steps) or not any(len(one) for one in values):
+        return None
+    return Frame(width, height, _ends(np.concatenate(steps)), _ends(np.concatenate(values)))
+
+
+def draw(marks: Sequence[Points | Area], frame: Frame, *, now: float | None = None) -> list[Text]:
+    """The marks as lines of text, later ones over earlier ones, dots over bands. `now`: a line from top to bottom at
+    that step where nothing else is drawn; what lies right of it is expected, not seen."""
+    dots = np.zeros((frame.height, frame.width), dtype=np.int64)
+    glyphs = np.full((frame.height, frame.width), " ")
+    styles = np.full((frame.height, frame.width), "", dtype=object)
+    if now is not None and frame.steps[0] <= now < frame.steps[1]:
+        column = int(frame.across(np.array([now]))[0]) // ACROSS
+        glyphs[:, column], styles[:, column] = NOW, "dim"
+    for one in marks:
+        if isinstance(one, Area):
+            covered = _covered(one, frame)
+            glyphs[covered], styles[covered] = SHADE, one.style
+    for one in marks:
+        if isinstance(one, Points):
+            own = _dots(one, frame)
+            dots |= own
+            styles[own > 0] = one.style
+    glyphs = np.where(dots > 0, _braille(dots), glyphs)
+    return [_line(row, looks) for row, looks in zip(glyphs.tolist(), styles.tolist(), strict=True)]
+
+
+def _covered(area: Area, frame: Frame) -> Flags:
+    """The cells an area touches; at least one in every column it reaches."""
+    fine = np.isfinite(area.low) & np.isfinite(area.high)
+    covered = np.zeros((frame.height, frame.width), dtype=bool)
+    if not fine.any():
+        return covered
+    place = frame.across(area.steps[fine])
+    columns = np.arange(max(int(place[0] // ACROSS), 0), min(int(place[-1] // ACROSS) + 1, frame.width))
+    middle = columns * ACROSS + (ACROSS - 1) / 2
+    top, bottom = (
+        np.round(np.interp(middle, place, frame.down(edge[fine]))).astype(np.int64) // DOWN
+        for edge in (area.high, area.low)
+    )
+    rows = np.arange(frame.height)[:, None]
+    covered[:, columns] = (rows >= top) & (rows <= bottom)
+    return covered
+
+
+def _dots(points: Points, frame: Frame) -> NDArray[np.int64]:
+    """The braille bits of the points in every cell."""
+    fine = np.isfinite(points.values)
+    across, down = frame.across(points.steps[fine]), frame.down(points.values[fine])
+    if points.joined and len(across) > 1:
+        places = np.arange(np.ceil(across[0]), np.floor(across[-1]) + 1)
+        across, down = places, np.interp(places, across, down)
+    column, row = np.round(across).astype(np.int64), np.round(down).astype(np.int64)
+    inside = (column >= 0) & (column < frame.width * ACROSS)
+    column, row = column[inside], row[inside]
+    bits = np.zeros((frame.height, frame.width), dtype=np.int64)
+    np.bitwise_or.at(bits, (row // DOWN, column // ACROSS), BITS[row % DOWN, column % ACROSS])
+    return bits
+
+
+def _braille(dots: NDArray[np.int64]) -> NDArray[np.str_]:
+    glyphs: NDArray[np.str_] = np.array([chr(BLANK + bits) for bits in dots.ravel()]).reshape(dots.shape)
+    return glyphs
+
+
+def _line(glyphs: list[str], styles: list[str]) -> Text:
+    line = Text()
+    for glyph, style in zip(glyphs, styles, strict=True):
+        line.append(glyph, style)
+    return line
+
+
+def _scaled(values: Floats, ends: tuple[float, float], most: float) -> Floats:
+    """0 at the one end, `most` at the other. Halves, because the difference of huge ends may not be a number."""
+    low, high = (end / 2 for end in ends)
+    if high <= low:
+        return np.full(len(values), most / 2)
+    scaled: Floats = (values / 2 - low) / (high - low) * most
+    return scaled
+
+
+def _most(values: Floats) -> Floats:
+    """Where nearly all of the values lie."""
+    values = _finite(values)
+    if not len(values):
+        return values
+    most: Floats = np.quantile(values, [STRAY, 1 - STRAY], method="nearest")
+    return most
+
+
+def _finite(*values: Floats) -> Floats:
+    every: Floats = np.concatenate([np.asarray(one, dtype=np.float64) for one in values])
+    finite: Floats = every[np.isfinite(every)]
+    return finite
+
+
+def _ends(values: Floats) -> tuple[float, float]:
+    return float(values.min()), float(values.max())

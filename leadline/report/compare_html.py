@@ -1,0 +1,123 @@
+"""A comparison as one HTML file that needs nothing else: what differs, every series of every group, what may be why."""
+
+from __future__ import annotations
+
+from .. import __version__
+from ..compare import Comparison
+from ..compare.comparison import Compared, Difference, RunCompared
+from ..compare.words import moment
+from ..reading.reward import number
+from . import palette
+from .html.page import assemble
+from .html.text import line, name
+from .numbers import short
+
+FRAME = "static/compare.html"
+SCRIPTS = ("static/base.js", "static/clock.js", "static/charts.js", "static/frame.js", "static/compare.js")
+MINUTE = 60.0
+TOLD = {"final": "told apart", "on the way": "apart on the way", "no": "not told apart"}
+
+
+def page(comparison: Comparison) -> str:
+    """The whole page. The same comparison gives the same bytes."""
+    return assemble(payload(comparison), title=" and ".join(comparison.groups), frame=FRAME, scripts=SCRIPTS)
+
+
+def payload(comparison: Comparison) -> dict[str, object]:
+    """The data of the page. All text in it is safe to show as text."""
+    ticks = MINUTE if comparison.clock == "time" else 1.0  # a clock of minutes can be read off an axis
+    first = min(float(one.grid[0]) for one in comparison.series) / ticks
+    last = max(float(one.grid[-1]) for one in comparison.series) / ticks
+    groups = list(comparison.groups)
+    return {
+        "version": __version__,
+        "unit": {"step": "step", "time": "minutes", "tokens": "tokens"}[comparison.clock],
+        "span": [first, last],
+        "marks": {"now": None, "beside": [], "events": [], "checkpoints": [], "peak": None, "best": None},
+        "headline": line(comparison.headline, 200),
+        "says": [line(one) for one in comparison.says],
+        "by": name(comparison.by.name),
+        "groups": [_group(comparison, group, place) for place, group in enumerate(groups)],
+        "charts": [_chart(comparison, one, groups, ticks) for one in comparison.series],
+        "settings": [
+            {
+                "name": name(one.name),
+                "marks": one.marks_groups,
+                "values": [_values(one.values.get(group, ())) for group in groups],
+            }
+            for one in comparison.settings
+        ],
+        "warnings": [line(one) for one in comparison.warnings],
+        "left_out": [line(f"{one.name}: {one.why}") for one in comparison.left_out],
+        "grouped": line(comparison.grouped),
+        "clock": "" if comparison.clock == "step" else line(comparison.clock_says),
+        "runs": [_run(one) for one in comparison.runs],
+    }
+
+
+def _run(one: RunCompared) -> list[object]:
+    place = line(one.path, 300)
+    return [name(one.name), name(one.group), place, name(one.framework or "unknown"), one.first_step, one.last_step]
+
+
+def colour(place: int) -> str:
+    return f"phase-{place % len(palette.PHASES)}"
+
+
+def _group(comparison: Comparison, group: str, place: int) -> dict[str, object]:
+    by = comparison.by
+    one = next(one for one in by.standings if one.name == group)
+    return {
+        "name": name(group),
+        "colour": colour(place),
+        "runs": len(one.runs),
+        "final": f"{number(one.final)} ({number(one.interval[0])} to {number(one.interval[1])})",
+        "best": f"{number(one.best)} at {moment(one.best_at, comparison.clock)}",
+        "verdict": _verdict(by, group),
+    }
+
+
+def _verdict(by: Compared, group: str) -> str:
+    """How a group stands to the first."""
+    pair = next((one for one in by.differences if one.first == by.standings[0].name and one.second == group), None)
+    if pair is None:
+        return ""
+    own = "" if pair.beyond_seeds or pair.told == "no" else ", by the runs' own noise"
+    return f"{number(pair.final.size)}, {TOLD[pair.told]}{own}"
+
+
+def _chart(comparison: Comparison, one: Compared, groups: list[str], ticks: float) -> dict[str, object]:
+    bands = [{key: short(getattr(one.bands[group], key)) for key in ("low", "middle", "high")} for group in groups]
+    members = [
+        {"group": place, "name": name(run), "y": short(one.middles[run])}
+        for place, group in enumerate(groups)
+        for run in comparison.groups[group]
+        if len(comparison.groups[group]) > 1
+    ]
+    return {
+        "name": name(one.name),
+        "keys": [name(key) for key in one.keys],
+        "x": short(one.grid / ticks),
+        "bands": bands,
+        "runs": members,
+        "pairs": [_pair(pair, groups, ticks) for pair in sorted(one.differences, key=lambda pair: pair.chance)],
+    }
+
+
+def _pair(pair: Difference, groups: list[str], ticks: float) -> dict[str, object]:
+    return {
+        "groups": [groups.index(pair.first), groups.index(pair.second)],
+        "told": pair.told,
+        "word": TOLD[pair.told],
+        "seeds": pair.beyond_seeds,
+        "says": line(pair.says),
+        "sure": None if pair.sure_from is None else pair.sure_from / ticks,
+        "opens": None if pair.opens is None else [at / ticks for at in pair.opens],
+    }
+
+
+def _values(values: tuple[object, ...]) -> str:
+    told = [
+        "not set" if value is None else number(value) if isinstance(value, float) else str(value) for value in values
+    ]
+    return line(" | ".join(dict.fromkeys(told)), 200) if told else "not known"

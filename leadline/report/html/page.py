@@ -1,0 +1,93 @@
+"""One file from its parts: the frame, the style, the charting library, our scripts and the data."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import re
+from functools import cache
+from importlib.resources import files
+
+from ... import __version__
+from .. import palette
+from .text import embedded, line
+
+MARK = re.compile(r"\{\{(\w+)\}\}")
+FRAME = "static/page.html"
+STYLES = ("vendor/uPlot.min.css", "static/style.css")
+SCRIPTS = (
+    "static/base.js",
+    "static/clock.js",
+    "static/charts.js",
+    "static/panels.js",
+    "static/strip.js",
+    "static/path.js",
+    "static/machine.js",
+    "static/story.js",
+    "static/samples.js",
+    "static/frame.js",
+    "static/page.js",
+)  # in this order: each uses those before it
+
+
+def assemble(data: object, *, title: str, frame: str = FRAME, scripts: tuple[str, ...] = SCRIPTS) -> str:
+    """The page around its data. The browser is told to run and to load nothing but what is written here."""
+    style, library, script = _style(), _part("vendor/uPlot.iife.min.js"), _script(scripts)
+    rules = (
+        f"default-src 'none'; script-src {_hash(library)} {_hash(script)}; style-src {_hash(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "rules": rules,
+        "title": html.escape(line(title, 200)),
+        "version": html.escape(__version__),
+        "style": style,
+        "library": library,
+        "script": script,
+        "data": embedded(data),
+    }
+    return MARK.sub(lambda mark: parts[mark[1]], _part(frame))  # in one pass: a log may hold marks too
+
+
+@cache
+def _part(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+@cache
+def _style() -> str:
+    return "\n".join([_colours(), *map(_part, STYLES)])
+
+
+@cache
+def _script(scripts: tuple[str, ...]) -> str:
+    return "(() => {\n" + "\n".join(map(_part, scripts)) + "})();\n"
+
+
+def _colours() -> str:
+    """The palette as custom properties: light, dark where the system asks for it, and either when the reader does."""
+    light, dark = ("".join(f"--{name}: {shade[ground]};" for name, shade in _named().items()) for ground in range(2))
+    return (
+        f":root {{ color-scheme: light; {light} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root:not([data-theme=light]) {{ color-scheme: dark; {dark} }} }}\n"
+        f":root[data-theme=dark] {{ color-scheme: dark; {dark} }}\n"
+        f"@media print {{ :root:root:root {{ color-scheme: light; {light} }} }}"
+    )
+
+
+def _named() -> dict[str, palette.Shade]:
+    return {
+        "ground": palette.GROUND,
+        "ink": palette.INK,
+        "quiet": palette.QUIET,
+        **{f"role-{name}": shade for name, shade in palette.ROLES.items()},
+        **{f"regime-{name.replace('/', '-')}": shade for name, shade in palette.REGIMES.items()},
+        **{f"severity-{name}": shade for name, shade in palette.SEVERITIES.items()},
+        **{f"verdict-{name}": shade for name, shade in palette.VERDICTS.items()},
+        **{f"phase-{place}": shade for place, shade in enumerate(palette.PHASES)},
+    }
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

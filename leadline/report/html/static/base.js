@@ -1,0 +1,64 @@
+"use strict";
+// What every part uses: the data, elements whose text is only ever text, numbers, colours.
+
+const DATA = JSON.parse(document.getElementById("data").textContent);
+
+const at = (id) => document.getElementById(id);
+
+/** An element. Strings among the children become text, never markup. */
+function make(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "on") {
+      for (const [event, handler] of Object.entries(value)) element.addEventListener(event, handler);
+    } else {
+      element.setAttribute(name, value === true ? "" : String(value));
+    }
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child === null || child === undefined || child === false || child === "") continue;
+    element.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return element;
+}
+
+const empty = (sentence) => make("p", { class: "empty" }, sentence);
+
+/** A number as a person would write it: `digits` significant ones, an exponent only where nobody would do without. */
+function number(value, digits = 3) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return "none";
+  const size = Math.abs(value);
+  if (size !== 0 && (size < 1e-4 || size >= 1e6))
+    return value.toExponential(Math.max(digits - 1, 0)).replace("e+", "e");
+  if (size >= 1000) return Math.round(value).toLocaleString("en-US").replaceAll(",", "\u202f");
+  return String(Number(value.toPrecision(digits)));
+}
+
+const steps = (value) => Math.round(value).toLocaleString("en-US").replaceAll(",", "\u202f");
+const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 2 });
+const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+const UNIT = DATA.unit || "step"; // what the clock counts
+const moment = (value) => (UNIT === "step" ? `step ${steps(value)}` : `${steps(value)} ${UNIT}`);
+const span = (from, to) =>
+  from === to
+    ? moment(from)
+    : `${UNIT === "step" ? "steps " : ""}${steps(from)} to ${UNIT === "step" ? steps(to) : moment(to)}`;
+
+// Colours are custom properties of the style sheet; canvases ask for them by name.
+const root = document.documentElement;
+let known = new Map();
+
+function colour(name) {
+  if (!known.has(name)) known.set(name, getComputedStyle(root).getPropertyValue(`--${name}`).trim() || "#888888");
+  return known.get(name);
+}
+
+function shade(name, alpha) {
+  const hex = colour(name);
+  const part = (first) => parseInt(hex.slice(first, first + 2), 16);
+  return `rgba(${part(1)}, ${part(3)}, ${part(5)}, ${alpha})`;
+}
+
+const darkWanted = window.matchMedia("(prefers-color-scheme: dark)");
+const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : darkWanted.matches);

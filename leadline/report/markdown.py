@@ -1,0 +1,97 @@
+"""The reading as Markdown for pull requests and chats: bold, lists and code only, since chats know little more."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from ..contract import Reading
+from .lines import MARGIN, shown
+from .panels import panels, strip
+from .pictures import pictures
+from .plain import line
+from .words import Once, curves_say, lead, several, sure, what_was_read, would_change
+
+NAME = "markdown"
+
+# Only where it would be obeyed: a chat shows the backslashes.
+SPECIAL = re.compile(r"[\\`*\[\]~$]|<(?=[\w/!?])|&(?=#?\w+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
+START = re.compile(r"^([#>+=-]|\d+(?=[.)]))")  # what makes a heading, a quote or a list of a line that begins with it
+PINGS = re.compile(r"(?<=[@#])(?=\w)")  # a name or number after these calls somebody, or links an issue
+ROWS = 6  # lines of plot where there are no files
+
+
+def render(
+    reading: Reading,
+    *,
+    color: bool = False,
+    width: int = 100,
+    verbose: bool = False,
+    plots: Sequence[tuple[str, str]] = (),
+) -> str:
+    """Verdict, plots, findings, what is normal here, what was missing. `plots`: what each shows, and its address;
+    without any, small ones are drawn in text."""
+    return "\n\n".join(_parts(reading, plots, verbose)) + "\n"
+
+
+def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) -> Iterator[str]:
+    run = reading.run
+    first, rest = lead(reading)
+    yield f"**{text(first)}** {text(rest)}".strip()
+    changes = would_change(reading)
+    if changes:
+        yield text(changes)
+    yield f"{code(run.path)} · {' · '.join(map(text, what_was_read(run)))}"
+    if plots:
+        yield "\n".join(f"![{text(says)}]({address})" for says, address in plots)
+    else:
+        yield from _in_text(reading)
+    once = Once(run.events)
+    yield from _list(
+        "Findings", [f"**{one.severity}** {text(once.tell(one.says))} ({sure(one.p)})" for one in reading.findings]
+    )
+    yield from _list("Curves", [f"**{about}** {text(says)}" for about, says in curves_say(reading).items()])
+    yield from _list("Normal here", [text(f"{one.says.rstrip('.')}: {one.because}.") for one in reading.expected])
+    events = [event for event in run.events if verbose or not once.is_told(event)]
+    yield from _list("Events", [text(event.says) for event in events], most=None if verbose else 8)
+    yield from _list("About this reading", [text(note) for note in run.notes])
+    if run.missing:
+        yield f"Missing: {text(', '.join(one.what for one in run.missing))}."
+    if run.unread_keys:
+        yield f"Not understood: {text(several(run.unread_keys))}."
+
+
+def _in_text(reading: Reading) -> Iterator[str]:
+    lines = panels(pictures(reading), width=100, rows=ROWS)
+    regimes = strip(reading.kl_reward.segments, 100 - MARGIN)
+    if regimes is not None:
+        lines.append(regimes.copy())
+        lines[-1].pad_left(MARGIN)
+    if lines:
+        yield f"```text\n{shown(lines, color=False, width=100)}```"
+
+
+def _list(title: str, items: Sequence[str], most: int | None = None) -> Iterator[str]:
+    if items:
+        more = [f"{len(items) - most} more"] if most is not None and len(items) > most else []
+        yield "\n".join([f"**{title}**", "", *(f"- {item}" for item in [*items[:most], *more])])
+
+
+def text(says: str) -> str:
+    r"""Text that may quote a log, so that it is shown as it stands and calls nobody.
+
+    >>> text("a_b <b> *x* `c` p < .01")
+    'a_b \\<b> \\*x\\* \\`c\\` p < .01'
+    """
+    plain = SPECIAL.sub(lambda found: f"\\{found[0]}", line(says).strip())
+    return PINGS.sub(
+        "\u200b", START.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", plain)
+    )
+
+
+def code(says: str) -> str:
+    """The same as code: in more backticks than it holds in a row."""
+    says = line(says)
+    fence = "`" * (max(map(len, re.findall("`+", says)), default=0) + 1)
+    space = " " if "`" in says or not says.strip() else ""
+    return f"{fence}{space}{says}{space}{fence}"

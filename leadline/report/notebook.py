@@ -1,0 +1,67 @@
+"""The reading where a notebook shows it: a card without script, styled in place: notebooks share one page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from ..contract import Reading
+from . import palette
+from .pictures import pictures, span
+from .plain import line
+from .svg import svg
+from .words import Once, lead, sure, what_was_read, would_change
+
+CARD = (
+    f"background:{palette.GROUND.light};color:{palette.INK.light};font:14px/1.45 system-ui,sans-serif;"
+    "max-width:46em;padding:1em 1.2em;border:1px solid #d5d9df;border-radius:8px;overflow-wrap:anywhere"
+)
+QUIET = f"color:{palette.QUIET.light};font-size:13px"
+
+
+def html(reading: Reading) -> str:
+    """Verdict, plots and findings; the rest folded away."""
+    return f'<div style="{CARD}">{"".join(_parts(reading))}</div>'
+
+
+def _parts(reading: Reading) -> Iterator[str]:
+    run, judgement = reading.run, reading.judgement
+    first, rest = lead(reading)
+    color = palette.VERDICTS[judgement.verdict].light
+    yield f'<p style="margin:0 0 .4em"><strong style="color:{color}">{text(first)}</strong> {text(rest)}</p>'
+    changes = would_change(reading)
+    if changes:
+        yield f'<p style="margin:0 0 .4em">{text(changes)}</p>'
+    yield f'<p style="margin:0 0 .8em;{QUIET}">{text(" · ".join((run.path, *what_was_read(run))))}</p>'
+    drawn = pictures(reading)
+    for one in drawn:
+        picture = svg(one, span(drawn)).replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
+        yield f"<div>{picture}</div>"
+    once = Once(run.events)
+    yield from _list(
+        [
+            f'<strong style="color:{palette.SEVERITIES[one.severity].light}">{one.severity}</strong> '
+            f"{text(once.tell(one.says))} <span style='{QUIET}'>({sure(one.p)})</span>"
+            for one in reading.findings
+        ]
+    )
+    rest_of_it = [
+        *(f"{text(one.says.rstrip('.'))}: {text(one.because)}." for one in reading.expected),
+        *(text(event.says) for event in run.events if not once.is_told(event)),
+        *map(text, run.notes),
+        *(f"missing: {text(one.what)}; {text(one.why_it_matters)}" for one in run.missing),
+    ]
+    if rest_of_it:
+        yield f'<details style="{QUIET}"><summary>Normal here, events, what was missing</summary>'
+        yield from _list(rest_of_it)
+        yield "</details>"
+
+
+def _list(items: list[str]) -> Iterator[str]:
+    if items:
+        yield f'<ul style="margin:.6em 0;padding-left:1.3em">{"".join(f"<li>{item}</li>" for item in items)}</ul>'
+
+
+def text(says: str) -> str:
+    """Text that may quote a log, as text."""
+    return escape(line(says))

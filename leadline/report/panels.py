@@ -1,0 +1,118 @@
+"""Reward, held-out reward and KL as small plots beside one another, and the regimes over the run as a strip."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+from rich.text import Text
+
+from ..reading.kl_and_reward import Regime
+from ..reading.reward import number
+from . import palette
+from .braille import Frame, draw
+from .lines import MARGIN
+from .pictures import Picture, span
+from .words import sure
+
+GAP = 2  # columns between two panels
+TIGHT = 12  # columns of dots: with fewer a panel says nothing
+ARROWS = {"rising": "↗", "stable": "→", "flat": "→", "falling": "↘", "declining": "↘"}
+
+
+def panels(drawn: tuple[Picture, ...], *, width: int, rows: int) -> list[Text]:
+    """The pictures side by side over one clock: a caption, `rows` lines of plot and an axis. Those that do not fit in
+    the width are left out, the last ones first."""
+    while drawn:
+        room = (width - GAP * (len(drawn) - 1)) // len(drawn)
+        made = [_panel(one, span(drawn), room, rows, first=one is drawn[0]) for one in drawn]
+        if all(one is not None for one in made):
+            lines = zip(*(one for one in made if one is not None), strict=True)
+            return [_side_by_side(row, room) for row in lines]
+        drawn = drawn[:-1]
+    return []
+
+
+def strip(segments: Sequence[Regime], width: int) -> Text | None:
+    """The regimes over the run, each as long as it lasted and named where its name fits."""
+    if not segments:
+        return None
+    first, last = segments[0].first_step, segments[-1].last_step
+    ends = [round((one.last_step - first) / max(last - first, 1) * (width - 1)) for one in segments]
+    strip, place = Text("│", "dim"), 0
+    for one, end in zip(segments, [*ends[:-1], width - 1], strict=True):
+        room = end - place - 1
+        if room >= 0:
+            said = one.regime not in palette.UNDECIDED_REGIMES
+            style = f"bold {palette.REGIMES[one.regime].terminal}" if said else "dim"
+            strip.append(_named(one, room, last=one is segments[-1]), style)
+            strip.append("│", "dim")
+            place = end
+    return strip
+
+
+def _panel(one: Picture, steps: tuple[float, float], room: int, rows: int, *, first: bool) -> list[Text] | None:
+    """One picture in `room` columns; None where it is too little."""
+    low, high = one.heights
+    bottom, top = _label(low), _label(high)
+    margin = MARGIN if first else max(len(top), len(bottom)) + 2
+    if room - margin < TIGHT:
+        return None
+    plot = draw(one.marks(one.color.terminal), Frame(room - margin, rows, steps, (low, high)), now=one.now)
+    labels = [""] * rows
+    if top == bottom:
+        labels[rows // 2] = top
+    else:
+        labels[0], labels[-1] = top, bottom
+    body = [
+        Text.assemble((f"{label:>{margin - 2}} {'┤' if label else '│'}", "dim"), line, end="")
+        for label, line in zip(labels, plot, strict=True)
+    ]
+    return [_caption(one, room, margin if first else 0), *body, _axis(one, steps, room, margin)]
+
+
+def _label(value: float) -> str:
+    """A number beside an axis: as exact as the margin allows.
+
+    >>> _label(0.981), _label(-0.000847)
+    ('0.981', '-8e-04')
+    """
+    written = (number(value), f"{value:.2g}", f"{value:.1e}", f"{value:.0e}")
+    return next((one for one in written if len(one) <= MARGIN - 2), written[-1])
+
+
+def _caption(one: Picture, room: int, margin: int) -> Text:
+    about = f"{one.about:<{margin}}" if margin else f"{one.about} "
+    caption = Text.assemble((about, "dim"), (one.says, f"bold {one.color.terminal}"))
+    caption.truncate(room, overflow="ellipsis")
+    return caption
+
+
+def _axis(one: Picture, steps: tuple[float, float], room: int, margin: int) -> Text:
+    """The first and the last step, and now, where the plot goes on beyond it."""
+    width = room - margin
+    first, last = f"{steps[0]:.0f}", f"{steps[1]:.0f}"
+    line = [*first.ljust(width - len(last)), *last][:width]
+    if one.now is not None and steps[1] > steps[0]:
+        now = f"now {one.now:.0f}"
+        place = round((one.now - steps[0]) / (steps[1] - steps[0]) * (width - 1)) - len(now) // 2
+        if place > len(first) and place + len(now) < width - len(last):
+            line[place : place + len(now)] = now
+    return Text(f"{'':>{margin}}{''.join(line)}", "dim")
+
+
+def _side_by_side(parts: Sequence[Text], room: int) -> Text:
+    row = Text()
+    for place, part in enumerate(parts):
+        padded = part.copy()
+        padded.pad_right(room - part.cell_len)
+        row.append_text(padded if place == len(parts) - 1 else Text.assemble(padded, " " * GAP))
+    return row
+
+
+def _named(one: Regime, room: int, *, last: bool) -> str:
+    names = [f" {one.regime} ", f" {'/'.join(ARROWS.get(word, word) for word in one.regime.split('/'))} "]
+    if last and one.first_step != one.last_step:
+        names.insert(0, f" {one.regime} since step {one.first_step}, {sure(one.p)} ")
+    fits = next((name for name in names if cell_len(name) <= room), "")
+    return fits.center(room, "─")

@@ -1,0 +1,129 @@
+"""A picture as SVG: no package, no browser and no script needed to make or to show it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from html import escape
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..reading.reward import number
+from . import palette
+from .numbers import thin
+from .pictures import Picture
+from .plain import printable
+
+Floats = NDArray[np.float64]
+
+WIDTH, HEIGHT = 640, 220
+LEFT, RIGHT, TOP, BOTTOM = 58, 12, 28, 24  # room for numbers, and for the caption
+MOST = 1200  # points: two for every column of pixels
+TICKS = 4
+FONT = "font-family='system-ui, sans-serif' font-size='12'"
+
+
+class Sheet:
+    """Where steps and values lie on the paper."""
+
+    def __init__(self, steps: tuple[float, float], values: tuple[float, float]) -> None:
+        self.steps, self.values = steps, values
+
+    def across(self, steps: Floats) -> Floats:
+        return LEFT + _share(steps, self.steps) * (WIDTH - LEFT - RIGHT)
+
+    def down(self, values: Floats) -> Floats:
+        return HEIGHT - BOTTOM - _share(values, self.values) * (HEIGHT - TOP - BOTTOM)
+
+
+def svg(one: Picture, steps: tuple[float, float]) -> str:
+    """The picture over these steps: band, points, the middle of the band, and what is expected beyond now."""
+    sheet = Sheet(steps, one.heights)
+    title = escape(printable(one.title))
+    color = one.color.light
+    return "\n".join(
+        (
+            f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {WIDTH} {HEIGHT}' width='{WIDTH}' "
+            f"height='{HEIGHT}' role='img' aria-label='{title}'>",
+            f"<rect width='{WIDTH}' height='{HEIGHT}' fill='{palette.GROUND.light}'/>",
+            *_axes(sheet),
+            *(_band(one, sheet, color)),
+            _points(one, sheet, color),
+            f"<text x='{LEFT}' y='17' {FONT} font-weight='600' fill='{color}'>{title}</text>",
+            "</svg>\n",
+        )
+    )
+
+
+def _axes(sheet: Sheet) -> Iterable[str]:
+    quiet = palette.QUIET.light
+    for value in _ticks(*sheet.values):
+        y = float(sheet.down(np.array([value]))[0])
+        yield f"<path d='M{LEFT} {y:.1f}H{WIDTH - RIGHT}' stroke='{quiet}' stroke-opacity='.2'/>"
+        yield f"<text x='{LEFT - 6}' y='{y + 4:.1f}' {FONT} fill='{quiet}' text-anchor='end'>{number(value)}</text>"
+    for step, anchor in zip(sheet.steps, ("start", "end"), strict=True):
+        x = float(sheet.across(np.array([step]))[0])
+        yield (
+            f"<text x='{x:.1f}' y='{HEIGHT - 7}' {FONT} fill='{quiet}' text-anchor='{anchor}'>"
+            f"{'step ' if anchor == 'start' else ''}{step:.0f}</text>"
+        )
+
+
+def _band(one: Picture, sheet: Sheet, color: str) -> Iterable[str]:
+    band = one.band
+    if band is None:
+        return
+    now = slice(0, band.now + 1), slice(band.now, len(band.steps))
+    for part, opacity in zip(now, (0.3, 0.15), strict=True):
+        across = sheet.across(band.steps[part])
+        edge = _path(across, sheet.down(band.high[part]))
+        back = _path(across[::-1], sheet.down(band.low[part])[::-1]).replace("M", "L", 1)
+        yield f"<path d='{edge}{back}Z' fill='{color}' fill-opacity='{opacity}'/>"
+    middle = _path(sheet.across(band.steps), sheet.down(band.middle))
+    yield f"<path d='{middle}' fill='none' stroke='{color}' stroke-width='1.5'/>"
+    if one.now is not None:
+        x = float(sheet.across(np.array([one.now]))[0])
+        yield (
+            f"<path d='M{x:.1f} {TOP}V{HEIGHT - BOTTOM}' stroke='{palette.QUIET.light}' stroke-dasharray='3 3'/>"
+            f"<text x='{x:.1f}' y='{HEIGHT - 7}' {FONT} fill='{palette.QUIET.light}' text-anchor='middle'>"
+            f"now {one.now:.0f}</text>"
+        )
+
+
+def _points(one: Picture, sheet: Sheet, color: str) -> str:
+    """Every point as a dot of a line without length: short to write, and a spike stays a spike."""
+    kept = thin(one.series.steps, one.series.values, MOST)
+    kept = kept[np.isfinite(one.series.values[kept])]
+    across, down = sheet.across(one.series.steps[kept].astype(np.float64)), sheet.down(one.series.values[kept])
+    dots = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in zip(across.tolist(), down.tolist(), strict=True))
+    return f"<path d='{dots}' stroke='{color}' stroke-width='2.4' stroke-linecap='round' stroke-opacity='.55'/>"
+
+
+def _path(across: Floats, down: Floats) -> str:
+    places = " ".join(f"{x:.1f} {y:.1f}" for x, y in zip(across.tolist(), down.tolist(), strict=True))
+    return f"M{places}"
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """A few round numbers between the two.
+
+    >>> _ticks(0.0, 1.0)
+    [0.0, 0.25, 0.5, 0.75, 1.0]
+    """
+    rough = high / TICKS - low / TICKS
+    if not rough > 0:
+        return [low]
+    unit = 10.0 ** math.floor(math.log10(rough))
+    step = next((unit * times for times in (1, 2, 2.5, 5) if unit * times >= rough), unit * 10)
+    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    return [round(place * step, 12 - math.floor(math.log10(step))) for place in range(first, last + 1)][: 2 * TICKS]
+
+
+def _share(values: Floats, ends: tuple[float, float]) -> Floats:
+    """0 at the one end and 1 at the other; beyond them is at the edge. Halves: a difference of huge ends is none."""
+    low, high = ends[0] / 2, ends[1] / 2
+    if not high > low:
+        return np.full(len(values), 0.5)
+    share: Floats = np.clip((values / 2 - low) / (high - low), 0.0, 1.0)
+    return share

@@ -1,0 +1,245 @@
+"""One screen: what weighs most is on it, nothing is said twice, and what did not fit is counted."""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import functools
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pytest
+from conftest import EXAMPLES
+from rich.cells import cell_len
+
+from leadline import pipeline
+from leadline.contract import Reading
+from leadline.judgement import Judgement
+from leadline.reading.conflicts import Conflict
+from leadline.reading.expected import Expected
+from leadline.reading.finding import Finding
+from leadline.reading.reward import RewardReading
+from leadline.report import terminal
+from leadline.run import Event
+
+LOOKS = [("healthy", 30), ("healthy", 354), ("collapsed", 230), ("collapsed", 524), ("hacked", 300), ("hacked", 679)]
+SIZES = [(100, 40), (100, 39), (80, 24), (80, 23), (60, 30), (40, 12)]
+
+
+@functools.cache
+def reading(run: str, until: int) -> Reading:
+    return pipeline.read(EXAMPLES / run, until=until)
+
+
+def unwrapped(text: str) -> str:
+    return re.sub(r"\s+", " ", text)
+
+
+def busy(findings: int, events: int = 30) -> Reading:
+    """A reading that has more to say than a screen holds."""
+    run = dataclasses.replace(
+        reading("healthy", 30).run,
+        events=tuple(Event("resume", step, f"resumed at step {step}") for step in range(events)),
+    )
+    severities = ("critical", "concern", "note")
+    return dataclasses.replace(
+        reading("healthy", 30),
+        run=run,
+        findings=tuple(
+            Finding(
+                f"test.{severity}",
+                0.9,
+                severity,
+                f"The {severity} thing number {number} was seen. " + "More of it. " * 20,
+            )
+            for severity in severities
+            for number in range(findings)
+        ),
+        expected=tuple(Expected(f"test.{number}", f"Odd thing {number}", "it is normal") for number in range(9)),
+    )
+
+
+@pytest.mark.parametrize(("width", "height"), SIZES)
+@pytest.mark.parametrize(("run", "until"), LOOKS)
+def test_a_screen_is_never_too_long_or_too_wide(run: str, until: int, width: int, height: int) -> None:
+    lines = terminal.render(reading(run, until), width=width, height=height).splitlines()
+    assert len(lines) <= height
+    assert max(map(cell_len, lines)) <= width
+
+
+@pytest.mark.parametrize(("run", "until"), LOOKS)
+def test_a_small_screen_holds_the_verdict_the_reward_and_every_serious_finding(run: str, until: int) -> None:
+    shown = terminal.render(reading(run, until), width=80, height=23)
+    lines = shown.splitlines()
+    says = unwrapped(reading(run, until).judgement.says)
+    assert says in unwrapped(shown)
+    assert lines[0].startswith("verdict")
+    assert sum("┤" in line for line in lines) == 2
+    serious = [one for one in reading(run, until).findings if one.severity != "note"]
+    assert sum(line.startswith(("critical", "concern")) for line in lines) == len(serious)
+
+
+@pytest.mark.parametrize("height", [40, 23])
+@pytest.mark.parametrize("findings", [1, 4, 12])
+def test_what_does_not_fit_is_counted(findings: int, height: int) -> None:
+    lines = terminal.render(busy(findings), width=80, height=height).splitlines()
+    assert len(lines) <= height
+    more = next(line for line in lines if line.startswith("more"))
+    for name, what, there in [
+        ("critical", "critical finding", findings),
+        ("concern", "concern", findings),
+        ("note", "note", findings),
+        ("normal", "normal", 9),
+        ("event", "event", 30),
+    ]:
+        left_out = re.search(rf"(\d+) {what}", more)
+        seen = sum(line.startswith(name) for line in lines)
+        assert seen + int(left_out[1] if left_out else 0) == there
+
+
+def test_the_heaviest_are_never_left_out_for_a_lighter_one() -> None:
+    lines = terminal.render(busy(12), width=80, height=23).splitlines()
+    assert sum(line.startswith("critical") for line in lines) > 4
+    assert not any(line.startswith(("concern", "note", "normal")) for line in lines)
+
+
+def test_a_shortened_finding_keeps_its_probability_and_says_that_it_was_cut() -> None:
+    shown = terminal.render(busy(4), width=80, height=23)
+    cut = re.findall(r"^(?:critical|concern) (.*(?:\n {9}.*)*)", shown, flags=re.MULTILINE)
+    assert len(cut) == 8
+    assert all(one.endswith("… (p=.90)") for one in cut)
+
+
+def test_the_heaviest_get_the_room_that_is_left() -> None:
+    shown = terminal.render(busy(3, events=0), width=80, height=23)
+    lengths = [one.count("\n") for one in re.findall(r"^c\w+ .*(?:\n {9}.*)*", shown, flags=re.MULTILINE)]
+    assert len(lengths) == 6
+    assert lengths == sorted(lengths, reverse=True)
+    assert lengths[0] > lengths[-1]
+
+
+@pytest.mark.parametrize(("run", "until"), LOOKS)
+def test_no_event_is_told_twice(run: str, until: int) -> None:
+    shown = unwrapped(terminal.render(reading(run, until)))
+    for event in reading(run, until).run.events:
+        assert shown.count(event.says) <= 1
+
+
+def test_a_loss_that_a_finding_speaks_of_has_no_line_of_its_own() -> None:
+    one = reading("collapsed", 524)
+    assert any(finding.id.startswith("policy_loss.") for finding in one.findings)
+    assert not re.search("^loss", terminal.render(one), flags=re.MULTILINE)
+    assert re.search("^loss", terminal.render(reading("healthy", 354)), flags=re.MULTILINE)
+
+
+def test_the_regimes_fill_the_strip_in_their_order() -> None:
+    one = reading("collapsed", 524)
+    strip = next(line for line in terminal.render(one).splitlines() if line.startswith("regime"))
+    assert len(strip) == 100
+    assert strip.count("│") == len(one.kl_reward.segments) + 1
+
+
+def test_the_future_is_drawn_only_where_there_is_one() -> None:
+    assert "now 30" in terminal.render(reading("healthy", 30))
+    assert "now" not in terminal.render(reading("healthy", 354))
+
+
+def test_verbose_shows_everything() -> None:
+    one = reading("hacked", 300)
+    shown = unwrapped(terminal.render(one, verbose=True))
+    for finding in one.findings:
+        assert unwrapped(finding.says) in shown
+        assert finding.id in shown
+    for expected in one.expected:
+        assert unwrapped(expected.because) in shown
+    for event in one.run.events:
+        assert event.says in shown
+
+
+def test_a_process_is_told_once_however_often_it_ran() -> None:
+    stretches = tuple(Conflict("merger", 0.97, "steps take 2.0 times as long", wall, wall + 1.0) for wall in (1.0, 9.0))
+    busy_machine = dataclasses.replace(reading("healthy", 30), conflicts=stretches)
+    page = unwrapped(terminal.render(busy_machine, verbose=True))
+    assert page.count("merger") == 1
+    assert "merger (2 intervals): steps take 2.0 times as long (p=.97)" in page
+
+
+def test_a_path_that_is_too_long_keeps_its_end() -> None:
+    one = dataclasses.replace(
+        reading("healthy", 30), run=dataclasses.replace(reading("healthy", 30).run, path="/x" * 300 + "/end")
+    )
+    line = next(line for line in terminal.render(one).splitlines() if line.startswith("run"))
+    assert "/end · trl-rloo" in line
+
+
+def test_a_word_of_a_megabyte_is_one_word_among_others() -> None:
+    long = "x" * 1_000_000
+    one = Reading(
+        run=dataclasses.replace(reading("healthy", 30).run, path=long, notes=(long,), unread_keys=(long,)),
+        reward=RewardReading(shape="undecided", probabilities={}, peak=None, says=long),
+        findings=(Finding("test", 0.5, "critical", long),),
+        judgement=Judgement(says=long),
+    )
+    lines = terminal.render(one).splitlines()
+    assert len(lines) <= 40
+    assert max(map(len, lines)) <= 100
+
+
+def on_a_terminal(*argv: str, columns: int = 80, rows: int = 24, **environment: str) -> str:
+    """What the command prints to a terminal of that size."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "NO_COLOR")}
+    with subprocess.Popen(
+        [sys.executable, "-m", "leadline", *argv],
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        env={**kept, "TERM": "xterm-256color", **environment},
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                piece = os.read(ours, 65536)
+            except OSError:  # the other side has hung up
+                break
+            if not piece:
+                break
+            shown += piece
+        assert process.wait() == 0
+    os.close(ours)
+    return shown.decode()
+
+
+def test_a_terminal_gets_colour_and_one_screen_of_its_own_size() -> None:
+    shown = on_a_terminal("read", str(EXAMPLES / "collapsed"))
+    assert "\x1b[" in shown
+    plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
+    assert len(plain.splitlines()) == 23
+    assert max(map(cell_len, plain.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    ("option", "environment"), [("--no-color", {}), ("-v", {"NO_COLOR": "1"}), ("-v", {"TERM": "dumb"})]
+)
+def test_colour_can_be_declined(option: str, environment: dict[str, str]) -> None:
+    shown = on_a_terminal("read", str(EXAMPLES / "healthy"), "--until", "30", option, **environment)
+    assert shown.startswith("verdict")
+    assert "\x1b" not in shown
+
+
+def test_a_pipe_gets_the_plots_too_and_no_colour(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "leadline", "read", str(EXAMPLES / "healthy")],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "\x1b" not in done.stdout
+    assert "┤" in done.stdout

@@ -1,0 +1,25 @@
+"""`leadline demo`: three real runs, one after the other, for somebody who has none at hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from leadline.cli import main
+from leadline.cli.demo import SCENES
+
+
+def test_all_three_runs_are_shown_as_they_were_read_then(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo", "--no-wait"]) == 0
+    out = capsys.readouterr()
+    assert out.err == ""
+    assert [line[:6] for line in out.out.splitlines() if " of 3 " in line] == ["1 of 3", "2 of 3", "3 of 3"]
+    for scene in SCENES:
+        assert f"steps 1 to {scene.until} of" in out.out
+        assert f"at step {scene.before}: " in out.out
+    assert out.out.count("verdict ") == 3
+    assert "Roll back." in out.out
+
+
+def test_without_a_terminal_it_does_not_wait(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["demo"]) == 0
+    assert "Enter" not in capsys.readouterr().out
