@@ -16,6 +16,7 @@ from ..run import Event, Run
 from . import (
     console,
     delimited,
+    journal,
     json_document,
     metric_lines,
     mlflow_store,
@@ -34,6 +35,7 @@ from .assemble import assemble, refuse_other_training
 from .events import with_events
 from .folders import CHOSEN, Found, FoundRun, find_runs, opened
 from .mapping import mapping_near
+from .readers import Readers
 from .remote import Copy, address_of, is_address
 from .source import HEAD, Log, Parser, Reader, Source, TextSource, names_of
 from .table import Column, Table
@@ -45,6 +47,7 @@ __all__ = [
     "Log",
     "Parser",
     "Reader",
+    "Readers",
     "Source",
     "Table",
     "TEXT_SOURCES",
@@ -54,9 +57,11 @@ __all__ = [
     "open_runs",
     "read_stream",
     "source_of",
+    "understand",
 ]
 
 TEXT_SOURCES: tuple[TextSource, ...] = (
+    journal,
     trainer_state,
     verl_file,
     notebook,
@@ -83,7 +88,7 @@ def open_run(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> R
             with place.open("rb") as stream:
                 return read_stream(stream, name=str(place), mapping=mapping)
         found = look_at(place)
-        return _understood(found, found.only(), str(place), mapping)
+        return understand(found, found.only(), str(place), mapping)
 
 
 def open_runs(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> Iterator[Run]:
@@ -99,7 +104,7 @@ def open_runs(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> 
         name = str(place) if len(found.runs) == 1 else found.path_of(run)
         try:
             with _opening(place):
-                one = _understood(found, run, name, mapping)
+                one = understand(found, run, name, mapping)
         except (NotAnRLRun, BadMapping) as error:
             refused = error
             continue
@@ -109,16 +114,16 @@ def open_runs(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> 
         raise refused
 
 
-def look_at(place: Path) -> Found:
+def look_at(place: Path, readers: Readers | None = None) -> Found:
     """The runs at a file or folder, not yet understood; an error where there is none. `mlflow.db#seed2` is the run of
-    that label, name or id there."""
+    that label, name or id there. `readers` are those of earlier looks: only what was added since is read then."""
     with _opening(place):
         place, chosen = _parted(place)
         if not place.exists():
             raise _nothing_at(place)
         if kept := rollouts.kept_in(place):
             raise _samples(place, kept)
-        found = find_runs(place, SOURCES)
+        found = find_runs(place, SOURCES, readers)
         if not found.runs:
             raise _nothing_in(found)
         return found.choose(chosen) if chosen else found
@@ -133,7 +138,8 @@ def _parted(place: Path) -> tuple[Path, str]:
     return next(((Path(text[:at]), text[at + 1 :]) for at in parts if Path(text[:at]).exists()), (place, ""))
 
 
-def _understood(found: Found, run: FoundRun, name: str, mapping: Mapping[str, str] | None) -> Run:
+def understand(found: Found, run: FoundRun, name: str, mapping: Mapping[str, str] | None = None) -> Run:
+    """One of the runs that `look_at` found; an error where it is another kind of training."""
     told = {**mapping_near(found.place, working=Path.cwd()), **(mapping or {})}
     if not told:
         refuse_other_training(run.logs, path=name)
@@ -148,7 +154,7 @@ def _opening(place: Path) -> Iterator[None]:
     except OSError as error:
         raise NothingReadable(
             f"{place} could not be opened: {error.strerror or error}.",
-            tried=_expected(),
+            tried="opening it",
             next_step="check its permissions",
         ) from error
 
@@ -220,8 +226,11 @@ def _first(stream: BinaryIO) -> bytes:
 
 
 def _nothing_at(place: Path) -> NothingReadable:
+    there = next((folder for folder in place.absolute().parents if folder.is_dir()), Path("/"))
     return NothingReadable(
-        f"No run was found at {place}: {_what_is_at(place)}.", tried=_expected(), next_step="pass the log file itself"
+        f"No run was found at {place}: there is nothing there.",
+        tried="the path as it was given",
+        next_step=f"check how it is spelled; {there} is there",
     )
 
 
@@ -261,6 +270,4 @@ def _expected() -> str:
 def _what_is_at(place: Path) -> str:
     if place.is_dir():
         return f"a folder with {names_of(sorted(place.iterdir())) or 'nothing in it'}"
-    if not place.exists():
-        return "there is nothing there"
     return f"a file of {place.stat().st_size} bytes that no source recognises"

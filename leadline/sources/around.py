@@ -80,7 +80,7 @@ def _checkpoints(seen: Walk, last_step: int | None) -> tuple[Checkpoint, ...]:
             found.append(nameless if nameless.step >= 0 else replace(nameless, step=last_step or 0))
     for file in seen.files:
         if file.name == "checkpoints.jsonl":
-            found += checkpoints.from_tinker(file)
+            found += checkpoints.from_list(file)
     return checkpoints.settle(found)
 
 

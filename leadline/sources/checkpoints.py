@@ -310,8 +310,9 @@ def without_step(place: Path) -> Checkpoint | None:
     return None if step is None else Checkpoint(step, str(place), True)
 
 
-def from_tinker(file: Path) -> tuple[Checkpoint, ...]:
-    """The states that a `checkpoints.jsonl` of tinker-cookbook names: a record exists only once the save is over."""
+def from_list(file: Path) -> tuple[Checkpoint, ...]:
+    """The states that a `checkpoints.jsonl` of tinker-cookbook or of our own journal names: a record exists only once
+    the save is over. States on this disk may have been removed since, and are asked themselves."""
     found = []
     for line in _bytes(file).splitlines():
         try:
@@ -322,8 +323,13 @@ def from_tinker(file: Path) -> tuple[Checkpoint, ...]:
             continue
         step = as_step(record.get("batch", record.get("step", "")))
         path = record.get("state_path") or record.get("sampler_path")
-        if step is not None and isinstance(path, str):
+        if step is None or not isinstance(path, str):
+            continue
+        if "://" in path or not (place := Path(path)).is_absolute():
             found.append(Checkpoint(step, path, True))
+        elif place.exists():
+            known = recognise(place)
+            found.append(Checkpoint(step, path, None if known is None else known.complete))
     return tuple(found)
 
 

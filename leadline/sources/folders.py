@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import glob
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,6 +23,7 @@ from .assemble import assemble
 from .candidates import candidates, recognised
 from .checkpoints import looks_saved, recognise
 from .events import with_events
+from .readers import Readers
 from .same_run import Carrier, attempts, group, on_one_clock
 from .source import Log, Source
 from .text import head_of
@@ -40,6 +44,8 @@ OF_THE_RUN = (
     ".hydra",
 )
 CHOSEN = "#"  # parts a path from the run in it that is meant
+ROTATED = re.compile(r"[.-][\d_-]{1,24}(?:\.gz)?")  # how a log that was moved out of the way ends: `.1`, `-20261115.gz`
+MOST_ROTATED = 50
 NEAR = 2  # folders below a log file in which its surroundings are looked for
 
 
@@ -173,12 +179,15 @@ def understood(
     return with_events(replace(built, events=(*built.events, *later, *torn))), around
 
 
-def find_runs(place: Path, sources: Sequence[Source]) -> Found:
-    """Every run at a file or folder. Raises only when the place itself cannot be opened."""
+def find_runs(place: Path, sources: Sequence[Source], readers: Readers | None = None) -> Found:
+    """Every run at a file or folder. Raises only when the place itself cannot be opened. `readers` are those of earlier
+    looks at it."""
+    readers = readers or Readers()
     notes: list[str] = []
     if not place.is_dir():
         seen = walk(home_of(place), deepest=NEAR, enter=_belongs_to_a_log)
-        return _found(place, _read(place, sources), seen, notes)
+        held = _with_rotated(place, _read(place, sources, readers), sources, readers)
+        return _found(place, held, seen, notes)
     with os.scandir(place):  # a folder that cannot be listed is an error, not an empty one
         pass
     saved = looks_saved(place.name)
@@ -189,8 +198,27 @@ def find_runs(place: Path, sources: Sequence[Source]) -> Found:
         if len(carriers) >= MOST_LOGS:
             notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
             break
-        carriers += _furthest(alternatives, sources, notes, passed_over)
+        carriers += _furthest(alternatives, sources, readers, notes, passed_over)
     return _found(place, carriers, seen, notes, passed_over)
+
+
+def _with_rotated(place: Path, carriers: list[Carrier], sources: Sequence[Source], readers: Readers) -> list[Carrier]:
+    """The logs in a file, and those of the same run that were moved out of its way when it grew: `train.log.1`."""
+    if len(carriers) != 1 or not carriers[0].log.table:
+        return carriers
+    moved = [
+        file for file in place.absolute().parent.glob(f"{glob.escape(place.name)}[.-]*") if _is_rotated(place, file)
+    ]
+    earlier: list[Carrier] = []
+    for file in sorted(moved)[:MOST_ROTATED]:
+        with contextlib.suppress(OSError, LeadlineError):  # moved on, or not ours to read
+            earlier += [carrier for carrier in _read(file, sources, readers) if carrier.log.table]
+    together = group([*carriers, *earlier]) if earlier else []
+    return next((held for held in together if carriers[0] in held), carriers)
+
+
+def _is_rotated(place: Path, file: Path) -> bool:
+    return ROTATED.fullmatch(file.name[len(place.name) :]) is not None and file.is_file()
 
 
 def _belongs_to_a_log(name: str) -> bool:
@@ -220,13 +248,13 @@ def _below(seen: Walk, home: Path) -> Walk:
     return replace(seen, files=inside(seen.files), folders=inside(seen.folders), saved=inside(seen.saved))
 
 
-def _read(place: Path, sources: Sequence[Source]) -> list[Carrier]:
+def _read(place: Path, sources: Sequence[Source], readers: Readers) -> list[Carrier]:
     """The logs in one file or tracker folder; none when no source recognises it."""
     source = recognised(place, head_of(place), sources)
     if source is None:
         return []
     carriers = []
-    for reader in source.open(place):
+    for reader in readers.of(place, source):
         reader.update()
         log = replace(reader.log, captured=True) if _is_captured(place) else reader.log
         carriers.append(Carrier(source.NAME, place.absolute(), log, place.stat().st_mtime))
@@ -242,13 +270,17 @@ def _is_captured(place: Path) -> bool:
 
 
 def _furthest(
-    candidates: Sequence[Path], sources: Sequence[Source], notes: list[str], passed_over: list[str]
+    candidates: Sequence[Path],
+    sources: Sequence[Source],
+    readers: Readers,
+    notes: list[str],
+    passed_over: list[str],
 ) -> list[Carrier]:
     """The logs of the first candidate that is whole; else of the one that goes furthest."""
     torn: list[list[Carrier]] = []
     for place in candidates:
         try:
-            carriers = _read(place, sources)
+            carriers = _read(place, sources, readers)
         except (OSError, LeadlineError) as error:  # it vanished, it is not ours to read, it needs a package
             notes.append(f"{place.name} could not be read: {_why(error)}")
             continue

@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from ..progress import tell
+
 BLOCK = 1 << 22  # bytes read at a time
 IDENTITY = 64  # first bytes by which a replaced file is told from one that grew
 
@@ -49,6 +51,7 @@ class GrowingFile:
                     if used <= 0:
                         break
                     self.offset = min(self.offset + used, state.st_size)
+                    tell(f"reading {self.path.name}", self.offset, state.st_size)
         except OSError:
             if self._seen is None:
                 raise

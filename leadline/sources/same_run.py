@@ -76,6 +76,8 @@ def _gap(columns: Sequence[Steps]) -> float:
 
 def group(carriers: Sequence[Carrier]) -> list[list[Carrier]]:
     """The carriers by run, in the order in which they were found."""
+    if len(carriers) < 2:
+        return [list(carriers)] if carriers else []
     numbers = [Numbers(carrier.log) for carrier in carriers]
     parents = list(range(len(carriers)))
 
@@ -185,6 +187,8 @@ def _on_other_clocks(mine: Numbers, theirs: Numbers) -> bool:
 
 def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
     """The carriers of a run without those that tell the same numbers as a more exact one by another clock."""
+    if len(carriers) < 2:
+        return list(carriers)
     ranked = sorted(carriers, key=lambda carrier: carrier.log.trust != "exact")
     numbers = [Numbers(carrier.log) for carrier in ranked]
     kept: list[int] = []
@@ -208,6 +212,8 @@ def _goes_on(mine: Numbers, theirs: Numbers) -> bool:
 
 def attempts(carriers: Sequence[Carrier]) -> list[Event]:
     """Where a later log of the same run goes on, as events."""
+    if len(carriers) < 2:
+        return []
     numbers = [Numbers(carrier.log) for carrier in carriers]
     found: dict[int, Event] = {}
     for late in numbers:

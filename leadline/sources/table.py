@@ -171,11 +171,14 @@ class Table:
         for block in self._blocks.values():
             if not block.keys:
                 continue
-            matrix = np.array(block.values, dtype=np.float64).reshape(-1, len(block.keys))
+            # One column after the other, and nobody writes to them: then a series need not copy its own out.
+            matrix = np.array(np.asarray(block.values, dtype=np.float64).reshape(-1, len(block.keys)).T, order="C")
             steps, rows = np.array(block.steps, dtype=np.int64), np.array(block.rows, dtype=np.int64)
             walls = np.array(block.walls, dtype=np.float64)
+            for column in (matrix, steps, rows, walls):
+                column.flags.writeable = False
             for place, key in enumerate(block.keys):
-                pieces.setdefault(key, []).append(Column(steps, matrix[:, place], walls, rows))
+                pieces.setdefault(key, []).append(Column(steps, matrix[place], walls, rows))
         return {key: _joined(parts) for key, parts in pieces.items()}
 
     def keys(self) -> frozenset[str]:

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ..progress import tell
 from .source import HEAD, Log, Parser
 
 BLOCK = 1 << 22  # bytes read at a time
@@ -52,10 +53,12 @@ class TextReader:
             if start.startswith(GZIP):
                 for chunk in unpacked(iter(lambda: file.read(BLOCK), b"")):
                     self._parser.feed(chunk)
+                    tell(f"reading {self._path.name}", file.tell(), state.st_size)
             else:
                 while chunk := file.read(BLOCK):
                     self._parser.feed(chunk)
                     self._offset += len(chunk)
+                    tell(f"reading {self._path.name}", self._offset, state.st_size)
         return True
 
     @property

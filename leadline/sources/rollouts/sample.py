@@ -79,7 +79,10 @@ def group_of(value: object) -> object:
 
 def first(record: Mapping[str, object], keys: Sequence[str]) -> object:
     """The value under the first of `keys` that the record holds."""
-    return next((record[key] for key in keys if key in record), None)
+    for key in keys:  # a generator takes twice the time, for every part of every sample
+        if key in record:
+            return record[key]
+    return None
 
 
 def plain(record: Mapping[str, object]) -> Raw | None:
@@ -90,6 +93,6 @@ def plain(record: Mapping[str, object]) -> Raw | None:
     return Raw(
         text_of(first(record, PROMPTS)),
         text_of(output),
-        score_of(first(record, SCORES)) if any(key in record for key in SCORES) else math.nan,
+        score_of(first(record, SCORES)),
         group_of(first(record, GROUPS)),
     )

@@ -61,7 +61,8 @@ def parse(path: Path) -> Part:
     gpus = _samples(itertools.chain([first], blocks), roles)
     if not len(gpus):
         notes.append("no sample could be read")
-    return Part(gpus=gpus.samples(), local=True, notes=tuple(notes))
+    in_utc = header is not None and "timestamp [utc]" in header.lower()  # as our own recorder writes it
+    return Part(gpus=gpus.samples(), local=not in_utc, notes=tuple(notes))
 
 
 GUESSED = "no header and no units: columns were guessed from how their numbers look"

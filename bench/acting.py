@@ -1,0 +1,82 @@
+"""How often acting would have ended a run too early: `python bench/acting.py`, after `python bench/backtest.py`.
+
+The rule of leadline/live/acting.py is asked after every look of a replay (`--out` of bench/backtest.py; `--looks 20`
+there gives it more to go by). Beside it: ending the run at the first stop or roll back that is said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
+
+from backtest import ROOT, _cases, _score_modules
+from backtest_tables import read
+from tables import Table, average, share
+
+from leadline.live.acting import FOUND, PLATEAU, Said, may_act
+
+KINDS = {"zoo": "zoo_dev/", "public": "runs_dev/"}
+Looks = Sequence[dict[str, Any]]
+Policy = Callable[[Looks], int | None]  # the place of the look at which it ends the run
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", type=Path, default=ROOT / "bench" / "out" / "backtest")
+    arguments = parser.parse_args(argv)
+    runs, score = _score_modules()
+    given = read(arguments.out / "leadline.jsonl")
+    truths = {run.id: score.Truth(run) for run in _cases(runs, ["zoo_dev", "runs_dev"], []) if run.id in given}
+    for kind, prefix in KINDS.items():
+        ids = [one for one in truths if one.startswith(prefix)]
+        rows = [_row(name, policy, ids, given, truths) for name, policy in POLICIES.items()]
+        looks = max((len(given[one]) for one in ids), default=0)
+        print(Table(f"Ending runs by itself: {kind}, {looks} looks a run", TARGET, COLUMNS, rows).text())
+    return 0
+
+
+TARGET = "acting ends fewer runs too early than the verdict it rests on"
+COLUMNS = ("rule", "ended", "ended too early", "share of the run spent")
+
+
+def _row(name: str, policy: Policy, ids: Sequence[str], given: dict[str, Looks], truths: dict[str, Any]) -> list[str]:
+    ended = {one: place for one in ids if (place := policy(given[one])) is not None}
+    steps = {one: float(given[one][place]["step"]) for one, place in ended.items()}
+    spent = [truths[one].spent(steps[one]) if one in steps else 1.0 for one in ids]
+    early = [one in steps and _improved_later(truths[one], steps[one]) for one in ids]
+    return [name, share(one in ended for one in ids), share(early), average(spent)]
+
+
+def _improved_later(truth: Any, step: float) -> bool:
+    """As ../shared/score counts a false stop."""
+    return bool(truth.late_gain(step) > max(3 * truth.se, 0.05 * truth.S))
+
+
+def _first_said(looks: Looks) -> int | None:
+    ends = (place for place, one in enumerate(looks[:-1]) if one["verdict"] in ("stop", "roll_back"))
+    return next(ends, None)
+
+
+def _acts(looks: Looks) -> int | None:
+    said = []
+    for place, one in enumerate(looks):
+        step, last = int(one["step"]), int(one["last_step"])
+        found = bool(one["because"])
+        said.append(Said(step, one["verdict"], one["p_continue_pays"], plan=last, over=step >= last, found=found))
+        if may_act(said).act:
+            return place
+    return None
+
+
+POLICIES: dict[str, Policy] = {
+    "the first stop or roll back said": _first_said,
+    f"acting: findings p < {FOUND.p:g} over {FOUND.span:.0%}, plateau p < {PLATEAU.p:g} over {PLATEAU.span:.0%}": _acts,
+}
+
+if __name__ == "__main__":
+    sys.exit(main())

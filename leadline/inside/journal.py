@@ -1,0 +1,208 @@
+"""The journal: what a training process tells Leadline, one JSON object a line, appended and never rewritten.
+
+A line is one `write` to a file opened for appending, so a crash tears the last line at most; readers leave that out.
+Nothing waits for the disk: what the system had not yet written when the machine lost power is lost (docs/live.md).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+JOURNAL = "journal.jsonl"
+VERSION = 1
+LONGEST_NAME = 100  # letters of a folder
+TAIL = 1 << 16  # bytes at the end of a journal that hold its last lines
+LARGEST_CONFIG = 1 << 20  # bytes: more is no settings but data
+
+SECRET = re.compile(r"(?:^|[_.-])(?:key|token|secret|password|passwd|credentials?)$", re.IGNORECASE)
+HIDDEN = "<hidden>"
+PLAIN = frozenset((float, int, bool))  # what JSON writes as it is
+
+_encode = json.JSONEncoder(separators=(",", ":"), skipkeys=True).encode
+_plain = json.JSONEncoder(separators=(",", ":"), default=str).encode
+
+
+class Appended:
+    """A file that whole lines are appended to."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        self._torn = not _ends_whole(path)
+
+    def write(self, lines: bytes) -> None:
+        """Append whole lines. Where the last ones were cut off, by a crash or a full disk, these begin on their own."""
+        if self._torn:
+            lines = b"\n" + lines
+        self._torn = True
+        self._torn = os.write(self._file, lines) != len(lines)
+
+    def close(self) -> None:
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+class Journal:
+    """The files of one run in its folder: journal.jsonl, rollouts/STEP.jsonl, phases.jsonl, checkpoints.jsonl."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        name: str,
+        planned_steps: int | None = None,
+        config: Mapping[str, object] | None = None,
+    ) -> None:
+        self.folder = folder
+        folder.mkdir(parents=True, exist_ok=True)
+        self.rows = Appended(folder / JOURNAL)
+        self._others: dict[str, Appended] = {}
+        self._begun: set[int] = set()  # steps whose samples were written by us
+        self._phases: dict[str, list[tuple[float, float]]] = {}
+        self._closed = False
+        begins: dict[str, object] = {"leadline": VERSION, "run": name, "at": time.time(), "pid": os.getpid()}
+        if planned_steps is not None:
+            begins["planned_steps"] = int(planned_steps)
+        settings = _plain(_settled(config or {}))
+        line = _encode(begins)
+        if len(settings) <= LARGEST_CONFIG:
+            line = f'{line[:-1]},"config":{settings}}}'
+        self.rows.write(line.encode() + b"\n")
+
+    def log(self, step: int, metrics: Mapping[str, object]) -> None:
+        """One row of metrics. What is no number is left out."""
+        data = metrics
+        if not (type(metrics) is dict and PLAIN.issuperset(map(type, metrics.values()))):  # nearly always it is
+            data = {
+                name: number for key, value in metrics.items() for name, number in _numbers(str(key), value).items()
+            }
+        self.rows.write(f'{{"step":{int(step)},"at":{time.time():.6f},"data":{_encode(data)}}}\n'.encode())
+        if self._phases:
+            spans, self._phases = self._phases, {}
+            self._other("phases.jsonl").write(_encode({"step": int(step), **spans}).encode() + b"\n")
+
+    def log_rollouts(self, step: int, rows: Iterable[Mapping[str, object]]) -> None:
+        """What the policy wrote at a step. Rows hold an `output`, and `prompt`, `score` and `group` where known."""
+        step = int(step)
+        lines = [_plain({"step": step, **row}) for row in rows]
+        if not lines:
+            return
+        folder = self.folder / "rollouts"
+        folder.mkdir(exist_ok=True)
+        again = step in self._begun  # a step that is trained anew after a restart replaces what was kept of it
+        self._begun.add(step)
+        with (folder / f"{step}.jsonl").open("ab" if again else "wb", buffering=0) as file:
+            file.write("\n".join([*lines, ""]).encode(errors="replace"))
+
+    def log_checkpoint(self, step: int, path: str | os.PathLike[str]) -> None:
+        """A saved state, once it is complete."""
+        place = os.path.abspath(path)  # noqa: PTH100 - Path.absolute keeps the dots
+        record = {"name": Path(place).name, "step": int(step), "state_path": place, "at": time.time()}
+        self._other("checkpoints.jsonl").write(_plain(record).encode() + b"\n")
+
+    def add_phase(self, name: str, start: float, end: float) -> None:
+        """A stretch of time that the step which is logged next spent on something."""
+        self._phases.setdefault(name, []).append((start, end))
+
+    def close(self, why: str = "closed") -> None:
+        """The run is over: a last line says so."""
+        if self._closed:
+            return
+        self._closed = True
+        self.rows.write(_encode({"end": why, "at": time.time()}).encode() + b"\n")
+        self.rows.close()
+        for file in self._others.values():
+            file.close()
+
+    def _other(self, name: str) -> Appended:
+        if name not in self._others:
+            self._others[name] = Appended(self.folder / name)
+        return self._others[name]
+
+
+def folder_for(name: str, parent: Path, *, resume: bool) -> Path:
+    """The folder of a run below `parent`: its name, with a number where that is taken by an earlier run. A run that is
+    resumed goes on in the newest one."""
+    stem = re.sub(r"[^\w.+=-]+", "-", name).strip("-.")[:LONGEST_NAME] or "run"
+    parent.mkdir(parents=True, exist_ok=True)
+    taken: Path | None = None
+    number = 1
+    while True:
+        folder = parent / (stem if number == 1 else f"{stem}-{number}")
+        if resume and taken is not None and not folder.exists():
+            return taken
+        try:
+            folder.mkdir()
+            return folder
+        except FileExistsError:
+            taken, number = folder, number + 1
+
+
+def ended(journal: Path) -> bool:
+    """Whether the last line of a journal says that the run is over."""
+    return _last_lines(journal)[-1].startswith(b'{"end":')
+
+
+def last_step(journal: Path) -> int | None:
+    """The step of the last row."""
+    for line in reversed(_last_lines(journal)):
+        if (row := re.match(rb'\{"step":(-?\d+),', line)) is not None:
+            return int(row[1])
+    return None
+
+
+def _last_lines(journal: Path) -> list[bytes]:
+    """The last finished lines of a journal; the first of them may be cut."""
+    try:
+        with journal.open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
+            return file.read().rpartition(b"\n")[0].split(b"\n")
+    except OSError:
+        return [b""]
+
+
+def _ends_whole(path: Path) -> bool:
+    """Whether a file is empty or ends with a finished line."""
+    with path.open("rb") as file:
+        if file.seek(0, os.SEEK_END) == 0:
+            return True
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
+
+
+def _numbers(key: str, value: object) -> dict[str, float]:
+    """The numbers in a value: of numpy, torch and the like, or of an inner mapping under joined keys."""
+    if isinstance(value, Mapping):
+        return {
+            name: number for inner, one in value.items() for name, number in _numbers(f"{key}/{inner}", one).items()
+        }
+    if type(value) in PLAIN:
+        return {key: value}  # type: ignore[dict-item]  # just checked
+    if value is None or isinstance(value, (str, bytes)):
+        return {}
+    try:
+        return {key: float(value)}  # type: ignore[arg-type]  # what has no float says so
+    except (TypeError, ValueError, RuntimeError):  # a list, an object, a tensor of many numbers
+        return {}
+
+
+def _settled(value: object, deepest: int = 12) -> object:
+    """Settings as JSON can hold them: OmegaConf's and argparse's objects, tuples and paths among them."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if deepest == 0:
+        return str(value)
+    if isinstance(value, Mapping):
+        return {
+            str(key): HIDDEN if isinstance(one, str) and SECRET.search(str(key)) else _settled(one, deepest - 1)
+            for key, one in value.items()
+        }
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_settled(one, deepest - 1) for one in value]
+    return str(value)

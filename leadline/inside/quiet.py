@@ -1,0 +1,37 @@
+"""Errors of ours never reach the training loop: each kind is logged once and the loop goes on."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
+
+LOGGER = logging.getLogger("leadline")
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_said: set[str] = set()
+
+
+def quiet(call: Callable[P, R]) -> Callable[P, R | None]:
+    """The same call, which returns None where it would have raised."""
+
+    @functools.wraps(call)
+    def safely(*args: P.args, **kwargs: P.kwargs) -> R | None:
+        try:
+            return call(*args, **kwargs)
+        except Exception as error:
+            complain(f"{call.__qualname__} failed", error)
+            return None
+
+    return safely
+
+
+def complain(what: str, error: BaseException) -> None:
+    """Say what went wrong, the first time only: a full disk would otherwise say so at every step."""
+    said = f"{what}: {type(error).__name__}"
+    if said not in _said:
+        _said.add(said)
+        LOGGER.warning("leadline: %s (%s); training goes on. This is said once.", what, error)

@@ -1,0 +1,130 @@
+"""`LeadlineCallback` for TRL and the Hugging Face Trainer.
+
+The class is made when it is first asked for, since its base is theirs: importing this module imports nothing of them.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ..errors import need
+from .attached import Attached, attach
+from .quiet import LOGGER, quiet
+
+# Which of TRL's trainers it is, by the class of its settings: their logs look alike (leadline/vocabulary/trl.csv).
+TRAINERS = {"GRPOConfig": "grpo", "RLOOConfig": "rloo", "PPOConfig": "ppo", "OnlineDPOConfig": "onlinedpo"}
+AGREE_EVERY = 10  # steps between two moments at which the processes of one training ask each other
+
+
+class Hooks:
+    """What the callback does at each of the Trainer's events. Only the first process of a training writes."""
+
+    def __init__(
+        self,
+        name: str | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        *,
+        look: bool = True,
+        stop: bool = False,
+    ) -> None:
+        """`name`: of the run, else its `run_name`. `folder`: where journals go, else `leadline` in its `output_dir`.
+        `look`: have another process read the journal meanwhile. `stop`: let it end the training through the Trainer's
+        own control when the bar for acting holds (docs/live.md); without it, it is only said."""
+        self._name, self._folder, self._look, self._stop = name, folder, look, stop
+        self.run: Attached | None = None  # None: not begun, or not the first process
+        self.stopped_at: int | None = None
+
+    @quiet
+    def on_train_begin(self, args: Any, state: Any, control: Any, **_: object) -> None:
+        if not state.is_world_process_zero or self.run is not None:
+            return
+        output = Path(args.output_dir)
+        settings = {**args.to_dict(), "max_steps": state.max_steps}
+        if (trainer := TRAINERS.get(type(args).__name__)) is not None:
+            settings["trl_trainer"] = trainer
+        self.run = attach(
+            self._name or _run_name(args, output),
+            output / "leadline" if self._folder is None else self._folder,
+            planned_steps=state.max_steps,
+            config=settings,
+            look=self._look,
+            stop=self._stop,
+            resume=state.global_step > 0,
+        )
+        if getattr(args, "log_completions", False):
+            self.run.link("completions", output / "completions")
+
+    @quiet
+    def on_log(
+        self, args: Any, state: Any, control: Any, logs: Mapping[str, object] | None = None, **_: object
+    ) -> None:
+        if self.run is not None and logs:
+            self.run.log(state.global_step, logs)
+
+    @quiet
+    def on_save(self, args: Any, state: Any, control: Any, **_: object) -> None:
+        if self.run is not None:
+            self.run.log_checkpoint(state.global_step, Path(args.output_dir) / f"checkpoint-{state.global_step}")
+
+    @quiet
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: object) -> None:
+        over = self.run is not None and self.run.should_stop()
+        if not self._stop or not _agreed(args, state, over):
+            return
+        self.stopped_at = state.global_step
+        control.should_training_stop = True
+        if str(getattr(args.save_strategy, "value", args.save_strategy)) != "no":
+            control.should_save = True  # as the Trainer does at its own end
+        if self.run is not None:
+            LOGGER.warning("leadline: stops the training at step %s. %s", state.global_step, self.run.said)
+
+    @quiet
+    def on_train_end(self, args: Any, state: Any, control: Any, **_: object) -> None:
+        if self.run is not None:
+            self.run.close("closed" if self.stopped_at is None else f"stopped by leadline at step {self.stopped_at}")
+            self.run = None
+
+
+def _run_name(args: Any, output: Path) -> str:
+    """The user's name for the run, where there is one: transformers used to fill in the output folder."""
+    name = getattr(args, "run_name", None)
+    return str(name) if name and name != args.output_dir else "run"
+
+
+def _agreed(args: Any, state: Any, over: bool) -> bool:
+    """Whether all processes of the training end now. They must do so at the same step, or those that go on wait for the
+    others for ever: every few steps the first one's word is passed round."""
+    if args.world_size <= 1:
+        return over
+    if state.global_step % AGREE_EVERY:
+        return False
+    torch = sys.modules["torch"]
+    flag = torch.tensor([int(over)], device=args.device)
+    torch.distributed.all_reduce(flag, op=torch.distributed.ReduceOp.MAX)
+    return bool(flag.item())
+
+
+@functools.cache
+def _made() -> type:
+    """The class, with the base the Trainer expects. Without transformers it can be imported, and says so when used."""
+    if importlib.util.find_spec("transformers") is None:
+        return type("LeadlineCallback", (Hooks,), {"__init__": _missing, "__doc__": Hooks.__init__.__doc__})
+    theirs = importlib.import_module("transformers.trainer_callback")
+    return type("LeadlineCallback", (Hooks, theirs.TrainerCallback), {"__doc__": Hooks.__init__.__doc__})
+
+
+def _missing(*_: object, **__: object) -> None:
+    need("transformers", extra="trl", to="be called by a Hugging Face Trainer")
+
+
+def __getattr__(name: str) -> Any:
+    if name == "LeadlineCallback":
+        return _made()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,41 @@
+"""The answer file: what the last look at each run said, for programs that poll a file, a training's callback among
+them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from ..report.data import dump
+from .look import Made
+
+
+class AnswerFile:
+    """One JSON file, replaced as a whole: a reader sees the old answer or the new one."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._runs: dict[str, Mapping[str, object]] = {}
+
+    def say(self, made: Made, *, name: str, act: bool) -> None:
+        """Take the latest look at a run. Raises OSError where the file cannot be written."""
+        best = made.reading.judgement.best_checkpoint
+        look = made.look
+        self._runs[look.run] = {
+            "run": name,
+            "step": look.step,
+            "verdict": look.verdict,
+            "p_continue_pays": look.p_continue_pays,
+            "best_checkpoint": None if best is None else {"step": best.step, "path": best.path},
+            "says": look.says,
+            "act": act,
+            "at": look.at,
+        }
+        content = self._runs[look.run] if len(self._runs) == 1 else {"runs": list(self._runs.values())}
+        beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        try:
+            beside.write_text(dump(content))
+            beside.replace(self._path)
+        finally:
+            beside.unlink(missing_ok=True)

@@ -1,0 +1,36 @@
+"""A watch as it stands, as figures for the metrics port."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+from .metrics import Figures, RunFigures
+from .watch import Watch, Watched
+
+
+def figures_of(watch: Watch) -> Figures:
+    """What is served at every scrape."""
+    runs = tuple(_figures(one) for one in list(watch.runs.values()))
+    actions = Counter(
+        str(action["state"]) for one in list(watch.runs.values()) for _, action in watch.store.actions(one.number)
+    )
+    return Figures(runs, watch.store.delivery_counts(), actions)
+
+
+def _figures(one: Watched) -> RunFigures:
+    grown_at = one.cursor.grown_at
+    last = one.last  # another thread may take it away
+    if last is None:
+        return RunFigures(one.identity, grown_at=grown_at)
+    reading = json.loads(last.reading)
+    return RunFigures(
+        one.identity,
+        step=last.step,
+        verdict=last.verdict,
+        p_continue_pays=last.p_continue_pays,
+        p_worse=reading["judgement"]["risk"]["p_worse"],
+        findings={(found["id"], found["severity"]): found["p"] for found in reading["findings"]},
+        grown_at=grown_at,
+        looked_at=last.at,
+    )

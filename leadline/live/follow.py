@@ -1,0 +1,188 @@
+"""A path that is followed: the runs there as they stand now, read at the cost of what was added.
+
+Nothing asks the system for notices, which network file systems do not give: files are looked at again and again, the
+costlier the rarer. A log that is rotated, cut, replaced, created late or joined by a later attempt is met as it is.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import LeadlineError, NotAnRLRun
+from ..reading.reward import HEADLINE
+from ..run import Run, Steps, Values
+from ..sources import Readers, look_at, open_run, understand
+from ..sources.folders import Found, FoundRun, steps_of
+from ..sources.remote import is_address
+
+SOONEST = 0.5  # seconds between two looks at the same files
+ELSEWHERE = 30.0  # seconds between two looks for new files where the known ones stand still
+SHARE = 0.15  # of one core that following may take, over all paths
+REMOTE = 60.0  # seconds between two looks at an address
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sighting:
+    """One run as it stood when it was looked at."""
+
+    identity: str  # the same for the same run whenever and from wherever it is watched
+    run: Run
+    steps: Steps  # every step that was logged, by step
+    reward: Values  # of each of them; NaN where none was logged
+    current: int  # the step that was written last: after a resume not the largest
+    started: str  # by what a log that began anew is told from one that grew
+    modified: float  # when its log was last written to, in seconds since 1970
+
+    @property
+    def settled(self) -> int:
+        """How many steps are complete: those before the one that was written last."""
+        return int(np.searchsorted(self.steps, self.current, side="left"))
+
+    @property
+    def points(self) -> int:
+        """How many steps there are up to the one that was written last."""
+        return int(np.searchsorted(self.steps, self.current, side="right"))
+
+
+class Place:
+    """One path that a user named."""
+
+    def __init__(
+        self,
+        path: str,
+        *,
+        mapping: Mapping[str, str] | None = None,
+        others: int = 0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.path = path
+        self.problem: LeadlineError | None = None  # why there is no run to be seen there now
+        self._mapping = mapping
+        self._clock = clock
+        self._readers = Readers()
+        self._sharing = 1 + others  # paths that share what following may cost
+        self._next = self._elsewhere = -np.inf
+        self._worked = 0.0  # processor time of this thread when the last look at the files began
+
+    @property
+    def is_remote(self) -> bool:
+        return is_address(self.path)
+
+    @property
+    def next_time(self) -> float:
+        """When, on the clock, looking again is worth it."""
+        return float(self._next)
+
+    def poll(self, *, force: bool = False) -> tuple[Sighting, ...] | None:
+        """The runs there, if anything may have changed since the last time; None where nothing has. Never raises: what
+        cannot be read now, or is not there yet, may be later, and `problem` says so."""
+        began = self._clock()
+        if not force and began < self._next:
+            return None
+        self._worked = time.thread_time()
+        known = self.problem is None and not self.is_remote
+        if known and not force and began < self._elsewhere and not self._readers.update():
+            self._rest(began, looked_elsewhere=False)
+            return None
+        try:
+            return self._sighted()
+        finally:
+            self._rest(began, looked_elsewhere=True)
+
+    def _rest(self, began: float, *, looked_elsewhere: bool) -> None:
+        """Set when to come back: the longer it took, the later."""
+        now = self._clock()
+        worked = time.thread_time() - self._worked
+        pause = REMOTE if self.is_remote else max(SOONEST, now - began, worked * self._sharing / SHARE)
+        self._next = now + pause
+        if looked_elsewhere:
+            self._elsewhere = now + (pause if self.problem is not None else max(ELSEWHERE, pause))
+
+    def _sighted(self) -> tuple[Sighting, ...]:
+        try:
+            sightings = self._opened()
+        except LeadlineError as error:
+            self.problem = error
+            return ()
+        self.problem = None
+        return sightings
+
+    def _opened(self) -> tuple[Sighting, ...]:
+        if self.is_remote:
+            run = open_run(self.path, mapping=self._mapping)
+            steps = all_steps(run)
+            return (_sighting(self.path, run, steps, int(steps[-1]), time.time()),) if len(steps) else ()
+        place = Path(self.path)
+        found = look_at(place, self._readers)
+        self._readers.forget_unused()
+        homes = [_home(found, one) for one in found.runs]
+        sightings = []
+        for one in found.runs:
+            alone = len(found.runs) == 1
+            try:
+                run = understand(found, one, str(place) if alone else found.path_of(one), self._mapping)
+            except NotAnRLRun:
+                if alone:
+                    raise
+                continue
+            steps = all_steps(run)
+            if not len(steps):
+                continue
+            home = _home(found, one)
+            identity = home if homes.count(home) == 1 else _carrier_of(one)
+            current = _written_last(one, int(steps[-1]))
+            sightings.append(_sighting(identity, run, steps, current, one.modified))
+        return tuple(sightings)
+
+
+def _sighting(identity: str, run: Run, steps: Steps, current: int, modified: float) -> Sighting:
+    series = run.get(HEADLINE) or (run.series + run.unread)[0]
+    reward = np.full(len(steps), np.nan)
+    reward[np.searchsorted(steps, series.steps)] = series.values
+    return Sighting(identity, run, steps, reward, current, _start(run, int(steps[0])), modified)
+
+
+def _start(run: Run, first: int) -> str:
+    """A mark of how the log begins: one number of its first step, whatever is logged later."""
+    begins = min(
+        (one for one in run.series + run.unread if one.points and one.steps[0] == first), key=lambda one: one.key
+    )
+    start = f"{begins.key}\0{first}\0{float(begins.values[0])!r}"
+    return hashlib.sha256(start.encode("utf-8", errors="surrogatepass")).hexdigest()[:16]
+
+
+def all_steps(run: Run) -> Steps:
+    """Every step that anything was logged at, by step."""
+    every = sorted((series.steps for series in run.series + run.unread), key=len, reverse=True)
+    if not every:
+        return np.empty(0, dtype=np.int64)
+    others = [steps for steps in every[1:] if not np.array_equal(steps, every[0])]  # most are the same
+    return np.unique(np.concatenate([every[0], *others])) if others else every[0]
+
+
+def _home(found: Found, run: FoundRun) -> str:
+    """Where a run lives, whatever else lies beside it: a folder, or the file that was named."""
+    if not found.place.is_dir():
+        return str(found.place.absolute()) if len(found.runs) == 1 and not found.several else _carrier_of(run)
+    return str(run.home.absolute())
+
+
+def _carrier_of(run: FoundRun) -> str:
+    first = run.carriers[0]
+    label = first.log.run_id or first.log.label
+    return os.fspath(first.path) + (f"#{label}" if label is not None else "")
+
+
+def _written_last(run: FoundRun, largest: int) -> int:
+    """The step that was written last, by the log that was written to last."""
+    newest = max(run.used, key=lambda carrier: carrier.modified)
+    steps = steps_of(newest.log)
+    last = int(steps[-1]) if len(steps) else largest
+    return min(last, largest)

@@ -1,0 +1,86 @@
+"""Past looks at a run: which state files know it, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import BadState, NothingReadable
+from .alert import Alert
+from .places import state_files
+from .records import Look, Prediction
+from .store import Store
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Past:
+    """All that is remembered of one run."""
+
+    run: str
+    state: Path
+    looks: tuple[Look, ...]
+    scored: tuple[Prediction, ...]
+    alerts: tuple[Alert, ...]
+    actions: tuple[tuple[float, dict[str, object]], ...]
+
+
+def past_of(path: str, *, state: Path | None = None) -> tuple[Past, ...]:
+    """What is remembered of the run at `path`, or of every run below it."""
+    files = [state] if state is not None else state_files()
+    found: list[Past] = []
+    for file in files:
+        try:
+            with Store(file, write=False) as store:
+                numbers = {name: number for name, number in store.names().items() if _is_meant(name, path)}
+                found += [_past(store, name, number) for name, number in numbers.items()]
+        except BadState:
+            if state is not None:
+                raise
+    if not found:
+        raise NothingReadable(
+            f"No look at {path} was ever written down.",
+            tried=", ".join(str(file) for file in files[:5]) or "no state file was found",
+            next_step="watch it first: leadline watch PATH; or name the state file with --state",
+        )
+    return tuple(found)
+
+
+def _past(store: Store, name: str, number: int) -> Past:
+    return Past(
+        name,
+        store.path,
+        store.looks(number),
+        store.scored_predictions(number),
+        store.alerts(number),
+        store.actions(number),
+    )
+
+
+def _is_meant(name: str, path: str) -> bool:
+    """Whether a run is the one at a path, lives below it, or is written in the folder that it names a file of."""
+    if "://" in path:
+        return name == path
+    place = Path(path).absolute()
+    home = Path(name.partition("#")[0])
+    return home == place or place in home.parents or name == str(place)
+
+
+def as_data(past: Sequence[Past]) -> list[dict[str, object]]:
+    """The same as plain data: one object a look."""
+    return [
+        {
+            "run": one.run,
+            "life": look.life,
+            "step": look.step,
+            "why": look.why,
+            "at": look.at,
+            "verdict": look.verdict,
+            "p_continue_pays": look.p_continue_pays,
+            "best_step": look.best_step,
+            "says": look.says,
+            "digest": look.digest,
+        }
+        for one in past
+        for look in one.looks
+    ]

@@ -1,0 +1,54 @@
+"""A file that only one process may hold; the system lets go of it however the process ends."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+
+class FileLock:
+    """A lock that lives in a file of its own beside what it guards."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: int | None = None
+
+    def acquire(self) -> bool:
+        """Whether it is ours now. Does not wait."""
+        file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        try:
+            _lock(file)
+        except OSError:
+            os.close(file)
+            return False
+        os.ftruncate(file, 0)
+        os.write(file, str(os.getpid()).encode())
+        self._file = file
+        return True
+
+    def release(self) -> None:
+        """Let go. The file stays: removing it would race with whoever opens it now."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def holder(self) -> str:
+        """Who holds it, as far as the file tells."""
+        try:
+            number = self.path.read_bytes()[:20].decode("ascii", errors="ignore").strip()
+        except OSError:
+            return ""
+        return f" (process {number})" if number.isdigit() else ""
+
+
+def _lock(file: int) -> None:
+    if sys.platform == "win32":
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+    else:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,0 +1,82 @@
+"""One look: the run as it stood at a step, read afresh, and all that is written down about it.
+
+The reading knows nothing of earlier looks, so it cannot lean on them. They come in only afterwards: to score what they
+expected, and to tell what is new.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ..contract import Reading, as_data
+from ..pipeline import read_run
+from ..report.data import dump
+from ..run import Run
+from . import ledger
+from .alert import Alert
+from .onsets import Notice, new_alerts
+from .records import Look, Prediction, Promise, Score
+from .schedule import Due
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What earlier looks at the run left behind."""
+
+    predictions: Sequence[Prediction] = ()
+    told: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """A look and all it brings."""
+
+    look: Look
+    reading: Reading
+    scores: tuple[Score, ...]
+    promises: tuple[Promise, ...]
+    surprise: Notice | None
+    alerts: tuple[Alert, ...]
+    told: dict[str, object]
+
+
+def make_look(
+    identity: str,
+    run: Run,
+    due: Due,
+    remembered: Remembered,
+    *,
+    life: int = 0,
+    at: float,
+    budget: int | None = None,
+    price: float | None = None,
+) -> Made:
+    """Read the run as it stood at the step that is due."""
+    seen = run.until(due.step)
+    reading = read_run(seen, budget=budget, price=price)
+    outcomes = ledger.score(remembered.predictions, seen)
+    surprise = ledger.surprise(outcomes)
+    told, alerts = new_alerts(
+        remembered.told or {}, reading, run=identity, life=life, also=() if surprise is None else (surprise,)
+    )
+    judgement = reading.judgement
+    body = dump(as_data(reading)).encode()
+    look = Look(
+        run=identity,
+        life=life,
+        step=due.step,
+        points=due.points,
+        why=due.why,
+        at=at,
+        verdict=judgement.verdict,
+        p_continue_pays=judgement.p_continue_pays,
+        best_step=None if judgement.best_checkpoint is None else judgement.best_checkpoint.step,
+        says=judgement.says,
+        digest=hashlib.sha256(body).hexdigest(),
+        reading=body,
+    )
+    view = None if reading.portrait is None else reading.portrait.view
+    promised = () if view is None else ledger.promises(view, due.points)
+    return Made(look, reading, tuple(one.score for one in outcomes), promised, surprise, alerts, told)

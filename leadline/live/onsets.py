@@ -1,0 +1,202 @@
+"""Which things began at a look, so that each is told once: plain data in, plain data out, no clock.
+
+A thing stands at a look when the reading says it, and is told when it begins to stand. It is told again only after it
+was withdrawn: several looks in a row over a share of the plan said otherwise. A finding that flickers about its bar, or
+whose onset is placed a little differently at every look, is one onset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from ..contract import Reading
+from ..judgement import BestCheckpoint
+from ..reading.finding import Finding
+from ..report.plain import printable
+from .alert import SEVERITIES, Alert, Severity, key_of
+
+LOOKS_GONE = 2  # looks in a row that must say otherwise before a thing counts as withdrawn
+COOL_DOWN = 0.05  # of the plan that they must span
+EVIDENCE = 4  # lines: an alert is read on a telephone
+LONGEST_LINE = 400  # characters
+VERDICTS: dict[str, Severity] = {"stop": "concern", "roll_back": "critical"}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that stands at a look and is worth telling."""
+
+    about: str
+    severity: Severity
+    says: str
+    onset_step: int | None = None
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """What was told of one thing, and whether it still stands."""
+
+    count: int  # how often it has begun
+    severity: Severity | None  # the gravest since it began; None: withdrawn, so that it may begin again
+    gone_looks: int = 0  # looks in a row that said otherwise
+    gone_step: int | None = None  # of the first of them
+
+
+def new_alerts(
+    previous: Mapping[str, object], reading: Reading, *, run: str, life: int = 0, also: Sequence[Notice] = ()
+) -> tuple[dict[str, object], tuple[Alert, ...]]:
+    """What to remember for the next look, and the alerts of this one. `previous` is what the last look remembered,
+    empty at first; `life` counts how often the log began anew; `also` stands without being in the reading."""
+    step = reading.run.last_step
+    if step is None:
+        return dict(previous), ()
+    episodes = _remembered(previous, life)
+    standing = {one.about: one for one in (*_verdict(reading), *_findings(reading), *also)}
+    begun = [one for one in standing.values() if _begins(one, episodes.get(one.about))]
+    ended = any(_is_verdict(about) for about in standing)
+    if any(_is_verdict(one.about) for one in begun):  # the rest is its evidence, and no alert of its own
+        told, held_back = [one for one in begun if _is_verdict(one.about)], set[str]()
+    else:  # whoever was told to end the run need not hear of each thing that follows from not doing so
+        held_back = {one.about for one in begun if ended and one.severity == "concern"}
+        told = [one for one in begun if one.about not in held_back]
+    best = best_checkpoint(reading.judgement.best_checkpoint)
+    alerts = tuple(
+        _alert(one, run=run, step=step, best=best, key=_key(run, life, one, episodes.get(one.about))) for one in told
+    )
+    for about, one in standing.items():
+        if about not in held_back:
+            episodes[about] = _stands(episodes.get(about), one)
+    for about in episodes.keys() - standing.keys():
+        if not (ended and _is_verdict(about)):  # a stop that becomes a roll back is not withdrawn
+            episodes[about] = _is_gone(episodes[about], step, span=COOL_DOWN * _plan(reading))
+    return _remember(episodes, life), alerts
+
+
+def silence(run: str, *, step: int, says: str, evidence: Sequence[str] = (), life: int = 0) -> Alert:
+    """The alert that nothing was logged after `step`: no look says it, and after one step it is told once."""
+    key = key_of(_identity(run, life), "silence", step)
+    return Alert(run, "silence", step, step, "concern", _line(says), _lines(evidence), None, key)
+
+
+def best_checkpoint(best: BestCheckpoint | None) -> str | None:
+    """The checkpoint to keep, in words."""
+    if best is None:
+        return None
+    if best.path is None:
+        return f"step {best.step} (no checkpoint on disk)"
+    whole = "complete" if best.complete else "not known to be complete"
+    return printable(f"{best.path} (step {best.step}, {whole})")
+
+
+def _verdict(reading: Reading) -> Iterable[Notice]:
+    judgement, run = reading.judgement, reading.run
+    severity = VERDICTS.get(judgement.verdict)
+    over = run.planned_steps is not None and run.last_step is not None and run.last_step >= run.planned_steps
+    if severity is None or (over and judgement.verdict == "stop"):  # it ends by itself: nothing to do
+        return
+    serious = [one for one in reading.findings if one.severity != "note"]
+    heard = [one for one in serious if one.id in judgement.because]
+    onsets = [one.since_step for one in heard if one.since_step is not None]
+    others = [one for one in serious if one.id not in judgement.because]
+    yield Notice(
+        f"verdict.{judgement.verdict}",
+        severity,
+        judgement.says,
+        min(onsets, default=None),
+        tuple(f"{one.says} (p {_p(one.p)})" for one in (*heard, *others)),
+    )
+
+
+def _findings(reading: Reading) -> Iterable[Notice]:
+    """The gravest finding of each id; several of one id are one thing to a reader."""
+    seen: dict[str, Notice] = {}
+    for one in reading.findings:
+        if one.severity == "note":
+            continue
+        rank = SEVERITIES.index(one.severity)
+        if one.id not in seen or SEVERITIES.index(seen[one.id].severity) < rank:
+            seen[one.id] = Notice(one.id, one.severity, f"{one.says} (p {_p(one.p)})", one.since_step, _where(one))
+    return seen.values()
+
+
+def _where(finding: Finding) -> tuple[str, ...]:
+    return tuple(
+        f"{one.signal}, steps {one.first_step} to {one.last_step}" + (f": {one.text}" if one.text else "")
+        for one in finding.evidence
+    )
+
+
+def _is_verdict(about: str) -> bool:
+    return about.startswith("verdict.")
+
+
+def _begins(notice: Notice, episode: Episode | None) -> bool:
+    return episode is None or _rank(notice.severity) > _rank(episode.severity)
+
+
+def _rank(severity: Severity | None) -> int:
+    return -1 if severity is None else SEVERITIES.index(severity)
+
+
+def _stands(episode: Episode | None, notice: Notice) -> Episode:
+    if episode is None:
+        return Episode(1, notice.severity)
+    if _begins(notice, episode):
+        return Episode(episode.count + 1, notice.severity)
+    return Episode(episode.count, episode.severity)
+
+
+def _is_gone(episode: Episode, step: int, *, span: float) -> Episode:
+    if episode.severity is None:
+        return episode
+    looks, since = episode.gone_looks + 1, step if episode.gone_step is None else episode.gone_step
+    if looks >= LOOKS_GONE and step - since >= span:
+        return Episode(episode.count, None)
+    return replace(episode, gone_looks=looks, gone_step=since)
+
+
+def _plan(reading: Reading) -> int:
+    """Steps of the plan; where none is known, those so far."""
+    first, last = reading.run.first_step or 0, reading.run.last_step or 0
+    return max(reading.run.planned_steps or last, last) - first
+
+
+def _alert(notice: Notice, *, run: str, step: int, best: str | None, key: str) -> Alert:
+    says, evidence = _line(notice.says), _lines(notice.evidence)
+    return Alert(run, notice.about, step, notice.onset_step, notice.severity, says, evidence, best, key)
+
+
+def _key(run: str, life: int, notice: Notice, episode: Episode | None) -> str:
+    return key_of(_identity(run, life), notice.about, 0 if episode is None else episode.count)
+
+
+def _identity(run: str, life: int) -> str:
+    return f"{run}\0{life}"
+
+
+def _lines(texts: Sequence[str]) -> tuple[str, ...]:
+    return tuple(_line(text) for text in texts[:EVIDENCE])
+
+
+def _line(text: str) -> str:
+    """`text` on one line, safe to show and no longer than a person reads."""
+    text = printable(" ".join(text.split()))
+    return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1].rsplit(" ", 1)[0] + "…"
+
+
+def _p(p: float) -> str:
+    return "> .99" if p > 0.99 else f"{p:.2f}".lstrip("0")
+
+
+def _remember(episodes: Mapping[str, Episode], life: int) -> dict[str, object]:
+    return {"life": life, "episodes": {about: asdict(one) for about, one in episodes.items()}}
+
+
+def _remembered(data: Mapping[str, object], life: int) -> dict[str, Episode]:
+    """What `_remember` gave. A log that began anew has no history."""
+    episodes = data.get("episodes", {})
+    if data.get("life") != life or not isinstance(episodes, dict):
+        return {}
+    return {about: Episode(**one) for about, one in episodes.items()}

@@ -1,0 +1,259 @@
+"""Alerts on their way: from the state file to the channels, in threads of their own, without ever holding up a watch.
+
+What is to be sent is marked as handed over before, and as sent after. A watch that was killed in between does not know
+whether it arrived; it sends again where the channel says so, with the same key, and says that it may be a repetition
+(docs/live.md). A channel that fails is left alone for a while that doubles; nothing waits for it but its own alerts.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Protocol
+
+from .records import Delivery
+from .telling import Channel, Message, Undelivered
+
+FIRST_PAUSE = 5.0  # seconds after a failure, doubled with every further one
+LONGEST_PAUSE = 600.0
+ATTEMPTS = 150  # then a message is given up: after about a day
+IDLE = 5.0  # seconds between looking for what became due while nobody woke us
+LARGEST_PICTURE = 2_000_000  # bytes
+FETCHED = 1000  # alerts at a time, at least
+
+Picture = Callable[[str], bytes | None]  # a PNG of a run, drawn when it is needed
+
+
+class Deliveries(Protocol):
+    """The part of the store that remembers what is on its way."""
+
+    def pending_alerts(self, now: float, *, channel: str | None = None, limit: int = ...) -> tuple[Delivery, ...]: ...
+    def handed_alerts(self) -> tuple[Delivery, ...]: ...
+    def mark_handed(self, ids: Iterable[int], channel: str, now: float) -> None: ...
+    def mark_sent(self, ids: Iterable[int], channel: str, now: float) -> None: ...
+    def mark_failed(
+        self, ids: Iterable[int], channel: str, now: float, *, next_try: float | None, problem: str
+    ) -> None: ...
+
+
+class Outbox:
+    """All channels of a watch."""
+
+    def __init__(
+        self,
+        store: Deliveries,
+        channels: Sequence[Channel],
+        *,
+        say: Callable[[str], None],
+        picture: Picture | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.names = tuple(channel.name for channel in channels)
+        self._store, self._say, self._clock = store, say, clock
+        self.takes_pictures = any(channel.takes_picture for channel in channels)
+        self._senders = [Sender(store, one, say=say, picture=picture, clock=clock) for one in channels]
+
+    def start(self) -> None:
+        """Begin with what an earlier watch left behind."""
+        waiting = {row.channel for row in self._store.pending_alerts(self._clock())} - set(self.names)
+        if waiting:
+            self._say(f"Alerts wait for channels that are not given any more: {', '.join(sorted(waiting))}.")
+        for sender in self._senders:
+            sender.start()
+
+    def wake(self) -> None:
+        """Say that there is something new. Returns at once."""
+        for sender in self._senders:
+            sender.wake()
+
+    def close(self, patience: float = 5.0) -> None:
+        """Send what is due, for so many seconds at most. What is not sent by then stays in the state file."""
+        for sender in self._senders:
+            sender.end()
+        until = time.monotonic() + patience
+        for sender in self._senders:
+            sender.join(max(0.0, until - time.monotonic()))
+
+
+class Sender:
+    """One channel and its thread."""
+
+    def __init__(
+        self,
+        store: Deliveries,
+        channel: Channel,
+        *,
+        say: Callable[[str], None],
+        picture: Picture | None = None,
+        clock: Callable[[], float] = time.time,
+        steady: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._store, self._channel, self._say, self._picture = store, channel, say, picture
+        self._clock, self._steady = clock, steady  # one for what is written down, one that no one can set
+        self._woken, self._ending = threading.Event(), threading.Event()
+        self._failures, self._not_before = 0, float("-inf")
+        self._spaced_until = float("-inf")
+        self._left_over: list[tuple[Delivery, ...]] = []  # handed over by a watch that was killed
+        self._unsure: set[int] = set()  # alerts that may have arrived
+        self._unwritten: list[Callable[[], None]] = []  # what the store did not take yet
+        self._thread = threading.Thread(target=self._work, name=f"leadline tells {channel.name}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def wake(self) -> None:
+        self._woken.set()
+
+    def end(self) -> None:
+        self._ending.set()
+        self._woken.set()
+
+    def join(self, patience: float) -> None:
+        if self._thread.is_alive():
+            self._thread.join(patience)
+
+    def _work(self) -> None:
+        recovered = False
+        while True:
+            ending = self._ending.is_set()  # before the last round, so that it sees all
+            try:
+                if not recovered:
+                    self.recover()
+                    recovered = True
+                self.deliver(hurry=ending)
+            except sqlite3.Error as error:
+                if not ending:
+                    self._trouble(f"the state file does not answer ({error})")
+            if ending:
+                return
+            until = max(self._not_before, self._spaced_until) - self._steady()
+            self._woken.wait(min(until, IDLE) if until > 0 else IDLE)
+            self._woken.clear()
+
+    def recover(self) -> None:
+        """Take up what was handed over and never confirmed."""
+        rows = [row for row in self._store.handed_alerts() if row.channel == self._channel.name]
+        for group in _together(rows):
+            if self._channel.repeats:
+                self._left_over.append(group)
+                self._unsure.update(row.id for row in group)
+            else:
+                problem = "the watch ended while it was told; it is not told again"
+                ids = [row.id for row in group]
+                self._store.mark_failed(ids, self._channel.name, self._clock(), next_try=None, problem=problem)
+
+    def deliver(self, *, hurry: bool = False) -> None:
+        """Send what is due, until there is nothing left or the channel fails. `hurry`: there is no later."""
+        self._write_up()
+        while self._may_send(hurry) and (groups := self._left_over or self._due()):
+            while groups and self._may_send(hurry):
+                self._hand_over(groups[0])  # raises: then nothing is sent, and it stays due
+                self._send(groups.pop(0))
+
+    def _may_send(self, hurry: bool) -> bool:
+        now = self._steady()
+        return now >= self._not_before and (hurry or now >= self._spaced_until)
+
+    def _due(self) -> list[tuple[Delivery, ...]]:
+        """What is to be sent now, as it goes together. Only this thread changes what it is told of this channel."""
+        most = self._channel.most
+        limit = max(most, FETCHED)
+        rows = self._store.pending_alerts(self._clock(), channel=self._channel.name, limit=limit)
+        fresh = [row for row in rows if row.attempts == 0]
+        if fresh:
+            return [tuple(fresh[first : first + most]) for first in range(0, len(fresh), most)]
+        groups = list(_together(rows))
+        return groups[:-1] if len(rows) == limit and len(groups) > 1 else groups  # the last may not be whole
+
+    def _hand_over(self, rows: tuple[Delivery, ...]) -> None:
+        self._store.mark_handed([row.id for row in rows], self._channel.name, self._clock())
+
+    def _send(self, rows: tuple[Delivery, ...]) -> None:
+        ids = [row.id for row in rows]
+        message = Message(tuple(row.alert for row in rows), again=not self._unsure.isdisjoint(ids))
+        if self._channel.takes_picture:
+            message = replace(message, picture=self._drawn(message))
+        try:
+            self._channel.tell(message)
+        except Undelivered as error:
+            self._failed(rows, message, error)
+        except Exception as error:  # a defect in a channel must not silence it for good, nor show what it was sent
+            self._failed(rows, message, Undelivered(f"an unforeseen {type(error).__name__}", unsure=True))
+        else:
+            self._arrived(ids)
+
+    def _arrived(self, ids: Sequence[int]) -> None:
+        name, now = self._channel.name, self._clock()
+        if self._failures:
+            self._say(f"Telling by {name} works again.")
+        self._failures = 0
+        self._spaced_until = self._steady() + self._channel.spacing
+        self._unsure.difference_update(ids)
+        self._write(lambda: self._store.mark_sent(ids, name, now))
+
+    def _failed(self, rows: tuple[Delivery, ...], message: Message, error: Undelivered) -> None:
+        name, ids, now = self._channel.name, [row.id for row in rows], self._clock()
+        next_try = None
+        if not error.lasting:  # else the message was at fault, not the channel
+            pause = max(_pause(self._failures, message.key), error.after or 0.0)
+            if not self._failures:
+                self._say(f"Telling by {name} fails: {error}. It is tried again in {pause:.0f} s, then less often.")
+            self._failures += 1
+            self._not_before = self._steady() + pause
+            worn_out = max(row.attempts for row in rows) + 1 >= ATTEMPTS
+            next_try = None if worn_out or (error.unsure and not self._channel.repeats) else now + pause
+        if next_try is None:
+            self._say(f"Gave up telling {len(ids)} alert{'s' * (len(ids) != 1)} by {name}: {error}.")
+            self._unsure.difference_update(ids)
+        elif error.unsure:
+            self._unsure.update(ids)
+        self._write(lambda: self._store.mark_failed(ids, name, now, next_try=next_try, problem=str(error)))
+
+    def _drawn(self, message: Message) -> bytes | None:
+        """A picture of the run of the gravest alert. An alert without one is still an alert."""
+        if self._picture is None:
+            return None
+        try:
+            picture = self._picture(message.gravest[0].run)
+        except Exception:
+            return None
+        return picture if picture is not None and len(picture) <= LARGEST_PICTURE else None
+
+    def _write(self, change: Callable[[], None]) -> None:
+        """Write down what happened. Where the store cannot, it is kept and written first of all later: what was sent
+        is not sent again because a disk was full."""
+        self._unwritten.append(change)
+        self._write_up()
+
+    def _write_up(self) -> None:
+        while self._unwritten:
+            self._unwritten[0]()
+            self._unwritten.pop(0)
+
+    def _trouble(self, what: str) -> None:
+        if not self._failures:
+            self._say(f"Telling by {self._channel.name} waits: {what}.")
+        self._failures += 1
+        self._not_before = self._steady() + FIRST_PAUSE
+
+
+def _together(rows: Iterable[Delivery]) -> Iterator[tuple[Delivery, ...]]:
+    """What was tried together, the oldest first: it is sent together again, so that its key stays the same."""
+    for _, group in groupby(sorted(rows, key=lambda row: (row.tried_at or 0.0, row.id)), key=lambda row: row.tried_at):
+        yield tuple(group)
+
+
+def _pause(failures: int, key: str) -> float:
+    """Seconds to wait after so many failures in a row: doubled each time, and spread by a half to either side, so that
+    many watches do not all come back at once. The same message after the same failures waits as long.
+
+    >>> _pause(0, "a") == _pause(0, "a"), 2.5 <= _pause(0, "a") <= 7.5, _pause(50, "a") <= 900
+    (True, True, True)
+    """
+    spread = int.from_bytes(hashlib.sha256(f"{key} {failures}".encode()).digest()[:4], "big") / 2**32
+    return min(FIRST_PAUSE * 2.0 ** min(failures, 20), LONGEST_PAUSE) * (0.5 + spread)

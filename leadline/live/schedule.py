@@ -1,0 +1,105 @@
+"""When to look: at steps a fixed ratio apart, and where the reward jumps.
+
+Counted in logged steps, so that the unit of the step does not matter. Which looks are due is told by the log alone, not
+by when it is read: a watch that was killed finds the same ones due again.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil, isfinite
+
+from ..curve.jumps import Alarm
+from ..run import Steps, Values
+
+FIRST = 12  # logged steps before the first look that is due by itself
+RATIO = 1.12  # each is so many times as far into the run as the one before
+BETWEEN_FALSE = 1000.0  # logged steps between two false rings of the alarm
+APART = 1.02  # a jump is looked at only so far after the look before it: smooth curves ring often
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """A look that is to be made of the run as it stood at a step."""
+
+    step: int
+    points: int  # logged steps up to it
+    why: str  # "first", "schedule", "jump", "asked", "time", "quiet"; "again": only to be shown
+
+
+class Schedule:
+    """The looks that are due at one run, as its log grows."""
+
+    def __init__(self) -> None:
+        self._points = 0  # steps taken so far
+        self._last = 0  # points at the last look that was due
+        self._alarm = Alarm(BETWEEN_FALSE)
+
+    @property
+    def points(self) -> int:
+        return self._points
+
+    def skip(self, steps: Steps, reward: Values, settled: int) -> None:
+        """Take steps whose looks were made before, or are not to be made."""
+        for _ in self._taken(steps, reward, settled):
+            pass
+
+    def take(self, steps: Steps, reward: Values, settled: int) -> list[Due]:
+        """The looks that became due with the first `settled` steps of the log. A log that went back is taken from
+        there again."""
+        return list(self._taken(steps, reward, settled))
+
+    def _taken(self, steps: Steps, reward: Values, settled: int) -> Iterator[Due]:
+        if settled < self._points:
+            self._points = self._last = 0
+            self._alarm.restart()
+            for _ in self._taken(steps, reward, settled):
+                pass
+            return
+        values = reward[self._points : settled].tolist()
+        for step, value in zip(steps[self._points : settled].tolist(), values, strict=True):
+            self._points += 1
+            rings = isfinite(value) and self._alarm.push(value)
+            if rings:
+                self._alarm.restart()
+            if is_on_schedule(self._points):
+                why = "schedule"
+            elif rings and self._points >= max(FIRST, APART * self._last):
+                why = "jump"
+            else:
+                continue
+            self._last = self._points
+            yield Due(step, self._points, why)
+
+
+@lru_cache(maxsize=1)
+def _scheduled() -> tuple[int, ...]:
+    return tuple(itertools.islice(_points(), 160))  # the last of them lies beyond a hundred million
+
+
+def _points() -> Iterator[int]:
+    points = FIRST
+    while True:
+        yield points
+        points = max(points + 1, ceil(points * RATIO))
+
+
+@lru_cache(maxsize=1)
+def _lookup() -> frozenset[int]:
+    return frozenset(_scheduled())
+
+
+def is_on_schedule(points: int) -> bool:
+    return points in _lookup()
+
+
+def next_points(points: int, count: int) -> tuple[int, ...]:
+    """How many logged steps there will be at the next looks that are due by themselves.
+
+    >>> next_points(12, 3)
+    (14, 16, 18)
+    """
+    return tuple(itertools.islice((one for one in _scheduled() if one > points), count))

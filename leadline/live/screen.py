@@ -1,0 +1,207 @@
+"""The live view: one run as its one-screen reading, several as a list, updated in place."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from ..report import terminal
+from ..report.plain import printable
+from .watch import Watch, Watched, duration
+
+STYLES = {"continue": "green", "undecided": "", "stop": "yellow", "roll_back": "red"}
+KEYS = "l look now   q quit"
+KEY = re.compile(r"\x1b[\[O][A-D]|.", re.DOTALL)  # an arrow comes as three characters
+NEWS = 30.0  # seconds a message stays
+LIST_KEYS = "up/down choose   enter open   l look now   q quit"
+READING_KEYS = "escape back   l look now   q quit"
+
+
+class Screen:
+    """The terminal while a watch goes on."""
+
+    def __init__(self, watch: Watch, *, color: bool = True, console: Console | None = None) -> None:
+        self._watch = watch
+        self._color = color
+        self._console = console or Console(no_color=not color)
+        self._live = Live(console=self._console, screen=True, auto_refresh=False, transient=True)
+        self._chosen = 0
+        self._open: str | None = None
+        self._message, self._since = "", 0.0
+
+    def say(self, message: str) -> None:
+        """Show a message for a while."""
+        self._message, self._since = message, time.monotonic()
+
+    def __enter__(self) -> Screen:
+        self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._live.stop()
+
+    def draw(self) -> None:
+        self._live.update(self.shown(), refresh=True)
+
+    def shown(self) -> RenderableType:
+        """What is on the screen now."""
+        runs = list(self._watch.runs.values())
+        if not runs:
+            return self._waiting()
+        if len(runs) == 1:
+            return self._reading(runs[0], KEYS)
+        opened = next((one for one in runs if one.identity == self._open), None)
+        return self._list(runs) if opened is None else self._reading(opened, READING_KEYS)
+
+    def press(self, key: str) -> bool:
+        """Act on a key; false when the user wants to leave."""
+        runs = list(self._watch.runs)
+        if key in ("q", "\x03"):
+            return False
+        if key == "l":
+            self._watch.ask()
+        elif key in ("\x1b[A", "\x1bOA", "k"):
+            self._chosen = max(0, self._chosen - 1)
+        elif key in ("\x1b[B", "\x1bOB", "j"):
+            self._chosen = min(len(runs) - 1, self._chosen + 1)
+        elif key in ("\r", "\n") and runs:
+            self._open = runs[min(self._chosen, len(runs) - 1)]
+        elif key == "\x1b":
+            self._open = None
+        return True
+
+    def _waiting(self) -> RenderableType:
+        problems = [place.problem for place in self._watch.places if place.problem is not None]
+        lines = [Text(f"Waiting for the first row at {_paths(self._watch)}.", style="bold")]
+        lines += [Text(printable(one.what), style="dim") for one in problems[:5]]
+        return Group(*lines, self._status(KEYS))
+
+    def _reading(self, watched: Watched, keys: str) -> RenderableType:
+        size = self._console.size
+        if watched.made is None:
+            said = "" if watched.last is None else f" At step {watched.last.step} it was: {watched.last.says}"
+            return Group(Text(printable(f"{watched.name}: the first look is being made.{said}")), self._status(keys))
+        page = terminal.render(
+            watched.made.reading, color=self._color, width=size.width, height=max(8, size.height - 3)
+        )
+        lines: list[RenderableType] = [Text.from_ansi(page.rstrip("\n"))]
+        if watched.made.surprise is not None:
+            lines.append(Text(printable(watched.made.surprise.says), style="yellow"))
+        return Group(*lines, self._freshness(watched), self._status(keys))
+
+    def _list(self, runs: Sequence[Watched]) -> RenderableType:
+        table = Table(box=None, pad_edge=False, expand=True)
+        for name in ("", "run", "step", "of", "verdict", "pays", "new row", "says"):
+            table.add_column(name, no_wrap=True, overflow="ellipsis", ratio=3 if name in ("run", "says") else None)
+        height = max(3, self._console.size.height - 4)
+        top = max(0, min(self._chosen - height // 2, len(runs) - height))
+        names = apart([one.name for one in runs])
+        for place in range(top, min(top + height, len(runs))):
+            table.add_row(*self._row(runs[place], names[place], chosen=place == self._chosen))
+        return Group(table, self._status(LIST_KEYS))
+
+    def _row(self, one: Watched, name: str, *, chosen: bool) -> Iterator[str | Text]:
+        look = one.last
+        planned = one.sighting.run.config.planned_steps
+        verdict = "" if look is None else look.verdict.replace("_", " ")
+        pays = "" if look is None or look.p_continue_pays is None else f"{look.p_continue_pays:.2f}"
+        yield ">" if chosen else " "
+        yield Text(printable(name))
+        yield str(one.sighting.current)
+        yield "" if planned is None else str(planned)
+        yield Text(verdict, style="" if look is None else STYLES.get(look.verdict, ""))
+        yield pays
+        yield Text(f"{duration(time.monotonic() - one.grown)} ago", style="yellow" if one.silent else "dim")
+        yield Text("" if look is None else printable(look.says))
+
+    def _freshness(self, watched: Watched) -> Text:
+        look, sighting = watched.last, watched.sighting
+        at = "" if look is None else f"looked at step {look.step}"
+        later = "" if look is None or sighting.current <= look.step else f", now at {sighting.current}"
+        row = f"last row {duration(time.monotonic() - watched.grown)} ago"
+        behind = f"; {watched.dropped} looks dropped for want of time" if watched.dropped else ""
+        return Text(f"{at}{later}; {row}{behind}", style="dim")
+
+    def _status(self, keys: str) -> Text:
+        problems = [place.problem.what for place in self._watch.places if place.problem is not None]
+        news = [self._message] if time.monotonic() - self._since < NEWS else problems[:1]
+        shown = [printable(one) for one in news if one and self._watch.runs]
+        return Text("   ".join([*shown, keys]), style="dim", no_wrap=True, overflow="ellipsis")
+
+
+def apart(names: Sequence[str]) -> list[str]:
+    """Names without the folders that all of them begin with.
+
+    >>> apart(["/runs/grpo/seed1", "/runs/grpo/seed2/log.txt"])
+    ['seed1', 'seed2/log.txt']
+    """
+    parts = [name.split("/") for name in names]
+    shared = 0
+    while all(len(one) > shared + 1 and one[shared] == parts[0][shared] for one in parts):
+        shared += 1
+    return ["/".join(one[shared:]) for one in parts]
+
+
+def _paths(watch: Watch) -> str:
+    shown = ", ".join(place.path for place in watch.places[:3])
+    return printable(shown + (f" and {len(watch.places) - 3} more" if len(watch.places) > 3 else ""))
+
+
+@contextmanager
+def keys() -> Iterator[Keys]:
+    """Single key presses from standard input, where that is a terminal that gives them."""
+    try:
+        import termios
+        import tty
+
+        file = sys.stdin.fileno()
+        before = termios.tcgetattr(file)
+    except (ImportError, OSError, ValueError):  # no terminal, or none of this kind
+        yield Keys(None)
+        return
+    try:
+        tty.setcbreak(file)
+        yield Keys(file)
+    finally:
+        termios.tcsetattr(file, termios.TCSADRAIN, before)
+
+
+class Keys:
+    """The keyboard, or nothing where there is none."""
+
+    def __init__(self, file: int | None) -> None:
+        self._file = file
+        self._pressed: deque[str] = deque()
+
+    def wait(self, seconds: float) -> str:
+        """The key that is pressed within that time; "" when none is."""
+        if self._file is None:
+            time.sleep(seconds)
+            return ""
+        if not self._pressed and select.select([self._file], [], [], seconds)[0]:
+            self._pressed.extend(KEY.findall(self._read(self._file).decode("utf-8", errors="replace")))
+        return self._pressed.popleft() if self._pressed else ""
+
+    def _read(self, file: int) -> bytes:
+        """What was typed. A terminal that is gone has no keys any more."""
+        try:
+            typed = os.read(file, 64)
+        except OSError:
+            typed = b""
+        if not typed:
+            self._file = None
+        return typed

@@ -1,0 +1,113 @@
+"""The words of an alert: what happened, what it rests on, what to do next. Calm, exact and short."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+
+from ...report.plain import printable
+from ..alert import Alert
+from .message import Message, about_runs
+
+SHOWN = 10  # alerts in full; the rest is counted
+KINDS = 5  # of what is counted
+LONGEST_RUN = 120  # characters of a run's name; the end of a path says most
+CALLED = {
+    "verdict.stop": "Stop",
+    "verdict.roll_back": "Roll back",
+    "silence": "Silent",
+    "surprise": "Unexpected",
+    "action": "Acted",
+}
+AGAIN = "Sent again after an interruption: you may have it already."
+
+
+def title(alert: Alert) -> str:
+    """What and where, for a line that stands alone.
+
+    >>> title(Alert("runs/a", "verdict.stop", 7, None, "concern", "", (), None, ""))
+    'Stop · runs/a, step 7'
+    """
+    return f"{CALLED.get(alert.about, alert.severity.capitalize())} · {run_of(alert)}, step {alert.step}"
+
+
+def subject(message: Message) -> str:
+    """One line for the whole message."""
+    alerts = message.alerts
+    if len(alerts) == 1:
+        return title(alerts[0])
+    critical = sum(alert.severity == "critical" for alert in alerts)
+    runs = about_runs(alerts)
+    grave = f", {critical} critical" if critical else ""
+    return f"{len(alerts)} alerts, {runs} run{'s' * (runs != 1)}{grave}"
+
+
+def body(alert: Alert, *, bullet: str = "- ") -> str:
+    """The sentence, the evidence, the checkpoint to keep and the next step, a line each."""
+    lines = [printable(alert.says), *(f"{bullet}{printable(line)}" for line in alert.evidence)]
+    if alert.onset_step is not None and alert.onset_step != alert.step:
+        lines.append(f"It began at about step {alert.onset_step}.")
+    if alert.best_checkpoint is not None and not alert.about.startswith("verdict."):  # a verdict names it itself
+        head = "Best checkpoint" if alert.about == "action" else "Best so far"
+        lines.append(f"{head}: {printable(alert.best_checkpoint)}.")
+    return "\n".join([*lines, f"Next: {next_step(alert)}"])
+
+
+def next_step(alert: Alert) -> str:
+    """What to do now."""
+    best = "" if alert.best_checkpoint is None else printable(alert.best_checkpoint)
+    if alert.about == "verdict.roll_back":
+        return f"end the run{f', and evaluate {best} before you go on from it' if best else ''}. {_look(alert)}"
+    if alert.about == "verdict.stop":
+        return f"end the run{f' and keep {best}' if best else ''}. {_look(alert)}"
+    if alert.about == "silence":
+        return "see whether the process still runs and its disk still takes what it writes."
+    if alert.about == "action":
+        return "see that the run has ended the way you want."
+    if alert.severity == "critical":
+        return f"look now. {_look(alert)}"
+    return f"look when you can; the verdict does not call for an end. {_look(alert)}"
+
+
+def text(message: Message) -> str:
+    """The message as plain text: the gravest alerts in full, the others counted."""
+    alerts = message.gravest
+    blocks = [f"{title(alert)}\n{body(alert)}" for alert in alerts[:SHOWN]]
+    if rest := alerts[SHOWN:]:
+        blocks.append(counted(rest))
+    if message.again:
+        blocks.insert(0, AGAIN)
+    return "\n\n".join(blocks)
+
+
+def counted(alerts: Sequence[Alert]) -> str:
+    """Alerts that are not shown, in a sentence."""
+    kinds = Counter(alert.about for alert in alerts).most_common()
+    named = ", ".join(f"{count} {printable(about)}" for about, count in kinds[:KINDS])
+    others = sum(count for _, count in kinds[KINDS:])
+    runs = about_runs(alerts)
+    tail = f", {others} of other kinds" if others else ""
+    return (
+        f"And {len(alerts)} more of {runs} run{'s' * (runs != 1)}: {named}{tail}. `leadline history` lists the looks."
+    )
+
+
+def run_of(alert: Alert) -> str:
+    name = printable(alert.run)
+    return name if len(name) <= LONGEST_RUN else f"…{name[1 - LONGEST_RUN :]}"
+
+
+def clipped(text: str, most: int) -> str:
+    """`text` cut to `most` characters, with a sign that it was.
+
+    >>> clipped("a long sentence", 8)
+    'a long …'
+    """
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def _look(alert: Alert) -> str:
+    path, mark, _ = alert.run.rpartition("#")  # one run among several of a file
+    words = ["leadline", "read", path or alert.run, *(["--all"] if mark else [])]
+    return f"`{printable(shlex.join(words))}` shows the whole reading."

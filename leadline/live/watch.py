@@ -1,0 +1,412 @@
+"""The watch: follows many runs in one process, looks when a look is due, writes it down.
+
+The thread that calls `tick` follows; one other thread looks. A look takes seconds of processor time and following must
+not wait for it. All looks together take a share of one core, whatever the number of runs: where more are due than that,
+older ones of the same run are dropped.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import numpy as np
+
+from ..errors import LeadlineError
+from .follow import Place, Sighting
+from .look import Made, Remembered, make_look
+from .memory import give_back
+from .onsets import silence
+from .records import Cursor, Look
+from .schedule import Due, Schedule
+from .store import Store
+
+LOOKING = 0.6  # of one core: the rest of the time no look is made
+MOMENT = 0.5  # seconds of following after which signals and keys are looked at
+LATE = 60.0  # seconds of looking that may be due; beyond it only the newest look of each run is made
+QUIET = 60.0  # seconds without a new row after which the last step counts as complete
+QUIET_GAPS = 6.0  # and as many times the usual time between rows
+SILENT = 600.0  # seconds without a new row after which a run that is not at its end is said to be silent
+SILENT_GAPS = 20.0  # and as many times the usual time between rows
+TRY_AGAIN = 2.0  # seconds until a state file that could not be written is tried again
+_Result = TypeVar("_Result")
+URGENT = {"asked": 0, "jump": 1}  # what is looked at before the rest
+
+
+@dataclass(slots=True, eq=False)
+class Watched:
+    """One run and where the watch stands with it."""
+
+    identity: str
+    number: int  # in the store
+    place: Place
+    cursor: Cursor
+    sighting: Sighting
+    schedule: Schedule = field(default_factory=Schedule)
+    due: deque[Due] = field(default_factory=deque)
+    grown: float = 0.0  # when it last grew, on the monotonic clock
+    gap: float | None = None  # usual seconds between two times it grew
+    looked: float = -np.inf  # when the last look was made, on the monotonic clock
+    tried: Due | None = None  # the last look that was tried: one that fails is not tried again and again
+    growths: int = 0  # how often it grew before our eyes
+    waits_since: float = 0.0  # since when the oldest look is due
+    last: Look | None = None
+    made: Made | None = None  # the last look with its reading, where it is to be shown
+    silent: bool = False
+    dropped: int = 0  # looks that were due and not made, for want of time
+
+    @property
+    def name(self) -> str:
+        """The run as its user names it."""
+        return self.sighting.run.path
+
+    def has_seen(self, due: Due) -> bool:
+        """Whether the last look, or the last that was tried, was one of the same steps."""
+        last = self.last if self.last is not None and self.last.life == self.cursor.life else None
+        return any(one is not None and (one.step, one.points) == (due.step, due.points) for one in (last, self.tried))
+
+
+class Watch:
+    """Follows the runs at some paths and looks at them."""
+
+    def __init__(
+        self,
+        paths: Sequence[str],
+        store: Store,
+        *,
+        mapping: Mapping[str, str] | None = None,
+        budget: int | None = None,
+        price: float | None = None,
+        every: float | None = None,
+        channels: Sequence[str] = (),
+        keep_readings: bool = True,
+        looked: Callable[[Watched, Made], None] = lambda watched, made: None,
+        problem: Callable[[str], None] = lambda says: None,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        """`looked` and `problem` are told of every look, after it is safely written down, and of what goes wrong, once
+        each; `looked` by the thread that looks."""
+        self.store = store
+        self.runs: dict[str, Watched] = {}
+        self.places = [Place(path, mapping=mapping, others=len(paths) - 1, clock=clock) for path in paths]
+        self._budget, self._price, self._every = budget, price, every
+        self._channels = tuple(channels)
+        self._keep_readings = keep_readings
+        self._looked, self._problem = looked, problem
+        self._clock, self._wall = clock, wall
+        self._work = threading.Condition()
+        self._ended = False
+        self._busy: Watched | None = None
+        self._cost = 1.0  # seconds a look takes, lately
+        self._problems: set[str] = set()
+        self._places_said: dict[str, str | None] = {}
+        self._thread = threading.Thread(target=self._look_on, name="leadline-looks", daemon=True)
+
+    # --- the following thread
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def end(self, *, wait: float = 8.0) -> None:
+        """Stop looking. A look that is being made and does not end in time is given up: it is due again next time."""
+        with self._work:
+            self._ended = True
+            self._work.notify_all()
+        if self._thread.is_alive():
+            self._thread.join(wait)
+
+    def tick(self, *, force: bool = False) -> float:
+        """Follow the paths that are due, the longest overdue first, for a moment at most: whoever calls has signals and
+        a screen to see to. `force`: all paths, however long it takes. The seconds after which to call again."""
+        began = self._clock()
+        for place in sorted(self.places, key=lambda place: place.next_time):
+            if not force and place.next_time > self._clock():
+                break
+            self._follow(place, force=force)
+            if not force and self._clock() - began > MOMENT:
+                break
+        now = self._clock()
+        for watched in list(self.runs.values()):
+            self._passes(watched, now)
+        soonest = min((place.next_time for place in self.places), default=now)
+        return max(0.0, soonest - self._clock())
+
+    def _follow(self, place: Place, *, force: bool) -> None:
+        try:
+            for one in place.poll(force=force) or ():
+                self._seen(place, one)
+        except sqlite3.Error as error:  # the state file is locked or its disk is full: the next poll repeats it
+            self._trouble(error)
+        except Exception as error:  # one path that cannot be followed must not end the watch of the others
+            self._told_once(f"{place.path} cannot be followed: {type(error).__name__}: {error}")
+        self._problems_of(place)
+
+    def ask(self) -> None:
+        """Look at every run as it stands now, the last row included."""
+        self.tick(force=True)
+        now = self._clock()
+        for watched in list(self.runs.values()):
+            self._put(watched, Due(watched.sighting.current, watched.sighting.points, "asked"), now)
+
+    def idle(self) -> bool:
+        """Whether no look is due or being made."""
+        with self._work:
+            return self._busy is None and not any(watched.due for watched in self.runs.values())
+
+    def _seen(self, place: Place, sighting: Sighting) -> None:
+        """Take one run as it stands now."""
+        now = self._clock()
+        watched = self.runs.get(sighting.identity)
+        if watched is None:
+            watched = self._met(place, sighting, now)
+        elif watched.cursor.started != sighting.started:
+            self._began_anew(watched, sighting, now)
+        else:
+            if _size(sighting) != _size(watched.sighting):
+                self._grew(watched, now)
+            watched.sighting = sighting
+        with self._work:  # all at once: which of them are too many is told by all of them
+            for due in watched.schedule.take(sighting.steps, sighting.reward, sighting.settled):
+                self._put(watched, due, now)
+
+    def _met(self, place: Place, sighting: Sighting, now: float) -> Watched:
+        """A run that this watch has not seen; the store may know it from an earlier one."""
+        wall = self._wall()
+        number = self.store.run(sighting.identity, wall)
+        cursor = self.store.cursor(number)
+        last = next(iter(self.store.looks(number, last=1)), None)
+        watched = Watched(sighting.identity, number, place, cursor, sighting, grown=now)
+        with self._work:  # the other thread goes through them
+            self.runs[sighting.identity] = watched
+        if cursor.step >= 0 and cursor.started == sighting.started:
+            watched.schedule.skip(sighting.steps, sighting.reward, min(cursor.points, sighting.settled))
+            watched.last = last
+            # How long it has been still while nobody watched; a clock that was stepped back says nothing.
+            watched.grown = now - max(0.0, wall - cursor.grown_at) if _reached(cursor, sighting) else now
+            if last is not None and self._keep_readings:
+                self._put(watched, Due(last.step, last.points, "again"), now)
+        else:
+            self._begin(watched, now, life=cursor.life + (cursor.step >= 0))
+        return watched
+
+    def _began_anew(self, watched: Watched, sighting: Sighting, now: float) -> None:
+        """The log was replaced by another one: what was expected of the old one is no longer asked."""
+        with self._work:  # the other thread sees the old life or the new one
+            watched.due.clear()
+            watched.sighting, watched.schedule = sighting, Schedule()
+            watched.made = watched.last = None
+            watched.tried = None
+            self._grew(watched, now)
+            self._begin(watched, now, life=watched.cursor.life + 1)
+
+    def _begin(self, watched: Watched, now: float, *, life: int) -> None:
+        """The first look at a life of a run: at all that is complete, without the looks that would have been due. A log
+        that has been still for a while is complete to its last row."""
+        sighting = watched.sighting
+        watched.cursor = Cursor(life=life, started=sighting.started, grown_at=self._wall())
+        watched.schedule.skip(sighting.steps, sighting.reward, sighting.settled)
+        finished = self._wall() - sighting.modified > QUIET
+        points = sighting.points if finished else sighting.settled or sighting.points
+        self._put(watched, Due(int(sighting.steps[points - 1]), points, "first"), now)
+
+    def _put(self, watched: Watched, due: Due, now: float) -> None:
+        with self._work:
+            if due in watched.due:  # a key that is held down asks for one look
+                return
+            if not watched.due:
+                watched.waits_since = now
+            watched.due.append(due)
+            self._work.notify_all()
+
+    def _grew(self, watched: Watched, now: float) -> None:
+        gap = now - watched.grown
+        if watched.growths:  # the first time began before we looked
+            watched.gap = gap if watched.gap is None else 0.8 * watched.gap + 0.2 * gap
+        watched.grown, watched.silent, watched.growths = now, False, watched.growths + 1
+        with self._work:
+            watched.cursor = replace(watched.cursor, grown_at=self._wall())
+
+    def _passes(self, watched: Watched, now: float) -> None:
+        """What is due because time goes by: looks by the clock, the last row of a log that stands still, silence."""
+        sighting, still = watched.sighting, now - watched.grown
+        gap = watched.gap or 0.0
+        patience = max(QUIET, QUIET_GAPS * gap)
+        if self._every is not None:
+            patience = min(patience, max(self._every, gap))
+        due: Due | None = None
+        if still > patience:
+            due = Due(sighting.current, sighting.points, "quiet")
+        elif self._every is not None and now - watched.looked >= self._every and sighting.settled:
+            due = Due(int(sighting.steps[sighting.settled - 1]), sighting.settled, "time")
+        if due is not None and not watched.has_seen(due):
+            with self._work:
+                waits = bool(watched.due) or self._busy is watched
+            if not waits:
+                self._put(watched, due, now)
+        if not watched.silent and watched.gap is not None and still > max(SILENT, SILENT_GAPS * gap):
+            self._fell_silent(watched, still)
+
+    def _fell_silent(self, watched: Watched, still: float) -> None:
+        watched.silent = True
+        sighting = watched.sighting
+        planned = self._budget or sighting.run.config.planned_steps
+        if planned is not None and sighting.current >= planned:
+            return
+        says = (
+            f"No row was logged for {duration(still)} after step {sighting.current};"
+            f" before, one came every {duration(watched.gap or 0.0)}."
+        )
+        alert = silence(watched.identity, step=sighting.current, says=says, life=watched.cursor.life)
+        try:
+            self.store.put_alerts(watched.number, [alert], self._channels, self._wall())
+        except sqlite3.Error as error:
+            watched.silent = False  # once more at the next tick
+            self._trouble(error)
+
+    # --- the looking thread
+
+    def _look_on(self) -> None:
+        while True:
+            with self._work:
+                job = None
+                while not self._ended and (job := self._next_job()) is None:
+                    self._work.wait()
+                if self._ended or job is None:
+                    return
+                watched, due = job
+                self._busy = watched
+            began, worked = self._clock(), time.thread_time()
+            try:
+                self._look(watched, due)
+            except LeadlineError as error:
+                self._say(error)
+            except Exception as error:  # one run that cannot be read must not end the watch of the others
+                self._told_once(f"A look at {watched.name} failed: {type(error).__name__}: {error}")
+            finally:
+                give_back()
+                rest = (time.thread_time() - worked) * (1 / LOOKING - 1)
+                with self._work:
+                    self._busy, watched.tried, watched.looked = None, due, self._clock()
+                    self._cost = 0.8 * self._cost + 0.2 * (self._clock() - began + rest)
+                    self._work.wait_for(lambda: self._ended, timeout=rest)
+
+    def _next_job(self) -> tuple[Watched, Due] | None:
+        """The look to make next: what was asked for, then jumps, then what has waited longest."""
+        waiting = [watched for watched in self.runs.values() if watched.due]
+        if not waiting:
+            return None
+        behind = sum(len(watched.due) for watched in waiting) * self._cost > LATE
+
+        def urgency(watched: Watched) -> tuple[int, float]:
+            return min(URGENT.get(due.why, 2) for due in watched.due), watched.waits_since
+
+        watched = min(waiting, key=urgency)
+        while behind and len(watched.due) > 1:
+            watched.due.popleft()
+            watched.dropped += 1
+        watched.waits_since = self._clock()
+        return watched, watched.due.popleft()
+
+    def _look(self, watched: Watched, due: Due) -> None:
+        with self._work:
+            cursor, sighting = watched.cursor, watched.sighting
+        made = self._with_store(
+            lambda: make_look(
+                watched.identity,
+                sighting.run,
+                due,
+                Remembered(self.store.open_predictions(watched.number, cursor.life), self.store.told(watched.number)),
+                life=cursor.life,
+                at=self._wall(),
+                budget=self._budget,
+                price=self._price,
+            )
+        )
+        if made is None or watched.cursor.life != cursor.life:
+            return  # ended, or the log began anew meanwhile
+        if due.why in ("first", "schedule", "jump"):  # the others lie beside what the schedule has come to
+            cursor = replace(cursor, step=due.step, points=due.points)
+        new = self._with_store(
+            lambda: self.store.record(
+                watched.number,
+                made.look,
+                cursor=cursor,
+                scores=made.scores,
+                promises=made.promises,
+                alerts=made.alerts,
+                channels=self._channels,
+                told=made.told,
+            )
+        )
+        if new is None:
+            return
+        with self._work:
+            if watched.cursor.life == cursor.life:
+                watched.cursor = replace(cursor, grown_at=watched.cursor.grown_at)
+        watched.last = made.look
+        if self._keep_readings:
+            watched.made = made
+        if new:
+            self._looked(watched, made)
+
+    def _with_store(self, work: Callable[[], _Result]) -> _Result | None:
+        """What `work` gives, tried again for as long as the state file cannot be used; None when the watch ends."""
+        while True:
+            try:
+                return work()
+            except sqlite3.Error as error:
+                if not self._ended:  # else it was closed
+                    self._trouble(error)
+            with self._work:
+                if self._work.wait_for(lambda: self._ended, timeout=TRY_AGAIN):
+                    return None
+
+    # --- what goes wrong
+
+    def _trouble(self, error: sqlite3.Error) -> None:
+        self._told_once(f"The state file {self.store.path} cannot be written now: {error}. Trying again.")
+
+    def _problems_of(self, place: Place) -> None:
+        """Say why a path shows no run: once, and once more where it had shown one in between."""
+        says = None if place.problem is None else place.problem.what
+        before = self._places_said.get(place.path)
+        if says != before:
+            self._places_said[place.path] = says
+            if says is not None:
+                self._problem(says)
+
+    def _say(self, error: LeadlineError) -> None:
+        self._told_once(error.what)
+
+    def _told_once(self, says: str) -> None:
+        if says not in self._problems:
+            self._problems.add(says)
+            self._problem(says)
+
+
+def _size(sighting: Sighting) -> tuple[int, int, int]:
+    """By what it is told that a log grew."""
+    return sighting.current, len(sighting.steps), sum(one.rows for one in sighting.run.series)
+
+
+def _reached(cursor: Cursor, sighting: Sighting) -> bool:
+    """Whether a log stands about where it stood when it was last watched."""
+    return sighting.settled <= cursor.points
+
+
+def duration(seconds: float) -> str:
+    """A time in words.
+
+    >>> duration(2.4), duration(660), duration(7500)
+    ('2 s', '11 min', '2 h 5 min')
+    """
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

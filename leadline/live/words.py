@@ -1,0 +1,90 @@
+"""What is remembered, in words for a terminal: `leadline history` and `leadline calibration`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from rich.text import Text
+
+from ..report.lines import field
+from .calibration import INTERVALS, Calibration
+from .history import Past
+from .ledger import Outcome, sentence
+from .records import Look
+
+STYLES = {"stop": "yellow", "roll_back": "red", "continue": "green"}
+BARS = " ▁▂▃▄▅▆▇█"
+
+
+def history_lines(past: Sequence[Past]) -> Iterator[tuple[str, Text]]:
+    """For every run its looks, the oldest first, with what came otherwise than expected and what was told."""
+    for number, one in enumerate(past):
+        if number:
+            yield field("", "")
+        yield field("run", one.run, "bold")
+        yield field("state", str(one.state))
+        yield from _looks(one)
+        for alert in one.alerts:
+            yield field("alert", f"step {alert.step}, {alert.about}: {alert.says}")
+        for at, action in one.actions:
+            yield field("action", f"{_time(at)} {action.get('says', '')}")
+
+
+def _looks(past: Past) -> Iterator[tuple[str, Text]]:
+    surprises = _surprises(past)
+    life = 0
+    for look in past.looks:
+        if look.life != life:
+            life = look.life
+            yield field("", "the log began anew")
+        yield field("look", _look(look), STYLES.get(look.verdict, ""))
+        for says in surprises.get((look.life, look.step), ()):
+            yield field("", says)
+
+
+def _look(look: Look) -> str:
+    return f"{_time(look.at)} step {look.step} ({look.why}): {look.says}"
+
+
+def _surprises(past: Past) -> dict[tuple[int, int], list[str]]:
+    """What came far from what the look before expected, by the look that saw it."""
+    found: dict[tuple[int, int], list[str]] = {}
+    told: set[tuple[int, int, str]] = set()
+    for one in reversed(past.scored):  # the latest expectation of each is the one that counts
+        if one.score is None:
+            continue
+        outcome = Outcome(one, one.score)
+        place = (one.life, one.score.step, one.series)
+        if outcome.is_far and place not in told:
+            found.setdefault(place[:2], []).append(sentence(outcome))
+        told.add(place)
+    return found
+
+
+def _time(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
+def calibration_lines(found: Sequence[Calibration]) -> Iterator[tuple[str, Text]]:
+    """How often what was expected came: one line a sort of series."""
+    if not found:
+        yield field("", "No prediction has come due yet.")
+        return
+    heads = "".join(f"{f'in {share:.0%}':>9}" for share in INTERVALS)
+    yield field("", f"{'predictions':>11}{'runs':>6}{heads}   too low … too high", "dim")
+    for one in found:
+        hits = "".join(f"{hit:>9.0%}" for hit in one.hits)
+        yield field(one.sort, f"{one.predictions:>11}{one.runs:>6}{hits}   {_bars(one.tenths)}")
+    yield field("", "")
+    yield field(
+        "",
+        "in 80%: how many came inside the middle 80 % of what was expected; 80 % would be perfect. The bars count where"
+        " in the distribution they came, lowest tenth first; level bars would be perfect.",
+        "dim",
+    )
+
+
+def _bars(counts: Sequence[int]) -> str:
+    most = max(counts) or 1
+    return "".join(BARS[round(count / most * (len(BARS) - 1))] for count in counts)

@@ -1,0 +1,134 @@
+"""What the machine does while a run goes on, written down at a low rate in the formats of docs/formats.md.
+
+`leadline record` and `leadline watch --record` are this one class. GPUs are asked through NVML, processes through
+psutil, phases are told from the run's own log. What is not there is said once, and the rest is recorded.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Protocol
+
+from ..errors import CannotWrite, LeadlineError, MissingExtra
+from .gpus import Gpus
+from .phases import LoggedPhases
+from .processes import Processes
+from .record import Record
+
+__all__ = ["EVERY", "LARGEST", "Recorder"]
+
+EVERY = 2.0  # seconds between two samples: steps of RL runs take many times that
+LARGEST = 1 << 26  # bytes of each record; a record that is full is thinned, so it never ends
+
+
+class Part(Protocol):
+    """One thing that is sampled into one record."""
+
+    NAME: str  # of its record
+    HEADER: bytes  # its first line, b"" for none
+
+    def sample(self, now: float) -> bytes:
+        """The lines of one sample; none where there is nothing new."""
+
+    def close(self) -> None: ...
+
+
+class Recorder:
+    """Samples this machine into a folder, in a thread of its own or when asked. Only its first call may raise."""
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        log: Path | None = None,
+        every: float = EVERY,
+        largest: int = LARGEST,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """`log`: the run's log or folder, from which phases are told. Raises when there is nothing to record at all, or
+        no place to put it."""
+        self.notes: list[str] = []  # what cannot be recorded, and why
+        self._clock, self._every = clock, every
+        self._records: list[tuple[Part, Record]] = []
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+        missing: list[MissingExtra] = []
+        parts: list[Part] = []
+        for make in (Gpus, Processes):
+            try:
+                parts.append(make(note=self._note))
+            except MissingExtra as error:
+                missing.append(error)
+                self._note(f"{error.what} {error.next_step}")
+            except LeadlineError as error:
+                self._note(error.what)
+        if not parts and missing:
+            raise missing[0]
+        if log is not None:
+            parts.append(LoggedPhases(log, folder, every=every, note=self._note))
+        for part in parts:
+            try:
+                self._records.append((part, Record(folder, part.NAME, part.HEADER, largest=largest)))
+            except OSError as error:
+                raise CannotWrite(
+                    f"Nothing can be recorded in {folder}: {error.strerror or error}.",
+                    tried=f"{folder / part.NAME}",
+                    next_step="pass a folder that exists and can be written to",
+                ) from error
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Where it is written."""
+        return tuple(record.path for _, record in self._records)
+
+    def sample(self) -> None:
+        """One sample of everything. Never raises: what fails is noted once and tried again next time."""
+        now = self._clock()
+        for part, record in self._records:
+            try:
+                if lines := part.sample(now):
+                    record.append(lines)
+            except Exception as error:
+                self._note(f"{record.path.name}: {type(error).__name__}: {error}")
+
+    def run(self, seconds: float | None = None) -> None:
+        """Sample until told to stop, or for that long."""
+        begun = time.monotonic()
+        until = None if seconds is None else begun + seconds
+        while not self._ended.is_set():
+            self.sample()
+            # A record that was thinned once is sampled half as often, so that all of it is as fine.
+            pace = self._every * max((record.thinned for _, record in self._records), default=1)
+            now = time.monotonic()
+            wait = pace - (now - begun) % pace
+            if until is not None:
+                if now >= until:
+                    break
+                wait = min(wait, until - now)
+            self._ended.wait(wait)
+        self._close()
+
+    def start(self) -> None:
+        """Sample in a thread that ends with the process."""
+        self._thread = threading.Thread(target=self.run, name="leadline-recorder", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop sampling; what was sampled is on its way to the disk."""
+        self._ended.set()
+        if self._thread is not None:
+            self._thread.join(timeout=10)
+
+    def _note(self, says: str) -> None:
+        if says not in self.notes:
+            self.notes.append(says)
+
+    def _close(self) -> None:
+        for part, record in self._records:
+            with contextlib.suppress(Exception):
+                part.close()
+                record.close()

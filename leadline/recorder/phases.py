@@ -1,0 +1,170 @@
+"""Phases told from the run's own log: how long each took is logged, and when the row was written ends the last of them.
+
+They are laid end to end in the order in which the log names them. That is how trainers with one loop work; where phases
+add up to more than their step they ran at the same time, and nothing is written. A log that names no times is dated by
+when its rows appear, which is good to one sample, so steps must take several.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..errors import LeadlineError
+from ..reading.resources.phases import NOT_A_PHASE, OVERLAP, PARTS
+from ..sources import Log, Reader, look_at, source_of
+from ..vocabulary import detect, translate
+
+BY = "leadline record"
+SAMPLES = 4  # a step must take, to be dated by when its row appears
+NEVER = -math.inf
+
+
+class LoggedPhases:
+    """What `phases.jsonl` can be told from a log. Where a trainer writes that file itself, we do not."""
+
+    NAME = "phases.jsonl"
+    HEADER = b""
+
+    def __init__(self, log: Path, folder: Path, *, every: float, note: Callable[[str], None]) -> None:
+        self._log, self._every, self._note = log, every, note
+        self._file = folder / self.NAME
+        self._reader: Reader | None = None
+        self._seen_any = False
+        self._last_step = _last_written(self._file)
+
+    def sample(self, now: float) -> bytes:
+        if _first_line(self._file) and not self._is_ours():
+            self._note(f"{self.NAME} is written by the run itself, so phases are not told from its log")
+            return b""
+        if self._reader is None:
+            self._reader = _reader_of(self._log)
+            if self._reader is None:
+                return b""
+        changed = self._reader.update()
+        if not changed and self._seen_any:
+            return b""
+        return self._new_rows(self._reader.log, now)
+
+    def close(self) -> None:
+        self._reader = None
+
+    def _is_ours(self) -> bool:
+        return f'"by":"{BY}"'.encode() in _first_line(self._file)
+
+    def _new_rows(self, log: Log, now: float) -> bytes:
+        first_look, self._seen_any = not self._seen_any, True
+        new = {step: row for step, row in _timings(log).items() if self._last_step is None or step > self._last_step}
+        lines = []
+        for step, row in sorted(new.items()):
+            # Of rows that came together, or were there before us, we know only that they are not newer than now.
+            appeared = now if step == max(new) and not first_look else None
+            lines.append(self._laid_out(step, row.values, row.wall, appeared) or b"")
+            self._last_step = step
+        return b"".join(lines)
+
+    def _laid_out(
+        self, step: int, values: Mapping[str, float], told: float | None, appeared: float | None
+    ) -> bytes | None:
+        whole, spent = timed(values)
+        total = sum(spent.values())
+        if not spent or total <= 0:
+            return None
+        if whole is not None and total > OVERLAP * whole:
+            self._note("phases overlap in this run, so its log does not tell when each of them was")
+            return None
+        end = told if told is not None else appeared
+        if end is None or (told is None and (whole or total) < SAMPLES * self._every):
+            return None
+        spans: dict[str, object] = {"step": step, "by": BY}
+        at = end - total
+        for name, seconds in spent.items():
+            spans[name] = [round(at, 3), round(at + seconds, 3)]
+            at += seconds
+        return (json.dumps(spans, separators=(",", ":")) + "\n").encode()
+
+
+@dataclass(slots=True)
+class Timings:
+    """What a log says of one step's time: seconds by native key in written order, and when it was written."""
+
+    values: dict[str, float] = field(default_factory=dict)
+    wall: float | None = None
+
+
+def _timings(log: Log) -> dict[int, Timings]:
+    """The logged times by step. A carrier that keeps each key by itself may not hold the newest step whole yet."""
+    dialect = log.dialect or detect(log.table.keys_at_start())
+    found: dict[int, Timings] = {}
+    by_key = False
+    for key, column in log.table.columns().items() if dialect else ():
+        meaning = translate(key, dialect) if dialect else None
+        if meaning is None or not meaning.canonical.startswith("time/"):
+            continue
+        by_key |= column.rows is None
+        name = meaning.canonical.removeprefix("time/")
+        for step, value, wall in zip(column.steps.tolist(), column.values.tolist(), column.walls.tolist(), strict=True):
+            row = found.setdefault(step, Timings())
+            row.values[name] = value
+            if math.isfinite(wall):
+                row.wall = max(wall, NEVER if row.wall is None else row.wall)
+    if by_key and found:
+        del found[max(found)]
+    return found
+
+
+def timed(values: Mapping[str, float]) -> tuple[float | None, dict[str, float]]:
+    """The seconds of the whole step, where they are logged, and of its phases, in the order of the row.
+
+    >>> timed({"generate": 30.0, "update": 13.0, "update_actor": 12.0, "step": 43.0})
+    (43.0, {'generate': 30.0, 'update_actor': 12.0})
+    """
+    good = {name: value for name, value in values.items() if math.isfinite(value) and value >= 0}
+    spent = {
+        name: value for name, value in good.items() if name not in NOT_A_PHASE and "/" not in name and "@" not in name
+    }
+    for name, parts in PARTS.items():
+        if name in spent and any(part in spent for part in parts):
+            del spent[name]  # it is the sum of what is told apart
+    return good.get("step"), spent
+
+
+def _reader_of(log: Path) -> Reader | None:
+    """A reader of the run's log; None as long as there is none."""
+    try:
+        place = log
+        if place.is_dir():
+            place = look_at(place).only().used[0].path
+        source = source_of(place)
+        return None if source is None else source.open(place)[0]
+    except (LeadlineError, OSError, IndexError):  # not there yet, or several runs: another sample may see it
+        return None
+
+
+def _first_line(file: Path) -> bytes:
+    try:
+        with file.open("rb") as lines:
+            return lines.readline(1 << 16)
+    except OSError:
+        return b""
+
+
+def _last_written(file: Path) -> int | None:
+    """The last step in a record that we wrote; None where there is none, or it is not ours."""
+    last: int | None = None
+    try:
+        with file.open("rb") as lines:
+            for line in lines:
+                try:
+                    row = json.loads(line)
+                except ValueError:
+                    continue
+                if not isinstance(row, dict) or row.get("by") != BY:
+                    return None
+                last = int(row.get("step", 0))
+    except OSError:
+        return None
+    return last

@@ -1,0 +1,124 @@
+"""The looker looks while a real process writes, and is gone when that process is."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from leadline.inside.looker import alive, started_at
+
+REPOSITORY = Path(__file__).parents[2]
+PATIENCE = 240.0  # seconds: the machine may be busy, and a looker claims little of it
+
+TRAIN = """
+import sys, time, random, leadline
+run = leadline.attach("run", sys.argv[1], planned_steps=1000)
+rng = random.Random(0)
+for step in range(1, 121):
+    run.log(step, {"reward": 1 - 0.99 ** step + rng.gauss(0, 0.02), "kl": step / 1000, "loss": rng.gauss(0, 1)})
+print("written", flush=True)
+ends = sys.argv[2]
+while ends == "hangs" or not run.answer:
+    time.sleep(0.05)
+print(run.answer["verdict"], flush=True)
+"""
+
+
+def wait_for(what: Callable[[], object]) -> object:
+    until = time.monotonic() + PATIENCE
+    while not (found := what()):
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.1)
+    return found
+
+
+def watching(folder: Path) -> list[psutil.Process]:
+    """Every process that was started for the journals below a folder."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "pid"]):
+        words = process.info["cmdline"] or []
+        if process.pid != os.getpid() and any(str(folder) in word and "journal.jsonl" in word for word in words):
+            found.append(process)
+    return found
+
+
+@pytest.fixture
+def train(tmp_path: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
+    begun: list[subprocess.Popen[str]] = []
+
+    def start(ends: str) -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-c", TRAIN, str(tmp_path), ends],
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        begun.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "written\n"
+        return process
+
+    yield start
+    for process in begun:  # and with it goes its looker
+        process.kill()
+        process.communicate()
+
+
+def test_a_run_is_looked_at_to_its_last_row_and_then_left_alone(
+    train: Callable[[str], subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    process = train("ends when it was answered")
+    out, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert out.strip() in ("continue", "undecided")
+    wait_for(lambda: not watching(tmp_path))
+    answer = json.loads((tmp_path / "run" / "answer.json").read_text())
+    assert answer["step"] == 120
+    assert answer["act"] is False
+    assert (tmp_path / "run" / "state.db").exists()
+
+
+def test_the_looker_of_a_process_that_was_killed_goes_too_and_was_never_its_child(
+    train: Callable[[str], subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    process = train("hangs")
+    wait_for(lambda: len(watching(tmp_path)) >= 2)  # the looker and its watch
+    assert psutil.Process(process.pid).children(recursive=True) == []
+    claim = psutil.Process(process.pid).nice()
+    wait_for(lambda: all(one.nice() > claim or claim == 19 for one in watching(tmp_path)))  # it says so as it starts
+    process.send_signal(signal.SIGKILL)
+    process.wait(PATIENCE)
+    wait_for(lambda: not watching(tmp_path))
+
+
+def test_a_looker_that_is_killed_takes_its_watch_with_it(
+    train: Callable[[str], subprocess.Popen[str]], tmp_path: Path
+) -> None:
+    train("hangs")
+    wait_for(lambda: len(watching(tmp_path)) >= 2)
+    for one in watching(tmp_path):
+        if "leadline.inside.looker" in one.info["cmdline"]:
+            one.kill()
+    wait_for(lambda: not watching(tmp_path))
+
+
+def test_a_number_that_another_process_took_is_not_the_run() -> None:
+    process = subprocess.Popen(["sleep", "60"])
+    try:
+        started = started_at(process.pid)
+        assert alive(process.pid, started)
+        assert not alive(process.pid, str(int(started) - 1))
+        process.kill()
+        wait_for(lambda: not alive(process.pid, started))  # it is a zombie until somebody asks how it ended
+    finally:
+        process.kill()
+        process.wait()

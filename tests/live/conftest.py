@@ -1,0 +1,34 @@
+"""A watch that a test can drive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from leadline.live import watch as watching
+from leadline.live.store import Store
+from leadline.live.watch import Watch
+
+
+@pytest.fixture(autouse=True)
+def _no_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(watching, "LOOKING", 1.0)  # a watch rests between looks to leave the machine to the training
+
+
+@pytest.fixture
+def watch(tmp_path: Path) -> Iterator[Callable[..., Watch]]:
+    """Starts a watch of some paths, with its state in the test's folder; ended with the test."""
+    begun: list[Watch] = []
+
+    def start(*paths: Path | str, state: str = "state.db", **options: object) -> Watch:
+        one = Watch([str(path) for path in paths], Store(tmp_path / state), **options)  # type: ignore[arg-type]
+        begun.append(one)
+        one.start()
+        return one
+
+    yield start
+    for one in begun:
+        one.end()
+        one.store.close()

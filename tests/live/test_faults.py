@@ -1,0 +1,233 @@
+"""What goes wrong around a watch, really done: it goes on, loses nothing, and says so once."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from live.growing import looks, settle, wait_for, write_rows
+
+from leadline.live import follow as following
+from leadline.live import store as storing
+from leadline.live import watch as watching
+from leadline.live.watch import Watch
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storing, "PATIENCE", 0.05)
+    monkeypatch.setattr(watching, "TRY_AGAIN", 0.05)
+
+
+def test_a_locked_state_file_is_waited_for(tmp_path: Path, watch: Callable[..., Watch]) -> None:
+    log, said = tmp_path / "metrics.jsonl", []
+    write_rows(log, range(1, 40))
+    one = watch(log, problem=said.append)
+    settle(one)
+    other = sqlite3.connect(tmp_path / "state.db", isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    write_rows(log, range(40, 60))
+    one.tick(force=True)
+    wait_for(lambda: bool(said))
+    assert len(looks(one.store)) == 1
+    one.tick(force=True)  # following does not wait for it
+    other.execute("ROLLBACK")
+    other.close()
+    settle(one)
+    assert [look[2] for look in looks(one.store)] == [38, 40, 45, 51, 58]
+    assert len(said) == 1
+    assert "locked" in said[0]
+
+
+@contextmanager
+def no_file_larger_than(size: int) -> Iterator[None]:
+    """What a full disk does to a file that wants to grow."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_full_disk_loses_no_look(tmp_path: Path, watch: Callable[..., Watch]) -> None:
+    log, said = tmp_path / "metrics.jsonl", []
+    write_rows(log, range(1, 40))
+    one = watch(log, problem=said.append)
+    settle(one)
+    write_rows(log, range(40, 60))
+    wal = tmp_path / "state.db-wal"
+    with no_file_larger_than(max(wal.stat().st_size, log.stat().st_size)):
+        one.tick(force=True)
+        wait_for(lambda: bool(said))
+    settle(one)
+    assert [look[2] for look in looks(one.store)] == [38, 40, 45, 51, 58]
+    assert all("cannot be written now" in says for says in said)
+    one.end()
+    one.store.close()
+    check = sqlite3.connect(tmp_path / "state.db")
+    assert check.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    check.close()
+
+
+@contextmanager
+def without_permission(log: Path) -> Iterator[None]:
+    if os.geteuid() == 0:
+        os.seteuid(65534)  # nobody; our folder is ours alone
+        try:
+            yield
+        finally:
+            os.seteuid(0)
+    else:
+        log.chmod(0)
+        try:
+            yield
+        finally:
+            log.chmod(0o600)
+
+
+def test_a_log_that_may_no_longer_be_read_is_read_when_it_may_be_again(
+    tmp_path: Path, watch: Callable[..., Watch]
+) -> None:
+    log, said = tmp_path / "metrics.jsonl", []
+    write_rows(log, range(1, 40))
+    log.chmod(0o600)
+    one = watch(log, problem=said.append)
+    settle(one)
+    for _ in range(2):
+        with without_permission(log):
+            one.tick(force=True)
+            one.tick(force=True)
+        settle(one)
+    write_rows(log, range(40, 52))
+    settle(one)
+    assert [look[2] for look in looks(one.store)] == [38, 40, 45]
+    assert len(said) == 2  # once each time
+    assert all(str(log) in says for says in said)
+
+
+def test_a_run_that_cannot_be_looked_at_does_not_end_the_watch_of_the_others(
+    tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make = watching.make_look
+
+    def fail_for_one(identity: str, *rest: object, **more: object) -> object:
+        if identity.endswith("bad.jsonl"):
+            raise ZeroDivisionError("a defect")
+        return make(identity, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(watching, "make_look", fail_for_one)
+    said: list[str] = []
+    for name in ("bad", "good"):
+        write_rows(tmp_path / f"{name}.jsonl", range(1, 40))
+    one = watch(tmp_path / "bad.jsonl", tmp_path / "good.jsonl", problem=said.append)
+    settle(one)
+    assert [Path(look[0]).name for look in looks(one.store)] == ["good.jsonl"]
+    assert len(said) == 1
+    assert "ZeroDivisionError" in said[0]
+
+
+def test_where_looks_come_faster_than_they_can_be_made_the_newest_is_made(
+    tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watching, "LATE", 0.0)
+    log = tmp_path / "metrics.jsonl"
+    write_rows(log, range(1, 40))
+    one = watch(log)
+    settle(one)
+    write_rows(log, range(40, 120))
+    settle(one)
+    (watched,) = one.runs.values()
+    assert [look[2] for look in looks(one.store)] == [38, 117]
+    assert watched.dropped == 9
+
+
+def test_following_goes_on_while_a_look_is_made(
+    tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, go_on = watching.make_look, threading.Event()
+
+    def slow(*rest: object, **more: object) -> object:
+        go_on.wait(240)
+        return make(*rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(watching, "make_look", slow)
+    log = tmp_path / "metrics.jsonl"
+    write_rows(log, range(1, 40))
+    one = watch(log)
+    one.tick(force=True)
+    write_rows(log, range(40, 60))
+    one.tick(force=True)
+    (watched,) = one.runs.values()
+    assert watched.sighting.current == 59
+    assert looks(one.store) == []
+    go_on.set()
+    settle(one)
+    assert [look[2] for look in looks(one.store)] == [38, 40, 45, 51, 58]
+
+
+def test_a_look_that_is_asked_for_twice_is_made_once(
+    tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make, go_on = watching.make_look, threading.Event()
+
+    def slow(*rest: object, **more: object) -> object:
+        go_on.wait(240)
+        return make(*rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(watching, "make_look", slow)
+    log = tmp_path / "metrics.jsonl"
+    write_rows(log, range(1, 40))
+    one = watch(log)
+    one.tick(force=True)
+    (watched,) = one.runs.values()
+    wait_for(lambda: not watched.due)  # the first look is being made
+    for _ in range(3):
+        one.ask()
+    assert [(due.step, due.why) for due in watched.due] == [(39, "asked")]
+    go_on.set()
+    settle(one)
+    assert [look[2] for look in looks(one.store)] == [38, 39]
+
+
+def test_a_path_that_cannot_be_followed_does_not_end_the_watch_of_the_others(
+    tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look_at = following.look_at
+
+    def fail_for_one(place: Path, *rest: object) -> object:
+        if place.name == "bad.jsonl":
+            raise ZeroDivisionError("a defect")
+        return look_at(place, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(following, "look_at", fail_for_one)
+    said: list[str] = []
+    for name in ("bad", "good"):
+        write_rows(tmp_path / f"{name}.jsonl", range(1, 40))
+    one = watch(tmp_path / "bad.jsonl", tmp_path / "good.jsonl", problem=said.append)
+    settle(one)
+    settle(one)
+    assert [Path(look[0]).name for look in looks(one.store)] == ["good.jsonl"]
+    assert len(said) == 1
+    assert "bad.jsonl cannot be followed" in said[0]
+
+
+def test_following_many_paths_leaves_time_for_signals(
+    tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A watch of a thousand slow paths must still end when it is told to: one call follows for a moment only."""
+    monkeypatch.setattr(watching, "MOMENT", 0.0)
+    for number in range(3):
+        write_rows(tmp_path / f"{number}.jsonl", range(1, 14))
+    one = watch(*(tmp_path / f"{number}.jsonl" for number in range(3)))
+    met = []
+    for _ in range(3):
+        one.tick()
+        met.append(len(one.runs))
+    assert met == [1, 2, 3]

@@ -1,0 +1,144 @@
+"""The metrics port: what a scraper gets, and what strangers do not."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import socket
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from leadline.errors import BadOrder
+from leadline.live import metrics
+from leadline.live.metrics import Figures, MetricsPort, RunFigures, written
+
+RUN = RunFigures(
+    run='runs/"seven"\\\n',
+    step=220,
+    verdict="roll_back",
+    p_continue_pays=0.06,
+    p_worse=None,
+    findings={("kl.destructive", "critical"): 0.995},
+    grown_at=990.0,
+    looked_at=900.0,
+)
+FIGURES = Figures((RUN,), {"sent": 3, "pending": 1}, {"dry": 1})
+
+# The text format 0.0.4, line by line: https://prometheus.io/docs/instrumenting/exposition_formats/
+LINE = re.compile(
+    r"# HELP [a-z_]+ [^\n]+|# TYPE [a-z_]+ (gauge|counter)"
+    r'|[a-z_]+(\{[a-z_]+="([^"\\\n]|\\["\\n])*"(,[a-z_]+="([^"\\\n]|\\["\\n])*")*\})?'
+    r" (-?[0-9.]+(e[+-]?[0-9]+)?|[+-]Inf)"
+)
+
+
+@pytest.fixture
+def port() -> Iterator[MetricsPort]:
+    with MetricsPort(0, lambda: FIGURES, clock=lambda: 1000.0) as one:
+        yield one
+
+
+def ask(port: int, path: str = "/metrics", method: str = "GET", **headers: str) -> tuple[int, str, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    try:
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.headers["Content-Type"], answer.read().decode()
+    finally:
+        connection.close()
+
+
+def test_a_scraper_gets_every_figure(port: MetricsPort) -> None:
+    status, kind, text = ask(port.port)
+    assert (status, kind) == (200, "text/plain; version=0.0.4; charset=utf-8")
+    assert text.endswith("\n")
+    assert all(LINE.fullmatch(line) for line in text.splitlines())
+    run = r'run="runs/\"seven\"\\\n"'
+    for line in (
+        "leadline_runs 1",
+        'leadline_alerts{state="pending"} 1',
+        'leadline_alerts{state="sent"} 3',
+        'leadline_actions_total{state="dry"} 1',
+        f"leadline_step{{{run}}} 220",
+        f'leadline_verdict{{{run},verdict="roll_back"}} 1',
+        f'leadline_verdict{{{run},verdict="continue"}} 0',
+        f"leadline_continue_pays_probability{{{run}}} 0.06",
+        f'leadline_finding_probability{{{run},finding="kl.destructive",severity="critical"}} 0.995',
+        f"leadline_last_look_age_seconds{{{run}}} 100",
+        f"leadline_last_row_age_seconds{{{run}}} 10",
+    ):
+        assert line in text.splitlines()
+    assert "leadline_worse_probability" not in text  # not known is not 0
+
+
+def test_every_metric_is_explained_once_and_before_its_samples() -> None:
+    lines = written(FIGURES, 0.0).splitlines()
+    names = [line.split()[2] for line in lines if line.startswith("# TYPE")]
+    assert len(names) == len(set(names))
+    for name in names:
+        first = next(place for place, line in enumerate(lines) if re.match(rf"{name}[{{ ]", line))
+        assert lines[first - 2 : first] == [
+            next(one for one in lines if one.startswith(f"# HELP {name} ")),
+            lines[first - 1],
+        ]
+
+
+def test_a_clock_stepped_back_makes_nothing_younger_than_now() -> None:
+    assert 'leadline_last_row_age_seconds{run="a"} 0\n' in written(Figures((RunFigures("a", grown_at=50.0),)), 10.0)
+
+
+def test_other_places_are_not_there(port: MetricsPort) -> None:
+    assert ask(port.port, "/")[0] == 404
+    assert ask(port.port, "/../etc/passwd")[0] == 404
+    assert ask(port.port, method="POST")[0] == 501
+    assert ask(port.port, method="HEAD")[::2] == (200, "")
+
+
+def test_a_page_elsewhere_that_took_our_address_is_turned_away(port: MetricsPort) -> None:
+    status, _, text = ask(port.port, Host="evil.example")
+    assert status == 403
+    assert "seven" not in text
+    assert ask(port.port, Host=f"localhost:{port.port}")[0] == 200
+
+
+def test_it_listens_on_this_machine_alone(port: MetricsPort) -> None:
+    assert port._server.server_address[0] == "127.0.0.1"
+
+
+def test_a_port_that_is_taken_says_so(port: MetricsPort) -> None:
+    with pytest.raises(BadOrder, match=f"127.0.0.1:{port.port}"):
+        MetricsPort(port.port, lambda: FIGURES)
+
+
+def test_clients_that_say_nothing_are_bounded_and_do_not_hold_up_the_end() -> None:
+    with MetricsPort(0, lambda: FIGURES) as one:
+        silent = [socket.create_connection(("127.0.0.1", one.port)) for _ in range(metrics.AT_ONCE)]
+        refused = socket.create_connection(("127.0.0.1", one.port), timeout=30)
+        refused.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        try:
+            answer = refused.recv(100)
+        except ConnectionResetError:
+            answer = b""
+        assert answer == b""  # one too many
+    for connection in (*silent, refused):
+        connection.close()
+
+
+def test_a_figure_that_cannot_be_had_ends_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    calls = iter([lambda: 1 / 0, lambda: FIGURES])
+    with MetricsPort(0, lambda: next(calls)()) as one:  # type: ignore[arg-type, return-value]
+        with pytest.raises((http.client.HTTPException, ConnectionError)):
+            ask(one.port)
+        assert ask(one.port)[0] == 200
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a port may be taken twice there")
+def test_the_port_is_free_again_at_once() -> None:
+    with MetricsPort(0, lambda: FIGURES) as one:
+        number = one.port
+        ask(number)
+    with MetricsPort(number, lambda: FIGURES) as again:
+        assert ask(again.port)[0] == 200

@@ -1,0 +1,214 @@
+"""The verb as its users meet it: a service that takes signals, a view on a screen."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from live.growing import settle, wait_for, write_rows
+from rich.console import Console
+
+from leadline.cli import main
+from leadline.live.answer import AnswerFile
+from leadline.live.records import Look
+from leadline.live.screen import Keys, Screen
+from leadline.live.session import Options, _Session
+from leadline.live.store import Store
+from leadline.live.watch import Watch
+
+
+@contextmanager
+def service(*words: str) -> Iterator[subprocess.Popen[str]]:
+    """`leadline watch` as a service runs it."""
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "leadline", "watch", *words, "--headless"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def test_a_service_looks_when_asked_and_ends_when_asked(tmp_path: Path) -> None:
+    log, state, answer = tmp_path / "metrics.jsonl", tmp_path / "state.db", tmp_path / "answer.json"
+    write_rows(log, range(1, 140), fall_after=40)
+    with service(str(log), "--state", str(state), "--answer", str(answer), "--tell", "stdout") as process:
+        wait_for(answer.exists)
+        assert json.loads(answer.read_text())["step"] == 138
+        process.send_signal(signal.SIGUSR1)
+        wait_for(lambda: json.loads(answer.read_text())["step"] == 139)
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0
+    assert err == ""
+    with Store(state) as store:
+        (number,) = store.names().values()
+        first, second = store.looks(number)
+        assert [(look.step, look.why) for look in (first, second)] == [(138, "first"), (139, "asked")]
+        assert out.count(f"{log} step 138: {first.says}\n") == 1
+        assert out.count(f"{log} step 139: {second.says}\n") == 1
+        (alert,) = store.alerts()
+        assert alert.about == "verdict.roll_back"
+        assert out.count("Roll back · ") == 1  # told once for both looks
+        assert store.delivery_counts() == {"sent": 1}
+
+
+def test_a_service_whose_reader_is_gone_goes_on(tmp_path: Path) -> None:
+    log, answer = tmp_path / "metrics.jsonl", tmp_path / "answer.json"
+    write_rows(log, range(1, 40))
+    words = ["watch", str(log), "--headless", "--state", str(tmp_path / "state.db"), "--answer", str(answer)]
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = subprocess.Popen([sys.executable, "-m", "leadline", *words], stdout=writer, stderr=writer)
+    os.close(writer)
+    try:
+        for step in (38, 39):
+            wait_for(lambda step=step: answer.exists() and json.loads(answer.read_text())["step"] == step)
+            process.send_signal(signal.SIGUSR1)
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_many_looks_add_up_to_the_bar_for_acting(tmp_path: Path) -> None:
+    """With --every, looks come close together: it takes many to span what the bar asks for."""
+    log = tmp_path / "metrics.jsonl"
+    write_rows(log, range(1, 14))
+    with Store(tmp_path / "state.db") as store:
+        session = _Session(Options(paths=(str(log),), headless=True, answer=tmp_path / "answer.json"), store)
+        session.watch.tick(force=True)
+        (watched,) = session.watch.runs.values()
+        acted = []
+        for step in range(1000, 1200):
+            reading = {
+                "run": {"first_step": 0, "last_step": step, "planned_steps": 2000},
+                "judgement": {
+                    "verdict": "stop" if step > 1010 else "undecided",
+                    "p_continue_pays": 0.05,
+                    "best_checkpoint": None,
+                    "because": ["reward.peaked"],
+                },
+            }
+            body = json.dumps(reading).encode()
+            look = Look(str(log), 0, step, step, "time", 0.0, "stop", 0.05, None, "", str(step), body)
+            store.record(watched.number, look, cursor=watched.cursor)
+            acted.append(session._act(watched, look))
+    assert acted.index(True) + 1000 == 1111
+    assert all(acted[111:])
+
+
+def test_a_keyboard_that_is_gone_is_not_asked_again() -> None:
+    reader, writer = os.pipe()
+    os.write(writer, b"l")
+    keyboard = Keys(reader)
+    assert keyboard.wait(60) == "l"
+    os.close(writer)
+    assert keyboard.wait(60) == ""
+    os.close(reader)
+    assert keyboard.wait(0) == ""
+
+
+def test_the_answer_is_replaced_as_a_whole(tmp_path: Path, watch: Callable[..., Watch]) -> None:
+    answer = tmp_path / "answer.json"
+    file = AnswerFile(answer)
+    for name in ("a", "b"):
+        write_rows(tmp_path / f"{name}.jsonl", range(1, 40))
+    one = watch(
+        tmp_path / "a.jsonl", tmp_path / "b.jsonl", looked=lambda run, made: file.say(made, name=run.name, act=False)
+    )
+    settle(one)
+    told = json.loads(answer.read_text())
+    assert {Path(each["run"]).name for each in told["runs"]} == {"a.jsonl", "b.jsonl"}
+    wanted = {"run", "step", "verdict", "p_continue_pays", "best_checkpoint", "says", "act", "at"}
+    assert all(each.keys() == wanted for each in told["runs"])
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "a.jsonl", "answer.json", "b.jsonl", "state.db", "state.db-shm", "state.db-wal", "state.db.lock",
+    ]  # fmt: skip
+
+
+def shown(screen: Screen, console: Console) -> str:
+    console.print(screen.shown())
+    file = console.file
+    assert isinstance(file, io.StringIO)
+    text = file.getvalue()
+    file.truncate(0)
+    file.seek(0)
+    return text
+
+
+@pytest.fixture
+def console() -> Console:
+    return Console(file=io.StringIO(), width=100, height=40, force_terminal=False, color_system=None)
+
+
+def test_one_run_is_shown_as_its_reading(tmp_path: Path, watch: Callable[..., Watch], console: Console) -> None:
+    log = tmp_path / "metrics.jsonl"
+    one = watch(log)
+    screen = Screen(one, color=False, console=console)
+    one.tick(force=True)
+    assert "Waiting for the first row" in shown(screen, console)
+    write_rows(log, range(1, 60))
+    settle(one)
+    text = shown(screen, console)
+    assert text.startswith("verdict")
+    assert "looked at step 58, now at 59" in text
+    assert len(text.splitlines()) <= 40
+
+
+def test_several_runs_are_a_list_from_which_one_is_opened(
+    tmp_path: Path, watch: Callable[..., Watch], console: Console
+) -> None:
+    for name in ("one", "two\x1b[31m"):
+        (tmp_path / name).mkdir()
+        write_rows(tmp_path / name / "metrics.jsonl", range(1, 60), fall_after=20 if name == "one" else None)
+    one = watch(tmp_path / "one", tmp_path / "two\x1b[31m")
+    settle(one)
+    screen = Screen(one, color=False, console=console)
+    text = shown(screen, console)
+    assert "> " in text.splitlines()[1]
+    assert "one " in text.splitlines()[1]
+    assert "roll back" in text.splitlines()[1]
+    assert "\x1b" not in text
+    assert all(screen.press(key) for key in ("\x1b[B", "\r"))
+    assert shown(screen, console).startswith("verdict")
+    assert screen.press("\x1b")
+    assert "> " in shown(screen, console).splitlines()[2]
+    assert not screen.press("q")
+
+
+def test_what_cannot_be_done_is_said_before_anything_is_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    for words in (["-"], ["run", "--tell", "pigeon:x"], ["run", "--act", "explode"], ["run", "--map", "nonsense"]):
+        assert main(["watch", *words, "--headless"]) == 2
+        assert "Traceback" not in capsys.readouterr().err
+
+
+def test_a_watch_that_is_started_again_shows_what_it_knows(
+    tmp_path: Path, watch: Callable[..., Watch], console: Console
+) -> None:
+    log = tmp_path / "metrics.jsonl"
+    write_rows(log, range(1, 60))
+    first = watch(log)
+    settle(first)
+    first.end()
+    first.store.close()
+    again = watch(log)
+    settle(again)
+    assert shown(Screen(again, color=False, console=console), console).startswith("verdict")
+    (number,) = again.store.names().values()
+    assert [(look.step, look.why) for look in again.store.looks(number)] == [(58, "first")]

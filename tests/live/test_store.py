@@ -1,0 +1,141 @@
+"""The state file: one writer, all of a look or nothing of it."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from leadline.cli import main, verbs
+from leadline.errors import BadState
+from leadline.live.alert import Alert
+from leadline.live.records import Cursor, Look, Promise, Score
+from leadline.live.store import Store
+from leadline.live.tables import VERSION
+
+
+def a_look(step: int = 10, digest: str = "d", life: int = 0) -> Look:
+    return Look("/runs/a", life, step, step, "schedule", 5.0, "continue", 0.7, 8, "Continue.", digest, b"{}")
+
+
+def an_alert(key: str) -> Alert:
+    return Alert("/runs/a", "verdict.stop", 10, None, "concern", "Stop.", ("why",), None, key)
+
+
+def record(store: Store, look: Look, **more: object) -> bool:
+    number = store.run("/runs/a", 1.0)
+    return store.record(number, look, cursor=Cursor(step=look.step, points=look.points), **more)  # type: ignore[arg-type]
+
+
+def test_a_look_comes_back_as_it_was(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db") as store:
+        assert record(store, a_look())
+        assert store.looks(1) == (a_look(),)
+        assert store.cursor(1) == Cursor(step=10, points=10)
+    with Store(tmp_path / "s.db", write=False) as store:
+        assert store.looks(1) == (a_look(),)
+
+
+def test_the_same_look_is_written_once(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db") as store:
+        for _ in range(2):
+            record(store, a_look(), promises=[Promise("reward/mean", 20, {})], alerts=[an_alert("k")], channels=["x"])
+        assert len(store.looks(1)) == len(store.open_predictions(1, 0)) == len(store.alerts()) == 1
+        assert record(store, a_look(digest="other"))
+        assert record(store, a_look(life=1))
+
+
+def test_all_of_a_look_is_written_or_nothing(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db") as store:
+        record(store, a_look(), promises=[Promise("reward/mean", 20, {})])
+        with pytest.raises(sqlite3.Error):  # the last part of it cannot be written
+            record(
+                store,
+                a_look(20, "e"),
+                scores=[Score(1, 20, 0.5, 0.5, 0.1)],
+                promises=[Promise("reward/mean", 30, {})],
+                alerts=[Alert("/runs/a", "x", 1, None, "concern", "", (), None, None)],  # type: ignore[arg-type]
+            )
+        assert store.looks(1) == (a_look(),)
+        assert store.cursor(1).step == 10
+        assert [(one.for_step, one.score) for one in store.open_predictions(1, 0)] == [(20, None)]
+
+
+def test_an_alert_is_kept_once_and_delivered_to_every_channel(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db") as store:
+        number = store.run("/runs/a", 1.0)
+        assert store.put_alerts(number, [an_alert("k"), an_alert("k")], ["a", "b", "a"], 2.0) == 1
+        assert store.put_alerts(number, [an_alert("k")], ["a"], 3.0) == 0
+        assert [(one.channel, one.alert) for one in store.pending_alerts(9.0)] == [
+            ("a", an_alert("k")),
+            ("b", an_alert("k")),
+        ]
+
+
+def test_names_that_are_no_text_are_kept(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db") as store:
+        assert store.run("/runs/\udcff", 1.0) == store.run("/runs/\udcff", 2.0)
+
+
+def test_a_second_watch_of_the_same_state_is_told_so(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db"):
+        words = [sys.executable, "-m", "leadline", "watch", str(tmp_path), "--headless", "--state"]
+        second = subprocess.run([*words, str(tmp_path / "s.db")], capture_output=True, text=True, timeout=240)
+    assert second.returncode == 2
+    assert "Another watch is writing to the state file" in second.stderr
+    assert "Traceback" not in second.stderr
+    with Store(tmp_path / "s.db"):
+        pass  # it is free again
+
+
+@pytest.mark.parametrize("what", ["text", "another program", "newer", "folder", "no permission", "nothing there"])
+def test_a_state_file_that_cannot_be_used_is_explained(what: str, tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
+    state = tmp_path / "s.db"
+    if what == "text":
+        state.write_text("not a database, but long enough to be looked at as one" * 40)
+    elif what in ("another program", "newer"):
+        base = sqlite3.connect(state)
+        base.execute("CREATE TABLE t (x)")
+        base.execute(f"PRAGMA user_version = {0 if what == 'another program' else VERSION + 1}")
+        base.close()
+    elif what == "folder":
+        state.mkdir()
+    elif what == "no permission":
+        state = Path("/proc/leadline/s.db")
+    else:
+        assert main(["history", "run", "--state", str(state)]) == 2
+        assert "cannot be used" in capfd.readouterr().err
+        return
+    with pytest.raises(BadState) as raised:
+        Store(state)
+    assert str(state) in raised.value.what
+    assert main(["watch", str(tmp_path), "--headless", "--state", str(state)]) == 2
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_history_and_calibration_read_while_a_watch_writes(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db") as store:
+        record(
+            store,
+            a_look(),
+            promises=[
+                Promise("reward/mean", 20, {"after": 10, "to": 20, "roots": False, "range": 1.0, "values": [0.0, 1.0]})
+            ],
+        )
+        record(store, a_look(20, "e"), scores=[Score(1, 20, 0.5, 0.5, 0.1)])
+        shown = CliRunner().invoke(verbs, ["history", "/runs", "--state", str(tmp_path / "s.db")])
+        counted = CliRunner().invoke(verbs, ["calibration", "--state", str(tmp_path / "s.db"), "--json"])
+    assert shown.exit_code == counted.exit_code == 0
+    assert shown.stdout.count("Continue.") == 2
+    assert '"predictions":1' in counted.stdout
+
+
+def test_history_of_an_unknown_run_says_what_to_do(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with Store(tmp_path / "s.db") as store:
+        record(store, a_look())
+    assert main(["history", "/runs/b", "--state", str(tmp_path / "s.db")]) == 3
+    assert "No look at /runs/b was ever written down" in capsys.readouterr().err
