@@ -26,6 +26,8 @@ from leadline.curve.clock import _clock
 from leadline.curve.noise import prior_over_correlations
 from leadline.curve.statements import shape_of
 from leadline.curve.track import Track
+from leadline.pipeline import read
+from leadline.report import html
 from leadline.run import Series
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -81,7 +83,7 @@ def series_costs(rounds: int, count: int = 12) -> tuple[float, float]:
 
 
 def write_run(folder: Path, steps: int = 1_000) -> Path:
-    """A TRL run of 1,000 logged steps with the metrics a GRPO run logs."""
+    """A TRL run of so many logged steps with the metrics a GRPO run logs."""
     rng = np.random.default_rng(1)
     u = clock(steps)
     columns = {
@@ -120,6 +122,23 @@ def process_costs(rounds: int) -> tuple[float, float]:
     return float(np.median(times[0])), float(np.median(times[1]))
 
 
+def page_costs(rounds: int, steps: int = 2_000) -> tuple[float, float, int]:
+    """Median seconds of reading a run and of making its HTML report, and the bytes of that."""
+    reads, pages, size = [], [], 0
+    with tempfile.TemporaryDirectory() as folder:
+        path = write_run(Path(folder), steps)
+        html.render(read(path))  # what is made once a process
+        for _ in range(rounds):
+            forget()
+            begun = time.perf_counter()
+            reading = read(path)
+            between = time.perf_counter()
+            size = len(html.render(reading).encode())
+            reads.append(between - begun)
+            pages.append(time.perf_counter() - between)
+    return float(np.median(reads)), float(np.median(pages)), size
+
+
 def _run(command: list[str], environment: dict[str, str]) -> None:
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -148,6 +167,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     looks = look_costs(rounds)
     one, many = series_costs(rounds)
     command, imports = process_costs(rounds)
+    reads, pages, size = page_costs(rounds)
     median, tail = append_costs()
     rows = []
     for n in POINTS:
@@ -156,6 +176,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     rows += [
         ["12 series on one clock", _ms(many), f"{many / one:.2f}x one series ({_ms(one)})", "<= 2.5x"],
         ["leadline read, 1,000 steps", _ms(command), f"{command / imports:.2f}x imports ({_ms(imports)})", "<= 5x"],
+        [
+            f"HTML, 2,000 steps, {size / 1e6:.1f} MB",
+            _ms(pages),
+            f"{pages / reads:.2f}x reading ({_ms(reads)})",
+            "<= 2x",
+        ],
         ["append to a Track, median", f"{median:.1f} us", "", "< 20 us"],
         ["append to a Track, 99 %", f"{tail:.1f} us", "", "-"],
     ]

@@ -31,6 +31,12 @@ EXTRAS = (
     Extra("wandb", "wandb", "reads runs from a W&B server (its local files need nothing)"),
     Extra("mlflow", "mlflow", "reads runs from an MLflow server (its local stores need nothing)"),
     Extra("remote", "fsspec", "reads runs on s3://, gs://, hf:// and other storage"),
+    Extra("plots", "matplotlib", "draws PNG files beside the SVG of --plots, and in alerts"),
+    Extra("pandas", "pandas", "gives readings as pandas frames"),
+    Extra("polars", "polars", "gives readings as polars frames"),
+    Extra("trl", "transformers", "tells Leadline from inside a TRL or Hugging Face trainer (LeadlineCallback)"),
+    Extra("embeddings", "wordllama", "compares samples by meaning (leadline read --embeddings); its model is inside"),
+    Extra("record", "psutil", "records GPUs and processes while a run goes on (leadline record)"),
 )
 
 

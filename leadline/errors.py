@@ -5,6 +5,9 @@ LeadlineError             everything we can explain; shown without a traceback
 ├── NotOneRun             the path holds several runs, and only the user knows which (exit code 3)
 ├── NotAnRLRun            the log is of another kind of training (exit code 3)
 ├── BadMapping            what the user says about keys cannot be followed (exit code 2)
+├── BadState              the state file of a watch cannot be used (exit code 2)
+├── BadOrder              what is to be told by or acted on cannot be followed (exit code 2)
+├── CannotWrite           a report cannot be written where it was asked for (exit code 2)
 └── MissingExtra          an optional package is needed for what was asked
 """
 
@@ -41,6 +44,18 @@ class NotAnRLRun(LeadlineError):
 
 class BadMapping(LeadlineError):
     """A --map or leadline.toml that cannot be followed."""
+
+
+class BadState(LeadlineError):
+    """A state file that cannot be opened, is held by another watch, or is none."""
+
+
+class BadOrder(LeadlineError):
+    """A --tell or --act that cannot be followed."""
+
+
+class CannotWrite(LeadlineError):
+    """A file that cannot be written: its folder is missing, closed to us, or something else is in its place."""
 
 
 class MissingExtra(LeadlineError):

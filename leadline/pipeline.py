@@ -23,6 +23,7 @@ from .reading import (
     stability,
     unexplained,
 )
+from .reading.generations.embedder import Embedder, load_embedder
 from .run import Run
 from .sources import open_run, open_runs
 
@@ -34,11 +35,14 @@ def read(
     budget: int | None = None,
     price: float | None = None,
     mapping: Mapping[str, str] | None = None,
+    embeddings: bool = False,
 ) -> Reading:
     """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
     `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
-    `mapping` says what keys of the log mean, canonical name to key, where that cannot be told."""
-    return read_run(open_run(path, mapping=mapping).until(until), budget=budget, price=price)
+    `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
+    `embeddings` also compares the answers by their meaning (docs/decisions/0012)."""
+    embedder = load_embedder() if embeddings else None
+    return read_run(open_run(path, mapping=mapping).until(until), budget=budget, price=price, embedder=embedder)
 
 
 def read_all(
@@ -48,13 +52,17 @@ def read_all(
     budget: int | None = None,
     price: float | None = None,
     mapping: Mapping[str, str] | None = None,
+    embeddings: bool = False,
 ) -> Iterator[Reading]:
     """The same for every run at `path`, one after the other."""
+    embedder = load_embedder() if embeddings else None
     for run in open_runs(path, mapping=mapping):
-        yield read_run(run.until(until), budget=budget, price=price)
+        yield read_run(run.until(until), budget=budget, price=price, embedder=embedder)
 
 
-def read_run(run: Run, *, budget: int | None = None, price: float | None = None) -> Reading:
+def read_run(
+    run: Run, *, budget: int | None = None, price: float | None = None, embedder: Embedder | None = None
+) -> Reading:
     """The same for a run already in memory. Pure: the same run gives the same reading."""
     planned, notes = _plan(run, budget)
     view = View(run, horizon_step=planned)
@@ -64,7 +72,7 @@ def read_run(run: Run, *, budget: int | None = None, price: float | None = None)
         *rewards.findings,
         *regime.findings,
         *loss.findings,
-        *generations.read(view),
+        *generations.read(view, embedder),
         *learning_signal.read(view),
         *stability.read(view),
         *machine.findings,
@@ -78,7 +86,7 @@ def read_run(run: Run, *, budget: int | None = None, price: float | None = None)
         kl_reward=regime,
         policy_loss=loss,
         findings=by_weight(found),
-        expected=expected.read(view),
+        expected=expected.read(view, found),
         judgement=judge(view, found, planned=budget or run.config.planned_steps, price=price),
         resources=machine,
         conflicts=others.processes,
@@ -94,5 +102,5 @@ def _plan(run: Run, budget: int | None) -> tuple[int | None, tuple[str, ...]]:
     if planned is None or planned > run.last_step:
         return planned, ()
     if planned == run.last_step:
-        return None, (f"the run is at its planned end, step {planned}",)
+        return None, ()  # the verdict says so
     return None, (f"the run is at step {run.last_step}, past the {planned} steps that were planned",)

@@ -11,7 +11,7 @@ import csv
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -76,7 +76,12 @@ def detect(keys: Iterable[str], *, algorithm: str | None = None, family: str | N
     >>> detect(["reward", "kl"]) is None  # anybody's loop may call its numbers so
     True
     """
-    forms = [_forms(key) for key in set(keys)]
+    return _detected(frozenset(keys), algorithm, family)
+
+
+@lru_cache(maxsize=256)  # a run that is followed is asked about again and again
+def _detected(keys: frozenset[str], algorithm: str | None, family: str | None) -> str | None:
+    forms = [_forms(key) for key in keys]
     scores = {name: _score(name, forms) for name in ([family] if family else families())}
     for name in scores:  # a framework built on another one passes its keys on
         if scores[name] >= ENOUGH and (base := _builds_on(name)) in scores:

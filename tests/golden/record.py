@@ -9,13 +9,17 @@ import contextlib
 import io
 import os
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from leadline.cli import main
+from leadline.pipeline import read
+from leadline.report import terminal
 
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 RUNS = ("healthy", "collapsed", "hacked")
+HALF_WAY = {"healthy": 60, "collapsed": 230, "hacked": 300}  # where there is something to say of what may come
 
 
 def printed(*argv: str) -> str:
@@ -35,11 +39,24 @@ def printed(*argv: str) -> str:
     return page.getvalue()
 
 
+def reports(run: str) -> dict[str, str]:
+    """Every recorded report of a run by the name of its file."""
+    path, until = f"leadline/examples/{run}", HALF_WAY[run]
+    reading = read(ROOT / path, until=until)
+    reading = replace(reading, run=replace(reading.run, path=path))
+    return {
+        "terminal.txt": printed("read", path),
+        "half-way.txt": printed("read", path, "--until", str(until)),
+        "80x24.txt": terminal.render(reading, width=80, height=23),
+        "reading.md": printed("read", path, "--md", "-"),
+    }
+
+
 def record() -> None:
     for run in RUNS:
-        place = GOLDEN / run / "terminal.txt"
-        place.parent.mkdir(exist_ok=True)
-        place.write_text(printed("read", f"leadline/examples/{run}"))
+        (GOLDEN / run).mkdir(exist_ok=True)
+        for name, text in reports(run).items():
+            (GOLDEN / run / name).write_text(text)
     readme = ROOT / "README.md"
     text = readme.read_text()
     command = re.search(r"^    leadline (read .+)$", text, flags=re.MULTILINE)

@@ -11,8 +11,8 @@ RECORD = runpy.run_path(str(Path(__file__).parent / "record.py"))
 
 
 @pytest.mark.parametrize("run", RECORD["RUNS"])
-def test_terminal_report_is_as_recorded(run: str) -> None:
-    recorded = (RECORD["GOLDEN"] / run / "terminal.txt").read_text()
-    assert RECORD["printed"]("read", f"leadline/examples/{run}") == recorded, (
-        "record it again: python tests/golden/record.py"
-    )
+def test_reports_are_as_recorded(run: str) -> None:
+    for name, text in RECORD["reports"](run).items():
+        assert text == (RECORD["GOLDEN"] / run / name).read_text(), (
+            f"{run}/{name} has changed; record it again: python tests/golden/record.py"
+        )
