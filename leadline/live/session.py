@@ -214,9 +214,9 @@ class _Session:
         key = watched.identity, look.life
         looks = [look]
         if key not in self._agreeing:
+            looks = [one for one in self.watch.store.looks(watched.number, last=RECENT) if one.life == look.life]
             self._agreeing = {one: said for one, said in self._agreeing.items() if one[0] != watched.identity}
             self._agreeing[key] = deque(maxlen=REMEMBERED)
-            looks = [one for one in self.watch.store.looks(watched.number, last=RECENT) if one.life == look.life]
         agreeing = self._agreeing[key]
         for said in filter(None, (acting.said(json.loads(one.reading)) for one in looks)):
             if said.verdict not in acting.ENDS:

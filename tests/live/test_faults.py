@@ -148,16 +148,22 @@ def test_where_looks_come_faster_than_they_can_be_made_the_newest_is_made(
     assert watched.dropped == 9
 
 
-def test_following_goes_on_while_a_look_is_made(
-    tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    make, go_on = watching.make_look, threading.Event()
+@pytest.fixture
+def go_on(monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+    """Every look waits for it."""
+    make, let_go = watching.make_look, threading.Event()
 
     def slow(*rest: object, **more: object) -> object:
-        go_on.wait(240)
+        let_go.wait(240)
         return make(*rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(watching, "make_look", slow)
+    return let_go
+
+
+def test_following_goes_on_while_a_look_is_made(
+    tmp_path: Path, watch: Callable[..., Watch], go_on: threading.Event
+) -> None:
     log = tmp_path / "metrics.jsonl"
     write_rows(log, range(1, 40))
     one = watch(log)
@@ -173,15 +179,8 @@ def test_following_goes_on_while_a_look_is_made(
 
 
 def test_a_look_that_is_asked_for_twice_is_made_once(
-    tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, watch: Callable[..., Watch], go_on: threading.Event
 ) -> None:
-    make, go_on = watching.make_look, threading.Event()
-
-    def slow(*rest: object, **more: object) -> object:
-        go_on.wait(240)
-        return make(*rest, **more)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(watching, "make_look", slow)
     log = tmp_path / "metrics.jsonl"
     write_rows(log, range(1, 40))
     one = watch(log)
