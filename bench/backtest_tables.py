@@ -48,7 +48,7 @@ def report(score: Any, truths: dict[str, Any], out: Path) -> Iterator[Table]:
     for kind in KINDS:
         if any(run.kind == kind for run, _ in truths.values()):
             yield _against_others(score, kind, rows)
-    yield _must_show(rows["leadline"])
+    yield _must_show(rows)
     yield _often(score, truths, rows["leadline"], out)
     yield _reliability("P(continue pays)", truths, ours, out / "reliability.png")
     yield from _left_out(score, truths, ours, rows["leadline"])
@@ -97,18 +97,19 @@ def _against_others(score: Any, kind: str, rows: dict[str, list[Line]]) -> Table
     return Table(f"{kind} runs ({own['n']})", TARGETS[kind], columns, cells, note)
 
 
-def _must_show(rows: Sequence[Line]) -> Table:
+def _must_show(rows: dict[str, list[Line]]) -> Table:
     cells = []
+    policies = ("leadline", *sorted(set(rows) - {"leadline"}))
     for title, families, keys in (
         ("hacked: regret at the stop, at the end", HACKED, ("regret", "select")),
         ("collapsed: regret at the stop, at the end", COLLAPSED, ("regret", "select")),
         ("slow and late: false stops", LATE, ("false_stop",)),
     ):
-        some = [row for row in rows if row["family"] in families]
-        if some:
-            told = ", ".join(f"{np.mean([row[key] for row in some]):.3f}" for key in keys)
-            cells.append([title, str(len(some)), told])
-    return Table("Families", "hacked <= .12, collapsed <= .05, slow and late 0", ("what", "runs", "figure"), cells)
+        some = {name: [row for row in rows[name] if row["family"] in families] for name in policies}
+        if some["leadline"]:
+            told = [", ".join(f"{np.mean([row[key] for row in some[name]]):.3f}" for key in keys) for name in policies]
+            cells.append([title, str(len(some["leadline"])), *told])
+    return Table("Families", "hacked <= .12, collapsed <= .05, slow and late 0", ("what", "runs", *policies), cells)
 
 
 def _often(score: Any, truths: dict[str, Any], rows: Sequence[Line], out: Path) -> Table:
