@@ -13,7 +13,7 @@ from leadline.sources.wandb_file import WandbReader
 def reader(tmp_path_factory: pytest.TempPathFactory) -> WandbReader:
     out = tmp_path_factory.mktemp("wandb")
     run_program("define_wandb", out)
-    (file,) = (file for folder in out.glob("wandb/offline-run-*") for file in wandb_file.find(folder))
+    (file,) = out.glob("wandb/offline-run-*/*.wandb")
     found = wandb_file.open(file)[0]
     assert isinstance(found, WandbReader)
     found.update()
