@@ -12,7 +12,7 @@ from .html.page import assemble
 from .html.text import line, name
 from .numbers import short
 
-FRAME = "static/compare.html"
+INSIDE = "static/compare.html"
 SCRIPTS = ("static/base.js", "static/clock.js", "static/charts.js", "static/frame.js", "static/compare.js")
 MINUTE = 60.0
 TOLD = {"final": "told apart", "on the way": "apart on the way", "no": "not told apart"}
@@ -20,7 +20,7 @@ TOLD = {"final": "told apart", "on the way": "apart on the way", "no": "not told
 
 def page(comparison: Comparison) -> str:
     """The whole page. The same comparison gives the same bytes."""
-    return assemble(payload(comparison), title=" and ".join(comparison.groups), frame=FRAME, scripts=SCRIPTS)
+    return assemble(payload(comparison), title=" and ".join(comparison.groups), inside=INSIDE, scripts=SCRIPTS)
 
 
 def payload(comparison: Comparison) -> dict[str, object]:

@@ -14,7 +14,8 @@ from .. import palette
 from .text import embedded, line
 
 MARK = re.compile(r"\{\{(\w+)\}\}")
-FRAME = "static/page.html"
+FRAME = "static/outside.html"
+INSIDE = "static/page.html"
 STYLES = ("vendor/uPlot.min.css", "static/style.css")
 SCRIPTS = (
     "static/base.js",
@@ -31,7 +32,7 @@ SCRIPTS = (
 )  # in this order: each uses those before it
 
 
-def assemble(data: object, *, title: str, frame: str = FRAME, scripts: tuple[str, ...] = SCRIPTS) -> str:
+def assemble(data: object, *, title: str, inside: str = INSIDE, scripts: tuple[str, ...] = SCRIPTS) -> str:
     """The page around its data. The browser is told to run and to load nothing but what is written here."""
     style, library, script = _style(), _part("vendor/uPlot.iife.min.js"), _script(scripts)
     rules = (
@@ -47,7 +48,8 @@ def assemble(data: object, *, title: str, frame: str = FRAME, scripts: tuple[str
         "script": script,
         "data": embedded(data),
     }
-    return MARK.sub(lambda mark: parts[mark[1]], _part(frame))  # in one pass: a log may hold marks too
+    frame = _part(FRAME).replace("{{inside}}", _part(inside))
+    return MARK.sub(lambda mark: parts[mark[1]], frame)  # in one pass: a log may hold marks too
 
 
 @cache

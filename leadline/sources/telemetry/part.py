@@ -12,6 +12,7 @@ import numpy as np
 
 from ...run import GpuSamples, Phases, ProcessSamples, Steps, Values
 from ..lines import Lines
+from ..number import loads
 from ..text import BLOCK, GZIP, unpacked
 
 GB_PER_MIB = 2**20 / 1e9
@@ -89,6 +90,22 @@ def lines_of(path: Path) -> Iterator[bytes]:
     """The same, line by line."""
     for block in blocks_of(path):
         yield from block
+
+
+def objects_of(path: Path) -> Iterator[dict[str, object] | None]:
+    """The JSON objects of a file of lines; None for a line that holds none."""
+    for line in lines_of(path):
+        if line.strip():
+            try:
+                row = loads(line)
+            except ValueError:
+                row = None
+            yield row if isinstance(row, dict) else None
+
+
+def unread(damaged: int) -> tuple[str, ...]:
+    """The note on lines that were left out."""
+    return (f"{damaged} line{'s' * (damaged != 1)} could not be read",) if damaged else ()
 
 
 def number(text: str) -> float:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from ...run import Phases
-from ..number import as_number, as_step, loads
-from .part import Part, lines_of
+from ..number import as_number, as_step
+from .part import Part, objects_of, unread
 
 NAME = "phases"
 
@@ -24,15 +24,9 @@ def parse(path: Path) -> Part:
     starts, ends = array("d"), array("d")
     names: dict[str, int] = {}
     damaged = 0
-    for line in lines_of(path):
-        if not line.strip():
-            continue
-        try:
-            row = loads(line)
-        except ValueError:
-            row = None
-        step = as_step(row.get("step", "")) if isinstance(row, dict) else None
-        if step is None or not isinstance(row, dict):
+    for row in objects_of(path):
+        step = None if row is None else as_step(row.get("step", ""))
+        if row is None or step is None:
             damaged += 1
             continue
         for name, told in row.items():
@@ -42,8 +36,7 @@ def parse(path: Path) -> Part:
                 starts.append(start)
                 ends.append(end)
     told = Phases(np.array(steps), np.array(kinds), np.array(starts), np.array(ends), names=tuple(names))
-    notes = (f"{damaged} line{'s' * (damaged != 1)} could not be read",) if damaged else ()
-    return Part(phases=told, notes=notes)
+    return Part(phases=told, notes=unread(damaged))
 
 
 def _spans(told: object) -> list[tuple[float, float]]:

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from ...run import Process, ProcessSamples
-from ..number import as_number, as_step, loads
-from .part import GB_PER_MIB, Part, lines_of
+from ..number import as_number, as_step
+from .part import GB_PER_MIB, Part, objects_of, unread
 
 NAME = "processes"
 
@@ -31,15 +31,9 @@ def parse(path: Path) -> Part:
     uses = {column: array("d") for column, _ in USES.values()}
     table: dict[Process, int] = {}
     damaged = 0
-    for line in lines_of(path):
-        if not line.strip():
-            continue
-        try:
-            row = loads(line)
-        except ValueError:
-            row = None
-        wall = as_number(row.get("t", "")) if isinstance(row, dict) else None
-        if wall is None or not math.isfinite(wall) or not isinstance(row, dict):
+    for row in objects_of(path):
+        wall = None if row is None else as_number(row.get("t", ""))
+        if row is None or wall is None or not math.isfinite(wall):
             damaged += 1
             continue
         listed = row.get("procs")
@@ -53,8 +47,7 @@ def parse(path: Path) -> Part:
                 value = as_number(one.get(key))
                 uses[column].append(math.nan if value is None else value * unit)
     columns = {column: np.array(values) for column, values in uses.items()}
-    notes = (f"{damaged} line{'s' * (damaged != 1)} could not be read",) if damaged else ()
     return Part(
         processes=ProcessSamples(np.array(walls), np.array(which, dtype=np.int64), table=tuple(table), **columns),
-        notes=notes,
+        notes=unread(damaged),
     )
