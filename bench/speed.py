@@ -24,9 +24,9 @@ from tables import Table
 from leadline.curve import fit_curves
 from leadline.curve.clock import _clock
 from leadline.curve.noise import prior_over_correlations
-from leadline.curve.statements import shape_of
 from leadline.curve.track import Track
 from leadline.pipeline import read
+from leadline.questions import shape_of
 from leadline.report import html
 from leadline.run import Series
 

@@ -7,9 +7,9 @@ from dataclasses import fields
 from pathlib import Path
 
 from . import contract, frames, pipeline
-from .curve.statement import Statement
 from .errors import LeadlineError
 from .portrait import Band
+from .questions.statement import Statement
 from .report import markdown, notebook, plain, terminal, words
 from .run import Steps, Values
 

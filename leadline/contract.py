@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .facts import Evidence, Finding
 from .judgement import BestCheckpoint, Judgement
 from .portrait import Portrait
 from .reading.conflicts import Conflict
 from .reading.expected import Expected
-from .reading.finding import Evidence, Finding
 from .reading.kl_and_reward import KlReward
 from .reading.missing import Missing, missing
 from .reading.policy_loss import PolicyLoss

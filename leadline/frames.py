@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from .contract import Reading
 from .curve import Curve
-from .curve.statement import Statement
-from .curve.statements import STATEMENTS
 from .errors import LeadlineError, need
+from .questions import STATEMENTS
+from .questions.statement import Statement
 from .run import Series
 
 Frame: TypeAlias = Any  # pandas.DataFrame or polars.DataFrame; neither need be installed, for us or for mypy

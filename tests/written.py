@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from leadline.reading.finding import Finding
+from leadline.facts import Finding
 from leadline.reading.view import View
 from leadline.run import Rollout, Rollouts, Run, Series
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..curve import Curve
-from ..reading.finding import Finding
-from ..reading.paths import silence
+from ..facts import Finding
+from ..questions.paths import silence
 from ..reading.reward import HEADLINE
 from ..reading.reward.apart import held_out_names
 from ..reading.view import View

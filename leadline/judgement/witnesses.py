@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..reading.finding import Finding
+from ..facts import Finding
 
 Meaning = Literal["proxy", "dead", "lost"]
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..curve import Curve
 from ..curve.bins import LEAST
-from ..reading.paths import silence
+from ..questions.paths import silence
 from ..reading.reward import HEADLINE, number
 from ..run import Run, Series
 from .case import Case

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from ..contract import Reading
+from ..facts import Finding
 from ..judgement import BestCheckpoint
-from ..reading.finding import Finding
 from ..report.plain import printable
 from .alert import SEVERITIES, Alert, Severity, key_of
 

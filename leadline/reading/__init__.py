@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .finding import Evidence, Finding, by_weight
+from ..facts import Evidence, Finding, by_weight
 from .missing import Missing, missing
 from .view import View
 

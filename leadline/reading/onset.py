@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve.robust import tame
+from ..facts import BAR, Evidence, Finding, by_weight
 from ..run import Event, Series
-from .finding import BAR, Evidence, Finding, by_weight
 from .shifts import events_at, near
 from .view import View
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from ..curve import Curve
 from ..curve.robust import running_median
-from ..curve.statements.classes import rising
+from ..facts import BAR, Evidence, Finding, Severity
+from ..questions.classes import rising
+from ..questions.paths import climbed, level_logged, lost, sank, share, span_of
 from ..run import Series
-from .finding import BAR, Evidence, Finding, Severity
-from .paths import climbed, level_logged, lost, sank, share, span_of
 from .reward import HEADLINE, number
 from .shifts import GLANCE, may_have_grown
 from .view import View

@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..curve import Break, Curve
+from ..facts import BAR, Evidence, Finding
 from ..run import Series
-from .finding import BAR, Evidence, Finding
 from .onset import anchor_of
 from .shifts import events_at, near, shift_at, unlogged
 from .view import View

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 
 from ..curve import Break, Curve, breaks_in, fit_curves
-from ..curve.statements import Shape, shape_of
 from ..progress import tell
+from ..questions import Shape, shape_of
 from ..run import Run, Series
 from .sampler import Batch, look
 

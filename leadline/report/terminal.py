@@ -10,7 +10,7 @@ from itertools import chain, pairwise, repeat
 from rich.text import Text
 
 from ..contract import Reading, RunSummary
-from ..reading.finding import Finding
+from ..facts import Finding
 from . import palette
 from .lines import MARGIN, NARROWEST, beside, shortened, shown, wrapped
 from .panels import panels, strip

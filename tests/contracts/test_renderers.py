@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadline.contract import Reading, RunSummary
-from leadline.reading.finding import Evidence, Finding
+from leadline.facts import Evidence, Finding
 from leadline.reading.missing import Missing
 from leadline.reading.reward import RewardReading
 from leadline.report import RENDERERS, Renderer

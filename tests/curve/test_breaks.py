@@ -9,7 +9,7 @@ from simulated import REST, clock, curve, noise, series
 from leadline.curve import fit_curves
 from leadline.curve.jumps import RUN_LENGTH, Alarm, suspects
 from leadline.curve.magnitude import changes_of_magnitude
-from leadline.curve.statements import shape_of
+from leadline.questions import shape_of
 
 
 @pytest.mark.parametrize("phi", [0.0, 0.5])

@@ -8,8 +8,8 @@ from simulated import clock, curve, noise, series
 
 from leadline.curve import fit_curves
 from leadline.curve.clock import _clock
-from leadline.curve.statements import shape_of
 from leadline.pipeline import read_run
+from leadline.questions import shape_of
 from leadline.run import Config, Run
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from simulated import PEAK, REST, RISE, Floats, clock, curve, noise, series
 
 from leadline.curve import Curve, fit_curves
-from leadline.curve.statement import Statement
-from leadline.curve.statements import BAR, STATEMENTS, best_of, level_at, shape_of
+from leadline.questions import BAR, STATEMENTS, best_of, level_at, shape_of
+from leadline.questions.statement import Statement
 
 ZERO = ("oscillates about zero", "changed sign")  # these depend on where zero is
 Shape = Callable[[Floats], Floats]

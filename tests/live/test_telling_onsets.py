@@ -10,10 +10,10 @@ import pytest
 
 import leadline
 from leadline.contract import Reading, RunSummary
+from leadline.facts import Evidence, Finding
 from leadline.judgement import BestCheckpoint, Judgement
 from leadline.live.alert import Alert
 from leadline.live.onsets import Notice, new_alerts, silence
-from leadline.reading.finding import Evidence, Finding
 from leadline.reading.reward import RewardReading
 
 NO_REWARD = RewardReading("undecided", {}, None, "")

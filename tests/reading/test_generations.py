@@ -10,8 +10,8 @@ import pytest
 import written
 from written import concerns, flat, named, rising, run, story, view
 
+from leadline.facts import Finding
 from leadline.reading import generations
-from leadline.reading.finding import Finding
 from leadline.reading.generations.diversity import expected_kinds
 from leadline.reading.generations.measure import Levels, Measure
 from leadline.reading.generations.samples import CHARACTERS, MARK, shortened

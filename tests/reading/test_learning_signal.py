@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from written import flat, rising, run, story, view
 
+from leadline.facts import Finding
 from leadline.reading import learning_signal
-from leadline.reading.finding import Finding
 
 N = 60
 

@@ -17,9 +17,9 @@ from written import LOOKS, THINGS, flat, run, story, view
 
 from leadline.cli import main
 from leadline.contract import as_data
+from leadline.facts import Finding
 from leadline.pipeline import read_run
 from leadline.reading import generations
-from leadline.reading.finding import Finding
 from leadline.reading.generations.meaning import ACROSS, LONGEST, WITHIN, relative_spread, spread
 from leadline.run import Rollout, Rollouts, Run
 

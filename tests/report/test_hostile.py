@@ -12,7 +12,7 @@ from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
 import leadline
-from leadline.reading.finding import Evidence, Finding
+from leadline.facts import Evidence, Finding
 from leadline.report import markdown, terminal
 from leadline.report.pictures import pictures, span
 from leadline.report.svg import svg

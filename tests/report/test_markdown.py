@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from leadline import pipeline
 from leadline.cli import main
 from leadline.contract import Reading
-from leadline.reading.finding import Finding
+from leadline.facts import Finding
 from leadline.report import markdown
 
 HOSTILE = [

@@ -9,7 +9,7 @@ import pytest
 from conftest import EXAMPLES
 
 import leadline
-from leadline.reading.finding import Finding
+from leadline.facts import Finding
 from leadline.run import Event
 
 HOSTILE = "</div><script>alert(1)</script><img src=x onerror=alert(1)> ' \" &lt; \x1b[31m \u202e"

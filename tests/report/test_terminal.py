@@ -20,10 +20,10 @@ from rich.cells import cell_len
 
 from leadline import pipeline
 from leadline.contract import Reading
+from leadline.facts import Finding
 from leadline.judgement import Judgement
 from leadline.reading.conflicts import Conflict
 from leadline.reading.expected import Expected
-from leadline.reading.finding import Finding
 from leadline.reading.reward import RewardReading
 from leadline.report import terminal
 from leadline.run import Event

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..finding import BAR, Evidence, Finding, Severity
+from ...facts import BAR, Evidence, Finding, Severity
 from ..reward import number
 from ..view import View
 from ..wall_clock import step_times

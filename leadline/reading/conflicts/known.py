@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve.deviates import probability_below
+from ...facts import BAR, Evidence, Finding
 from ...run import Run, Steps, Values
-from ..finding import BAR, Evidence, Finding
 from .clock import LEAST_STEPS
 
 Flags = NDArray[np.bool_]

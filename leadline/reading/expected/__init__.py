@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..finding import Finding
+from ...facts import Finding
 from ..view import View
 from . import kl, logging, loss, reward
 from .rule import Expected, Rule

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...facts import BAR
 from ...run import Values
-from ..finding import BAR
 from ..view import View
 from .rule import Rule, correlation, finite, framework, paired
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..finding import Finding
+from ...facts import Finding
 from ..view import View
 from . import length, meaning
 from .embedder import Embedder

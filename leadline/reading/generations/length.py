@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from ...curve import Curve
 from ...curve.bins import LEAST
+from ...facts import BAR, Evidence, Finding
 from ...run import Rollout, Series
-from ..finding import BAR, Evidence, Finding
 from ..reward import HEADLINE, number
 from ..sampler import Batch
 from ..view import View

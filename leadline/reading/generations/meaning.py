@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...facts import BAR, Evidence, Finding
 from ...run import Rollout
-from ..finding import BAR, Evidence, Finding
 from ..sampler import Batch, joined
 from ..view import View
 from .embedder import Embedder

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...facts import Evidence, Finding
 from ...run import Run, Series
-from ..finding import Evidence, Finding
 from ..view import View
 from .measure import HALF_WAY, RUNNING, Floats, Levels, last_before
 

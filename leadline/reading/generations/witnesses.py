@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...facts import BAR, Evidence, Finding, Severity
 from ...run import Rollout
-from ..finding import BAR, Evidence, Finding, Severity
 from ..reward import HEADLINE
 from ..sampler import Batch, joined
 from ..view import View

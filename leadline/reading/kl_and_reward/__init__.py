@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..finding import BAR
-from ..paths import lost, share, silence
+from ...facts import BAR
+from ...questions.paths import lost, share, silence
 from ..reward import HEADLINE
 from ..view import View
 from .destructive import destructive

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...curve import Curve
-from ..finding import BAR, Evidence, Finding, Severity
-from ..paths import cells_at, level_at, level_logged, lost, share, within
+from ...facts import BAR, Evidence, Finding, Severity
+from ...questions.paths import cells_at, level_at, level_logged, lost, share, within
 from ..reward import HEADLINE, number
 from ..reward.breaks import account_for
 from ..reward.fall import RUINED, onset_of_fall, peak_told

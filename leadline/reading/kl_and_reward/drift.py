@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...curve import Curve
-from ...curve.statements.classes import FELL
-from ..finding import BAR, Evidence, Finding
-from ..paths import climbed, level_logged, lost, moved, share
+from ...facts import BAR, Evidence, Finding
+from ...questions.classes import FELL
+from ...questions.paths import climbed, level_logged, lost, moved, share
 from ..reward import number
 from ..view import View
 from .distance import LENGTH, distance_series

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve import Curve
-from ..finding import BAR, Evidence, Finding
-from ..paths import lost, share
+from ...facts import BAR, Evidence, Finding
+from ...questions.paths import lost, share
 from ..reward import HEADLINE, number
 
 Floats = NDArray[np.float64]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ...curve import Curve, Segment
 from ...curve.curve import PACE
 from ...curve.shapes import STEPS_PER_RUN
-from ...curve.statements.classes import AT_REST
+from ...questions.classes import AT_REST
 from .reading import Regime
 
 Floats = NDArray[np.float64]

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...curve import Break, Curve
 from ...curve.robust import scale_of
+from ...facts import BAR, Evidence, Finding
 from ...run import Series
-from ..finding import BAR, Evidence, Finding
 from ..reward import HEADLINE, number
 from ..shifts import CLEAR, FEWEST, MOST, WINDOW, events_at, near, shifts_at
 from ..view import View

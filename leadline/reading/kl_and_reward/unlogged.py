@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ...curve import Curve
+from ...facts import BAR
+from ...questions.paths import climbed, level_logged, moved, sank, share
 from ...run import Series
-from ..finding import BAR
-from ..paths import climbed, level_logged, moved, sank, share
 from ..reward import number
 from ..view import View
 from .distance import LENGTH, MEAN, SUM

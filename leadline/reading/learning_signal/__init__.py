@@ -7,8 +7,8 @@ A step of which one of them holds taught the policy nothing, whatever its reward
 from __future__ import annotations
 
 from ...curve.bins import LEAST
+from ...facts import BAR, Evidence, Finding, Severity
 from ...run import Run
-from ..finding import BAR, Evidence, Finding, Severity
 from ..generations.measure import last_before
 from ..generations.samples import by_score, shortened
 from ..generations.truncation import truncated

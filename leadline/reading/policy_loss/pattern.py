@@ -7,11 +7,11 @@ import numpy as np
 from ...curve import Curve
 from ...curve.curve import PACE
 from ...curve.magnitude import changes_of_magnitude
-from ...curve.statements.classes import FELL, declining, rising
-from ...curve.statements.zero import has_changed_sign, oscillates_about_zero
+from ...facts import BAR, Evidence, Finding, Severity
+from ...questions.classes import FELL, declining, rising
+from ...questions.paths import share
+from ...questions.zero import has_changed_sign, oscillates_about_zero
 from ...run import Series
-from ..finding import BAR, Evidence, Finding, Severity
-from ..paths import share
 from ..reward import HEADLINE, number
 from ..shifts import events_at, shifts_at
 from ..view import View

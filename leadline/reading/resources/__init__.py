@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from ..finding import Finding
+from ...facts import Finding
 from ..view import View
 from ..wall_clock import step_times
 from . import memory, phases, power, silence, uneven

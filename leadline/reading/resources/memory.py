@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...curve.statements import Shape, shape_of
+from ...facts import Evidence, Finding, Severity
+from ...questions import Shape, shape_of
 from ...run import Run, Series, Values
-from ..finding import Evidence, Finding, Severity
 from ..reward import number
 from ..shifts import may_have_grown
 from ..view import View

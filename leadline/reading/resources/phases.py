@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...facts import BAR
 from ...run import Run, Series, Steps, Values
-from ..finding import BAR
 
 OVERLAP = 1.05  # ratio of all phases to the step: more than the whole means that they run at the same time
 SPOKEN = 0.05  # share of step time: a smaller remainder is not worth a note

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...facts import Evidence, Finding
 from ...run import GpuSamples, Phases, Run, Values
-from ..finding import Evidence, Finding
 from ..reward import number
 from .phases import CALLED, PhaseUse, TimeByPhase
 

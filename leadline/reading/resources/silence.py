@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...facts import Evidence, Finding, Severity
 from ...run import GpuSamples, Run
-from ..finding import Evidence, Finding, Severity
 from ..reward import number
 from ..wall_clock import StepTimes, known_cause
 from .power import LOW

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ...facts import BAR, Evidence, Finding, Severity
 from ...run import Run, Steps, Values
-from ..finding import BAR, Evidence, Finding, Severity
 from ..reward import number
 from ..wall_clock import StepTimes
 

@@ -6,10 +6,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...curve import Curve
-from ...curve.statements import BAR, WORDS, Shape, shape_of
+from ...facts import Evidence, Finding, Severity
+from ...questions import BAR, WORDS, Shape, shape_of
+from ...questions.paths import silence
 from ...run import Run, Series
-from ..finding import Evidence, Finding, Severity
-from ..paths import silence
 from ..prompts import change_of_prompts
 from ..view import View
 from .apart import Apart, components, held_out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...curve import Break
-from ..finding import Evidence, Finding, Severity
+from ...facts import Evidence, Finding, Severity
 from ..prompts import change_of_prompts
 from ..shifts import POLICY, TASK, Shift, events_at, near, shifts_at, unlogged, would_show
 from ..view import View

@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from ...curve import Curve
 from ...curve.bins import BINS
-from ...curve.statements import Shape
+from ...facts import BAR, Evidence, Finding, Severity
+from ...questions import Shape
+from ...questions.paths import lost, share, within
 from ...run import Series
-from ..finding import BAR, Evidence, Finding, Severity
-from ..paths import lost, share, within
 from .breaks import Accounted
 from .reading import HEADLINE
 from .words import level, level_at_peak, start_of

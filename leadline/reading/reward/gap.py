@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ...curve import Curve
-from ...curve.statements.classes import FELL
-from ..finding import BAR, Evidence, Finding
-from ..paths import cells_at, level_at, lost, share, span_of
+from ...facts import BAR, Evidence, Finding
+from ...questions.classes import FELL
+from ...questions.paths import cells_at, level_at, lost, share, span_of
 from ..view import View
 from .apart import held_out_names
 from .reading import HEADLINE

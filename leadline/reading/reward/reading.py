@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..finding import Finding
+from ...facts import Finding
 from .apart import Apart
 
 HEADLINE = "reward/mean"

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...curve import Curve
-from ..finding import BAR, Evidence, Finding
-from ..paths import cells_at, level_at, lost, share, span_of
+from ...facts import BAR, Evidence, Finding
+from ...questions.paths import cells_at, level_at, lost, share, span_of
 from ..view import View
 from .apart import component_names
 from .words import number

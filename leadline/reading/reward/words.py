@@ -6,9 +6,9 @@ import math
 
 from ...curve import Curve
 from ...curve.bins import BINS, LEAST
-from ...curve.statements import BAR, Shape
+from ...questions import BAR, Shape
+from ...questions.paths import level_logged, within
 from ...run import Series
-from ..paths import level_logged, within
 from .reading import RewardPeak
 
 NOTHING = 1e-3  # of the scatter of one point: a level that much smaller is 0

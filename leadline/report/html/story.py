@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from ...contract import Reading
+from ...facts import Evidence, Finding
 from ...judgement.words import CALLED
 from ...reading.conflicts import Conflict
-from ...reading.finding import Evidence, Finding
 from ...reading.reward import number
 from ...reading.wall_clock import StepTimes, step_times
 from ...run import Rollout

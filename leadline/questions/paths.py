@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..curve import Curve
 from ..curve.bins import LEAST
-from ..curve.statements.classes import FELL, rising
 from ..run import Series
+from .classes import FELL, rising
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

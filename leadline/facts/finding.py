@@ -1,4 +1,4 @@
-"""A finding: something seen in the run that means something, with what it rests on."""
+"""A finding: something seen in the run that means something, with the facts it consists of and where to check them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ from ..run import Rollout
 Severity = Literal["note", "concern", "critical"]
 
 BAR = 0.8  # probability from which on a finding is said; it carries its own p, so it may speak earlier than a word
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a finding says, as named numbers, steps and series: one subclass a finding, in the file of its topic.
+    Its sentence is made from these by one function of `words/`; the JSON holds them under the same names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +31,15 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One sentence with a stable id, how sure we are, and its evidence."""
+    """Something seen, with a stable id, how sure we are, its facts and its evidence."""
 
     id: str  # dotted and stable: "reward.train_eval_gap"
-    p: float  # probability that the sentence is true
+    p: float  # probability that it is true
     severity: Severity
-    says: str
+    says: str = ""  # TRANSITION: goes when every finding carries facts
     since_step: int | None = None
     evidence: tuple[Evidence, ...] = ()
+    facts: Facts | None = None  # TRANSITION: will be required
 
 
 def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

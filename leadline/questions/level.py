@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curve import TIE, Curve
-from ..statement import Statement
+from ..curve.curve import TIE, Curve
+from .statement import Statement
 
 
 @dataclass(frozen=True, slots=True)

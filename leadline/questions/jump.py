@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..curve import Curve
-from ..statement import Statement
+from .statement import Statement
 
 
 def broke(curve: Curve) -> Statement:

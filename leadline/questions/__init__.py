@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..curve import Curve
-from ..statement import Statement
 from .direction import is_accelerating, is_decelerating, is_declining, is_flat, is_noise, is_rising
 from .jump import broke, stepped
 from .level import Best, best_of, level_at
 from .peak import Peak, has_peaked, peak_of
 from .shape import BAR, WORDS, Shape, shape_of
+from .statement import Statement
 from .zero import has_changed_sign, oscillates_about_zero
 
 STATEMENTS: tuple[Callable[[Curve], Statement], ...] = (

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..curve import Curve
-from ..statement import Statement
 from . import classes
+from .statement import Statement
 
 
 def is_rising(curve: Curve) -> Statement:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
-from ..statement import Statement
+from .statement import Statement
 
 EITHER_SIDE = 0.2  # of the points: with fewer on one side of zero it lies beside zero, not about it
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..curve import Curve
-from ..statement import Statement
 from . import classes
+from .statement import Statement
 
 RESOLUTION = 0.02  # of the run: half the distance between neighbouring corners of the shape bank
 GOLDEN = 0.5 * (5**0.5 - 1)  # ratio: multiples of it, modulo 1, fill an interval evenly

@@ -1,0 +1,8 @@
+"""What was seen, as typed data: findings and the facts they carry. No sentences here (`words/` makes them), no
+computation (`reading/` and `judgement/` do that)."""
+
+from __future__ import annotations
+
+from .finding import BAR, Evidence, Facts, Finding, Severity, by_weight
+
+__all__ = ["BAR", "Evidence", "Facts", "Finding", "Severity", "by_weight"]
