@@ -7,7 +7,6 @@ from collections.abc import Callable
 from ..curve import Curve
 from .direction import is_accelerating, is_decelerating, is_declining, is_flat, is_noise, is_rising
 from .jump import broke, stepped
-from .level import Best, best_of, level_at
 from .peak import Peak, has_peaked, peak_of
 from .shape import BAR, WORDS, Shape, shape_of
 from .statement import Statement
@@ -27,4 +26,4 @@ STATEMENTS: tuple[Callable[[Curve], Statement], ...] = (
     has_changed_sign,
 )
 
-__all__ = ["BAR", "STATEMENTS", "WORDS", "Best", "Peak", "Shape", "best_of", "level_at", "peak_of", "shape_of"]
+__all__ = ["BAR", "STATEMENTS", "WORDS", "Peak", "Shape", "peak_of", "shape_of"]

@@ -1,52 +1,55 @@
-"""Where does it stand at a step, and at which of these steps did it stand best?"""
+"""Where does it stand: at a step, now, and when it began? Whatever is printed about a level comes from here."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from ..curve.curve import TIE, Curve
-from .statement import Statement
+from ..curve import Curve
+from ..curve.bins import BINS
+from ..run import Series
 
+Floats = NDArray[np.float64]
 
-@dataclass(frozen=True, slots=True)
-class Best:
-    """The step with the highest posterior mean: never the luckiest point."""
-
-    step: float
-    level: float  # posterior mean there
-    probability: float  # share of paths on which no other step is better
-    close: tuple[float, ...]  # other steps that may well be as good, best first
+NOTHING = 1e-3  # of the noise of one point: a level that much smaller is 0
+MISSED = 4.0  # standard errors: so far from the first points, the curve has not seen them
+FIRST = 3  # points: the least that make a level
 
 
-def level_at(curve: Curve, step: float) -> Statement:
-    """The level at a step, seen or still to come, with its 80 % interval."""
-    if curve.points == 0:
-        return Statement(curve.metric, "level", 0.0, (step, step))
-    levels = curve.at(step)
-    low, high = np.quantile(levels, [0.1, 0.9])
-    sure = 1.0 if curve.points > 1 and step <= curve.reach else 0.0  # one point shows no scatter
-    return Statement(curve.metric, "level", sure, (step, step), float(levels.mean()), (float(low), float(high)))
+def level_at(curve: Curve, logged: Series, step: float) -> float:
+    """The level at a step that was seen: the posterior mean."""
+    inside = min(max(step, float(curve.grid[0])), float(curve.grid[curve.now]))
+    return _told(curve, logged, float(curve.at(inside).mean()))
 
 
-def best_of(curve: Curve, steps: Sequence[float]) -> Best:
-    """The best of some steps (checkpoints), and those too close to it to leave out."""
-    if not steps:
-        raise ValueError("best_of needs at least one step to choose from")
-    levels = np.stack([curve.at(step) for step in steps], axis=1)
-    means = levels.mean(axis=0)
-    chosen = int(_first_highest(means[None])[0])
-    wins = np.bincount(_first_highest(levels), minlength=len(steps)) / len(levels)
-    even = 1 / len(steps)
-    # The earliest of equals is chosen: less drift for the same reward.
-    close = [i for i in np.argsort(-wins, kind="stable") if i != chosen and wins[i] > max(even, 0.5 * wins[chosen])]
-    return Best(float(steps[chosen]), float(means[chosen]), float(wins[chosen]), tuple(float(steps[i]) for i in close))
+def level_now(curve: Curve, logged: Series) -> float:
+    """The level at the last point."""
+    return _told(curve, logged, float(curve.seen[:, -1].mean()))
 
 
-def _first_highest(levels: NDArray[np.float64]) -> NDArray[np.int64]:
-    top = levels.max(axis=1, keepdims=True) - TIE * np.ptp(levels, axis=1, keepdims=True)
-    first: NDArray[np.int64] = (levels >= top).argmax(axis=1)
-    return first
+def start_of(curve: Curve, logged: Series) -> float:
+    """Where it started from: by its curve, or by its first points where what happened there was over before a curve
+    begins."""
+    count = max(round(curve.points / BINS), FIRST)
+    values = logged.values[logged.finite & (logged.steps >= curve.grid[0])][:count]
+    start, first = _told(curve, logged, float(curve.seen[:, 0].mean())), float(values.mean())
+    return first if abs(first - start) > MISSED * curve.noise / math.sqrt(count) else start
+
+
+def within(levels: ArrayLike, logged: Series) -> Floats:
+    """Levels kept within what was logged: a fit may overshoot, a sentence must not."""
+    values = logged.values[logged.finite]
+    kept: Floats = np.clip(levels, values.min(), values.max())
+    return kept
+
+
+def steps_seen(curve: Curve) -> tuple[int, int]:
+    """The first and the last step of a curve."""
+    return round(float(curve.grid[0])), round(float(curve.grid[curve.now]))
+
+
+def _told(curve: Curve, logged: Series, level: float) -> float:
+    kept = float(within(level, logged))
+    return 0.0 if abs(kept) < NOTHING * curve.noise else kept

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ..curve import Curve
 from ..curve.bins import LEAST
 from ..run import Series
-from .classes import FELL, rising
+from .level import within
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 MOST_OF_IT = 0.5  # of a path's own range: a net rise of more is where the metric went, not a wiggle on the way
-
-
-def lost(curve: Curve) -> Flags:
-    """Paths that stand clearly below their highest point and are not on their way up: beyond the noise, and by a clear
-    share of their range. Unlike `declining` it does not forget a fall that came to rest."""
-    fall = curve.seen.max(axis=1) - curve.seen[:, -1]
-    clear = fall > np.maximum(FELL * curve.span, curve.last.noise)
-    return np.asarray(~curve.trendless & ~rising(curve) & clear)
 
 
 def climbed(curve: Curve) -> Flags:
@@ -58,13 +50,6 @@ def cells_at(curve: Curve, steps: Floats) -> NDArray[np.int64]:
 def level_logged(curve: Curve, place: int, series: Series) -> float:
     """The mean path at a grid cell, as a sentence may tell it."""
     return float(within(curve.seen[:, place].mean(), series))
-
-
-def within(levels: ArrayLike, series: Series) -> Floats:
-    """Levels kept within what was logged: a fit may overshoot, a sentence must not."""
-    values = series.values[series.finite]
-    kept: Floats = np.clip(levels, values.min(), values.max())
-    return kept
 
 
 def silence(series: Series) -> int:

@@ -14,7 +14,8 @@ from ..curve import Curve
 from ..curve.robust import running_median
 from ..facts import BAR, Evidence, Finding, Severity
 from ..questions.classes import rising
-from ..questions.paths import climbed, level_logged, lost, sank, share, span_of
+from ..questions.fall import has_fallen
+from ..questions.paths import climbed, level_logged, sank, share, span_of
 from ..run import Series
 from .reward import HEADLINE, number
 from .shifts import GLANCE, may_have_grown
@@ -35,7 +36,7 @@ MOST = 3  # mismatch series that are read
 def read(view: View) -> tuple[Finding, ...]:
     """Trends and breaks that say the optimisation is coming apart."""
     reward = view.curve(HEADLINE)
-    gone = share(lost(reward)) if reward is not None and reward.decidable else 0.0
+    gone = share(has_fallen(reward)) if reward is not None and reward.decidable else 0.0
     up = share(rising(reward)) if reward is not None and reward.decidable else 0.0
     return (
         *_not_numbers(view),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from simulated import PEAK, REST, RISE, Floats, clock, curve, noise, series
 
 from leadline.curve import Curve, fit_curves
-from leadline.questions import BAR, STATEMENTS, best_of, level_at, shape_of
+from leadline.questions import BAR, STATEMENTS, shape_of
 from leadline.questions.statement import Statement
 
 ZERO = ("oscillates about zero", "changed sign")  # these depend on where zero is
@@ -90,8 +90,8 @@ def test_levels_and_forecasts_rescale_with_the_metric(scale: float, shift: float
     one = curve(values, horizon_step=700)
     other = curve(scale * values + scale * shift, horizon_step=700)
     for step in (1, 200, 400, 550, 700):
-        expected = scale * (level_at(one, step).value + shift)  # type: ignore[operator]
-        assert level_at(other, step).value == pytest.approx(expected, rel=1e-9, abs=1e-9 * scale)
+        expected = scale * (one.at(step).mean() + shift)
+        assert other.at(step).mean() == pytest.approx(expected, rel=1e-9, abs=1e-9 * scale)
 
 
 def test_a_mirrored_metric_swaps_rising_and_declining() -> None:
@@ -152,11 +152,3 @@ def test_a_metric_that_crosses_zero_once_changed_sign() -> None:
     assert crossed.probability > 0.9
     assert crossed.value == pytest.approx(400, abs=80)
     assert asked["has_changed_sign"](curve(6 * clock(1000) + 3 + noise(1000, seed=7))).probability < 0.05
-
-
-def test_the_best_checkpoint_is_not_the_luckiest_point() -> None:
-    values = 4 * PEAK["tent"](clock(1000)) + noise(1000, seed=8)
-    values[899] += 6  # lucky
-    best = best_of(curve(values), [100, 300, 450, 600, 900])
-    assert best.step == 450
-    assert best.probability > 0.5

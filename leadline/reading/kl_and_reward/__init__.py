@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...facts import BAR
-from ...questions.paths import lost, share, silence
+from ...questions.fall import has_fallen
+from ...questions.paths import share, silence
 from ..reward import HEADLINE
 from ..view import View
 from .destructive import destructive
@@ -31,13 +32,17 @@ def read(view: View) -> KlReward:
     stretches = segments(kl, reward)
     since = stretches[-1].first_step if stretches[-1].regime == word else None
     findings = (
-        *(resets(view, kl) if share(lost(reward)) <= BAR else ()),
+        *(resets(view, kl) if share(has_fallen(reward)) <= BAR else ()),
         *drift_without_benefit(view, kl, reward),
         *destructive(view, kl, reward),
         *over_optimisation(kl, reward),
     )
     said = word if p > SAID and not _ended(view) else "undecided"
-    below = "; the reward rests below what it once had" if word.endswith("/flat") and share(lost(reward)) > BAR else ""
+    below = (
+        "; the reward rests below what it once had"
+        if word.endswith("/flat") and share(has_fallen(reward)) > BAR
+        else ""
+    )
     says = MEANING[said] + (below if said == word else "")
     return KlReward(said, round(p, 4), since if said == word else None, stretches, says, findings)
 

@@ -6,7 +6,9 @@ import numpy as np
 
 from ...curve import Curve
 from ...facts import BAR, Evidence, Finding, Severity
-from ...questions.paths import cells_at, level_at, level_logged, lost, share, within
+from ...questions.fall import has_fallen
+from ...questions.level import within
+from ...questions.paths import cells_at, level_at, level_logged, share
 from ..reward import HEADLINE, number
 from ..reward.breaks import account_for
 from ..reward.fall import RUINED, onset_of_fall, peak_told
@@ -23,7 +25,7 @@ def destructive(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
         return ()
     then = cells_at(kl, reward.grid[reward.summit])
     rise = kl.seen[:, -1] - level_at(kl, then)
-    gone = lost(reward)
+    gone = has_fallen(reward)
     both = gone & (rise > np.maximum(CLEAR_RISE * kl.span, kl.last.noise))
     p = share(both)
     if p <= BAR:

@@ -12,7 +12,8 @@ import numpy as np
 from ...curve import Curve
 from ...facts import BAR, Evidence, Finding
 from ...questions.classes import FELL
-from ...questions.paths import climbed, level_logged, lost, moved, share
+from ...questions.fall import has_fallen
+from ...questions.paths import climbed, level_logged, moved, share
 from ..reward import number
 from ..view import View
 from .distance import LENGTH, distance_series
@@ -45,7 +46,7 @@ def _never_gained(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple
     p = (1 - gain) * share(climbed(kl)) * (1 - _falling_since(entropy, 0))
     length = view.curve(LENGTH) if p > BAR else None
     p *= max(share(moved(entropy)), 0.0 if length is None else share(moved(length)))
-    if p <= BAR or share(lost(reward)) > BAR:  # reward that was lost is another finding
+    if p <= BAR or share(has_fallen(reward)) > BAR:  # reward that was lost is another finding
         return ()
     return (_finding(view, kl, p, 0, "and the reward has not gained beyond its noise: drift without benefit"),)
 

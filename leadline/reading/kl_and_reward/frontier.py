@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from ...curve import Curve
 from ...facts import BAR, Evidence, Finding
-from ...questions.paths import lost, share
+from ...questions.fall import has_fallen
+from ...questions.paths import share
 from ..reward import HEADLINE, number
 
 Floats = NDArray[np.float64]
@@ -26,7 +27,7 @@ def over_optimisation(kl: Curve, reward: Curve) -> tuple[Finding, ...]:
         return ()
     distance = _distance(kl, reward.grid[: reward.now + 1])
     turnover, fits = _turnovers(distance, reward.seen)
-    past = lost(reward) & fits & (turnover < distance[-1]) & (turnover > distance[0])
+    past = has_fallen(reward) & fits & (turnover < distance[-1]) & (turnover > distance[0])
     p = share(past)
     if p <= BAR:
         return ()

@@ -9,7 +9,9 @@ from ...curve import Curve
 from ...curve.bins import BINS
 from ...facts import BAR, Evidence, Finding, Severity
 from ...questions import Shape
-from ...questions.paths import lost, share, within
+from ...questions.fall import has_fallen
+from ...questions.level import within
+from ...questions.paths import share
 from ...run import Series
 from .breaks import Accounted
 from .reading import HEADLINE
@@ -22,7 +24,7 @@ RUINED = 0.5  # of the run's own range: a run that has lost more than half of it
 
 def fell(curve: Curve, shape: Shape, breaks: tuple[Accounted, ...], logged: Series) -> tuple[Finding, ...]:
     """A decline of the training reward, once the paths agree on it."""
-    gone = lost(curve)
+    gone = has_fallen(curve)
     p = share(gone)
     if not curve.decidable or p <= BAR:
         return ()

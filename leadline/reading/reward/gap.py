@@ -7,7 +7,8 @@ import numpy as np
 from ...curve import Curve
 from ...facts import BAR, Evidence, Finding
 from ...questions.classes import FELL
-from ...questions.paths import cells_at, level_at, lost, share, span_of
+from ...questions.fall import has_fallen
+from ...questions.paths import cells_at, level_at, share, span_of
 from ..view import View
 from .apart import held_out_names
 from .reading import HEADLINE
@@ -34,11 +35,11 @@ def _parted(train: Curve, held_out: Curve) -> np.ndarray[tuple[int, ...], np.dty
     then = cells_at(train, held_out.grid[held_out.summit])
     change = train.seen[:, -1] - level_at(train, then)
     kept = change > -np.maximum(FELL * train.span, train.last.noise)
-    return np.asarray(lost(held_out) & kept & ~lost(train))
+    return np.asarray(has_fallen(held_out) & kept & ~has_fallen(train))
 
 
 def _finding(train: Curve, held_out: Curve, p: float, others: int) -> Finding:
-    fallen = held_out.seen[lost(held_out)].mean(axis=0)
+    fallen = held_out.seen[has_fallen(held_out)].mean(axis=0)
     top = int(fallen.argmax())
     step, last = round(float(held_out.grid[top])), span_of(held_out)[1]
     then, now = float(train.at(step).mean()), float(train.seen[:, -1].mean())

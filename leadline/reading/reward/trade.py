@@ -10,7 +10,8 @@ import numpy as np
 
 from ...curve import Curve
 from ...facts import BAR, Evidence, Finding
-from ...questions.paths import cells_at, level_at, lost, share, span_of
+from ...questions.fall import has_fallen
+from ...questions.paths import cells_at, level_at, share, span_of
 from ..view import View
 from .apart import component_names
 from .words import number
@@ -36,12 +37,12 @@ def _traded(paid: Curve, gained: Curve) -> np.ndarray[tuple[int, ...], np.dtype[
     """Pairs of paths on which one component has come down from its highest point and the other risen since then."""
     then = cells_at(gained, paid.grid[paid.summit])
     rise = gained.seen[:, -1] - level_at(gained, then)
-    return np.asarray(lost(paid) & ~gained.trendless & (rise > np.maximum(0.0, gained.last.noise)))
+    return np.asarray(has_fallen(paid) & ~gained.trendless & (rise > np.maximum(0.0, gained.last.noise)))
 
 
 def _finding(view: View, curves: dict[str, Curve], paid: str, gained: str, p: float) -> Finding:
     loser, winner = curves[paid], curves[gained]
-    fallen = loser.seen[lost(loser)].mean(axis=0)
+    fallen = loser.seen[has_fallen(loser)].mean(axis=0)
     top = int(fallen.argmax())
     step, last = round(float(loser.grid[top])), span_of(loser)[1]
     then, now = float(winner.at(step).mean()), float(winner.seen[:, -1].mean())

@@ -7,7 +7,8 @@ import math
 from ...curve import Curve
 from ...curve.bins import BINS, LEAST
 from ...questions import BAR, Shape
-from ...questions.paths import level_logged, within
+from ...questions.level import within
+from ...questions.paths import level_logged
 from ...run import Series
 from .reading import RewardPeak
 

@@ -1,0 +1,92 @@
+"""Has it fallen: does it stand clearly below its highest point, how far, and since when? Every finding and verdict
+about something that was had and lost asks here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..curve import Curve
+from ..curve.bins import BINS
+from ..run import Series
+from .classes import FELL, rising
+from .level import level_at, level_now, start_of, within
+from .peak import Peak, peak_of
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+BEGUN = 0.1  # of the fall: where a reader would say that it began
+VISIBLE = 2.0  # sd of one point: a smaller fall is told by many points together, and is no ruin
+RUINED = 0.5  # of the run's own range: a run that has lost more than half of it is in another state than before
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """What was lost."""
+
+    p: float  # share of paths that have fallen
+    peak: Peak | None  # where it peaked; None where it never rose before it fell
+    from_step: int  # where it stood highest: the step of the peak, where there is one
+    high: float  # the level there
+    now: float
+    start: float  # where it started from
+    since_step: int  # the step by which a tenth of the fall was over
+    lost: float  # share of its own range
+    visible: bool  # beyond the noise of single points
+
+    @property
+    def ruined(self) -> bool:
+        """More than half of its range is gone."""
+        return self.lost > RUINED
+
+
+def has_fallen(curve: Curve) -> Flags:
+    """Paths that stand clearly below their highest point and are not on their way up: beyond the noise, and by a clear
+    share of their range. Unlike `declining` it does not forget a fall that came to rest."""
+    clear = curve.fall > np.maximum(FELL * curve.span, curve.last.noise)
+    return np.asarray(~curve.trendless & ~rising(curve) & clear)
+
+
+def p_fallen(curve: Curve | None) -> float:
+    """The probability that it has fallen; 0 where that cannot be told."""
+    return float(has_fallen(curve).mean()) if curve is not None and curve.decidable else 0.0
+
+
+def fall_of(curve: Curve, logged: Series) -> Fall | None:
+    """The fall, as the paths that fell see it; None where none did, or where it is within the error of the level."""
+    fallen = has_fallen(curve)
+    p = p_fallen(curve)
+    if p == 0.0:
+        return None
+    mean = within(curve.seen[fallen].mean(axis=0), logged)
+    top = int(np.median(curve.summit[fallen]))
+    start, high, now = start_of(curve, logged), float(mean[top]), float(mean[-1])
+    if top == 0:  # a fall within the first points is over before the curve begins
+        high = max(high, start)
+    if high - now <= curve.noise / np.sqrt(max(curve.points / BINS, 1.0)):  # a few lucky points are no level
+        return None
+    since = _onset(mean, curve, top)
+    lost = (high - now) / max(float(np.ptp(mean)), high - now)
+    visible = high - now > VISIBLE * _noise_now(curve)
+    peak = peak_of(curve)
+    if peak is not None and peak.probability < p / 2:  # what was lost was mostly there from the start
+        peak = None
+    step = round(peak.step if peak is not None else float(curve.grid[top]))
+    told = high if top == 0 and peak is None else level_at(curve, logged, step)
+    since = since if peak is None else max(since, step)  # a fall does not begin before its peak
+    return Fall(p, peak, step, told, level_now(curve, logged), start, since, lost, visible)
+
+
+def _onset(mean: Floats, curve: Curve, top: int) -> int:
+    """The step by which a fall from grid cell `top` had begun."""
+    fall = mean[top] - mean[top:]
+    place = top + int(np.argmax(fall >= BEGUN * fall[-1]))
+    return round(float(curve.grid[place]))
+
+
+def _noise_now(curve: Curve) -> float:
+    """Sd of one point since the last break, from that of a bin: a collapse within few points is no noise."""
+    return float(np.median(curve.last.noise) * np.sqrt(max(curve.last.points / BINS, 1.0)))

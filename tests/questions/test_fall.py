@@ -1,0 +1,52 @@
+"""Has it fallen, from where, since when: one answer for everybody who asks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from simulated import PEAK, REST, RISE, clock, curve, noise, series
+
+from leadline.questions.fall import fall_of, p_fallen
+from leadline.questions.level import level_at, level_now, start_of
+from leadline.questions.peak import peak_of
+
+
+def test_a_tent_has_fallen_from_its_peak() -> None:
+    values = 8 * PEAK["tent"](clock(1000)) + noise(1000)
+    drawn, logged = curve(values), series(values)
+    fall, peak = fall_of(drawn, logged), peak_of(drawn)
+    assert fall is not None
+    assert fall.peak == peak
+    assert fall.p > 0.9
+    assert fall.from_step == round(peak.step)
+    assert fall.high == level_at(drawn, logged, fall.from_step)
+    assert fall.now == level_now(drawn, logged)
+    assert fall.from_step <= fall.since_step < 1000
+
+
+def test_a_slide_from_the_start_has_no_peak() -> None:
+    values = 8 * (1 - clock(1000)) + noise(1000)
+    fall = fall_of(curve(values), series(values))
+    assert fall is not None
+    assert fall.peak is None
+    assert fall.high == pytest.approx(8, abs=1)
+    assert fall.ruined
+
+
+@pytest.mark.parametrize("shape", [*RISE.values(), *REST.values()])
+def test_what_rises_or_rests_has_not_fallen(shape) -> None:
+    values = 8 * shape(clock(1000)) + noise(1000)
+    assert p_fallen(curve(values)) < 0.2
+
+
+def test_what_cannot_be_told_has_not_fallen() -> None:
+    assert p_fallen(None) == 0.0
+    assert p_fallen(curve([3.0, 2.0, 1.0])) == 0.0
+
+
+def test_levels_stay_within_what_was_logged_and_next_to_nothing_is_zero() -> None:
+    values = np.concatenate([np.linspace(1, 0, 200), np.zeros(300)])
+    drawn, logged = curve(values), series(values)
+    assert 0 <= level_now(drawn, logged) <= 1
+    assert start_of(drawn, logged) == pytest.approx(1, abs=0.05)
+    assert all(0 <= level_at(drawn, logged, step) <= 1 for step in (1, 100, 500))
