@@ -7,9 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from ..facts import Finding
+from . import kl, loss, onset, reward, stability
 
 # id of a finding -> what makes its sentence from its facts. One table a topic; a new finding is a line in its topic.
-SENTENCES: dict[str, Callable[[Any], str]] = {}
+SENTENCES: dict[str, Callable[[Any], str]] = {
+    **reward.SENTENCES,
+    **kl.SENTENCES,
+    **loss.SENTENCES,
+    **stability.SENTENCES,
+    **onset.SENTENCES,
+}
 
 
 def sentence(finding: Finding) -> str:

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...facts import Evidence, Finding, Severity
 from ...questions import Shape, shape_of
+from ...questions.growth import may_have_grown
 from ...run import Run, Series, Values
 from ..reward import number
-from ..shifts import may_have_grown
 from ..view import View
 from ..wall_clock import StepTimes
 
