@@ -7,9 +7,15 @@ from collections.abc import Callable
 from typing import Any
 
 from ..facts import Finding
+from . import conflict, generation, machine, signal
 
 # id of a finding -> what makes its sentence from its facts. One table a topic; a new finding is a line in its topic.
-SENTENCES: dict[str, Callable[[Any], str]] = {}
+SENTENCES: dict[str, Callable[[Any], str]] = {
+    **generation.SENTENCES,
+    **signal.SENTENCES,
+    **machine.SENTENCES,
+    **conflict.SENTENCES,
+}
 
 
 def sentence(finding: Finding) -> str:
