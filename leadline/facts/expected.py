@@ -100,5 +100,14 @@ class Share(Facts):
 
 
 @dataclass(frozen=True, slots=True)
+class TiesWhenSolved(Facts):
+    """Shares of groups without spread, and where the mean reward stands between the lowest and the highest seen."""
+
+    tied_at_start: float
+    tied: float
+    reward_level: float  # 0 to 1
+
+
+@dataclass(frozen=True, slots=True)
 class Ratio(Facts):
     ratio: float

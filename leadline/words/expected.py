@@ -20,6 +20,7 @@ from ..facts.expected import (
     Share,
     SparseEvaluation,
     SummedKeys,
+    TiesWhenSolved,
     TwoKeys,
 )
 from .numbers import counted, number, percent
@@ -180,10 +181,12 @@ def _binary_spread(_: Facts) -> Said:
     )
 
 
-def _ties_when_solved(_: Facts) -> Said:
+def _ties_when_solved(facts: TiesWhenSolved) -> Said:
     return (
-        "More and more groups have no spread in reward. That is normal here.",
-        "most prompts get full reward, so all samples of a group are tied; what is left to learn gets less",
+        f"{percent(facts.tied)} of the groups have no spread in reward, {percent(facts.tied_at_start)} at the start. "
+        "That is normal here.",
+        f"the mean reward is at {percent(facts.reward_level)} of its range, so more groups are right throughout; there "
+        "is less left to learn from them",
     )
 
 
@@ -202,9 +205,9 @@ def _batch_scaled_ties(facts: Known) -> Said:
     )
 
 
-def _ties_after_kl(_: Facts) -> Said:
+def _ties_after_kl(facts: Share) -> Said:
     return (
-        "The share of groups without spread is low. That proves little here.",
+        f"Only {percent(facts.share)} of the groups have no spread in reward. That proves little here.",
         "TRL's RLOO measures it after the KL penalty, which differs from sample to sample even where rewards are tied",
     )
 

@@ -10,6 +10,7 @@ import pytest
 from simulated import noise
 
 from leadline.event import Event
+from leadline.facts.expected import TiesWhenSolved
 from leadline.reading import Finding, View
 from leadline.reading.expected import RULES, read
 from leadline.run import Config, Rollout, Rollouts, Run, Series
@@ -123,8 +124,8 @@ CASES: dict[str, tuple[Run, Run]] = {
         run(one("group/zero_std_frac", RISE), framework="trl-grpo"),
     ),
     "ties_after_kl": (
-        run(one("group/zero_std_frac", RISE), framework="trl-rloo", kl_coefficient=0.1),
-        run(one("group/zero_std_frac", RISE), framework="trl-grpo", kl_coefficient=0.1),
+        run(one("group/zero_std_frac", 0.1 * RISE), framework="trl-rloo", kl_coefficient=0.1),
+        run(one("group/zero_std_frac", 0.1 * RISE), framework="trl-grpo", kl_coefficient=0.1),
     ),
     "sparse_evaluation": (
         run(REWARD, some("eval/task/reward", np.arange(10, 81, 10), RISE[:8])),
@@ -193,6 +194,19 @@ def test_beside_a_serious_finding_nothing_is_called_a_sign_of_good_learning() ->
     assert "expected.entropy_falls" not in {one.id for one in read(View(made), (lost,))}
     noted = replace(lost, severity="note")
     assert "expected.entropy_falls" in {one.id for one in read(View(made), (noted,))}
+
+
+def test_a_share_of_tied_groups_that_is_high_is_never_called_low() -> None:
+    tied = one("group/zero_std_frac", RISE + 0.04)
+    assert "ties_after_kl" not in said(run(tied, framework="trl-rloo", kl_coefficient=0.1))
+
+
+def test_ties_are_told_with_the_level_of_the_reward_not_as_solved() -> None:
+    made, _ = CASES["ties_when_solved"]
+    (found,) = [expected for expected in read(View(made)) if expected.id == "expected.ties_when_solved"]
+    assert isinstance(found.facts, TiesWhenSolved)
+    assert f"{100 * found.facts.reward_level:.0f} % of its range" in words.because(found)
+    assert "full reward" not in words.because(found)
 
 
 def test_a_loss_that_rests_beside_zero_is_not_called_about_zero() -> None:

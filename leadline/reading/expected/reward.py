@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...facts import BAR, Facts
-from ...facts.expected import Known, OfKey
+from ...facts.expected import Known, OfKey, Share, TiesWhenSolved
 from ...questions.net_change import net_change
 from ...run import Values
 from ..view import View
@@ -16,6 +16,7 @@ AT_THE_TOP = 0.9  # of the way from the least to the highest reward: most sample
 SOLVED_MOST = 0.5  # of that way: more samples are right than wrong
 POLICY = ("reward.", "kl.", "generation.", "signal.", "stability.")  # findings about the policy: no good learning then
 NARROWED = 0.5  # of its own widest: a spread that has halved
+FEW_TIED = 0.5  # of the groups: where more are tied, nobody takes comfort from how few they are
 TWO_VALUED_FIT = 0.5  # squared correlation of a spread with that of right/wrong rewards: less is another spread
 
 
@@ -116,9 +117,10 @@ def ties_when_solved(view: View) -> Facts | None:
     if tied is None or len(values) < FEWEST or level is None or level <= SOLVED_MOST:
         return None
     tenth = max(len(values) // 10, 1)
-    if np.median(values[-tenth:]) <= np.median(values[:tenth]) or _has_moved(view, "reward/mean", 1.0) <= BAR:
+    early, late = float(np.median(values[:tenth])), float(np.median(values[-tenth:]))
+    if late <= early or _has_moved(view, "reward/mean", 1.0) <= BAR:
         return None
-    return Facts()
+    return TiesWhenSolved(early, late, level)
 
 
 def solved_spread(view: View) -> Facts | None:
@@ -143,9 +145,11 @@ def batch_scaled_ties(view: View) -> Facts | None:
 
 def ties_after_kl(view: View) -> Facts | None:
     run = view.run
-    if framework(run) != "trl-rloo" or not len(finite(run.get("group/zero_std_frac"))) or not run.config.kl_coefficient:
+    shares = finite(run.get("group/zero_std_frac"))
+    if framework(run) != "trl-rloo" or not len(shares) or not run.config.kl_coefficient:
         return None
-    return Facts()
+    now = float(np.median(shares[-max(len(shares) // 10, 1) :]))
+    return Share(now) if now < FEW_TIED else None
 
 
 RULES = (
