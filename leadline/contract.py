@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .facts import Evidence, Finding
+from .facts.expected import Expected
 from .judgement import BestCheckpoint, Judgement
 from .portrait import Portrait
 from .reading.conflicts import Conflict
-from .reading.expected import Expected
 from .reading.kl_and_reward import KlReward
 from .reading.missing import Missing, missing
 from .reading.policy_loss import PolicyLoss

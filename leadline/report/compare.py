@@ -10,10 +10,10 @@ import numpy as np
 from rich.cells import cell_len
 from rich.text import Text
 
-from ..compare import Comparison
-from ..compare.comparison import Difference, Standing
-from ..compare.words import amount, moment, signed, span
+from ..facts.comparison import Comparison, Difference, Standing
 from ..reading.reward import number
+from ..words import compare as words
+from ..words.compare import amount, moment, signed, span
 from . import palette
 from .braille import DOWN, Area, Points, draw, frame
 from .lines import MARGIN, NARROWEST, beside, shortened, shown, wrapped
@@ -37,7 +37,7 @@ def render(
     width = max(width, NARROWEST)
     rows = next((rows for least, rows in PLOT.items() if height >= least), 0)
     top = [*_answer(comparison, width, verbose), *_table(comparison, width, verbose), *_plot(comparison, width, rows)]
-    foot = _said("clock", f"{_clock(comparison)}; {comparison.grouped}", width, "dim", None if verbose else 2)
+    foot = _said("clock", f"{_clock(comparison)}; {words.grouped(comparison)}", width, "dim", None if verbose else 2)
     rest = list(_rest(comparison, width, verbose))
     if not verbose:
         rest = _fitting(rest, height - len(top) - len(foot) - 1, width)
@@ -66,7 +66,7 @@ def _said(name: str, says: str, width: int, style: str = "", most: int | None = 
 
 
 def _answer(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
-    for number_, says in enumerate(comparison.says):
+    for number_, says in enumerate(words.answer(comparison)):
         style = "" if number_ else "bold"
         yield from _said("" if number_ else "compare", says, width, style, None if verbose else SAYS["answer"])
 
@@ -127,8 +127,8 @@ def _verdict(comparison: Comparison, first: str, second: str) -> str:
     if not pair.beyond_seeds:
         return f"{gap}, runs differ" if pair.told == "final" else f"{gap}, not told apart"
     if pair.told == "final":
-        words = ("worse", "better") if comparison.good else ("lower", "higher")
-        return f"{gap}, {words[(pair.final.size > 0) == (pair.second == second)]}"
+        ends = ("worse", "better") if comparison.good else ("lower", "higher")
+        return f"{gap}, {ends[(pair.final.size > 0) == (pair.second == second)]}"
     return f"{gap}, {'apart on the way' if pair.told == 'on the way' else 'not told apart'}"
 
 
@@ -181,20 +181,24 @@ def _rest(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Te
     """Everything below the plot, one item after the other, what matters most first."""
     yield from _others(comparison, width, verbose)
     for one in comparison.left_out:
-        yield _said("left out", f"{one.name}: {one.why}", width, "yellow", None if verbose else SAYS["warning"])
+        yield _said(
+            "left out", f"{one.name}: {words.left_out(one)}", width, "yellow", None if verbose else SAYS["warning"]
+        )
     settings = [one for one in comparison.settings if one.marks_groups or verbose]
     if settings:
         told = [f"{one.name} {' / '.join(_values(values) for values in one.values.values())}" for one in settings]
         what = "differ between groups, so any of them may be the cause" if len(told) > 1 else "differs between groups"
         listed = "; ".join(told) if verbose else several(told, SHOWN_SETTINGS)
         yield _said("settings", f"{what}: {listed}", width, most=None if verbose else 3)
-    for says in comparison.warnings:
-        yield _said("warning", says, width, "yellow", None if verbose else SAYS["warning"])
+    for facts in comparison.warnings:
+        yield _said(
+            "warning", words.warning(facts, comparison.clock), width, "yellow", None if verbose else SAYS["warning"]
+        )
 
 
 def _clock(comparison: Comparison) -> str:
     over = span(*comparison.by.range, comparison.clock)
-    return f"{over}" if comparison.clock == "step" else f"{over}, from {comparison.clock_says}"
+    return f"{over}" if comparison.clock == "step" else f"{over}, from {words.clock_source(comparison)}"
 
 
 def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Text]]:
@@ -204,7 +208,7 @@ def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[
     if verbose:
         pairs = [one for field in comparison.series for one in field.differences]
         for one in sorted(pairs, key=lambda one: one.chance):
-            yield _said("pair", f"{one.says}{_shuffled(one)}", width)
+            yield _said("pair", f"{words.difference(comparison, one)}{_shuffled(one)}", width)
         return
     quiet = [field.name for field in comparison.others if not any(one.told != "no" for one in field.differences)]
     surest: dict[str, list[Difference]] = {}
