@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from .facts import Evidence, Finding
-from .judgement import BestCheckpoint, Judgement
+from .facts.judgement import BestCheckpoint, Judgement
 from .portrait import Portrait
 from .reading.conflicts import Conflict
 from .reading.expected import Expected
@@ -134,9 +134,9 @@ def as_data(reading: Reading) -> dict[str, object]:
             "risk": {"p_worse": judgement.risk.p_worse, "mean_loss": judgement.risk.mean_loss},
             "best_checkpoint": None if best is None else _best(best),
             "because": list(judgement.because),
-            "would_change": list(judgement.would_change),
+            "would_change": [],
             "next_look_step": judgement.next_look_step,
-            "says": judgement.says,
+            "says": "",
             "judged": judgement.judged,
             "expected_utility": judgement.expected_utility,
         },

@@ -52,3 +52,12 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     ('entropy, KL and length', 'entropy')
     """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}" if names else ""
+
+
+def chance(p: float) -> str:
+    """A probability or share in a running sentence.
+
+    >>> chance(0.004), chance(0.22), chance(0.999)
+    ('< 1 %', '22 %', '> 99 %')
+    """
+    return "< 1 %" if p < 0.005 else "> 99 %" if p > 0.995 else f"{100 * p:.0f} %"
