@@ -13,12 +13,12 @@ from rich.text import Text
 from ..compare import Comparison
 from ..compare.comparison import Difference, Standing
 from ..compare.words import amount, moment, signed, span
-from ..reading.reward import number
+from ..words.numbers import counted, interval, number
+from ..words.report import several
 from . import palette
 from .braille import DOWN, Area, Points, draw, frame
 from .lines import MARGIN, NARROWEST, beside, shortened, shown, wrapped
 from .plain import printable
-from .words import counted, several
 
 HEIGHT = 40  # lines of a screen where there is none
 PLOT = {34: 9, 28: 7, 22: 5}  # lines of plot on a screen of at least so many
@@ -83,14 +83,14 @@ def _table(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
     for mark, one in _marked(rows):
         reach = sorted({str(last[run]) for run in one.runs}, key=int)
         steps = reach[0] if len(reach) == 1 else f"{reach[0]}-{reach[-1]}"
-        final = f"{number(one.final)} ({number(one.interval[0])} to {number(one.interval[1])})"
+        final = interval(one.final, *one.interval)
         best = f"{number(one.best)} at {amount(one.best_at, unit)}"
         verdict = "" if alone or one.name == against else _verdict(comparison, against, one.name)
         cells.append([mark, _cut(one.name, LONGEST), str(len(one.runs)), steps, final, best, verdict])
         if verbose and len(one.runs) > 1:
             inside = [member for member in by.members if member.name in one.runs]
             for member in inside:
-                final = f"{number(member.final)} ({number(member.interval[0])} to {number(member.interval[1])})"
+                final = interval(member.final, *member.interval)
                 best = f"{number(member.best)} at {amount(member.best_at, unit)}"
                 cells.append(["", f"  {_cut(member.name, LONGEST - 2)}", "", str(last[member.name]), final, best, ""])
     more = len(cells) - MOST_ROWS

@@ -6,7 +6,7 @@ from .. import __version__
 from ..compare import Comparison
 from ..compare.comparison import Compared, Difference, RunCompared
 from ..compare.words import moment
-from ..reading.reward import number
+from ..words.numbers import interval, number
 from . import palette
 from .html.page import assemble
 from .html.text import line, name
@@ -71,7 +71,7 @@ def _group(comparison: Comparison, group: str, place: int) -> dict[str, object]:
         "name": name(group),
         "colour": colour(place),
         "runs": len(one.runs),
-        "final": f"{number(one.final)} ({number(one.interval[0])} to {number(one.interval[1])})",
+        "final": interval(one.final, *one.interval),
         "best": f"{number(one.best)} at {moment(one.best_at, comparison.clock)}",
         "verdict": _verdict(by, group),
     }

@@ -9,6 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from ..inventory import Inventory, LogFound, RunFound, SeriesFound
+from ..words.report import event_says, steps
 from .lines import field, page
 
 MARGIN = 12
@@ -32,7 +33,7 @@ def _lines(inventory: Inventory, room: int) -> Iterator[tuple[str, Text]]:
 
 def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
     run = one.run
-    span = "no step" if run.last_step is None else f"steps {run.first_step} to {run.last_step}"
+    span = steps(run.first_step, run.last_step)
     yield field("run", f"{one.name} · {run.framework or 'unknown framework'} · {span}", "bold")
     for log in one.logs:
         yield field("log", _log(log))
@@ -42,7 +43,7 @@ def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
         yield field("unread", f"{', '.join(run.unread_keys[:SHOWN_KEYS])}{more}; --map NAME=KEY says what one is")
     yield from _around(one)
     for event in run.events[:SHOWN_NOTES]:
-        yield field("event", event.says)
+        yield field("event", event_says(event))
     for note in run.notes[:SHOWN_NOTES]:
         yield field("note", note)
     for lacking in one.missing:
@@ -50,7 +51,7 @@ def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
 
 
 def _log(log: LogFound) -> str:
-    span = "no step" if log.steps is None else f"steps {log.steps[0]} to {log.steps[1]}"
+    span = steps(*(log.steps or (None, None)))
     parts = [f"{log.path} ({log.source})", span, f"{log.rows} rows", log.trust]
     if log.twice:
         parts.append(f"{log.twice} rows of steps that were written before")

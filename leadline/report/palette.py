@@ -1,4 +1,4 @@
-"""The colours of every face that draws: one meaning, one colour, on light and on dark ground.
+"""The colours of every report that draws: one meaning, one colour, on light and on dark ground.
 
 The hues are those of Okabe and Ito, which people with any common colour blindness can tell apart; they are darkened for
 white paper and lightened for a dark screen until a line stands out from its ground (3 to 1) and a word can be read on

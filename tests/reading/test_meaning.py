@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 import written
 from embedding import TRIPLES
-from written import LOOKS, THINGS, flat, run, story, view
+from written import LOOKS, THINGS, flat, loaded, run, story, view
 
 from leadline.cli import main
-from leadline.contract import as_data
 from leadline.facts import Finding
 from leadline.pipeline import read_run
 from leadline.reading import generations
 from leadline.reading.generations.meaning import ACROSS, LONGEST, WITHIN, relative_spread, spread
-from leadline.run import Rollout, Rollouts, Run
+from leadline.report.data import as_data
+from leadline.run import Rollout, Run
 
 LATE = 0.5  # of the run: from here on the policy writes something else
 STILL = {"reward/mean": flat(200)}
@@ -51,9 +51,9 @@ def meant(one: Run) -> list[Finding]:
 
 def with_prompts(one: Run, ask: Callable[[Rollout], str]) -> Run:
     def load(step: int) -> tuple[Rollout, ...]:
-        return tuple(replace(sample, prompt=ask(sample)) for sample in one.rollouts.load(step))
+        return tuple(replace(sample, prompt=ask(sample)) for sample in one.rollouts.at(step))
 
-    return replace(one, rollouts=Rollouts(one.rollouts.steps, load))
+    return replace(one, rollouts=loaded(one.rollouts.steps, load))
 
 
 def test_the_spread_is_the_mean_over_pairs_and_its_error_the_jackknife() -> None:

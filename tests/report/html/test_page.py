@@ -140,7 +140,7 @@ def test_long_samples_stay_within_their_room(character: str) -> None:
     def load(step: int) -> tuple[Rollout, ...]:
         return tuple(Rollout(step, f"{n} {character * 3000}", character * 6000, float(n)) for n in range(12))
 
-    run = Run("long", "own", rollouts=Rollouts(tuple(range(1, 101)), load))
+    run = Run("long", "own", rollouts=Rollouts({step: load(step) for step in range(1, 101)}))
     data = data_of(html.render(pipeline.read_run(run)))
     assert len(data["samples"]["steps"]) == 48  # type: ignore[index]
     assert 200_000 < len(embedded(data["samples"]).encode()) < 1_100_000
