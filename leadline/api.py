@@ -8,11 +8,11 @@ from pathlib import Path
 
 from . import contract, frames, pipeline
 from .contract import Band
+from .embeddings import load_embedder
 from .errors import LeadlineError
 from .questions.statement import Statement
 from .reading import View
 from .reading.chart_data import band_for
-from .reading.generations.embedder import load_embedder
 from .report import data, markdown, notebook, plain, terminal
 from .run import Steps, Values
 from .sources import open_run

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from .contract import Reading, RunSummary, Settings, Signal
+from .embeddings import load_embedder
 from .judgement import judge
 from .reading import (
     View,
@@ -23,7 +24,7 @@ from .reading import (
     unexplained,
 )
 from .reading.chart_data import Wanted, chart_data
-from .reading.generations.embedder import Embedder, load_embedder
+from .reading.generations.embedder import Embedder
 from .reading.missing import missing
 from .reading.sampler import steps_to_read
 from .run import Run

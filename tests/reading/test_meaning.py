@@ -160,6 +160,8 @@ def test_it_moves_neither_the_verdict_nor_any_other_finding() -> None:
     assert isinstance(findings, list)
     assert [found for found in findings if found["id"] != "generation.meaning"] == bare.pop("findings")
     assert len([found for found in findings if found["id"] == "generation.meaning"]) == 2
+    measured, plain = (told["chart_data"].pop("derived") for told in (rich, bare))  # type: ignore[attr-defined]
+    assert measured.keys() - plain.keys() == {ACROSS, WITHIN}
     assert rich == bare
 
 

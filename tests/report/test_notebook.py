@@ -70,7 +70,7 @@ def test_text_of_a_log_is_text(reading: leadline.Reading) -> None:
     page = card(dataclasses.replace(reading, run=run, findings=(Finding("test", 0.5, "note", HOSTILE),)))
     assert page.tags <= {"div", "p", "strong", "span", "ul", "li", "details", "summary", "svg", "rect", "path", "text"}
     assert not any(name.startswith("on") or name in ("src", "href") for name in page.attributes)
-    assert page.text.count("<script>alert(1)</script>") == 4
+    assert page.text.count("<script>alert(1)</script>") == 5
     assert "\x1b" not in page.text
 
 

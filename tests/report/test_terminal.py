@@ -12,21 +12,23 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES
 from rich.cells import cell_len
 
-from leadline import pipeline
+from leadline import pipeline, words
 from leadline.contract import Reading
-from leadline.facts import Finding
+from leadline.facts import Facts, Finding
 from leadline.judgement import Judgement
 from leadline.reading.conflicts import Conflict
 from leadline.reading.expected import Expected
 from leadline.reading.reward import RewardReading
-from leadline.report import terminal
+from leadline.report import markdown, notebook, terminal
 from leadline.run import Event
+from leadline.words.report import event_says
 
 LOOKS = [("healthy", 30), ("healthy", 354), ("collapsed", 230), ("collapsed", 524), ("hacked", 300), ("hacked", 679)]
 SIZES = [(100, 40), (100, 39), (80, 24), (80, 23), (60, 30), (40, 12)]
@@ -124,11 +126,33 @@ def test_the_heaviest_get_the_room_that_is_left() -> None:
     assert lengths[0] > lengths[-1]
 
 
-@pytest.mark.parametrize(("run", "until"), LOOKS)
-def test_no_event_is_told_twice(run: str, until: int) -> None:
-    shown = unwrapped(terminal.render(reading(run, until)))
-    for event in reading(run, until).run.events:
-        assert shown.count(event.says) <= 1
+@dataclasses.dataclass(frozen=True, slots=True)
+class Caused(Facts):
+    """Facts of a finding that an event explains."""
+
+    cause: Event
+
+
+@pytest.mark.parametrize("show", [terminal.render, markdown.render, notebook.html])
+def test_no_event_is_told_twice(show: Callable[[Reading], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """In full by the first finding that names it, in few words by the next, and by no line of its own."""
+    monkeypatch.setitem(words.SENTENCES, "test.caused", lambda facts: f"It broke: {event_says(facts.cause)}.")
+    told, alone = Event("learning_rate", 7, "the rate rose to 3"), Event("resume", 9, "resumed at step 9")
+    one = reading("healthy", 30)
+    page = unwrapped(
+        show(
+            dataclasses.replace(
+                one,
+                run=dataclasses.replace(one.run, events=(told, alone)),
+                findings=tuple(Finding("test.caused", 0.9, "concern", facts=Caused(told)) for _ in range(2)),
+                expected=(),
+            )
+        )
+    )
+    assert page.count("It broke: the rate rose to 3.") == 1
+    assert page.count("It broke: the learning rate at step 7.") == 1
+    assert page.count("the rate rose") == 1
+    assert page.count("resumed at step 9") == 1
 
 
 def test_a_loss_that_a_finding_speaks_of_has_no_line_of_its_own() -> None:
