@@ -24,9 +24,11 @@ import numpy as np
 from leadline.contract import (
     SCHEMA,
     ChartData,
+    Condition,
     Event,
     Facts,
     Finding,
+    Judgement,
     KlReward,
     PolicyLoss,
     Reading,
@@ -123,7 +125,7 @@ def _object(kind: type, seen: dict[str, Schema]) -> Schema:
 
 def _added(kind: type, seen: dict[str, Schema]) -> Mapping[str, Schema]:
     """What report/data.py adds to the fields."""
-    if kind in (Finding, Event):
+    if kind in (Condition, Event, Finding, Judgement):
         return {"says": TEXT}
     if kind is RunSummary:
         comment = {"description": "series by canonical name"}
@@ -189,9 +191,7 @@ def written() -> str:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--check", action="store_true", help="Write nothing; exit with 1 where the file is not current."
-    )
+    parser.add_argument("--check", action="store_true", help="Write nothing; exit with 1 where it is not current.")
     if parser.parse_args().check:
         return int(FILE.read_text(encoding="utf-8") != written())
     FILE.write_text(written(), encoding="utf-8")

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 
 from ..contract import Reading
 from ..facts import Finding
-from ..judgement import BestCheckpoint
+from ..facts.judgement import BestCheckpoint
 from ..report.plain import printable
 from ..words import sentence
 from ..words.numbers import sure

@@ -13,6 +13,7 @@ import orjson
 from ..contract import (
     SCHEMA,
     ChartData,
+    Condition,
     Conflict,
     Event,
     Evidence,
@@ -29,7 +30,7 @@ from ..contract import (
 )
 from ..words import sentence
 from ..words.report import event_says
-from ..words.verdict import verdict_lines
+from ..words.verdict import verdict_lines, would_change
 from .numbers import short
 
 NAME = "json"
@@ -114,6 +115,7 @@ def _derived(data: ChartData) -> object:
 ADDED: Mapping[type, Mapping[str, Callable[..., object]]] = {
     Finding: {"says": sentence},
     Event: {"says": event_says},
+    Condition: {"says": would_change},
     RunSummary: {"signals": _signals},
     ChartData: {"derived": _derived},
 }

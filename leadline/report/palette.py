@@ -77,6 +77,7 @@ VERDICTS: Mapping[str, Shade] = {
     "stop": Shade("#7d5300", "#e6b34a", "#af8700"),
     "roll_back": Shade("#a63a00", "#ff9a5c", "#d75f00"),
     "undecided": Shade("#4a5361", "#b4bcc7"),
+    "finished": Shade("#00609a", "#56b4e9", "#0087d7"),
 }
 
 # Phases of a step, stacked in this order and begun again when there are more.

@@ -70,6 +70,8 @@ def chance(p: float) -> str:
     ('< 1 %', '22 %', '> 99 %')
     """
     return "< 1 %" if p < 0.005 else "> 99 %" if p > 0.995 else f"{100 * p:.0f} %"
+
+
 # How likely, in words; a number beside them says it exactly.
 IN_WORDS = (
     (0.01, "almost certainly not"),

@@ -9,6 +9,7 @@ from ..facts import Mentioned
 from ..facts.chart import ChartId, Contrast
 from ..run import Event
 from .numbers import counted, number, percent
+from .verdict import would_change as condition_says
 
 NAMED = 6  # names a line of a short text can hold
 LONGEST_NAME = 120  # characters
@@ -112,7 +113,8 @@ def left_out_of_screen(counts: dict[str, int]) -> str:
 
 def would_change(reading: Reading) -> str:
     """What would turn the verdict, and when to look again; empty where there is neither."""
-    changes, step = reading.judgement.would_change, reading.judgement.next_look_step
+    step = reading.judgement.next_look_step
+    changes = [condition_says(condition) for condition in reading.judgement.would_change]
     said = f"What would change this: {'; '.join(changes)}." if changes else ""
     return f"{said} {'' if step is None else f'Look again at step {step}.'}".strip()
 

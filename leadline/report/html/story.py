@@ -9,7 +9,7 @@ from ...facts.chart import Neighbour
 from ...words import sentences
 from ...words.numbers import interval, likely, sure
 from ...words.report import event_says, settings
-from ...words.verdict import CALLED, verdict_lines
+from ...words.verdict import CALLED, verdict_lines, would_change
 from . import text
 from .curves import Curves
 
@@ -39,7 +39,7 @@ def verdict(reading: Reading) -> Data:
             "complete": best.complete,
             "also": list(best.also_evaluate),
         },
-        "would_change": [text.line(one) for one in judgement.would_change],
+        "would_change": [text.line(would_change(condition)) for condition in judgement.would_change],
         "next_look": judgement.next_look_step,
         "because": [text.name(one) for one in judgement.because],
         "missing": [{"what": text.line(one.what), "why": text.line(one.why_it_matters)} for one in run.missing],
