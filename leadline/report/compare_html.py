@@ -6,6 +6,7 @@ from .. import __version__
 from ..compare import Comparison
 from ..compare.comparison import Compared, Difference, RunCompared
 from ..compare.words import moment
+from ..words.compare_report import APART, difference
 from ..words.numbers import interval, number
 from . import palette
 from .html.page import assemble
@@ -15,7 +16,6 @@ from .numbers import short
 INSIDE = "static/compare.html"
 SCRIPTS = ("static/base.js", "static/clock.js", "static/charts.js", "static/frame.js", "static/compare.js")
 MINUTE = 60.0
-TOLD = {"final": "told apart", "on the way": "apart on the way", "no": "not told apart"}
 
 
 def page(comparison: Comparison) -> str:
@@ -82,8 +82,7 @@ def _verdict(by: Compared, group: str) -> str:
     pair = next((one for one in by.differences if one.first == by.standings[0].name and one.second == group), None)
     if pair is None:
         return ""
-    own = "" if pair.beyond_seeds or pair.told == "no" else ", by the runs' own noise"
-    return f"{number(pair.final.size)}, {TOLD[pair.told]}{own}"
+    return difference(pair)
 
 
 def _chart(comparison: Comparison, one: Compared, groups: list[str], ticks: float) -> dict[str, object]:
@@ -108,7 +107,7 @@ def _pair(pair: Difference, groups: list[str], ticks: float) -> dict[str, object
     return {
         "groups": [groups.index(pair.first), groups.index(pair.second)],
         "told": pair.told,
-        "word": TOLD[pair.told],
+        "word": APART[pair.told],
         "seeds": pair.beyond_seeds,
         "says": line(pair.says),
         "sure": None if pair.sure_from is None else pair.sure_from / ticks,

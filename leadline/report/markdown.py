@@ -9,6 +9,7 @@ from ..contract import Reading
 from ..words import events_told, sentences
 from ..words.numbers import sure
 from ..words.report import (
+    ABOUT_THE_READING,
     curves_say,
     event_says,
     expected_says,
@@ -66,7 +67,7 @@ def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) ->
     told = {event for finding in reading.findings for event in events_told(finding)}
     events = [text(event_says(event)) for event in run.events if verbose or event not in told]
     yield from _list("Events", events, most=None if verbose else 8)
-    yield from _list("About this reading", [text(note) for note in run.notes])
+    yield from _list(ABOUT_THE_READING, [text(note) for note in run.notes])
     if run.missing:
         yield text(missing_list([lacking.what for lacking in run.missing]))
     if run.unread_keys:

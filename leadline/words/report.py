@@ -50,6 +50,9 @@ FOLDED = "Normal here, events, what was missing"
 UNKNOWN_FRAMEWORK = "unknown framework"
 NOT_RECOGNISED = "not recognised"
 NOT_TOLD = "not told"
+ABOUT_THE_READING = "About this reading"
+READY, NOT_READY = "ready to read runs", "not ready: see what is missing above"
+HOW_TO_MAP = "; --map NAME=KEY says what one is"
 
 
 def past_the_plan(last_step: int, planned: int) -> str:
@@ -98,6 +101,14 @@ def several(names: Sequence[str], most: int = NAMED) -> str:
 def _cut(name: str) -> str:
     half = LONGEST_NAME // 2
     return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half + 1 :]}"
+
+
+def written_twice(rows: int) -> str:
+    return f"{rows} rows of steps that were written before"
+
+
+def last_checkpoint(name: str) -> str:
+    return f"{name} is the last"
 
 
 def left_out(count: int) -> str:
