@@ -46,7 +46,7 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize(("waits", "shown"), [(0.0, True), (60.0, False)])
 def test_a_bar_is_shown_only_when_it_takes_long(waits: float, shown: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leadline.report.progress.PATIENCE", waits)
+    monkeypatch.setattr("leadline.report.progress.SHOWN_AFTER", waits)
     monkeypatch.setattr("sys.stderr", screen := Terminal())
     with progress_bar():
         tell("reading [bold]\x1b[31mx", 1, 4)

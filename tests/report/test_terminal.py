@@ -22,13 +22,15 @@ from rich.cells import cell_len
 from leadline import pipeline, words
 from leadline.contract import Reading
 from leadline.facts import Facts, Finding
-from leadline.judgement import Judgement
+from leadline.facts.judgement import Judgement, Reason
 from leadline.reading.conflicts import Conflict
 from leadline.reading.expected import Expected
 from leadline.reading.reward import RewardReading
 from leadline.report import markdown, notebook, terminal
 from leadline.run import Event
+from leadline.words import sentence
 from leadline.words.report import event_says
+from leadline.words.verdict import verdict_lines
 
 LOOKS = [("healthy", 30), ("healthy", 354), ("collapsed", 230), ("collapsed", 524), ("hacked", 300), ("hacked", 679)]
 SIZES = [(100, 40), (100, 39), (80, 24), (80, 23), (60, 30), (40, 12)]
@@ -79,7 +81,7 @@ def test_a_screen_is_never_too_long_or_too_wide(run: str, until: int, width: int
 def test_a_small_screen_holds_the_verdict_the_reward_and_every_serious_finding(run: str, until: int) -> None:
     shown = terminal.render(reading(run, until), width=80, height=23)
     lines = shown.splitlines()
-    says = unwrapped(reading(run, until).judgement.says)
+    says = unwrapped(verdict_lines(reading(run, until)).text)
     assert says in unwrapped(shown)
     assert lines[0].startswith("verdict")
     assert sum("┤" in line for line in lines) == 2
@@ -178,12 +180,12 @@ def test_verbose_shows_everything() -> None:
     one = reading("hacked", 300)
     shown = unwrapped(terminal.render(one, verbose=True))
     for finding in one.findings:
-        assert unwrapped(finding.says) in shown
+        assert unwrapped(sentence(finding)) in shown
         assert finding.id in shown
     for expected in one.expected:
         assert unwrapped(expected.because) in shown
     for event in one.run.events:
-        assert event.says in shown
+        assert event_says(event) in shown
 
 
 def test_a_process_is_told_once_however_often_it_ran() -> None:
@@ -208,7 +210,7 @@ def test_a_word_of_a_megabyte_is_one_word_among_others() -> None:
         run=dataclasses.replace(reading("healthy", 30).run, path=long, notes=(long,), unread_keys=(long,)),
         reward=RewardReading(shape="undecided", probabilities={}, peak=None, says=long),
         findings=(Finding("test", 0.5, "critical", long),),
-        judgement=Judgement(says=long),
+        judgement=Judgement(reason=Reason("no_numbers", points=3, key=long)),
     )
     lines = terminal.render(one).splitlines()
     assert len(lines) <= 40

@@ -204,7 +204,7 @@ def test_only_a_run_at_its_planned_end_is_said_to_be_there(planned: int, over: b
     reading = pipeline.read(root / "leadline" / "examples" / "healthy", budget=planned)
     verdict = data_of(html.render(reading))["verdict"]
     assert isinstance(verdict, dict)
-    assert verdict["over"] == over == ("The plan is at its end." in reading.judgement.says)
+    assert verdict["over"] == over == (reading.judgement.horizon is not None and reading.judgement.horizon.elapsed == 1)
     assert (verdict["pays"] is None) == over
 
 
