@@ -116,7 +116,7 @@ def _object(kind: type, seen: dict[str, Schema]) -> Schema:
         if name not in required:
             required.append(name)
     described = {"type": "object", "properties": properties, "required": required}
-    if kind is Finding:
+    if kind is Finding and SENTENCES:
         described["allOf"] = _facts_by_id(seen)
     about = inspect.getdoc(kind) or ""
     about = "" if about.startswith(f"{kind.__name__}(") else about  # the one that dataclasses write

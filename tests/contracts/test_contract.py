@@ -17,9 +17,9 @@ KEYS = {
     "reward": "shape p peak says others",
     "kl_reward": "regime p since_step segments says",
     "policy_loss": "informative pattern why",
-    "judgement": "verdict p_continue_pays upside risk best_checkpoint because would_change next_look_step says"
-    " judged expected_utility",
-    "judgement.upside": "mean p10 p90",
+    "judgement": "verdict reason p_continue_pays upside risk horizon ended best_checkpoint because would_change"
+    " next_look_step says judged expected_utility",
+    "judgement.upside": "mean p10 p90 worth_having",
     "judgement.risk": "p_worse mean_loss",
     "resources": "phases bottleneck notes",
     "chart_data": "charts bands kl_path samples machine neighbours derived",
@@ -86,6 +86,6 @@ def test_the_judgement_part_is_filled(example: Path, capsys: pytest.CaptureFixtu
     assert isinstance(judgement, dict)
     assert judgement["verdict"] in {"continue", "stop", "roll_back", "undecided"}
     assert 0 <= judgement["p_continue_pays"] <= 1
-    assert set(judgement["best_checkpoint"]) == {"step", "p_best", "path", "complete", "also_evaluate"}
+    assert {"step", "p_best", "path", "complete", "also_evaluate"} <= set(judgement["best_checkpoint"])
     assert judgement["best_checkpoint"]["step"] <= 120
     assert judgement["says"]

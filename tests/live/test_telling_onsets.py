@@ -87,8 +87,11 @@ def test_a_verdict_is_one_alert_with_its_findings_as_evidence() -> None:
     look = reading(100, found(since=90), verdict="roll_back", because=["kl.drift"], best=best)
     _, (alert,) = new_alerts({}, look, run="a")
     assert (alert.about, alert.severity, alert.onset_step) == ("verdict.roll_back", "critical", 90)
-    assert alert.says == "Roll back. Reward has been flat at 0.5 since about step 7."
-    assert alert.evidence == ("kl.drift is seen. (p .93)",)
+    assert (
+        alert.says
+        == "Roll back. Reward has been flat at 0.5 since about step 7. Keep: checkpoints/80 (step 80, complete)."
+    )
+    assert alert.evidence == ("kl.drift is seen. (p=.93)",)
     assert alert.best_checkpoint == "checkpoints/80 (step 80, complete)"
 
 
