@@ -32,7 +32,7 @@ from leadline.curve import Curve
 from leadline.judgement import PRICE, judge
 from leadline.judgement.decide import case_of
 from leadline.judgement.ending import at_rest, before, settled
-from leadline.judgement.witnesses import WITNESSES
+from leadline.judgement.evidence import WEIGHTS
 from leadline.pipeline import read_run
 from leadline.reading import Finding, View
 from leadline.run import Run, Series
@@ -207,7 +207,7 @@ def _replay(job: Job) -> list[dict[str, object]]:
                 "p_continue_pays": said.judgement.p_continue_pays,
                 "grounds": _grounds(view, said.findings, clock.planned),
                 "findings": [
-                    (one.id, one.p, one.severity, "", one.since_step) for one in said.findings if one.id in WITNESSES
+                    (one.id, one.p, one.severity, "", one.since_step) for one in said.findings if one.id in WEIGHTS
                 ],
                 "because": list(said.judgement.because),
                 "seconds": round(seconds, 4),
@@ -227,7 +227,7 @@ def _grounds(view: View, findings: Sequence[Finding], planned: int) -> dict[str,
         "over": case.plan.over,
         "rises": case.forecast.rises,
         "elapsed": case.forecast.elapsed,
-        "against": case.testimony.p_against,
+        "against": case.evidence.p_no_gain,
         "settled": settled(case),
         "before": None if earlier is None else [earlier.rises, earlier.elapsed],
     }

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from leadline.judgement.ending import BAR
-from leadline.judgement.forecast import still_to_come
+from leadline.questions.forecast import still_to_come
 
 Floats = NDArray[np.float64]
 Line = dict[str, Any]

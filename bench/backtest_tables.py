@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tables import Table
 
-from leadline.judgement.witnesses import WITNESSES
+from leadline.judgement.evidence import WEIGHTS
 
 Line = dict[str, Any]
 Given = dict[str, list[Line]]
@@ -246,7 +246,7 @@ def _accusations(truths: dict[str, Any], given: Given) -> Table:
     cells = []
     sound = [name for name in given if truths[name][0].kind == "zoo" and truths[name][0].family.startswith(SOUND)]
     for name, lines in given.items():
-        heard = sorted({one for line in lines for one in line["because"] if WITNESSES[one].meaning == "proxy"})
+        heard = sorted({one for line in lines for one in line["because"] if WEIGHTS[one].meaning == "gamed"})
         if heard and (truths[name][0].kind == "public" or name in sound):
             cells.append([name, ", ".join(heard)])
     accused = sum(row[0] in sound for row in cells)

@@ -7,11 +7,16 @@ from dataclasses import fields
 from pathlib import Path
 
 from . import contract, frames, pipeline
+from .contract import Band
+from .embeddings import load_embedder
 from .errors import LeadlineError
-from .portrait import Band
 from .questions.statement import Statement
-from .report import markdown, notebook, plain, terminal, words
+from .reading import View
+from .reading.chart_data import band_for
+from .report import data, markdown, notebook, plain, terminal
 from .run import Steps, Values
+from .sources import open_run
+from .words.report import what_was_read
 
 
 class Reading(contract.Reading):
@@ -25,16 +30,17 @@ class Reading(contract.Reading):
     <Reading: continue, trl-rloo, steps 1 to 40 of 354 planned, 18 signals>
     """
 
-    __slots__ = ()
+    __slots__ = ("_view",)  # the curves behind it, for bands and statements of series that no report draws
+    _view: View
 
     @property
     def names(self) -> tuple[str, ...]:
         """The names of all series: logged, derived from the samples, and what was not understood."""
-        return tuple(frames.all_series(self))
+        return tuple(self.chart_data.series)
 
     def series(self, name: str) -> tuple[Steps, Values]:
         """The steps and values of one series. A step that was not logged is absent; NaN was logged as NaN."""
-        found = frames.all_series(self).get(name)
+        found = self.chart_data.series.get(name)
         if found is None:
             raise LeadlineError(
                 f"No series of this run is called {name!r}.",
@@ -46,29 +52,29 @@ class Reading(contract.Reading):
     def band(self, name: str) -> Band | None:
         """Where the curve of a series runs, as seen and as expected; None where it holds too little to tell."""
         self.series(name)
-        return None if self.portrait is None else self.portrait.band(name)
+        return self.chart_data.bands.get(name) or band_for(self._view, name)
 
     def statements(self, name: str | None = None) -> tuple[Statement, ...]:
         """What can be said of the curve of one series, or of all, each with its probability."""
         if name is not None:
             self.series(name)
-        return frames.statements(self, name)
+        return frames.statements(self._view, self.names if name is None else (name,))
 
     def to_pandas(self, what: frames.What = "series") -> frames.Frame:
         """The series by step, the statements or the findings as a pandas frame."""
-        return frames.to_pandas(self, what)
+        return frames.to_pandas(self, self._view, what)
 
     def to_polars(self, what: frames.What = "series") -> frames.Frame:
         """The same as a polars frame."""
-        return frames.to_polars(self, what)
+        return frames.to_polars(self, self._view, what)
 
     def as_data(self) -> dict[str, object]:
         """The reading as plain data, as in `leadline read --json`."""
-        return contract.as_data(self)
+        return data.as_data(self)
 
     def __repr__(self) -> str:
         """One line: the fields hold the whole run."""
-        return plain.printable(f"<Reading: {', '.join((self.judgement.verdict, *words.what_was_read(self.run)))}>")
+        return plain.printable(f"<Reading: {', '.join((self.judgement.verdict, *what_was_read(self.run)))}>")
 
     def __str__(self) -> str:
         return terminal.render(self)
@@ -93,5 +99,9 @@ def read(
     `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
     `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
     `embeddings` also compares the answers by their meaning; it needs the extra of that name (docs/decisions/0012)."""
-    found = pipeline.read(path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings)
-    return Reading(**{one.name: getattr(found, one.name) for one in fields(found)})
+    embedder = load_embedder() if embeddings else None
+    view = pipeline.view_of(open_run(path, mapping=mapping).until(until), budget=budget)
+    found = pipeline.read_view(view, budget=budget, price=price, embedder=embedder)
+    reading = Reading(**{field.name: getattr(found, field.name) for field in fields(found)})
+    object.__setattr__(reading, "_view", view)  # frozen: no part of the reading itself
+    return reading

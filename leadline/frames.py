@@ -2,65 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .contract import Reading
-from .curve import Curve
 from .errors import LeadlineError, need
 from .questions import STATEMENTS
 from .questions.statement import Statement
+from .reading import View
 from .run import Series
+from .words import sentence
 
 Frame: TypeAlias = Any  # pandas.DataFrame or polars.DataFrame; neither need be installed, for us or for mypy
 What = Literal["series", "statements", "findings"]
 Columns = Mapping[str, "list[object] | NDArray[Any]"]
 
 
-def columns(reading: Reading, what: What) -> Columns:
+def columns(reading: Reading, view: View, what: What) -> Columns:
     """The series side by side by step, the statements or the findings, one entry a row."""
-    if what not in COLUMNS:
+    if what not in get_args(What):
         raise LeadlineError(
             f"There is no frame of {what!r}.",
             tried=", ".join(get_args(What)),
             next_step="ask for one of these, as in reading.to_pandas('findings')",
         )
-    return COLUMNS[what](reading)
+    if what == "statements":
+        return _statements(statements(view, tuple(reading.chart_data.series)))
+    return _series(reading) if what == "series" else _findings(reading)
 
 
-def to_pandas(reading: Reading, what: What) -> Frame:
-    frame = need("pandas", extra="pandas", to="make a pandas frame").DataFrame(dict(columns(reading, what)))
+def to_pandas(reading: Reading, view: View, what: What) -> Frame:
+    frame = need("pandas", extra="pandas", to="make a pandas frame").DataFrame(dict(columns(reading, view, what)))
     return frame.set_index("step") if what == "series" else frame
 
 
-def to_polars(reading: Reading, what: What) -> Frame:
-    return need("polars", extra="polars", to="make a polars frame").DataFrame(dict(columns(reading, what)))
+def to_polars(reading: Reading, view: View, what: What) -> Frame:
+    return need("polars", extra="polars", to="make a polars frame").DataFrame(dict(columns(reading, view, what)))
 
 
-def all_series(reading: Reading) -> Mapping[str, Series]:
-    """Every series by name: logged, derived from the samples, and what was not understood."""
-    return {} if reading.portrait is None else reading.portrait.series
-
-
-def statements(reading: Reading, name: str | None = None) -> tuple[Statement, ...]:
-    """Every question asked of the curve of one series, or of all that hold a number."""
-    names = all_series(reading) if name is None else (name,)
-    curves = (_curve(reading, one) for one in names)
+def statements(view: View, names: Sequence[str]) -> tuple[Statement, ...]:
+    """Every question asked of the curves of these series, as far as they hold a number."""
+    curves = (view.curve_of(name) for name in names)
     return tuple(ask(curve) for curve in curves if curve is not None for ask in STATEMENTS)
 
 
-def _curve(reading: Reading, name: str) -> Curve | None:
-    series, portrait = all_series(reading).get(name), reading.portrait
-    if series is None or portrait is None or not series.finite.any():
-        return None
-    return portrait.view.curve(name) or portrait.view.fit(series)
-
-
 def _series(reading: Reading) -> Columns:
-    every = all_series(reading)
+    every = reading.chart_data.series
     steps = np.unique(np.concatenate([one.steps for one in every.values()] or [np.empty(0, dtype=np.int64)]))
     return {"step": steps} | {name: _spread(one, steps) for name, one in every.items()}
 
@@ -72,8 +62,7 @@ def _spread(series: Series, steps: NDArray[np.int64]) -> NDArray[np.float64]:
     return spread
 
 
-def _statements(reading: Reading) -> Columns:
-    rows = statements(reading)
+def _statements(rows: Sequence[Statement]) -> Columns:
     return {
         "metric": [one.metric for one in rows],
         "claim": [one.claim for one in rows],
@@ -91,12 +80,5 @@ def _findings(reading: Reading) -> Columns:
         "severity": [one.severity for one in rows],
         "p": [one.p for one in rows],
         "since_step": [one.since_step for one in rows],
-        "says": [one.says for one in rows],
+        "says": [sentence(one) for one in rows],
     }
-
-
-COLUMNS: Mapping[str, Callable[[Reading], Columns]] = {
-    "series": _series,
-    "statements": _statements,
-    "findings": _findings,
-}

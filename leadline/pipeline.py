@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from .contract import Reading, RunSummary
+from .contract import Reading, RunSummary, Settings, Signal
+from .embeddings import load_embedder
 from .judgement import judge
-from .portrait import Portrait
 from .reading import (
     View,
     by_weight,
@@ -23,9 +23,13 @@ from .reading import (
     stability,
     unexplained,
 )
-from .reading.generations.embedder import Embedder, load_embedder
+from .reading.chart_data import Wanted, chart_data
+from .reading.generations.embedder import Embedder
+from .reading.missing import missing
+from .reading.sampler import steps_to_read
 from .run import Run
-from .sources import open_run, open_runs
+from .sources import open_run, open_runs, read_samples
+from .words.report import NOTHING_LOGGED, past_the_plan
 
 
 def read(
@@ -36,13 +40,16 @@ def read(
     price: float | None = None,
     mapping: Mapping[str, str] | None = None,
     embeddings: bool = False,
+    charts: Wanted = "all",
 ) -> Reading:
     """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
     `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
     `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
-    `embeddings` also compares the answers by their meaning (docs/decisions/0012)."""
+    `embeddings` also compares the answers by their meaning (docs/decisions/0012).
+    `charts` says what to prepare for drawing: all that a page shows, or what a screen does."""
     embedder = load_embedder() if embeddings else None
-    return read_run(open_run(path, mapping=mapping).until(until), budget=budget, price=price, embedder=embedder)
+    run = open_run(path, mapping=mapping).until(until)
+    return read_run(run, budget=budget, price=price, embedder=embedder, charts=charts)
 
 
 def read_all(
@@ -53,19 +60,42 @@ def read_all(
     price: float | None = None,
     mapping: Mapping[str, str] | None = None,
     embeddings: bool = False,
+    charts: Wanted = "all",
 ) -> Iterator[Reading]:
     """The same for every run at `path`, one after the other."""
     embedder = load_embedder() if embeddings else None
     for run in open_runs(path, mapping=mapping):
-        yield read_run(run.until(until), budget=budget, price=price, embedder=embedder)
+        yield read_run(run.until(until), budget=budget, price=price, embedder=embedder, charts=charts)
 
 
 def read_run(
-    run: Run, *, budget: int | None = None, price: float | None = None, embedder: Embedder | None = None
+    run: Run,
+    *,
+    budget: int | None = None,
+    price: float | None = None,
+    embedder: Embedder | None = None,
+    charts: Wanted = "all",
 ) -> Reading:
-    """The same for a run already in memory. Pure: the same run gives the same reading."""
-    planned, notes = _plan(run, budget)
-    view = View(run, horizon_step=planned)
+    """The same for a run already opened. `charts`: what to prepare for drawing; a screen needs the main ones."""
+    return read_view(view_of(run, budget=budget), budget=budget, price=price, embedder=embedder, charts=charts)
+
+
+def view_of(run: Run, *, budget: int | None = None) -> View:
+    """The run under the eyes of all readers: the last files, those of the samples to look at, are read here."""
+    loaded = read_samples(run, steps_to_read(run.rollouts.steps))
+    return View(loaded, horizon_step=_horizon(run, budget))
+
+
+def read_view(
+    view: View,
+    *,
+    budget: int | None = None,
+    price: float | None = None,
+    embedder: Embedder | None = None,
+    charts: Wanted = "all",
+) -> Reading:
+    """The flow right of the files. Pure: the same run gives the same reading."""
+    planned = budget or view.run.config.planned_steps
     rewards, regime, loss = reward.read(view), kl_and_reward.read(view), policy_loss.read(view)
     machine, others = resources.read(view), conflicts.read(view)
     found = (
@@ -80,27 +110,54 @@ def read_run(
     )
     found = (*found, *onset.read(view, found))
     found = (*found, *unexplained.read(view, found))
+    verdict = judge(view, found, planned=planned, price=price)
+    held_out = [other.name for other in rewards.others if other.name.startswith("eval/")]
     return Reading(
-        run=RunSummary.of(run, planned_steps=budget or run.config.planned_steps, notes=(*notes, *run.notes)),
+        run=_summary(view.run, planned),
         reward=rewards,
         kl_reward=regime,
         policy_loss=loss,
         findings=by_weight(found),
         expected=expected.read(view, found),
-        judgement=judge(view, found, planned=budget or run.config.planned_steps, price=price),
+        judgement=verdict,
         resources=machine,
         conflicts=others.processes,
-        portrait=Portrait(view),
+        chart_data=chart_data(
+            view, held_out=held_out, judged=verdict.judged, conflicts=others.processes, wanted=charts
+        ),
     )
 
 
-def _plan(run: Run, budget: int | None) -> tuple[int | None, tuple[str, ...]]:
-    """The step up to which to look ahead, or None, and what to say about it."""
-    if run.last_step is None:
-        return None, ("nothing was logged up to this step",)
+def _summary(run: Run, planned: int | None) -> RunSummary:
+    config = run.config
+    return RunSummary(
+        run.path,
+        run.framework,
+        config.algorithm,
+        run.first_step,
+        run.last_step,
+        max((series.points for series in run.series + run.unread), default=0),
+        planned,
+        tuple(Signal(series.name, series.key, series.points, series.kind, series.rows) for series in run.series),
+        run.unread_keys,
+        missing(run),
+        run.events,
+        (*_plan_notes(run, planned), *run.notes),
+        run.checkpoints,
+        Settings(
+            config.kl_coefficient, config.group_size, config.updates_per_batch, config.learning_rate, config.length_cap
+        ),
+        at_its_end=planned is not None and planned == run.last_step,
+    )
+
+
+def _horizon(run: Run, budget: int | None) -> int | None:
+    """The step up to which to look ahead; None where the plan is over or not known."""
     planned = budget or run.config.planned_steps
-    if planned is None or planned > run.last_step:
-        return planned, ()
-    if planned == run.last_step:
-        return None, ()  # the verdict says so
-    return None, (f"the run is at step {run.last_step}, past the {planned} steps that were planned",)
+    return planned if planned is not None and run.last_step is not None and planned > run.last_step else None
+
+
+def _plan_notes(run: Run, planned: int | None) -> tuple[str, ...]:
+    if run.last_step is None:
+        return (NOTHING_LOGGED,)
+    return () if planned is None or planned >= run.last_step else (past_the_plan(run.last_step, planned),)

@@ -5,9 +5,9 @@ Everything right of `Run` in the flow is pure. `Run.until(step)` is the run as a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -109,26 +109,38 @@ class Rollout:
     group: int | None = None  # samples of one prompt share it, where the dump says so
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rollouts:
-    """The samples of a run by step, opened only when asked for: most readings look at a few steps of many."""
+class Samples(Protocol):
+    """The samples of a run by step: in memory, or still in their files (`sources/rollouts`)."""
 
-    steps: tuple[int, ...] = ()
-    load: Callable[[int], tuple[Rollout, ...]] = field(default=lambda step: (), repr=False)
+    @property
+    def steps(self) -> tuple[int, ...]: ...
 
     def at(self, step: int) -> tuple[Rollout, ...]:
         """The samples of one step; none where nothing was kept."""
-        return self.load(step) if step in self.steps else ()
 
-    def __iter__(self) -> Iterator[Rollout]:
-        for step in self.steps:
-            yield from self.load(step)
+    def until(self, step: int) -> Samples: ...
 
-    def __bool__(self) -> bool:
-        return bool(self.steps)
+    def __bool__(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rollouts:
+    """Samples in memory, by step: what readers see (docs/decisions/0030)."""
+
+    by_step: Mapping[int, tuple[Rollout, ...]] = field(default_factory=dict, repr=False)
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        return tuple(sorted(self.by_step))
+
+    def at(self, step: int) -> tuple[Rollout, ...]:
+        return self.by_step.get(step, ())
 
     def until(self, step: int) -> Rollouts:
-        return Rollouts(tuple(kept for kept in self.steps if kept <= step), self.load)
+        return Rollouts({kept: samples for kept, samples in self.by_step.items() if kept <= step})
+
+    def __bool__(self) -> bool:
+        return bool(self.by_step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,7 +270,7 @@ class Run:
     framework: str | None = None  # the dialect its keys were read in: "trl-grpo", "verl"
     series: tuple[Series, ...] = ()  # names are unique
     unread: tuple[Series, ...] = ()  # logged under keys whose meaning is not known; name equals key
-    rollouts: Rollouts = field(default_factory=Rollouts)
+    rollouts: Samples = field(default_factory=Rollouts)
     telemetry: Telemetry = field(default_factory=Telemetry)
     checkpoints: tuple[Checkpoint, ...] = ()  # by step
     config: Config = field(default_factory=Config)

@@ -14,10 +14,10 @@ from conftest import EXAMPLES
 from strange import STRANGE
 
 import leadline
-from leadline.contract import as_data
 from leadline.errors import LeadlineError, MissingExtra
 from leadline.pipeline import read
 from leadline.report import terminal
+from leadline.report.data import as_data
 
 
 @pytest.fixture(scope="module")

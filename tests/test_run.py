@@ -101,13 +101,13 @@ def test_until_drops_everything_that_came_later() -> None:
         "x",
         series=(series(steps=(1, 2, 5)), series("kl/ref", "kl", steps=(5, 6, 7))),
         unread=(series("odd", "odd", steps=(4, 5, 6)),),
-        rollouts=Rollouts((1, 5), load.__getitem__),
+        rollouts=Rollouts(load),
         checkpoints=(Checkpoint(2, "a"), Checkpoint(4, "b")),
         events=(Event("resume", 2, "", known_step=4), Event("resume", 3, "")),
     ).until(3)
     assert [one.name for one in run.series] == ["reward/mean"]
     assert run.unread_keys == ()
-    assert [sample.output for sample in run.rollouts] == ["a"]
+    assert [sample.output for step in run.rollouts.steps for sample in run.rollouts.at(step)] == ["a"]
     assert run.rollouts.at(5) == ()
     assert [checkpoint.step for checkpoint in run.checkpoints] == [2]
     assert [event.step for event in run.events] == [3]

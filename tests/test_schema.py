@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import importlib.util
 import json
+import math
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import jsonschema
+import numpy as np
 import pytest
 from conftest import EXAMPLES, ROOT
 from strange import STRANGE
 
 from leadline.cli import main
+from leadline.contract import Band
 from leadline.pipeline import read
 from leadline.report import data
 
@@ -30,11 +36,15 @@ def printed(path: Path, **options: int) -> dict[str, Any]:
 
 def undescribed(value: object, schema: dict[str, Any], where: str = "") -> Iterator[str]:
     """Fields that the schema lets pass and does not name."""
-    if "$ref" in schema:
-        schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[-1]]
     if "anyOf" in schema and value is not None:
         schema = next(one for one in schema["anyOf"] if one.get("type") != "null")
+    if "$ref" in schema:
+        schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[-1]]
     if isinstance(value, dict):
+        facts = [
+            one["then"] for one in schema.get("allOf", ()) if one["if"]["properties"]["id"]["const"] == value["id"]
+        ]
+        schema = schema | {"properties": schema.get("properties", {}) | (facts[0]["properties"] if facts else {})}
         for key, inner in value.items():
             below = schema.get("properties", {}).get(key, schema.get("additionalProperties"))
             if below is None:
@@ -49,6 +59,34 @@ def undescribed(value: object, schema: dict[str, Any], where: str = "") -> Itera
 def content(told: dict[str, Any]) -> None:
     CHECK.validate(told)
     assert list(undescribed(told, SCHEMA)) == []
+
+
+def test_the_schema_is_made_from_the_contract(root: Path) -> None:
+    done = subprocess.run([sys.executable, "docs/schema.py", "--check"], cwd=root, check=False)
+    assert done.returncode == 0, "the contract has changed: run python docs/schema.py"
+
+
+def numbers_that_are_none(value: object) -> Iterator[float]:
+    if isinstance(value, float) and not math.isfinite(value):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from numbers_that_are_none(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from numbers_that_are_none(inner)
+
+
+def test_what_is_no_number_is_none_already_in_the_plain_data() -> None:
+    reading = read(EXAMPLES / "hacked", until=300)
+    lost = np.full(3, np.nan)
+    band = Band(np.arange(3.0), lost, lost, np.array([1.0, np.inf, 2.0]), 2, (math.nan,))
+    charts = dataclasses.replace(reading.chart_data, bands={"reward/mean": band})
+    upside = dataclasses.replace(reading.judgement.upside, mean=math.nan, p90=math.inf)
+    judgement = dataclasses.replace(reading.judgement, upside=upside)
+    told = data.as_data(dataclasses.replace(reading, chart_data=charts, judgement=judgement))
+    assert list(numbers_that_are_none(told)) == []
+    assert told["chart_data"]["bands"]["reward/mean"]["high"] == [1.0, None, 2.0]  # type: ignore[index]
 
 
 def test_the_schema_is_one() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -27,6 +27,11 @@ def story(dice: random.Random, sentences: int = 2) -> str:
     return " ".join(sentence(dice) for _ in range(sentences))
 
 
+def loaded(steps: Iterable[int], load: Callable[[int], tuple[Rollout, ...]]) -> Rollouts:
+    """What a function gives for each of these steps, in memory."""
+    return Rollouts({step: load(step) for step in steps})
+
+
 def rollouts(write: Writer, *, steps: Sequence[int], prompts: int = 16, group: int = 6, scale: float = 1.0) -> Rollouts:
     """One sample a prompt, and one whole group."""
     last = max(steps)
@@ -42,7 +47,7 @@ def rollouts(write: Writer, *, steps: Sequence[int], prompts: int = 16, group: i
         return tuple(samples)
 
     last_of_all = 1000
-    return Rollouts(tuple(steps), load)
+    return loaded(steps, load)
 
 
 def run(

@@ -84,7 +84,7 @@ def _looked(run: Run, looks: int) -> Iterator[Look]:
     budget = max(run.config.planned_steps or last, last)
     for step in dict.fromkeys(round(first + (last - first) * place / looks) for place in range(1, looks + 1)):
         began = time.perf_counter()
-        said = read_run(run.until(step), budget=budget).judgement
+        said = read_run(run.until(step), budget=budget, charts="main").judgement
         best = said.best_checkpoint
         yield Look(
             run.path,

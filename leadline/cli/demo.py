@@ -71,10 +71,11 @@ def _shown(scene: Scene, examples: str, number: int, *, no_color: bool) -> Itera
     from .. import pipeline
     from ..report import lines, terminal
     from ..report.progress import each
+    from ..words.verdict import verdict_lines
 
     path, colored, wide, high = f"{examples}/{scene.run}", color(no_color), width(), height()
-    before, now = each(pipeline.read(path, until=step) for step in (scene.before, scene.until))
-    said = f"at step {scene.before}: {before.judgement.says}"
+    before, now = each(pipeline.read(path, until=step, charts="main") for step in (scene.before, scene.until))
+    said = f"at step {scene.before}: {verdict_lines(before).text}"
     page = lines.page(
         [
             lines.field(f"{number} of {len(SCENES)}", scene.look, "bold"),

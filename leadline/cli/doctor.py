@@ -17,9 +17,9 @@ def verb(as_json: bool, no_color: bool) -> None:
     Example: leadline doctor --json
     """
     from .. import environment
-    from ..report import environment as face
+    from ..report import environment as report
     from ..report.data import dump
 
     found = environment.examine(__version__)
-    text = dump(environment.as_data(found)) if as_json else face.render(found, color=color(no_color), width=width())
+    text = dump(environment.as_data(found)) if as_json else report.render(found, color=color(no_color), width=width())
     click.echo(text, nl=False)

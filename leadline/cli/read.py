@@ -1,4 +1,4 @@
-"""`leadline read`: say what a run does, in one of its faces."""
+"""`leadline read`: say what a run does, in one of its report formats."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .screen import color, height, width
 
 if TYPE_CHECKING:
     from ..contract import Reading
+    from ..reading.chart_data import Wanted
 
 EXIT_CODES = {"stop": 10, "roll_back": 11}
 STANDARD_OUTPUT = "-"
@@ -84,11 +85,10 @@ def verb(
     Example: leadline read outputs/grpo-run --until 400
     """
     from .. import pipeline  # the engine takes longer to import than --help should
-    from ..contract import as_data
     from ..report import data, html, terminal
-    from ..report.data import dump
+    from ..report.data import as_data, dump
     from ..report.files import write_whole
-    from ..report.progress import each, patience
+    from ..report.progress import each, progress_bar
     from ..sources.mapping import parse_mapping
 
     for asked, option in ((by_verdict, "--exit-code"), (page, "--html"), (markdown, "--md")):
@@ -101,6 +101,7 @@ def verb(
         raise click.UsageError("--json and --md - both print: give --md a file")
     _check_targets(page, None if printed else markdown, plots)
     mapping = parse_mapping(told)
+    charts: Wanted = "all" if as_json or page else "main"  # a screen draws little, and is there sooner
 
     def shown(reading: Reading) -> str:
         if as_json:
@@ -108,13 +109,13 @@ def verb(
         return terminal.render(reading, color=color(no_color), width=width(), verbose=verbose, height=height())
 
     if not every:
-        with patience():
+        with progress_bar():
             reading = pipeline.read(
-                path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings
+                path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings, charts=charts
             )
         if not printed:  # before any file is written: a full disk shall not hide the answer
             click.echo(shown(reading), nl=False)
-        with patience():
+        with progress_bar():
             if page:
                 write_whole(page, html.render(reading))
             text = _markdown(reading, markdown, plots, verbose=verbose) if markdown else ""
@@ -125,7 +126,9 @@ def verb(
         if by_verdict:
             click.get_current_context().exit(EXIT_CODES.get(reading.judgement.verdict, 0))
         return
-    readings = pipeline.read_all(path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings)
+    readings = pipeline.read_all(
+        path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings, charts=charts
+    )
     for number, reading in enumerate(each(readings)):
         if as_json:
             click.echo(dump(as_data(reading), lines=True), nl=False)

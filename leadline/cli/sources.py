@@ -20,10 +20,10 @@ def verb(path: Path, as_json: bool, told: tuple[str, ...], no_color: bool) -> No
     Example: leadline sources outputs/grpo-run
     """
     from .. import inventory
-    from ..report import inventory as face
+    from ..report import inventory as report
     from ..report.data import dump
     from ..sources.mapping import parse_mapping
 
     found = inventory.take(path, mapping=parse_mapping(told))
-    text = dump(inventory.as_data(found)) if as_json else face.render(found, color=color(no_color), width=width())
+    text = dump(inventory.as_data(found)) if as_json else report.render(found, color=color(no_color), width=width())
     click.echo(text, nl=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Literal
 
-from ..run import Rollout
+from ..run import Event, Rollout
 
 Severity = Literal["note", "concern", "critical"]
 
@@ -17,6 +17,11 @@ BAR = 0.8  # probability from which on a finding is said; it carries its own p, 
 class Facts:
     """What a finding says, as named numbers, steps and series: one subclass a finding, in the file of its topic.
     Its sentence is made from these by one function of `words/`; the JSON holds them under the same names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned(Event):
+    """An event that was told before: a sentence names it and does not tell it again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,7 @@
-"""Whether to go on, stop, or go back, and what that rests on."""
+"""Whether to go on, stop, or go back: facts and probabilities, no words (docs/judgement.md)."""
 
 from __future__ import annotations
 
 from .decide import PRICE, judge
-from .judgement import BestCheckpoint, Judgement, Risk, Upside, Verdict
 
-__all__ = ["PRICE", "BestCheckpoint", "Judgement", "Risk", "Upside", "Verdict", "judge"]
+__all__ = ["PRICE", "judge"]

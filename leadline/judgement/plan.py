@@ -14,8 +14,7 @@ class Plan:
     first: int
     now: float
     end: int
-    assumed: str = ""  # what is taken for granted where the run does not say
-    unknown: bool = False  # nothing says how long the run is to be
+    planned: int | None = None  # as the run or its user says; None: nothing says how long it is to be
 
     @property
     def steps(self) -> float:
@@ -24,6 +23,15 @@ class Plan:
     @property
     def elapsed(self) -> float:
         return min((self.now - self.first) / self.steps, 1.0)
+
+    @property
+    def unknown(self) -> bool:
+        return self.planned is None
+
+    @property
+    def assumed(self) -> bool:
+        """No planned end is known, or it is past: going on for as long again is judged."""
+        return self.planned is None or self.planned < self.now
 
     @property
     def over(self) -> bool:
@@ -39,8 +47,5 @@ def plan_of(run: Run, planned: int | None) -> Plan | None:
     first, now = run.first_step, run.last_step
     if first is None or now is None:
         return None
-    if planned is not None and planned >= now:
-        return Plan(first, now, planned)
-    end = now + max(now - first, 1)
-    why = "no planned end is known" if planned is None else f"the {planned} planned steps are over"
-    return Plan(first, now, end, f"{why}: judged as if it were to go on to step {end}", unknown=planned is None)
+    end = planned if planned is not None and planned >= now else now + max(now - first, 1)
+    return Plan(first, now, end, planned)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ..contract import Reading, as_data
-from ..pipeline import read_run
-from ..report.data import dump
+from ..contract import ChartData, Reading
+from ..pipeline import read_view, view_of
+from ..report.data import as_data, dump
 from ..run import Run
+from ..words.verdict import verdict_lines
 from . import ledger
 from .alert import Alert
 from .onsets import Notice, new_alerts
@@ -55,14 +56,15 @@ def make_look(
 ) -> Made:
     """Read the run as it stood at the step that is due."""
     seen = run.until(due.step)
-    reading = read_run(seen, budget=budget, price=price)
+    view = view_of(seen, budget=budget)
+    reading = read_view(view, budget=budget, price=price, charts="main")
     outcomes = ledger.score(remembered.predictions, seen)
     surprise = ledger.surprise(outcomes)
     told, alerts = new_alerts(
         remembered.told or {}, reading, run=identity, life=life, also=() if surprise is None else (surprise,)
     )
     judgement = reading.judgement
-    body = dump(as_data(reading)).encode()
+    body = dump(as_data(replace(reading, chart_data=ChartData()))).encode()  # what was said; the log can be drawn again
     look = Look(
         run=identity,
         life=life,
@@ -73,10 +75,9 @@ def make_look(
         verdict=judgement.verdict,
         p_continue_pays=judgement.p_continue_pays,
         best_step=None if judgement.best_checkpoint is None else judgement.best_checkpoint.step,
-        says=judgement.says,
+        says=verdict_lines(reading).text,
         digest=hashlib.sha256(body).hexdigest(),
         reading=body,
     )
-    view = None if reading.portrait is None else reading.portrait.view
-    promised = () if view is None else ledger.promises(view, due.points)
+    promised = ledger.promises(view, due.points)
     return Made(look, reading, tuple(one.score for one in outcomes), promised, surprise, alerts, told)

@@ -15,7 +15,7 @@ from typing import Any, get_args
 
 from .. import __version__
 from ..errors import BadOrder
-from ..judgement import Verdict
+from ..facts.judgement import Verdict
 
 FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 PATIENCE = 10.0  # seconds for a client to say what it wants

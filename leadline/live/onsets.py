@@ -12,8 +12,11 @@ from dataclasses import asdict, dataclass, replace
 
 from ..contract import Reading
 from ..facts import Finding
-from ..judgement import BestCheckpoint
+from ..facts.judgement import BestCheckpoint
 from ..report.plain import printable
+from ..words import sentence
+from ..words.numbers import sure
+from ..words.verdict import verdict_lines
 from .alert import SEVERITIES, Alert, Severity, key_of
 
 LOOKS_GONE = 2  # looks in a row that must say otherwise before a thing counts as withdrawn
@@ -103,9 +106,9 @@ def _verdict(reading: Reading) -> Iterable[Notice]:
     yield Notice(
         f"verdict.{judgement.verdict}",
         severity,
-        judgement.says,
+        verdict_lines(reading).text,
         min(onsets, default=None),
-        tuple(f"{one.says} (p {_p(one.p)})" for one in (*heard, *others)),
+        tuple(f"{sentence(one)} ({sure(one.p)})" for one in (*heard, *others)),
     )
 
 
@@ -117,7 +120,7 @@ def _findings(reading: Reading) -> Iterable[Notice]:
             continue
         rank = SEVERITIES.index(one.severity)
         if one.id not in seen or SEVERITIES.index(seen[one.id].severity) < rank:
-            seen[one.id] = Notice(one.id, one.severity, f"{one.says} (p {_p(one.p)})", one.since_step, _where(one))
+            seen[one.id] = Notice(one.id, one.severity, f"{sentence(one)} ({sure(one.p)})", one.since_step, _where(one))
     return seen.values()
 
 
@@ -184,10 +187,6 @@ def _line(text: str) -> str:
     """`text` on one line, safe to show and no longer than a person reads."""
     text = printable(" ".join(text.split()))
     return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1].rsplit(" ", 1)[0] + "…"
-
-
-def _p(p: float) -> str:
-    return "> .99" if p > 0.99 else f"{p:.2f}".lstrip("0")
 
 
 def _remember(episodes: Mapping[str, Episode], life: int) -> dict[str, object]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from ..run import Rollout, Rollouts
+from ..run import Rollout, Samples
 
 FILES = 48  # steps: enough for a curve, few enough to read within a second
 EDGE = 4  # steps: the first and the last ones are always looked at
@@ -40,10 +40,12 @@ class Batch:
         return self.alone + tuple(one for group in self.groups for one in group if id(one) not in seen)
 
 
-def look(rollouts: Rollouts) -> tuple[Batch, ...]:
+def look(rollouts: Samples) -> tuple[Batch, ...]:
     """The batches of at most FILES steps. A step whose samples hold no text is left out until one holds some: a dump
     may keep none, but a policy that wrote and writes nothing any more is a policy to look at."""
-    batches = [batch for step in _chosen(rollouts.steps) if (batch := _batch(step, rollouts.at(step))) is not None]
+    batches = [
+        batch for step in steps_to_read(rollouts.steps) if (batch := _batch(step, rollouts.at(step))) is not None
+    ]
     first = next((place for place, batch in enumerate(batches) if any(one.output for one in batch.samples)), None)
     return () if first is None else tuple(batches[first:])
 
@@ -87,7 +89,8 @@ def spread(items: Sequence[One], most: int) -> list[One]:
     return [items[place * (len(items) - 1) // (most - 1)] for place in range(most)]
 
 
-def _chosen(steps: Sequence[int]) -> list[int]:
+def steps_to_read(steps: Sequence[int]) -> list[int]:
+    """At most FILES of these steps, the first and the last ones among them."""
     if len(steps) <= FILES:
         return list(steps)
     return [*steps[:EDGE], *spread(steps[EDGE:-EDGE], FILES - 2 * EDGE), *steps[-EDGE:]]

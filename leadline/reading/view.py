@@ -37,6 +37,14 @@ class View:
             self._curves[name] = self.fit(series)
         return self._curves[name]
 
+    def curve_of(self, name: str) -> Curve | None:
+        """The curve of any series by name, one that was derived or not understood as well."""
+        if self.run.get(name) is not None:
+            return self.curve(name)
+        others = (series for series in (*self.derived, *self.run.unread) if series.name == name)
+        series = next(others, None)
+        return None if series is None or not series.finite.any() else self.fit(series)
+
     def shape(self, name: str) -> Shape | None:
         """What that curve does, in one word."""
         if name not in self._shapes:

@@ -1,4 +1,5 @@
-"""One Reading, many faces. No face computes anything. A new one is one module and one entry in RENDERERS."""
+"""One Reading, many report formats. None computes anything: each lays out what the contract holds in the words of
+`words/`. A new one is one module and one entry in RENDERERS."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ __all__ = ["RENDERERS", "Renderer"]
 
 
 class Renderer(Protocol):
-    """A face of a reading; a module can be one."""
+    """A report format; a module can be one."""
 
     NAME: str
 

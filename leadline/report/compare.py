@@ -11,20 +11,19 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from ..facts.comparison import Comparison, Difference, Standing
-from ..reading.reward import number
 from ..words import compare as words
-from ..words.compare import amount, moment, signed, span
+from ..words.compare import amount, span
+from ..words.compare_report import also, differing_settings, more_of, not_told_apart, permuted, standing
+from ..words.numbers import interval, number
 from . import palette
 from .braille import DOWN, Area, Points, draw, frame
 from .lines import MARGIN, NARROWEST, beside, shortened, shown, wrapped
 from .plain import printable
-from .words import counted, several
 
 HEIGHT = 40  # lines of a screen where there is none
 PLOT = {34: 9, 28: 7, 22: 5}  # lines of plot on a screen of at least so many
 MOST_ROWS = 12  # of the table on one screen
 LONGEST = 32  # columns of a name: what is longer is cut in the middle, where names of runs differ least
-SHOWN_SETTINGS = 6
 SAYS = {"answer": 5, "also": 4, "warning": 2}  # lines a sentence may take on one screen
 MARKS = string.ascii_uppercase
 MOST_LETTERS = 3  # beside one row of the plot
@@ -56,7 +55,7 @@ def _fitting(items: list[list[Text]], room: int, width: int) -> list[list[Text]]
             break
         kept.append(one)
         left -= len(one)
-    return [*kept, _said("", f"{counted(len(items) - len(kept), 'more note')} (--verbose shows all)", width, "dim")]
+    return [*kept, _said("", more_of(len(items) - len(kept), "note"), width, "dim")]
 
 
 def _said(name: str, says: str, width: int, style: str = "", most: int | None = None) -> list[Text]:
@@ -83,14 +82,14 @@ def _table(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
     for mark, one in _marked(rows):
         reach = sorted({str(last[run]) for run in one.runs}, key=int)
         steps = reach[0] if len(reach) == 1 else f"{reach[0]}-{reach[-1]}"
-        final = f"{number(one.final)} ({number(one.interval[0])} to {number(one.interval[1])})"
+        final = interval(one.final, *one.interval)
         best = f"{number(one.best)} at {amount(one.best_at, unit)}"
-        verdict = "" if alone or one.name == against else _verdict(comparison, against, one.name)
+        verdict = "" if alone or one.name == against else standing(comparison, against, one.name)
         cells.append([mark, _cut(one.name, LONGEST), str(len(one.runs)), steps, final, best, verdict])
         if verbose and len(one.runs) > 1:
             inside = [member for member in by.members if member.name in one.runs]
             for member in inside:
-                final = f"{number(member.final)} ({number(member.interval[0])} to {number(member.interval[1])})"
+                final = interval(member.final, *member.interval)
                 best = f"{number(member.best)} at {amount(member.best_at, unit)}"
                 cells.append(["", f"  {_cut(member.name, LONGEST - 2)}", "", str(last[member.name]), final, best, ""])
     more = len(cells) - MOST_ROWS
@@ -99,7 +98,7 @@ def _table(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
     yield Text()
     yield from _laid_out(heads, cells, [one for one, _ in _marked(rows)], width)
     if more > 0 and not verbose:
-        yield from _said("", f"{more} more (--verbose shows all)", width, "dim")
+        yield from _said("", more_of(more), width, "dim")
 
 
 def _laid_out(heads: Sequence[str], cells: Sequence[Sequence[str]], marks: Sequence[str], width: int) -> Iterator[Text]:
@@ -117,19 +116,6 @@ def _laid_out(heads: Sequence[str], cells: Sequence[Sequence[str]], marks: Seque
         line.rstrip()
         line.truncate(width, overflow="ellipsis")
         yield line
-
-
-def _verdict(comparison: Comparison, first: str, second: str) -> str:
-    pair = next((one for one in comparison.by.differences if {one.first, one.second} == {first, second}), None)
-    if pair is None:
-        return ""
-    gap = signed(pair.final.size if pair.second == second else -pair.final.size)
-    if not pair.beyond_seeds:
-        return f"{gap}, runs differ" if pair.told == "final" else f"{gap}, not told apart"
-    if pair.told == "final":
-        ends = ("worse", "better") if comparison.good else ("lower", "higher")
-        return f"{gap}, {ends[(pair.final.size > 0) == (pair.second == second)]}"
-    return f"{gap}, {'apart on the way' if pair.told == 'on the way' else 'not told apart'}"
 
 
 def _plot(comparison: Comparison, width: int, rows: int) -> Iterator[Text]:
@@ -187,9 +173,7 @@ def _rest(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Te
     settings = [one for one in comparison.settings if one.marks_groups or verbose]
     if settings:
         told = [f"{one.name} {' / '.join(_values(values) for values in one.values.values())}" for one in settings]
-        what = "differ between groups, so any of them may be the cause" if len(told) > 1 else "differs between groups"
-        listed = "; ".join(told) if verbose else several(told, SHOWN_SETTINGS)
-        yield _said("settings", f"{what}: {listed}", width, most=None if verbose else 3)
+        yield _said("settings", differing_settings(told, verbose=verbose), width, most=None if verbose else 3)
     for facts in comparison.warnings:
         yield _said(
             "warning", words.warning(facts, comparison.clock), width, "yellow", None if verbose else SAYS["warning"]
@@ -208,41 +192,17 @@ def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[
     if verbose:
         pairs = [one for field in comparison.series for one in field.differences]
         for one in sorted(pairs, key=lambda one: one.chance):
-            yield _said("pair", f"{words.difference(comparison, one)}{_shuffled(one)}", width)
+            yield _said("pair", f"{words.difference(comparison, one)}{permuted(one)}", width)
         return
     quiet = [field.name for field in comparison.others if not any(one.told != "no" for one in field.differences)]
     surest: dict[str, list[Difference]] = {}
     for one in told:
         surest.setdefault(one.series, []).append(one)
-    listed = [
-        _short(some[0], comparison) + (f", {counted(len(some) - 1, 'more pair')}" if some[1:] else "")
-        for some in surest.values()
-    ]
+    listed = [also(pairs, comparison) for pairs in surest.values()]
     if quiet and len(comparison.groups) > 1:
-        listed.append(f"not told apart by {several(quiet)}")
+        listed.append(not_told_apart(quiet))
     if listed:
         yield _said("also", "; ".join(listed), width, most=SAYS["also"])
-
-
-def _short(one: Difference, comparison: Comparison) -> str:
-    gap = one.final if one.told == "final" else one.whole
-    high, low = (one.second, one.first) if gap.size >= 0 else (one.first, one.second)
-    when = (
-        "on average"
-        if one.told != "final" or one.sure_from is None
-        else f"from {moment(one.sure_from, comparison.clock)} on"
-    )
-    own = "" if one.beyond_seeds else " (own noise)"
-    return f"{one.series}: {high} higher than {low} by {number(abs(gap.size))} {when}{own}"
-
-
-def _shuffled(one: Difference) -> str:
-    if one.shuffled is None:
-        return ""
-    ways = one.shuffled
-    least = 2 if one.shuffled.of % 2 == 0 else 1
-    text = f" Of {ways.of} ways to give out the labels {ways.as_far} set them as far apart"
-    return f"{text}; no fewer than {least} ever do." if ways.as_far <= least else f"{text}."
 
 
 def _values(values: tuple[object, ...]) -> str:

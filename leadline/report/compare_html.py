@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from .. import __version__
 from ..facts.comparison import Compared, Comparison, Difference, RunCompared
-from ..reading.reward import number
 from ..words import compare as words
 from ..words.compare import moment
+from ..words.compare_report import APART, difference
+from ..words.numbers import interval, number
 from . import palette
 from .html.page import assemble
 from .html.text import line, name
@@ -15,7 +16,6 @@ from .numbers import short
 INSIDE = "static/compare.html"
 SCRIPTS = ("static/base.js", "static/clock.js", "static/charts.js", "static/frame.js", "static/compare.js")
 MINUTE = 60.0
-TOLD = {"final": "told apart", "on the way": "apart on the way", "no": "not told apart"}
 
 
 def page(comparison: Comparison) -> str:
@@ -71,7 +71,7 @@ def _group(comparison: Comparison, group: str, place: int) -> dict[str, object]:
         "name": name(group),
         "colour": colour(place),
         "runs": len(one.runs),
-        "final": f"{number(one.final)} ({number(one.interval[0])} to {number(one.interval[1])})",
+        "final": interval(one.final, *one.interval),
         "best": f"{number(one.best)} at {moment(one.best_at, comparison.clock)}",
         "verdict": _verdict(by, group),
     }
@@ -82,8 +82,7 @@ def _verdict(by: Compared, group: str) -> str:
     pair = next((one for one in by.differences if one.first == by.standings[0].name and one.second == group), None)
     if pair is None:
         return ""
-    own = "" if pair.beyond_seeds or pair.told == "no" else ", by the runs' own noise"
-    return f"{number(pair.final.size)}, {TOLD[pair.told]}{own}"
+    return difference(pair)
 
 
 def _chart(comparison: Comparison, one: Compared, groups: list[str], ticks: float) -> dict[str, object]:
@@ -110,7 +109,7 @@ def _pair(comparison: Comparison, pair: Difference, groups: list[str], ticks: fl
     return {
         "groups": [groups.index(pair.first), groups.index(pair.second)],
         "told": pair.told,
-        "word": TOLD[pair.told],
+        "word": APART[pair.told],
         "seeds": pair.beyond_seeds,
         "says": line(words.difference(comparison, pair)),
         "sure": None if pair.sure_from is None else pair.sure_from / ticks,

@@ -1,21 +1,124 @@
-"""The reading as JSON, schema 1, for other programs."""
+"""The reading as JSON, schema 1, for other programs: every fact that any report shows, under the contract's names."""
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass
 
+import numpy as np
 import orjson
 
-from ..contract import Reading, as_data
+from ..contract import (
+    SCHEMA,
+    ChartData,
+    Condition,
+    Conflict,
+    Event,
+    Evidence,
+    Finding,
+    KlReward,
+    PolicyLoss,
+    Reading,
+    Regime,
+    Resources,
+    RewardReading,
+    Rollout,
+    RunSummary,
+    Signal,
+)
+from ..words import sentence
+from ..words.report import event_says
+from ..words.verdict import verdict_lines, would_change
+from .numbers import short
 
 NAME = "json"
 
 OBEYED = re.compile("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # JSON may hold them as they are, a terminal obeys them
 
+SPAN = {"first_step": "from", "last_step": "to"}
+# What a field is called in the JSON, where that is not its own name.
+CALLED: Mapping[type, Mapping[str, str]] = {
+    Evidence: SPAN,
+    Regime: SPAN,
+    Conflict: {"first_wall": "from", "last_wall": "to"},
+    RewardReading: {"probabilities": "p"},
+    Rollout: {"prompt": "input"},
+}
+# What is in the reading at another place, or not of the reading: findings stand together, the log has its own series.
+LEFT_OUT: Mapping[type, tuple[str, ...]] = {
+    RewardReading: ("findings",),
+    KlReward: ("findings",),
+    PolicyLoss: ("findings",),
+    Resources: ("findings",),
+    Signal: ("name",),
+    Rollout: ("group",),
+    Event: ("known_step",),
+    ChartData: ("series", "derived"),
+}
+# Left out where there is none of it.
+ONLY_IF_THERE: Mapping[type, tuple[str, ...]] = {Evidence: ("text", "samples")}
+
 
 def render(reading: Reading, *, color: bool = False, width: int = 100, verbose: bool = False) -> str:
     """One JSON object. A number that is not finite is written as null; text that is no Unicode loses what is wrong."""
     return dump(as_data(reading))
+
+
+def as_data(reading: Reading) -> dict[str, object]:
+    """The reading as plain data: what `leadline read --json` prints."""
+    data = _fields(reading)
+    data["judgement"] = _fields(reading.judgement) | {"says": verdict_lines(reading).text}
+    return {"schema": SCHEMA, **data}
+
+
+def plain(value: object) -> object:
+    """Any value of the contract as plain data: a dataclass by its fields, arrays as lists of few digits, and None for
+    what is no finite number."""
+    if isinstance(value, np.ndarray):
+        return value.tolist() if value.dtype.kind in "iu" else short(value)
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return _fields(value) | {name: says(value) for name, says in ADDED.get(type(value), {}).items()}
+    return value
+
+
+def _fields(value: object) -> dict[str, object]:
+    kind = next((kind for kind in type(value).__mro__ if kind in CALLED or kind in LEFT_OUT), type(value))
+    called, left_out, optional = CALLED.get(kind, {}), LEFT_OUT.get(kind, ()), ONLY_IF_THERE.get(kind, ())
+    data = {}
+    for field in fields(value):  # type: ignore[arg-type]
+        content = getattr(value, field.name)
+        if field.name in left_out or (field.name in optional and not content):
+            continue
+        data[called.get(field.name, field.name)] = plain(content)
+    return data
+
+
+def _signals(summary: RunSummary) -> object:
+    return {signal.name: plain(signal) for signal in summary.signals}
+
+
+def _derived(data: ChartData) -> object:
+    """Series that are in no log, such as measures of the samples."""
+    shown = (data.series[name] for name in data.derived if name in data.series)
+    return {series.name: {"steps": plain(series.steps), "values": plain(series.values)} for series in shown}
+
+
+# What is said of a fact, beside the fact; and what is told by name.
+ADDED: Mapping[type, Mapping[str, Callable[..., object]]] = {
+    Finding: {"says": sentence},
+    Event: {"says": event_says},
+    Condition: {"says": would_change},
+    RunSummary: {"signals": _signals},
+    ChartData: {"derived": _derived},
+}
 
 
 def dump(value: object, *, lines: bool = False) -> str:
@@ -30,7 +133,7 @@ def _clean(value: object) -> object:
     if isinstance(value, str):
         return value.encode("utf-8", errors="replace").decode()
     if isinstance(value, dict):
-        return {_clean(key): _clean(one) for key, one in value.items()}
+        return {_clean(key): _clean(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_clean(one) for one in value]
+        return [_clean(item) for item in value]
     return value

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from ..environment import Environment
+from ..words.report import NOT_READY, READY
 from .lines import field, page
 
 MARGIN = 11
@@ -26,5 +27,5 @@ def _lines(environment: Environment) -> Iterator[tuple[str, Text]]:
         yield field(one.name, f"{'there' if one.there else 'not installed'}; {one.says}", "" if one.there else "yellow")
     for one in (environment.gpu, environment.cache):
         yield field(one.name, one.says, "" if one.there else "yellow")
-    ready = "ready to read runs" if environment.sound else "not ready: see what is missing above"
+    ready = READY if environment.sound else NOT_READY
     yield field("", ready, "bold")

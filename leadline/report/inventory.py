@@ -9,6 +9,7 @@ import numpy as np
 from rich.text import Text
 
 from ..inventory import Inventory, LogFound, RunFound, SeriesFound
+from ..words.report import HOW_TO_MAP, event_says, last_checkpoint, several, steps, written_twice
 from .lines import field, page
 
 MARGIN = 12
@@ -32,17 +33,16 @@ def _lines(inventory: Inventory, room: int) -> Iterator[tuple[str, Text]]:
 
 def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
     run = one.run
-    span = "no step" if run.last_step is None else f"steps {run.first_step} to {run.last_step}"
+    span = steps(run.first_step, run.last_step)
     yield field("run", f"{one.name} · {run.framework or 'unknown framework'} · {span}", "bold")
     for log in one.logs:
         yield field("log", _log(log))
     yield from _table(one.series, room)
     if run.unread_keys:
-        more = f" and {len(run.unread_keys) - SHOWN_KEYS} more" if len(run.unread_keys) > SHOWN_KEYS else ""
-        yield field("unread", f"{', '.join(run.unread_keys[:SHOWN_KEYS])}{more}; --map NAME=KEY says what one is")
+        yield field("unread", f"{several(run.unread_keys, SHOWN_KEYS)}{HOW_TO_MAP}")
     yield from _around(one)
     for event in run.events[:SHOWN_NOTES]:
-        yield field("event", event.says)
+        yield field("event", event_says(event))
     for note in run.notes[:SHOWN_NOTES]:
         yield field("note", note)
     for lacking in one.missing:
@@ -50,10 +50,10 @@ def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
 
 
 def _log(log: LogFound) -> str:
-    span = "no step" if log.steps is None else f"steps {log.steps[0]} to {log.steps[1]}"
+    span = steps(*(log.steps or (None, None)))
     parts = [f"{log.path} ({log.source})", span, f"{log.rows} rows", log.trust]
     if log.twice:
-        parts.append(f"{log.twice} rows of steps that were written before")
+        parts.append(written_twice(log.twice))
     if log.torn:
         parts.append("breaks off")
     return " · ".join(parts)
@@ -90,11 +90,13 @@ def _around(one: RunFound) -> Iterator[tuple[str, Text]]:
         partial = sum(state.complete is False for state in run.checkpoints)
         unsure = len(run.checkpoints) - whole - partial
         counts = [f"{whole} whole"] + [f"{partial} partial"] * bool(partial) + [f"{unsure} unmarked"] * bool(unsure)
-        steps = f"steps {run.checkpoints[0].step} to {run.checkpoints[-1].step}"
-        yield field("checkpoints", f"{', '.join(counts)} · {steps} · {Path(run.checkpoints[-1].path).name} is the last")
+        span = steps(run.checkpoints[0].step, run.checkpoints[-1].step)
+        yield field(
+            "checkpoints", f"{', '.join(counts)} · {span} · {last_checkpoint(Path(run.checkpoints[-1].path).name)}"
+        )
     if run.rollouts:
-        steps = f"{len(run.rollouts.steps)} steps, {run.rollouts.steps[0]} to {run.rollouts.steps[-1]}"
-        yield field("rollouts", f"{steps} · {one.rollout_format} format")
+        kept = f"{len(run.rollouts.steps)} steps, {run.rollouts.steps[0]} to {run.rollouts.steps[-1]}"
+        yield field("rollouts", f"{kept} · {one.rollout_format} format")
     machine = run.telemetry
     if machine:
         gpus = f"{len(machine.gpus)} samples of {len(np.unique(machine.gpus.devices))} GPUs"

@@ -56,6 +56,15 @@ def shown(lines: Iterable[Text], *, color: bool, width: int) -> str:
     return file.getvalue()
 
 
+def first_sentence(says: str) -> str:
+    """What of a text may stand out: up to its first full stop. Typography, as the wrapping is; nothing is read from it.
+
+    >>> first_sentence("Reward fell to 0.2. Nobody knows why.")
+    'Reward fell to 0.2.'
+    """
+    return SENTENCE.split(says, maxsplit=1)[0]
+
+
 def shortened(says: str, room: int, most: int, tail: str = "") -> str:
     """`says` and then `tail` in at most so many lines of `room` columns: cut after a sentence, else after a word, else
     anywhere, and a mark where something was left out.

@@ -6,11 +6,25 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..contract import Reading
+from ..words import events_told, sentences
+from ..words.numbers import sure
+from ..words.report import (
+    ABOUT_THE_READING,
+    curves_say,
+    event_says,
+    expected_says,
+    left_out,
+    missing_list,
+    several,
+    unread_list,
+    what_was_read,
+    would_change,
+)
+from ..words.verdict import verdict_lines
 from .lines import MARGIN, shown
 from .panels import panels, strip
 from .pictures import pictures
 from .plain import line
-from .words import Once, curves_say, lead, several, sure, what_was_read, would_change
 
 NAME = "markdown"
 
@@ -36,8 +50,8 @@ def render(
 
 def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) -> Iterator[str]:
     run = reading.run
-    first, rest = lead(reading)
-    yield f"**{text(first)}** {text(rest)}".strip()
+    said = verdict_lines(reading)
+    yield f"**{text(said.headline)}** {text(' '.join(said.details))}".strip()
     changes = would_change(reading)
     if changes:
         yield text(changes)
@@ -46,19 +60,18 @@ def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) ->
         yield "\n".join(f"![{text(says)}]({address})" for says, address in plots)
     else:
         yield from _in_text(reading)
-    once = Once(run.events)
-    yield from _list(
-        "Findings", [f"**{one.severity}** {text(once.tell(one.says))} ({sure(one.p)})" for one in reading.findings]
-    )
+    found = [f"**{one.severity}** {text(says)} ({sure(one.p)})" for one, says in sentences(reading.findings)]
+    yield from _list("Findings", found)
     yield from _list("Curves", [f"**{about}** {text(says)}" for about, says in curves_say(reading).items()])
-    yield from _list("Normal here", [text(f"{one.says.rstrip('.')}: {one.because}.") for one in reading.expected])
-    events = [event for event in run.events if verbose or not once.is_told(event)]
-    yield from _list("Events", [text(event.says) for event in events], most=None if verbose else 8)
-    yield from _list("About this reading", [text(note) for note in run.notes])
+    yield from _list("Normal here", [text(expected_says(one.says, one.because)) for one in reading.expected])
+    told = {event for finding in reading.findings for event in events_told(finding)}
+    events = [text(event_says(event)) for event in run.events if verbose or event not in told]
+    yield from _list("Events", events, most=None if verbose else 8)
+    yield from _list(ABOUT_THE_READING, [text(note) for note in run.notes])
     if run.missing:
-        yield f"Missing: {text(', '.join(one.what for one in run.missing))}."
+        yield text(missing_list([lacking.what for lacking in run.missing]))
     if run.unread_keys:
-        yield f"Not understood: {text(several(run.unread_keys))}."
+        yield text(unread_list(several(run.unread_keys)))
 
 
 def _in_text(reading: Reading) -> Iterator[str]:
@@ -73,7 +86,7 @@ def _in_text(reading: Reading) -> Iterator[str]:
 
 def _list(title: str, items: Sequence[str], most: int | None = None) -> Iterator[str]:
     if items:
-        more = [f"{len(items) - most} more"] if most is not None and len(items) > most else []
+        more = [left_out(len(items) - most)] if most is not None and len(items) > most else []
         yield "\n".join([f"**{title}**", "", *(f"- {item}" for item in [*items[:most], *more])])
 
 

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from html import escape
 
 from ..contract import Reading
+from ..words import events_told, sentences
+from ..words.numbers import sure
+from ..words.report import FOLDED, event_says, expected_says, what_was_read, would_change
+from ..words.verdict import verdict_lines
 from . import palette
 from .pictures import pictures, span
 from .plain import line
 from .svg import svg
-from .words import Once, lead, sure, what_was_read, would_change
 
 CARD = (
     f"background:{palette.GROUND.light};color:{palette.INK.light};font:14px/1.45 system-ui,sans-serif;"
@@ -26,9 +29,10 @@ def html(reading: Reading) -> str:
 
 def _parts(reading: Reading) -> Iterator[str]:
     run, judgement = reading.run, reading.judgement
-    first, rest = lead(reading)
+    said = verdict_lines(reading)
     color = palette.VERDICTS[judgement.verdict].light
-    yield f'<p style="margin:0 0 .4em"><strong style="color:{color}">{text(first)}</strong> {text(rest)}</p>'
+    yield f'<p style="margin:0 0 .4em"><strong style="color:{color}">{text(said.headline)}</strong> '
+    yield f"{text(' '.join(said.details))}</p>"
     changes = would_change(reading)
     if changes:
         yield f'<p style="margin:0 0 .4em">{text(changes)}</p>'
@@ -37,22 +41,22 @@ def _parts(reading: Reading) -> Iterator[str]:
     for one in drawn:
         picture = svg(one, span(drawn)).replace("<svg ", '<svg style="max-width:100%;height:auto" ', 1)
         yield f"<div>{picture}</div>"
-    once = Once(run.events)
     yield from _list(
         [
             f'<strong style="color:{palette.SEVERITIES[one.severity].light}">{one.severity}</strong> '
-            f"{text(once.tell(one.says))} <span style='{QUIET}'>({sure(one.p)})</span>"
-            for one in reading.findings
+            f"{text(says)} <span style='{QUIET}'>({sure(one.p)})</span>"
+            for one, says in sentences(reading.findings)
         ]
     )
+    told = {event for finding in reading.findings for event in events_told(finding)}
     rest_of_it = [
-        *(f"{text(one.says.rstrip('.'))}: {text(one.because)}." for one in reading.expected),
-        *(text(event.says) for event in run.events if not once.is_told(event)),
+        *(text(expected_says(one.says, one.because)) for one in reading.expected),
+        *(text(event_says(event)) for event in run.events if event not in told),
         *map(text, run.notes),
         *(f"missing: {text(one.what)}; {text(one.why_it_matters)}" for one in run.missing),
     ]
     if rest_of_it:
-        yield f'<details style="{QUIET}"><summary>Normal here, events, what was missing</summary>'
+        yield f'<details style="{QUIET}"><summary>{FOLDED}</summary>'
         yield from _list(rest_of_it)
         yield "</details>"
 

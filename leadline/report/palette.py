@@ -1,4 +1,4 @@
-"""The colours of every face that draws: one meaning, one colour, on light and on dark ground.
+"""The colours of every report that draws: one meaning, one colour, on light and on dark ground.
 
 The hues are those of Okabe and Ito, which people with any common colour blindness can tell apart; they are darkened for
 white paper and lightened for a dark screen until a line stands out from its ground (3 to 1) and a word can be read on
@@ -77,6 +77,7 @@ VERDICTS: Mapping[str, Shade] = {
     "stop": Shade("#7d5300", "#e6b34a", "#af8700"),
     "roll_back": Shade("#a63a00", "#ff9a5c", "#d75f00"),
     "undecided": Shade("#4a5361", "#b4bcc7"),
+    "finished": Shade("#00609a", "#56b4e9", "#0087d7"),
 }
 
 # Phases of a step, stacked in this order and begun again when there are more.

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
-from ..reading.kl_and_reward import Regime
-from ..reading.reward import number
+from ..contract import Regime
+from ..words.numbers import axis_label, sure
 from . import palette
 from .braille import Frame, draw
 from .lines import MARGIN
 from .pictures import Picture, span
-from .words import sure
 
 GAP = 2  # columns between two panels
 TIGHT = 12  # columns of dots: with fewer a panel says nothing
@@ -54,7 +53,7 @@ def strip(segments: Sequence[Regime], width: int) -> Text | None:
 def _panel(one: Picture, steps: tuple[float, float], room: int, rows: int, *, first: bool) -> list[Text] | None:
     """One picture in `room` columns; None where it is too little."""
     low, high = one.heights
-    bottom, top = _label(low), _label(high)
+    bottom, top = axis_label(low, MARGIN - 2), axis_label(high, MARGIN - 2)
     margin = MARGIN if first else max(len(top), len(bottom)) + 2
     if room - margin < TIGHT:
         return None
@@ -69,16 +68,6 @@ def _panel(one: Picture, steps: tuple[float, float], room: int, rows: int, *, fi
         for label, line in zip(labels, plot, strict=True)
     ]
     return [_caption(one, room, margin if first else 0), *body, _axis(one, steps, room, margin)]
-
-
-def _label(value: float) -> str:
-    """A number beside an axis: as exact as the margin allows.
-
-    >>> _label(0.981), _label(-0.000847)
-    ('0.981', '-8e-04')
-    """
-    written = (number(value), f"{value:.2g}", f"{value:.1e}", f"{value:.0e}")
-    return next((one for one in written if len(one) <= MARGIN - 2), written[-1])
 
 
 def _caption(one: Picture, room: int, margin: int) -> Text:

@@ -1,4 +1,4 @@
-"""What every face draws of a run first: reward, held-out reward and KL, each with its band, points and forecast."""
+"""What every report draws of a run first: reward, held-out reward and KL, each with its band, points and forecast."""
 
 from __future__ import annotations
 
@@ -7,15 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..contract import Reading
-from ..portrait import Band
-from ..reading.reward import HEADLINE
-from ..run import Series
+from ..contract import Band, Reading, Series
+from ..words.numbers import sure
+from ..words.report import TO_THE_REFERENCE
 from . import palette
 from .braille import Area, Points, frame
-from .words import sure
-
-KL = ("kl/ref", "kl/ref_seq_sum")  # the sum where there is no mean
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,24 +73,21 @@ def _all(reading: Reading) -> Iterator[Picture]:
     where = ""
     if peak is not None and reward.shape == "peaked":  # an undecided reward may have one too, and doubt comes first
         where = f", at step {peak.step} ({peak.interval[0]} to {peak.interval[1]})"
-    yield from _one(reading, "reward", HEADLINE, _word(reward.shape, reward.probabilities.get(reward.shape)) + where)
-    judged = reading.judgement.judged
-    held_out = [one for one in reading.reward.others if one.name.startswith("eval/")]
-    for one in sorted(held_out, key=lambda one: one.name != judged)[:1]:
-        yield from _one(reading, "held-out", one.name, _word(one.shape, one.p))
-    for name in KL:
-        drawn = list(_one(reading, "kl", name, "to the reference"))
-        yield from drawn
-        if drawn:
-            return
+    others = {other.name: other for other in reward.others}
+    held_out = 0
+    for name in reading.chart_data.chart("reward"):
+        if name not in others:
+            says = _word(reward.shape, reward.probabilities.get(reward.shape)) + where
+            yield _picture(reading, "reward", name, says)
+        elif not held_out:
+            held_out += 1
+            yield _picture(reading, "held-out", name, _word(others[name].shape, others[name].p))
+    for name in reading.chart_data.chart("kl"):
+        yield _picture(reading, "kl", name, TO_THE_REFERENCE)
 
 
-def _one(reading: Reading, about: str, name: str, says: str) -> Iterator[Picture]:
-    if reading.portrait is None:
-        return
-    series = reading.portrait.series.get(name)
-    if series is not None and series.finite.any():
-        yield Picture(about, says, series, reading.portrait.band(name))
+def _picture(reading: Reading, about: str, name: str, says: str) -> Picture:
+    return Picture(about, says, reading.chart_data.series[name], reading.chart_data.bands.get(name))
 
 
 def _word(word: str, p: float | None) -> str:

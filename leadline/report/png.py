@@ -30,9 +30,11 @@ def png(reading: Reading) -> bytes | None:
 
 def as_png(one: Picture, steps: tuple[float, float]) -> bytes:
     """The picture over these steps, as in the SVG. The same picture gives the same bytes."""
-    to = "draw PNG files (SVG needs nothing)"
-    canvas = need("matplotlib.backends.backend_agg", extra="plots", to=to)
-    figure = need("matplotlib.figure", extra="plots", to=to).Figure(
+    canvas, figures = (
+        need(f"matplotlib.{part}", extra="plots", to="draw PNG files (SVG needs nothing)")
+        for part in ("backends.backend_agg", "figure")
+    )
+    figure = figures.Figure(
         figsize=(WIDTH / 72, HEIGHT / 72), dpi=DOTS_PER_INCH, layout="constrained", facecolor=palette.GROUND.light
     )
     axes, color, (low, high) = figure.subplots(), one.color.light, one.heights

@@ -9,7 +9,7 @@ from html import escape
 import numpy as np
 from numpy.typing import NDArray
 
-from ..reading.reward import number
+from ..words.numbers import number
 from . import palette
 from .numbers import thin
 from .pictures import Picture

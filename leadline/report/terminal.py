@@ -9,14 +9,28 @@ from itertools import chain, pairwise, repeat
 
 from rich.text import Text
 
-from ..contract import Reading, RunSummary
-from ..facts import Finding
+from ..contract import Finding, Reading, RunSummary
+from ..words import events_told, sentence, sentences
+from ..words.numbers import counted, share, sure
+from ..words.report import (
+    curves_say,
+    event_says,
+    expected_says,
+    left_out_of_screen,
+    loss_says,
+    reward_says,
+    several,
+    steps,
+    time_says,
+    what_was_read,
+    would_change,
+)
+from ..words.verdict import verdict_lines
 from . import palette
-from .lines import MARGIN, NARROWEST, beside, shortened, shown, wrapped
+from .lines import MARGIN, NARROWEST, beside, first_sentence, shortened, shown, wrapped
 from .panels import panels, strip
 from .pictures import pictures
 from .plain import line, name, printable
-from .words import Once, counted, curves_say, several, sure, time_says, what_was_read, would_change
 
 NAME = "terminal"
 HEIGHT = 40  # lines of a screen where there is none
@@ -34,14 +48,15 @@ class Item:
     says: str
     tail: str = ""  # never cut off
     style: str = ""  # of the margin
-    lead: str = ""  # style of the first sentence
+    lead: str = ""  # what it begins with and stands out, such as the headline of the verdict
+    lead_style: str = "bold"
     counts_as: str = ""  # what it is called where it has to be left out; empty: nobody misses it
 
     def lines(self, room: int, most: int | None = None) -> list[Text]:
         says = line(self.says)
         text = f"{says}{self.tail}" if most is None else shortened(says, room, most, self.tail)
         told = Text(text)
-        told.stylize(self.lead, 0, (text.find(". ") + 1) or len(text))
+        told.stylize(self.lead_style, 0, min(len(line(self.lead)), len(text)))
         return beside(self.name, wrapped(told, room), style=self.style or "dim")
 
 
@@ -87,8 +102,7 @@ def _fit(items: list[Item], room: int, left: int) -> list[Text]:
             lines += one
     out.pop("", None)
     if out:
-        says = ", ".join(f"{count} normal" if what == "normal" else counted(count, what) for what, count in out.items())
-        lines += Item("more", f"{says}: --verbose shows all", style="dim").lines(room, 1)
+        lines += Item("more", left_out_of_screen(out), style="dim").lines(room, 1)
     return lines
 
 
@@ -108,8 +122,9 @@ def _shares(serious: list[Item], room: int, left: int) -> list[int]:
 def _head(reading: Reading, room: int, height: int) -> list[Text]:
     judgement = reading.judgement
     tall = max(height // 3, 2)
-    lead = "bold" if judgement.verdict == "undecided" else f"bold {palette.VERDICTS[judgement.verdict].terminal}"
-    lines = Item("verdict", judgement.says or judgement.verdict, lead=lead).lines(room, tall)
+    style = "bold" if judgement.verdict == "undecided" else f"bold {palette.VERDICTS[judgement.verdict].terminal}"
+    said = verdict_lines(reading)
+    lines = Item("verdict", said.text, lead=said.headline, lead_style=style).lines(room, tall)
     changes = would_change(reading)
     if changes:
         lines += Item("", changes).lines(room, max(height // 12, 1))
@@ -133,30 +148,29 @@ def _drawn(reading: Reading, width: int, rows: int) -> list[Text]:
     ]
 
 
-def _items(reading: Reading, *, verbose: bool = False) -> Iterator[Item]:
-    """What there is to say, by weight. Each fact once: what a finding says is not said again by its section."""
-    once = Once(reading.run.events)
-    serious = [one for one in reading.findings if one.severity != "note"]
-    notes = [one for one in reading.findings if one.severity == "note"]
-    yield from (_found(one, once) for one in serious)
+def _items(reading: Reading) -> Iterator[Item]:
+    """What there is to say, by weight. Each fact once: what a finding tells, no other line tells again."""
+    found = [_found(finding, says) for finding, says in sentences(reading.findings)]
+    yield from (item for item in found if item.counts_as in SERIOUS)
     yield from (Item(about.lower(), says) for about, says in curves_say(reading).items())
-    yield from (_found(one, once) for one in notes)
+    yield from (item for item in found if item.counts_as not in SERIOUS)
     for expected in reading.expected:
-        yield Item("normal", f"{expected.says.rstrip('.')}: {expected.because}.", counts_as="normal")
+        yield Item("normal", expected_says(expected.says, expected.because), counts_as="normal")
+    told = {event for finding in reading.findings for event in events_told(finding)}
     for event in reading.run.events:
-        if verbose or not once.is_told(event):
-            yield Item("event", event.says, counts_as="event")
+        if event not in told:
+            yield Item("event", event_says(event), counts_as="event")
 
 
-def _found(finding: Finding, once: Once) -> Item:
-    style = "" if finding.severity == "note" else f"bold {palette.SEVERITIES[finding.severity].terminal}"
+def _found(finding: Finding, says: str) -> Item:
+    serious = finding.severity != "note"
     return Item(
         finding.severity,
-        once.tell(finding.says),
+        says,
         f" ({sure(finding.p)})",
-        style,
-        "bold" if finding.severity == "critical" else "",
-        "critical finding" if finding.severity == "critical" else finding.severity,
+        f"bold {palette.SEVERITIES[finding.severity].terminal}" if serious else "",
+        first_sentence(line(says)) if finding.severity == "critical" else "",
+        counts_as="critical finding" if finding.severity == "critical" else finding.severity,
     )
 
 
@@ -173,7 +187,8 @@ def _foot(reading: Reading) -> Iterator[Item]:
 
 def _everything(reading: Reading, width: int) -> list[Text]:
     room = width - MARGIN
-    items = [Item("verdict", reading.judgement.says or reading.judgement.verdict, lead="bold")]
+    said = verdict_lines(reading)
+    items = [Item("verdict", said.text, lead=said.headline)]
     changes = would_change(reading)
     items += [Item("", changes)] if changes else []
     items.append(Item("run", f"{reading.run.path} · {' · '.join(what_was_read(reading.run))}"))
@@ -192,30 +207,30 @@ def _processes(reading: Reading) -> Iterator[str]:
 
 def _in_full(reading: Reading) -> Iterator[Item]:
     """The words of every section with the probabilities behind them, every finding with what it rests on."""
-    reward, kl, loss, machine = reading.reward, reading.kl_reward, reading.policy_loss, reading.resources
-    yield Item("reward", f"{reward.shape}: {reward.says}" if reward.says else reward.shape)
+    reward, kl, machine = reading.reward, reading.kl_reward, reading.resources
+    yield Item("reward", reward_says(reading))
     ranked = sorted(reward.probabilities.items(), key=lambda item: -item[1])
-    yield Item("", ", ".join(f"{word} {p:.2f}" for word, p in ranked if p >= 0.01))
+    yield Item("", ", ".join(f"{word} {share(p)}" for word, p in ranked if p >= 0.01))
     yield from (Item("reward", f"{one.name}: {one.shape} ({sure(one.p)})") for one in reward.others)
     if kl.says:
         yield Item("kl", f"{kl.regime}: {kl.says}")
     for one in kl.segments:
-        yield Item("", f"steps {one.first_step} to {one.last_step}: {one.regime} ({sure(one.p)})")
-    if loss.why:
-        yield Item("loss", f"{loss.pattern.replace('_', ' ')}: {loss.why}")
+        yield Item("", f"{steps(one.first_step, one.last_step)}: {one.regime} ({sure(one.p)})")
+    if says := loss_says(reading):
+        yield Item("loss", says)
     if machine.phases:
         yield Item("time", time_says(reading, most=len(machine.phases)))
     yield from (Item("time", note) for note in machine.notes)
     yield from (Item("process", says) for says in _processes(reading))
     for finding in reading.findings:
-        yield Item(finding.severity, finding.says, f" ({sure(finding.p)}; {finding.id})")
+        yield Item(finding.severity, sentence(finding), f" ({sure(finding.p)}; {finding.id})")
         for evidence in finding.evidence:
             more = f": {evidence.text}" if evidence.text else ""
             samples = f", {counted(len(evidence.samples), 'sample')}" if evidence.samples else ""
-            yield Item("", f"{evidence.signal}, steps {evidence.first_step} to {evidence.last_step}{samples}{more}")
+            yield Item("", f"{evidence.signal}, {steps(evidence.first_step, evidence.last_step)}{samples}{more}")
     for expected in reading.expected:
-        yield Item("normal", f"{expected.says.rstrip('.')}: {expected.because}.")
-    yield from (Item("event", event.says) for event in reading.run.events)
+        yield Item("normal", expected_says(expected.says, expected.because))
+    yield from (Item("event", event_says(event)) for event in reading.run.events)
     yield from (Item("note", note) for note in reading.run.notes)
     for lacking in reading.run.missing:
         yield Item("missing", f"{lacking.what}: {lacking.why_it_matters}")

@@ -38,6 +38,7 @@ from .folders import CHOSEN, Found, FoundRun, find_runs, opened
 from .mapping import mapping_near
 from .readers import Readers
 from .remote import Copy, address_of, is_address
+from .rollouts import read_samples
 from .source import HEAD, Log, Parser, Reader, Source, TextSource, names_of
 from .table import Column, Table
 from .text import BLOCK, GZIP, head_of, unpacked, unpacked_head
@@ -56,6 +57,7 @@ __all__ = [
     "look_at",
     "open_run",
     "open_runs",
+    "read_samples",
     "read_stream",
     "source_of",
     "understand",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from ..run import Checkpoint, Config, Rollouts, Telemetry
+from ..run import Checkpoint, Config, Rollouts, Samples, Telemetry
 from . import checkpoints, rollouts, settings, telemetry
 from .text import head_of
 from .walk import Walk
@@ -25,7 +25,7 @@ class Surroundings:
 
     config: Config = field(default_factory=Config)
     checkpoints: tuple[Checkpoint, ...] = ()
-    rollouts: Rollouts = field(default_factory=Rollouts)
+    rollouts: Samples = field(default_factory=Rollouts)
     telemetry: Telemetry = field(default_factory=Telemetry)
     rollout_format: str | None = None
     settings_files: tuple[Path, ...] = ()

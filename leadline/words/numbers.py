@@ -25,6 +25,15 @@ def sure(p: float) -> str:
     return "p<.01" if p < 0.005 else "p>.99" if p >= 0.995 else f"p={p:.2f}".replace("0.", ".")
 
 
+def share(p: float) -> str:
+    """A probability among others that add up to one.
+
+    >>> share(0.12345), share(1.0)
+    ('0.12', '1.00')
+    """
+    return f"{p:.2f}"
+
+
 def percent(share: float) -> str:
     """A share as a whole percentage, without claiming none or all.
 
@@ -76,3 +85,49 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     ('entropy, KL and length', 'entropy')
     """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}" if names else ""
+
+
+def chance(p: float) -> str:
+    """A probability or share in a running sentence.
+
+    >>> chance(0.004), chance(0.22), chance(0.999)
+    ('< 1 %', '22 %', '> 99 %')
+    """
+    return "< 1 %" if p < 0.005 else "> 99 %" if p > 0.995 else f"{100 * p:.0f} %"
+
+
+# How likely, in words; a number beside them says it exactly.
+IN_WORDS = (
+    (0.01, "almost certainly not"),
+    (0.1, "very unlikely"),
+    (1 / 3, "unlikely"),
+    (2 / 3, "about as likely as not"),
+    (0.9, "likely"),
+    (0.99, "very likely"),
+)
+
+
+def likely(p: float) -> str:
+    """
+    >>> likely(0.004), likely(0.5), likely(0.97)
+    ('almost certainly not', 'about as likely as not', 'very likely')
+    """
+    return next((words for bar, words in IN_WORDS if p < bar), "almost certainly")
+
+
+def interval(middle: float, low: float, high: float) -> str:
+    """
+    >>> interval(0.5, 0.25, 0.751)
+    '0.5 (0.25 to 0.751)'
+    """
+    return f"{number(middle)} ({number(low)} to {number(high)})"
+
+
+def axis_label(value: float, room: int) -> str:
+    """A number beside an axis: as exact as so many columns allow.
+
+    >>> axis_label(0.981, 7), axis_label(-0.000847, 7)
+    ('0.981', '-8e-04')
+    """
+    written = (number(value), f"{value:.2g}", f"{value:.1e}", f"{value:.0e}")
+    return next((text for text in written if len(text) <= room), written[-1])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadline.judgement.forecast import COMES, EARLY, Forecast, still_to_come
+from leadline.questions.forecast import COMES, EARLY, Forecast, still_to_come
 
 shares = st.floats(0, 1)
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import EXAMPLES
 
-from leadline.contract import as_data
 from leadline.pipeline import read, read_run
+from leadline.report.data import as_data
 from leadline.sources import open_run
 
 Entry = dict[str, object]

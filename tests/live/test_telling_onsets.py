@@ -11,7 +11,7 @@ import pytest
 import leadline
 from leadline.contract import Reading, RunSummary
 from leadline.facts import Evidence, Finding
-from leadline.judgement import BestCheckpoint, Judgement
+from leadline.facts.judgement import BestCheckpoint, Judgement, Reason
 from leadline.live.alert import Alert
 from leadline.live.onsets import Notice, new_alerts, silence
 from leadline.reading.reward import RewardReading
@@ -28,7 +28,9 @@ def reading(
     best: BestCheckpoint | None = None,
 ) -> Reading:
     run = RunSummary("runs/a", None, None, 0, step, step, planned, (), (), (), ())
-    judgement = Judgement(verdict, 0.01, best_checkpoint=best, because=tuple(because), says=f"{verdict}, it says.")  # type: ignore[arg-type]
+    judgement = Judgement(
+        verdict, Reason("flat", since_step=7, level=0.5), 0.01, best_checkpoint=best, because=tuple(because)
+    )  # type: ignore[arg-type]
     return Reading(run, NO_REWARD, findings=findings, judgement=judgement)
 
 
@@ -85,8 +87,11 @@ def test_a_verdict_is_one_alert_with_its_findings_as_evidence() -> None:
     look = reading(100, found(since=90), verdict="roll_back", because=["kl.drift"], best=best)
     _, (alert,) = new_alerts({}, look, run="a")
     assert (alert.about, alert.severity, alert.onset_step) == ("verdict.roll_back", "critical", 90)
-    assert alert.says == "roll_back, it says."
-    assert alert.evidence == ("kl.drift is seen. (p .93)",)
+    assert (
+        alert.says
+        == "Roll back. Reward has been flat at 0.5 since about step 7. Keep: checkpoints/80 (step 80, complete)."
+    )
+    assert alert.evidence == ("kl.drift is seen. (p=.93)",)
     assert alert.best_checkpoint == "checkpoints/80 (step 80, complete)"
 
 

@@ -35,7 +35,7 @@ def run(*series: Series, framework: str | None = None, events: tuple[Event, ...]
 
 def scored(made: Run, scores: Mapping[int, tuple[float, ...]]) -> Run:
     kept = {step: tuple(Rollout(step, "q", "a", score) for score in few) for step, few in scores.items()}
-    return replace(made, rollouts=Rollouts(tuple(kept), lambda step: kept[step]))
+    return replace(made, rollouts=Rollouts(kept))
 
 
 def said(made: Run) -> set[str]:

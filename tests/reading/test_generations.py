@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import written
-from written import concerns, flat, named, rising, run, story, view
+from written import concerns, flat, loaded, named, rising, run, story, view
 
 from leadline.facts import Finding
 from leadline.reading import generations
@@ -16,7 +16,7 @@ from leadline.reading.generations.diversity import expected_kinds
 from leadline.reading.generations.measure import Levels, Measure
 from leadline.reading.generations.samples import CHARACTERS, MARK, shortened
 from leadline.reading.generations.text import as_text
-from leadline.run import Rollout, Rollouts, Run
+from leadline.run import Rollout, Run
 from leadline.words import sentence
 
 LATE = 0.5  # of the run: from here on the policy writes something else
@@ -94,12 +94,12 @@ def test_new_words_for_new_prompts_are_not_incoherence() -> None:
     one = run(shifted, {"reward/mean": flat(200)})
 
     def load(step: int) -> tuple[Rollout, ...]:
-        samples = one.rollouts.load(step)
+        samples = one.rollouts.at(step)
         ask = "aeiou" if step / 200 < LATE else "uoiea"
         return tuple(replace(s, prompt=s.prompt.translate(str.maketrans("aeiou", ask))) for s in samples)
 
     assert "generation.coherence" in concerns(read(one))
-    assert "generation.coherence" not in concerns(read(replace(one, rollouts=Rollouts(one.rollouts.steps, load))))
+    assert "generation.coherence" not in concerns(read(replace(one, rollouts=loaded(one.rollouts.steps, load))))
 
 
 def test_one_answer_to_every_prompt_is_a_loss_of_diversity() -> None:
@@ -221,10 +221,10 @@ def test_few_batches_are_too_few_or_read_by_their_own_errors(files: int) -> None
 
 def test_steps_with_few_samples_are_read_together() -> None:
     one = run(soup, {"reward/mean": flat(200)}, files=48)
-    few = replace(one, rollouts=Rollouts(one.rollouts.steps, lambda step: one.rollouts.load(step)[:4]))
+    few = replace(one, rollouts=loaded(one.rollouts.steps, lambda step: one.rollouts.at(step)[:4]))
     assert "generation.coherence" in concerns(read(few))
     calm = run(plain, {"reward/mean": flat(200)}, files=48)
-    few = replace(calm, rollouts=Rollouts(calm.rollouts.steps, lambda step: calm.rollouts.load(step)[:4]))
+    few = replace(calm, rollouts=loaded(calm.rollouts.steps, lambda step: calm.rollouts.at(step)[:4]))
     assert read(few) == ()
 
 

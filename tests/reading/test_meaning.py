@@ -13,16 +13,16 @@ import numpy as np
 import pytest
 import written
 from embedding import TRIPLES
-from written import LOOKS, THINGS, flat, run, story, view
+from written import LOOKS, THINGS, flat, loaded, run, story, view
 
 from leadline.cli import main
-from leadline.contract import as_data
 from leadline.facts import Finding
 from leadline.facts.generation import CloserMeaning
 from leadline.pipeline import read_run
 from leadline.reading import generations
 from leadline.reading.generations.meaning import ACROSS, LONGEST, WITHIN, relative_spread, spread
-from leadline.run import Rollout, Rollouts, Run
+from leadline.report.data import as_data
+from leadline.run import Rollout, Run
 from leadline.words import sentence
 
 LATE = 0.5  # of the run: from here on the policy writes something else
@@ -53,9 +53,9 @@ def meant(one: Run) -> list[Finding]:
 
 def with_prompts(one: Run, ask: Callable[[Rollout], str]) -> Run:
     def load(step: int) -> tuple[Rollout, ...]:
-        return tuple(replace(sample, prompt=ask(sample)) for sample in one.rollouts.load(step))
+        return tuple(replace(sample, prompt=ask(sample)) for sample in one.rollouts.at(step))
 
-    return replace(one, rollouts=Rollouts(one.rollouts.steps, load))
+    return replace(one, rollouts=loaded(one.rollouts.steps, load))
 
 
 def test_the_spread_is_the_mean_over_pairs_and_its_error_the_jackknife() -> None:
@@ -162,6 +162,8 @@ def test_it_moves_neither_the_verdict_nor_any_other_finding() -> None:
     assert isinstance(findings, list)
     assert [found for found in findings if found["id"] != "generation.meaning"] == bare.pop("findings")
     assert len([found for found in findings if found["id"] == "generation.meaning"]) == 2
+    measured, plain = (told["chart_data"].pop("derived") for told in (rich, bare))  # type: ignore[attr-defined]
+    assert measured.keys() - plain.keys() == {ACROSS, WITHIN}
     assert rich == bare
 
 

@@ -148,7 +148,7 @@ def test_a_change_of_prompts_is_dated_and_explains_a_fall() -> None:
         return tuple(Rollout(at, f"{a}+{b}=", str(a + b), 1.0) for a, b in numbers)
 
     kept = {at: sample(at) for at in range(10, COUNT + 1, 10)}
-    rollouts = Rollouts(tuple(kept), lambda at: kept[at])
+    rollouts = Rollouts(kept)
     read_ = reading(logged("reward/mean", step(0.8, 0.5), 0.03, 1), *STILL, rollouts=rollouts)
     change = found(read_)["reward.prompts_changed"].facts.change
     assert (change.before, change.after) == (140, 150)

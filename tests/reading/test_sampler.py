@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
+from written import loaded
+
 from leadline.reading.sampler import FILES, MEMBERS, PROMPTS, TELLING, joined, look, spread
 from leadline.run import Rollout, Rollouts
 
 
 def kept(count: int, **changes: object) -> Rollouts:
-    return Rollouts(
-        tuple(range(1, count + 1)),
+    return loaded(
+        range(1, count + 1),
         lambda step: tuple(Rollout(step, f"prompt {i}", f"text {i}", float(i)) for i in range(500)),
     )
 
@@ -45,7 +47,7 @@ def test_groups_stay_whole_and_ties_are_counted_over_all_of_them() -> None:
             for i in range(8)
         )
 
-    (batch,) = look(Rollouts((1,), load))
+    (batch,) = look(loaded((1,), load))
     assert (batch.tied, batch.mixed) == (20, 20)
     assert all(len(group) == 8 <= MEMBERS and len({one.prompt for one in group}) == 1 for group in batch.groups)
 
@@ -54,19 +56,17 @@ def test_a_prompt_alone_is_no_group_and_missing_rewards_tie_nothing() -> None:
     def load(step: int) -> tuple[Rollout, ...]:
         return (Rollout(1, "a", "x", 1.0, 0), Rollout(1, "b", "y", math.nan, 1), Rollout(1, "b", "z", math.nan, 1))
 
-    (batch,) = look(Rollouts((1,), load))
+    (batch,) = look(loaded((1,), load))
     assert (batch.tied, batch.mixed, len(batch.groups)) == (0, 0, 1)
 
 
 def test_what_is_no_text_is_left_out() -> None:
     strange = (Rollout(1, "p", None, 1.0), Rollout(1, "p", 7, 1.0), Rollout(1, None, "x", 1.0))  # type: ignore[arg-type]
-    assert look(Rollouts((1, 2), lambda step: strange if step == 1 else ())) == ()
+    assert look(Rollouts({1: strange, 2: ()})) == ()
 
 
 def test_small_batches_are_joined_and_none_is_lost() -> None:
-    small = Rollouts(
-        tuple(range(1, 12)), lambda step: tuple(Rollout(step, f"p{i}", f"t{i}", float(step)) for i in range(5))
-    )
+    small = loaded(range(1, 12), lambda step: tuple(Rollout(step, f"p{i}", f"t{i}", float(step)) for i in range(5)))
     batches = look(small)
     together = joined(batches)
     assert sum(len(batch.alone) for batch in together) == 55

@@ -18,7 +18,7 @@ def batches(texts: dict[int, list[tuple[str, float]]]) -> tuple[Batch, ...]:
         step: tuple(Rollout(step, f"prompt {n}", text, score) for n, (text, score) in enumerate(some))
         for step, some in texts.items()
     }
-    return look(Rollouts(tuple(kept), lambda step: kept[step]))
+    return look(Rollouts(kept))
 
 
 def filler(number: int) -> str:

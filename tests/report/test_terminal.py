@@ -12,22 +12,26 @@ import struct
 import subprocess
 import sys
 import termios
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES
 from rich.cells import cell_len
 
-from leadline import pipeline
+from leadline import pipeline, words
 from leadline.contract import Reading
-from leadline.facts import Finding
+from leadline.facts import Facts, Finding
 from leadline.facts.conflict import ProcessEffect
 from leadline.facts.expected import Expected, Ratio
-from leadline.judgement import Judgement
+from leadline.facts.judgement import Judgement, Reason
 from leadline.reading.conflicts import Conflict
 from leadline.reading.reward import RewardReading
-from leadline.report import terminal
+from leadline.report import markdown, notebook, terminal
 from leadline.run import Event
+from leadline.words import sentence
+from leadline.words.report import event_says
+from leadline.words.verdict import verdict_lines
 
 LOOKS = [("healthy", 30), ("healthy", 354), ("collapsed", 230), ("collapsed", 524), ("hacked", 300), ("hacked", 679)]
 SIZES = [(100, 40), (100, 39), (80, 24), (80, 23), (60, 30), (40, 12)]
@@ -78,7 +82,7 @@ def test_a_screen_is_never_too_long_or_too_wide(run: str, until: int, width: int
 def test_a_small_screen_holds_the_verdict_the_reward_and_every_serious_finding(run: str, until: int) -> None:
     shown = terminal.render(reading(run, until), width=80, height=23)
     lines = shown.splitlines()
-    says = unwrapped(reading(run, until).judgement.says)
+    says = unwrapped(verdict_lines(reading(run, until)).text)
     assert says in unwrapped(shown)
     assert lines[0].startswith("verdict")
     assert sum("┤" in line for line in lines) == 2
@@ -125,11 +129,33 @@ def test_the_heaviest_get_the_room_that_is_left() -> None:
     assert lengths[0] > lengths[-1]
 
 
-@pytest.mark.parametrize(("run", "until"), LOOKS)
-def test_no_event_is_told_twice(run: str, until: int) -> None:
-    shown = unwrapped(terminal.render(reading(run, until)))
-    for event in reading(run, until).run.events:
-        assert shown.count(event.says) <= 1
+@dataclasses.dataclass(frozen=True, slots=True)
+class Caused(Facts):
+    """Facts of a finding that an event explains."""
+
+    cause: Event
+
+
+@pytest.mark.parametrize("show", [terminal.render, markdown.render, notebook.html])
+def test_no_event_is_told_twice(show: Callable[[Reading], str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """In full by the first finding that names it, in few words by the next, and by no line of its own."""
+    monkeypatch.setitem(words.SENTENCES, "test.caused", lambda facts: f"It broke: {event_says(facts.cause)}.")
+    told, alone = Event("learning_rate", 7, "the rate rose to 3"), Event("resume", 9, "resumed at step 9")
+    one = reading("healthy", 30)
+    page = unwrapped(
+        show(
+            dataclasses.replace(
+                one,
+                run=dataclasses.replace(one.run, events=(told, alone)),
+                findings=tuple(Finding("test.caused", 0.9, "concern", facts=Caused(told)) for _ in range(2)),
+                expected=(),
+            )
+        )
+    )
+    assert page.count("It broke: the rate rose to 3.") == 1
+    assert page.count("It broke: the learning rate at step 7.") == 1
+    assert page.count("the rate rose") == 1
+    assert page.count("resumed at step 9") == 1
 
 
 def test_a_loss_that_a_finding_speaks_of_has_no_line_of_its_own() -> None:
@@ -155,12 +181,12 @@ def test_verbose_shows_everything() -> None:
     one = reading("hacked", 300)
     shown = unwrapped(terminal.render(one, verbose=True))
     for finding in one.findings:
-        assert unwrapped(finding.says) in shown
+        assert unwrapped(sentence(finding)) in shown
         assert finding.id in shown
     for expected in one.expected:
         assert unwrapped(expected.because) in shown
     for event in one.run.events:
-        assert event.says in shown
+        assert event_says(event) in shown
 
 
 def test_a_process_is_told_once_however_often_it_ran() -> None:
@@ -185,7 +211,7 @@ def test_a_word_of_a_megabyte_is_one_word_among_others() -> None:
         run=dataclasses.replace(reading("healthy", 30).run, path=long, notes=(long,), unread_keys=(long,)),
         reward=RewardReading(shape="undecided", probabilities={}, peak=None, says=long),
         findings=(Finding("test", 0.5, "critical", long),),
-        judgement=Judgement(says=long),
+        judgement=Judgement(reason=Reason("no_numbers", points=3, key=long)),
     )
     lines = terminal.render(one).splitlines()
     assert len(lines) <= 40

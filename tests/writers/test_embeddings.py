@@ -13,8 +13,9 @@ from writers.launch import run_program
 from written import flat, named, run, view
 
 import leadline
+from leadline.embeddings import load_embedder
 from leadline.reading import generations
-from leadline.reading.generations.embedder import Embedder, load_embedder
+from leadline.reading.generations.embedder import Embedder
 
 HACKED = Path(leadline.__file__).parent / "examples" / "hacked"
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ...curve.bins import LEAST
 from ...facts import BAR, Evidence, Finding
 from ...facts.generation import LengthChange
+from ...questions.level import steps_seen
 from ...questions.level_now import last_step_before, level_now
 from ...questions.net_change import net_change, sudden_step
-from ...questions.paths import span_of
 from ...run import Rollout, Series
 from ..reward import HEADLINE
 from ..sampler import Batch
@@ -62,7 +62,7 @@ def read(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
         seen.early,
         seen.late,
     )
-    evidence = [Evidence(curve.metric, *span_of(curve))]
+    evidence = [Evidence(curve.metric, *steps_seen(curve))]
     if batches:
         shown = middling(batches)
         evidence.append(Evidence("rollouts", batches[0].step, batches[-1].step, samples=shown))

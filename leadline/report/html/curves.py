@@ -7,14 +7,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...contract import Reading
-from ...portrait import Band, Portrait
-from ...reading.kl_and_reward.distance import distance
-from ...reading.reward import HEADLINE
-from ...run import Series
+from ...contract import Band, Reading, Series
+from ...facts.chart import Chart, ChartId, KlPath
+from ...words.report import CHARTS, EXPLAINED, chart_is_empty, chart_title, loss_says, reward_says
 from .. import palette
 from ..numbers import short, thin
-from ..pictures import KL
 from . import text
 
 Data = dict[str, object]
@@ -22,9 +19,8 @@ Data = dict[str, object]
 ROOM = 140_000  # points of all series together: some 1.5 MB
 MOST = 4_000  # points of one series: four a column of a wide screen
 LEAST = 60  # points of one series, however many there are
-VARIETY, STRANGE = "text/variety", "text/strange_share"
-LOSSES = ("loss/policy", "loss/total")  # the first that is logged is shown
-NO_SAMPLES = "No samples were found beside the log"
+WIDE: tuple[ChartId, ...] = ("reward", "judged", "kl")
+NOTHING_LOGGED = tuple(Chart(chart) for chart in CHARTS)  # of a run that holds nothing to draw
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,22 +61,17 @@ class Curves:
 
     @classmethod
     def of(cls, reading: Reading) -> Curves:
-        portrait = reading.portrait
-        names = set() if portrait is None else {name for name, one in portrait.series.items() if one.finite.any()}
-        chosen = _panels(reading, names)
-        called = _called(() if portrait is None else portrait.series)
-        curves = cls(called, [one.data(called) for one in chosen])
-        if portrait is None:
-            return curves
-        room = int(np.clip(ROOM // max(len(portrait.series), 1), LEAST, MOST))
+        data = reading.chart_data
+        called = _called(data.series)
+        curves = cls(called, [panel.data(called) for panel in _panels(reading)])
+        room = int(np.clip(ROOM // max(len(data.series), 1), LEAST, MOST))
         clocks: dict[bytes, int] = {}
-        for series in portrait.series.values():
+        for series in data.series.values():
             if series.points:
                 curves.series[called[series.name]] = curves._drawn(series, room, clocks)
-        bands = {name: portrait.band(name) for one in chosen for name in one.names}
-        curves.bands = {called[name]: _band(band) for name, band in bands.items() if band is not None}
-        curves.span = _span(reading, bands.values())
-        curves.path = _path(portrait, bands.get(HEADLINE))
+        curves.bands = {called[name]: _band(band) for name, band in data.bands.items()}
+        curves.span = _span(reading, data.bands.values())
+        curves.path = _path(data.kl_path)
         return curves
 
     def _drawn(self, series: Series, room: int, clocks: dict[bytes, int]) -> Data:
@@ -112,71 +103,28 @@ def _called(names: Iterable[str]) -> dict[str, str]:
     return called
 
 
-def _panels(reading: Reading, names: set[str]) -> tuple[Panel, ...]:
+def _panels(reading: Reading) -> tuple[Panel, ...]:
     """The charts in the order to look at them; the rest is shown on demand."""
-    reward, loss, judged = reading.reward, reading.policy_loss, reading.judgement.judged
-    held_out = [one.name for one in reward.others if one.name.startswith("eval/")]
-    shown = [name for name in (HEADLINE, *held_out[:2]) if name in names]
-    kept = bool(reading.portrait is not None and reading.portrait.run.rollouts)
-    few = "Samples of too few steps were found to follow this over time." if kept else f"{NO_SAMPLES}."
-    panels = [
+    data, loss = reading.chart_data, reading.policy_loss
+    says = {
+        "reward": reward_says(reading),
+        "kl": reading.kl_reward.says,
+        "loss": loss_says(reading) if loss.informative else "",
+        **EXPLAINED,
+    }
+    return tuple(
         Panel(
-            "reward",
-            "Reward and held-out reward" if len(shown) > 1 or HEADLINE not in shown else "Reward",
-            tuple(shown),
-            f"{reward.shape}: {reward.says}" if reward.says else reward.shape,
-            "No reward was found among what was logged.",
-            wide=True,
-        ),
-        *_apart(judged, shown, names),
-        Panel(
-            "kl",
-            "KL to the reference",
-            _first(KL, names),
-            reading.kl_reward.says,
-            "KL to the reference was not logged: drift has to be read from entropy, length and the text.",
-            wide=True,
-        ),
-        Panel(
-            "loss",
-            "Policy loss",
-            _first(LOSSES, names),
-            "" if not loss.informative else f"{loss.pattern.replace('_', ' ')}: {loss.why}",
-            "No policy loss was logged.",
-            silent="" if loss.informative else loss.why,
-        ),
-        Panel("grad_norm", "Gradient norm", _first(("grad_norm",), names), "", "The gradient norm was not logged."),
-        Panel(
-            "length", "Response length", _first(("len/response_mean",), names), "", "Response length was not logged."
-        ),
-        Panel("entropy", "Entropy", _first(("entropy",), names), "", "The entropy of the policy was not logged."),
-        Panel(
-            "diversity",
-            "Diversity of the samples",
-            _first((VARIETY,), names),
-            "Different n-grams in an equal amount of text, as a share of what the run's first samples had.",
-            few,
-        ),
-        Panel(
-            "coherence",
-            "Strange text in the samples",
-            _first((STRANGE,), names),
-            "Share of the samples' text that a model of the run's own early samples finds strange.",
-            few,
-        ),
-    ]
-    return tuple(panels)
-
-
-def _apart(judged: str | None, shown: list[str], names: set[str]) -> list[Panel]:
-    """A panel of its own for the series that was judged, where none shows it yet."""
-    if judged is None or judged in shown or judged not in names:
-        return []
-    return [Panel("judged", "What the verdict rests on", (judged,), wide=True)]
-
-
-def _first(wanted: Iterable[str], names: set[str]) -> tuple[str, ...]:
-    return next(((name,) for name in wanted if name in names), ())
+            chart.id,
+            chart_title(data, chart.id),
+            chart.series,
+            says.get(chart.id, ""),
+            chart_is_empty(data, chart.id),
+            wide=chart.id in WIDE,
+            silent=loss.why if chart.id == "loss" and not loss.informative else "",
+        )
+        for chart in data.charts or NOTHING_LOGGED
+        if chart.series or chart.id != "judged"  # shown where no other panel shows it
+    )
 
 
 def _band(band: Band) -> Data:
@@ -189,28 +137,21 @@ def _band(band: Band) -> Data:
     }
 
 
-def _span(reading: Reading, bands: Iterable[Band | None]) -> tuple[float, float] | None:
+def _span(reading: Reading, bands: Iterable[Band]) -> tuple[float, float] | None:
     first, last = reading.run.first_step, reading.run.last_step
     if first is None or last is None:
         return None
-    end = max((float(band.steps[-1]) for band in bands if band is not None), default=float(last))
+    end = max((float(band.steps[-1]) for band in bands), default=float(last))
     return float(first), max(float(last), end)
 
 
-def _path(portrait: Portrait, reward: Band | None) -> Data | None:
-    """Reward against the distance from the reference, sqrt(KL), at the steps of the reward's curve."""
-    curve = distance(portrait.view)
-    if curve is None or reward is None or len(curve.grid) < 2:
+def _path(path: KlPath | None) -> Data | None:
+    """Reward against the distance from the reference."""
+    if path is None:
         return None
-    away = Band.of(curve)
-    steps = reward.steps[: reward.now + 1]
-    steps = steps[(steps >= away.steps[0]) & (steps <= away.steps[away.now])]
-    if len(steps) < 2:
-        return None
-    kl = np.interp(steps, away.steps, away.middle)
     return {
-        "steps": short(steps),
-        "distance": short(np.sqrt(np.maximum(kl, 0.0))),
-        "kl": short(kl),
-        "reward": short(np.interp(steps, reward.steps, reward.middle)),
+        "steps": short(path.steps),
+        "distance": short(path.distance),
+        "kl": short(path.kl),
+        "reward": short(path.reward),
     }

@@ -8,21 +8,23 @@ import orjson
 
 from ..plain import line, name, printable
 
-__all__ = ["embedded", "line", "lines", "name"]
+__all__ = ["cut", "embedded", "line", "name", "shown"]
 
 OBEYED = re.compile("[<>&\x7f-\x9f\u2028\u2029]")  # what ends a script, opens a tag, or commands a terminal
 
 
-def lines(text: str, most: int) -> tuple[str, int]:
-    """A text that keeps its lines, and how many of its characters had to be left out in the middle."""
+def shown(text: str) -> str:
+    """A text of several lines, with every character that could be obeyed written as its escape."""
+    return "\n".join("\t".join(map(printable, row.split("\t"))) for row in text.split("\n"))
+
+
+def cut(text: str, most: int) -> tuple[str, int]:
+    """The same for a text that may be too long, and how many of its characters had to be left out in the middle."""
     left_out = max(len(text) - most, 0)
     if left_out:
         head = most * 2 // 3
         text = text[:head] + "\n\u22ee\n" + text[-(most - head) :]
-    shown = "\n".join(
-        "\t".join(printable(part) for part in row.split("\t")) for row in text.replace("\r\n", "\n").split("\n")
-    )
-    return shown, left_out
+    return shown(text.replace("\r\n", "\n")), left_out
 
 
 def embedded(data: object) -> str:

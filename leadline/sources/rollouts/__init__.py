@@ -6,18 +6,18 @@ what is larger is sampled at the same places each time (docs/decisions/0007).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 from ...errors import LeadlineError
-from ...run import Rollout, Rollouts
+from ...run import Rollout, Rollouts, Run, Samples
 from . import areal, generic, nemo_rl, open_instruct, prime_rl, roll, skyrl, tinker, trl, verl
 from .sample import Found, Raw
 from .sampling import MOST, spread
 
-__all__ = ["FORMATS", "Format", "Found", "Kept", "find", "kept_in"]
+__all__ = ["FORMATS", "Format", "Found", "Kept", "find", "kept_in", "read_samples"]
 
 
 class Format(Protocol):
@@ -39,7 +39,7 @@ FORMATS: tuple[Format, ...] = (trl, nemo_rl, skyrl, prime_rl, roll, tinker, open
 class Kept:
     """The samples of a run, the format they are kept in, and what a user should know about them."""
 
-    rollouts: Rollouts
+    rollouts: Samples
     format: str | None = None
     notes: tuple[str, ...] = ()
 
@@ -54,14 +54,14 @@ def find(files: Sequence[Path]) -> Kept:
         found = form.index(files)
         notes += found.notes
         if found.training:
-            return Kept(_lazy(form, found.training), form.NAME, tuple(notes))
+            return Kept(SampleFiles(form, found.training), form.NAME, tuple(notes))
         if found.evaluation and held_out is None:
             held_out = form, found
     if held_out is None:
         return Kept(Rollouts(), notes=tuple(notes))
     form, found = held_out
     notes.append("the samples kept are those of evaluations; none of training were found")
-    return Kept(_lazy(form, found.evaluation), form.NAME, tuple(notes))
+    return Kept(SampleFiles(form, found.evaluation), form.NAME, tuple(notes))
 
 
 def kept_in(file: Path) -> Kept | None:
@@ -76,21 +76,36 @@ def kept_in(file: Path) -> Kept | None:
         return None
 
 
-def _lazy(form: Format, places: Mapping[int, Sequence[object]]) -> Rollouts:
-    return Rollouts(tuple(sorted(places)), _loader(form, places))
+@dataclass(frozen=True, slots=True, eq=False)
+class SampleFiles:
+    """Samples that are still in their files: `at` reads those of one step."""
 
+    form: Format
+    places: Mapping[int, Sequence[object]]  # by step
 
-def _loader(form: Format, places: Mapping[int, Sequence[object]]) -> Callable[[int], tuple[Rollout, ...]]:
-    def load(step: int) -> tuple[Rollout, ...]:
+    @property
+    def steps(self) -> tuple[int, ...]:
+        return tuple(sorted(self.places))
+
+    def at(self, step: int) -> tuple[Rollout, ...]:
         raws: list[Raw] = []
-        for place in spread(places[step], MOST):
+        for place in spread(self.places.get(step, ()), MOST):
             try:
-                raws.extend(form.read(place, step))
+                raws.extend(self.form.read(place, step))
             except OSError:
                 continue  # gone since it was found: a step without samples
         return grouped(step, raws)
 
-    return load
+    def until(self, step: int) -> SampleFiles:
+        return SampleFiles(self.form, {kept: places for kept, places in self.places.items() if kept <= step})
+
+    def __bool__(self) -> bool:
+        return bool(self.places)
+
+
+def read_samples(run: Run, steps: Sequence[int]) -> Run:
+    """The run with the samples of these steps in memory and none in files: nothing that reads it opens one."""
+    return replace(run, rollouts=Rollouts({step: run.rollouts.at(step) for step in steps}))
 
 
 def grouped(step: int, raws: Sequence[Raw]) -> tuple[Rollout, ...]:

@@ -79,10 +79,9 @@ def test_ten_thousand_steps_of_forty_series_open(wide: str, show: Show) -> None:
 
 def test_hovering_tells_the_values_of_that_step_on_every_chart(show: Show, readings: Readings) -> None:
     reading = readings("collapsed")
-    assert reading.portrait is not None
     opened = show(reading)
     step = hover(opened, "reward", 0.25)
-    series = reading.portrait.series["reward/mean"]
+    series = reading.chart_data.series["reward/mean"]
     value = float(series.values[int(np.argmin(np.abs(series.steps - step)))])
     said = opened.page.locator("#panel-reward .legend .value").first.inner_text()
     assert float(said.split()[0]) == pytest.approx(value, rel=1e-3)
@@ -140,8 +139,7 @@ def test_the_link_of_a_series_shown_on_demand_draws_it(show: Show, readings: Rea
 
 def test_the_samples_viewer_switches_steps(show: Show, readings: Readings) -> None:
     reading = readings("hacked")
-    assert reading.portrait is not None
-    batches = reading.portrait.batches
+    batches = reading.chart_data.samples.steps
     opened = show(reading)
     left, right = (opened.page.locator("#samples .column").nth(place) for place in range(2))
     assert f"step {batches[0].step}," in left.locator("h3").inner_text()

@@ -140,7 +140,7 @@ def test_long_samples_stay_within_their_room(character: str) -> None:
     def load(step: int) -> tuple[Rollout, ...]:
         return tuple(Rollout(step, f"{n} {character * 3000}", character * 6000, float(n)) for n in range(12))
 
-    run = Run("long", "own", rollouts=Rollouts(tuple(range(1, 101)), load))
+    run = Run("long", "own", rollouts=Rollouts({step: load(step) for step in range(1, 101)}))
     data = data_of(html.render(pipeline.read_run(run)))
     assert len(data["samples"]["steps"]) == 48  # type: ignore[index]
     assert 200_000 < len(embedded(data["samples"]).encode()) < 1_100_000
@@ -204,7 +204,7 @@ def test_only_a_run_at_its_planned_end_is_said_to_be_there(planned: int, over: b
     reading = pipeline.read(root / "leadline" / "examples" / "healthy", budget=planned)
     verdict = data_of(html.render(reading))["verdict"]
     assert isinstance(verdict, dict)
-    assert verdict["over"] == over == ("The plan is at its end." in reading.judgement.says)
+    assert verdict["over"] == over == (reading.judgement.horizon is not None and reading.judgement.horizon.elapsed == 1)
     assert (verdict["pays"] is None) == over
 
 

@@ -17,7 +17,7 @@ def closed(*_: object, **__: object) -> None:
 socket.socket.connect = closed  # type: ignore[assignment, method-assign]
 socket.getaddrinfo = closed  # type: ignore[assignment]
 
-from leadline.reading.generations.embedder import load_embedder  # noqa: E402 - only once the network is closed
+from leadline.embeddings import load_embedder  # noqa: E402 - only once the network is closed
 
 TEXTS = [
     "a dog runs in the park",

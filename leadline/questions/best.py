@@ -1,4 +1,5 @@
-"""Which checkpoint is worth most: by posterior mean, discounted by the witnesses, never the luckiest point."""
+"""Which of these steps is worth most: by posterior mean, discounted where the score is not to be believed, never the
+luckiest point."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..curve import Curve
 from ..curve.curve import TIE
-from ..run import Checkpoint, Series
+from ..run import Series
 
 Floats = NDArray[np.float64]
 
@@ -53,17 +54,17 @@ class Ranking:
 
 
 def rank(
-    curve: Curve, series: Series, steps: Sequence[int], *, plan: float, scale: float, p_proxy: float, onset: int | None
+    curve: Curve, series: Series, steps: Sequence[int], *, plan: float, scale: float, p_gamed: float, onset: int | None
 ) -> Ranking:
-    """The worth of each step: what the paths and a local fit say of its level, and where witnesses speak against the
+    """The worth of each step: what the paths and a local fit say of its level, and where evidence speaks against the
     reward, with their probability, a value that has been lost evenly from their onset until now."""
     places = np.asarray(steps, dtype=np.float64)
     seen = np.clip(places, curve.grid[0], curve.grid[curve.now])  # a checkpoint may be newer than the last score
     levels = _levels(curve, seen)
     if scale > 0:  # in a series that never moved, rounding must not choose
         levels = levels + LOCAL * (local_fit(series, seen, WINDOW * plan) - levels.mean(axis=0))
-    if onset is not None and p_proxy > 0:
-        levels = _discounted(levels, places, float(onset), float(curve.grid[curve.now]), p_proxy, scale)
+    if onset is not None and p_gamed > 0:
+        levels = _discounted(levels, places, float(onset), float(curve.grid[curve.now]), p_gamed, scale)
     return Ranking(np.asarray(steps, dtype=np.int64), levels)
 
 
@@ -83,13 +84,6 @@ def _discounted(levels: Floats, steps: Floats, onset: float, now: float, p: floa
     if_true = np.minimum(levels, levels[:, start : start + 1] - gone)
     mixed: Floats = np.where(steps > onset, (1 - p) * levels + p * if_true, levels)
     return mixed
-
-
-def on_disk(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
-    """Those that can be loaded, or about which nothing speaks against it; one a step, known to be whole if one is."""
-    whole_last = sorted(checkpoints, key=lambda one: one.complete is True)
-    usable = {one.step: one for one in whole_last if one.complete is not False}
-    return tuple(usable[step] for step in sorted(usable))
 
 
 def local_fit(series: Series, places: Floats, width: float) -> Floats:

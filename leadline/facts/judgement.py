@@ -1,0 +1,113 @@
+"""What is decided about going on, and what that rests on: data only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Verdict = Literal["continue", "stop", "roll_back", "undecided", "finished"]
+ReasonKind = Literal[
+    "no_reward",  # no training reward among what was logged
+    "no_numbers",  # the reward was logged, but no value is a number
+    "too_few",  # not enough points yet
+    "lost_numbers",  # its last values are no numbers
+    "gamed",  # the score no longer says what the policy is worth
+    "changed_in_kind",  # the answers changed in kind and the rise is that change: a person has to look
+    "fallen",  # value that was there is gone
+    "no_signal",  # nothing can be learned any more
+    "ceiling",  # the score is as high as it can get
+    "no_trend",  # nothing has moved so far
+    "rising",  # it rises
+    "flat",  # it has plateaued
+]
+Ending = Literal["plan", "trainer", "silent"]  # the plan was reached, the trainer said so, the log has long been still
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """Why, as numbers; each kind fills those that belong to it."""
+
+    kind: ReasonKind
+    p: float | None = None
+    since_step: int | None = None
+    start: float | None = None  # level it began at
+    high: float | None = None  # level it fell from, or the ceiling
+    level: float | None = None  # level now
+    points: int | None = None  # logged so far
+    more_points: int | None = None  # needed before anything can be told
+    key: str | None = None  # of the series, as logged
+    candidates: tuple[str, ...] = ()  # keys that may be the reward
+    findings: tuple[str, ...] = ()  # ids of those it rests on
+
+
+@dataclass(frozen=True, slots=True)
+class Upside:
+    """The gain still to come within the plan, in units of the judged series; a fall counts as no gain."""
+
+    mean: float | None = None
+    p10: float | None = None
+    p90: float | None = None
+    worth_having: float | None = None  # a smaller gain is not worth the rest of the plan, or could not be told
+
+
+@dataclass(frozen=True, slots=True)
+class Risk:
+    """What going on may cost."""
+
+    p_worse: float | None = None  # that the end is clearly worse than now
+    mean_loss: float | None = None  # in units of the judged series; a gain counts as no loss
+
+
+@dataclass(frozen=True, slots=True)
+class Horizon:
+    """The time the judgement speaks about."""
+
+    elapsed: float  # share of the plan
+    end_step: int  # up to which going on is judged
+    planned: bool  # a plan is known; else going on as long again is judged
+    gpu_hours: float | None = None  # that the rest would cost, where that is known
+
+
+@dataclass(frozen=True, slots=True)
+class BestCheckpoint:
+    """The step to keep."""
+
+    step: int
+    p_best: float
+    path: str | None
+    complete: bool | None
+    also_evaluate: tuple[int, ...] = ()
+    wanted_step: int | None = None  # a better step of which nothing was kept
+    cost: float | None = None  # how much better that step was
+    partial_only: bool = False  # there are checkpoints, but none that is complete
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What one would have to see to say something else."""
+
+    kind: Literal["rise", "no_rise", "samples_hold_up"]
+    turns_to: Verdict
+    series: str | None = None
+    level: float | None = None
+    by_step: int | None = None
+    after_step: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether to go on, and what that rests on."""
+
+    verdict: Verdict = "undecided"
+    reason: Reason = field(default_factory=lambda: Reason("no_reward"))
+    p_continue_pays: float | None = None
+    upside: Upside = field(default_factory=Upside)
+    risk: Risk = field(default_factory=Risk)
+    horizon: Horizon | None = None
+    ended: Ending | None = None  # why the run is finished, where it is
+    best_checkpoint: BestCheckpoint | None = None
+    because: tuple[str, ...] = ()  # ids of the findings it rests on
+    would_change: tuple[Condition, ...] = ()
+    next_look_step: int | None = None
+    judged: str | None = None  # canonical name of the series that was judged
+    expected_utility: float | None = None  # mean gain less the price of the rest, in shares of the run's own range

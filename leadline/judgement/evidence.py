@@ -1,0 +1,105 @@
+"""What findings mean for the question of going on: one table, and one weighing of all of them.
+
+A finding is evidence with a probability. It can mean one of three things:
+
+* `gamed`: since its onset the score no longer says what the policy is worth. A gain to come is then no gain, and a
+  checkpoint after the onset is no longer worth its score.
+* `no_signal`: nothing can be learned any more, so no gain can come.
+* `lost`: value that was there is gone. The curve of the reward shows how much, so nothing is discounted; but what was
+  lost needs no long plateau to be believed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ..facts import Finding
+
+Meaning = Literal["gamed", "no_signal", "lost"]
+
+SERIOUS = ("concern", "critical")  # a note is no evidence against a run
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """What a finding means for the judgement."""
+
+    meaning: Meaning
+    alone: bool = True  # counts without a second one
+    derived: bool = False  # made from the others: it is no second one, and counts only with one of them
+
+
+WEIGHTS: dict[str, Weight] = {
+    # The text decays: different prompts get the same answer.
+    "generation.diversity": Weight("gamed"),
+    # The text has left what the run wrote at first: decay, or a policy that improves its style.
+    "generation.coherence": Weight("gamed", alone=False),
+    # Reward rose while the text was lost: says no more than the two above.
+    "generation.shortcut": Weight("gamed", derived=True),
+    # Truncated answers may be getting better all the same; where they are not, the judged score shows it.
+    "generation.truncation": Weight("gamed", alone=False),
+    # The policy wanders and nothing came of it; the reading asks for half of the plan before it says so.
+    "kl.drift_without_benefit": Weight("gamed"),
+    # More KL, no more held-out score: the part beyond the frontier is not progress.
+    "kl.over_optimisation": Weight("gamed", alone=False),
+    # Training reward up, held-out down. Where the held-out score is judged its own paths say it too.
+    "signal.train_eval_gap": Weight("gamed"),
+    # Every advantage is zero.
+    "signal.no_learning_signal": Weight("no_signal"),
+    # Reward fell, and KL rose with it.
+    "kl.destructive": Weight("lost"),
+    "reward.declining": Weight("lost"),
+    "reward.peaked": Weight("lost"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What the findings say together."""
+
+    p_gamed: float = 0.0  # that the score no longer says what the policy is worth
+    onset: int | None = None  # step since when: the earliest that a counted finding names
+    p_no_signal: float = 0.0
+    no_signal_since: int | None = None
+    p_lost: float = 0.0
+    counted: tuple[Finding, ...] = ()
+
+    @property
+    def against_the_score(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.counted if WEIGHTS[finding.id].meaning == "gamed")
+
+    @property
+    def p_no_gain(self) -> float:
+        """That no gain can come of going on, whatever the score does."""
+        return 1 - (1 - self.p_gamed) * (1 - self.p_no_signal)
+
+
+def weigh(findings: Sequence[Finding]) -> Evidence:
+    """All serious findings that the table knows, together. Findings about one decay are not independent, so the surest
+    speaks for all."""
+    known = [(found, WEIGHTS[found.id]) for found in findings if found.id in WEIGHTS and found.severity in SERIOUS]
+    gamed = [(found, weight) for found, weight in known if weight.meaning == "gamed"]
+    first_hand = [(found, weight) for found, weight in gamed if not weight.derived]
+    seconded = len({found.id for found, _ in first_hand}) > 1
+    counted = [found for found, weight in first_hand if weight.alone or seconded]
+    counted += [found for found, weight in gamed if weight.derived and counted]
+    no_signal = [found for found, weight in known if weight.meaning == "no_signal"]
+    lost = [found for found, weight in known if weight.meaning == "lost"]
+    return Evidence(
+        _surest(counted),
+        _earliest(counted),
+        _surest(no_signal),
+        _earliest(no_signal),
+        _surest(lost),
+        (*counted, *no_signal, *lost),
+    )
+
+
+def _surest(findings: Sequence[Finding]) -> float:
+    return max((found.p for found in findings), default=0.0)
+
+
+def _earliest(findings: Sequence[Finding]) -> int | None:
+    return min((found.since_step for found in findings if found.since_step is not None), default=None)

@@ -1,0 +1,120 @@
+"""What reports draw of a run: which series stand in which chart, their bands, and what goes with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+import numpy as np
+
+from ..facts.chart import Band, Chart, ChartData, ChartId, KlPath, MachineByStep, Neighbour, PhaseSeconds
+from ..questions.band import band_of
+from ..run import Run
+from .conflicts import Conflict
+from .kl_and_reward.distance import distance
+from .resources.by_step import power_by_step
+from .resources.phases import Spent, time_spent
+from .reward import HEADLINE
+from .shown_samples import shown_samples
+from .view import View
+from .wall_clock import step_times
+
+Wanted = Literal["main", "all"]
+
+HELD_OUT = 2  # held-out scores in the chart of the reward
+PHASES = 7  # phases that are told apart; the rest is put together
+MAIN: tuple[ChartId, ...] = ("reward", "kl")  # what every report draws
+# The first of these that holds a number is what the chart shows.
+SERIES: dict[ChartId, tuple[str, ...]] = {
+    "kl": ("kl/ref", "kl/ref_seq_sum"),
+    "loss": ("loss/policy", "loss/total"),
+    "grad_norm": ("grad_norm",),
+    "length": ("len/response_mean",),
+    "entropy": ("entropy",),
+    "diversity": ("text/variety",),
+    "coherence": ("text/strange_share",),
+}
+
+
+def chart_data(
+    view: View, *, held_out: Sequence[str], judged: str | None, conflicts: Sequence[Conflict], wanted: Wanted
+) -> ChartData:
+    """What there is to draw. `held_out` are the held-out scores by their place, `judged` the series that the verdict
+    rests on. "main": reward, held-out reward and KL alone, for a screen or an alert."""
+    series = {found.name: found for found in (*view.run.unread, *view.derived, *view.run.series)}
+    numbers = {name for name, found in series.items() if found.finite.any()}
+    charts = _charts(numbers, held_out, judged)
+    drawn = [name for chart in charts if wanted == "all" or chart.id in MAIN for name in chart.series]
+    bands = {name: band for name in drawn if (band := band_for(view, name)) is not None}
+    derived = tuple(found.name for found in view.derived)
+    if wanted == "main":
+        return ChartData(charts, bands, series=series, derived=derived)
+    return ChartData(
+        charts,
+        bands,
+        _kl_path(view, bands.get(HEADLINE)),
+        shown_samples(view),
+        _machine(view.run),
+        _neighbours(view.run, conflicts),
+        series,
+        derived,
+    )
+
+
+def band_for(view: View, name: str) -> Band | None:
+    """The band of any series of the run by name; None where it holds too little to fit."""
+    curve = view.curve_of(name)
+    return None if curve is None else band_of(curve)
+
+
+def _charts(numbers: set[str], held_out: Sequence[str], judged: str | None) -> tuple[Chart, ...]:
+    """The charts in the order to look at them."""
+    ranked = sorted((name for name in held_out if name in numbers), key=lambda name: name != judged)
+    reward = (*(name for name in (HEADLINE,) if name in numbers), *ranked[:HELD_OUT])
+    apart = (judged,) if judged is not None and judged in numbers and judged not in reward else ()
+    others = (Chart(chart, _first(names, numbers)) for chart, names in SERIES.items())
+    return (Chart("reward", reward), Chart("judged", apart), *others)
+
+
+def _first(wanted: Iterable[str], numbers: set[str]) -> tuple[str, ...]:
+    return next(((name,) for name in wanted if name in numbers), ())
+
+
+def _kl_path(view: View, reward: Band | None) -> KlPath | None:
+    curve = distance(view)
+    away = None if curve is None else band_of(curve)
+    if away is None or reward is None:
+        return None
+    steps = reward.steps[: reward.now + 1]
+    steps = steps[(steps >= away.steps[0]) & (steps <= away.steps[away.now])]
+    if len(steps) < 2:
+        return None
+    kl = np.interp(steps, away.steps, away.middle)
+    return KlPath(steps, kl, np.sqrt(np.maximum(kl, 0.0)), np.interp(steps, reward.steps, reward.middle))
+
+
+def _machine(run: Run) -> MachineByStep:
+    spent, whole = time_spent(run)
+    if whole is None:  # nothing is told apart; a whole step may still be timed
+        logged = run.get("time/step")
+        whole = None if logged is None else Spent(logged.steps, logged.values)
+    power = power_by_step(run)
+    made = MachineByStep() if power is None else MachineByStep(power_steps=power.steps, power_w=power.values)
+    if whole is None:
+        return made
+    ranked = sorted(spent, key=lambda name: (-float(spent[name].values.sum()), name))
+    phases = [PhaseSeconds(name, spent[name].at(whole.steps)) for name in ranked[:PHASES]]
+    if ranked[PHASES:]:
+        rest = np.sum([spent[name].at(whole.steps) for name in ranked[PHASES:]], axis=0)
+        phases.append(PhaseSeconds(None, rest))
+    return MachineByStep(whole.steps, whole.values, tuple(phases), made.power_steps, made.power_w)
+
+
+def _neighbours(run: Run, conflicts: Sequence[Conflict]) -> tuple[Neighbour, ...]:
+    times = step_times(run)
+    if times is None:
+        return ()
+    return tuple(
+        Neighbour(found.process, found.effect, found.p, times.step_at(found.first_wall), times.step_at(found.last_wall))
+        for found in conflicts
+    )

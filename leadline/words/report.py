@@ -1,0 +1,217 @@
+"""Words that several report formats share: what was read, what the curves do, what is empty and why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..contract import ChartData, Reading, RunSummary
+from ..facts import Mentioned
+from ..facts.chart import ChartId, Contrast
+from ..run import Event
+from .numbers import counted, number, percent
+from .verdict import would_change as condition_says
+
+NAMED = 6  # names a line of a short text can hold
+LONGEST_NAME = 120  # characters
+
+NOTHING_LOGGED = "nothing was logged up to this step"
+CHARTS: dict[ChartId, str] = {
+    "reward": "Reward",
+    "judged": "What the verdict rests on",
+    "kl": "KL to the reference",
+    "loss": "Policy loss",
+    "grad_norm": "Gradient norm",
+    "length": "Response length",
+    "entropy": "Entropy",
+    "diversity": "Diversity of the samples",
+    "coherence": "Strange text in the samples",
+}
+REWARDS = "Reward and held-out reward"
+SMALL_PHASES = "other phases"
+TO_THE_REFERENCE = "to the reference"
+EMPTY: dict[ChartId, str] = {
+    "reward": "No reward was found among what was logged.",
+    "kl": "KL to the reference was not logged: drift has to be read from entropy, length and the text.",
+    "loss": "No policy loss was logged.",
+    "grad_norm": "The gradient norm was not logged.",
+    "length": "Response length was not logged.",
+    "entropy": "The entropy of the policy was not logged.",
+}
+EXPLAINED: dict[ChartId, str] = {
+    "diversity": "Different n-grams in an equal amount of text, relative to the run's first samples.",
+    "coherence": "Share of the text that a model of the run's own early samples finds strange.",
+}
+NO_SAMPLES = {
+    "not kept": "No samples were found beside the log, so the generated text could not be checked.",
+    "without text": "The samples that were found hold no text.",
+}
+TOO_FEW_SAMPLES = "Samples of too few steps were found to follow this over time."
+FOLDED = "Normal here, events, what was missing"
+UNKNOWN_FRAMEWORK = "unknown framework"
+NOT_RECOGNISED = "not recognised"
+NOT_TOLD = "not told"
+ABOUT_THE_READING = "About this reading"
+READY, NOT_READY = "ready to read runs", "not ready: see what is missing above"
+HOW_TO_MAP = "; --map NAME=KEY says what one is"
+
+
+def past_the_plan(last_step: int, planned: int) -> str:
+    return f"the run is at step {last_step}, past the {planned} steps that were planned"
+
+
+def what_was_read(run: RunSummary) -> tuple[str, ...]:
+    """Who wrote the log, how far it goes, how much is in it."""
+    who = run.framework or UNKNOWN_FRAMEWORK
+    if run.algorithm and not who.endswith(f"-{run.algorithm}"):
+        who += f" ({run.algorithm})"
+    plan = f" of {run.planned_steps} planned" if run.planned_steps is not None else ""
+    return who, steps(run.first_step, run.last_step) + plan, counted(len(run.signals), "signal")
+
+
+def steps(first: int | None, last: int | None) -> str:
+    return "no step" if last is None else f"steps {first} to {last}"
+
+
+def settings(run: RunSummary) -> tuple[tuple[str, str], ...]:
+    """What is known of the run before its first reading, by name."""
+    known = run.settings
+    told = (
+        ("KL coefficient", known.kl_coefficient),
+        ("Group size", known.group_size),
+        ("Updates per batch", known.updates_per_batch),
+        ("Learning rate", known.learning_rate),
+        ("Length cap", known.length_cap),
+    )
+    return (
+        ("Path", run.path),
+        ("Framework", run.framework or NOT_RECOGNISED),
+        ("Algorithm", run.algorithm or NOT_TOLD),
+        ("Steps", "none" if run.last_step is None else f"{run.first_step} to {run.last_step}"),
+        ("Planned steps", NOT_TOLD if run.planned_steps is None else str(run.planned_steps)),
+        ("Points", str(run.points)),
+        *((name, number(value)) for name, value in told if value is not None),
+    )
+
+
+def several(names: Sequence[str], most: int = NAMED) -> str:
+    """The first few names, each of a length that a line can hold, and how many there are besides."""
+    return ", ".join(map(_cut, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _cut(name: str) -> str:
+    half = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half + 1 :]}"
+
+
+def written_twice(rows: int) -> str:
+    return f"{rows} rows of steps that were written before"
+
+
+def last_checkpoint(name: str) -> str:
+    return f"{name} is the last"
+
+
+def left_out(count: int) -> str:
+    """How many items of a list are not shown."""
+    return f"{count} more"
+
+
+def left_out_of_screen(counts: dict[str, int]) -> str:
+    """What did not fit on a screen, by what it is called."""
+    said = (f"{count} normal" if what == "normal" else counted(count, what) for what, count in counts.items())
+    return f"{', '.join(said)}: --verbose shows all"
+
+
+def would_change(reading: Reading) -> str:
+    """What would turn the verdict, and when to look again; empty where there is neither."""
+    step = reading.judgement.next_look_step
+    changes = [condition_says(condition) for condition in reading.judgement.would_change]
+    said = f"What would change this: {'; '.join(changes)}." if changes else ""
+    return f"{said} {'' if step is None else f'Look again at step {step}.'}".strip()
+
+
+def missing_list(names: Sequence[str]) -> str:
+    return f"Missing: {', '.join(names)}."
+
+
+def unread_list(names: str) -> str:
+    return f"Not understood: {names}."
+
+
+def curves_say(reading: Reading) -> dict[str, str]:
+    """What is said of the curves by what it is about, as far as there is something to say."""
+    said = {
+        "reward": _reward_says(reading),
+        "KL": _kl_says(reading),
+        "loss": _loss_says(reading),
+        "time": time_says(reading),
+    }
+    return {about: says for about, says in said.items() if says}
+
+
+def reward_says(reading: Reading) -> str:
+    """What the training reward does, in one word and then in a sentence."""
+    reward = reading.reward
+    return f"{reward.shape}: {reward.says}" if reward.says else reward.shape
+
+
+def loss_says(reading: Reading) -> str:
+    """What the policy loss does, and what that means here."""
+    loss = reading.policy_loss
+    return f"{loss.pattern.replace('_', ' ')}: {loss.why}" if loss.why else ""
+
+
+def expected_says(says: str, because: str) -> str:
+    """What looks odd, and why it is normal here."""
+    return f"{says.rstrip('.')}: {because}."
+
+
+def _loss_says(reading: Reading) -> str:
+    """The policy loss, where no finding says it already."""
+    told = any(finding.id.startswith("policy_loss.") for finding in reading.findings)
+    return "" if told or reading.policy_loss.pattern == "undecided" else loss_says(reading)
+
+
+def _reward_says(reading: Reading) -> str:
+    """The training reward, where no finding tells its course already."""
+    if any(finding.id in ("reward.peaked", "reward.declining") for finding in reading.findings):
+        return ""
+    return reading.reward.says or reading.reward.shape
+
+
+def _kl_says(reading: Reading) -> str:
+    """KL against reward, where it is decided."""
+    return reading.kl_reward.says if reading.kl_reward.regime not in ("undecided", "no_kl") else ""
+
+
+def time_says(reading: Reading, most: int = 3) -> str:
+    """Where the time of a step goes."""
+    machine = reading.resources
+    shares = several([f"{name} {percent(use.share)}" for name, use in machine.phases.items()], most)
+    slowest = f"; {machine.bottleneck} is the bottleneck" if machine.bottleneck else ""
+    return shares + slowest if shares else ""
+
+
+def event_says(event: Event) -> str:
+    """What happened; of what was told before only what and where."""
+    return f"the {event.kind.replace('_', ' ')} at step {event.step}" if isinstance(event, Mentioned) else event.says
+
+
+def chart_title(data: ChartData, chart: ChartId) -> str:
+    """What a chart is called, given what is in it."""
+    if chart == "reward" and any(name.startswith("eval/") for name in data.chart(chart)):
+        return REWARDS
+    return CHARTS[chart]
+
+
+def chart_is_empty(data: ChartData, chart: ChartId) -> str:
+    """Why there is nothing in a chart."""
+    if chart in EXPLAINED:
+        return NO_SAMPLES["not kept"] if data.samples.none_because == "not kept" else TOO_FEW_SAMPLES
+    return EMPTY.get(chart, "")
+
+
+def is_masked(contrast: Contrast) -> bool:
+    """Whether its phrases hold a mark that stands for something else: any digit, or the end of the text."""
+    phrases = (*contrast.only_here, *contrast.only_there)
+    return any(("#" in phrase.phrase and not phrase.whole_words) or "<end>" in phrase.phrase for phrase in phrases)

@@ -1,0 +1,189 @@
+"""The verdict in words, as parts: a report takes those it has room for and parses none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..contract import Reading
+from ..facts.judgement import BestCheckpoint, Condition, Judgement, Reason, Verdict
+from .numbers import chance, counted, listed, number, sure
+
+CALLED: dict[Verdict, str] = {
+    "continue": "Continue",
+    "stop": "Stop",
+    "roll_back": "Roll back",
+    "undecided": "Undecided",
+    "finished": "Finished",
+}
+ENDED = {
+    "plan": "the planned steps are done",
+    "trainer": "the trainer has said so",
+    "silent": "the log has long been still",
+}
+HEADLINE = "reward/mean"
+
+
+@dataclass(frozen=True, slots=True)
+class VerdictLines:
+    """What to do, why, what the rest of the plan may bring, and which checkpoint to keep."""
+
+    headline: str
+    reason: str = ""
+    prospect: str = ""
+    best: str = ""
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """All but the headline, as far as there is something to say."""
+        return tuple(filter(None, (self.reason, self.prospect, self.best)))
+
+    @property
+    def text(self) -> str:
+        return " ".join((self.headline, *self.details))
+
+
+def verdict_lines(reading: Reading) -> VerdictLines:
+    """The verdict of a reading."""
+    return judgement_lines(reading.judgement)
+
+
+def judgement_lines(judgement: Judgement) -> VerdictLines:
+    reason = judgement.reason
+    if reason.kind in ("no_reward", "no_numbers"):
+        return VerdictLines("No verdict.", _reason(judgement))
+    called = CALLED[judgement.verdict]
+    headline = f"{called}: {ENDED[judgement.ended]}." if judgement.ended and called == "Finished" else f"{called}."
+    return VerdictLines(headline, _reason(judgement), prospect(judgement), best_says(judgement))
+
+
+def _reason(judgement: Judgement) -> str:
+    return REASONS[judgement.reason.kind](judgement.reason, _name(judgement.judged), judgement)
+
+
+def _name(judged: str | None) -> str:
+    """What the judged series is called at the beginning of a sentence."""
+    return "Reward" if judged is None or judged == HEADLINE else f"The held-out score ({judged})"
+
+
+def _no_reward(reason: Reason, name: str, judgement: Judgement) -> str:
+    if not reason.candidates:
+        return "No reward series was found."
+    near = listed(reason.candidates, "or")
+    return f"No training reward was found. It may be {near}; say which with --map reward/mean=KEY."
+
+
+def _no_numbers(reason: Reason, name: str, judgement: Judgement) -> str:
+    return f"None of the {reason.points} values of {reason.key} is a finite number."
+
+
+def _too_few(reason: Reason, name: str, judgement: Judgement) -> str:
+    so_far, more = reason.points or 0, reason.more_points or 0
+    return (
+        f"{counted(so_far, 'point')} of {reason.key} so far; {more} more "
+        f"{'are' if more != 1 else 'is'} needed before anything can be said."
+    )
+
+
+def _lost_numbers(reason: Reason, name: str, judgement: Judgement) -> str:
+    return (
+        f"None of the last {reason.points} values of {reason.key}, since step {reason.since_step}, is a finite number."
+    )
+
+
+def _gamed(reason: Reason, name: str, judgement: Judgement) -> str:
+    since = "" if reason.since_step is None else f" since about step {reason.since_step}"
+    return f"{name} no longer measures what the policy is worth{since} ({_sure(reason)})."
+
+
+def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
+    return f"{name} has fallen from {_number(reason.high)} to {_number(reason.level)} ({_sure(reason)})."
+
+
+def _no_signal(reason: Reason, name: str, judgement: Judgement) -> str:
+    since = "" if reason.since_step is None else f" since about step {reason.since_step}"
+    return f"No learning signal is left{since} ({_sure(reason)}): the advantages are zero."
+
+
+def _ceiling(reason: Reason, name: str, judgement: Judgement) -> str:
+    return f"{name} is at its ceiling: {_number(reason.level)} of {_number(reason.high)}."
+
+
+def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
+    horizon = judgement.horizon
+    of_plan = "" if horizon is None or not horizon.planned else f" in the first {chance(horizon.elapsed)} of the plan"
+    return f"{name} shows no trend{of_plan}."
+
+
+def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
+    return f"{name} is rising: {_number(reason.start)} at the start, {_number(reason.level)} now."
+
+
+def _flat(reason: Reason, name: str, judgement: Judgement) -> str:
+    return f"{name} has been flat at {_number(reason.level)} since about step {reason.since_step}."
+
+
+REASONS = {
+    "no_reward": _no_reward,
+    "no_numbers": _no_numbers,
+    "too_few": _too_few,
+    "lost_numbers": _lost_numbers,
+    "gamed": _gamed,
+    "fallen": _fallen,
+    "no_signal": _no_signal,
+    "ceiling": _ceiling,
+    "no_trend": _no_trend,
+    "rising": _rising,
+    "flat": _flat,
+}
+
+
+def prospect(judgement: Judgement) -> str:
+    """What the rest of the plan may bring, and at what risk."""
+    p, upside, horizon = judgement.p_continue_pays, judgement.upside, judgement.horizon
+    if p is None or horizon is None or upside.worth_having is None:
+        return ""
+    rest = f"the remaining {chance(1 - horizon.elapsed)} of the plan" if horizon.planned else "going on as long again"
+    gain = f"at least +{number(upside.worth_having)}"
+    said = f"{chance(p)} chance that {rest} {'bring' if horizon.planned else 'brings'} {gain}"
+    if judgement.risk.p_worse is not None:
+        said += f", {chance(judgement.risk.p_worse)} that it ends clearly lower"
+    return f"{said} (by step {horizon.end_step})."
+
+
+def best_says(judgement: Judgement) -> str:
+    """Which checkpoint to keep."""
+    best = judgement.best_checkpoint
+    if best is None:
+        return ""
+    head = "Best so far" if judgement.verdict in ("continue", "undecided") else "Keep"
+    also = f"; evaluate {listed([str(step) for step in best.also_evaluate])} too" if best.also_evaluate else ""
+    return f"{head}: {_where(best)}{also}."
+
+
+def _where(best: BestCheckpoint) -> str:
+    if best.path is None:
+        return f"step {best.step} (no {'complete ' * best.partial_only}checkpoint on disk)"
+    whole = "complete" if best.complete else "on disk, not known to be complete"
+    if best.wanted_step is None or best.cost is None:
+        return f"{best.path} (step {best.step}, {whole})"
+    return (
+        f"{best.path} (step {best.step}, {whole}; step {best.wanted_step} was better by {number(best.cost)}, not kept)"
+    )
+
+
+def would_change(condition: Condition) -> str:
+    """What one would have to see."""
+    if condition.kind == "samples_hold_up":
+        return f"samples after step {condition.after_step} that hold up when a person reads them"
+    rise = f"{condition.series} above {_number(condition.level)} by step {condition.by_step}"
+    if condition.kind == "no_rise":
+        return f"no such rise by step {condition.by_step} would speak for stopping"
+    return f"{rise} would speak for going on"
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else number(value)
+
+
+def _sure(reason: Reason) -> str:
+    return sure(reason.p if reason.p is not None else 0.0)

@@ -1,0 +1,210 @@
+"""The rules of the house that no import contract can see: who touches a curve's paths, who opens files, who writes
+sentences. Each allowlist names what is left; an entry that is not needed any more has to go."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+import pytest
+from conftest import ROOT
+
+PACKAGE = ROOT / "leadline"
+
+# What only `curve/` and `questions/` look at: the posterior paths of a curve and what is cut out of them.
+PATHS = {"paths", "seen", "summit", "climb", "speed", "bend", "trendless", "at_rest", "levels_at"}
+
+# Who may open files: what reads logs, follows and records runs, writes reports; and two that read the package itself.
+OPENERS = ("sources/", "live/", "inside/", "recorder/", "cli/")
+OPENS: dict[str, str] = {
+    "report/files.py": "writes reports",
+    "report/html/page.py": "its own static parts, from the package",
+    "vocabulary/__init__.py": "its own tables, from the package",
+    "embeddings.py": "the model of the `embeddings` extra",
+}
+OPENING = {
+    "open",
+    "read_text",
+    "read_bytes",
+    "write_text",
+    "write_bytes",
+    "fdopen",
+    "mkstemp",
+    "load_file",
+    "from_file",
+}
+
+# Where a sentence is no place: these hold data, compute, or lay out.
+WORDLESS = ("curve/", "questions/", "reading/", "judgement/", "facts/", "report/", "contract.py")
+SENTENCE = re.compile(r"[A-Za-z']{2,},? (?:[a-z']+,? ){1,}[a-z']{2,}")  # three words in a row
+MARKUP = re.compile(r"<\w|: ?#|;[a-z-]+:|--\w+:|^[\w./-]+$|\\[sSdAZ]|\(\?")  # HTML, CSS, a regular expression
+
+
+def modules(*under: str) -> Iterator[tuple[str, ast.Module]]:
+    for file in sorted(PACKAGE.rglob("*.py")):
+        name = file.relative_to(PACKAGE).as_posix()
+        if not under or name.startswith(under):
+            yield name, ast.parse(file.read_text(encoding="utf-8"))
+
+
+def annotated(tree: ast.Module) -> Iterator[tuple[ast.AST, tuple[ast.AST, ...]]]:
+    """Every node with those it stands in, the outermost first."""
+    open_: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(tree, ())]
+    while open_:
+        node, above = open_.pop()
+        yield node, above
+        open_ += [(child, (*above, node)) for child in ast.iter_child_nodes(node)]
+
+
+def offenders(found: dict[str, list[str]], allowed: set[str]) -> None:
+    new = {name: places for name, places in found.items() if name not in allowed}
+    assert new == {}
+    assert allowed - found.keys() == set(), "these keep the rule now: take them off the list"
+
+
+def test_only_curve_and_questions_look_at_the_paths_of_a_curve() -> None:
+    found: dict[str, list[str]] = {}
+    for name, tree in modules():
+        if not name.startswith(("curve/", "questions/", "compare/", "sources/")):  # the last two have other paths
+            places = [f"{node.lineno}: {ast.unparse(node)}" for node in _paths(tree)]
+            if places:
+                found[name] = places
+    offenders(found, TOUCHES_PATHS)
+
+
+def _paths(tree: ast.AST) -> Iterator[ast.Attribute]:
+    """Where a curve's paths are looked at. `options.paths` are those of files."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr in PATHS and not ast.unparse(node.value).endswith("options"):
+            yield node
+
+
+def test_only_sources_and_writers_open_files() -> None:
+    found: dict[str, list[str]] = {}
+    for name, tree in modules():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Call) and not name.startswith(OPENERS):
+                called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                if called in OPENING:
+                    found.setdefault(name, []).append(f"{node.lineno}: {called}")
+    offenders(found, set(OPENS))
+
+
+def test_sentences_are_written_in_words_alone() -> None:
+    found: dict[str, list[str]] = {}
+    for name, tree in modules(*WORDLESS):
+        if name == "report/files.py":
+            continue  # it writes files, and all its texts are errors
+        places = [f"{node.lineno}: {text}" for node, text in _texts(tree) if SENTENCE.search(text)]
+        if places:
+            found[name] = places
+    offenders(found, WRITES_SENTENCES)
+
+
+def _texts(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
+    """Every text that could be shown: no docstring, no part of an error, no markup. Of an f-string its fixed parts."""
+    for node, above in annotated(tree):
+        if any(isinstance(outer, ast.Raise) for outer in above) or any(_is_error(outer) for outer in above):
+            continue
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if above and isinstance(above[-1], (ast.Expr, ast.JoinedStr)):
+                continue  # a docstring, or a part of an f-string
+            text = node.value
+        else:
+            continue
+        if not MARKUP.search(text):
+            assert isinstance(node, ast.expr)
+            yield node, text
+
+
+def _is_error(node: ast.AST) -> bool:
+    """What makes an error, or asks for a package and says why."""
+    if not isinstance(node, ast.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+    return name in ("need", "_cannot", "CannotWrite") or name.endswith(("Error", "Missing"))
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ('says = f"Reward has fallen from {a} to {b}."', True),
+        ('"""Reward has fallen from here to there."""', False),
+        ('raise ValueError("steps must increase here")', False),
+        ('page = "<p style=\\"margin:0 auto\\">so it is</p>"', False),
+        ('name = "reward/mean"', False),
+    ],
+)
+def test_the_search_for_sentences_finds_them(code: str, told: bool) -> None:
+    assert any(SENTENCE.search(text) for _, text in _texts(ast.parse(code))) is told
+
+
+def test_the_search_for_paths_finds_them() -> None:
+    assert len(list(_paths(ast.parse("curve.paths[:, -1]; self.curve.seen; options.paths; curve.points")))) == 2
+
+
+# TRANSITION: what the streams of issue 10 still have to move.
+TOUCHES_PATHS = {
+    "backtest/outcome.py",
+    "judgement/decide.py",
+    "live/ledger.py",
+    "reading/expected/reward.py",
+    "reading/generations/length.py",
+    "reading/generations/measure.py",
+    "reading/generations/truncation.py",
+    "reading/generations/witnesses.py",
+    "reading/kl_and_reward/destructive.py",
+    "reading/kl_and_reward/drift.py",
+    "reading/kl_and_reward/frontier.py",
+    "reading/kl_and_reward/regimes.py",
+    "reading/policy_loss/pattern.py",
+    "reading/resources/memory.py",
+    "reading/reward/fall.py",
+    "reading/reward/gap.py",
+    "reading/reward/trade.py",
+    "reading/stability.py",
+    "reading/unexplained.py",
+}
+WRITES_SENTENCES = {
+    "questions/zero.py",
+    "reading/conflicts/__init__.py",
+    "reading/conflicts/known.py",
+    "reading/expected/kl.py",
+    "reading/expected/logging.py",
+    "reading/expected/loss.py",
+    "reading/expected/reward.py",
+    "reading/generations/length.py",
+    "reading/generations/meaning.py",
+    "reading/generations/measure.py",
+    "reading/generations/shortcut.py",
+    "reading/generations/truncation.py",
+    "reading/generations/witnesses.py",
+    "reading/kl_and_reward/__init__.py",
+    "reading/kl_and_reward/destructive.py",
+    "reading/kl_and_reward/drift.py",
+    "reading/kl_and_reward/frontier.py",
+    "reading/kl_and_reward/resets.py",
+    "reading/kl_and_reward/unlogged.py",
+    "reading/learning_signal/__init__.py",
+    "reading/onset.py",
+    "reading/policy_loss/__init__.py",
+    "reading/policy_loss/meaning.py",
+    "reading/policy_loss/pattern.py",
+    "reading/policy_loss/reading.py",
+    "reading/resources/memory.py",
+    "reading/resources/phases.py",
+    "reading/resources/power.py",
+    "reading/resources/silence.py",
+    "reading/resources/uneven.py",
+    "reading/reward/__init__.py",
+    "reading/reward/breaks.py",
+    "reading/reward/fall.py",
+    "reading/reward/gap.py",
+    "reading/reward/trade.py",
+    "reading/reward/words.py",
+    "reading/stability.py",
+    "reading/unexplained.py",
+}
