@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from .contract import Reading, RunSummary
-from .judgement import judge
+from .judgement import horizon_of, judge
 from .portrait import Portrait
 from .reading import (
     View,
@@ -61,11 +61,17 @@ def read_all(
 
 
 def read_run(
-    run: Run, *, budget: int | None = None, price: float | None = None, embedder: Embedder | None = None
+    run: Run,
+    *,
+    budget: int | None = None,
+    price: float | None = None,
+    embedder: Embedder | None = None,
+    silent: bool = False,
 ) -> Reading:
-    """The same for a run already in memory. Pure: the same run gives the same reading."""
-    planned, notes = _plan(run, budget)
-    view = View(run, horizon_step=planned)
+    """The same for a run already in memory. Pure: the same run gives the same reading. `silent`: its log has long been
+    still, so it is taken to be finished."""
+    planned = budget or run.config.planned_steps
+    view = View(run, horizon_step=horizon_of(run, planned, silent=silent))
     rewards, regime, loss = reward.read(view), kl_and_reward.read(view), policy_loss.read(view)
     machine, others = resources.read(view), conflicts.read(view)
     found = (
@@ -81,26 +87,14 @@ def read_run(
     found = (*found, *onset.read(view, found))
     found = (*found, *unexplained.read(view, found))
     return Reading(
-        run=RunSummary.of(run, planned_steps=budget or run.config.planned_steps, notes=(*notes, *run.notes)),
+        run=RunSummary.of(run, planned_steps=planned, notes=run.notes),
         reward=rewards,
         kl_reward=regime,
         policy_loss=loss,
         findings=by_weight(found),
         expected=expected.read(view, found),
-        judgement=judge(view, found, planned=budget or run.config.planned_steps, price=price),
+        judgement=judge(view, by_weight(found), planned=planned, price=price, silent=silent),
         resources=machine,
         conflicts=others.processes,
         portrait=Portrait(view),
     )
-
-
-def _plan(run: Run, budget: int | None) -> tuple[int | None, tuple[str, ...]]:
-    """The step up to which to look ahead, or None, and what to say about it."""
-    if run.last_step is None:
-        return None, ("nothing was logged up to this step",)
-    planned = budget or run.config.planned_steps
-    if planned is None or planned > run.last_step:
-        return planned, ()
-    if planned == run.last_step:
-        return None, ()  # the verdict says so
-    return None, (f"the run is at step {run.last_step}, past the {planned} steps that were planned",)
