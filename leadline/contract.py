@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from .digits import written
 from .judgement import BestCheckpoint, Judgement
 from .portrait import Portrait
 from .reading.conflicts import Conflict
@@ -17,6 +18,7 @@ from .reading.reward import RewardReading
 from .run import Event, Run
 
 SCHEMA = 1
+COMPUTED = ("reward", "kl_reward", "judgement", "resources", "conflicts")  # the rest is as it was logged
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def as_data(reading: Reading) -> dict[str, object]:
     """The reading as plain data under the contract's names."""
     run, reward, kl_reward, judgement = reading.run, reading.reward, reading.kl_reward, reading.judgement
     peak, best = reward.peak, judgement.best_checkpoint
-    return {
+    data: dict[str, object] = {
         "schema": SCHEMA,
         "run": {
             "path": run.path,
@@ -153,6 +155,7 @@ def as_data(reading: Reading) -> dict[str, object]:
             for one in reading.conflicts
         ],
     }
+    return data | {name: written(data[name]) for name in COMPUTED}
 
 
 def _best(best: BestCheckpoint) -> dict[str, object]:
@@ -168,7 +171,7 @@ def _best(best: BestCheckpoint) -> dict[str, object]:
 def _finding(finding: Finding) -> dict[str, object]:
     return {
         "id": finding.id,
-        "p": finding.p,
+        "p": written(finding.p),
         "severity": finding.severity,
         "says": finding.says,
         "since_step": finding.since_step,

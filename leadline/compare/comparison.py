@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..digits import written
 from .clocks import Unit
 from .contrast import Gap, Shuffled
 from .gather import LeftOut
@@ -150,14 +151,14 @@ def as_data(comparison: Comparison) -> dict[str, object]:
         "more_is_better": comparison.good,
         "headline": comparison.headline,
         "says": list(comparison.says),
-        "series": [_compared(one) for one in comparison.series],
+        "series": written([_compared(one) for one in comparison.series]),
         "odd": [
             {
                 "run": one.run,
                 "group": one.group,
                 "series": one.series,
-                "final": _gap(one.final),
-                "chance": one.chance,
+                "final": written(_gap(one.final)),
+                "chance": written(one.chance),
                 "sure_from": one.sure_from,
                 "says": one.says,
             }

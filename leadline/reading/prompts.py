@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..draws import Stream
 from .sampler import Batch
 from .view import View
 
@@ -40,8 +41,8 @@ def change_of_prompts(view: View) -> ChangeOfPrompts | None:
     if len(batches) < 2 * SIDE:
         return None
     vectors = np.stack([_vector(batch) for batch in batches])
-    rng = np.random.default_rng([PAIRS, len(batches)])
-    orders = np.stack([np.arange(len(batches)), *(rng.permutation(len(batches)) for _ in range(SHUFFLES))])
+    stream = Stream(PAIRS, len(batches))
+    orders = np.stack([np.arange(len(batches)), *(stream.order(len(batches)) for _ in range(SHUFFLES))])
     distances = _distances(vectors @ vectors.T, orders)
     furthest, place = distances.max(axis=1), SIDE + int(distances[0].argmax())
     as_far = int((furthest >= furthest[0] * (1 - ROUNDING)).sum())

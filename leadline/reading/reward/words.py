@@ -7,6 +7,7 @@ import math
 from ...curve import Curve
 from ...curve.bins import BINS, LEAST
 from ...curve.statements import BAR, Shape
+from ...digits import settled
 from ...run import Series
 from ..paths import level_logged, within
 from .reading import RewardPeak
@@ -77,6 +78,7 @@ def number(value: float) -> str:
     >>> number(0.48271), number(12345.6), number(0.0000012)
     ('0.483', '12346', '1.2e-06')
     """
+    value = settled(value)
     if value != 0 and not 1e-4 <= abs(value) < 1e6:
         return f"{value:.3g}"
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
