@@ -7,10 +7,16 @@ the edge between two printed ones is first put there exactly.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 WRITTEN = 7  # significant digits in what other programs read
 LARGE = 1e7  # from here on three more: a time in seconds since 1970 is told to the second
+ROUNDING = 1e-9  # of the highest value: closer ones are as high
 SETTLED = 12  # significant digits that a plain mean of logged values has on every machine
 
 Told = TypeVar("Told")
@@ -23,6 +29,29 @@ def settled(value: float) -> float:
     (0.1235, 0.333333333333)
     """
     return float(f"{value:.{SETTLED}g}")
+
+
+def exact_sum(values: Iterable[float]) -> float:
+    """The sum, rounded once. Python's own adds up differently since 3.12, and numpy's as the processor likes.
+
+    >>> exact_sum([0.1] * 10), exact_sum([1e308, 1e308]), exact_sum([-math.inf, 1.0])
+    (1.0, inf, -inf)
+    """
+    numbers = list(values)
+    try:
+        return math.fsum(numbers)
+    except (OverflowError, ValueError):  # too large to be added up, or infinite to both sides
+        return float(sum(numbers))
+
+
+def first_highest(values: NDArray[np.float64]) -> int:
+    """Where the highest value is; of those that only rounding tells apart, the first.
+
+    >>> first_highest(np.array([1.0, 0.3, 0.1 + 0.2, 0.3])), first_highest(np.array([0.3, 0.1 + 0.2]))
+    (0, 0)
+    """
+    top = float(values.max())
+    return int((values >= top - ROUNDING * abs(top)).argmax())
 
 
 def written(data: Told) -> Told:

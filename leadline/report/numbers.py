@@ -27,7 +27,9 @@ def short(values: NDArray[np.floating] | NDArray[np.integer]) -> list[float | No
     # Powers of ten are exact up to 1e22 in either direction of the division, so what is printed stays short.
     power = DIGITS - 1 - np.floor(np.log10(known) + ROUNDING).astype(np.intp)
     up, down = TENS[np.clip(power, 0, 300)], TENS[np.clip(-power, 0, 300)]
-    rounded = np.round(np.where(finite, numbers, 0.0) * up / down) / up * down
+    # First to six places after the point: there a half is a half, whatever rounding made of it.
+    shown = np.round(np.where(finite, numbers, 0.0) * up / down, 6)
+    rounded = np.round(shown) / up * down
     return [one if good else None for one, good in zip(rounded.tolist(), finite.tolist(), strict=True)]
 
 

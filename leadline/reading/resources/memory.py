@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...curve.statements import Shape, shape_of
+from ...digits import exact_sum
 from ...run import Run, Series, Values
 from ..finding import Evidence, Finding, Severity
 from ..reward import number
@@ -62,7 +63,7 @@ def _by_step(run: Run, times: StepTimes) -> Series | None:
         return None
     most = np.full(len(times), -np.inf)
     np.maximum.at(most, place[inside], gpus.memory_gb[known][inside])
-    order = np.argsort(times.steps)
+    order = np.argsort(times.steps, kind="stable")
     steps, most = times.steps[order], most[order]
     seen = np.isfinite(most)
     return Series("gpu/mem_used", "gpu samples", "GB, the most that any GPU held in the step", steps[seen], most[seen])
@@ -97,6 +98,6 @@ def _grows(run: Run, series: Series, shape: Shape, risen: Values, now: float, to
         if full <= planned:
             severity = "concern"
             says += f" At this pace it is full at about step {full:.0f}."
-    p = sum(shape.probabilities[word] for word in RISES)
+    p = exact_sum(shape.probabilities[word] for word in RISES)
     span = Evidence(series.name, first, last)
     return Finding("resources.memory_growth", round(min(p, 1.0), 4), severity, says, first, (span,))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ...digits import exact_sum
 from ...run import Run, Series, Steps, Values
 from ..finding import BAR
 
@@ -139,7 +140,7 @@ def _by_the_clock(run: Run) -> tuple[dict[str, Spent], Spent | None]:
 def _bottleneck(spent: dict[str, Spent], whole: Spent, shares: dict[str, float]) -> tuple[str | None, tuple[str, ...]]:
     generation, training = (_group(spent, names, whole.steps) for names in (GENERATION, TRAINING))
     notes = []
-    told = sum(shares.values())
+    told = exact_sum(shares.values())
     if told > OVERLAP:
         notes.append(
             f"phases overlap (together {told:.2f} of the step), as in asynchronous trainers: shares do not add up to 1"
