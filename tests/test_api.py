@@ -83,6 +83,7 @@ def test_frames_hold_findings_and_statements(reading: leadline.Reading) -> None:
 
 
 def test_a_frame_of_something_else_is_refused_in_a_sentence(reading: leadline.Reading) -> None:
+    needs("pandas", "pandas")
     with pytest.raises(LeadlineError, match="no frame of 'samples'"):
         reading.to_pandas("samples")  # type: ignore[arg-type]
 
