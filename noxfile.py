@@ -18,7 +18,7 @@ nox.options.reuse_existing_virtualenvs = True
 
 
 @nox.session(python=PYTHONS)
-@nox.parametrize("numpy", ["oldest", "newest"])
+@nox.parametrize("numpy", ["oldest", "newest"], ids=["oldest", "newest"])
 def suite(session: nox.Session, numpy: str) -> None:
     """The light suite with all that it uses."""
     wanted = f"numpy=={OLDEST[str(session.python)]}.*" if numpy == "oldest" else "numpy"
