@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import hypothesis
 import pytest
+import without_hypothesis
+
+try:
+    import hypothesis
+except ImportError:
+    sys.modules.update(without_hypothesis.modules())
+    hypothesis = sys.modules["hypothesis"]
 
 ROOT = Path(__file__).parent.parent
 EXAMPLES = ROOT / "leadline" / "examples"

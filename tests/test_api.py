@@ -7,10 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas
-import polars
 import pytest
 from conftest import EXAMPLES
+from extras import needs
 from strange import STRANGE
 
 import leadline
@@ -56,6 +55,7 @@ def test_a_name_that_is_none_is_told_with_those_that_are(reading: leadline.Readi
 
 
 def test_frames_hold_the_series_by_step(reading: leadline.Reading) -> None:
+    pandas, polars = needs("pandas", "pandas"), needs("polars", "polars")
     steps, values = reading.series("eval/reward/mean")
     frame = reading.to_pandas()
     assert isinstance(frame, pandas.DataFrame)
@@ -69,6 +69,8 @@ def test_frames_hold_the_series_by_step(reading: leadline.Reading) -> None:
 
 
 def test_frames_hold_findings_and_statements(reading: leadline.Reading) -> None:
+    needs("pandas", "pandas")
+    needs("polars", "polars")
     for make in (reading.to_pandas, reading.to_polars):
         findings = make("findings")
         assert list(findings["id"]) == [one.id for one in reading.findings]
@@ -81,6 +83,7 @@ def test_frames_hold_findings_and_statements(reading: leadline.Reading) -> None:
 
 
 def test_a_frame_of_something_else_is_refused_in_a_sentence(reading: leadline.Reading) -> None:
+    needs("pandas", "pandas")
     with pytest.raises(LeadlineError, match="no frame of 'samples'"):
         reading.to_pandas("samples")  # type: ignore[arg-type]
 
@@ -94,6 +97,8 @@ def test_a_missing_package_is_named(package: str, reading: leadline.Reading, mon
 
 @pytest.mark.parametrize("case", STRANGE)
 def test_strange_runs_come_as_frames_too(case: str, trl: Callable[..., Path]) -> None:
+    needs("pandas", "pandas")
+    needs("polars", "polars")
     one = leadline.read(trl(STRANGE[case], max_steps=200))
     for what in ("series", "statements", "findings"):
         assert len(one.to_pandas(what)) == len(one.to_polars(what))

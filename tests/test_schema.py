@@ -13,10 +13,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import jsonschema
 import numpy as np
 import pytest
 from conftest import EXAMPLES, ROOT
+from extras import needs
 from strange import STRANGE
 
 from leadline.cli import main
@@ -25,6 +25,7 @@ from leadline.pipeline import read
 from leadline.report import data
 
 SCHEMA = json.loads((ROOT / "leadline" / "schema-1.json").read_text())
+jsonschema = needs("jsonschema")
 CHECK = jsonschema.Draft202012Validator(SCHEMA)
 LOOKS = [("healthy", 0), ("healthy", 30), ("healthy", 354), ("collapsed", 230), ("hacked", 300), ("hacked", 679)]
 

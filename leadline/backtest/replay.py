@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..digits import written
 from ..pipeline import read_run
 from ..reading.reward import HEADLINE
 from ..run import Run
@@ -39,7 +40,7 @@ class Look:
             "last_step": self.last_step,
             "verdict": self.verdict,
             "best_step": self.best_step,
-            "p_continue_pays": self.p_continue_pays,
+            "p_continue_pays": written(self.p_continue_pays),
             "seconds": round(self.seconds, 4),
         }
 

@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..draws import Stream
 from ..facts.comparison import Gap, Shuffled
 from .levels import Levels, questions
 from .student import beyond, deviate
@@ -131,20 +132,20 @@ class Contrast:
     def _draws(self) -> Floats:
         """Gaps that fit the runs: their mean gap, moved along what the runs of a group differ in from each other, or,
         where there is one run each, along what its paths do."""
-        rng = np.random.default_rng([zlib.crc32(self.series.encode()), len(self.first), len(self.second)])
+        stream = Stream(zlib.crc32(self.series.encode()), len(self.first), len(self.second))
         gap: Floats = self._tested[0][2:]
         if not self.seeds:
             mine, theirs = self.first.paths[0], self.second.paths[0]
             # The paths of two runs are drawn with the same dice, so path by path they are not independent.
-            apart: Floats = theirs[rng.permutation(len(theirs))][:DRAWS] - mine[:DRAWS]
+            apart: Floats = theirs[stream.order(len(theirs))][:DRAWS] - mine[:DRAWS]
             return apart
         freedom = float(self._tested[2][0])
-        wide = np.sqrt(freedom / rng.chisquare(freedom, (DRAWS, 1)))
+        wide = np.sqrt(freedom / stream.chi_squares(freedom, DRAWS)[:, None])
         moved = np.zeros((DRAWS, len(gap)))
         for group, other in ((self.first, self.second), (self.second, self.first)):
             known = group.middles if len(group) > 1 else other.middles  # a lone run is taken to scatter like the others
             scatter = (known - known.mean(axis=0)) / math.sqrt((len(known) - 1) * len(group))
-            moved += rng.standard_normal((DRAWS, len(scatter))) @ scatter
+            moved += stream.normals(DRAWS, len(scatter)) @ scatter
         drawn: Floats = gap + wide * moved
         return drawn
 

@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from ..digits import first_highest
 from .jumps import ROUNDING, suspects
 from .noise import CORRELATIONS, LEAST_INFORMATION, prior_over_correlations, whiten
 from .prior import log_gain
@@ -106,7 +107,7 @@ def _confirm(cells: Cells, values: Floats, place: int, *, prior: float, reach: i
     odds = prior / (1 - prior) * np.exp(min(np.logaddexp.reduce(sudden) - math.log(len(sudden)) - smooth, 700))
     if not odds > 1:
         return None
-    best = int(candidates[sudden.argmax()])
+    best = int(candidates[first_highest(sudden)])
     radius = min(2 * per_bin, SIDE_BINS)
     if best in (candidates[0], candidates[-1]):  # at the edge of where it could be looked for: it may lie beyond
         radius = max(radius, LEAST_SIDE * per_bin)

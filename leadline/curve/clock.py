@@ -35,6 +35,7 @@ BASIS = 20  # functions kept per length: at least 99.5 % of the variance of the 
 class Evidence:
     """Inner products of (1, shapes) under each model of noise and discrepancy: arrays (noise, discrepancy, ...)."""
 
+    centre: Floats  # (shapes,)   mean over the bins, taken off each shape
     one_one: Floats  # (n, d)
     one_shape: Floats  # (n, d, shapes)
     shape_shape: Floats  # (n, d, shapes), the level projected out
@@ -68,19 +69,20 @@ def _clock(raw: bytes) -> Clock:
     times = np.frombuffer(raw)
     one = whiten(np.ones(len(times)))
     seen = shapes.evaluate(times)
-    shape = whiten(seen)
+    # Off its own mean a shape that has hardly begun to move keeps its digits. The level takes the mean up again.
+    centre = seen.mean(axis=1)
+    shape = whiten(seen - centre[:, None])
     lengths = {length for length, _, _ in (*BANK_DISCREPANCIES, *GP_DISCREPANCIES)}
     basis = {length: whiten(basis_at(times, length)) for length in sorted(lengths)}
     log_root = -0.5 * (len(times) - 1) * np.log1p(-(CORRELATIONS**2))
-    line = shape[:, :1]
     return Clock(
         times,
         one,
         shape,
         shapes.log_prior(seen),
         basis,
-        bank=_evidence(one, shape, basis, BANK_DISCREPANCIES, log_root),
-        process=_evidence(one, line, basis, GP_DISCREPANCIES, log_root),
+        bank=_evidence(centre, one, shape, basis, BANK_DISCREPANCIES, log_root),
+        process=_evidence(centre[:1], one, shape[:, :1], basis, GP_DISCREPANCIES, log_root),
     )
 
 
@@ -97,10 +99,15 @@ def basis_on_grid(length: float) -> Floats:
     kernel = (1 + distance + distance**2 / 3) * np.exp(-distance)
     values, vectors = np.linalg.eigh(kernel)
     leading = slice(-1, -BASIS - 1, -1)
-    return np.ascontiguousarray((vectors[:, leading] * np.sqrt(np.maximum(values[leading], 0))).T)
+    functions = np.ascontiguousarray((vectors[:, leading] * np.sqrt(np.maximum(values[leading], 0))).T)
+    # Each has its mirror image, and which of the two LAPACK gives depends on its version and on the processor. None is
+    # 0 at the start of the run.
+    functions *= np.copysign(1.0, functions[:, :1])
+    return functions
 
 
 def _evidence(
+    centre: Floats,
     one: Floats,
     shape: Floats,
     basis: dict[float, Floats],
@@ -124,7 +131,7 @@ def _evidence(
     shape_shape = (shape**2).sum(axis=-1)[:, None] - (solve_shape**2).sum(axis=-1) - one_shape**2 / one_one[..., None]
     gain = np.maximum(LEAST_INFORMATION, one_one)
     least = np.maximum(shape_shape, 1e-12)
-    return Evidence(one_one, one_shape, least, log_scale, gain, solve_one, solve_shape, solve)
+    return Evidence(centre, one_one, one_shape, least, log_scale, gain, solve_one, solve_shape, solve)
 
 
 def _solve(functions: Floats, ratio: float) -> tuple[Floats, Floats]:

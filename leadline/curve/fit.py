@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ..draws import Stream
 from ..run import Series
 from .bins import Bins, bin_cells
 from .breaks import Break, find_breaks
@@ -44,7 +45,7 @@ def fit_curves(
         bins = [piece.bins for piece in pieces]
         per_bin = [one.points_per_bin for one in bins]
         values = np.stack([one.values for one in bins])
-        drawn = draw_paths(clock_at(bins[0].times), values, per_bin, [piece.rng for piece in pieces])
+        drawn = draw_paths(clock_at(bins[0].times), values, per_bin, [piece.stream for piece in pieces])
         for piece, draws in zip(pieces, drawn, strict=True):
             piece.draws = draws
     return {one.name: _assemble(one, horizon_step) for one in prepared}
@@ -62,7 +63,7 @@ class _Piece:
     cells: Cells
     tamed: Floats
     bins: Bins
-    rng: np.random.Generator
+    stream: Stream
     draws: Draws | None = None
 
 
@@ -90,9 +91,9 @@ def _prepare(series: Series, events: Sequence[int]) -> _Prepared:
     pieces = []
     for order, (start, stop) in enumerate(pairwise([0, *starts, len(tamed)])):
         part = cells.part(start, stop)
-        rng = _rng(series.name, part.points, order)
+        stream = _stream(series.name, part.points, order)
         bins = bin_cells(part.steps, tamed[start:stop], part.width)
-        pieces.append(_Piece(part, tamed[start:stop], bins, rng))
+        pieces.append(_Piece(part, tamed[start:stop], bins, stream))
     return _Prepared(series.name, cells, spikes, unit, found, suspected, tuple(pieces))
 
 
@@ -109,9 +110,9 @@ def _scaled(values: Floats) -> tuple[Floats, float]:
         return np.where(sizes < LARGEST, np.clip(values / unit, -ORDINARY[1], ORDINARY[1]), np.nan), unit
 
 
-def _rng(name: str, points: int, order: int) -> np.random.Generator:
-    """Seeded from what rescaling leaves alone, one stream a metric and segment."""
-    return np.random.default_rng([zlib.crc32(name.encode()), points, order])
+def _stream(name: str, points: int, order: int) -> Stream:
+    """Keyed by what rescaling leaves alone, one stream a metric and segment."""
+    return Stream(zlib.crc32(name.encode()), points, order)
 
 
 def _assemble(one: _Prepared, horizon_step: int | None) -> Curve:
@@ -177,7 +178,7 @@ def _level(piece: _Piece, unit: float) -> Segment:
     """A stretch of too few points, or of bins that are all equal: nothing but a level, as well as it is known."""
     count = len(piece.tamed)
     middle, scatter = (float(np.median(piece.tamed)), float(piece.tamed.std())) if count else (np.nan, 0.0)
-    doubt = scatter / np.sqrt(max(count, 1)) * piece.rng.standard_normal((PATHS, 1))
+    doubt = scatter / np.sqrt(max(count, 1)) * piece.stream.normals(PATHS, 1)
     return Segment(
         first_step=float(piece.cells.first_steps[0]) if count else 0.0,
         last_step=piece.cells.last_step if count else 0.0,

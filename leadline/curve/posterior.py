@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..draws import Stream
 from . import shapes
 from .clock import (
     BANK_DISCREPANCIES,
@@ -27,6 +28,7 @@ PATHS = 500  # paths: a probability of .9 is then known to .013
 BANK_SHARE = 0.75  # prior of the bank against the Gaussian process: the bank alone is a little over-confident, the
 # process alone cannot say "plateau" (methods.md 3). Evidence decides the rest (docs/decisions/0004).
 NEGLIGIBLE = 25.0  # nats below the best model: together less than one path in a million
+WEIGHT_UNITS = 2**24  # units into which all weights together are counted
 NO_TREND = 0.25  # prior that nothing moves at all
 
 
@@ -39,9 +41,7 @@ class Draws:
     noise: Floats  # (paths,) sd of the noise of a bin
 
 
-def draw_paths(
-    clock: Clock, values: Floats, points_per_bin: Sequence[float], rngs: Sequence[np.random.Generator]
-) -> list[Draws]:
+def draw_paths(clock: Clock, values: Floats, points_per_bin: Sequence[float], streams: Sequence[Stream]) -> list[Draws]:
     """Posterior paths for each row of standardised bin values on one clock."""
     white = whiten(values)  # (noise, series, bins)
     shape = np.matmul(white, clock.shape.transpose(0, 2, 1))  # (noise, series, shapes)
@@ -52,17 +52,17 @@ def draw_paths(
     process = _Pool(clock.process, GP_DISCREPANCIES, np.zeros(1), shape[..., :1], one, square, basis)
     bins = len(clock.times)
     draws = []
-    for i, rng in enumerate(rngs):
+    for i, stream in enumerate(streams):
         memory = np.log(prior_over_correlations(points_per_bin[i]))
         weights = (
             bank.log_weights(i, bins, memory) + np.log(BANK_SHARE),
             process.log_weights(i, bins, memory) + np.log(1 - BANK_SHARE),
         )
-        chosen = _systematic(np.concatenate(weights), PATHS, rng)
+        chosen = _systematic(np.concatenate(weights), PATHS, stream)
         parts, start = [], 0
         for pool, mine in zip((bank, process), weights, strict=True):
             inside = (chosen >= start) & (chosen < start + len(mine))
-            parts.append(pool.sample(i, chosen[inside] - start, bins, rng))
+            parts.append(pool.sample(i, chosen[inside] - start, bins, stream))
             start += len(mine)
         draws.append(_joined(parts))
     return draws
@@ -106,7 +106,7 @@ class _Pool:
         none = base[:, 0] - np.log(self.discrepancies[0][2]) + np.log(NO_TREND)
         return np.concatenate([none, shaped.ravel()])
 
-    def sample(self, i: int, chosen: Ints, bins: int, rng: np.random.Generator) -> Draws:
+    def sample(self, i: int, chosen: Ints, bins: int, stream: Stream) -> Draws:
         """A path of series `i` from each chosen model, by its index in `log_weights`."""
         count, without_trend = len(chosen), len(self.one)
         moves = chosen >= without_trend
@@ -119,12 +119,12 @@ class _Pool:
         explained = np.minimum(estimate * cross, FIT_LIMIT * square)
         shrink = 1 - 1 / spread_of_size(explained / square, evidence.gain[n, d], bins - 1)
         left = square - np.where(moves, shrink * explained, 0.0)
-        sd = np.sqrt(left / rng.chisquare(bins - 1, count))
-        normal = rng.standard_normal((count, 2 + BASIS))
+        sd = np.sqrt(left / stream.chi_squares(bins - 1, count))
+        normal = stream.normals(count, 2 + BASIS)
         size = np.where(moves, shrink * estimate + sd * np.sqrt(shrink / size_of_shape) * normal[:, 0], 0.0)
         level = (self.one[n, d, i] - size * evidence.one_shape[n, d, s]) / evidence.one_one[n, d]
         level += sd * normal[:, 1] / np.sqrt(evidence.one_one[n, d])
-        paths = level[:, None] + size[:, None] * shapes.bank().grid[s]
+        paths = (level - size * evidence.centre[s])[:, None] + size[:, None] * shapes.bank().grid[s]
         target = self.solved[n, d, i] - level[:, None] * evidence.solve_one[n, d]
         target -= size[:, None] * evidence.solve_shape[n, d, s]
         self._add_discrepancy(paths, n, d, target + sd[:, None] * normal[:, 2:])
@@ -139,13 +139,17 @@ class _Pool:
             paths[mine] += weights @ basis_on_grid(float(length))
 
 
-def _systematic(log_weights: Floats, count: int, rng: np.random.Generator) -> Ints:
-    """Indices drawn in proportion to their weight with as little variance as possible, in random order."""
+def _systematic(log_weights: Floats, count: int, stream: Stream) -> Ints:
+    """Indices drawn in proportion to their weight with as little variance as possible, in random order.
+
+    The weights are counted in units far larger than rounding errors, so that these choose between no two indices.
+    """
     heavy = np.flatnonzero(log_weights > log_weights.max() - NEGLIGIBLE)
-    edges = np.cumsum(np.exp(log_weights[heavy] - log_weights.max()))
-    places = (np.arange(count) + rng.random()) / count * edges[-1]
-    chosen: Ints = heavy[np.minimum(np.searchsorted(edges, places), len(heavy) - 1)]
-    return rng.permutation(chosen)
+    weights = np.exp(log_weights[heavy] - log_weights.max())
+    edges = np.cumsum(np.rint(weights * (WEIGHT_UNITS / weights.sum())).astype(np.int64))
+    places = (np.arange(count) * edges[-1] + int(stream.uniform() * edges[-1])) // count
+    chosen: Ints = heavy[np.searchsorted(edges, places, side="right")]
+    return chosen[stream.order(count)]
 
 
 def _joined(parts: list[Draws]) -> Draws:

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..digits import exact_sum
+
 CELLS = 4096  # enough to date a break to 1/4000 of the run, small enough to keep hundreds of tracks in memory
 LARGEST = 1e303  # beyond this a few hundred values cannot be added up, and no metric lies there: as good as infinite
 
@@ -163,11 +165,11 @@ def _last_step(part: tuple[int, Cell]) -> float:
 
 
 def _joined(parts: list[tuple[int, Cell]]) -> Cell:
-    total = sum(size for size, _ in parts)
-    shares = [(size / total, cell) for size, cell in parts]
-    mean = sum(share * cell[2] for share, cell in shares)
-    spread = sum(share * (cell[3] + (cell[2] - mean) ** 2) for share, cell in shares)
-    return parts[0][1][0], sum(share * cell[1] for share, cell in shares), mean, spread
+    points = sum(size for size, _ in parts)
+    shares = [(size / points, cell) for size, cell in parts]
+    mean = exact_sum(share * cell[2] for share, cell in shares)
+    spread = exact_sum(share * (cell[3] + (cell[2] - mean) ** 2) for share, cell in shares)
+    return parts[0][1][0], exact_sum(share * cell[1] for share, cell in shares), mean, spread
 
 
 def _merge(left: Cell, right: Cell) -> Cell:

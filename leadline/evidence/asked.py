@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..draws import Stream
 from .written import Floats, Written
 
 SIDE = 2  # batches at least on each side of a change
@@ -39,8 +40,8 @@ def changed_prompts(written: Written) -> ChangedPrompts | None:
     scatter = np.sqrt(np.mean([_within(written, column) for column in kinds.T], axis=1))
     means = np.stack([written.means(column) for column in kinds.T], axis=1)
     means = means / np.where(scatter > 0, scatter, np.inf)
-    rng = np.random.default_rng([SHUFFLES, written.batches])
-    orders = [np.arange(written.batches), *(rng.permutation(written.batches) for _ in range(SHUFFLES))]
+    stream = Stream(SHUFFLES, written.batches)
+    orders = [np.arange(written.batches), *(stream.order(written.batches) for _ in range(SHUFFLES))]
     furthest = [_furthest(means[order]) for order in orders]
     far, place = furthest[0]
     as_far = sum(other >= far * (1 - 1e-9) for other, _ in furthest)

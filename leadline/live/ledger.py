@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
+from ..draws import Stream
 from ..reading import View
 from ..reading.reward import HEADLINE
 from ..reading.reward.apart import held_out_names
@@ -71,9 +72,10 @@ def _of(view: View, name: str, coming: Sequence[int]) -> Iterator[Promise]:
         if count == 0:  # it is logged more rarely: its next point is predicted instead
             end = round(max(last, steps[-1] + _gap(steps)))
             window, count = (last, end), 1
-        rng = np.random.default_rng([zlib.crc32(name.encode()), len(values), ahead])
+        stream = Stream(zlib.crc32(name.encode()), len(values), ahead)
         level = curve.last.levels_at(np.linspace(window[0] + pace, max(end, window[0] + pace), 5)).mean(axis=1)
-        drawn = level + rng.choice(_block_means(left, count), size=len(level))
+        means = _block_means(left, count)
+        drawn = level + means[stream.integers(len(means), len(level))]
         spread = np.quantile(_square(drawn) if roots else drawn, LEVELS)
         values_expected = [_rounded(one) for one in spread]
         expects = {"after": window[0], "to": end, "roots": roots, "range": span, "values": values_expected}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve.robust import tame
+from ..digits import first_highest
 from ..facts import BAR
 from ..run import Series
 
@@ -123,7 +124,7 @@ def _log_gain(values: Floats, moves: Moves) -> Floats:
     usable = moves.sizes > ROUNDING * len(values)
     fitted = np.where(usable, moves.courses @ rest / np.where(usable, moves.sizes, 1.0), 0.0)
     share = np.clip(fitted**2 * moves.sizes / total, 0.0, 1 - ROUNDING) if total > 0 else np.zeros(len(fitted))
-    best = int(share.argmax())
+    best = first_highest(share)
     left = rest - fitted[best] * moves.courses[best]
     points = max(len(values) * _fresh(left), 3.0)
     weight = points / (1 + points)

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..digits import first_highest
+from ..draws import Stream
 from ..facts.cause import PromptChange
 from .sampler import Batch
 from .view import View
@@ -40,10 +42,10 @@ def change_of_prompts(view: View) -> ChangeOfPrompts | None:
     if len(batches) < 2 * SIDE:
         return None
     vectors = np.stack([_vector(batch) for batch in batches])
-    rng = np.random.default_rng([PAIRS, len(batches)])
-    orders = np.stack([np.arange(len(batches)), *(rng.permutation(len(batches)) for _ in range(SHUFFLES))])
+    stream = Stream(PAIRS, len(batches))
+    orders = np.stack([np.arange(len(batches)), *(stream.order(len(batches)) for _ in range(SHUFFLES))])
     distances = _distances(vectors @ vectors.T, orders)
-    furthest, place = distances.max(axis=1), SIDE + int(distances[0].argmax())
+    furthest, place = distances.max(axis=1), SIDE + first_highest(distances[0])
     as_far = int((furthest >= furthest[0] * (1 - ROUNDING)).sum())
     if furthest[0] <= ROUNDING or as_far > AS_FAR or not _at_once(vectors, place):
         return None

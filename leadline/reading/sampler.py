@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from ..digits import exact_sum
 from ..run import Rollout, Samples
 
 FILES = 48  # steps: enough for a curve, few enough to read within a second
@@ -74,7 +75,7 @@ def _as_one(batches: Sequence[Batch]) -> Batch:
         count,
         sum(batch.mixed for batch in batches),
         sum(batch.tied for batch in batches),
-        sum(batch.mean * batch.scored for batch in scored) / count if count else math.nan,
+        exact_sum(batch.mean * batch.scored for batch in scored) / count if count else math.nan,
         min((batch.lowest for batch in scored), default=math.nan),
         max((batch.highest for batch in scored), default=math.nan),
     )
@@ -111,7 +112,7 @@ def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
         len(scores),
         ties.count(False),
         ties.count(True),
-        sum(scores) / len(scores) if scores else math.nan,
+        exact_sum(scores) / len(scores) if scores else math.nan,
         min(scores, default=math.nan),
         max(scores, default=math.nan),
     )
@@ -151,4 +152,4 @@ def _rank(one: Rollout) -> float:
 
 
 def _mean_score(group: Sequence[Rollout]) -> float:
-    return sum(_rank(one) for one in group) / len(group)
+    return exact_sum(_rank(one) for one in group) / len(group)

@@ -28,6 +28,7 @@ from ..contract import (
     RunSummary,
     Signal,
 )
+from ..digits import written
 from ..words import sentence
 from ..words.report import event_says
 from ..words.verdict import verdict_lines, would_change
@@ -79,7 +80,7 @@ def plain(value: object) -> object:
     if isinstance(value, np.ndarray):
         return value.tolist() if value.dtype.kind in "iu" else short(value)
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return written(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

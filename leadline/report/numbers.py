@@ -11,6 +11,8 @@ Places = NDArray[np.intp]
 DIGITS = 5  # significant: a screen of 2,000 lines shows four
 CORNERS = 4  # points a column: first, lowest, highest, last
 GAPS = 2  # more where something is missing: the first and the last hole
+TENS = np.array([float(f"1e{power}") for power in range(301)])  # exact, which numpy's powers are not everywhere
+ROUNDING = 1e-12  # of a logarithm: a power of ten is never the largest of the digits before
 
 
 def short(values: NDArray[np.floating] | NDArray[np.integer]) -> list[float | None]:
@@ -23,9 +25,11 @@ def short(values: NDArray[np.floating] | NDArray[np.integer]) -> list[float | No
     finite = np.isfinite(numbers)
     known = np.where(finite & (numbers != 0), np.abs(numbers), 1.0)
     # Powers of ten are exact up to 1e22 in either direction of the division, so what is printed stays short.
-    power = DIGITS - 1 - np.floor(np.log10(known))
-    up, down = 10.0 ** np.clip(power, 0, 300), 10.0 ** np.clip(-power, 0, 300)
-    rounded = np.round(np.where(finite, numbers, 0.0) * up / down) / up * down
+    power = DIGITS - 1 - np.floor(np.log10(known) + ROUNDING).astype(np.intp)
+    up, down = TENS[np.clip(power, 0, 300)], TENS[np.clip(-power, 0, 300)]
+    # First to six places after the point: there a half is a half, whatever rounding made of it.
+    shown = np.round(np.where(finite, numbers, 0.0) * up / down, 6)
+    rounded = np.round(shown) / up * down
     return [one if good else None for one, good in zip(rounded.tolist(), finite.tolist(), strict=True)]
 
 

@@ -11,6 +11,7 @@ from leadline.curve import shapes
 from leadline.curve.clock import BANK_DISCREPANCIES, basis_at, basis_on_grid, clock_at
 from leadline.curve.noise import CORRELATIONS, correlation_of_means, prior_over_correlations, whiten
 from leadline.curve.posterior import NO_TREND, _Pool
+from leadline.draws import Stream
 
 Floats = NDArray[np.float64]
 
@@ -92,7 +93,7 @@ def test_sampled_paths_have_the_moments_of_dense_algebra(n: int, d: int, s: int)
     index = len(CORRELATIONS) + int(
         np.ravel_multi_index((n, d, s), (len(CORRELATIONS), len(BANK_DISCREPANCIES), count))
     )
-    draws = mine.sample(0, np.full(40_000, index), BINS, np.random.default_rng(2))
+    draws = mine.sample(0, np.full(40_000, index), BINS, Stream(2))
     noise, total = covariance(n, d)
     length, ratio, _ = BANK_DISCREPANCIES[d]
     shape, functions = shapes.evaluate(TIMES)[s], basis_at(TIMES, length)

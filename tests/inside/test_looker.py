@@ -10,11 +10,14 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-import psutil
 import pytest
+from extras import needs
 
 from leadline.inside.looker import alive, started_at
+
+psutil = needs("psutil", "record")
 
 REPOSITORY = Path(__file__).parents[2]
 PATIENCE = 240.0  # seconds: the machine may be busy, and a looker claims little of it
@@ -41,7 +44,7 @@ def wait_for(what: Callable[[], object]) -> object:
     return found
 
 
-def watching(folder: Path) -> list[psutil.Process]:
+def watching(folder: Path) -> list[Any]:
     """Every process that was started for the journals below a folder."""
     found = []
     for process in psutil.process_iter(["cmdline", "pid"]):

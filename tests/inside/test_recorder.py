@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from extras import needs
 
 from leadline.cli import main
 from leadline.errors import CannotWrite, MissingExtra
@@ -21,6 +22,8 @@ from leadline.recorder import Recorder
 from leadline.recorder.gpus import RETRY, Gpus
 from leadline.recorder.record import Record
 from leadline.sources import open_run
+
+needs("psutil", "record")
 
 BUSY = "import sys, time\nend = time.time() + 300\nwhile time.time() < end: pass"
 METRICS = {"critic/score/mean": 0.5, "actor/pg_loss": 0.1}

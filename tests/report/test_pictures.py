@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from conftest import EXAMPLES, Rows
+from extras import needs
 from strange import STRANGE
 
 from leadline import pipeline
@@ -74,6 +75,7 @@ def test_a_spike_of_one_point_among_thousands_is_drawn(trl: Callable[..., Path])
 
 @pytest.mark.parametrize("case", STRANGE)
 def test_strange_runs_can_be_drawn(case: str, trl: Callable[..., Path]) -> None:
+    needs("matplotlib", "plots")
     drawn = pictures(pipeline.read(trl(STRANGE[case], max_steps=200)))
     for one in drawn:
         ElementTree.fromstring(svg(one, span(drawn)))

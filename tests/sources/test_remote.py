@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 from conftest import verl_bytes
+from extras import needs
 
 from leadline.errors import MissingExtra, NothingReadable
 from leadline.sources import open_run, remote
 from leadline.sources.remote import fetch
 
-fsspec = pytest.importorskip("fsspec")
+fsspec = needs("fsspec", "remote")
 ROWS = [(step, {"critic/score/mean": step / 10}) for step in range(1, 9)]
 
 

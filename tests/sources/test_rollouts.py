@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from extras import needs
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,7 +77,7 @@ def areal(root: Path) -> None:
 
 
 def trl(root: Path) -> None:
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    arrow, parquet = needs("pyarrow", "parquet"), needs("pyarrow.parquet", "parquet")
     columns = {
         "step": [12] * 4,
         "prompt": [q for q, _, _ in TRIPLES],
@@ -94,7 +95,7 @@ def generic(root: Path) -> None:
 
 
 def generic_parquet(root: Path) -> None:
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    arrow, parquet = needs("pyarrow", "parquet"), needs("pyarrow.parquet", "parquet")
     rows = [{"step": 12, "question": q, "output": a, "score": s} for q, a, s in TRIPLES]
     parquet.write_table(arrow.Table.from_pylist(rows), root / "samples.parquet")
 

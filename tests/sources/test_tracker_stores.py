@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from extras import needs
 
 from leadline.errors import MissingExtra, NothingReadable
 from leadline.sources import database, mlflow_store, trackio_store
@@ -155,7 +156,7 @@ def test_metrics_logged_without_any_step_are_said_to_be(tmp_path: Path) -> None:
 
 
 def test_a_parquet_export_reads_like_the_database() -> None:
-    pytest.importorskip("pyarrow")
+    needs("pyarrow", "parquet")
     database_logs, exported_logs = [], []
     for place, logs in (
         (SAMPLES / "trackio" / "sample.db", database_logs),
@@ -174,7 +175,7 @@ def test_a_parquet_export_reads_like_the_database() -> None:
 
 @pytest.mark.parametrize("share", [0.2, 0.6, 0.99])
 def test_a_half_written_parquet_file_is_one_sentence(share: float, tmp_path: Path) -> None:
-    pytest.importorskip("pyarrow")
+    needs("pyarrow", "parquet")
     data = (SAMPLES / "trackio" / "exported" / "sample.parquet").read_bytes()
     path = tmp_path / "sample.parquet"
     path.write_bytes(data[: int(share * len(data))])

@@ -62,10 +62,11 @@ def _smooth_causes(run: Run, times: StepTimes, middles: Values) -> Values:
     length = run.get("len/response_mean")
     if length is not None:
         finite = length.finite & np.isin(length.steps, times.steps)
-        ends = times.ends[np.argsort(times.steps)][np.searchsorted(np.sort(times.steps), length.steps[finite])]
+        by_step = np.argsort(times.steps, kind="stable")
+        ends = times.ends[by_step][np.searchsorted(times.steps[by_step], length.steps[finite])]
         written = length.values[finite]
         if len(written) > LEAST_STEPS and np.ptp(written) > 0:
-            order = np.argsort(ends)
+            order = np.argsort(ends, kind="stable")
             at_cells = np.interp(middles, ends[order], written[order])
             columns.append((at_cells - at_cells.mean()) / np.ptp(written))
     basis: Values = np.linalg.qr(np.stack(columns, axis=1))[0]

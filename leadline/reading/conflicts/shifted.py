@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...draws import Stream
 from ...run import Values
 from .clock import CELLS, Clock
 
@@ -52,10 +53,11 @@ def patterns_of(process: str, intervals: list[tuple[float, float]], clock: Clock
     true = clock.on(intervals)
     edges = np.flatnonzero(np.diff(np.concatenate([[False], true, [False]]).astype(np.int8)))
     lengths = edges[1::2] - edges[::2]
-    rng = np.random.default_rng([zlib.crc32(process.encode()), len(lengths), len(clock.times)])
-    cuts = np.sort(rng.uniform(0, CELLS - lengths.sum(), (SHIFTS, len(lengths) - 1)), axis=1)
+    stream = Stream(zlib.crc32(process.encode()), len(lengths), len(clock.times))
+    between = stream.uniforms(SHIFTS * (len(lengths) - 1)).reshape(SHIFTS, -1)
+    cuts = np.sort(between * (CELLS - lengths.sum()), axis=1)
     starts = np.concatenate([np.zeros((SHIFTS, 1)), cuts], axis=1) + np.concatenate([[0], np.cumsum(lengths)[:-1]])
-    starts = starts.astype(np.int64) + rng.integers(0, CELLS, (SHIFTS, 1))
+    starts = starts.astype(np.int64) + stream.integers(CELLS, SHIFTS)[:, None]
     patterns = np.zeros((SHIFTS + 1, CELLS), dtype=bool)
     patterns[0] = true
     rows = np.arange(1, SHIFTS + 1)

@@ -58,7 +58,7 @@ def _by_step(run: Run, times: StepTimes) -> Series | None:
         return None
     most = np.full(len(times), -np.inf)
     np.maximum.at(most, place[inside], gpus.memory_gb[known][inside])
-    order = np.argsort(times.steps)
+    order = np.argsort(times.steps, kind="stable")
     steps, most = times.steps[order], most[order]
     seen = np.isfinite(most)
     return Series("gpu/mem_used", "gpu samples", "GB, the most that any GPU held in the step", steps[seen], most[seen])

@@ -21,9 +21,8 @@ from .breaks import account_for, finding_of
 from .fall import fell
 from .gap import train_eval_gap
 from .trade import bought_at_a_cost
-from .words import number
 
-__all__ = ["HEADLINE", "RewardPeak", "RewardReading", "number", "read"]
+__all__ = ["HEADLINE", "RewardPeak", "RewardReading", "read"]
 
 
 def read(view: View) -> RewardReading:

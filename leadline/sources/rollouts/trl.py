@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ...digits import exact_sum
 from . import parquet
 from .sample import Found, Raw, score_of, text_of
 from .sampling import MOST
@@ -42,5 +43,5 @@ def read(place: object, step: int) -> Iterator[Raw]:
             if name not in OTHERS and isinstance(value, (int, float)) and not isinstance(value, bool)
         ]
         told = [float(value) for value in rewards if not math.isnan(value)]  # None and NaN: that reward does not apply
-        score = score_of(row["reward"]) if "reward" in row else sum(told) if told else math.nan
+        score = score_of(row["reward"]) if "reward" in row else exact_sum(told) if told else math.nan
         yield Raw(text_of(row.get("prompt")), text_of(row["completion"]), score)
