@@ -92,7 +92,7 @@ def compared(drawn: Drawn, known: bool = True) -> Comparison:
     for name, values in (("first", drawn.first), ("second", drawn.second)):
         members = [Member(f"{name} {number}", _run(f"{name} {number}", one)) for number, one in enumerate(values)]
         groups += [Group(name, tuple(members))] if known else [Group(one.name, (one,)) for one in members]
-    return compare(Gathered(Grouping(tuple(groups), "as simulated"), ()))
+    return compare(Gathered(Grouping(tuple(groups), "named"), ()))
 
 
 def _run(name: str, values: Array) -> Run:
@@ -344,7 +344,7 @@ def _differ(runs: dict[Path, Run], first: Sequence[Path], second: Sequence[Path]
         Group(name, tuple(Member(path.name, runs[path]) for path in paths))
         for name, paths in (("first", first), ("second", second))
     )
-    return compare(Gathered(Grouping(groups, "told"), ()), by="reward/mean").by.differences[0].told != "no"
+    return compare(Gathered(Grouping(groups, "named"), ()), by="reward/mean").by.differences[0].told != "no"
 
 
 EXPERIMENTS = {"false": _false, "power": _power, "onset": _onset, "odd": _odd, "alone": _alone, "real": _real}

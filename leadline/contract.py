@@ -6,19 +6,19 @@ from dataclasses import dataclass, field
 
 from .facts import Evidence, Facts, Finding
 from .facts.chart import Band, ChartData
+from .facts.expected import Expected
 from .facts.judgement import BestCheckpoint, Condition, Judgement
+from .facts.reward import OtherReward, RewardPeak, RewardReading
 from .reading.conflicts import Conflict
-from .reading.expected import Expected
 from .reading.kl_and_reward import KlReward, Regime
 from .reading.missing import Missing
 from .reading.policy_loss import PolicyLoss
 from .reading.resources import PhaseUse, Resources
-from .reading.reward import Apart, RewardPeak, RewardReading
 from .run import Checkpoint, Event, Rollout, Series
 
 __all__ = [
     "SCHEMA",
-    "Apart",
+    "OtherReward",
     "Band",
     "BestCheckpoint",
     "ChartData",

@@ -12,6 +12,8 @@ from typing import Any, Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .event import Event as Event
+
 Steps: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
 Kind = TypeVar("Kind", np.int64, np.float64)
@@ -148,20 +150,6 @@ class Checkpoint:
     step: int
     path: str
     complete: bool | None = None  # None: the framework leaves no mark that would tell
-
-
-@dataclass(frozen=True, slots=True)
-class Event:
-    """Something that happened to the run or its log: "resume", "reference_reset", "unreadable", ..."""
-
-    kind: str
-    step: int  # where on the clock of steps it happened
-    says: str
-    known_step: int | None = None  # the first step whose log shows it, where that is later than `step`
-
-    @property
-    def visible_from(self) -> int:
-        return self.step if self.known_step is None else max(self.step, self.known_step)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,7 @@ def rescaled(run: Run, names: tuple[str, ...], scale: float, shift: float = 0.0)
 def stretched(run: Run, factor: int) -> Run:
     """The same run with its steps counted in another unit."""
     config = replace(run.config, planned_steps=run.config.planned_steps and factor * run.config.planned_steps)
-    events = tuple(Event(event.kind, factor * event.step, event.says) for event in run.events)
+    events = tuple(Event(event.kind, factor * event.step, event.facts) for event in run.events)
     series = tuple(replace(one, steps=factor * one.steps) for one in run.series)
     return replace(run, series=series, config=config, events=events)
 

@@ -45,7 +45,7 @@ def group(name: str, runs: Sequence[Run]) -> Group:
 
 
 def gathered(**groups: Sequence[Run]) -> Gathered:
-    return Gathered(Grouping(tuple(group(name, runs) for name, runs in groups.items()), "as made"), ())
+    return Gathered(Grouping(tuple(group(name, runs) for name, runs in groups.items()), "named"), ())
 
 
 def seeds(count: int, *, late: float = 0.0, spread: float = 0.03, first: int = 0, steps: int = STEPS) -> list[Run]:

@@ -52,8 +52,9 @@ def verb(
 
     Example: leadline compare 'runs/base-seed*' 'runs/new-seed*'
     """
-    from ..compare import UNITS, as_data, compare, gather
+    from ..compare import UNITS, compare, gather
     from ..report.compare import render
+    from ..report.compare_data import as_data
     from ..report.data import dump
     from ..report.files import check_file, write_whole
     from ..report.progress import Progress

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from .clocks import UNITS, Unit
-from .comparison import Comparison, as_data
+from ..facts.comparison import Comparison, Unit
+from .clocks import UNITS
 from .gather import Gathered, gather
 from .together import compare
 
-__all__ = ["UNITS", "Comparison", "Gathered", "Unit", "as_data", "compare", "gather"]
+__all__ = ["UNITS", "Comparison", "Gathered", "Unit", "compare", "gather"]

@@ -7,36 +7,44 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ..facts import Facts
+from ..facts.comparison import (
+    BeginsLater,
+    EndsEarlier,
+    KindsDiffer,
+    MixedGroup,
+    OthersDiffer,
+    PartsDiffer,
+    RewardSettings,
+    Setting,
+    SharedStart,
+)
 from ..reading.reward.apart import COMPONENT
 from ..run import Run, Series
-from .clocks import Unit
 from .field import Field
 from .groups import Grouping, Member
 from .levels import CELLS
-from .settings import Setting
-from .words import moment, several, span
+from .settings import about_rewards
 
 CUT_SHORT = 1.5  # times as far as all runs together get without the shortest: worth a word
 SHARED = 5  # points: two runs of one model may well begin at the same number, but not go on with it
 
 
-def caveats(grouping: Grouping, judged: str, names: Sequence[str], settings: Sequence[Setting]) -> tuple[str, ...]:
-    """One sentence each."""
-    members = [one for group in grouping.groups for one in group.members]
+def caveats(grouping: Grouping, judged: str, names: Sequence[str], settings: Sequence[Setting]) -> tuple[Facts, ...]:
+    """All that was found, one after the other."""
+    members = [member for group in grouping.groups for member in group.members]
     found = [*_kinds(members, judged, names), *_rewards(members), *_settings(settings), *_inside(grouping, settings)]
     return (*found, *_beginnings(grouping, judged))
 
 
-def _kinds(members: Sequence[Member], judged: str, names: Sequence[str]) -> Iterator[str]:
+def _kinds(members: Sequence[Member], judged: str, names: Sequence[str]) -> Iterator[Facts]:
     """Series that carry the same name but are not the same number: the judged one with what it is, the others named."""
     apart = {name: kinds for name in names if len(kinds := _kinds_of(members, name)) > 1}
     if judged in apart:
-        told = "; ".join(f"{several(some, 3)}: {kind}" for kind, some in apart[judged].items())
-        yield f"{judged} may not be the same number in all runs ({told})"
-    others = [name for name in apart if name != judged]
+        yield KindsDiffer(judged, tuple((kind, tuple(some)) for kind, some in apart[judged].items()))
+    others = tuple(name for name in apart if name != judged)
     if others:
-        also = " too" if judged in apart else ""
-        yield f"{several(others)} may not be the same number in all runs{also}: `leadline sources` tells what each is"
+        yield OthersDiffer(others, judged in apart)
 
 
 def _kinds_of(members: Sequence[Member], name: str) -> dict[str, list[str]]:
@@ -48,34 +56,33 @@ def _kinds_of(members: Sequence[Member], name: str) -> dict[str, list[str]]:
     return kinds
 
 
-def _rewards(members: Sequence[Member]) -> Iterator[str]:
+def _rewards(members: Sequence[Member]) -> Iterator[Facts]:
     """Rewards that are made of different parts."""
     parts = {one.name: _components(one.run) for one in members}
     kinds = {some: name for name, some in reversed(parts.items()) if some}
     if len(kinds) > 1:
-        told = "; ".join(f"{name}: {', '.join(sorted(some))}" for some, name in kinds.items())
-        yield f"the rewards are not made of the same parts, so their levels may not compare ({told})"
+        yield PartsDiffer(tuple((name, tuple(sorted(some))) for some, name in kinds.items()))
 
 
 def _components(run: Run) -> frozenset[str]:
     return frozenset(match["name"] for one in run.series if (match := COMPONENT.fullmatch(one.name)))
 
 
-def _settings(settings: Sequence[Setting]) -> Iterator[str]:
-    about = [one.name for one in settings if one.about_rewards]
+def _settings(settings: Sequence[Setting]) -> Iterator[Facts]:
+    about = tuple(setting.name for setting in settings if about_rewards(setting))
     if about:
-        yield f"settings about the reward differ ({', '.join(about[:4])}): levels of the reward may not compare"
+        yield RewardSettings(about)
 
 
-def _inside(grouping: Grouping, settings: Sequence[Setting]) -> Iterator[str]:
+def _inside(grouping: Grouping, settings: Sequence[Setting]) -> Iterator[Facts]:
     """Groups whose runs differ by more than chance."""
     for group in grouping.groups:
-        mixed = [one.name for one in settings if len({repr(value) for value in one.values.get(group.name, ())}) > 1]
+        mixed = [each.name for each in settings if len({repr(value) for value in each.values.get(group.name, ())}) > 1]
         if mixed:
-            yield f"the runs of {group.name} are not set alike ({several(mixed, 4)}): that counts as seed noise here"
+            yield MixedGroup(group.name, tuple(mixed))
 
 
-def _beginnings(grouping: Grouping, judged: str) -> Iterator[str]:
+def _beginnings(grouping: Grouping, judged: str) -> Iterator[Facts]:
     """Runs that go on from one another, or drew the same seed, share their luck: two of them are less than two."""
     alone = [group.members[0] for group in grouping.groups if len(group) == 1]
     for members in (*(group.members for group in grouping.groups), alone):
@@ -83,10 +90,7 @@ def _beginnings(grouping: Grouping, judged: str) -> Iterator[str]:
             mine, theirs = one.run.get(judged), other.run.get(judged)
             step = None if mine is None or theirs is None else shared_until(mine, theirs)
             if step is not None:
-                yield (
-                    f"{one.name} and {other.name} hold the same numbers up to step {step}: one goes on from the other, "
-                    "or they share a seed, so they are not two independent runs"
-                )
+                yield SharedStart(one.name, other.name, step)
 
 
 def shared_until(one: Series, other: Series) -> int | None:
@@ -99,25 +103,22 @@ def shared_until(one: Series, other: Series) -> int | None:
     return int(one.steps[count - 1])
 
 
-def ranges(field: Field, unit: Unit) -> Iterator[str]:
+def ranges(field: Field) -> Iterator[Facts]:
     """Who ends before the others, and so where the comparison ends."""
     first, last = float(field.grid[0]), float(field.grid[-1])
     longest = max(field.ends, key=lambda one: field.ends[one])
     shortest = min(field.ends, key=lambda one: field.ends[one])
     if field.ends[longest] - last > (last - first) / CELLS:
-        yield (
-            f"compared over {span(first, last, unit)}, where {shortest} ends; {longest} goes on to "
-            f"{moment(field.ends[longest], unit)}" + _shorter(field, shortest, unit)
-        )
+        yield EndsEarlier(first, last, shortest, longest, field.ends[longest], _without(field, shortest))
     latest = max(field.begins, key=lambda one: field.begins[one])
     if first - min(field.begins.values()) > (last - first) / CELLS:
-        yield f"{latest} begins at {moment(first, unit)}; what others did before is left aside"
+        yield BeginsLater(latest, first)
 
 
-def _shorter(field: Field, shortest: str, unit: Unit) -> str:
-    """Where one run cuts the range of all others short, what leaving it out would give."""
+def _without(field: Field, shortest: str) -> float | None:
+    """Where one run cuts the range of all others short, how far they go without it."""
     others = min((end for name, end in field.ends.items() if name != shortest), default=field.ends[shortest])
     begin = float(field.grid[0])
     if len(field.ends) < 3 or others - begin < CUT_SHORT * (field.ends[shortest] - begin):
-        return ""
-    return f"; without {shortest} all could be compared up to {moment(others, unit)}"
+        return None
+    return others

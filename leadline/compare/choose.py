@@ -7,13 +7,15 @@ from dataclasses import replace
 
 from ..curve.bins import LEAST
 from ..errors import LeadlineError
+from ..facts.comparison import LeftOut, NoClock, TooFewPoints, Unit
 from ..reading.reward import HEADLINE
 from ..reading.reward.apart import OTHERWISE, SCORES, held_out_names
 from ..reading.view import View
 from ..run import Run, Series
-from . import words
-from .clocks import Unit, clock_of
-from .gather import Gathered, LeftOut
+from ..words import compare as words
+from ..words.numbers import several
+from .clocks import clock_of
+from .gather import Gathered
 from .groups import Group, Grouping, Member
 
 
@@ -44,7 +46,7 @@ def judged_by(grouping: Grouping, views: Mapping[str, View]) -> str:
         return HEADLINE
     names = [{one.name for one in (*run.series, *run.unread)} for run in runs]
     common = sorted(set.intersection(*names)) if names else []
-    there = f"all of them log {words.several(common)}" if common else "and no series is common to all of them"
+    there = f"all of them log {several(common)}" if common else "and no series is common to all of them"
     raise LeadlineError(
         f"Fewer than two of the {len(runs)} runs log a reward, {there}.",
         tried=", ".join(run.path for run in runs),
@@ -57,7 +59,7 @@ def on_clock(gathered: Gathered, unit: Unit) -> tuple[Grouping, tuple[LeftOut, .
     return _kept(
         gathered.grouping,
         gathered.left_out,
-        lambda one: None if clock_of(one.run, unit) is not None else f"its log does not tell {unit}",
+        lambda member: NoClock(unit) if clock_of(member.run, unit) is None else None,
         f"--clock {unit} needs two runs that log it; --clock step always works",
     )
 
@@ -67,17 +69,15 @@ def logging(grouping: Grouping, name: str) -> tuple[Grouping, tuple[LeftOut, ...
     return _kept(
         grouping,
         (),
-        lambda one: _why_not(one.run, name),
+        lambda member: _too_few(member.run, name),
         "name a series that the runs have in common with --by; `leadline sources PATH` lists them",
     )
 
 
-def _why_not(run: Run, name: str) -> str | None:
+def _too_few(run: Run, name: str) -> TooFewPoints | None:
     series = series_of(run, name)
-    if series is None:
-        return f"it does not log {name}"
-    points = int(series.finite.sum())
-    return None if points >= LEAST else f"it logs {words.counted(points, 'point')} of {name}, too few to read"
+    points = 0 if series is None else int(series.finite.sum())
+    return None if points >= LEAST else TooFewPoints(name, points)
 
 
 def more_is_better(name: str) -> bool:
@@ -86,7 +86,10 @@ def more_is_better(name: str) -> bool:
 
 
 def _kept(
-    grouping: Grouping, left_out: tuple[LeftOut, ...], why_not: Callable[[Member], str | None], next_step: str
+    grouping: Grouping,
+    left_out: tuple[LeftOut, ...],
+    why_not: Callable[[Member], NoClock | TooFewPoints | None],
+    next_step: str,
 ) -> tuple[Grouping, tuple[LeftOut, ...]]:
     left, groups = list(left_out), []
     for group in grouping.groups:
@@ -100,9 +103,9 @@ def _kept(
         if fit:
             groups.append(Group(group.name, tuple(fit)))
     if sum(map(len, groups)) < 2:
-        why = "; ".join(f"{one.name}: {one.why}" for one in left)
+        reasons = "; ".join(f"{run.name}: {words.left_out(run)}" for run in left)
         raise LeadlineError(
-            f"Fewer than two runs can be compared ({why}).",
+            f"Fewer than two runs can be compared ({reasons}).",
             tried=", ".join(one.name for group in grouping.groups for one in group.members),
             next_step=next_step,
         )

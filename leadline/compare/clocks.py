@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.comparison import ClockSource, Unit
 from ..run import Run, Series
 
 Floats = NDArray[np.float64]
-Unit = Literal["step", "time", "tokens"]
 
 UNITS: tuple[Unit, ...] = ("step", "time", "tokens")
 SURELY = 10  # points in a row that rise: what one step takes does not do that
@@ -23,7 +22,7 @@ class Clock:
 
     steps: Floats  # increasing
     shown: Floats  # increasing
-    says: str  # what it was read from
+    source: ClockSource  # what it was read from
 
     def steps_at(self, shown: Floats) -> Floats:
         """The step that was done when the clock showed so much."""
@@ -47,19 +46,19 @@ def _time(run: Run) -> Clock | None:
     """Seconds spent on steps. Time between a crash and a restart is nobody's training, so what each step took comes
     before a running total, and the times of log rows come last."""
     return (
-        _summed(run.get("time/step"), "the time of each step")
-        or _counted(run.get("time/total") or run.get("time/since_start"), "the running time in the log")
+        _summed(run.get("time/step"), "time_of_each_step")
+        or _counted(run.get("time/total") or run.get("time/since_start"), "running_time")
         or _dated(run)
     )
 
 
 def _tokens(run: Run) -> Clock | None:
-    return _counted(run.get("progress/tokens_total"), "the running count of tokens") or _summed(
-        run.get("progress/tokens_step"), "the tokens of each step"
+    return _counted(run.get("progress/tokens_total"), "running_tokens") or _summed(
+        run.get("progress/tokens_step"), "tokens_of_each_step"
     )
 
 
-def _summed(series: Series | None, says: str) -> Clock | None:
+def _summed(series: Series | None, source: ClockSource) -> Clock | None:
     """A clock from what each step took; steps that were not logged took as much as the next one that was."""
     if series is None:
         return None
@@ -68,18 +67,18 @@ def _summed(series: Series | None, says: str) -> Clock | None:
     if len(steps) < 2:
         return None
     if len(values) >= SURELY and bool(np.all(np.diff(values) > 0)):  # a running total under another name
-        return _advancing(steps, values, says)
+        return _advancing(steps, values, source)
     gaps = np.diff(steps, prepend=steps[0] - 1)
-    return Clock(steps, np.cumsum(values * gaps), says)
+    return Clock(steps, np.cumsum(values * gaps), source)
 
 
-def _counted(series: Series | None, says: str) -> Clock | None:
+def _counted(series: Series | None, source: ClockSource) -> Clock | None:
     """A clock from a running total. One that starts anew after a restart goes on from where it was."""
     if series is None:
         return None
     usable = series.finite
     steps, shown = series.steps[usable].astype(np.float64), series.values[usable]
-    return _advancing(steps, shown, says)
+    return _advancing(steps, shown, source)
 
 
 def _dated(run: Run) -> Clock | None:
@@ -90,10 +89,10 @@ def _dated(run: Run) -> Clock | None:
     assert longest.walls is not None  # for the type checker: only dated ones were kept
     known = np.isfinite(longest.walls)
     walls = longest.walls[known] - longest.walls[known][0]
-    return _advancing(longest.steps[known].astype(np.float64), walls, "the times of the log rows")
+    return _advancing(longest.steps[known].astype(np.float64), walls, "row_times")
 
 
-def _advancing(steps: Floats, shown: Floats, says: str) -> Clock | None:
+def _advancing(steps: Floats, shown: Floats, source: ClockSource) -> Clock | None:
     if len(steps) < 2:
         return None
     gains = np.diff(shown, prepend=0.0)
@@ -101,4 +100,4 @@ def _advancing(steps: Floats, shown: Floats, says: str) -> Clock | None:
     ahead = np.concatenate([[True], np.diff(np.maximum.accumulate(total)) > 0])
     if ahead.sum() < 2:
         return None
-    return Clock(steps[ahead], total[ahead], says)
+    return Clock(steps[ahead], total[ahead], source)

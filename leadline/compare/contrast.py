@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.comparison import Gap, Shuffled
 from .levels import Levels, questions
 from .student import beyond, deviate
 
@@ -34,23 +35,6 @@ LIKELY = 0.4  # of the doubt lies outside: seeds are counted so that four of fiv
 MOST_SEEDS = 50  # a longer answer is "more than anybody will run"
 SAME = 1e-9  # relative: two ways to give out labels that are no further apart than this are as far apart
 ROUNDING = 1e-12  # of the level: a smaller gap is the arithmetic's
-
-
-@dataclass(frozen=True, slots=True)
-class Shuffled:
-    """How many ways of giving out the labels set the groups at least as far apart, of all there are."""
-
-    as_far: int
-    of: int
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """The second group less the first, at one of the two questions."""
-
-    size: float
-    interval: tuple[float, float]  # 80 %
-    chance: float  # how often groups that do not differ would lie this far apart
 
 
 @dataclass(frozen=True, eq=False)

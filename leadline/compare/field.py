@@ -9,12 +9,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.comparison import (
+    Band,
+    Compared,
+    Difference,
+    Gap,
+    NoCommonRange,
+    NotLogged,
+    Standing,
+    Unit,
+)
+from ..questions.level_at import is_readable, span_of
 from ..reading.view import View
-from . import words
 from .choose import key_of, series_of
-from .clocks import Clock, Unit, clock_of
-from .comparison import Band, Compared, Difference, Standing
-from .contrast import INTERVAL, Gap, variance
+from .clocks import Clock, clock_of
+from .contrast import INTERVAL, variance
 from .groups import Grouping, Member
 from .levels import CELLS, Levels, levels_on, questions
 from .student import deviate
@@ -40,8 +49,8 @@ class Board:
     def names(self) -> list[str]:
         return [one.name for group in self.grouping.groups for one in group.members]
 
-    def field(self, name: str) -> Field | str:
-        """One series of all runs on a common grid; or why there is none ("": it is nowhere logged)."""
+    def field(self, name: str) -> Field | NotLogged | NoCommonRange:
+        """One series of all runs on a common grid; or why there is none."""
         clocks = self.clocks
         curves, lacking, short = {}, [], []
         for member in self.names:
@@ -51,19 +60,17 @@ class Board:
                 lacking.append(member)
                 continue
             curve = self.views[member].curve(series.name) or self.views[member].fit(series)
-            if not curve.decidable or len(curve.grid) < 2:
-                short.append(f"{member} logs {series.points} point{'s' * (series.points != 1)} of it, too few to read")
+            if not is_readable(curve):
+                short.append((member, series.points))
             curves[member] = curve
-        if lacking:
-            return f"{words.several(lacking)} do{'es' * (len(lacking) == 1)} not log it" if curves else ""
-        if short:
-            return "; ".join(short)
-        begins = {one: clocks[one].at(curve.grid[0]) for one, curve in curves.items()}
-        ends = {one: clocks[one].at(curve.grid[curve.now]) for one, curve in curves.items()}
+        if lacking or short:
+            return NotLogged(name, tuple(lacking), tuple(short))
+        spans = {member: span_of(curve) for member, curve in curves.items()}
+        begins = {member: clocks[member].at(first) for member, (first, _) in spans.items()}
+        ends = {member: clocks[member].at(last) for member, (_, last) in spans.items()}
         latest, earliest = max(begins, key=lambda one: begins[one]), min(ends, key=lambda one: ends[one])
         if not begins[latest] < ends[earliest]:
-            begin, end = (words.moment(at, self.unit) for at in (begins[latest], ends[earliest]))
-            return f"no range is common to all runs, {earliest} ends at {end} and {latest} begins at {begin}"
+            return NoCommonRange(name, earliest, ends[earliest], latest, begins[latest])
         grid = np.linspace(begins[latest], ends[earliest], CELLS)
         drawn = levels_on(grid, [curves[one] for one in self.names], [clocks[one] for one in self.names])
         largest = float(np.abs(drawn.paths).max())

@@ -10,18 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import LeadlineError, NothingReadable
+from ..facts.comparison import LeftOut, SameRun, Unreadable
 from ..run import Run, Series
 from ..sources import open_runs
 from ..sources.remote import is_address
+from ..words import compare as words
 from .groups import Grouping, Member, as_told, each_by_itself, guess, short_names
-
-
-@dataclass(frozen=True, slots=True)
-class LeftOut:
-    """A path or run that takes no part, and why."""
-
-    name: str
-    why: str
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,7 +57,7 @@ def gather(
                 runs += open_runs(place, mapping=mapping)
             except LeadlineError as error:
                 first_error = first_error or error
-                left_out.append(LeftOut(place, error.what))
+                left_out.append(LeftOut(place, Unreadable(error.what)))
         found.append(_Opened(told, group, tuple(runs)))
         opened()
     if not any(one.runs for one in found):
@@ -103,20 +97,20 @@ def _settled(found: Sequence[_Opened], left_out: list[LeftOut], alone: bool) -> 
         for one, part in members:
             for member in part:
                 told.setdefault(member.name if one.group is None else one.group, []).append(member)
-        return as_told(told, "grouped as told"), left
+        return as_told(told, "named"), left
     if alone:
         return each_by_itself(some), left
     lots = [(one.told, part) for one, part in members if part]
     if len(lots) > 1 and any(len(part) > 1 for _, part in lots):
         called = short_names([told for told, _ in lots])
         told_names = {name: part for name, (_, part) in zip(called, lots, strict=True)}
-        return as_told(told_names, "grouped as typed: the runs of one path or pattern are taken as seeds"), left
+        return as_told(told_names, "typed"), left
     return guess(some), left
 
 
 def _alone(some: Sequence[Member], twice: Sequence[LeftOut]) -> str:
     if twice:
-        return f"There is only one run to compare: {twice[0].name}: {twice[0].why}."
+        return f"There is only one run to compare: {twice[0].name}: {words.left_out(twice[0])}."
     return f"Only one run could be read, {some[0].run.path}: there is nothing to compare it with."
 
 
@@ -132,7 +126,7 @@ def _once(
         for member in part:
             same = next((other for other in kept if same_run(member.run, other.run)), None)
             if same is not None:
-                twice.append(LeftOut(member.name, f"the same run as {same.name}"))
+                twice.append(LeftOut(member.name, SameRun(same.name)))
                 continue
             kept.append(member)
             fresh.append(member)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from ..facts.comparison import Grouped
 from ..run import Run
 from .settings import essential
 
@@ -39,8 +40,7 @@ class Grouping:
     """The groups, and how they came about."""
 
     groups: tuple[Group, ...]
-    says: str
-    guessed: bool = False
+    how: Grouped
 
 
 def short_names(paths: Sequence[str]) -> list[str]:
@@ -63,26 +63,24 @@ def short_names(paths: Sequence[str]) -> list[str]:
     return names
 
 
-def each_by_itself(members: Sequence[Member], says: str = "every run by itself") -> Grouping:
-    return Grouping(tuple(Group(one.name, (one,)) for one in members), says)
+def each_by_itself(members: Sequence[Member], how: Grouped = "each_by_itself") -> Grouping:
+    return Grouping(tuple(Group(member.name, (member,)) for member in members), how)
 
 
-def as_told(members: Mapping[str, Sequence[Member]], says: str) -> Grouping:
-    return Grouping(tuple(Group(name, tuple(some)) for name, some in members.items() if some), says)
+def as_told(members: Mapping[str, Sequence[Member]], how: Grouped) -> Grouping:
+    return Grouping(tuple(Group(name, tuple(some)) for name, some in members.items() if some), how)
 
 
 def guess(members: Sequence[Member]) -> Grouping:
     """Groups by seeds named in the paths, else by equal settings, else by names that differ in a number only; where
     none of this brings two runs together, every run by itself."""
-    for bring, says in (
-        (_by_seed, "by the seeds named in their paths"),
-        (_by_settings, "by their settings, which agree but for the seed"),
-        (_by_number, "by their names, which differ in a number only"),
-    ):
+    ways: tuple[tuple[Callable[[Sequence[Member]], tuple[Group, ...] | None], Grouped], ...]
+    ways = ((_by_seed, "by_seed"), (_by_settings, "by_settings"), (_by_number, "by_number"))
+    for bring, how in ways:
         groups = bring(members)
         if groups is not None:
-            return Grouping(groups, f"grouped {says} (a guess: --group NAME=PATHS says otherwise)", guessed=True)
-    return each_by_itself(members, "every run by itself: nothing says which of them are seeds of one variant")
+            return Grouping(groups, how)
+    return each_by_itself(members, "nothing_says")
 
 
 def _by_seed(members: Sequence[Member]) -> tuple[Group, ...] | None:

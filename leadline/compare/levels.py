@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
+from ..questions.level_at import levels_at
 from .clocks import Clock
 
 Floats = NDArray[np.float64]
@@ -44,8 +45,7 @@ def levels_on(grid: Floats, curves: Sequence[Curve], clocks: Sequence[Clock]) ->
     """Every path of every run at each reading of the clock."""
     rows = []
     for curve, clock in zip(curves, clocks, strict=True):
-        steps = np.clip(clock.steps_at(grid), curve.grid[0], curve.grid[curve.now])
-        rows.append(np.stack([curve.at(float(step)) for step in steps], axis=1))
+        rows.append(levels_at(curve, clock.steps_at(grid)))
     return Levels(np.stack(rows))
 
 

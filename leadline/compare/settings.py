@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ..facts.comparison import Setting
 from ..run import Run
 
 # By the last part of a setting's name: where a run was put and what it was called changes nothing about its training.
@@ -18,17 +18,8 @@ BESIDE_THE_POINT = re.compile(
 ABOUT_REWARDS = re.compile(r"reward|verifier|grader|judge|score", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One setting that is not the same in all runs: its values by group, in the order of the runs."""
-
-    name: str
-    values: dict[str, tuple[object, ...]]
-    marks_groups: bool  # the same throughout each group: a candidate for what makes the difference
-
-    @property
-    def about_rewards(self) -> bool:
-        return ABOUT_REWARDS.search(self.name) is not None
+def about_rewards(setting: Setting) -> bool:
+    return ABOUT_REWARDS.search(setting.name) is not None
 
 
 def essential(run: Run) -> dict[str, object]:

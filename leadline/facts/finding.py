@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Literal
 
 from ..run import Event, Rollout
@@ -45,6 +46,10 @@ class Finding:
     since_step: int | None = None
     evidence: tuple[Evidence, ...] = ()
     facts: Facts | None = None  # TRANSITION: will be required
+
+    def __post_init__(self) -> None:  # TRANSITION: reports that still read `says` find it
+        if self.facts is not None and not self.says:
+            object.__setattr__(self, "says", import_module("leadline.words").sentence(self))
 
 
 def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

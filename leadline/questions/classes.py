@@ -1,6 +1,6 @@
 """The one thing each path did: every path falls into exactly one class.
 
-The constants are shares of the path's own pace and range, so rescaling a metric changes nothing (methods.md 4).
+The constants are shares of the path's own pace and range, so rescaling a metric changes nothing.
 """
 
 from __future__ import annotations
@@ -47,3 +47,8 @@ def declining(curve: Curve) -> Flags:
 def flat(curve: Curve) -> Flags:
     """Paths that moved and have come to rest."""
     return ~(curve.trendless | rising(curve) | peaked(curve) | declining(curve))
+
+
+def moving_down(curve: Curve) -> Flags:
+    """Paths that move down now, whatever they did before."""
+    return np.asarray(~curve.trendless & (curve.speed < -FELL))

@@ -45,3 +45,13 @@ def _now(curve: Curve, claim: str, share: float) -> Statement:
 
 def _said(curve: Curve, claim: str, probability: float) -> Statement:
     return Statement(curve.metric, claim, probability, (float(curve.last.first_step), float(curve.grid[curve.now])))
+
+
+def p_rising(curve: Curve | None) -> float:
+    """The probability that it rises now; 0 where that cannot be told."""
+    return float(classes.rising(curve).mean()) if curve is not None and curve.decidable else 0.0
+
+
+def p_going_down(curve: Curve) -> float:
+    """The probability that it goes down now, whatever it did before."""
+    return float((classes.declining(curve) | classes.moving_down(curve)).mean())

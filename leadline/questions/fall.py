@@ -30,6 +30,7 @@ class Fall:
     p: float  # share of paths that have fallen
     peak: Peak | None  # where it peaked; None where it never rose before it fell
     from_step: int  # where it stood highest: the step of the peak, where there is one
+    top_step: int  # where most paths that fell stood highest: at or before anything that made them fall
     high: float  # the level there
     now: float
     start: float  # where it started from
@@ -74,10 +75,11 @@ def fall_of(curve: Curve, logged: Series) -> Fall | None:
     peak = peak_of(curve)
     if peak is not None and peak.probability < p / 2:  # what was lost was mostly there from the start
         peak = None
-    step = round(peak.step if peak is not None else float(curve.grid[top]))
-    told = high if top == 0 and peak is None else level_at(curve, logged, step)
+    top_step = round(float(curve.grid[top]))
+    step = top_step if peak is None else round(peak.step)
+    told = start if top == 0 and peak is None else level_at(curve, logged, step)
     since = since if peak is None else max(since, step)  # a fall does not begin before its peak
-    return Fall(p, peak, step, told, level_now(curve, logged), start, since, lost, visible)
+    return Fall(p, peak, step, top_step, told, level_now(curve, logged), start, since, lost, visible)
 
 
 def _onset(mean: Floats, curve: Curve, top: int) -> int:

@@ -18,6 +18,8 @@ def stepped(curve: Curve) -> Statement:
     """It broke once, and before and after nothing moved."""
     if len(curve.breaks) != 1:
         return Statement(curve.metric, "stepped", 0.0)
-    (one,) = curve.breaks
+    (found,) = curve.breaks
     still = (curve.segments[0].at_rest & curve.segments[1].at_rest).mean()
-    return Statement(curve.metric, "stepped", one.probability * float(still), one.interval, one.step, one.interval)
+    return Statement(
+        curve.metric, "stepped", found.probability * float(still), found.interval, found.step, found.interval
+    )

@@ -6,6 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
+from ..curve.curve import PACE
+from .classes import moving_down, rising
 from .statement import Statement
 
 EITHER_SIDE = 0.2  # of the points: with fewer on one side of zero it lies beside zero, not about it
@@ -42,3 +44,16 @@ def _first_change(sides: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _whole(curve: Curve) -> tuple[float, float]:
     return float(curve.grid[0]), float(curve.grid[curve.now])
+
+
+def crossed_by(curve: Curve) -> float | None:
+    """How far into what was seen, from 0 to 1, the mean path first crosses zero; None where it never does."""
+    crossed = np.flatnonzero(np.diff(np.sign(curve.seen.mean(axis=0))) != 0)
+    return float(crossed[0]) / curve.now if len(crossed) else None
+
+
+def p_rests_at_zero(curve: Curve) -> float:
+    """Paths that keep within the scatter of one point of zero over the last window, and do not move."""
+    recent = curve.seen[:, -1 - round(PACE * curve.now) :]
+    near = (np.abs(recent) < curve.noise).all(axis=1)
+    return float(np.mean(near & ~rising(curve) & ~moving_down(curve)))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.cause import PromptChange
 from .sampler import Batch
 from .view import View
 
@@ -27,10 +28,9 @@ SUDDEN = 0.5  # of the whole change lies between the steps next to it; a curricu
 
 @dataclass(frozen=True, slots=True)
 class ChangeOfPrompts:
-    """The prompts before and after come from different sources."""
+    """A change of the prompts, and how sure it is."""
 
-    before: int  # the last step seen with the old prompts
-    after: int  # the first with the new
+    prompts: PromptChange
     p: float
 
 
@@ -47,7 +47,7 @@ def change_of_prompts(view: View) -> ChangeOfPrompts | None:
     as_far = int((furthest >= furthest[0] * (1 - ROUNDING)).sum())
     if furthest[0] <= ROUNDING or as_far > AS_FAR or not _at_once(vectors, place):
         return None
-    return ChangeOfPrompts(batches[place - 1].step, batches[place].step, 1 - as_far / len(orders))
+    return ChangeOfPrompts(PromptChange(batches[place - 1].step, batches[place].step), 1 - as_far / len(orders))
 
 
 def _vector(batch: Batch) -> Floats:

@@ -11,22 +11,25 @@ from dataclasses import replace
 import numpy as np
 
 from ..curve import Curve
-from ..curve.robust import running_median
-from ..facts import BAR, Evidence, Finding, Severity
-from ..questions.classes import rising
-from ..questions.fall import has_fallen
-from ..questions.paths import climbed, level_logged, sank, share, span_of
+from ..facts import BAR, Evidence, Facts, Finding, Severity
+from ..facts.stability import ClipGrew, EntropyMoved, GradientNorm, SamplerMismatch
+from ..questions.direction import p_rising
+from ..questions.fall import p_fallen
+from ..questions.growth import (
+    growth_of,
+    logarithm,
+    may_have_grown,
+    may_have_multiplied,
+    p_multiplied,
+    p_visibly_grew,
+)
+from ..questions.level import level_now, start_of, steps_seen
+from ..questions.way import p_climbed, p_sank, since_of
 from ..run import Series
-from .reward import HEADLINE, number
-from .shifts import GLANCE, may_have_grown
-from .view import View
+from .not_numbers import not_numbers
+from .view import HEADLINE, View
 
-MANY_TIMES = 3.0  # times the least it was before: gradient norms double and halve in every run
-BEGUN = 0.1  # of the way: where a reader would say that it began
-BELOW = 1e-6  # of the median: the log of a gradient norm of exactly 0
-ZERO = 1e-5  # of the median: what is nearer to that than to any norm is told as 0
 WARMING_UP = 5  # points: mixed precision finds its scale within them
-GROWTH = 2.0  # sd of one point: what grew by less cannot be seen by eye
 WATCHED = ("grad_norm", "loss/policy", "loss/total", "kl/ref", "kl/update", "entropy")
 RATIOS = ("is/ratio_mean", "is/update_ratio_mean")  # 1 is perfect: their distance from it is what grows
 FALLS = ("is/ess_frac", "mismatch/pearson")  # 1 is perfect, and the most: what is missing to it grows
@@ -36,8 +39,7 @@ MOST = 3  # mismatch series that are read
 def read(view: View) -> tuple[Finding, ...]:
     """Trends and breaks that say the optimisation is coming apart."""
     reward = view.curve(HEADLINE)
-    gone = share(has_fallen(reward)) if reward is not None and reward.decidable else 0.0
-    up = share(rising(reward)) if reward is not None and reward.decidable else 0.0
+    gone, up = p_fallen(reward), p_rising(reward)
     return (
         *_not_numbers(view),
         *_gradient(view, gone, up),
@@ -52,52 +54,26 @@ def _gradient(view: View, gone: float, up: float) -> tuple[Finding, ...]:
     series = view.run.get("grad_norm")
     if series is None or not (series.finite & (series.values > 0)).any():
         return ()
-    logs = _logs(series)
-    if gone <= BAR and not _may_have_multiplied(logs):
+    logs = logarithm(series)
+    if gone <= BAR and not may_have_multiplied(logs):
         return ()
     curve = view.fit(logs)
     if not curve.decidable:
         return ()
-    least = max(float(np.log(MANY_TIMES)), GROWTH * curve.noise)
-    grown = curve.seen[:, -1] - curve.seen.min(axis=1) > least
-    grew = share(grown & climbed(curve)) * (1 - up)
-    died = share(curve.seen.max(axis=1) - curve.seen[:, -1] > least)
-    zero = np.log(_zero(series))
-    # From steps without any gradient to others it is no growth: there is no factor between 0 and a number.
-    before = [float(curve.at(max(one.step - 1, curve.grid[0])).mean()) for one in curve.breaks]
-    broke = [one for one, low in zip(curve.breaks, before, strict=True) if one.size > np.log(MANY_TIMES) and low > zero]
-    start, now = (number(_size_at(curve, place, series)) for place in (0, -1))
-    if gone > BAR and broke:
-        one = max(broke, key=lambda found: found.size)
-        fold = number(float(np.exp(one.size)))
-        says = f"The gradient norm jumped {fold}-fold at step {round(one.step)}, and reward was lost."
-        return (_finding("stability.grad_norm", "grad_norm", curve, one.probability * gone, says, round(one.step)),)
+    growth, lost = growth_of(curve, series), gone > BAR
+    grew = growth.p_grew * (1 - up)
+    if lost and growth.jump is not None:
+        step = round(growth.jump.step)
+        facts = GradientNorm("jumped", growth.start, growth.now, reward_lost=True, step=step, factor=growth.factor)
+        return (_finding("stability.grad_norm", "grad_norm", curve, growth.jump.probability * gone, facts, step),)
     if grew > BAR:
-        what = "while reward was lost" if gone > BAR else "without reward rising"
-        says = f"The gradient norm grew from {start} to {now} {what}."
-        severity: Severity = "concern" if gone > BAR else "note"
-        return (_finding("stability.grad_norm", "grad_norm", curve, grew, says, severity=severity),)
-    if gone > BAR and died > BAR and _size_at(curve, -1, series) > 0:  # a norm of 0 is told as no learning signal
-        says = f"Reward was lost and the gradient norm shrank from {start} to {now}: little is left to pull it back."
-        return (_finding("stability.grad_norm", "grad_norm", curve, gone * died, says),)
+        facts = GradientNorm("grew", growth.start, growth.now, reward_lost=lost)
+        severity: Severity = "concern" if lost else "note"
+        return (_finding("stability.grad_norm", "grad_norm", curve, grew, facts, severity=severity),)
+    if lost and growth.p_shrank > BAR and growth.now > 0:  # a norm of 0 is told as no learning signal
+        facts = GradientNorm("shrank", growth.start, growth.now, reward_lost=True)
+        return (_finding("stability.grad_norm", "grad_norm", curve, gone * growth.p_shrank, facts),)
     return ()
-
-
-def _may_have_multiplied(logs: Series) -> bool:
-    """A glance before the costly look: its local level, late in the run, ever stood that far above its lowest."""
-    level = running_median(logs.values[logs.finite])
-    return bool(level[-max(len(level) // GLANCE, 1) :].max() - level.min() > np.log(MANY_TIMES))
-
-
-def _size_at(curve: Curve, place: int, series: Series) -> float:
-    """The norm at a grid cell of the curve of its log, in which an exact 0 had to be a number."""
-    size = float(np.exp(curve.seen[:, place].mean()))
-    return 0.0 if size < _zero(series) else size
-
-
-def _zero(series: Series) -> float:
-    """Below this a norm is 0."""
-    return ZERO * float(np.median(series.values[series.finite & (series.values > 0)]))
 
 
 def _entropy(view: View, gone: float) -> tuple[Finding, ...]:
@@ -106,16 +82,11 @@ def _entropy(view: View, gone: float) -> tuple[Finding, ...]:
     curve, logged = (view.curve("entropy"), view.run.get("entropy")) if gone > BAR else (None, None)
     if curve is None or logged is None or not curve.decidable:
         return ()
-    up, down = gone * share(climbed(curve)), gone * share(sank(curve))
+    up, down = gone * p_climbed(curve), gone * p_sank(curve)
     if max(up, down) <= BAR:
         return ()
-    start, now = (number(level_logged(curve, place, logged)) for place in (0, -1))
-    says = (
-        f"Entropy rose from {start} to {now} while reward was lost: the policy has come apart."
-        if up > down
-        else f"Entropy fell from {start} to {now} while reward was lost: the policy has collapsed onto something worse."
-    )
-    return (_finding("stability.entropy", "entropy", curve, max(up, down), says),)
+    facts = EntropyMoved(up > down, start_of(curve, logged), level_now(curve, logged))
+    return (_finding("stability.entropy", "entropy", curve, max(up, down), facts),)
 
 
 def _clip(view: View, gone: float) -> tuple[Finding, ...]:
@@ -123,12 +94,11 @@ def _clip(view: View, gone: float) -> tuple[Finding, ...]:
     curve, logged = (view.curve("clip/frac"), view.run.get("clip/frac")) if gone > BAR else (None, None)
     if curve is None or logged is None or not curve.decidable:
         return ()
-    p = gone * share(climbed(curve))
+    p = gone * p_climbed(curve)
     if p <= BAR:
         return ()
-    start, now = (number(level_logged(curve, place, logged)) for place in (0, -1))
-    says = f"The clipped share of tokens grew from {start} to {now} while reward was lost: the updates are too large."
-    return (_finding("stability.clip", "clip/frac", curve, p, says),)
+    facts = ClipGrew(start_of(curve, logged), level_now(curve, logged))
+    return (_finding("stability.clip", "clip/frac", curve, p, facts),)
 
 
 def _mismatch(view: View, gone: float, up: float) -> tuple[Finding, ...]:
@@ -137,37 +107,27 @@ def _mismatch(view: View, gone: float, up: float) -> tuple[Finding, ...]:
     names = view.names(
         lambda name: name.startswith(("mismatch/", "is/")) and "update" not in name and "std" not in name
     )
-    grown = [
-        (p, curve) for name in names[:MOST] if (curve := _apart(view, name)) is not None and (p := _grew(curve)) > BAR
-    ]
-    if not grown:
+    turned = [series for name in names[:MOST] if (series := _up_is_worse(view.run.get(name))) is not None]
+    grown = [(p_visibly_grew(view.fit(series)), series) for series in turned if may_have_grown(series)]
+    surely = [(p, series) for p, series in grown if p > BAR]
+    if not surely:
         return ()
-    p, curve = max(grown, key=lambda found: found[0])
-    start, now = (number(float(abs(curve.seen[:, place].mean()))) for place in (0, -1))
-    first, last = curve.seen[:, 0], curve.seen[:, -1]
-    manifold = share(last > MANY_TIMES * np.maximum(first, curve.last.noise))
-    severity: Severity = "concern" if up <= BAR and max(manifold, gone) > BAR else "note"
-    others = f" {len(grown)} series show it." if len(grown) > 1 else ""
-    says = f"Trainer and sampler drift apart: {curve.metric} went from {start} to {now}.{others}"
-    return (_finding("signal.sampler_mismatch", curve.metric, curve, p, says, severity=severity),)
+    p, series = max(surely, key=lambda found: found[0])
+    curve = view.fit(series)
+    severity: Severity = "concern" if up <= BAR and max(p_multiplied(curve), gone) > BAR else "note"
+    facts = SamplerMismatch(series.name, abs(start_of(curve, series)), abs(level_now(curve, series)), len(surely))
+    return (_finding("signal.sampler_mismatch", series.name, curve, p, facts, severity=severity),)
 
 
-def _apart(view: View, name: str) -> Curve | None:
-    """The curve of a mismatch series, turned so that up is worse."""
-    series = view.run.get(name)
+def _up_is_worse(series: Series | None) -> Series | None:
+    """A mismatch series, turned so that up is worse."""
     if series is None or not series.finite.any():
         return None
-    if name in RATIOS:
-        series = replace(series, values=np.abs(series.values - 1))
-    if name in FALLS:
-        series = replace(series, values=1 - series.values)
-    return view.fit(series) if may_have_grown(series) else None
-
-
-def _grew(curve: Curve) -> float:
-    if not curve.decidable:
-        return 0.0
-    return share(climbed(curve) & (curve.seen[:, -1] - curve.seen[:, 0] > GROWTH * curve.noise))
+    if series.name in RATIOS:
+        return replace(series, values=np.abs(series.values - 1))
+    if series.name in FALLS:
+        return replace(series, values=1 - series.values)
+    return series
 
 
 def _not_numbers(view: View) -> tuple[Finding, ...]:
@@ -175,34 +135,9 @@ def _not_numbers(view: View) -> tuple[Finding, ...]:
     bad = [series for name in WATCHED if (series := view.run.get(name)) is not None and not series.finite.all()]
     if not bad:
         return ()
-    said = ", ".join(f"{one.name} ({int((~one.finite).sum())} of {one.points})" for one in bad)
-    first = min(int(one.steps[~one.finite][0]) for one in bad)
-    ended = [one for one in bad if not one.finite[-1]]
-    went_on = f" {', '.join(one.name for one in ended)} ended on it." if ended else " Each came back to numbers."
-    warming_up = all(one.finite[WARMING_UP:].all() for one in bad)  # a loss scale that finds its size skips steps
-    severity: Severity = "critical" if ended else "note" if warming_up else "concern"
-    evidence = tuple(Evidence(one.name, int(one.steps[~one.finite][0]), int(one.steps[~one.finite][-1])) for one in bad)
-    return (
-        Finding("signal.nan", 1.0, severity, f"NaN or infinite since step {first}: {said}.{went_on}", first, evidence),
-    )
-
-
-def _logs(series: Series) -> Series:
-    """The log of a positive series: growth by a factor is the same step at every level."""
-    values = series.values[series.finite]
-    floor = BELOW * float(np.median(values[values > 0]))
-    return replace(
-        series,
-        name=f"{series.name}/log",
-        values=np.log(np.where(series.finite, np.maximum(series.values, floor), np.nan)),
-    )
-
-
-def _since(curve: Curve) -> int:
-    """The step by which the mean path had come a tenth of its net way."""
-    mean = curve.seen.mean(axis=0)
-    way = (mean - mean[0]) / (mean[-1] - mean[0]) if mean[-1] != mean[0] else np.ones_like(mean)
-    return round(float(curve.grid[int(np.argmax(way >= BEGUN))]))
+    ended = any(not series.finite[-1] for series in bad)
+    warming_up = all(series.finite[WARMING_UP:].all() for series in bad)  # a loss scale that finds its size skips steps
+    return (not_numbers(bad, "critical" if ended else "note" if warming_up else "concern"),)
 
 
 def _finding(
@@ -210,10 +145,11 @@ def _finding(
     signal: str,
     curve: Curve,
     p: float,
-    says: str,
+    facts: Facts,
     since: int | None = None,
     *,
     severity: Severity = "concern",
 ) -> Finding:
-    evidence = (Evidence(signal, *span_of(curve)),)
-    return Finding(name, round(p, 4), severity, says, _since(curve) if since is None else since, evidence)
+    evidence = (Evidence(signal, *steps_seen(curve)),)
+    step = since_of(curve) if since is None else since
+    return Finding(name, round(p, 4), severity, since_step=step, evidence=evidence, facts=facts)

@@ -9,16 +9,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..curve import Break, Curve
+from ..curve import Break
 from ..facts import BAR, Evidence, Finding
+from ..facts.kl import KlReset
+from ..facts.onset import Contradiction, Move, UnexplainedBreak, UnreadKeys
+from ..questions.level import steps_seen
+from ..questions.shift import shift_at, unlogged
+from ..questions.way import p_held_since
 from ..run import Series
 from .onset import anchor_of
-from .shifts import events_at, near, shift_at, unlogged
+from .shifts import events_at, near
 from .view import View
 
 GRADUAL = ("reward.declining", "reward.peaked")
-WITNESSES = ("kl/ref", "kl/ref_seq_sum", "len/response_mean", "entropy", "grad_norm")
-ENOUGH = 2  # witnesses that held: one may be blind, two are unlikely to be
+FOLLOWERS = ("kl/ref", "kl/ref_seq_sum", "len/response_mean", "entropy", "grad_norm")
+ENOUGH = 2  # series that held: one may be blind, two are unlikely to be
 WATCHED = ("kl/ref", "entropy", "len/response_mean", "grad_norm")  # whose breaks are looked into
 EVENTS = ("learning_rate", "resume", "reference_reset", "checkpoint")
 POINTS = 20  # points: a key with fewer shows no shift
@@ -33,66 +38,53 @@ def read(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
 
 def _contradictions(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Reward fell, and nothing that usually goes with it moved."""
-    fall = next((one for one in findings if one.id in GRADUAL and one.since_step is not None), None)
+    fall = next((found for found in findings if found.id in GRADUAL and found.since_step is not None), None)
     if fall is None or fall.since_step is None:
         return ()
-    read_ = (curve for name in WITNESSES if (curve := view.curve(name)) is not None and curve.decidable)
-    curves = [curve for curve in read_ if curve.grid[curve.now] > fall.since_step]  # the others saw nothing of it
-    held = [_held(curve, fall.since_step) for curve in curves]
+    since = fall.since_step
+    read_ = (curve for name in FOLLOWERS if (curve := view.curve(name)) is not None and curve.decidable)
+    curves = [curve for curve in read_ if steps_seen(curve)[1] > since]  # the others saw nothing of it
+    held = [p_held_since(curve, since) for curve in curves]
     if len(curves) < ENOUGH or min(held) <= BAR:
         return ()
-    names = [curve.metric for curve in curves]
-    says = (
-        f"Reward fell from step {fall.since_step} on while {', '.join(names[:-1])} and {names[-1]} held: none of the "
-        "usual stories fits. Look at what lies outside the policy: the prompts, the scorer, the reward function."
-    )
-    last = view.run.last_step or fall.since_step
-    evidence = tuple(Evidence(name, fall.since_step, last) for name in ("reward/mean", *names))
-    return (
-        Finding("unexplained.contradiction", round(fall.p * min(held), 4), "note", says, fall.since_step, evidence),
-    )
-
-
-def _held(curve: Curve, since: float) -> float:
-    """Share of paths that have not moved since a step by as much as one logged point scatters."""
-    change = np.abs(curve.seen[:, -1] - curve.at(min(max(since, curve.grid[0]), curve.grid[curve.now])))
-    return float(np.mean(change < max(curve.noise, curve.last.noise.max())))
+    facts = Contradiction(since, tuple(curve.metric for curve in curves))
+    last = view.run.last_step or since
+    evidence = tuple(Evidence(name, since, last) for name in ("reward/mean", *facts.held))
+    p = round(fall.p * min(held), 4)
+    return (Finding("unexplained.contradiction", p, "note", since_step=since, evidence=evidence, facts=facts),)
 
 
 def _breaks(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Sudden changes at a step at which nothing is known to have happened and of which no finding speaks."""
     reach = near(view.run)
-    told = [one.since_step for one in findings if one.since_step is not None]
-    told += [span.first_step for one in findings if one.id == "kl.reset" for span in one.evidence]
+    told = [known.since_step for known in findings if known.since_step is not None]
+    told += [step for known in findings if isinstance(known.facts, KlReset) for step in known.facts.steps]
     # After a collapse everything jumps about; that needs no explanation of its own.
-    over = min((one.since_step for one in findings if one.severity == "critical" and one.since_step), default=np.inf)
+    ruins = (known.since_step for known in findings if known.severity == "critical" and known.since_step)
+    over = min(ruins, default=np.inf)
     found: list[tuple[Break, str]] = []
     for name in WATCHED:
         series = view.run.get(name)
-        for one in view.breaks(series) if series is not None and series.finite.any() else ():
-            explained = events_at(view.run, one.step, EVENTS) or any(abs(step - one.step) <= reach for step in told)
-            seen = series is not None and not unlogged(series, one.interval)  # in a gap of the log nothing was
-            if not explained and seen and one.step < over:
-                found.append((one, name))
+        for new in view.breaks(series) if series is not None and series.finite.any() else ():
+            explained = events_at(view.run, new.step, EVENTS) or any(abs(step - new.step) <= reach for step in told)
+            seen = series is not None and not unlogged(series, new.interval)  # in a gap of the log nothing was
+            if not explained and seen and new.step < over:
+                found.append((new, name))
     together: list[list[tuple[Break, str]]] = []
-    for one, name in sorted(found, key=lambda item: item[0].step):
-        if together and one.step - together[-1][0][0].step <= reach:
-            together[-1].append((one, name))
+    for new, name in sorted(found, key=lambda item: item[0].step):
+        if together and new.step - together[-1][0][0].step <= reach:
+            together[-1].append((new, name))
         else:
-            together.append([(one, name)])
+            together.append([(new, name)])
     return tuple(_broke(group) for group in together)
 
 
 def _broke(group: list[tuple[Break, str]]) -> Finding:
-    ways = [f"{name} {'rose' if one.size > 0 else 'fell'}" for one, name in group]
-    step = round(min(one.step for one, _ in group))
-    says = (
-        f"{', '.join(ways)} suddenly at step {step}, and nothing else is known to have happened there: "
-        "no change of the learning rate, no resume, no reset of the reference."
-    )
-    evidence = tuple(Evidence(name, round(one.interval[0]), round(one.interval[1])) for one, name in group)
-    p = min(one.probability for one, _ in group)
-    return Finding("unexplained.break", round(p, 4), "note", says, step, evidence)
+    step = round(min(found.step for found, _ in group))
+    facts = UnexplainedBreak(step, tuple(Move(name, found.size > 0) for found, name in group))
+    evidence = tuple(Evidence(name, round(found.interval[0]), round(found.interval[1])) for found, name in group)
+    p = min(found.probability for found, _ in group)
+    return Finding("unexplained.break", round(p, 4), "note", since_step=step, evidence=evidence, facts=facts)
 
 
 def _in_its_own_unit(series: Series) -> Series:
@@ -107,16 +99,19 @@ def _keys(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     if anchor is None or anchor.since_step is None:
         return ()
     reach = near(view.run)
-    tried = [one for one in view.run.unread[:MOST_KEYS] if one.finite.sum() >= POINTS]
-    moved = [one for one in tried if shift_at(_in_its_own_unit(one), anchor.since_step, reach) is not None]
+    tried = [series for series in view.run.unread[:MOST_KEYS] if series.finite.sum() >= POINTS]
+    moved = [series for series in tried if shift_at(_in_its_own_unit(series), anchor.since_step, reach) is not None]
     if not moved:
         return ()
-    names = ", ".join(f"`{one.key}`" for one in moved[:NAMED])
-    more = f" and {len(moved) - NAMED} more" if len(moved) > NAMED else ""
-    says = (
-        f"{names}{more} shifted near step {anchor.since_step}, where {anchor.id} begins. Leadline does not know what "
-        f"{'it means' if len(moved) == 1 else 'they mean'}; you may."
-    )
     low, high = round(anchor.since_step - reach), round(anchor.since_step + reach)
-    evidence = tuple(Evidence(one.name, low, high) for one in moved[:NAMED])
-    return (Finding("unexplained.unread_key", round(anchor.p, 4), "note", says, anchor.since_step, evidence),)
+    named = moved[:NAMED]
+    facts = UnreadKeys(
+        anchor.id, anchor.since_step, tuple(series.key for series in named), more=len(moved) - len(named)
+    )
+    evidence = tuple(Evidence(series.name, low, high) for series in named)
+    return (
+        Finding(
+            "unexplained.unread_key", round(anchor.p, 4), "note",
+            since_step=anchor.since_step, evidence=evidence, facts=facts,
+        ),
+    )  # fmt: skip

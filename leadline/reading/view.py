@@ -12,6 +12,7 @@ from ..questions import Shape, shape_of
 from ..run import Run, Series
 from .sampler import Batch, look
 
+HEADLINE = "reward/mean"  # the series that the others are read against
 REGIME_EVENTS = ("resume", "reference_reset")  # after these a metric may start anew
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from rich.cells import cell_len
 from rich.text import Text
 
-from ..compare import Comparison
-from ..compare.comparison import Difference, Standing
-from ..compare.words import amount, span
+from ..facts.comparison import Comparison, Difference, Standing
+from ..words import compare as words
+from ..words.compare import amount, span
 from ..words.compare_report import also, differing_settings, more_of, not_told_apart, permuted, standing
 from ..words.numbers import interval, number
 from . import palette
@@ -36,7 +36,7 @@ def render(
     width = max(width, NARROWEST)
     rows = next((rows for least, rows in PLOT.items() if height >= least), 0)
     top = [*_answer(comparison, width, verbose), *_table(comparison, width, verbose), *_plot(comparison, width, rows)]
-    foot = _said("clock", f"{_clock(comparison)}; {comparison.grouped}", width, "dim", None if verbose else 2)
+    foot = _said("clock", f"{_clock(comparison)}; {words.grouped(comparison)}", width, "dim", None if verbose else 2)
     rest = list(_rest(comparison, width, verbose))
     if not verbose:
         rest = _fitting(rest, height - len(top) - len(foot) - 1, width)
@@ -65,7 +65,7 @@ def _said(name: str, says: str, width: int, style: str = "", most: int | None = 
 
 
 def _answer(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
-    for number_, says in enumerate(comparison.says):
+    for number_, says in enumerate(words.answer(comparison)):
         style = "" if number_ else "bold"
         yield from _said("" if number_ else "compare", says, width, style, None if verbose else SAYS["answer"])
 
@@ -167,18 +167,22 @@ def _rest(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Te
     """Everything below the plot, one item after the other, what matters most first."""
     yield from _others(comparison, width, verbose)
     for one in comparison.left_out:
-        yield _said("left out", f"{one.name}: {one.why}", width, "yellow", None if verbose else SAYS["warning"])
+        yield _said(
+            "left out", f"{one.name}: {words.left_out(one)}", width, "yellow", None if verbose else SAYS["warning"]
+        )
     settings = [one for one in comparison.settings if one.marks_groups or verbose]
     if settings:
         told = [f"{one.name} {' / '.join(_values(values) for values in one.values.values())}" for one in settings]
         yield _said("settings", differing_settings(told, verbose=verbose), width, most=None if verbose else 3)
-    for says in comparison.warnings:
-        yield _said("warning", says, width, "yellow", None if verbose else SAYS["warning"])
+    for facts in comparison.warnings:
+        yield _said(
+            "warning", words.warning(facts, comparison.clock), width, "yellow", None if verbose else SAYS["warning"]
+        )
 
 
 def _clock(comparison: Comparison) -> str:
     over = span(*comparison.by.range, comparison.clock)
-    return f"{over}" if comparison.clock == "step" else f"{over}, from {comparison.clock_says}"
+    return f"{over}" if comparison.clock == "step" else f"{over}, from {words.clock_source(comparison)}"
 
 
 def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Text]]:
@@ -188,7 +192,7 @@ def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[
     if verbose:
         pairs = [one for field in comparison.series for one in field.differences]
         for one in sorted(pairs, key=lambda one: one.chance):
-            yield _said("pair", f"{one.says}{permuted(one)}", width)
+            yield _said("pair", f"{words.difference(comparison, one)}{permuted(one)}", width)
         return
     quiet = [field.name for field in comparison.others if not any(one.told != "no" for one in field.differences)]
     surest: dict[str, list[Difference]] = {}

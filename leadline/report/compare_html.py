@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .. import __version__
-from ..compare import Comparison
-from ..compare.comparison import Compared, Difference, RunCompared
-from ..compare.words import moment
+from ..facts.comparison import Compared, Comparison, Difference, RunCompared
+from ..words import compare as words
+from ..words.compare import moment
 from ..words.compare_report import APART, difference
 from ..words.numbers import interval, number
 from . import palette
@@ -34,8 +34,8 @@ def payload(comparison: Comparison) -> dict[str, object]:
         "unit": {"step": "step", "time": "minutes", "tokens": "tokens"}[comparison.clock],
         "span": [first, last],
         "marks": {"now": None, "beside": [], "events": [], "checkpoints": [], "peak": None, "best": None},
-        "headline": line(comparison.headline, 200),
-        "says": [line(one) for one in comparison.says],
+        "headline": line(words.headline(comparison), 200),
+        "says": [line(said) for said in words.answer(comparison)],
         "by": name(comparison.by.name),
         "groups": [_group(comparison, group, place) for place, group in enumerate(groups)],
         "charts": [_chart(comparison, one, groups, ticks) for one in comparison.series],
@@ -47,10 +47,10 @@ def payload(comparison: Comparison) -> dict[str, object]:
             }
             for one in comparison.settings
         ],
-        "warnings": [line(one) for one in comparison.warnings],
-        "left_out": [line(f"{one.name}: {one.why}") for one in comparison.left_out],
-        "grouped": line(comparison.grouped),
-        "clock": "" if comparison.clock == "step" else line(comparison.clock_says),
+        "warnings": [line(words.warning(facts, comparison.clock)) for facts in comparison.warnings],
+        "left_out": [line(f"{run.name}: {words.left_out(run)}") for run in comparison.left_out],
+        "grouped": line(words.grouped(comparison)),
+        "clock": "" if comparison.clock == "step" else line(words.clock_source(comparison)),
         "runs": [_run(one) for one in comparison.runs],
     }
 
@@ -99,17 +99,19 @@ def _chart(comparison: Comparison, one: Compared, groups: list[str], ticks: floa
         "x": short(one.grid / ticks),
         "bands": bands,
         "runs": members,
-        "pairs": [_pair(pair, groups, ticks) for pair in sorted(one.differences, key=lambda pair: pair.chance)],
+        "pairs": [
+            _pair(comparison, pair, groups, ticks) for pair in sorted(one.differences, key=lambda pair: pair.chance)
+        ],
     }
 
 
-def _pair(pair: Difference, groups: list[str], ticks: float) -> dict[str, object]:
+def _pair(comparison: Comparison, pair: Difference, groups: list[str], ticks: float) -> dict[str, object]:
     return {
         "groups": [groups.index(pair.first), groups.index(pair.second)],
         "told": pair.told,
         "word": APART[pair.told],
         "seeds": pair.beyond_seeds,
-        "says": line(pair.says),
+        "says": line(words.difference(comparison, pair)),
         "sure": None if pair.sure_from is None else pair.sure_from / ticks,
         "opens": None if pair.opens is None else [at / ticks for at in pair.opens],
     }

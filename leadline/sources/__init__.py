@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import BinaryIO
 
 from ..errors import BadMapping, LeadlineError, NotAnRLRun, NothingReadable, NotOneRun
-from ..run import Event, Run
+from ..event import Damaged, Event
+from ..run import Run
 from . import (
     console,
     delimited,
@@ -166,8 +167,10 @@ def _open_address(place: Path | str, mapping: Mapping[str, str] | None) -> Run:
     address, reached = address_of(place), reach(place)
     if isinstance(reached, Copy):
         run = open_run(reached.path, mapping=mapping)
-        left_out = tuple(Event("unreadable", run.last_step or 0, note) for note in reached.notes)
-        return replace(run, path=address, events=run.events + left_out)
+        if reached.left_out:
+            left_out = Event("unreadable", run.last_step or 0, Damaged(files=reached.left_out, because="too_large"))
+            run = replace(run, events=(*run.events, left_out))
+        return replace(run, path=address)
     if len(reached) > 1:
         raise NotOneRun(
             f"{address} holds {len(reached)} runs: {', '.join(str(one.log.label) for one in reached[:20])}.",

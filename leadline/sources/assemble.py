@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import BadMapping, NotAnRLRun
-from ..run import Event, Run, Series, Steps
+from ..event import Damaged, Event, Resumed
+from ..run import Run, Series, Steps
 from ..vocabulary import Meaning, detect, dialects, families, translate
 from ..vocabulary.guess import guess
 from ..vocabulary.other_training import other_training
@@ -284,7 +285,7 @@ def _resumes(log: Log) -> list[Event]:
                 shown_by = step
             pending.pop()
         if shown_by is not None:
-            events.append(Event("resume", step, f"the log resumes at step {step}", known_step=shown_by))
+            events.append(Event("resume", step, Resumed(), known_step=shown_by))
         pending.append((step, row))
     return events
 
@@ -300,10 +301,9 @@ def _damage(log: Log) -> list[Event]:
     if not len(steps):
         return []
     events = [
-        Event("unreadable", int(steps[max(rows_before - 1, 0)]), f"line {line} could not be read and was skipped")
+        Event("unreadable", int(steps[max(rows_before - 1, 0)]), Damaged(line=line))
         for line, rows_before in log.unreadable
     ]
     if log.torn:
-        last = int(steps[-1])
-        events.append(Event("torn", last, f"the log breaks off after step {last}; complete rows before it were read"))
+        events.append(Event("torn", int(steps[-1]), Damaged()))
     return events

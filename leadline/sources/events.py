@@ -15,7 +15,8 @@ from decimal import Decimal
 
 import numpy as np
 
-from ..run import Config, Event, Run, Series
+from ..event import Evaluated, Event, NewReference, RateStep, WarmUpEnd
+from ..run import Config, Run, Series
 
 SUDDEN = 10.0  # times the change of the points beside it: schedules are smooth, a step in one is not
 NOTICED = 1.05  # a change by less is rounding
@@ -49,12 +50,7 @@ def _steps_in(series: Series) -> Iterator[Event]:
     last_digit = list(itertools.accumulate(map(_last_digit, rates), min))  # by what was seen up to there
     top = _warm_up(rates, last_digit)
     if top is not None:
-        yield Event(
-            "learning_rate",
-            steps[top],
-            f"the warm-up of the learning rate ends at step {steps[top]}, at {rates[top]:.3g}",
-            known_step=steps[top + 1],
-        )
+        yield Event("learning_rate", steps[top], WarmUpEnd(rates[top]), known_step=steps[top + 1])
     changes = [math.log(after / before) for before, after in itertools.pairwise(rates)]
     for place in range(top or 0, len(changes) - 1):  # the last change may be the start of a smooth one
         change = changes[place]
@@ -64,13 +60,7 @@ def _steps_in(series: Series) -> Iterator[Event]:
         if abs(after - before) < ROUNDED * last_digit[place + 2]:
             continue
         if abs(change) > math.log(NOTICED) and abs(change) > SUDDEN * alike:
-            way = "rises" if after > before else "falls"
-            yield Event(
-                "learning_rate",
-                steps[place + 1],
-                f"the learning rate {way} suddenly at step {steps[place + 1]}, from {before:.3g} to {after:.3g}",
-                known_step=steps[place + 2],
-            )
+            yield Event("learning_rate", steps[place + 1], RateStep(before, after), known_step=steps[place + 2])
 
 
 def _last_digit(value: float) -> float:
@@ -99,12 +89,9 @@ def _resets(run: Run) -> Iterator[Event]:
     if interval is not None:
         done = range(max(1, -(-first // interval)), last // interval + 1)
         for number in done[:EACH]:
-            yield Event("reference_reset", number * interval, f"the reference is set anew at step {number * interval}")
+            yield Event("reference_reset", number * interval, NewReference())
         if len(done) > EACH:
-            step = done[EACH] * interval
-            yield Event(
-                "reference_reset", step, f"from step {step} on the reference is set anew every {interval} steps"
-            )
+            yield Event("reference_reset", done[EACH] * interval, NewReference(every=interval))
     elif _says_it_resets(run.config):
         for series in _all(run, "kl/ref"):
             yield from _falls_to_zero(series)
@@ -123,9 +110,7 @@ def _falls_to_zero(series: Series) -> Iterator[Event]:
     for place in range(BEFORE, len(steps)):
         if place - since >= BEFORE and values[place] < FELL_TO * float(np.median(values[place - BEFORE : place])):
             since = place
-            yield Event(
-                "reference_reset", steps[place], f"KL falls to nearly zero at step {steps[place]}: a new reference"
-            )
+            yield Event("reference_reset", steps[place], NewReference(by_kl=True))
 
 
 def _evaluations(run: Run) -> Iterator[Event]:
@@ -138,10 +123,4 @@ def _evaluations(run: Run) -> Iterator[Event]:
     even = np.flatnonzero(gaps[1:] == gaps[:-1])
     if len(even):
         first, gap = int(even[0]), int(gaps[even[0]])
-        often = "at every step" if gap == 1 else f"every {gap} steps"
-        yield Event(
-            "evaluation",
-            int(steps[first]),
-            f"evaluated {often} from step {int(steps[first])} on",
-            known_step=int(steps[first + 2]),
-        )
+        yield Event("evaluation", int(steps[first]), Evaluated(gap), known_step=int(steps[first + 2]))

@@ -15,7 +15,8 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import LeadlineError, NothingReadable, NotOneRun
-from ..run import Event, Run, Steps
+from ..event import Damaged, Event
+from ..run import Run, Steps
 from ..vocabulary import detect
 from ..vocabulary.guess import guess
 from .around import Surroundings, look_around
@@ -174,7 +175,7 @@ def understood(
     around = found.around(run)
     used = run.used
     built = assemble(name, [carrier.log for carrier in used], around, mapping=mapping)
-    torn = [Event("torn", built.last_step or 0, says) for says in found.passed_over]
+    torn = [Event("torn", built.last_step or 0, Damaged(files=(copy,))) for copy in found.passed_over]
     later = attempts([carrier for carrier in used if not carrier.log.captured])
     return with_events(replace(built, events=(*built.events, *later, *torn))), around
 
@@ -285,16 +286,14 @@ def _furthest(
             notes.append(f"{place.name} could not be read: {_why(error)}")
             continue
         if any(carrier.log.table for carrier in carriers) and not any(carrier.log.torn for carrier in carriers):
-            passed_over += [f"{_short(one.path)} breaks off and was passed over" for held in torn for one in held]
+            passed_over += [_short(carrier.path) for held in torn for carrier in held]
             return carriers
         if carriers:
             torn.append(carriers)
     if not torn:
         return []
     best = max(torn, key=lambda held: max(_last(carrier.log) for carrier in held))
-    passed_over += [
-        f"{_short(one.path)} breaks off and was passed over" for held in torn if held is not best for one in held
-    ]
+    passed_over += [_short(carrier.path) for held in torn if held is not best for carrier in held]
     return best
 
 

@@ -28,7 +28,7 @@ class Copy:
     """Where the local copy of a remote place lies, and what was left out."""
 
     path: Path
-    notes: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()  # files too large to fetch
     changed: bool = False
 
 
@@ -94,9 +94,7 @@ def _copied(storage: Any, root: str, folder: Path) -> Copy:
         else:
             total += size
             changed |= _bring(storage, remote, local, size)
-    shown = ", ".join(left_out[:5])
-    notes = (f"{len(left_out)} remote files were too large to fetch: {shown}",) if left_out else ()
-    return Copy(top, notes, changed)
+    return Copy(top, tuple(left_out), changed)
 
 
 def _files(storage: Any, root: str) -> Iterator[tuple[str, int]]:

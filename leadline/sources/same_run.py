@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..run import Event, Steps, Values
+from ..event import Event, Resumed
+from ..run import Steps, Values
 from .checkpoints import looks_saved
 from .source import Log
 
@@ -221,7 +222,7 @@ def attempts(carriers: Sequence[Carrier]) -> list[Event]:
             early is not late and early.first < late.first and _goes_on(early, late) and _shares(early, late)
             for early in numbers
         ):
-            found[late.first] = Event("resume", late.first, f"a later log goes on at step {late.first}")
+            found[late.first] = Event("resume", late.first, Resumed(later_log=True))
     return list(found.values())
 
 

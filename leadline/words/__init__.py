@@ -9,9 +9,20 @@ from typing import Any
 
 from ..facts import Finding, Mentioned
 from ..run import Event
+from . import conflict, generation, kl, loss, machine, onset, reward, signal, stability
 
 # id of a finding -> what makes its sentence from its facts. One table a topic; a new finding is a line in its topic.
-SENTENCES: dict[str, Callable[[Any], str]] = {}
+SENTENCES: dict[str, Callable[[Any], str]] = {
+    **reward.SENTENCES,
+    **kl.SENTENCES,
+    **loss.SENTENCES,
+    **generation.SENTENCES,
+    **signal.SENTENCES,
+    **stability.SENTENCES,
+    **onset.SENTENCES,
+    **machine.SENTENCES,
+    **conflict.SENTENCES,
+}
 
 
 def sentence(finding: Finding, told: Collection[Event] = ()) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..compare.comparison import Comparison, Difference
-from ..compare.words import moment, signed
+from ..facts.comparison import Comparison, Difference
+from .compare import moment, signed
 from .numbers import counted, number
 from .report import several
 

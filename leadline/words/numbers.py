@@ -54,6 +54,30 @@ def counted(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
+def several(names: Sequence[str], most: int = 5) -> str:
+    """The first few names, and how many there are besides.
+
+    >>> several(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person would say them.
+
+    >>> duration(42), duration(600), duration(9000)
+    ('42 s', '10 min', '2.5 h')
+    """
+    if seconds < 120:
+        return f"{number(seconds)} s"
+    return f"{number(seconds / 60)} min" if seconds < 7200 else f"{number(seconds / 3600)} h"
+
+
 def listed(names: Sequence[str], last: str = "and") -> str:
     """Names in one sentence.
 

@@ -15,6 +15,7 @@ from leadline.compare.clocks import clock_of
 from leadline.compare.groups import Group, Member, guess, short_names
 from leadline.compare.settings import essential
 from leadline.errors import LeadlineError, NothingReadable
+from leadline.facts.comparison import SameRun
 
 
 def guessed(names: list[str], settings: list[dict[str, object]] | None = None) -> dict[str, list[str]]:
@@ -48,8 +49,7 @@ def test_nothing_to_go_by_leaves_every_run_by_itself() -> None:
 def test_a_guess_says_that_it_is_one() -> None:
     members = [Member(f"a_seed{place}", run(rise(seed=place))) for place in range(2)]
     grouping = guess(members)
-    assert grouping.guessed
-    assert "a guess" in grouping.says
+    assert grouping.how == "by_seed"
     assert isinstance(grouping.groups[0], Group)
 
 
@@ -94,7 +94,7 @@ def shelf(tmp_path: Path) -> Path:
 def test_a_pattern_is_a_group(shelf: Path) -> None:
     found = gather([f"{shelf}/base_*", f"{shelf}/new_*"])
     assert [len(group) for group in found.grouping.groups] == [3, 3]
-    assert not found.grouping.guessed
+    assert found.grouping.how in ("named", "typed")
 
 
 def test_a_folder_of_runs_is_a_group(shelf: Path) -> None:
@@ -121,7 +121,7 @@ def test_the_same_run_twice_is_said_and_left_out(shelf: Path) -> None:
     copy.mkdir()
     (copy / "trainer_state.json").write_bytes((shelf / "base_0" / "trainer_state.json").read_bytes())
     found = gather([f"{shelf}/base_0", str(copy), f"{shelf}/new_0"])
-    assert [(one.name, one.why) for one in found.left_out] == [("copy", "the same run as base_0")]
+    assert [(one.name, one.why) for one in found.left_out] == [("copy", SameRun("base_0"))]
     with pytest.raises(LeadlineError, match="the same run as"):
         gather([f"{shelf}/base_0", str(copy)])
     with pytest.raises(LeadlineError, match="the same run as"):

@@ -13,9 +13,10 @@ from rich.cells import cell_len
 from seeds import gathered, rise, run, seeds
 
 from leadline.cli import main
-from leadline.compare import Comparison, as_data, compare
+from leadline.compare import Comparison, compare
 from leadline.compare.groups import Group, Grouping, Member
 from leadline.report.compare import render
+from leadline.report.compare_data import as_data
 from leadline.report.data import dump
 
 RECORD = runpy.run_path(str(Path(__file__).parent / "record.py"))
@@ -41,7 +42,7 @@ def hostile() -> Comparison:
     members = (one(HOSTILE, 1), one(f"{HOSTILE}2", 2))
     groups = tuple(Group(member.name, (member,)) for member in members)
     gathered_ = gathered(a=seeds(1), b=seeds(1))
-    return compare(type(gathered_)(Grouping(groups, HOSTILE), ()))
+    return compare(type(gathered_)(Grouping(groups, "named"), ()))
 
 
 @pytest.mark.parametrize("name", RECORD["ASKED"])

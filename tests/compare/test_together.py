@@ -8,10 +8,16 @@ import numpy as np
 import pytest
 from seeds import gathered, group, rise, run, seeds
 
-from leadline.compare import Comparison, Gathered, as_data, compare
+from leadline.compare import Comparison, Gathered, compare
 from leadline.compare.groups import Grouping
 from leadline.errors import LeadlineError
+from leadline.report.compare_data import as_data
 from leadline.run import Run, Series
+from leadline.words import compare as words
+
+
+def warnings(comparison: Comparison) -> list[str]:
+    return [words.warning(facts, comparison.clock) for facts in comparison.warnings]
 
 
 def only(comparison: Comparison):  # type: ignore[no-untyped-def]
@@ -30,7 +36,7 @@ def test_a_clear_difference_is_told_with_its_side_and_size(late: Comparison) -> 
     assert one.beyond_seeds
     assert one.final.size == pytest.approx(0.4, abs=0.05)
     assert one.final.interval[0] < one.final.size < one.final.interval[1]
-    assert "new is better than base" in late.says[0]
+    assert "new is better than base" in words.answer(late)[0]
 
 
 def test_the_gap_opens_where_it_does(late: Comparison) -> None:
@@ -43,12 +49,12 @@ def test_the_gap_opens_where_it_does(late: Comparison) -> None:
 def test_it_is_said_by_when_the_better_one_was_where_the_other_ends(late: Comparison) -> None:
     one = only(late)
     assert 50 <= one.there_by <= 75
-    assert f"new was where base ends by step {round(one.there_by)}" in one.says
+    assert f"new was where base ends by step {round(one.there_by)}" in words.difference(late, one)
 
 
 def test_one_run_that_cuts_the_others_short_is_named() -> None:
     comparison = compare(gathered(base=[*seeds(2), run(rise(seed=5, steps=40))], new=seeds(2, first=50)))
-    assert any("without base2 all could be compared up to step 120" in one for one in comparison.warnings)
+    assert any("without base2 all could be compared up to step 120" in one for one in warnings(comparison))
 
 
 def test_seeds_of_one_variant_are_not_told_apart() -> None:
@@ -57,16 +63,17 @@ def test_seeds_of_one_variant_are_not_told_apart() -> None:
     assert one.told == "no"
     assert one.sure_from is None
     assert one.opens is None
-    assert "not told apart" in comparison.says[0]
+    assert "cannot be told apart" in words.answer(comparison)[0]
     assert one.final.interval[0] < 0 < one.final.interval[1]
 
 
 def test_a_gap_that_few_seeds_cannot_tell_says_how_many_would() -> None:
-    one = only(compare(gathered(base=seeds(2, spread=0.1), new=seeds(2, spread=0.1, late=0.2, first=50))))
+    comparison = compare(gathered(base=seeds(2, spread=0.1), new=seeds(2, spread=0.1, late=0.2, first=50)))
+    one = only(comparison)
     assert one.told == "no"
     assert one.runs_needed is not None
     assert one.runs_needed > 2
-    assert f"about {one.runs_needed} runs of each" in one.says
+    assert f"about {one.runs_needed} runs of each" in words.difference(comparison, one)
 
 
 def test_a_gap_that_closes_is_told_as_one_on_the_way() -> None:
@@ -74,11 +81,12 @@ def test_a_gap_that_closes_is_told_as_one_on_the_way() -> None:
     ahead = [
         run(rise(level=0.02 * place, seed=place) + 0.5 * np.exp(-(((u - 0.35) / 0.15) ** 2))) for place in range(5)
     ]
-    one = only(compare(gathered(base=[run(rise(level=0.02 * k, seed=9 + k)) for k in range(5)], fast=ahead)))
+    comparison = compare(gathered(base=[run(rise(level=0.02 * k, seed=9 + k)) for k in range(5)], fast=ahead))
+    one = only(comparison)
     assert one.told == "on the way"
     assert one.whole.size > 0
     assert one.sure_from is None
-    assert "fast was better than base on the way" in one.says
+    assert "fast was better than base on the way" in words.difference(comparison, one)
 
 
 def test_two_single_runs_are_told_apart_as_runs_and_never_as_variants() -> None:
@@ -88,14 +96,14 @@ def test_two_single_runs_are_told_apart_as_runs_and_never_as_variants() -> None:
     assert not one.beyond_seeds
     assert one.shuffled is None
     assert one.runs_needed is None
-    assert "two runs cannot tell" in comparison.says[0]
+    assert "two runs cannot tell" in words.answer(comparison)[0]
 
 
 def test_several_single_runs_are_ranked_in_one_sentence() -> None:
     runs = {f"v{place}": [run(rise(level=0.3 * place, seed=place))] for place in range(3)}
     comparison = compare(gathered(**runs))
-    assert len(comparison.says) == 1
-    said = comparison.says[0]
+    assert len(words.answer(comparison)) == 1
+    said = words.answer(comparison)[0]
     assert said.index("v2 ") < said.index("v1 ") < said.index("v0 ")
     assert "single runs cannot tell" in said
 
@@ -103,19 +111,19 @@ def test_several_single_runs_are_ranked_in_one_sentence() -> None:
 def test_the_odd_one_of_several_seeds_is_named() -> None:
     runs = seeds(6)
     collapsed = run(rise(late=-1.0, seed=99))
-    comparison = compare(Gathered(Grouping((group("base", [*runs, collapsed]),), "as made"), ()))
+    comparison = compare(Gathered(Grouping((group("base", [*runs, collapsed]),), "named"), ()))
     (odd,) = comparison.odd
     assert odd.run == "base6"
     assert odd.final.size < 0
     assert odd.sure_from is not None
     assert 55 <= odd.sure_from <= 90
-    assert odd.says in comparison.says
+    assert words.odd(comparison, odd) in words.answer(comparison)
 
 
 def test_seeds_that_are_alike_have_no_odd_one() -> None:
-    comparison = compare(Gathered(Grouping((group("base", seeds(6)),), "as made"), ()))
+    comparison = compare(Gathered(Grouping((group("base", seeds(6)),), "named"), ()))
     assert comparison.odd == ()
-    assert "No run stands apart" in comparison.says[0]
+    assert "No run stands apart" in words.answer(comparison)[0]
 
 
 def test_swapping_the_groups_turns_the_answer_round() -> None:
@@ -156,7 +164,7 @@ def test_the_same_runs_give_the_same_answer() -> None:
 def test_runs_of_different_length_are_compared_where_both_are(late: Comparison) -> None:
     comparison = compare(gathered(base=seeds(3, steps=60), new=seeds(3, first=50)))
     assert comparison.by.range == (1.0, 60.0)
-    assert any("where base" in one and "goes on to step 120" in one for one in comparison.warnings)
+    assert any("where base" in one and "goes on to step 120" in one for one in warnings(comparison))
 
 
 def test_runs_that_share_no_step_are_refused_in_one_sentence() -> None:
@@ -168,7 +176,7 @@ def test_runs_that_share_no_step_are_refused_in_one_sentence() -> None:
 def test_a_run_without_the_judged_series_is_left_out_and_named() -> None:
     other = run({"entropy": rise()})
     comparison = compare(gathered(a=seeds(2), b=[*seeds(2, first=9), other]))
-    assert [(one.name, one.why) for one in comparison.left_out] == [("b2", "it does not log reward/mean")]
+    assert [(one.name, words.left_out(one)) for one in comparison.left_out] == [("b2", "it does not log reward/mean")]
     assert comparison.groups == {"a": ("a0", "a1"), "b": ("b0", "b1")}
 
 
@@ -198,13 +206,13 @@ def test_of_what_is_no_reward_nobody_says_that_more_is_better() -> None:
     }
     comparison = compare(gathered(**groups), by="entropy")
     assert not comparison.good
-    assert comparison.headline == "b is higher than a"
-    assert "better" not in comparison.says[0]
+    assert words.headline(comparison) == "b is higher than a"
+    assert "better" not in words.answer(comparison)[0]
 
 
 def test_a_run_that_ended_at_once_is_left_out() -> None:
     comparison = compare(gathered(a=[*seeds(2), run(rise(steps=3))], b=seeds(2, first=9)))
-    assert [one.why for one in comparison.left_out] == ["it logs 3 points of reward/mean, too few to read"]
+    assert [words.left_out(one) for one in comparison.left_out] == ["it logs 3 points of reward/mean, too few to read"]
 
 
 def test_held_out_is_judged_where_all_runs_log_it() -> None:
@@ -235,13 +243,13 @@ def test_other_series_come_by_evidence() -> None:
     assert [one.name for one in comparison.others] == ["len/response_mean", "entropy"]
     length = comparison.others[0].differences[0]
     assert length.told == "final"
-    assert "b is higher than a" in length.says
+    assert "b is higher than a" in words.difference(comparison, length)
 
 
 def test_a_series_that_one_run_lacks_is_said_not_to_be_compared() -> None:
     whole = run({"reward/mean": rise(), "entropy": rise(seed=3)})
     comparison = compare(gathered(a=[whole], b=[run(rise(seed=1))]))
-    assert any("entropy is not compared: b0 does not log it" in one for one in comparison.warnings)
+    assert any("entropy is not compared: b0 does not log it" in one for one in warnings(comparison))
 
 
 def test_constant_series_are_equal_and_not_a_difference() -> None:
@@ -275,30 +283,30 @@ def test_settings_that_mark_the_groups_come_first() -> None:
     groups = {"a": [set_to(1e-5, 1, 5), set_to(1e-5, 2, 6)], "b": [set_to(3e-5, 3, 5), set_to(3e-5, 4, 5)]}
     comparison = compare(gathered(**groups))
     assert [(one.name, one.marks_groups) for one in comparison.settings] == [("lr", True), ("warmup", False)]
-    assert any("the runs of a are not set alike (warmup)" in one for one in comparison.warnings)
+    assert any("the runs of a are not set alike (warmup)" in one for one in warnings(comparison))
 
 
 def test_other_kinds_of_number_are_warned_of() -> None:
     k1, k3 = ({"reward/mean": rise(seed=seed), "kl/ref": rise(seed=seed + 5)} for seed in (1, 2))
     comparison = compare(gathered(a=[run(k1, kind="k1")], b=[run(k3, kind="k3")]))
     assert any(
-        "reward/mean may not be the same number in all runs (a0: k1; b0: k3)" in one for one in comparison.warnings
+        "reward/mean may not be the same number in all runs (a0: k1; b0: k3)" in one for one in warnings(comparison)
     )
-    assert any(one.startswith("kl/ref may not be the same number") for one in comparison.warnings)
+    assert any(one.startswith("kl/ref may not be the same number") for one in warnings(comparison))
 
 
 def test_rewards_of_other_parts_are_warned_of() -> None:
     one = run({"reward/mean": rise(), "reward/component/format/mean": rise(seed=2)})
     other = run({"reward/mean": rise(seed=3), "reward/component/correct/mean": rise(seed=4)})
     comparison = compare(gathered(a=[one], b=[other]))
-    assert any("not made of the same parts" in one and "format" in one for one in comparison.warnings)
+    assert any("not made of the same parts" in one and "format" in one for one in warnings(comparison))
 
 
 def test_a_run_that_goes_on_from_another_is_not_a_second_seed() -> None:
     values = rise(steps=80)
     longer = np.concatenate([values[:50], rise(seed=8, steps=80)[50:]])
     comparison = compare(gathered(base=[run(values), run(longer)], new=seeds(2, first=30, steps=80)))
-    assert any("base0 and base1 hold the same numbers up to step 50" in one for one in comparison.warnings)
+    assert any("base0 and base1 hold the same numbers up to step 50" in one for one in warnings(comparison))
 
 
 def test_equal_time_is_another_question_than_equal_steps() -> None:
@@ -314,7 +322,7 @@ def test_equal_time_is_another_question_than_equal_steps() -> None:
     assert one.told != "no"
     assert one.whole.size < 0
     assert by_time.by.range[1] == pytest.approx(1200.0)
-    assert by_time.clock_says == "the time of each step"
+    assert words.clock_source(by_time) == "the time of each step"
 
 
 def test_a_run_that_does_not_keep_the_clock_is_left_out() -> None:
@@ -326,7 +334,7 @@ def test_a_run_that_does_not_keep_the_clock_is_left_out() -> None:
 
 
 def test_two_seeds_of_one_variant_are_shown_one_beside_the_other() -> None:
-    comparison = compare(Gathered(Grouping((group("base", seeds(2)),), "as guessed", guessed=True), ()))
+    comparison = compare(Gathered(Grouping((group("base", seeds(2)),), "by_seed"), ()))
     assert list(comparison.groups) == ["base0", "base1"]
     assert len(comparison.by.differences) == 1
 

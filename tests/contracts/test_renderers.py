@@ -30,7 +30,7 @@ def nasty_reading(text: str) -> Reading:
             path=text,
             framework=text,
             unread_keys=(text,) * 9,
-            missing=(Missing(text, text),),
+            missing=(Missing(text),),
             events=(Event("resume", 3, text),) * 9,
             notes=(text,),
         ),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from leadline.judgement.witnesses import WITNESSES, hear
 
 import leadline.reading
-from leadline.judgement.witnesses import WITNESSES, hear
 from leadline.reading import Finding
 
 

@@ -8,6 +8,7 @@ from simulated import noise
 from leadline.reading import View
 from leadline.reading.conflicts import Conflicts, read
 from leadline.run import Checkpoint, GpuSamples, Phases, Process, ProcessSamples, Run, Series, Telemetry
+from leadline.words import sentence
 
 EPOCH = 1_790_000_000.0
 STEPS = 200
@@ -59,14 +60,14 @@ def test_the_guest_that_slows_the_training_is_named_with_its_intervals() -> None
         assert abs(row.last_wall - EPOCH - last) <= 3
     (finding,) = seen.findings
     assert (finding.id, finding.severity) == ("conflict.step_time", "concern")
-    assert "merger" in finding.says
+    assert "merger" in sentence(finding)
     assert finding.p > 0.9
 
 
 def test_the_harmless_guest_is_called_harmless() -> None:
     phases = training()
     seen = look(phases, processes(phases.ends[-1] - EPOCH, uploader=SLOW))
-    assert [row.effect.split(":")[0] for row in seen.processes] == ["harmless", "harmless"]
+    assert [row.did.step_time for row in seen.processes] == ["harmless", "harmless"]
     assert seen.findings == ()
 
 
@@ -74,7 +75,7 @@ def test_of_two_guests_the_right_one_is_named() -> None:
     phases = training(SLOW)
     other = ((700.0, 800.0), (1500.0, 1650.0))
     seen = look(phases, processes(phases.ends[-1] - EPOCH, merger=SLOW, uploader=other))
-    assert [finding.says.split(" while ")[1].split()[0] for finding in seen.findings] == ["merger"]
+    assert [sentence(finding).split(" while ")[1].split()[0] for finding in seen.findings] == ["merger"]
 
 
 def test_a_trend_of_step_time_is_not_the_guests_doing() -> None:
@@ -103,8 +104,8 @@ def test_units_of_time_change_nothing_but_the_clock() -> None:
     phases = training(SLOW)
     seen = processes(phases.ends[-1] - EPOCH, merger=SLOW)
     seconds, minutes = look(phases, seen), look(phases, seen, unit=1 / 64)
-    assert [(row.process, row.p, row.effect) for row in seconds.processes] == [
-        (row.process, row.p, row.effect) for row in minutes.processes
+    assert [(row.process, row.p, row.did) for row in seconds.processes] == [
+        (row.process, row.p, row.did) for row in minutes.processes
     ]
 
 
@@ -115,7 +116,7 @@ def test_evaluations_are_a_known_cause() -> None:
     run = Run("here", series=(Series("time/step", "t", "s", steps, took), held_out))
     (finding,) = read(View(run)).findings
     assert (finding.id, finding.severity) == ("conflict.evaluation", "note")
-    assert "3.0" in finding.says
+    assert "3.0" in sentence(finding)
 
 
 def test_saving_that_costs_nothing_is_not_worth_a_word() -> None:

@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 from simulated import noise
 
+from leadline.event import Event
+from leadline.facts.expected import TiesWhenSolved
 from leadline.reading import Finding, View
 from leadline.reading.expected import RULES, read
-from leadline.run import Config, Event, Rollout, Rollouts, Run, Series
+from leadline.run import Config, Rollout, Rollouts, Run, Series
+from leadline.words import expected as words
 
 COUNT = 80
 RISE = np.linspace(0.1, 0.9, COUNT)
@@ -93,8 +96,8 @@ CASES: dict[str, tuple[Run, Run]] = {
         run(one("kl/update", WIGGLE, kind="nats/token, k2 (half squared), >=0")),
     ),
     "sawtooth_kl": (
-        run(one("kl/ref", KL), events=(Event("reference_reset", 40, "a new reference"),), reference_sync_steps=40),
-        run(one("kl/ref", KL), events=(Event("resume", 40, "resumed"),)),
+        run(one("kl/ref", KL), events=(Event("reference_reset", 40),), reference_sync_steps=40),
+        run(one("kl/ref", KL), events=(Event("resume", 40),)),
     ),
     "kl_starts_at_zero": (
         run(one("kl/ref", np.concatenate([[0.0], KL[1:]]))),
@@ -121,8 +124,8 @@ CASES: dict[str, tuple[Run, Run]] = {
         run(one("group/zero_std_frac", RISE), framework="trl-grpo"),
     ),
     "ties_after_kl": (
-        run(one("group/zero_std_frac", RISE), framework="trl-rloo", kl_coefficient=0.1),
-        run(one("group/zero_std_frac", RISE), framework="trl-grpo", kl_coefficient=0.1),
+        run(one("group/zero_std_frac", 0.1 * RISE), framework="trl-rloo", kl_coefficient=0.1),
+        run(one("group/zero_std_frac", 0.1 * RISE), framework="trl-grpo", kl_coefficient=0.1),
     ),
     "sparse_evaluation": (
         run(REWARD, some("eval/task/reward", np.arange(10, 81, 10), RISE[:8])),
@@ -179,9 +182,9 @@ def test_rule_is_silent_on_the_twin(name: str) -> None:
     assert name not in said(CASES[name][1])
 
 
-def test_ids_are_unique_and_every_rule_says_what_triggers_it() -> None:
+def test_ids_are_unique_and_every_rule_has_words() -> None:
     assert len({rule.id for rule in RULES}) == len(RULES)
-    assert all(rule.triggers for rule in RULES)
+    assert {rule.id for rule in RULES} == set(words.SENTENCES)
 
 
 def test_beside_a_serious_finding_nothing_is_called_a_sign_of_good_learning() -> None:
@@ -191,6 +194,19 @@ def test_beside_a_serious_finding_nothing_is_called_a_sign_of_good_learning() ->
     assert "expected.entropy_falls" not in {one.id for one in read(View(made), (lost,))}
     noted = replace(lost, severity="note")
     assert "expected.entropy_falls" in {one.id for one in read(View(made), (noted,))}
+
+
+def test_a_share_of_tied_groups_that_is_high_is_never_called_low() -> None:
+    tied = one("group/zero_std_frac", RISE + 0.04)
+    assert "ties_after_kl" not in said(run(tied, framework="trl-rloo", kl_coefficient=0.1))
+
+
+def test_ties_are_told_with_the_level_of_the_reward_not_as_solved() -> None:
+    made, _ = CASES["ties_when_solved"]
+    (found,) = [expected for expected in read(View(made)) if expected.id == "expected.ties_when_solved"]
+    assert isinstance(found.facts, TiesWhenSolved)
+    assert f"{100 * found.facts.reward_level:.0f} % of its range" in words.because(found)
+    assert "full reward" not in words.because(found)
 
 
 def test_a_loss_that_rests_beside_zero_is_not_called_about_zero() -> None:
@@ -214,13 +230,13 @@ def test_nothing_is_said_of_an_empty_run() -> None:
 def test_clip_ratio_always_zero_is_explained_by_one_update_per_batch() -> None:
     made = run(one("clip/frac", ZERO, key="clip_ratio/region_mean"), framework="trl-grpo", updates_per_batch=1.0)
     (found,) = [expected for expected in read(View(made)) if expected.id == "expected.clip_zero"]
-    assert "one update" in found.because
+    assert "one update" in words.because(found)
 
 
 def test_clip_ratio_always_zero_is_explained_with_doubt_when_the_settings_are_unknown() -> None:
     made = run(one("clip/frac", ZERO, key="clip_ratio/region_mean"), framework="trl-grpo")
     (found,) = [expected for expected in read(View(made)) if expected.id == "expected.clip_zero"]
-    assert "does not say" in found.because
+    assert "does not say" in words.because(found)
 
 
 def test_loss_of_zero_is_explained() -> None:
@@ -234,7 +250,7 @@ def test_missing_kl_is_explained_by_beta_zero() -> None:
         for expected in read(View(run(REWARD, framework="trl-grpo", kl_coefficient=0.0)))
         if expected.id == "expected.no_reference_kl"
     ]
-    assert "coefficient is 0" in found.because
+    assert "coefficient is 0" in words.because(found)
 
 
 def test_negative_k1_kl_is_explained() -> None:
@@ -242,7 +258,7 @@ def test_negative_k1_kl_is_explained() -> None:
         one("kl/ref", 0.01 * noise(COUNT), kind="nats/token, k1 (can be negative), token mean"), framework="trl-rloo"
     )
     (found,) = [expected for expected in read(View(made)) if expected.id == "expected.negative_kl"]
-    assert "k1" in found.because
+    assert "k1" in words.because(found)
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if not CASES[name][0].rollouts])

@@ -17,6 +17,7 @@ from leadline.reading.generations.measure import Levels, Measure
 from leadline.reading.generations.samples import CHARACTERS, MARK, shortened
 from leadline.reading.generations.text import as_text
 from leadline.run import Rollout, Run
+from leadline.words import sentence
 
 LATE = 0.5  # of the run: from here on the policy writes something else
 
@@ -104,7 +105,7 @@ def test_new_words_for_new_prompts_are_not_incoherence() -> None:
 def test_one_answer_to_every_prompt_is_a_loss_of_diversity() -> None:
     finding = named(read(run(one_answer, {"reward/mean": flat(200)})), "generation.diversity")
     assert (finding.severity, finding.p > 0.95) == ("concern", True)
-    assert "fewer different phrases" in finding.says
+    assert "fewer distinct phrases" in sentence(finding)
 
 
 def test_longer_answers_are_no_loss_of_diversity_or_coherence_and_length_is_only_noted() -> None:
@@ -113,9 +114,9 @@ def test_longer_answers_are_no_loss_of_diversity_or_coherence_and_length_is_only
     assert concerns(found) == set()
     finding = named(found, "generation.length")
     assert finding.severity == "note"
-    assert "grew from 20" in finding.says
-    assert "Reward rose" in finding.says
-    assert "longer answers score higher" in finding.says
+    assert "grew from 20" in sentence(finding)
+    assert "reward rose" in sentence(finding)
+    assert "longer answers score higher" in sentence(finding)
 
 
 def test_a_length_that_holds_is_not_mentioned() -> None:
@@ -123,12 +124,14 @@ def test_a_length_that_holds_is_not_mentioned() -> None:
 
 
 def test_length_is_read_from_samples_where_the_log_does_not_say() -> None:
-    assert "characters" in named(read(run(longer)), "generation.length").says
+    assert "characters" in sentence(named(read(run(longer)), "generation.length"))
 
 
 def test_a_jump_of_length_is_dated() -> None:
     lengths = flat(100, 100.0, 2.0) + flat(100, 40.0, 2.0)
-    says = named(read(run(None, {"reward/mean": flat(200), "len/response_mean": lengths})), "generation.length").says
+    says = sentence(
+        named(read(run(None, {"reward/mean": flat(200), "len/response_mean": lengths})), "generation.length")
+    )
     assert "shrank from 10" in says
     assert "at once at step 101" in says
 
@@ -137,7 +140,7 @@ def test_reward_that_rises_while_the_text_is_lost_may_be_a_shortcut() -> None:
     reward = flat(100, 0.3) + flat(100, 5.0)
     finding = named(read(run(praise, {"reward/mean": reward})), "generation.shortcut")
     assert finding.severity == "concern"
-    assert "lovely" in finding.says
+    assert "lovely" in sentence(finding)
     assert any("lovely" in one.output for one in finding.evidence[0].samples)
 
 
@@ -148,7 +151,7 @@ def test_a_phrase_that_comes_with_reward_alone_is_only_noted() -> None:
 
     found = read(run(answer, files=20))
     assert concerns(found) == set()
-    assert "the answer is" in named(found, "generation.shortcut").says
+    assert "the answer is" in sentence(named(found, "generation.shortcut"))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +189,7 @@ def test_the_unit_of_reward_and_of_steps_changes_nothing(write: written.Writer) 
     for other in (scaled, stretched):
         assert [one[:2] for one in essence(other)] == [one[:2] for one in essence(base)]
         assert [one.p for one in other] == pytest.approx([one.p for one in base], abs=1e-6)
-    assert [one.says for one in scaled] == [one.says for one in base]
+    assert [sentence(one) for one in scaled] == [sentence(one) for one in base]
 
 
 HOSTILE = ["", "\x00\x01\x1b[31m", "\ud800 lone", "w" * 1_000_000, "a\u0301" * 500, "\U0001f600" * 300, " \n\t ", "x"]
@@ -241,12 +244,12 @@ def test_a_policy_that_stops_writing_is_seen_and_dumps_that_begin_empty_are_not_
 
 
 def test_a_young_change_is_told_by_the_batch_that_shows_it() -> None:
-    def told(*values: float) -> tuple[float, str]:
+    def told(*values: float) -> tuple[float, bool]:
         return Measure("x", np.arange(len(values)), np.asarray(values), np.full(len(values), 0.01)).told(0.1)
 
-    assert told(0.05, 0.05, 0.0, 0.0, 0.7) == (0.7, " in the last batch")
-    assert told(0.05, 0.05, 0.2, 0.3, 0.7) == (0.3, "")
-    assert told(0.05, 0.05, 0.7, 0.0, 0.0) == (0.0, "")
+    assert told(0.05, 0.05, 0.0, 0.0, 0.7) == (0.7, True)
+    assert told(0.05, 0.05, 0.2, 0.3, 0.7) == (0.3, False)
+    assert told(0.05, 0.05, 0.7, 0.0, 0.0) == (0.0, False)
 
 
 def test_one_odd_batch_is_no_change() -> None:

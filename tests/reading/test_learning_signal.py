@@ -11,6 +11,7 @@ from written import flat, rising, run, story, view
 
 from leadline.facts import Finding
 from leadline.reading import learning_signal
+from leadline.words import sentence
 
 N = 60
 
@@ -31,8 +32,8 @@ def test_a_constant_reward_is_critical_even_where_it_looks_like_success() -> Non
         finding = read({"reward/mean": [level] * N, "group/zero_std_frac": [1.0] * N, "grad_norm": [0.5] * N})
         assert finding is not None
         assert (finding.severity, finding.p > 0.8) == ("critical", True)
-        assert "learns nothing" in finding.says
-        assert "since the start" in finding.says
+        assert "No learning signal" in sentence(finding)
+        assert "since the start" in sentence(finding)
 
 
 def test_all_wrong_is_critical_and_all_right_a_note() -> None:
@@ -41,12 +42,12 @@ def test_all_wrong_is_critical_and_all_right_a_note() -> None:
     wrong = read({"reward/mean": fell, "group/zero_std_frac": tied})
     assert wrong is not None
     assert wrong.severity == "critical"
-    assert "lowest reward seen" in wrong.says
+    assert "lowest reward seen" in sentence(wrong)
     assert 50 <= (wrong.since_step or 0) <= 65
     right = read({"reward/mean": rising(N) + [1.0] * N, "group/zero_std_frac": tied})
     assert right is not None
     assert right.severity == "note"
-    assert "highest reward seen" in right.says
+    assert "highest reward seen" in sentence(right)
 
 
 def test_the_highest_mean_is_not_yet_the_highest_reward() -> None:
@@ -67,8 +68,8 @@ def test_groups_that_are_tied_while_the_batch_varies() -> None:
     finding = read(series)
     assert finding is not None
     assert finding.severity == "critical"
-    assert "within each group they are tied" in finding.says
-    assert "0.48" in finding.says
+    assert "not within a group" in sentence(finding)
+    assert "0.48" in sentence(finding)
 
 
 def test_a_gradient_of_exactly_zero_is_critical_where_it_was_once_alive() -> None:
@@ -105,7 +106,7 @@ def test_everything_cut_off_at_reward_zero() -> None:
     finding = read(series)
     assert finding is not None
     assert finding.severity == "critical"
-    assert "97 % of the answers are cut off" in finding.says
+    assert "97 % of the answers are cut off" in sentence(finding)
     assert read({**series, "reward/mean": flat(N, 0.6)}) is None
 
 
@@ -119,7 +120,7 @@ def test_mostly_tied_groups_are_noted() -> None:
         }
     )
     assert rare is not None
-    assert (rare.severity, "lowest reward seen, 0" in rare.says) == ("note", True)
+    assert (rare.severity, "lowest reward seen, 0" in sentence(rare)) == ("note", True)
 
 
 def test_all_right_and_all_wrong_add_up_where_ties_are_not_logged() -> None:

@@ -17,11 +17,13 @@ from written import LOOKS, THINGS, flat, loaded, run, story, view
 
 from leadline.cli import main
 from leadline.facts import Finding
+from leadline.facts.generation import CloserMeaning
 from leadline.pipeline import read_run
 from leadline.reading import generations
 from leadline.reading.generations.meaning import ACROSS, LONGEST, WITHIN, relative_spread, spread
 from leadline.report.data import as_data
 from leadline.run import Rollout, Run
+from leadline.words import sentence
 
 LATE = 0.5  # of the run: from here on the policy writes something else
 STILL = {"reward/mean": flat(200)}
@@ -89,13 +91,13 @@ def test_without_an_embedder_nothing_is_said_or_kept_of_meaning() -> None:
 def test_one_theme_for_every_prompt_is_noted_dated_and_shown() -> None:
     across, within = meant(run(one_theme, STILL))
     assert (across.severity, across.p > 0.95) == ("note", True)
-    assert across.says.startswith("Answers to different prompts have come closer in meaning: the distance")
+    assert sentence(across).startswith("Answers to different prompts are closer in meaning: their distance")
     assert 80 <= (across.since_step or 0) <= 110
     (evidence,) = across.evidence
     assert {one.step < 100 for one in evidence.samples} == {True, False}
-    assert evidence.text is not None
-    assert evidence.text.endswith("by character triples")
-    assert within.says.startswith("Answers to one prompt have come closer in meaning, and not the best ones")
+    assert isinstance(across.facts, CloserMeaning)
+    assert across.facts.model == "character triples"
+    assert sentence(within).startswith("Answers to one prompt are closer in meaning, without being the best ones")
     assert len({one.prompt for one in within.evidence[0].samples}) == 1
 
 
@@ -133,13 +135,13 @@ def test_closer_prompts_ask_for_closer_answers() -> None:
         return wide(sample) if sample.step < 100 else f"go on : {dogs}number {number(sample):02}"
 
     one = run(one_theme, STILL)
-    said = [[found.says for found in meant(with_prompts(one, ask))] for ask in (wide, narrow)]
+    said = [[sentence(found) for found in meant(with_prompts(one, ask))] for ask in (wide, narrow)]
     assert ["different prompts" in " ".join(says) for says in said] == [True, False]
 
 
 def test_a_dump_without_prompts_claims_no_different_ones() -> None:
     across = meant(with_prompts(run(one_theme, STILL), lambda sample: ""))[0]
-    assert across.says.startswith("Answers have come closer in meaning")
+    assert sentence(across).startswith("Answers are closer in meaning")
 
 
 def test_one_right_answer_to_a_prompt_is_no_loss() -> None:
@@ -149,8 +151,8 @@ def test_one_right_answer_to_a_prompt_is_no_loss() -> None:
     def wrong(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
         return right(dice, share, prompt)[0], dice.random()
 
-    assert not any("one prompt" in found.says for found in meant(run(right, STILL)))
-    assert any("one prompt" in found.says for found in meant(run(wrong, STILL)))
+    assert not any("one prompt" in sentence(found) for found in meant(run(right, STILL)))
+    assert any("one prompt" in sentence(found) for found in meant(run(wrong, STILL)))
 
 
 def test_it_moves_neither_the_verdict_nor_any_other_finding() -> None:
@@ -168,7 +170,7 @@ def test_it_moves_neither_the_verdict_nor_any_other_finding() -> None:
 def test_the_unit_of_steps_changes_nothing() -> None:
     base, again, stretched = (meant(run(one_theme, STILL, unit=unit)) for unit in (1, 1, 10))
     assert base == again
-    assert [found.says for found in stretched] == [found.says for found in base]
+    assert [sentence(found) for found in stretched] == [sentence(found) for found in base]
     assert [found.p for found in stretched] == pytest.approx([found.p for found in base], abs=1e-6)
 
 

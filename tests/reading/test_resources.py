@@ -11,6 +11,8 @@ from simulated import noise
 from leadline.reading import View
 from leadline.reading.resources import Resources, read
 from leadline.run import Config, GpuSamples, Phases, Run, Series, Telemetry
+from leadline.words import sentence
+from leadline.words.machine import remark
 
 STEPS = 60
 EPOCH = 1_790_000_000.0
@@ -74,7 +76,7 @@ def test_shares_and_bottleneck_come_from_logged_timings() -> None:
     seen = look(timed("time/step", 10.0), timed("time/generate", 6.0), timed("time/update_actor", 3.0))
     assert {name: use.share for name, use in seen.phases.items()} == {"generate": 0.6, "update_actor": 0.3}
     assert seen.bottleneck == "generation"
-    assert any("10 %" in note for note in seen.notes)  # belongs to no phase
+    assert any("10 %" in note for note in map(remark, seen.remarks))  # belongs to no phase
 
 
 def test_training_can_be_the_bottleneck() -> None:
@@ -96,7 +98,7 @@ def test_a_phase_that_happens_now_and_then_counts_for_what_it_takes() -> None:
 
 def test_overlapping_phases_are_said_to_overlap() -> None:
     seen = look(timed("time/step", 10.0), timed("time/generate", 9.0), timed("time/update_actor", 9.5))
-    assert any("overlap" in note for note in seen.notes)
+    assert any("overlap" in note for note in map(remark, seen.remarks))
 
 
 def test_time_units_change_nothing() -> None:
@@ -114,8 +116,8 @@ def test_phases_on_the_wall_clock_give_power_and_memory_by_phase() -> None:
     assert seen.phases["generate"].power_w == pytest.approx(300, abs=15)
     assert seen.phases["update_actor"].power_w == pytest.approx(600, abs=60)
     assert seen.phases["update_actor"].memory_gb == 40.0
-    assert any("less power in generation" in note for note in seen.notes)
-    assert any("40 GB (50 %) to spare" in note for note in seen.notes)
+    assert any("less in generation" in note for note in map(remark, seen.remarks))
+    assert any("40 GB (50 %) to spare" in note for note in map(remark, seen.remarks))
     assert seen.findings == ()  # low power in generation is normal
 
 
@@ -129,7 +131,7 @@ def test_low_power_in_every_phase_is_not_normal() -> None:
 def test_phases_can_be_told_from_power_alone() -> None:
     seen = look(telemetry=Telemetry(gpus(400, power=lambda at: 300.0 if at % 10 < 6 else 600.0)))
     assert seen.phases["low_power"].share == pytest.approx(0.6, abs=0.02)
-    assert any("from power alone" in note for note in seen.notes)
+    assert any("from power alone" in note for note in map(remark, seen.remarks))
 
 
 def test_even_power_tells_no_phases() -> None:
@@ -142,7 +144,7 @@ def test_memory_that_grows_to_the_limit_is_a_concern() -> None:
     growing = Telemetry(gpus(STEPS * 9, memory=lambda at: 30.0 + 40.0 * at / (STEPS * 9)), phases())
     (finding,) = look(telemetry=growing, planned_steps=200).findings
     assert (finding.id, finding.severity) == ("resources.memory_growth", "concern")
-    assert "full at about step" in finding.says
+    assert "full at about step" in sentence(finding)
 
 
 def test_memory_that_is_filled_once_does_not_grow() -> None:
@@ -169,7 +171,7 @@ def test_a_log_that_stopped_with_memory_held_is_critical() -> None:
     watched = gpus(STEPS * 9 + 900, power=lambda at: 500.0 if at < STEPS * 9 else 80.0)
     (finding,) = look(telemetry=Telemetry(watched, phases()), planned_steps=1000).findings
     assert (finding.id, finding.severity) == ("resources.stall", "critical")
-    assert "idle" in finding.says
+    assert "idle" in sentence(finding)
 
 
 def test_a_run_that_gave_its_memory_back_has_ended() -> None:
@@ -183,7 +185,7 @@ def test_one_lazy_gpu_is_named() -> None:
     uneven = both(gpus(STEPS * 9), both(gpus(STEPS * 9, device=1), gpus(STEPS * 9, device=2, power=250.0)))
     (finding,) = look(telemetry=Telemetry(uneven, phases())).findings
     assert finding.id == "resources.uneven"
-    assert "GPU 2" in finding.says
+    assert "GPU 2" in sentence(finding)
 
 
 def test_equal_gpus_are_not_uneven() -> None:

@@ -44,10 +44,10 @@ def test_every_sentence_tells_the_same_peak() -> None:
     read_ = reading(logged("reward/mean", plateau, 0.05, 1))
     finding = found(read_)["reward.peaked"]
     assert read_.peak is not None
-    assert f"around step {read_.peak.step} " in finding.says
-    assert f"around step {read_.peak.step} " in read_.says
-    height = read_.says.split(" to ")[1].split()[0]
-    assert f"peaked at {height} " in finding.says
+    assert finding.facts.high_step == read_.peak.step
+    assert finding.facts.high == read_.trajectory.peak
+    assert finding.facts.now == read_.trajectory.now
+    assert finding.facts.start == read_.trajectory.start
     assert finding.since_step is not None
     assert finding.since_step >= read_.peak.step
 
@@ -60,16 +60,18 @@ def test_a_change_within_a_gap_of_the_log_is_not_called_sudden() -> None:
     ]
     finding = found(reading(*gapped))["reward.break"]
     assert finding.severity == "note"
-    assert finding.says.startswith("Reward rose in a gap of the log, between steps 100 and 181, by ")
-    assert finding.says.endswith("What happened there is not known.")
+    assert finding.facts.unlogged
+    assert finding.facts.cause.kind == "unlogged"
+    assert (finding.facts.first_step, finding.facts.last_step) == (100, 181)
 
 
 def test_what_was_not_logged_at_a_break_did_not_hold_still() -> None:
     fell = logged("reward/mean", step(0.8, 0.3), 0.03, 1)
     silent = [Series(one.name, one.key, one.kind, STEPS, np.where(STEPS > 100, np.nan, one.values)) for one in STILL]
-    assert "held still" in found(reading(fell, *STILL))["reward.break"].says
+    assert found(reading(fell, *STILL))["reward.break"].facts.cause.kind == "outside"
     finding = found(reading(fell, *silent))["reward.break"]
-    assert "held still" not in finding.says
+    assert finding.facts.cause.kind == "none"
+    assert finding.facts.cause.still == ()
     assert finding.severity == "concern"
 
 
@@ -78,9 +80,10 @@ def test_a_reward_that_ends_on_nan_is_critical_and_one_that_came_back_is_not() -
         broken = np.where((STEPS > COUNT // 2) & (last >= STEPS), np.nan, ramp(0, 1))
         finding = found(reading(Series("reward/mean", "reward", "test", STEPS, broken)))["signal.nan"]
         assert finding.severity == severity
-        assert ("None of the last 150 is a number" in finding.says) is (severity == "critical")
-        says = reading(Series("reward/mean", "reward", "test", STEPS, broken)).says
-        assert says.startswith("up to step 150, its last number: ") is (severity == "critical")
+        ended = severity == "critical"
+        assert finding.facts.series[0].trailing == (150 if ended else 0)
+        numbers = reading(Series("reward/mean", "reward", "test", STEPS, broken)).trajectory
+        assert numbers.last_number_step == (150 if ended else None)
 
 
 def test_a_fall_from_the_start_that_came_to_rest_is_not_forgotten() -> None:
@@ -94,15 +97,15 @@ def test_a_fall_within_the_first_points_is_told_by_them() -> None:
     values[:4] = (0.6, 0.55, 0.3, 0.1)
     read_ = read(View(Run("here", series=(Series("reward/mean", "r", "test", STEPS, values),))))
     (fall,) = read_.findings
-    assert fall.says == "Reward has fallen from 0.279 to 0."
-    assert read_.says.startswith("it fell from 0.279 to 0 ")
+    assert (round(fall.facts.high, 3), fall.facts.now) == (0.279, 0)
+    assert (read_.trajectory.start, read_.trajectory.now) == (fall.facts.high, 0)
 
 
 def test_a_break_names_the_learning_rate_step_before_it() -> None:
     rate = logged("lr", step(1e-5, 3e-4, 148))
     event = Event("learning_rate", 148, "the learning rate rises suddenly at step 148, from 1e-05 to 0.0003")
     read_ = reading(logged("reward/mean", step(0.8, 0.1), 0.03, 1), *STILL, rate, events=(event,))
-    assert "learning rate rises suddenly at step 148" in found(read_)["reward.break"].says
+    assert found(read_)["reward.break"].facts.cause.event.step == 148
     assert found(read_)["reward.break"].severity == "concern"
 
 
@@ -110,7 +113,7 @@ def test_the_end_of_a_warm_up_is_no_cause() -> None:
     rate = logged("lr", ramp(1e-6, 1e-4, 0.0, 149 / COUNT))
     event = Event("learning_rate", 149, "the warm-up of the learning rate ends at step 149, at 0.0001")
     read_ = reading(logged("reward/mean", step(0.8, 0.1), 0.03, 1), *STILL, rate, events=(event,))
-    assert "warm-up" not in found(read_)["reward.break"].says
+    assert found(read_)["reward.break"].facts.cause.event is None
 
 
 def test_a_fall_while_the_policy_held_still_is_not_the_policys_decline() -> None:
@@ -119,7 +122,7 @@ def test_a_fall_while_the_policy_held_still_is_not_the_policys_decline() -> None
     assert broke.severity == "note"
     assert broke.since_step is not None
     assert abs(broke.since_step - 150) <= 3
-    assert "held still" in broke.says
+    assert broke.facts.cause.kind == "outside"
     assert not {"reward.peaked", "reward.declining"} & set(found(read_))
     assert read_.shape not in ("peaked", "declining")
 
@@ -132,7 +135,7 @@ def test_the_same_fall_with_kl_and_gradient_is_the_policys() -> None:
     )
     read_ = reading(logged("reward/mean", rise(0.3, 0.8) + step(0, -0.4), 0.03, 1), *moved)
     assert found(read_)["reward.break"].severity == "concern"
-    assert "kl/ref" in found(read_)["reward.break"].says
+    assert "kl/ref" in found(read_)["reward.break"].facts.cause.shifted
     assert "reward.peaked" in found(read_)
 
 
@@ -147,8 +150,9 @@ def test_a_change_of_prompts_is_dated_and_explains_a_fall() -> None:
     kept = {at: sample(at) for at in range(10, COUNT + 1, 10)}
     rollouts = Rollouts(kept)
     read_ = reading(logged("reward/mean", step(0.8, 0.5), 0.03, 1), *STILL, rollouts=rollouts)
-    assert found(read_)["reward.prompts_changed"].says.startswith("The prompts changed between steps 140 and 150")
-    assert "the prompts changed" in found(read_)["reward.break"].says
+    change = found(read_)["reward.prompts_changed"].facts.change
+    assert (change.before, change.after) == (140, 150)
+    assert found(read_)["reward.break"].facts.cause.prompts == change
     assert "reward.declining" not in found(read_)
 
 
@@ -186,9 +190,10 @@ def test_format_reward_up_while_accuracy_falls() -> None:
         logged("reward/component/accuracy/std", 0.1, 0.01, 5),
     )
     finding = found(read_)["reward.component"]
-    assert "format rose" in finding.says
-    assert "accuracy fell" in finding.says
-    assert "format also varies more between samples" in finding.says
+    assert (finding.facts.gained, finding.facts.paid) == ("format", "accuracy")
+    assert finding.facts.gained_now > finding.facts.gained_then
+    assert finding.facts.paid_now < finding.facts.paid_high
+    assert finding.facts.gained_spread > finding.facts.paid_spread
     assert {one.name.split("/")[2]: one.shape for one in read_.others}.keys() == {"format", "accuracy"}
 
 
@@ -202,9 +207,10 @@ def test_components_that_rise_together_are_not_traded() -> None:
 
 
 def test_a_reward_without_a_number_is_said() -> None:
-    assert "none of its 300 values" in reading(logged("reward/mean", np.full(COUNT, np.nan))).says
+    assert reading(logged("reward/mean", np.full(COUNT, np.nan))).trajectory.state == "not_numbers"
     holes = np.where(STEPS % 50 == 0, np.nan, rise(0.3, 0.8))
-    assert "6 of 300" in found(reading(logged("reward/mean", holes, 0.03, 1)))["signal.nan"].says
+    (bad,) = found(reading(logged("reward/mean", holes, 0.03, 1)))["signal.nan"].facts.series
+    assert (bad.bad, bad.points) == (6, 300)
 
 
 @pytest.mark.parametrize("twin", TWINS)

@@ -34,7 +34,7 @@ def test_entropy_that_falls_as_reward_rises_is_convergence() -> None:
 def test_entropy_that_explodes_or_collapses_with_the_reward_is_a_concern(course: object, word: str) -> None:
     finding = found(LOST, logged("entropy", course, 0.02, 2))["stability.entropy"]
     assert finding.severity == "concern"
-    assert f"Entropy {word}" in finding.says
+    assert finding.facts.rose is (word == "rose")
     assert finding.since_step is not None
     assert abs(finding.since_step - 0.43 * COUNT) < 0.1 * COUNT
 
@@ -85,8 +85,10 @@ def test_nan_is_told_once_for_all_and_is_critical_where_it_stays() -> None:
     finding = found(LEARNED, logged("grad_norm", holes, 0.1, 2), logged("entropy", once, 0.1, 3))["signal.nan"]
     assert finding.severity == "critical"
     assert finding.since_step == 100
-    assert "grad_norm (50 of 300)" in finding.says
-    assert "entropy (1 of 300)" in finding.says
+    assert [(bad.series, bad.bad, bad.trailing) for bad in finding.facts.series] == [
+        ("grad_norm", 50, 50),
+        ("entropy", 1, 0),
+    ]
     assert found(LEARNED, logged("entropy", once, 0.1, 3))["signal.nan"].severity == "concern"
 
 

@@ -29,7 +29,7 @@ HELD = [series(name, 2.0, seed) for seed, name in enumerate(("kl/ref", "len/resp
 def test_reward_that_fell_while_all_else_held_fits_no_story() -> None:
     (finding,) = read(View(Run("here", series=(FALLING, *HELD))), (FALL,))
     assert finding.id == "unexplained.contradiction"
-    assert "kl/ref, len/response_mean and entropy held" in finding.says
+    assert finding.facts.held == ("kl/ref", "len/response_mean", "entropy")
 
 
 def test_reward_that_fell_while_kl_rose_is_an_old_story() -> None:
@@ -65,8 +65,8 @@ def test_a_key_nobody_understands_that_shifts_with_a_finding_is_named() -> None:
     odd, calm = series("my/odd", 6.0 * (STEPS > 150), 6), series("my/calm", 0.0, 7)
     (finding,) = read(View(Run("here", unread=(odd, calm))), (FALL,))
     assert finding.id == "unexplained.unread_key"
-    assert "`my/odd`" in finding.says
-    assert "calm" not in finding.says
+    assert finding.facts.keys == ("my/odd",)
+    assert finding.facts.more == 0
 
 
 def test_keys_are_left_alone_where_nothing_was_found() -> None:

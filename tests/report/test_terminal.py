@@ -22,9 +22,10 @@ from rich.cells import cell_len
 from leadline import pipeline, words
 from leadline.contract import Reading
 from leadline.facts import Facts, Finding
+from leadline.facts.conflict import ProcessEffect
+from leadline.facts.expected import Expected, Ratio
 from leadline.facts.judgement import Judgement, Reason
 from leadline.reading.conflicts import Conflict
-from leadline.reading.expected import Expected
 from leadline.reading.reward import RewardReading
 from leadline.report import markdown, notebook, terminal
 from leadline.run import Event
@@ -65,7 +66,7 @@ def busy(findings: int, events: int = 30) -> Reading:
             for severity in severities
             for number in range(findings)
         ),
-        expected=tuple(Expected(f"test.{number}", f"Odd thing {number}", "it is normal") for number in range(9)),
+        expected=tuple(Expected("expected.slow_first_step", Ratio(2.0 + number)) for number in range(9)),
     )
 
 
@@ -189,11 +190,11 @@ def test_verbose_shows_everything() -> None:
 
 
 def test_a_process_is_told_once_however_often_it_ran() -> None:
-    stretches = tuple(Conflict("merger", 0.97, "steps take 2.0 times as long", wall, wall + 1.0) for wall in (1.0, 9.0))
+    stretches = tuple(Conflict("merger", 0.97, ProcessEffect("slower", 2.0), wall, wall + 1.0) for wall in (1.0, 9.0))
     busy_machine = dataclasses.replace(reading("healthy", 30), conflicts=stretches)
     page = unwrapped(terminal.render(busy_machine, verbose=True))
     assert page.count("merger") == 1
-    assert "merger (2 intervals): steps take 2.0 times as long (p=.97)" in page
+    assert "merger (2 intervals): steps take 2.00 times as long while it runs (p=.97)" in page
 
 
 def test_a_path_that_is_too_long_keeps_its_end() -> None:

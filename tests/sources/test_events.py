@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from leadline.run import Config, Run, Series
 from leadline.sources.events import with_events
+from leadline.words.event import sentence
 
 
 def run(**columns: list[float]) -> Run:
@@ -21,7 +22,7 @@ def run(**columns: list[float]) -> Run:
 
 
 def rates(values: list[float]) -> list[tuple[int, str]]:
-    return [(event.step, event.says) for event in with_events(run(lr=values)).events]
+    return [(event.step, sentence(event)) for event in with_events(run(lr=values)).events]
 
 
 WARM = [(n + 1) / 10 for n in range(10)]
@@ -39,14 +40,14 @@ WARM = [(n + 1) / 10 for n in range(10)]
     ids=["constant", "linear", "cosine", "exponential", "stable then decay"],
 )
 def test_a_smooth_schedule_has_a_warm_up_and_no_steps(decay: list[float]) -> None:
-    assert rates(WARM + decay) == [(10, "the warm-up of the learning rate ends at step 10, at 1")]
+    assert rates(WARM + decay) == [(10, "learning-rate warm-up ends at step 10, at 1")]
     assert rates(decay) == []
 
 
 def test_a_step_in_the_schedule_is_told_at_its_step() -> None:
     assert rates([1e-5] * 10 + [3e-4] * 10 + [3e-5] * 5) == [
-        (11, "the learning rate rises suddenly at step 11, from 1e-05 to 0.0003"),
-        (21, "the learning rate falls suddenly at step 21, from 0.0003 to 3e-05"),
+        (11, "the learning rate jumps from 1e-05 to 0.0003 at step 11"),
+        (21, "the learning rate drops from 0.0003 to 3e-05 at step 21"),
     ]
 
 
@@ -103,5 +104,7 @@ def test_a_kl_that_falls_to_zero_is_a_reset_only_where_one_was_announced() -> No
 def test_evaluations_are_told_once_two_gaps_are_equal() -> None:
     held_out = Series.from_log("eval/reward/mean", "eval_reward", "", [1, 20, 40, 60], [0.1, 0.2, 0.3, 0.4])
     whole = with_events(Run("x", series=(held_out,)))
-    assert [(event.step, event.says) for event in whole.events] == [(20, "evaluated every 20 steps from step 20 on")]
+    assert [(event.step, sentence(event)) for event in whole.events] == [
+        (20, "evaluated every 20 steps from step 20 on")
+    ]
     assert whole.until(59).events == ()

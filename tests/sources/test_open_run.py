@@ -13,6 +13,7 @@ from conftest import EXAMPLES, trl_bytes, verl_bytes
 
 from leadline.errors import NothingReadable, NotOneRun
 from leadline.sources import open_run, open_runs, read_stream
+from leadline.words.event import sentence
 
 ROWS = [(step, {"reward": step / 10, "loss": 0.0}) for step in range(1, 6)]
 
@@ -63,7 +64,9 @@ def test_a_torn_checkpoint_is_passed_over_and_said(tmp_path: Path) -> None:
     run = open_run(tmp_path)
     assert run.last_step == 2
     assert [(one.step, one.complete) for one in run.checkpoints] == [(2, True), (4, False)]
-    assert [event.says for event in run.events] == ["checkpoint-4/trainer_state.json breaks off and was passed over"]
+    assert [sentence(event) for event in run.events] == [
+        "checkpoint-4/trainer_state.json breaks off and was passed over"
+    ]
 
 
 def test_a_state_beside_older_checkpoints_wins_and_loses_to_newer_ones(tmp_path: Path) -> None:

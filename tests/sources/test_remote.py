@@ -77,7 +77,7 @@ def test_what_is_too_large_is_left_out_and_said(storage: Any, tmp_path: Path, mo
     storage.pipe("/bucket/run/rollouts.jsonl", b"x" * 101)
     storage.pipe("/bucket/run/metrics.jsonl", b"x" * 100)
     copy = fetch("memory://bucket/run", tmp_path)
-    assert copy.notes == ("1 remote files were too large to fetch: rollouts.jsonl",)
+    assert copy.left_out == ("rollouts.jsonl",)
     assert [path.name for path in copy.path.iterdir()] == ["metrics.jsonl"]
 
 

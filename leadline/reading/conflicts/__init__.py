@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from importlib import import_module
 
 import numpy as np
 
 from ...facts import BAR, Evidence, Finding, Severity
-from ..reward import number
+from ...facts.conflict import MemoryHeld, MemoryTaken, ProcessEffect, SlowedBy, Spans
 from ..view import View
 from ..wall_clock import step_times
 from .clock import CELLS, LEAST_STEPS, TREND, Clock, guests_of
@@ -29,9 +30,13 @@ class Conflict:
 
     process: str
     p: float
-    effect: str
+    did: ProcessEffect
     first_wall: float
     last_wall: float
+
+    @property
+    def effect(self) -> str:  # TRANSITION: reports call words.conflict.effect
+        return str(import_module("leadline.words.conflict").effect(self.did))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +56,15 @@ def read(view: View) -> Conflicts:
     clock = Clock.of(view.run, times)
     guests = guests_of(view.run, clock)
     judged = [_judge(name, intervals, clock, among=len(guests)) for name, intervals in guests.items()]
-    rows = tuple(Conflict(one.process, one.p, one.effect, *span) for one in judged for span in one.intervals)
-    return Conflicts(rows, (*known, *(finding for one in judged for finding in one.findings)))
+    rows = tuple(Conflict(each.process, each.p, each.did, *span) for each in judged for span in each.intervals)
+    return Conflicts(rows, (*known, *(finding for each in judged for finding in each.findings)))
 
 
 @dataclass(frozen=True, slots=True)
 class Judged:
     process: str
     p: float
-    effect: str
+    did: ProcessEffect
     intervals: list[tuple[float, float]]
     findings: tuple[Finding, ...]
 
@@ -74,60 +79,46 @@ def _judge(process: str, intervals: list[tuple[float, float]], clock: Clock, *, 
     findings = []
     where = _where(intervals, clock)
     if p_time > BAR:
-        findings.append(_slowed(process, p_time, ratio, slowed.chance, where))
-    p_memory, memory_says = 0.0, ""
+        findings.append(_slowed(SlowedBy(process, ratio, slowed.chance, where), p_time))
+    p_memory, held = 0.0, None
     if clock.memory is not None:
         rise = shift_test(clock.memory, patterns, clock.causes[:, : TREND + 1])
         p_memory = probability(rise.chance, among) if rise.difference > 0 else 0.0
         if p_memory > BAR:
             most = float(clock.memory[on].max() - np.median(clock.memory[~on]))
-            held = f"the fullest GPU holds {number(rise.difference)} GB more on average"
-            memory_says = f"{held}, {number(most)} at most" if most > rise.difference else held
-            findings.append(_held(process, p_memory, memory_says, max(most, rise.difference), where, clock))
+            held = MemoryHeld(rise.difference, max(most, rise.difference))
+            findings.append(_taken(process, p_memory, held, where, clock))
     return Judged(
         process,
         round(max(p_time, p_memory), 4),
-        _effect(ratio, highest, p_time, memory_says),
+        _effect(ratio, highest, p_time, held),
         intervals,
         tuple(findings),
     )
 
 
-def _where(intervals: list[tuple[float, float]], clock: Clock) -> list[tuple[int, int]]:
-    return [(clock.times.step_at(first), clock.times.step_at(last)) for first, last in intervals]
+def _where(intervals: list[tuple[float, float]], clock: Clock) -> Spans:
+    return tuple((clock.times.step_at(first), clock.times.step_at(last)) for first, last in intervals)
 
 
-def _spans(where: list[tuple[int, int]]) -> str:
-    said = [f"{first} to {last}" for first, last in where[:3]]
-    more = f" and {len(where) - 3} more times" if len(where) > 3 else ""
-    return "steps " + ", ".join(said) + more
-
-
-def _effect(ratio: float, highest: float, p_time: float, memory_says: str) -> str:
+def _effect(ratio: float, highest: float, p_time: float, held: MemoryHeld | None) -> ProcessEffect:
     if p_time > BAR:
-        says = f"steps take {ratio:.2f} times as long while it runs"
-    elif highest < 1 + NOTICEABLE and ratio > 1 - NOTICEABLE:
-        says = f"harmless: steps take {ratio:.2f} times as long while it runs, which is chance"
-    else:
-        says = f"no clear effect on step time ({ratio:.2f} times, within what chance gives)"
-    return f"{says}; {memory_says}" if memory_says else says
+        return ProcessEffect("slower", ratio, held)
+    harmless = highest < 1 + NOTICEABLE and ratio > 1 - NOTICEABLE
+    return ProcessEffect("harmless" if harmless else "unclear", ratio, held)
 
 
-def _slowed(process: str, p: float, ratio: float, chance: float, where: list[tuple[int, int]]) -> Finding:
-    severity: Severity = "concern" if ratio > 1 + NOTICEABLE else "note"
-    says = (
-        f"Steps take {ratio:.2f} times as long while {process} runs ({_spans(where)}). "
-        f"On a clock shifted at random it looks as bad in {100 * chance:.1f} % of cases."
-    )
-    evidence = tuple(Evidence("time/step", first, last, f"{process} was running") for first, last in where)
-    return Finding("conflict.step_time", round(p, 4), severity, says, where[0][0], evidence)
+def _slowed(facts: SlowedBy, p: float) -> Finding:
+    severity: Severity = "concern" if facts.ratio > 1 + NOTICEABLE else "note"
+    evidence = tuple(Evidence("time/step", first, last) for first, last in facts.spans)
+    since = facts.spans[0][0]
+    return Finding("conflict.step_time", round(p, 4), severity, facts=facts, since_step=since, evidence=evidence)
 
 
-def _held(process: str, p: float, held: str, rise: float, where: list[tuple[int, int]], clock: Clock) -> Finding:
+def _taken(process: str, p: float, held: MemoryHeld, where: Spans, clock: Clock) -> Finding:
     assert clock.memory is not None  # for the type checker: the caller has it
     left = clock.memory_total - float(clock.memory.max())
-    tight = math.isfinite(left) and left < rise
-    room = f"; {number(left)} GB are left at its fullest" if math.isfinite(left) else ""
-    says = f"{held[:1].upper()}{held[1:]}, while {process} runs ({_spans(where)}){room}."
-    evidence = tuple(Evidence("gpu/mem_used", first, last, f"{process} was running") for first, last in where)
-    return Finding("conflict.memory", round(p, 4), "concern" if tight else "note", says, where[0][0], evidence)
+    facts = MemoryTaken(process, held, where, left if math.isfinite(left) else None)
+    severity: Severity = "concern" if facts.left_gb is not None and left < held.most_gb else "note"
+    evidence = tuple(Evidence("gpu/mem_used", first, last) for first, last in where)
+    return Finding("conflict.memory", round(p, 4), severity, facts=facts, since_step=where[0][0], evidence=evidence)

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ...curve.deviates import probability_below
 from ...facts import BAR, Evidence, Finding
+from ...facts.conflict import LongerSteps
 from ...run import Run, Steps, Values
 from .clock import LEAST_STEPS
 
@@ -27,12 +28,12 @@ def known_causes(run: Run) -> tuple[Finding, ...]:
     steps, took = series.steps[usable], series.values[usable]
     evaluated = {step for one in run.series if one.name.startswith("eval/") for step in one.steps.tolist()}
     saved = {checkpoint.step for checkpoint in run.checkpoints}
-    causes = (("conflict.evaluation", "evaluate", evaluated), ("conflict.checkpoint", "save a checkpoint", saved))
-    found = (_longer(name, what, steps, took, np.isin(steps, sorted(marked))) for name, what, marked in causes)
+    causes = (("conflict.evaluation", evaluated), ("conflict.checkpoint", saved))
+    found = (_longer(name, steps, took, np.isin(steps, sorted(marked))) for name, marked in causes)
     return tuple(finding for finding in found if finding is not None)
 
 
-def _longer(name: str, what: str, steps: Steps, took: Values, marked: Flags) -> Finding | None:
+def _longer(name: str, steps: Steps, took: Values, marked: Flags) -> Finding | None:
     if marked.sum() < LEAST_STEPS or marked.sum() > len(steps) / 2:
         return None
     there, away = np.log(took[marked]), np.log(took[~marked])
@@ -41,8 +42,7 @@ def _longer(name: str, what: str, steps: Steps, took: Values, marked: Flags) -> 
     p = probability_below(difference / error, len(there) - 1) if error > 0 else float(difference > 0)
     if p <= BAR or difference <= math.log1p(NOTICEABLE):
         return None
-    share = float(took[marked].sum() / took.sum())
-    ratio = math.exp(difference)
-    says = f"Steps that also {what} take {ratio:.2f} times as long; they are {100 * share:.0f} % of the time."
+    facts = LongerSteps(math.exp(difference), float(took[marked].sum() / took.sum()))
     span = Evidence("time/step", int(steps[0]), int(steps[-1]))
-    return Finding(name, round(p, 4), "note", says, int(steps[marked][0]), (span,))
+    since = int(steps[marked][0])
+    return Finding(name, round(p, 4), "note", facts=facts, since_step=since, evidence=(span,))

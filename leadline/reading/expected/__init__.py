@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ...facts import Finding
+from ...facts.expected import Expected
 from ..view import View
 from . import kl, logging, loss, reward
-from .rule import Expected, Rule
+from .rule import Rule
 
 __all__ = ["RULES", "Expected", "Rule", "read"]
 
@@ -15,7 +16,7 @@ RULES: tuple[Rule, ...] = (*loss.RULES, *kl.RULES, *reward.RULES, *logging.RULES
 def read(view: View, findings: tuple[Finding, ...] = ()) -> tuple[Expected, ...]:
     """Every odd value of this run that its configuration or kind explains. Beside a serious finding, what would be a
     sign of good learning is none."""
-    serious = [one.id for one in findings if one.severity != "note"]
+    serious = [finding.id for finding in findings if finding.severity != "note"]
     rules = [rule for rule in RULES if not any(name.startswith(rule.unless) for name in serious if rule.unless)]
     seen = ((rule, rule.look(view)) for rule in rules)
-    return tuple(Expected(rule.id, *said) for rule, said in seen if said is not None)
+    return tuple(Expected(rule.id, facts) for rule, facts in seen if facts is not None)

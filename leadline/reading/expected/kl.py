@@ -6,6 +6,8 @@ import re
 
 import numpy as np
 
+from ...facts import Facts
+from ...facts.expected import Known, Resets, TwoKeys
 from ...run import Run, Series
 from ..view import View
 from .rule import Rule, finite, first_of, framework
@@ -23,56 +25,40 @@ def _cannot_be_negative(series: Series, run: Run) -> bool:
     return bool(UNSIGNED.search(told)) and not re.search(r"\bk1\b", told)
 
 
-def no_reference_kl(view: View) -> tuple[str, str] | None:
+def no_reference_kl(view: View) -> Facts | None:
     run = view.run
     if any(series.name.startswith("kl/ref") for series in run.series):
         return None
     if run.config.kl_coefficient == 0:
-        return "No reference KL is logged. That is normal here.", (
-            "the KL coefficient is 0, so the reference is never asked; drift is read from other signals"
-        )
-    if run.config.kl_coefficient is None and framework(run).startswith(("trl-grpo", "trl-rloo", "trl")):
-        return (
-            "No reference KL is logged.",
-            "TRL leaves it out when beta is 0, which is its default; nothing says otherwise",
-        )
-    return None
+        return Known(certain=True)
+    trl_default = run.config.kl_coefficient is None and framework(run).startswith("trl")  # beta is 0, and no KL logged
+    return Known(certain=False) if trl_default else None
 
 
-def kl_logged_as_zero(view: View) -> tuple[str, str] | None:
+def kl_logged_as_zero(view: View) -> Facts | None:
     values = finite(view.run.get("kl/ref"))
     if len(values) < FEWEST or (values != 0).any() or view.run.config.kl_coefficient not in (0, None):
         return None
-    told = "the KL coefficient is 0" if view.run.config.kl_coefficient == 0 else "a KL coefficient of 0 gives just that"
-    return "The reference KL is exactly 0 at every point.", f"{told}: it is written without being computed"
+    return Known(certain=view.run.config.kl_coefficient == 0)
 
 
-def negative_kl(view: View) -> tuple[str, str] | None:
+def negative_kl(view: View) -> Facts | None:
     series = first_of(view.run, "kl/ref", "kl/ref_k1", "kl/ref_seq_sum")
     values = finite(series)
     if series is None or not (values < 0).any() or _cannot_be_negative(series, view.run):
         return None
-    told = (
-        ""
-        if re.search(r"\bk1\b", series.kind)
-        else "; the log does not name its estimator, but k2 and k3 are never below"
-    )
-    return "The reference KL is below zero at times. That is normal here.", (
-        f"an estimate by the log ratio of the sampled tokens (k1) is signed, only its mean is a KL{told}"
-    )
+    return Known(certain=re.search(r"\bk1\b", series.kind) is not None)
 
 
-def negative_update_kl(view: View) -> tuple[str, str] | None:
+def negative_update_kl(view: View) -> Facts | None:
     series = view.run.get("kl/update")
     values = finite(series)
     if series is None or not (values < 0).any() or _cannot_be_negative(series, view.run):
         return None
-    return "The update KL is below zero at times. That is normal here.", (
-        "it is the mean log ratio of old to new policy, which is signed and scatters about a value near 0"
-    )
+    return Facts()
 
 
-def sawtooth_kl(view: View) -> tuple[str, str] | None:
+def sawtooth_kl(view: View) -> Facts | None:
     run = view.run
     kl = first_of(run, "kl/ref", "kl/ref_k1", "kl/ref_seq_sum")
     if kl is None:
@@ -82,25 +68,18 @@ def sawtooth_kl(view: View) -> tuple[str, str] | None:
     inside = [step for step in resets if kl.steps[0] < step <= kl.steps[-1]]
     if not inside:
         return None
-    often = (
-        f"every {every} steps" if every else f"at step {inside[0]}" + (" and again later" if len(inside) > 1 else "")
-    )
-    return "The reference KL falls back and climbs again. That is normal here.", (
-        f"the reference is set to the policy {often}; KL then measures the way since that point, not since the start"
-    )
+    return Resets(inside[0], len(inside) > 1, every or None)
 
 
-def kl_starts_at_zero(view: View) -> tuple[str, str] | None:
+def kl_starts_at_zero(view: View) -> Facts | None:
     series = view.run.get("kl/ref")
     values = finite(series)
     if series is None or len(values) < FEWEST or values[0] != 0 or not (values[1:] != 0).any():
         return None
-    return "The reference KL is exactly 0 at the first point. That is normal.", (
-        "before the first update the policy is the reference; a resumed run would not start there"
-    )
+    return Facts()
 
 
-def reward_below_raw(view: View) -> tuple[str, str] | None:
+def reward_below_raw(view: View) -> Facts | None:
     raw, after = view.run.get("reward/mean"), view.run.get("reward/after_kl_mean")
     if raw is None or after is None or view.run.config.kl_place == "loss":
         return None
@@ -109,17 +88,15 @@ def reward_below_raw(view: View) -> tuple[str, str] | None:
     gap = gap[np.isfinite(gap)]
     if len(gap) < FEWEST or np.mean(gap > 0) < 0.5:
         return None
-    return f"`{after.key}` lies below `{raw.key}`. That is normal here.", (
-        "the KL penalty is taken off the reward; Leadline reads the reward before it"
-    )
+    return TwoKeys(after.key, raw.key)
 
 
 RULES = (
-    Rule("expected.no_reference_kl", "no kl/ref series and a KL coefficient of 0, or TRL's default", no_reference_kl),
-    Rule("expected.kl_logged_as_zero", "kl/ref exactly 0 everywhere at coefficient 0 or unknown", kl_logged_as_zero),
-    Rule("expected.negative_kl", "kl/ref below 0 and its estimator not known to be k2 or k3", negative_kl),
-    Rule("expected.negative_update_kl", "kl/update below 0 and not known to be k2 or k3", negative_update_kl),
-    Rule("expected.sawtooth_kl", "a reference reset inside the span of kl/ref", sawtooth_kl),
-    Rule("expected.kl_starts_at_zero", "kl/ref exactly 0 at its first point only", kl_starts_at_zero),
-    Rule("expected.reward_after_kl", "reward after the KL penalty below the reward before it", reward_below_raw),
+    Rule("expected.no_reference_kl", no_reference_kl),
+    Rule("expected.kl_logged_as_zero", kl_logged_as_zero),
+    Rule("expected.negative_kl", negative_kl),
+    Rule("expected.negative_update_kl", negative_update_kl),
+    Rule("expected.sawtooth_kl", sawtooth_kl),
+    Rule("expected.kl_starts_at_zero", kl_starts_at_zero),
+    Rule("expected.reward_after_kl", reward_below_raw),
 )

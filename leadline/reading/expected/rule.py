@@ -8,26 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...curve.robust import running_median, scale_of
+from ...facts import Facts
 from ...run import Run, Series, Values
 from ..view import View
 
 
 @dataclass(frozen=True, slots=True)
-class Expected:
-    """An odd value that is normal in this run."""
-
-    id: str
-    says: str
-    because: str
-
-
-@dataclass(frozen=True, slots=True)
 class Rule:
-    """`look` gives the sentence and its reason, or nothing where the rule does not apply."""
+    """`look` gives what its sentence names, or nothing where the rule does not apply."""
 
     id: str
-    triggers: str  # what has to be seen, in words
-    look: Callable[[View], tuple[str, str] | None]
+    look: Callable[[View], Facts | None]
     unless: tuple[str, ...] = ()  # how ids of serious findings begin beside which it would be false comfort
 
 

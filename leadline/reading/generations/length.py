@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...curve import Curve
 from ...curve.bins import LEAST
 from ...facts import BAR, Evidence, Finding
+from ...facts.generation import LengthChange
+from ...questions.level import steps_seen
+from ...questions.level_now import last_step_before, level_now
+from ...questions.net_change import net_change, sudden_step
 from ...run import Rollout, Series
-from ..reward import HEADLINE, number
+from ..reward import HEADLINE
 from ..sampler import Batch
 from ..view import View
-from .measure import last_before
 from .samples import middling
 
 LENGTH = "len/response_mean"
@@ -23,7 +26,6 @@ OF_SAMPLES = "text/length"
 RECENT = 20  # points: where none of these lies that far from the start, the curve is not asked
 START = 5  # points: the run's own start
 MOVED = 1.25  # times the length at the start, or one part in it: less is not worth a sentence
-PULLS = 0.1  # rank correlation: weaker, it is not said which way reward leans
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +46,29 @@ def read(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     if not ((latest > MOVED * start) | (latest * MOVED < start)).any():
         return ()
     curve = view.curve(series.name) if series.name == LENGTH else view.fit(series)
-    if curve is None or not curve.decidable or start <= 0:
+    level = level_now(curve)
+    if curve is None or level is None or start <= 0:
         return ()
-    now = curve.seen[:, -1]
-    longer, shorter = float((now > MOVED * start).mean()), float((now * MOVED < start).mean())
-    p = max(longer, shorter)
+    p = max(level.above(MOVED * start), level.below(start / MOVED))
     if p < BAR:
         return ()
-    says = " ".join((_moved(curve, start, unit), _with_reward(view), _leaning(pull(batches)))).strip()
-    evidence = [Evidence(curve.metric, round(curve.grid[0]), round(curve.grid[curve.now]))]
+    now, seen, reward = level.mean, pull(batches), net_change(view.curve(HEADLINE))
+    facts = LengthChange(
+        start,
+        now,
+        unit,
+        sudden_step(curve, start, now),
+        None if reward is None else reward.which(BAR),
+        seen.early,
+        seen.late,
+    )
+    evidence = [Evidence(curve.metric, *steps_seen(curve))]
     if batches:
         shown = middling(batches)
         evidence.append(Evidence("rollouts", batches[0].step, batches[-1].step, samples=shown))
-    return (Finding("generation.length", round(p, 4), "note", says, _since(curve, start), tuple(evidence)),)
+    since = last_step_before(curve, (start + now) / 2, way=float(np.sign(now - start)))
+    found = Finding("generation.length", round(p, 4), "note", facts=facts, since_step=since, evidence=tuple(evidence))
+    return (found,)
 
 
 def pull(batches: Sequence[Batch]) -> Pull:
@@ -94,52 +106,10 @@ def _ranks(values: Sequence[float]) -> NDArray[np.float64]:
     return middle[place]
 
 
-def _series(view: View, batches: Sequence[Batch]) -> tuple[Series | None, str]:
+def _series(view: View, batches: Sequence[Batch]) -> tuple[Series | None, Literal["tokens", "characters"]]:
     logged = view.run.get(LENGTH)
     if logged is not None or not batches:
         return logged, "tokens"
     steps = np.asarray([batch.step for batch in batches], dtype=np.int64)
     means = np.asarray([np.mean([len(one.output) for one in batch.alone]) for batch in batches])
     return Series(OF_SAMPLES, OF_SAMPLES, "characters, of the samples", steps, means), "characters"
-
-
-def _since(curve: Curve, start: float) -> int:
-    level: NDArray[np.float64] = curve.seen.mean(axis=0)
-    way = np.sign(level[-1] - start)
-    return round(float(curve.grid[last_before(way * (level - (start + level[-1]) / 2) > 0)]))
-
-
-def _moved(curve: Curve, start: float, unit: str) -> str:
-    now = float(curve.seen[:, -1].mean())
-    verb = "grew" if now > start else "shrank"
-    sudden = [one.step for one in curve.breaks if one.size * (now - start) > 0 and 2 * abs(one.size) > abs(now - start)]
-    how = f", most of it at once at step {round(sudden[0])}" if sudden else ""
-    return f"Answers {verb} from {number(start)} to {number(now)} {unit}{how}."
-
-
-def _with_reward(view: View) -> str:
-    curve = view.curve(HEADLINE)
-    if curve is None or not curve.decidable:
-        return ""
-    change = curve.seen[:, -1] - curve.seen[:, 0]
-    rose, fell = (float(((way * change > 0) & ~curve.trendless).mean()) for way in (1, -1))
-    if max(rose, fell) < BAR:
-        return "Reward shows no clear change over the same time."
-    return "Reward rose over the same time." if rose > fell else "Reward fell over the same time."
-
-
-def _leaning(seen: Pull) -> str:
-    def said(value: float) -> str:
-        way = "longer answers score higher" if value > 0 else "shorter answers score higher"
-        return way if abs(value) > PULLS else "length and reward are unrelated"
-
-    if seen.early is None or seen.late is None:
-        one = seen.late if seen.late is not None else seen.early
-        return "" if one is None else f"Among samples of one time {said(one)} (rank correlation {one:+.2f})."
-    if said(seen.early) == said(seen.late):
-        numbers = f"rank correlation {seen.early:+.2f}, then {seen.late:+.2f}"
-        return f"Among samples of one time {said(seen.late)} ({numbers})."
-    return (
-        f"Among samples of one time {said(seen.early)} in the first half ({seen.early:+.2f}) "
-        f"and {said(seen.late)} in the second ({seen.late:+.2f})."
-    )

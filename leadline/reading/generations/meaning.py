@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...facts import BAR, Evidence, Finding
+from ...facts.generation import CloserMeaning, Compared
 from ...run import Rollout
 from ..sampler import Batch, joined
 from ..view import View
@@ -120,9 +121,9 @@ def _across(view: View, batches: Sequence[Batch], embedder: Embedder) -> tuple[F
         (p,) = measure.beyond(view, bar)
     if p < BAR:
         return ()
-    whose = "Answers to different prompts" if len({one.prompt for one in batches[-1].alone}) > 1 else "Answers"
-    says = f"{whose} have come closer in meaning: {_less(measure)} than at first."
-    return (_finding(measure, bar, p, says, embedder, early_and_late(batches)),)
+    compared: Compared = "different_prompts" if len({sample.prompt for sample in batches[-1].alone}) > 1 else "any"
+    facts = CloserMeaning(compared, measure.late, embedder.name)
+    return (_finding(measure, bar, p, facts, early_and_late(batches)),)
 
 
 def _within(view: View, batches: Sequence[Batch], embedder: Embedder) -> tuple[Finding, ...]:
@@ -136,9 +137,9 @@ def _within(view: View, batches: Sequence[Batch], embedder: Embedder) -> tuple[F
     (p,) = measure.beyond(view, 1 - LOST)
     if p < BAR or at_the_top(batches):  # where one answer is right, meaning the same is what was to be learned
         return ()
-    says = f"Answers to one prompt have come closer in meaning, and not the best ones: {_less(measure)} than at first."
+    facts = CloserMeaning("one_prompt", measure.late, embedder.name)
     last = next((batch.groups[-1][:3] for batch in reversed(batches) if batch.groups), ())
-    return (_finding(measure, 1 - LOST, p, says, embedder, tuple(map(shortened, last))),)
+    return (_finding(measure, 1 - LOST, p, facts, tuple(map(shortened, last))),)
 
 
 def _narrowed(asked: Measure | None, since: int) -> float:
@@ -148,16 +149,10 @@ def _narrowed(asked: Measure | None, since: int) -> float:
     return min(float(np.median(asked.values[asked.steps > since])), 1.0)
 
 
-def _less(measure: Measure) -> str:
-    return f"the distance between them is {100 * (1 - measure.late):.0f} % less"
-
-
-def _finding(
-    measure: Measure, bar: float, p: float, says: str, embedder: Embedder, samples: tuple[Rollout, ...]
-) -> Finding:
-    text = f"{measure.name}: {measure.early:.2f} at first, {measure.late:.2f} now, by {embedder.name}"
-    evidence = Evidence("rollouts", int(measure.steps[0]), int(measure.steps[-1]), text, samples)
-    return Finding("generation.meaning", round(p, 4), "note", says, measure.since(bar), (evidence,))
+def _finding(measure: Measure, bar: float, p: float, facts: CloserMeaning, samples: tuple[Rollout, ...]) -> Finding:
+    evidence = Evidence("rollouts", int(measure.steps[0]), int(measure.steps[-1]), samples=samples)
+    since = measure.since(bar)
+    return Finding("generation.meaning", round(p, 4), "note", facts=facts, since_step=since, evidence=(evidence,))
 
 
 def _told(texts: Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve.bins import LEAST
+from ...questions.level_now import last_before, level_now
 from ...run import Series, Steps
 from ..view import View
 
@@ -76,12 +77,12 @@ class Measure:
     def late(self) -> float:
         return float(np.median(self.values[-RUNNING - 1 :]))
 
-    def told(self, bar: float) -> tuple[float, str]:
-        """The level that a sentence about a change beyond a bar tells, and whose it is where it is not the usual one: a
-        change may be too young to show in the middle of the last batches."""
+    def told(self, bar: float) -> tuple[float, bool]:
+        """The level that a sentence about a change beyond a bar tells, and whether it is that of the last batch alone:
+        a change may be too young to show in the middle of the last batches."""
         way = 1.0 if bar > self.early else -1.0
         young = way * (self.late - bar) <= 0 < way * (float(self.values[-1]) - bar)
-        return (float(self.values[-1]), " in the last batch") if young else (self.late, "")
+        return (float(self.values[-1]), True) if young else (self.late, False)
 
     def beyond(self, view: View, *bars: float) -> tuple[float, ...]:
         """For each bar the probability that the level now lies beyond it, seen from where the run began.
@@ -99,7 +100,8 @@ class Measure:
     def levels(self, view: View) -> Levels:
         """Where the measure stands now."""
         curve = view.fit(self.series) if len(self.values) >= LEAST else None
-        drawn = curve.seen[:, -1] if curve is not None and curve.decidable else None
+        now = level_now(curve)
+        drawn = None if now is None else now.drawn
         last, errors = self.values[-RUNNING:], self.errors[-RUNNING:]
         if self.start_error == 0:
             return Levels(last, errors, drawn)
@@ -115,12 +117,6 @@ class Measure:
 def _normal(deviate: float) -> float:
     """Probability below a deviate of the normal distribution."""
     return 0.5 * math.erfc(-deviate / math.sqrt(2))
-
-
-def last_before(flags: NDArray[np.bool_]) -> int:
-    """The place before the unbroken stretch of True that reaches the end; 0 where it is all of it."""
-    away = np.flatnonzero(~flags)
-    return min(int(away[-1]), len(flags) - 1) if len(away) else 0
 
 
 def _middle_of_three(values: Floats) -> Floats:

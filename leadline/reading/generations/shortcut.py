@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...facts.generation import Mark
+from ...questions.level_now import last_before
 from ..sampler import Batch
 from .grams import END_MARK, stream
-from .measure import BASELINE, last_before
-from .text import DIGIT, Text
+from .measure import BASELINE
+from .text import Text
 
 Flags = NDArray[np.bool_]
 
@@ -22,18 +22,6 @@ SELDOM = 0.2  # of the samples: what so few have is lacking
 LATE = 3  # batches: the present
 FEWEST = 8  # samples: with fewer on either side, chance finds a phrase that parts them
 PHRASES = 3  # named at most
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A phrase that came into, or went out of, what is rewarded."""
-
-    phrase: str
-    gained: bool  # it came in; else it went out
-    early: float  # share of early high-reward samples that have it
-    late: float
-    low: float | None  # share of late low-reward samples that have it; None: there are none
-    since: int  # the last step before most high-reward samples were as they are now
 
 
 def marks(text: Text, batches: Sequence[Batch]) -> tuple[Mark, ...]:
@@ -132,19 +120,3 @@ def _different(found: Sequence[Mark]) -> list[Mark]:
         if not any(one.phrase in other.phrase or other.phrase in one.phrase for other in kept):
             kept.append(one)
     return kept[:PHRASES]
-
-
-def sentence(found: Sequence[Mark]) -> str:
-    """What came in and what went out, in words."""
-    parts: list[str] = []
-    for gained, verb in ((True, "now contain"), (False, "no longer contain")):
-        named = [f"{one.phrase!r} ({_shares(one)})" for one in found if one.gained == gained]
-        if named:
-            parts.append(f"{'high-reward samples ' * (not parts)}{verb} {', '.join(named)}")
-    digits = f" ({DIGIT} is any digit)" if any(DIGIT in one.phrase for one in found) else ""
-    return " and ".join(parts) + digits
-
-
-def _shares(one: Mark) -> str:
-    low = "" if one.low is None or math.isnan(one.low) else f", {100 * one.low:.0f} % of low-reward ones"
-    return f"{100 * one.late:.0f} %{low}; {100 * one.early:.0f} % at the start"

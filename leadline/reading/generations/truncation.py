@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...facts import Evidence, Finding
+from ...facts.generation import Truncation
+from ...questions.level_now import last_step_before, level_now
 from ...run import Run, Series
 from ..view import View
-from .measure import HALF_WAY, RUNNING, Floats, Levels, last_before
+from .measure import HALF_WAY, RUNNING, Floats, Levels
 
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
 START = 5  # points: the run's own start
@@ -55,19 +57,17 @@ def witness(view: View) -> Cut | None:
     if start >= 1.0 or not (values[-START:] > bars[1]).any():
         return None
     curve = view.curve(CUT) if view.run.get(CUT) is not None else view.fit(series)
-    if curve is None or not curve.decidable:
+    level = level_now(curve)
+    if curve is None or level is None:
         return None
-    drawn = curve.seen[:, -1]
-    far, half = (float((drawn > bar).mean()) for bar in bars)
-    now = min(float(drawn.mean()), 1.0)
-    level = np.interp(steps, curve.grid[: curve.now + 1], curve.seen.mean(axis=0))
-    since = int(steps[last_before(level > (start + now) / 2)])
-    return Cut(far, half, drawn, start, now, since, Evidence(series.name, int(steps[0]), int(steps[-1])))
+    far, half = map(level.above, bars)
+    now = min(level.mean, 1.0)
+    since = last_step_before(curve, (start + now) / 2, way=1.0, among=steps)
+    return Cut(far, half, level.drawn, start, now, since, Evidence(series.name, int(steps[0]), int(steps[-1])))
 
 
 def finding(cut: Cut, p: float) -> Finding:
-    says = (
-        f"{100 * cut.now:.0f} % of the answers are cut off at the length cap, {100 * cut.start:.0f} % at the start. "
-        "What is cut off has no end, and its reward may say little about it."
+    facts = Truncation(cut.start, cut.now)
+    return Finding(
+        "generation.truncation", round(p, 4), "concern", facts=facts, since_step=cut.since, evidence=(cut.evidence,)
     )
-    return Finding("generation.truncation", round(p, 4), "concern", says, cut.since, (cut.evidence,))

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...facts import BAR, Evidence, Finding, Severity
+from ...facts.generation import Incoherence, LessDiversity, Shortcut
+from ...questions.net_change import net_change
 from ...run import Rollout
 from ..reward import HEADLINE
 from ..sampler import Batch, joined
@@ -17,7 +19,7 @@ from .coherence import RARE, STRANGER, repeating, strangeness
 from .diversity import LOST, variety, within_prompts
 from .measure import BASELINE, HALF_WAY, RUNNING, Levels, Measure
 from .samples import early_and_late, shortened
-from .text import Text, as_text
+from .text import DIGIT, Text, as_text
 
 OFTEN = 0.2  # of the answers: fewer that repeat themselves are not worth a sentence
 TOP = 0.1  # of the range of rewards seen: nearer to its upper end, an answer is among the best
@@ -44,8 +46,8 @@ class Witness:
         return cls(measure, far, half, measure.since(start + HALF_WAY * change), start, change)
 
     @property
-    def told(self) -> tuple[float, str]:
-        """The level a sentence tells, and whose it is."""
+    def told(self) -> tuple[float, bool]:
+        """The level a sentence tells, and whether it is that of the last batch alone."""
         return self.measure.told(self.start + HALF_WAY * self.change)
 
     def way(self, view: View) -> Levels:
@@ -111,28 +113,33 @@ def _less_what_prompts_explain(view: View, batches: Sequence[Batch], strange: Wi
 
 
 def _incoherent(batches: Sequence[Batch], strange: Witness, p: float) -> Finding:
-    share, whose = strange.told
-    late = repeating([one.output for batch in batches[-RUNNING:] for one in batch.alone])
-    early = repeating([one.output for batch in batches[:BASELINE] for one in batch.alone])
-    loops = f" {100 * late:.0f} % of the answers repeat themselves, {100 * early:.0f} % at first." * (
-        late > max(2 * early, OFTEN)
+    share, young = strange.told
+    late = repeating([sample.output for batch in batches[-RUNNING:] for sample in batch.alone])
+    early = repeating([sample.output for batch in batches[:BASELINE] for sample in batch.alone])
+    facts = Incoherence(share, RARE, young, late if late > max(2 * early, OFTEN) else None, early)
+    return Finding(
+        "generation.coherence",
+        round(p, 4),
+        "concern",
+        facts=facts,
+        since_step=strange.since,
+        evidence=_evidence(batches),
     )
-    says = (
-        f"The text has left what this run wrote at first: {100 * share:.0f} % of it{whose} is stranger than all but "
-        f"{100 * RARE:.0f} % of the early samples.{loops}"
-    )
-    return Finding("generation.coherence", round(p, 4), "concern", says, strange.since, _evidence(batches, strange))
 
 
 def _alike(batches: Sequence[Batch], varied: Witness, p: float) -> Finding:
-    left, whose = varied.told
+    left, young = varied.told
     severity: Severity = "concern" if p >= BAR else "note"
-    says = (
-        f"Answers to different prompts have become alike: in the same amount of text they hold "
-        f"{100 * (1 - left):.0f} % fewer different phrases{whose} than at first."
-    )
+    facts = LessDiversity("different_prompts", varied.start, left, young)
     p = p if p >= BAR else varied.half
-    return Finding("generation.diversity", round(p, 4), severity, says, varied.since, _evidence(batches, varied))
+    return Finding(
+        "generation.diversity",
+        round(p, 4),
+        severity,
+        facts=facts,
+        since_step=varied.since,
+        evidence=_evidence(batches),
+    )
 
 
 def _same_within(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
@@ -147,13 +154,10 @@ def _same_within(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     (p,) = measure.beyond(view, bar)
     if p < BAR:
         return ()
-    late, early = 100 * measure.late, 100 * measure.early
-    says = (
-        f"Answers to one prompt have become nearly the same, and not the best ones: {late:.0f} % of a group differ "
-        f"from the rest, {early:.0f} % at first."
-    )
+    facts = LessDiversity("one_prompt", measure.early, measure.late)
     evidence = Evidence("rollouts", int(steps[0]), int(steps[-1]), samples=_last_group(batches))
-    return (Finding("generation.diversity", round(p, 4), "note", says, measure.since(bar), (evidence,)),)
+    since = measure.since(bar)
+    return (Finding("generation.diversity", round(p, 4), "note", facts=facts, since_step=since, evidence=(evidence,)),)
 
 
 def at_the_top(batches: Sequence[Batch]) -> bool:
@@ -178,33 +182,22 @@ def _shortcut(
     """Reward rose while the text was lost: it is paid for something else. Without a loss, what came in is only noted,
     since a right answer parts high from low reward as well."""
     marks = shortcut.marks(text, batches)
-    p = p_lost * _rose(view)
-    if p >= BAR:
-        shared = f" {_capital(shortcut.sentence(marks))}." if marks else ""
-        moved = "Reward rose while the text moved away from what was rewarded at first"
-        says = f"{moved}: it may be paying for a shortcut.{shared}"
-        severity: Severity = "concern"
-    elif marks and _rose(view) >= BAR:
-        p, severity, since = _rose(view), "note", min(one.since for one in marks)
-        says = f"{_capital(shortcut.sentence(marks))}. That may be what was learned or a shortcut; the samples tell."
-    else:
-        return ()
-    shown = Evidence("rollouts", batches[0].step, batches[-1].step, samples=early_and_late(batches))
-    return (Finding("generation.shortcut", round(p, 4), severity, says, since, (shown,)),)
+    reward = net_change(view.curve(HEADLINE))
+    p_rose = 0.0 if reward is None else reward.rose
+    p = p_lost * p_rose
+    severity: Severity = "concern"
+    text_left = p >= BAR
+    if not text_left:
+        if not marks or p_rose < BAR:
+            return ()
+        p, severity, since = p_rose, "note", min(mark.since for mark in marks)
+    facts = Shortcut(text_left, marks, DIGIT if any(DIGIT in mark.phrase for mark in marks) else None)
+    return (
+        Finding(
+            "generation.shortcut", round(p, 4), severity, facts=facts, since_step=since, evidence=_evidence(batches)
+        ),
+    )
 
 
-def _rose(view: View) -> float:
-    curve = view.curve(HEADLINE)
-    if curve is None or not curve.decidable:
-        return 0.0
-    return float(((curve.seen[:, -1] > curve.seen[:, 0]) & ~curve.trendless).mean())
-
-
-def _evidence(batches: Sequence[Batch], seen: Witness) -> tuple[Evidence, ...]:
-    level, whose = seen.told
-    text = f"{seen.measure.name}: {seen.measure.early:.2f} at first, {level:.2f} {whose.strip() or 'now'}"
-    return (Evidence("rollouts", batches[0].step, batches[-1].step, text, early_and_late(batches)),)
-
-
-def _capital(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
+def _evidence(batches: Sequence[Batch]) -> tuple[Evidence, ...]:
+    return (Evidence("rollouts", batches[0].step, batches[-1].step, samples=early_and_late(batches)),)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from ...facts import BAR
-from ...questions.fall import has_fallen
-from ...questions.paths import share, silence
-from ..reward import HEADLINE
-from ..view import View
+from ...curve import Curve
+from ...facts import BAR, Evidence, Finding
+from ...facts.kl import KlReward, KlTurnover, Regime
+from ...questions.fall import p_fallen
+from ...questions.level import steps_seen
+from ...questions.regime import regime_now, regimes
+from ...questions.silence import silence
+from ...questions.turnover import turnover_of
+from ..view import HEADLINE, View
 from .destructive import destructive
 from .distance import distance, distance_series
 from .drift import drift_without_benefit
-from .frontier import over_optimisation
-from .reading import KlReward, Regime
-from .regimes import now, segments
 from .resets import resets
 from .unlogged import without_kl
 
@@ -27,40 +28,42 @@ def read(view: View) -> KlReward:
     if kl is None:
         return without_kl(view)
     if reward is None or not reward.decidable or not kl.decidable:
-        return KlReward(says="too little was logged to read KL against reward", findings=resets(view, kl))
-    word, p = now(kl, reward)
-    stretches = segments(kl, reward)
-    since = stretches[-1].first_step if stretches[-1].regime == word else None
+        return KlReward(state="too_little", findings=resets(view, kl))
+    word, p = regime_now(kl, reward)
+    stretches = regimes(kl, reward)
+    lost = p_fallen(reward) > BAR
     findings = (
-        *(resets(view, kl) if share(has_fallen(reward)) <= BAR else ()),
+        *(() if lost else resets(view, kl)),
         *drift_without_benefit(view, kl, reward),
         *destructive(view, kl, reward),
-        *over_optimisation(kl, reward),
+        *_over_optimisation(kl, reward),
     )
-    said = word if p > SAID and not _ended(view) else "undecided"
-    below = (
-        "; the reward rests below what it once had"
-        if word.endswith("/flat") and share(has_fallen(reward)) > BAR
-        else ""
+    said = p > SAID and not _ended(view)
+    return KlReward(
+        word if said else "undecided",
+        round(p, 4),
+        stretches[-1].first_step if said and stretches[-1].regime == word else None,
+        stretches,
+        findings=findings,
+        state="read",
+        below_best=said and lost and word.endswith("/flat"),
     )
-    says = MEANING[said] + (below if said == word else "")
-    return KlReward(said, round(p, 4), since if said == word else None, stretches, says, findings)
+
+
+def _over_optimisation(kl: Curve, reward: Curve) -> tuple[Finding, ...]:
+    """Reward that has turned over along the distance from the reference."""
+    turned = turnover_of(kl, reward)
+    if turned is None or turned.p <= BAR:
+        return ()
+    step, last = turned.step, steps_seen(reward)[1]
+    facts = KlTurnover(step, turned.kl, turned.kl_now)
+    evidence = (Evidence(kl.metric, step, last), Evidence(HEADLINE, step, last))
+    return (
+        Finding("kl.over_optimisation", round(turned.p, 4), "concern", since_step=step, evidence=evidence, facts=facts),
+    )
 
 
 def _ended(view: View) -> bool:
     """Whether either is no number any more: where they go now is not known."""
-    return any(one is not None and silence(one) for one in (distance_series(view.run), view.run.get(HEADLINE)))
-
-
-MEANING = {
-    "rising/rising": "the policy is changing and improving",
-    "rising/flat": "the policy keeps moving away and the reward does not follow",
-    "rising/declining": "the policy moves away and the reward falls: destructive",
-    "stable/rising": "the reward still rises without further drift: the best case",
-    "stable/flat": "the policy has stopped moving and the reward with it",
-    "stable/declining": "the reward falls though the policy's distance holds: look at the task and the reward itself",
-    "falling/rising": "the policy comes back towards its reference while the reward rises",
-    "falling/flat": "the policy comes back towards its reference and the reward holds",
-    "falling/declining": "the policy comes back towards its reference and gives reward up",
-    "undecided": "which way KL and reward go together cannot be told yet",
-}
+    both = (distance_series(view.run), view.run.get(HEADLINE))
+    return any(series is not None and silence(series) for series in both)

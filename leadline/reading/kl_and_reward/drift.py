@@ -7,26 +7,23 @@ what learning looks like before its reward shows.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ...curve import Curve
 from ...facts import BAR, Evidence, Finding
-from ...questions.classes import FELL
-from ...questions.fall import has_fallen
-from ...questions.paths import climbed, level_logged, moved, share
-from ..reward import number
+from ...facts.kl import KlDrift
+from ...questions.fall import p_fallen
+from ...questions.gain import had_by, p_doubled_since, p_gained
+from ...questions.level import level_at, level_now, steps_seen
+from ...questions.way import p_climbed, p_fell_since, p_moved
 from ..view import View
 from .distance import LENGTH, distance_series
 
-HALF = 0.5  # of the plan, or where there is none as many points: verdict.md 6.5; at .2 noisy runs are accused
+HALF = 0.5  # of the plan, or of what was seen; with less, noisy runs are accused
 ENOUGH = 100  # points, where no plan is known
-BARELY = 0.5  # sd of a bin: a gain of less cannot be told from none (verdict.md 4)
-DOUBLED = 2.0  # times KL since the reward had its gain: each doubling has to earn something (verdict.md 2.2)
 
 
 def drift_without_benefit(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
-    """Never a gain, or none since the reward came to rest."""
-    if not _enough_seen(view, reward) or share(climbed(kl)) <= BAR:
+    """Never a gain, or none since the reward plateaued."""
+    if not _enough_seen(view, reward) or p_climbed(kl) <= BAR:
         return ()
     entropy = view.curve("entropy")
     if entropy is None:
@@ -42,47 +39,31 @@ def _enough_seen(view: View, reward: Curve) -> bool:
 
 
 def _never_gained(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
-    gain = share(reward.seen[:, -1] - reward.seen[:, 0] > BARELY * reward.last.noise)
-    p = (1 - gain) * share(climbed(kl)) * (1 - _falling_since(entropy, 0))
+    start = steps_seen(kl)[0]
+    # Entropy that falls is a policy that makes up its mind, not one that wanders.
+    p = (1 - p_gained(reward)) * p_climbed(kl) * (1 - p_fell_since(entropy, start))
     length = view.curve(LENGTH) if p > BAR else None
-    p *= max(share(moved(entropy)), 0.0 if length is None else share(moved(length)))
-    if p <= BAR or share(has_fallen(reward)) > BAR:  # reward that was lost is another finding
+    p *= max(p_moved(entropy), 0.0 if length is None else p_moved(length))
+    if p <= BAR or p_fallen(reward) > BAR:  # reward that was lost is another finding
         return ()
-    return (_finding(view, kl, p, 0, "and the reward has not gained beyond its noise: drift without benefit"),)
+    return _finding(view, kl, p, start, ever_gained=False)
 
 
 def _ran_its_course(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
     """The reward had its gain in the first half of what was seen, and KL has doubled since."""
-    mean = reward.seen.mean(axis=0)
-    if mean[-1] - mean[0] < (1 - FELL) * np.ptp(mean):  # it is not a gain that was kept
+    since, (first, last) = had_by(reward), steps_seen(reward)
+    if since is None or since - first > HALF * (last - first):
         return ()
-    there = int(np.argmax(mean >= mean[-1] - FELL * np.ptp(mean)))
-    if there > HALF * reward.now:
-        return ()
-    place = int(np.clip(np.searchsorted(kl.grid[: kl.now + 1], reward.grid[there]), 0, kl.now))
-    then, now = kl.seen[:, place], kl.seen[:, -1]
-    gained = share(climbed(reward))
-    doubled = share((now > DOUBLED * np.maximum(then, kl.last.noise)) & (now - then > kl.last.noise))
-    p = gained * doubled * (1 - _falling_since(entropy, float(reward.grid[there])))
-    if p <= BAR:
-        return ()
-    return (_finding(view, kl, p, place, "and the reward has gained almost nothing since: it has run its course"),)
+    p = p_climbed(reward) * p_doubled_since(kl, since) * (1 - p_fell_since(entropy, since))
+    return _finding(view, kl, p, round(since), ever_gained=True) if p > BAR else ()
 
 
-def _falling_since(entropy: Curve, step: float) -> float:
-    """How sure it is that entropy fell: a policy that makes up its mind, not one that wanders."""
-    place = int(np.clip(np.searchsorted(entropy.grid[: entropy.now + 1], step), 0, entropy.now))
-    return share(entropy.seen[:, place] - entropy.seen[:, -1] > entropy.last.noise)
-
-
-def _finding(view: View, kl: Curve, p: float, place: int, verdict: str) -> Finding:
+def _finding(view: View, kl: Curve, p: float, step: int, *, ever_gained: bool) -> tuple[Finding, ...]:
     series = distance_series(view.run)
-    assert series is not None  # it has a curve
-    then, now = (level_logged(kl, at, series) for at in (place, -1))
-    step, last = round(float(kl.grid[place])), round(float(kl.grid[kl.now]))
-    size = (now - then) / kl.noise if kl.noise > 0 else float("inf")
-    says = (
-        f"Since step {step} KL rose from {number(then)} to {number(now)}, {number(size)} times the "
-        f"scatter of one point, {verdict}."
+    if series is None:
+        return ()
+    facts = KlDrift(step, level_at(kl, series, step), level_now(kl, series), kl.noise, ever_gained)
+    evidence = (Evidence(kl.metric, step, steps_seen(kl)[1]),)
+    return (
+        Finding("kl.drift_without_benefit", round(p, 4), "concern", since_step=step, evidence=evidence, facts=facts),
     )
-    return Finding("kl.drift_without_benefit", round(p, 4), "concern", says, step, (Evidence(kl.metric, step, last),))

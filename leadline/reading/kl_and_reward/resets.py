@@ -10,10 +10,12 @@ import numpy as np
 from ...curve import Break, Curve
 from ...curve.robust import scale_of
 from ...facts import BAR, Evidence, Finding
+from ...facts.kl import KlReset
+from ...questions.level import steps_seen
+from ...questions.shift import CLEAR, FEWEST, MOST, window_of
 from ...run import Series
-from ..reward import HEADLINE, number
-from ..shifts import CLEAR, FEWEST, MOST, WINDOW, events_at, near, shifts_at
-from ..view import View
+from ..shifts import events_at, near, shifts_at
+from ..view import HEADLINE, View
 from .distance import distance_series
 
 SHOWN = 8  # resets that are shown one by one
@@ -23,24 +25,20 @@ FELL_TO = 0.5  # of where it stood: a new reference starts KL near zero; less of
 
 def resets(view: View, kl: Curve) -> tuple[Finding, ...]:
     """One note for all resets that can be seen or are known."""
-    known = [event for event in view.run.events if event.kind == "reference_reset"]
+    known = [event.step for event in view.run.events if event.kind == "reference_reset"]
     seen = _seen(view, kl)
     if not known and not seen:
         return ()
-    steps = sorted({round(one.step) for one in seen} | {event.step for event in known})
-    first, last = round(float(kl.grid[0])), round(float(kl.grid[kl.now]))
+    steps = tuple(sorted({round(found.step) for found in seen} | set(known)))
+    first, last = steps_seen(kl)
     evidence = tuple(Evidence(kl.metric, step, min(step + 1, last)) for step in steps[:SHOWN])
     if known:
-        says = f"The reference is set anew {_at(steps)}, so KL starts again there: a saw-tooth is normal here."
-        return (Finding("kl.reset", 1.0, "note", says, steps[0], evidence),)
-    before, after = (number(level) for level in _levels(view, seen[0])[1:])
-    first_time = ", the first time" if len(steps) > 1 else ","
-    says = (
-        f"KL fell at once {_at(steps)}{first_time} from {before} to {after}, and the reward did not move: that is how "
-        "a new reference looks. KL before and after is measured from different policies."
-    )
-    p = min(one.probability for one in seen)
-    return (Finding("kl.reset", round(p, 4), "note", says, max(steps[0], first), evidence),)
+        facts = KlReset(steps, announced=True)
+        return (Finding("kl.reset", 1.0, "note", since_step=steps[0], evidence=evidence, facts=facts),)
+    _, before, after = _levels(view, seen[0])
+    facts = KlReset(steps, announced=False, before=before, after=after)
+    p, since = min(found.probability for found in seen), max(steps[0], first)
+    return (Finding("kl.reset", round(p, 4), "note", since_step=since, evidence=evidence, facts=facts),)
 
 
 def _breaks(view: View, kl: Curve) -> list[Break]:
@@ -50,15 +48,15 @@ def _breaks(view: View, kl: Curve) -> list[Break]:
     if series is None or not (series.values[series.finite] > 0).all() or not _ever_fell(series):
         return list(kl.breaks)
     logs = replace(series, name=f"{series.name}/log", values=np.log(series.values))
-    more = [one for one in view.breaks(logs) if all(abs(one.step - b.step) > near(view.run) for b in kl.breaks)]
-    return sorted([*kl.breaks, *more], key=lambda one: one.step)
+    more = [new for new in view.breaks(logs) if all(abs(new.step - old.step) > near(view.run) for old in kl.breaks)]
+    return sorted([*kl.breaks, *more], key=lambda found: found.step)
 
 
 def _seen(view: View, kl: Curve) -> list[Break]:
     """The resets that KL itself shows, each once: where it starts anew, and other breaks that look like one."""
-    anew = [one for one in _starts_anew(view) if not _reward_fell(view, one)]
-    far = [one for one in _breaks(view, kl) if all(abs(one.step - other.step) > near(view.run) for other in anew)]
-    return sorted([*anew, *(one for one in far if _is_reset(view, one))], key=lambda one: one.step)
+    anew = [found for found in _starts_anew(view) if not _reward_fell(view, found)]
+    far = [new for new in _breaks(view, kl) if all(abs(new.step - old.step) > near(view.run) for old in anew)]
+    return sorted([*anew, *(found for found in far if _is_reset(view, found))], key=lambda found: found.step)
 
 
 def _starts_anew(view: View) -> list[Break]:
@@ -93,44 +91,36 @@ def _starts_anew(view: View) -> list[Break]:
 def _ever_fell(series: Series) -> bool:
     """A glance before the costly look: the median of some points is ever a small part of that of those before."""
     values = series.values[series.finite]
-    window = int(np.clip(round(WINDOW * len(values)), FEWEST, MOST))
+    window = window_of(len(values))
     if len(values) < 2 * window:
         return False
     medians = np.median(np.lib.stride_tricks.sliding_window_view(values, window), axis=1)
     return bool((medians[window:] <= FELL_TO * medians[:-window]).any())
 
 
-def _is_reset(view: View, one: Break) -> bool:
+def _is_reset(view: View, found: Break) -> bool:
     """KL falls to a small part of where it had stood for a while, and the reward does not fall with it."""
-    low, before, after = _levels(view, one)
-    if one.size >= 0 or not 0 <= after <= min(FELL_TO * before, low):
+    low, before, after = _levels(view, found)
+    if found.size >= 0 or not 0 <= after <= min(FELL_TO * before, low):
         return False
-    if events_at(view.run, one.step, ("reference_reset",), interval=one.interval):
+    if events_at(view.run, found.step, ("reference_reset",), interval=found.interval):
         return True
-    return not _reward_fell(view, one)
+    return not _reward_fell(view, found)
 
 
-def _reward_fell(view: View, one: Break) -> bool:
-    return any(shift.size < 0 for shift in shifts_at(view, one.step, (HEADLINE,)))
+def _reward_fell(view: View, found: Break) -> bool:
+    return any(shift.size < 0 for shift in shifts_at(view, found.step, (HEADLINE,)))
 
 
-def _levels(view: View, one: Break) -> tuple[float, float, float]:
+def _levels(view: View, found: Break) -> tuple[float, float, float]:
     """What was low for KL before a break, and its medians just before and just after it. Spikes are no level, and KL
     that only comes back from a burst stands where it used to stand."""
     series = distance_series(view.run)
     assert series is not None  # it broke, so it was logged
     steps, values = series.steps[series.finite], series.values[series.finite]
-    place = int(np.searchsorted(steps, one.step))
-    window = int(np.clip(round(WINDOW * len(values)), FEWEST, MOST))
+    place = int(np.searchsorted(steps, found.step))
+    window = window_of(len(values))
     before, after = values[max(place - window, 0) : place], values[place : place + window]
     if not len(before) or not len(after):
         return 0.0, 0.0, 0.0
     return float(np.quantile(values[:place], LOW)), float(np.median(before)), float(np.median(after))
-
-
-def _at(steps: list[int]) -> str:
-    if len(steps) == 1:
-        return f"at step {steps[0]}"
-    if len(steps) <= 4:
-        return f"at steps {', '.join(map(str, steps[:-1]))} and {steps[-1]}"
-    return f"{len(steps)} times between steps {steps[0]} and {steps[-1]}"

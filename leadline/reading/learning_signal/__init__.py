@@ -7,14 +7,15 @@ A step of which one of them holds taught the policy nothing, whatever its reward
 from __future__ import annotations
 
 from ...curve.bins import LEAST
-from ...facts import BAR, Evidence, Finding, Severity
+from ...facts import BAR, Evidence, Facts, Finding, Severity
+from ...facts.signal import AllTied, AllTruncated, BatchSpread, MostlyTied
+from ...questions.level_now import last_before
 from ...run import Run
-from ..generations.measure import last_before
 from ..generations.samples import by_score, shortened
 from ..generations.truncation import truncated
-from ..reward import HEADLINE, number
+from ..reward import HEADLINE
 from ..view import View
-from .facts import GRADIENT, NEARLY_ALL, ZERO_STD, dead_steps, more_than, nearly_all, tied_samples, tied_share
+from .dead_steps import GRADIENT, NEARLY_ALL, ZERO_STD, dead_steps, more_than, nearly_all, tied_samples, tied_share
 from .standing import FEWEST, Standing, present, standing_of
 
 MOST = 0.5  # of the groups: when more are tied, that is noted
@@ -34,25 +35,14 @@ def read(view: View) -> tuple[Finding, ...]:
 
 
 def _dead(view: View, standing: Standing, p: float, since: int | None, *, sure: bool) -> Finding:
-    if standing.place == "top":
-        says = (
-            f"Since about step {since} nearly every answer gets the highest reward seen, {number(standing.high)}: "
-            "no group has rewards that differ, and nothing is left to learn from these prompts."
-        )
-        severity: Severity = "note"
-    else:
-        step = f"since about step {since}"
-        why = {
-            "bottom": f"{step} every answer gets the lowest reward seen, {number(standing.low)}",
-            "constant": f"every reward is {number(standing.mean)}, since the start",
-            "between": f"{step} rewards differ between prompts, but within each group they are tied{_spread(view.run)}",
-        }[standing.place]
-        says = f"The run learns nothing: {why}. Every advantage is zero."
-        severity = "critical" if sure else "concern"  # a few groups among samples do not speak for all groups
-    return Finding("signal.no_learning_signal", round(p, 4), severity, says, since, _evidence(view))
+    # A few groups among samples do not speak for all groups.
+    severity: Severity = "note" if standing.place == "top" else "critical" if sure else "concern"
+    reward = {"top": standing.high, "bottom": standing.low}.get(standing.place, standing.mean)
+    between = _spread(view.run) if standing.place == "between" else None
+    return _finding(p, severity, AllTied(standing.place, reward, since, between), since, _evidence(view))
 
 
-def _spread(run: Run) -> str:
+def _spread(run: Run) -> BatchSpread | None:
     """A standard deviation over the batch that looks like a signal and is none."""
     for series in run.series:
         if series.name == "reward/std" or (
@@ -60,8 +50,8 @@ def _spread(run: Run) -> str:
         ):
             last = series.values[series.finite][-FEWEST:]
             if len(last) and last.mean() > 0:
-                return f"; the {series.key} of {number(float(last.mean()))} is between prompts and teaches nothing"
-    return ""
+                return BatchSpread(series.key, float(last.mean()))
+    return None
 
 
 def _cut_off(view: View, standing: Standing) -> tuple[Finding, ...]:
@@ -74,19 +64,15 @@ def _cut_off(view: View, standing: Standing) -> tuple[Finding, ...]:
     p = more_than(NEARLY_ALL, int(high.sum()), len(high))
     if p < BAR:
         return ()
-    share = 100 * float(values[-len(high) :].mean())
-    says = (
-        f"{share:.0f} % of the answers are cut off at the length cap and reward stands at {number(standing.mean)}, the "
-        "lowest seen: hardly an answer is finished, so hardly one can be right."
-    )
+    facts = AllTruncated(float(values[-len(high) :].mean()), standing.mean)
     since = int(cut.steps[cut.finite][last_before(values > NEARLY_ALL)])
-    return (Finding("signal.no_learning_signal", round(p, 4), "critical", says, since, _evidence(view, cut.name)),)
+    return (_finding(p, "critical", facts, since, _evidence(view, cut.name)),)
 
 
 def _rare(run: Run, standing: Standing) -> tuple[Finding, ...]:
     """Most groups are tied, not all: a note, since the rest still teaches."""
     tied = tied_share(run)
-    if tied is None or tied.finite.sum() < LEAST or standing.place in ("between", "constant"):
+    if tied is None or tied.finite.sum() < LEAST or standing.place == "between" or standing.place == "constant":
         return ()
     values = tied.values[tied.finite]
     recent = values[-present(len(values)) :]
@@ -94,14 +80,15 @@ def _rare(run: Run, standing: Standing) -> tuple[Finding, ...]:
     p = more_than(NEARLY_ALL, int(most.sum()), len(most))
     if p < BAR:
         return ()
-    share = 100 * float(recent.mean())
-    end, level = ("highest", standing.high) if standing.place == "top" else ("lowest", standing.low)
-    where = f"mostly at the {end} reward seen, {number(level)}"
-    says = f"{share:.0f} % of the groups are tied, {where}; only the others teach."
+    level = standing.high if standing.place == "top" else standing.low
+    facts = MostlyTied(float(recent.mean()), standing.place, level)
     steps = tied.steps[tied.finite]
     since = int(steps[last_before(values > MOST)])
-    evidence = (Evidence(tied.name, int(steps[0]), int(steps[-1])),)
-    return (Finding("signal.no_learning_signal", round(p, 4), "note", says, since, evidence),)
+    return (_finding(p, "note", facts, since, (Evidence(tied.name, int(steps[0]), int(steps[-1])),)),)
+
+
+def _finding(p: float, severity: Severity, facts: Facts, since: int | None, evidence: tuple[Evidence, ...]) -> Finding:
+    return Finding("signal.no_learning_signal", round(p, 4), severity, facts=facts, since_step=since, evidence=evidence)
 
 
 def _evidence(view: View, *more: str) -> tuple[Evidence, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -26,8 +27,8 @@ class Standing:
     by_means: bool = False  # only means are known: one that is high may still be of very different rewards
 
     @property
-    def place(self) -> str:
-        """ "top", "bottom", "between", or "constant" where no two rewards ever differed."""
+    def place(self) -> Literal["top", "bottom", "between", "constant"]:
+        """Which end it stands at, if any; "constant" where no two rewards ever differed."""
         span = self.high - self.low
         if not span > EXACT * max(abs(self.high), abs(self.low)):
             return "constant"

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ...facts.loss import LossNumbers, PolicyLoss
 from ...run import Run, Series
 from ..view import View
 from .meaning import without_evidence
 from .pattern import pattern_of
-from .reading import PolicyLoss
 
 __all__ = ["PolicyLoss", "loss_series", "read"]
 
@@ -17,15 +17,12 @@ def read(view: View) -> PolicyLoss:
     """What the logged policy loss is, and what it does."""
     series = loss_series(view.run)
     if series is None:
-        return PolicyLoss(why="no policy loss was logged")
+        return PolicyLoss(because="missing")
     if not series.finite.any():
-        return PolicyLoss(why=f"none of its {series.points} values is a finite number")
-    nothing = without_evidence(view.run, series)
-    if nothing is not None:
-        return PolicyLoss(informative=False, pattern="by_construction", why=nothing)
-    return pattern_of(view, series)
+        return PolicyLoss(because="not_numbers", numbers=LossNumbers(points=series.points))
+    return without_evidence(view.run, series) or pattern_of(view, series)
 
 
 def loss_series(run: Run) -> Series | None:
     """The series read as the policy loss."""
-    return next((one for name in NAMES if (one := run.get(name)) is not None), None)
+    return next((series for name in NAMES if (series := run.get(name)) is not None), None)

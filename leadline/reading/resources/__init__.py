@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from importlib import import_module
 
-from ...facts import Finding
+from ...facts import Facts, Finding
 from ..view import View
 from ..wall_clock import step_times
 from . import memory, phases, power, silence, uneven
@@ -20,8 +21,12 @@ class Resources:
 
     phases: Mapping[str, PhaseUse] = field(default_factory=dict)
     bottleneck: str | None = None
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Facts, ...] = ()
     findings: tuple[Finding, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:  # TRANSITION: reports call words.machine.remark
+        return tuple(map(import_module("leadline.words.machine").remark, self.remarks))
 
 
 def read(view: View) -> Resources:
@@ -34,6 +39,6 @@ def read(view: View) -> Resources:
     return Resources(
         drawn.phases,
         time.bottleneck,
-        (*time.notes, *drawn.notes, *held.notes),
+        (*time.remarks, *drawn.remarks, *held.remarks),
         (*silence.read(run, times), *drawn.findings, *held.findings, *uneven.read(run, times)),
     )

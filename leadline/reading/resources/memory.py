@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...facts import Evidence, Finding, Severity
+from ...facts import Evidence, Facts, Finding, Severity
+from ...facts.machine import MemoryGrowth, MemoryRoom
 from ...questions import Shape, shape_of
-from ...run import Run, Series, Values
-from ..reward import number
-from ..shifts import may_have_grown
+from ...questions.growth import may_have_grown
+from ...questions.level_now import level_now
+from ...questions.net_change import net_change
+from ...run import Run, Series
 from ..view import View
 from ..wall_clock import StepTimes
 
@@ -23,7 +25,7 @@ RISES = ("rising", "accelerating", "decelerating")
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Facts, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
@@ -36,14 +38,8 @@ def read(view: View, times: StepTimes | None) -> Memory:
     if series is None or not series.finite.any():
         return Memory()
     peak = float(series.values[series.finite].max())
-    notes: tuple[str, ...] = ()
-    if math.isfinite(total) and total >= peak:
-        left = total - peak
-        notes = (
-            f"the fullest GPU held {number(peak)} of {number(total)} GB at its peak: {number(left)} GB "
-            f"({100 * left / total:.0f} %) to spare",
-        )
-    return Memory(notes, _growth(view, series, total))
+    remarks = (MemoryRoom(peak, total),) if math.isfinite(total) and total >= peak else ()
+    return Memory(remarks, _growth(view, series, total))
 
 
 def _total(run: Run) -> float:
@@ -79,24 +75,27 @@ def _growth(view: View, series: Series, total: float) -> tuple[Finding, ...]:
     curve = view.fit(later)
     # A level that jumps has found a new longest batch or a guest; growth is what goes on within a stretch.
     shape = shape_of(curve)
-    if curve.breaks or shape.word not in RISES:
+    change, level = net_change(curve), level_now(curve)
+    if curve.breaks or shape.word not in RISES or change is None or level is None:
         return ()
-    now, start = curve.seen[:, -1], curve.seen[:, 0]
-    return (_grows(view.run, later, shape, now - start, float(now.mean()), total),)
+    return (_grows(view.run, later, shape, change.mean, level.mean, total),)
 
 
-def _grows(run: Run, series: Series, shape: Shape, risen: Values, now: float, total: float) -> Finding:
+def _grows(run: Run, series: Series, shape: Shape, grown: float, now: float, total: float) -> Finding:
     first, last = int(series.steps[0]), int(series.steps[-1])
-    pace = float(risen.mean()) / max(last - first, 1)  # GB a step
-    grown = number(float(risen.mean()))
-    says = f"GPU memory grows from step to step: by {grown} since step {first}, now {number(now)} GB."
-    severity: Severity = "note"
+    pace = grown / max(last - first, 1)  # GB a step
+    full_step = None
     if math.isfinite(total) and pace > 0:
         full = last + (total - now) / pace
         planned = run.config.planned_steps or 2 * last - first
-        if full <= planned:
-            severity = "concern"
-            says += f" At this pace it is full at about step {full:.0f}."
+        full_step = round(full) if full <= planned else None
+    severity: Severity = "note" if full_step is None else "concern"
     p = sum(shape.probabilities[word] for word in RISES)
-    span = Evidence(series.name, first, last)
-    return Finding("resources.memory_growth", round(min(p, 1.0), 4), severity, says, first, (span,))
+    return Finding(
+        "resources.memory_growth",
+        round(min(p, 1.0), 4),
+        severity,
+        facts=MemoryGrowth(first, grown, now, full_step),
+        since_step=first,
+        evidence=(Evidence(series.name, first, last),),
+    )

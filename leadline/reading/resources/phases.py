@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
-from ...facts import BAR
+from ...facts import BAR, Facts
+from ...facts.machine import GenerationAndTraining, NotTimedApart, PhasesOverlap, UntimedShare
 from ...run import Run, Series, Steps, Values
 
 OVERLAP = 1.05  # ratio of all phases to the step: more than the whole means that they run at the same time
@@ -54,7 +56,7 @@ class TimeByPhase:
 
     shares: dict[str, float] = field(default_factory=dict)  # of step time, the largest first
     bottleneck: str | None = None
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Facts, ...] = ()
 
 
 def read(run: Run) -> TimeByPhase:
@@ -136,33 +138,30 @@ def _by_the_clock(run: Run) -> tuple[dict[str, Spent], Spent | None]:
     return (spent, Spent(steps, whole)) if whole.sum() > 0 else ({}, None)
 
 
-def _bottleneck(spent: dict[str, Spent], whole: Spent, shares: dict[str, float]) -> tuple[str | None, tuple[str, ...]]:
+def _bottleneck(
+    spent: dict[str, Spent], whole: Spent, shares: dict[str, float]
+) -> tuple[str | None, tuple[Facts, ...]]:
     generation, training = (_group(spent, names, whole.steps) for names in (GENERATION, TRAINING))
-    notes = []
-    told = sum(shares.values())
-    if told > OVERLAP:
-        notes.append(
-            f"phases overlap (together {told:.2f} of the step), as in asynchronous trainers: shares do not add up to 1"
-        )
-    elif told < 1 - SPOKEN:
-        notes.append(f"{100 * (1 - told):.0f} % of the step time belongs to no logged phase")
+    remarks: list[Facts] = []
+    accounted = sum(shares.values())
+    if accounted > OVERLAP:
+        remarks.append(PhasesOverlap(accounted))
+    elif accounted < 1 - SPOKEN:
+        remarks.append(UntimedShare(1 - accounted))
     if generation is None or training is None:
-        return None, (*notes, "generation and training are not timed apart, so the bottleneck cannot be told")
-    waited = spent["wait"].values.sum() if "wait" in spent else 0.0
+        return None, (*remarks, NotTimedApart())
+    total = float(whole.values.sum())
+    waited = float(spent["wait"].values.sum()) / total if "wait" in spent else 0.0
     wins = float(np.mean(generation > training))
-    parts = f"generation {100 * generation.sum() / whole.values.sum():.0f} %, training " + (
-        f"{100 * training.sum() / whole.values.sum():.0f} % of step time"
-    )
+    parts = float(generation.sum()) / total, float(training.sum()) / total
     if max(wins, 1 - wins) <= BAR:
-        return None, (*notes, f"neither is the bottleneck: {parts}, and they take turns at being the longer")
-    name = "generation" if wins > 0.5 else "training"
-    waits = f"; the trainer waits for samples {100 * waited / whole.values.sum():.0f} % of the time" if waited else ""
+        return None, (*remarks, GenerationAndTraining(*parts, "none"))
     rival = max(((key, share) for key, share in shares.items() if key not in GENERATION + TRAINING),
                 key=lambda item: item[1], default=None)  # fmt: skip
-    longest = max(generation.sum(), training.sum()) / whole.values.sum()
-    if rival is not None and rival[1] > longest:
-        return rival[0], (*notes, f"{rival[0]} takes {100 * rival[1]:.0f} % of step time, more than {parts}{waits}")
-    return name, (*notes, f"{parts}{waits}")
+    if rival is not None and rival[1] > max(parts):
+        return rival[0], (*remarks, GenerationAndTraining(*parts, "other", waited or None, *rival))
+    name: Literal["generation", "training"] = "generation" if wins > 0.5 else "training"
+    return name, (*remarks, GenerationAndTraining(*parts, name, waited or None))
 
 
 def _group(spent: dict[str, Spent], names: tuple[str, ...], steps: Steps) -> Values | None:

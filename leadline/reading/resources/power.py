@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts import Evidence, Finding
+from ...facts import Evidence, Facts, Finding
+from ...facts.machine import LowPower, PhasePower, PhasesFromPower, ShortPhases
 from ...run import GpuSamples, Phases, Run, Values
-from ..reward import number
 from .phases import CALLED, PhaseUse, TimeByPhase
 
 Flags = NDArray[np.bool_]
 
-LOW = 1 / 3  # of the power limit, or of the most this GPU was ever seen to draw: below it a GPU waits (atlas.md 6)
+LOW = 1 / 3  # of the power limit, or of the most this GPU was ever seen to draw: below it a GPU waits
 FEWEST = 20  # samples: fewer say nothing about power
 TWO_LEVELS = 0.85  # share of the variance between two levels: an even spread has .75, two clear levels nearly 1
 TURNS = 6  # changes between the levels: fewer is a start and an end, not the rhythm of steps
@@ -24,7 +25,7 @@ BLURRED = 2.0  # sampling intervals: a shorter phase is mixed with its neighbour
 @dataclass(frozen=True, slots=True)
 class PowerByPhase:
     phases: dict[str, PhaseUse]
-    notes: tuple[str, ...] = ()
+    remarks: tuple[Facts, ...] = ()
     findings: tuple[Finding, ...] = ()
 
 
@@ -42,7 +43,7 @@ def read(run: Run, time: TimeByPhase) -> PowerByPhase:
         for name, use in used.items()
     }
     during = np.logical_or.reduce(list(inside.values()))
-    return PowerByPhase(found, _notes(gpus, phases, inside, found), _idle(run, gpus, during, found))
+    return PowerByPhase(found, _remarks(gpus, phases, inside, found), _idle(run, gpus, during, found))
 
 
 def _warm(phases: Phases) -> Phases:
@@ -86,33 +87,34 @@ def _held(gpus: GpuSamples, inside: Flags) -> float | None:
     return round(max(float(np.median(gpus.memory_gb[known][devices == one])) for one in np.unique(devices)), 3)
 
 
-def _notes(gpus: GpuSamples, phases: Phases, inside: dict[str, Flags], found: dict[str, PhaseUse]) -> tuple[str, ...]:
+def _remarks(
+    gpus: GpuSamples, phases: Phases, inside: dict[str, Flags], found: dict[str, PhaseUse]
+) -> tuple[Facts, ...]:
     known = {name: use.power_w for name, use in found.items() if use.power_w is not None}
     if not known:
         return ()
-    said = ", ".join(f"{name} {number(watts)} W" for name, watts in list(known.items())[:4])
-    notes = [f"power by phase, mean of one GPU: {said}"]
+    lower = None
     if {"generate", "update_actor"} <= known.keys():
         training = gpus.power_w[inside["update_actor"] & np.isfinite(gpus.power_w)]
         low, high = np.quantile(training, [0.16, 0.84])  # one standard deviation to each side
-        if known["update_actor"] - known["generate"] > (high - low) / 2:
-            notes.append("less power in generation than in training is normal: it moves memory more than it computes")
+        lower = bool(known["update_actor"] - known["generate"] > (high - low) / 2)
+    remarks: list[Facts] = [PhasePower(known, lower)]
     looks = np.unique(gpus.walls)
     every = float(np.median(np.diff(looks))) if len(looks) > 1 else 0.0
     took = phases.ends - phases.starts
     short = [name for name in known if np.median(took[_of(phases, name)]) < BLURRED * every]
     if short:
-        notes.append(f"{', '.join(short)}: too short for the sampling; the figures are mixed with their neighbours'")
-    return tuple(notes)
+        remarks.append(ShortPhases(tuple(short)))
+    return tuple(remarks)
 
 
-def _reference(gpus: GpuSamples) -> tuple[float, str] | None:
+def _reference(gpus: GpuSamples) -> tuple[float, Literal["limit", "seen"]] | None:
     """What full power is: the limit, or else the most that was seen."""
     limit = gpus.power_limit_w[np.isfinite(gpus.power_limit_w)]
     if len(limit):
-        return float(np.median(limit)), "its limit"
+        return float(np.median(limit)), "limit"
     power = gpus.power_w[np.isfinite(gpus.power_w)]
-    return (float(np.quantile(power, 0.99)), "the most it was seen to draw") if len(power) >= FEWEST else None
+    return (float(np.quantile(power, 0.99)), "seen") if len(power) >= FEWEST else None
 
 
 def _idle(run: Run, gpus: GpuSamples, during: Flags, found: dict[str, PhaseUse]) -> tuple[Finding, ...]:
@@ -124,13 +126,10 @@ def _idle(run: Run, gpus: GpuSamples, during: Flags, found: dict[str, PhaseUse])
     low = float(np.mean(drawn < LOW * reference[0]))
     if max(powers) >= LOW * reference[0]:
         return ()
-    share = 100 * float(drawn.mean()) / reference[0]
-    says = (
-        f"GPU power is low in every phase: {number(float(drawn.mean()))} W, {share:.0f} % of {reference[1]}. "
-        "Low power in generation alone would be normal; this is waiting."
-    )
+    mean, (full, kind) = float(drawn.mean()), reference
     span = Evidence("gpu/power", run.first_step or 0, run.last_step or 0)
-    return (Finding("resources.idle", round(low, 4), "concern", says, None, (span,)),)
+    facts = LowPower(mean, mean / full, kind)
+    return (Finding("resources.idle", round(low, 4), "concern", facts=facts, evidence=(span,)),)
 
 
 def _from_power(gpus: GpuSamples) -> PowerByPhase:
@@ -144,12 +143,12 @@ def _from_power(gpus: GpuSamples) -> PowerByPhase:
     high = power > split
     turns = int(np.abs(np.diff(high.astype(np.int8))).sum())
     if clear < TWO_LEVELS or turns < TURNS:
-        return PowerByPhase({}, ("no phase is timed, and power shows no two levels by which to tell them",))
+        return PowerByPhase({}, (PhasesFromPower(two_levels=False),))
     uses = {
         "low_power": PhaseUse(round(float(1 - high.mean()), 4), _mean(power[~high])),
         "high_power": PhaseUse(round(float(high.mean()), 4), _mean(power[high])),
     }
-    return PowerByPhase(uses, ("phases told from power alone: low is usually generation, high training",))
+    return PowerByPhase(uses, (PhasesFromPower(two_levels=True),))
 
 
 def _two_levels(power: Values) -> tuple[float, float]:

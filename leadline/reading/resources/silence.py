@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...facts import Evidence, Finding, Severity
+from ...facts import Evidence, Facts, Finding, Severity
+from ...facts.machine import GpuState, LogStopped, Pause
 from ...run import GpuSamples, Run
-from ..reward import number
 from ..wall_clock import StepTimes, known_cause
 from .power import LOW
 
@@ -37,10 +37,8 @@ def _paused(run: Run, times: StepTimes, at: int, usual: float) -> Finding:
     before, step = int(times.steps[at]), int(times.steps[at + 1])
     resumed = any(event.kind == "resume" and min(before, step) <= event.step <= step for event in run.events)
     state = _state(run.telemetry.gpus, float(times.ends[at]), float(times.ends[at + 1]))
-    why = " The run was resumed there." if resumed else state
-    says = f"Step {step} came {pause / usual:.0f} usual steps after the one before it ({_spoken(pause)}).{why}"
-    severity: Severity = "note" if resumed else "concern"
-    return Finding("resources.stall", 1.0, severity, says, step, (Evidence("time/step", before, step),))
+    facts = Pause(step, pause, usual, resumed, state)
+    return _finding("note" if resumed else "concern", facts, step, Evidence("time/step", before, step))
 
 
 def _stopped(run: Run, times: StepTimes, usual: float, bar: float) -> tuple[Finding, ...]:
@@ -54,11 +52,13 @@ def _stopped(run: Run, times: StepTimes, usual: float, bar: float) -> tuple[Find
     after = gpus.walls > times.ends[-1] + usual
     held = _still_held(gpus, after, float(times.ends[-1]))
     state = _state(gpus, float(times.ends[-1]) + usual, watched)
-    says = f"Nothing was logged for {silent / usual:.0f} usual steps ({_spoken(silent)}) after step {last}.{state}"
-    if held is False:
-        says += " GPU memory was given back: the run has ended there."
+    facts = LogStopped(last, silent, usual, state, None if held is None else not held)
     severity: Severity = "note" if held is False else "critical" if held else "concern"
-    return (Finding("resources.stall", 1.0, severity, says, last, (Evidence("time/step", last, last),)),)
+    return (_finding(severity, facts, last, Evidence("time/step", last, last)),)
+
+
+def _finding(severity: Severity, facts: Facts, since: int, evidence: Evidence) -> Finding:
+    return Finding("resources.stall", 1.0, severity, facts=facts, since_step=since, evidence=(evidence,))
 
 
 def _still_held(gpus: GpuSamples, after: np.ndarray[tuple[int], np.dtype[np.bool_]], end: float) -> bool | None:
@@ -71,25 +71,11 @@ def _still_held(gpus: GpuSamples, after: np.ndarray[tuple[int], np.dtype[np.bool
     return bool(late[-1] > before.max() / 2)
 
 
-def _state(gpus: GpuSamples, first: float, last: float) -> str:
-    """What the GPUs did in that time, in a sentence."""
+def _state(gpus: GpuSamples, first: float, last: float) -> GpuState | None:
+    """What the GPUs did in that time; None where that is not known."""
     inside = (gpus.walls >= first) & (gpus.walls <= last) & np.isfinite(gpus.power_w)
     outside = ~inside & np.isfinite(gpus.power_w)
     if inside.sum() < 2 or outside.sum() < 2:
-        return ""
+        return None
     then, most = float(np.median(gpus.power_w[inside])), float(np.quantile(gpus.power_w[outside], 0.99))
-    if most <= 0:
-        return ""
-    kind = "idle" if then < LOW * most else "at work"
-    return f" The GPUs were {kind} meanwhile ({number(then)} W, {100 * then / most:.0f} % of the most they draw)."
-
-
-def _spoken(seconds: float) -> str:
-    """Seconds as a person would say them.
-
-    >>> _spoken(42), _spoken(600), _spoken(9000)
-    ('42 s', '10 min', '2.5 h')
-    """
-    if seconds < 120:
-        return f"{number(seconds)} s"
-    return f"{number(seconds / 60)} min" if seconds < 7200 else f"{number(seconds / 3600)} h"
+    return None if most <= 0 else GpuState(then < LOW * most, then, then / most)

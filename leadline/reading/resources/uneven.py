@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 
 from ...facts import BAR, Evidence, Finding, Severity
+from ...facts.machine import UnevenGpu
 from ...run import Run, Steps, Values
-from ..reward import number
 from ..wall_clock import StepTimes
 
 BLOCKS = 20  # stretches of the run in which the GPUs are compared
@@ -22,10 +24,12 @@ def read(run: Run, times: StepTimes | None) -> tuple[Finding, ...]:
     first, last = (times.starts[0], times.ends[-1]) if times is not None else (gpus.walls[0], gpus.walls[-1])
     block = np.floor(BLOCKS * (gpus.walls - first) / max(last - first, 1e-9)).astype(np.int64)
     found = []
-    for name, values, unit in (("power", gpus.power_w, "W"), ("mem_used", gpus.memory_gb, "GB")):
+    read: tuple[tuple[Literal["power", "memory"], Values], ...]
+    read = (("power", gpus.power_w), ("memory", gpus.memory_gb))
+    for quantity, values in read:
         levels = _levels(values, block, gpus.devices, devices)
         if levels is not None:
-            found += _apart(run, name, unit, levels, devices.tolist())
+            found += _apart(run, quantity, levels, devices.tolist())
     return tuple(found)
 
 
@@ -43,9 +47,10 @@ def _levels(values: Values, block: Steps, of: Steps, devices: Steps) -> Values |
     return levels
 
 
-def _apart(run: Run, name: str, unit: str, levels: Values, devices: list[int]) -> list[Finding]:
+def _apart(run: Run, quantity: Literal["power", "memory"], levels: Values, devices: list[int]) -> list[Finding]:
     found = []
-    span = Evidence(f"gpu/{name}", run.first_step or 0, run.last_step or 0)
+    signal = {"power": "gpu/power", "memory": "gpu/mem_used"}[quantity]
+    span = Evidence(signal, run.first_step or 0, run.last_step or 0)
     for place, device in enumerate(devices):
         # Of two, nobody can say which one is odd: only the lower one is told, against the other.
         others = np.median(levels, axis=1) if len(devices) > 2 else levels[:, 1 - place]
@@ -56,12 +61,7 @@ def _apart(run: Run, name: str, unit: str, levels: Values, devices: list[int]) -
         side = float(np.sign(np.median(ratio)))
         p = float(np.mean(side * ratio > UNEVEN))
         if p > BAR and (len(devices) > 2 or side < 0):
-            way = "more" if side > 0 else "less"
-            what = "draws" if unit == "W" else "holds"
-            says = (
-                f"GPU {device} {what} {100 * abs(float(np.median(ratio))):.0f} % {way} than the others all along "
-                f"({number(float(np.median(levels[:, place])))} against {number(scale)} {unit})."
-            )
-            severity: Severity = "concern" if unit == "W" and side < 0 else "note"
-            found.append(Finding("resources.uneven", round(p, 4), severity, says, None, (span,)))
+            facts = UnevenGpu(device, quantity, float(np.median(ratio)), float(np.median(levels[:, place])), scale)
+            severity: Severity = "concern" if quantity == "power" and side < 0 else "note"
+            found.append(Finding("resources.uneven", round(p, 4), severity, facts=facts, evidence=(span,)))
     return found

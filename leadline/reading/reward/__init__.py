@@ -1,26 +1,29 @@
-"""The reward trajectory: what the training reward does, in words; held-out reward and components apart; where they
-part company; where it broke, and whether that was the policy's doing."""
+"""The reward trajectory: what the training reward does; held-out reward and components apart; where they part company;
+where it broke, and whether that was the policy's doing."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from ...curve import Curve
-from ...facts import Evidence, Finding, Severity
+from ...curve.bins import LEAST
+from ...facts import Evidence, Finding
+from ...facts.reward import PromptsChanged, RewardPeak, RewardReading, Trajectory
 from ...questions import BAR, WORDS, Shape, shape_of
-from ...questions.paths import silence
-from ...run import Run, Series
+from ...questions.level import level_at, level_now, start_of
+from ...questions.silence import silence
+from ...run import Series
+from ..not_numbers import not_numbers
 from ..prompts import change_of_prompts
-from ..view import View
-from .apart import Apart, components, held_out
-from .breaks import account_for, broke
+from ..view import HEADLINE, View
+from .apart import components, held_out
+from .breaks import account_for, finding_of
 from .fall import fell
 from .gap import train_eval_gap
-from .reading import HEADLINE, RewardPeak, RewardReading
 from .trade import bought_at_a_cost
-from .words import number, sentence
+from .words import number
 
-__all__ = ["HEADLINE", "Apart", "RewardPeak", "RewardReading", "number", "read"]
+__all__ = ["HEADLINE", "RewardPeak", "RewardReading", "number", "read"]
 
 
 def read(view: View) -> RewardReading:
@@ -29,35 +32,30 @@ def read(view: View) -> RewardReading:
     others = (*held_out(view), *components(view))
     series = view.run.get(HEADLINE)
     if curve is None or shape is None or series is None:
+        state = Trajectory("missing") if series is None else Trajectory("not_numbers", points=series.points)
         nothing = dict.fromkeys(WORDS, 0.0)
-        return RewardReading("undecided", nothing, None, _nothing_to_read(view.run), _unreadable(view), others)
-    breaks = tuple(account_for(view, one) for one in curve.breaks)
-    since = max((one.step for one in breaks if one.from_outside and one.size < 0), default=None)
+        return RewardReading("undecided", nothing, None, findings=_unreadable(series), others=others, trajectory=state)
+    breaks = tuple(account_for(view, found) for found in curve.breaks)
+    since = max((broke.found.step for broke in breaks if broke.from_outside and broke.fell), default=None)
     if since is not None:  # a level that was set anew is no peak: what came after it is read by itself
         curve, shape = _after(view, series, since)
     peak = _peak(shape)
     findings = (
-        *_unreadable(view),
-        *(broke(one) for one in breaks),
-        *fell(curve, shape, breaks, series),
+        *_unreadable(series),
+        *(finding_of(broke) for broke in breaks),
+        *fell(curve, breaks, series),
         *_new_prompts(view),
-        *train_eval_gap(view, curve),
+        *train_eval_gap(view, curve, series),
         *bought_at_a_cost(view),
     )
     return RewardReading(
         shape.word,
         {word: round(p, 4) for word, p in shape.probabilities.items()},
         peak,
-        f"{_until(series)}{sentence(curve, shape, peak, series, since)}",
-        findings,
-        others,
+        findings=findings,
+        others=others,
+        trajectory=_trajectory(curve, peak, series, since),
     )
-
-
-def _until(series: Series) -> str:
-    """How far it can be read, where its last values are no numbers."""
-    last = silence(series)
-    return f"up to step {series.steps[-last - 1]}, its last number: " if last else ""
 
 
 def _after(view: View, series: Series, step: float) -> tuple[Curve, Shape]:
@@ -67,13 +65,6 @@ def _after(view: View, series: Series, step: float) -> tuple[Curve, Shape]:
     return curve, shape_of(curve)
 
 
-def _nothing_to_read(run: Run) -> str:
-    series = run.get(HEADLINE)
-    if series is not None:
-        return f"none of its {series.points} values is a finite number"
-    return "no training reward was found among what was logged"
-
-
 def _peak(shape: Shape) -> RewardPeak | None:
     if shape.peak is None or shape.peak.probability <= 1 - BAR:
         return None
@@ -81,26 +72,34 @@ def _peak(shape: Shape) -> RewardPeak | None:
     return RewardPeak(round(shape.peak.step), (round(low), round(high)), round(shape.peak.probability, 4))
 
 
+def _trajectory(curve: Curve, peak: RewardPeak | None, logged: Series, since: float | None) -> Trajectory:
+    silent = silence(logged)
+    return Trajectory(
+        "constant" if curve.constant else "read" if curve.decidable else "too_few",
+        points=curve.points,
+        points_needed=LEAST,
+        start=start_of(curve, logged),
+        now=level_now(curve, logged),
+        peak=None if peak is None else level_at(curve, logged, peak.step),
+        noise=curve.noise,
+        changed_at=None if since is None else round(since),
+        last_number_step=int(logged.steps[-silent - 1]) if silent else None,
+    )
+
+
 def _new_prompts(view: View) -> tuple[Finding, ...]:
     change = change_of_prompts(view)
     if change is None:
         return ()
-    says = (
-        f"The prompts changed between steps {change.before} and {change.after}: levels before and after are of "
-        "different tasks, and a lower reward there is not the policy getting worse."
+    before, after = change.prompts.before, change.prompts.after
+    evidence = (Evidence("rollouts", before, after),)
+    facts = PromptsChanged(change.prompts)
+    return (
+        Finding("reward.prompts_changed", round(change.p, 4), "note", since_step=after, evidence=evidence, facts=facts),
     )
-    evidence = (Evidence("rollouts", change.before, change.after),)
-    return (Finding("reward.prompts_changed", round(change.p, 4), "note", says, change.after, evidence),)
 
 
-def _unreadable(view: View) -> tuple[Finding, ...]:
-    series = view.run.get(HEADLINE)
-    bad = 0 if series is None else int((~series.finite).sum())
-    if series is None or not bad:
+def _unreadable(series: Series | None) -> tuple[Finding, ...]:
+    if series is None or series.finite.all():
         return ()
-    last = silence(series)
-    ended = f" None of the last {last} is a number." if 0 < last < series.points else ""
-    severity: Severity = "critical" if last else "concern"
-    says = f"{bad} of {series.points} reward values are NaN or infinite; they were left out.{ended}"
-    span = Evidence(HEADLINE, int(series.steps[0]), int(series.steps[-1]))
-    return (Finding("signal.nan", 1.0, severity, says, int(series.steps[~series.finite][0]), (span,)),)
+    return (not_numbers([series], "critical" if silence(series) else "concern"),)

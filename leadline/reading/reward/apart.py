@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ...curve.bins import LEAST
+from ...facts.reward import OtherReward
 from ..view import View
 
 MOST = 4  # series of a sort: a log with a hundred evaluation sets is not read whole
@@ -14,21 +14,12 @@ OTHERWISE = re.compile(r"std|len|loss|kl|entropy|time|token|clip|count|min\b|wor
 COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
 
 
-@dataclass(frozen=True, slots=True)
-class Apart:
-    """What a reward other than the training reward does, in one word."""
-
-    name: str
-    shape: str
-    p: float
-
-
-def held_out(view: View) -> tuple[Apart, ...]:
+def held_out(view: View) -> tuple[OtherReward, ...]:
     """Each held-out reward and what it does."""
     return _each(view, held_out_names(view))
 
 
-def components(view: View) -> tuple[Apart, ...]:
+def components(view: View) -> tuple[OtherReward, ...]:
     """Each component of the training reward and what it does; none where it has only one, which is itself."""
     return _each(view, tuple(component_names(view).values()))
 
@@ -45,9 +36,9 @@ def component_names(view: View) -> dict[str, str]:
     return dict(sorted(found.items())[:MOST]) if len(found) > 1 else {}
 
 
-def _each(view: View, names: tuple[str, ...]) -> tuple[Apart, ...]:
+def _each(view: View, names: tuple[str, ...]) -> tuple[OtherReward, ...]:
     shapes = ((name, view.shape(name)) for name in names)
-    return tuple(Apart(name, shape.word, round(shape.p, 4)) for name, shape in shapes if shape is not None)
+    return tuple(OtherReward(name, shape.word, round(shape.p, 4)) for name, shape in shapes if shape is not None)
 
 
 def _is_held_out(name: str) -> bool:

@@ -26,7 +26,7 @@ def hostile() -> Comparison:
         Member(f"{HOSTILE}{seed}", run(rise(seed=seed, steps=40), path=HOSTILE, settings={HOSTILE: f"{HOSTILE}{seed}"}))
         for seed in range(2)
     ]
-    return compare(Gathered(Grouping(tuple(Group(one.name, (one,)) for one in members), HOSTILE), ()))
+    return compare(Gathered(Grouping(tuple(Group(one.name, (one,)) for one in members), "named"), ()))
 
 
 def test_the_same_comparison_gives_the_same_bytes(pair: Comparison) -> None:

@@ -1,4 +1,5 @@
-"""The regime of KL and reward: the direction of either at each moment, and the stretches over which both stay."""
+"""How do KL and reward move together: the direction of either at each moment, and the stretches over which both
+stay?"""
 
 from __future__ import annotations
 
@@ -7,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ...curve import Curve, Segment
-from ...curve.curve import PACE
-from ...curve.shapes import STEPS_PER_RUN
-from ...questions.classes import AT_REST
-from .reading import Regime
+from ..curve import Curve, Segment
+from ..curve.curve import PACE
+from ..curve.shapes import STEPS_PER_RUN
+from ..facts.kl import Regime
+from .classes import AT_REST
 
 Floats = NDArray[np.float64]
 
@@ -20,26 +21,28 @@ KL_WORDS = ("falling", "stable", "rising")
 REWARD_WORDS = ("declining", "flat", "rising")
 
 
-def now(kl: Curve, reward: Curve) -> tuple[str, float]:
+def regime_now(kl: Curve, reward: Curve) -> tuple[str, float]:
     """The likeliest regime now, and its probability. The curves were drawn apart: joint is product."""
     return _likeliest(_shares(_directions(kl.speed)), _shares(_directions(reward.speed)))
 
 
-def segments(kl: Curve, reward: Curve) -> tuple[Regime, ...]:
+def regimes(kl: Curve, reward: Curve) -> tuple[Regime, ...]:
     """The regimes over the run, short ones given to the neighbour they fit better."""
     steps = reward.grid[: reward.now + 1]
     moments = _moments(kl, steps), _moments(reward, steps)
     joint = moments[0][:, :, None] * moments[1][:, None, :]  # (moment, kl, reward)
     flat = joint.reshape(len(steps), 9)
-    broken = sorted({int(np.searchsorted(steps, one.step)) for one in (*kl.breaks, *reward.breaks)} - {0, len(steps)})
+    broken = sorted(
+        {int(np.searchsorted(steps, found.step)) for found in (*kl.breaks, *reward.breaks)} - {0, len(steps)}
+    )
     owner = np.concatenate([_merge(part) for part in np.split(flat, broken)])
     edges = (np.flatnonzero(np.diff(owner)) + 1).tolist()
-    found = []
+    stretches = []
     for part in np.split(np.arange(len(steps)), edges):
         regime, end = int(owner[part[0]]), int(part[-1])
         first, last = round(float(steps[part[0]])), round(float(steps[min(end + 1, len(steps) - 1)]))
-        found.append(Regime(first, last, _word(regime), round(float(flat[part, regime].mean()), 4)))
-    return tuple(found)
+        stretches.append(Regime(first, last, _word(regime), round(float(flat[part, regime].mean()), 4)))
+    return tuple(stretches)
 
 
 def _likeliest(kl: Floats, reward: Floats) -> tuple[str, float]:
@@ -70,7 +73,7 @@ def _moments(curve: Curve, steps: Floats) -> Floats:
     paces = [segment.pace(window) for segment in curve.segments]
     best = np.max([np.abs(pace).max(axis=1) for pace in paces], axis=0)
     speed = np.zeros((len(best), len(steps)))
-    starts = [-np.inf, *(one.step for one in curve.breaks), np.inf]
+    starts = [-np.inf, *(found.step for found in curve.breaks), np.inf]
     for segment, pace, (low, high) in zip(curve.segments, paces, pairwise(starts), strict=True):
         inside = (steps >= low) & (steps < high)
         middle = segment.steps[: pace.shape[1]] + (segment.steps[_cells(segment, pace)] - segment.steps[0]) / 2

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve.bins import LEAST
+from ...questions.level_now import last_before
 from ...run import Run, Series
-from ..generations.measure import last_before
 from ..reward import HEADLINE
 from ..sampler import Batch
 from .standing import FEWEST, present

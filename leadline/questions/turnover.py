@@ -1,45 +1,47 @@
-"""Over-optimisation: reward against distance, sqrt(KL). Does each further bit of distance buy less, and where does it
-begin to cost?
+"""Where does reward turn over along the distance from the reference, sqrt(KL)?
 
 Gao et al. 2022 found reward = d (a - b log d) for reinforcement learning, which turns over at d* = exp(a / b - 1).
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 from numpy.typing import NDArray
 
-from ...curve import Curve
-from ...facts import BAR, Evidence, Finding
-from ...questions.fall import has_fallen
-from ...questions.paths import share
-from ..reward import HEADLINE, number
+from ..curve import Curve
+from .fall import has_fallen
 
 Floats = NDArray[np.float64]
 
 MONOTONE = 0.9  # of its whole way up and down KL must have gone up, or distance is no clock
 FITS = 0.9  # of the variance of a path along d: else the form does not describe this run
+OUT_OF_REACH = 50.0  # of a over b: a turnover at e to the 49 times the distance lies beyond any run
 
 
-def over_optimisation(kl: Curve, reward: Curve) -> tuple[Finding, ...]:
-    """Reward that has turned over along the distance from the reference."""
+@dataclass(frozen=True, slots=True)
+class Turnover:
+    """Past it, more distance costs reward."""
+
+    p: float
+    kl: float  # at the turnover
+    step: int
+    kl_now: float
+
+
+def turnover_of(kl: Curve, reward: Curve) -> Turnover | None:
+    """The turnover, as the paths see it that are past one; None where none is, or distance is no clock."""
     if kl.breaks or reward.breaks or not _monotone(kl):
-        return ()
+        return None
     distance = _distance(kl, reward.grid[: reward.now + 1])
     turnover, fits = _turnovers(distance, reward.seen)
     past = has_fallen(reward) & fits & (turnover < distance[-1]) & (turnover > distance[0])
-    p = share(past)
-    if p <= BAR:
-        return ()
-    at, now = float(np.median(turnover[past])) ** 2, float(distance[-1]) ** 2
-    cell = int(np.clip(np.searchsorted(distance, np.sqrt(at)), 0, reward.now))
-    step, last = round(float(reward.grid[cell])), round(float(reward.grid[reward.now]))
-    says = (
-        f"Reward against the square root of KL bends over: it turned at KL {number(at)}, around step {step}, and "
-        f"further drift (KL {number(now)} now) has cost reward."
-    )
-    evidence = (Evidence(kl.metric, step, last), Evidence(HEADLINE, step, last))
-    return (Finding("kl.over_optimisation", round(p, 4), "concern", says, step, evidence),)
+    if not past.any():
+        return None
+    at = float(np.median(turnover[past]))
+    cell = int(np.clip(np.searchsorted(distance, at), 0, reward.now))
+    return Turnover(float(past.mean()), at**2, round(float(reward.grid[cell])), float(distance[-1]) ** 2)
 
 
 def _monotone(kl: Curve) -> bool:
@@ -65,7 +67,7 @@ def _turnovers(distance: Floats, paths: Floats) -> tuple[Floats, NDArray[np.bool
     left = paths.T - columns @ weights
     total = ((paths - paths.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
     fits = (total > 0) & ((left**2).sum(axis=0) < (1 - FITS) * total)
-    bends = (b > 0) & (np.abs(a) < 50 * np.abs(b))  # beyond that the turnover is out of any reach
+    bends = (b > 0) & (np.abs(a) < OUT_OF_REACH * np.abs(b))
     power = np.divide(a, b, out=np.full_like(a, np.inf), where=bends)
     turnover = np.where(bends, distance[-1] * np.exp(np.where(bends, power, 0.0) - 1), np.inf)
     return turnover, fits

@@ -1,0 +1,89 @@
+"""What can be seen in KL to the reference, alone and against the reward."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Literal
+
+from .finding import Facts, Finding
+
+
+@dataclass(frozen=True, slots=True)
+class KlReset(Facts):
+    """KL starts anew, because it is measured from a new reference."""
+
+    steps: tuple[int, ...]
+    announced: bool  # the run says so; else it is seen in KL alone
+    before: float | None = None  # level before the first of them, where it is only seen
+    after: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class KlDrift(Facts):
+    """KL rose and the reward has nothing to show for it."""
+
+    since_step: int
+    before: float
+    now: float
+    noise: float  # of one point of KL
+    ever_gained: bool  # the reward had its gain before; else it never gained
+
+
+@dataclass(frozen=True, slots=True)
+class KlDestructive(Facts):
+    """KL rose while the reward fell."""
+
+    since_step: int
+    kl_before: float
+    kl_now: float
+    reward_high: float
+    reward_now: float
+
+
+@dataclass(frozen=True, slots=True)
+class KlTurnover(Facts):
+    """Reward against the square root of KL has turned over."""
+
+    step: int
+    kl: float  # at the turnover
+    kl_now: float
+
+
+@dataclass(frozen=True, slots=True)
+class Regime:
+    """A stretch of the run in which KL and reward moved together in one way."""
+
+    first_step: int
+    last_step: int
+    regime: str
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What a series that may show drift did."""
+
+    series: str
+    way: Literal["rose", "fell", "moved", "still"]
+    start: float
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class KlReward:
+    """How KL and reward move together."""
+
+    regime: str = "undecided"
+    p: float | None = None
+    since_step: int | None = None
+    segments: tuple[Regime, ...] = ()
+    says: str = ""  # TRANSITION: words.kl.regime(section) makes it
+    findings: tuple[Finding, ...] = ()
+    state: Literal["unread", "too_little", "read", "not_logged", "always_zero"] = "unread"
+    below_best: bool = False  # the reward has plateaued below what it once had
+    drift: tuple[Drift, ...] = ()  # without KL: what else may show drift
+
+    def __post_init__(self) -> None:  # TRANSITION: reports that still read `says` find it
+        if self.state != "unread" and not self.says:
+            object.__setattr__(self, "says", import_module("leadline.words.kl").regime(self))

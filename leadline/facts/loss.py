@@ -1,0 +1,80 @@
+"""What can be seen in the policy loss."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Literal
+
+from .cause import Cause
+from .finding import Facts, Finding
+
+
+@dataclass(frozen=True, slots=True)
+class LossJump(Facts):
+    """The loss changed its level or its spread from one point to the next."""
+
+    step: int
+    cause: Cause
+    before: float | None = None  # level, where that changed
+    after: float | None = None
+    factor: float | None = None  # of its spread, where that changed
+
+
+@dataclass(frozen=True, slots=True)
+class LossReversed(Facts):
+    """The loss changed its sign."""
+
+    step: int
+    before: float
+    now: float
+
+
+Explanation = Literal[
+    "missing",  # no policy loss was logged
+    "not_numbers",  # none of its values is a number
+    "no_gradient",  # exactly 0, and the gradient norm as well
+    "zero_advantages",  # exactly 0, with several updates a batch
+    "one_update_zero",  # exactly 0, by one update a batch
+    "kl_penalty",  # a multiple of KL
+    "one_update",  # about 0, by one update a batch
+    "rounding",  # a few smallest steps of the log
+    "too_few",  # too few points
+    "jumped",
+    "reversed",
+    "about_zero",
+    "falling",
+    "rising",
+    "at_rest",
+    "open",  # which way it goes cannot be told
+]
+
+
+@dataclass(frozen=True, slots=True)
+class LossNumbers:
+    """The numbers behind what is said of the loss; which of them are there depends on what is said."""
+
+    points: int = 0
+    zeros: int = 0
+    kl_factor: float | None = None  # it is so many times KL
+    kl_coefficient: float | None = None  # where that factor is it
+    rounding: float | None = None  # smallest step of the log
+    start: float | None = None
+    now: float | None = None
+    noise: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyLoss:
+    """What the logged policy loss is, and what it does."""
+
+    informative: bool = False
+    pattern: str = "undecided"
+    why: str = ""  # TRANSITION: words.loss.pattern(section) makes it
+    findings: tuple[Finding, ...] = ()
+    because: Explanation | None = None
+    numbers: LossNumbers = LossNumbers()
+
+    def __post_init__(self) -> None:  # TRANSITION: reports that still read `why` find it
+        if self.because is not None and not self.why:
+            object.__setattr__(self, "why", import_module("leadline.words.loss").pattern(self))

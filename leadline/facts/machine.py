@@ -1,0 +1,125 @@
+"""Where the time, the power and the memory go: findings, and remarks that stand beside the shares of the phases."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .finding import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class GpuState:
+    """What the GPUs did during a pause."""
+
+    idle: bool
+    power_w: float
+    of_most: float  # share of the most they draw
+
+
+@dataclass(frozen=True, slots=True)
+class Pause(Facts):
+    """A step that ended long after the one before it."""
+
+    step: int
+    seconds: float
+    usual_seconds: float  # of a step
+    resumed: bool
+    gpus: GpuState | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class LogStopped(Facts):
+    """The machine was watched on after the last step, and nothing came."""
+
+    last_step: int
+    seconds: float
+    usual_seconds: float
+    gpus: GpuState | None = None
+    memory_released: bool | None = None  # None: memory was not sampled
+
+
+@dataclass(frozen=True, slots=True)
+class LowPower(Facts):
+    """Every phase draws little."""
+
+    power_w: float
+    share: float  # of full power
+    full: Literal["limit", "seen"]  # what full power is: the limit, or the most that was seen
+
+
+@dataclass(frozen=True, slots=True)
+class UnevenGpu(Facts):
+    """A GPU that draws or holds more or less than the others."""
+
+    device: int
+    quantity: Literal["power", "memory"]
+    difference: float  # share of what the others have
+    level: float  # W or GB
+    others: float
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGrowth(Facts):
+    """Memory use grows from step to step."""
+
+    first_step: int
+    grown_gb: float
+    now_gb: float
+    full_step: int | None  # where it is full at this pace, if that is within the plan
+
+
+@dataclass(frozen=True, slots=True)
+class PhasesOverlap(Facts):
+    total: float  # of all shares: more than 1
+
+
+@dataclass(frozen=True, slots=True)
+class UntimedShare(Facts):
+    share: float  # of the step time that no phase accounts for
+
+
+@dataclass(frozen=True, slots=True)
+class NotTimedApart(Facts):
+    """Generation and training are not both timed."""
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationAndTraining(Facts):
+    """Their shares of the step time, and what that makes the bottleneck."""
+
+    generation: float
+    training: float
+    bottleneck: Literal["generation", "training", "other", "none"]
+    waiting: float | None = None  # share of the time in which the trainer waits for samples
+    other: str | None = None  # another phase that takes more than either
+    other_share: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PhasePower(Facts):
+    """Mean power of one GPU in each phase, and how generation compares with training."""
+
+    watts: Mapping[str, float] = field(default_factory=dict)
+    generation_lower: bool | None = None  # None: one of them was not sampled
+
+
+@dataclass(frozen=True, slots=True)
+class ShortPhases(Facts):
+    """Phases too short for the sampling."""
+
+    phases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PhasesFromPower(Facts):
+    """No phase is timed; power alternates between two levels, or does not."""
+
+    two_levels: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRoom(Facts):
+    peak_gb: float
+    total_gb: float

@@ -1,0 +1,43 @@
+"""What was seen of the learning signal: steps on which every advantage was zero, or nearly every one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .finding import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class BatchSpread:
+    """A standard deviation over the batch that looks like a signal and is none."""
+
+    key: str  # as the log calls it
+    level: float
+
+
+@dataclass(frozen=True, slots=True)
+class AllTied(Facts):
+    """Nearly every step has nothing but tied groups."""
+
+    reward_at: Literal["top", "bottom", "between", "constant"]  # of the rewards any sample got
+    reward: float  # where it stands
+    since_step: int | None
+    between_prompts: BatchSpread | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AllTruncated(Facts):
+    """Nearly every answer is cut off, and reward is the lowest there is."""
+
+    share: float
+    reward: float
+
+
+@dataclass(frozen=True, slots=True)
+class MostlyTied(Facts):
+    """Most groups are tied, not all."""
+
+    share: float
+    reward_at: Literal["top", "bottom"]
+    reward: float

@@ -1,0 +1,66 @@
+"""What can be seen in gradient norm, entropy, clipping, sampler mismatch, and values that are no numbers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from .finding import Facts
+
+
+@dataclass(frozen=True, slots=True)
+class GradientNorm(Facts):
+    """The gradient norm multiplied or shrank to a fraction."""
+
+    change: Literal["jumped", "grew", "shrank"]
+    start: float
+    now: float
+    reward_lost: bool
+    step: int | None = None  # of the jump
+    factor: float | None = None  # of the jump
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyMoved(Facts):
+    """Entropy rose or fell while reward was lost."""
+
+    rose: bool
+    start: float
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class ClipGrew(Facts):
+    """The clipped share grew while reward was lost."""
+
+    start: float
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class SamplerMismatch(Facts):
+    """Trainer and sampler grow apart."""
+
+    series: str
+    start: float
+    now: float
+    of_series: int  # how many series show it
+
+
+@dataclass(frozen=True, slots=True)
+class BadValues:
+    """Values of one series that are NaN or infinite."""
+
+    series: str
+    bad: int
+    points: int
+    first_step: int
+    trailing: int  # how many of its last values, without a number after them
+
+
+@dataclass(frozen=True, slots=True)
+class NotNumbers(Facts):
+    """Series that hold NaN or infinities."""
+
+    first_step: int
+    series: tuple[BadValues, ...]

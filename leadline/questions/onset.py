@@ -1,0 +1,138 @@
+"""When did it begin to move? A series is dated by itself, on the points around a date: of all steps, ramps and shocks
+that could explain its move beside a straight course, which are likely, and when do they begin?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..curve.robust import tame
+from ..facts import BAR
+from ..run import Series
+
+Floats = NDArray[np.float64]
+
+DATES = 200  # points within the window: a longer log is read in means of neighbours
+FADES = (1 / 24, 1 / 8)  # of the window: how fast a shock may fade
+POINTS = 12  # points: fewer cannot be dated
+STRAIGHT = 0.5  # prior that a series just goes on as before
+ROUNDING = 1e-9  # of the whole: less is the arithmetic's
+LARGEST_MEMORY = 0.9  # correlation of neighbouring points: more than that is a trend, not noise
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Onset:
+    """When a series began to move: a distribution over steps."""
+
+    name: str
+    dates: Floats
+    weights: Floats  # of the dates; they add up to 1
+
+    def quantile(self, share: float) -> float:
+        place = int(np.searchsorted(np.cumsum(self.weights), share * (1 - 1e-9)))
+        return float(self.dates[min(place, len(self.dates) - 1)])
+
+    @property
+    def low(self) -> float:
+        return self.quantile(0.1)
+
+    @property
+    def middle(self) -> float:
+        return self.quantile(0.5)
+
+    @property
+    def high(self) -> float:
+        return self.quantile(0.9)
+
+    @classmethod
+    def known(cls, name: str, step: int) -> Onset:
+        """Something whose step is known."""
+        return cls(name, np.array([float(step)]), np.ones(1))
+
+    def before(self, other: Onset) -> float:
+        """How likely this came first."""
+        later = np.array([other.weights[other.dates > date].sum() for date in self.dates])
+        return float(self.weights @ later)
+
+
+def onset_in(series: Series, window: tuple[float, float], banks: dict[bytes, Moves]) -> Onset | None:
+    """When the series leaves its course within the window; None where it may well not. `banks` keeps what series on one
+    clock share."""
+    inside = series.finite & (series.steps >= window[0]) & (series.steps <= window[1])
+    steps, values = series.steps[inside].astype(np.float64), series.values[inside]
+    if len(values) < POINTS or np.ptp(values) == 0:
+        return None
+    values, _ = tame(values / np.abs(values).max())
+    steps, values = _thinned(steps, values)
+    clock = steps.tobytes()
+    if clock not in banks:
+        banks[clock] = Moves.on((steps - steps[0]) / (steps[-1] - steps[0]))
+    gain = _log_gain(values, banks[clock])
+    top = float(gain.max())
+    weights = np.exp(gain - top)
+    moved = (1 - STRAIGHT) * float(weights.mean())
+    if not moved / (moved + STRAIGHT * float(np.exp(-top))) > BAR:
+        return None
+    together = np.bincount(banks[clock].begins, weights=weights / weights.sum(), minlength=len(steps)).astype(
+        np.float64
+    )
+    return Onset(series.name, steps, together)
+
+
+def _thinned(steps: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """At most DATES points: means of neighbours, each at the step of its first."""
+    few = -(-len(steps) // DATES)
+    whole = len(steps) // few * few
+    return steps[:whole:few], values[:whole].reshape(-1, few).mean(axis=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Moves:
+    """Steps, ramps up to a new level and shocks that fade, what a straight course could explain taken off."""
+
+    begins: NDArray[np.int64]  # the first point each move touches
+    courses: Floats  # (moves, points)
+    sizes: Floats  # (moves,) squared
+    straight: Floats  # (points, 2) orthonormal: level and slope
+
+    @classmethod
+    def on(cls, clock: Floats) -> Moves:
+        spacing = float(np.median(np.diff(clock)))
+        starts = np.arange(1, len(clock) - 1)
+        since = clock[None, :] - clock[starts, None]  # below zero: before the move
+        ramps = [np.clip((since + spacing) / (spacing * length), 0, 1) for length in _lengths(len(clock))]
+        fades = [np.exp(-np.maximum(since, 0) / fade) for fade in FADES]
+        shapes = np.concatenate([np.where(since >= -spacing / 2, shape, 0.0) for shape in (*ramps, *fades)])
+        straight = np.linalg.qr(np.stack([np.ones_like(clock), clock], axis=1))[0]
+        courses = shapes - (shapes @ straight) @ straight.T
+        return cls(np.tile(starts, len(ramps) + len(fades)), courses, (courses**2).sum(axis=1), straight)
+
+
+def _lengths(points: int) -> list[float]:
+    """Points over which a ramp may take place: one is a step, the longest goes on to the end."""
+    return [2.0**power for power in range(int(np.log2(points)) + 1)]
+
+
+def _log_gain(values: Floats, moves: Moves) -> Floats:
+    """The log of the evidence for each move against a straight course, level, slope and noise averaged out. Points
+    that remember their neighbours count for less."""
+    rest = values - moves.straight @ (moves.straight.T @ values)
+    total = float(rest @ rest)
+    usable = moves.sizes > ROUNDING * len(values)
+    fitted = np.where(usable, moves.courses @ rest / np.where(usable, moves.sizes, 1.0), 0.0)
+    share = np.clip(fitted**2 * moves.sizes / total, 0.0, 1 - ROUNDING) if total > 0 else np.zeros(len(fitted))
+    best = int(share.argmax())
+    left = rest - fitted[best] * moves.courses[best]
+    points = max(len(values) * _fresh(left), 3.0)
+    weight = points / (1 + points)
+    gain: Floats = -0.5 * np.log1p(points) - 0.5 * (points - 2) * np.log1p(-weight * share)
+    return gain
+
+
+def _fresh(left: Floats) -> float:
+    """Share of a point that is news after the one before it, by what even the best move leaves unexplained."""
+    total = float(left @ left)
+    memory = float(np.clip(left[1:] @ left[:-1] / total, 0.0, LARGEST_MEMORY)) if total > 0 else 0.0
+    return (1 - memory) / (1 + memory)

@@ -1,0 +1,70 @@
+"""Which way did it go: does it stand higher or lower than where it began, and since when?"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..curve import Curve
+from ..facts import BAR
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Way = Literal["rose", "fell", "moved", "still"]
+
+MOST_OF_IT = 0.5  # of a path's own range: a net change of more is where the metric went, not a wiggle on the way
+BEGUN = 0.1  # of the way: where a reader would say that it began
+
+
+def climbed(curve: Curve) -> Flags:
+    """Paths that stand clearly higher than where they began."""
+    return _went(curve, curve.seen[:, -1] - curve.seen[:, 0])
+
+
+def p_climbed(curve: Curve) -> float:
+    return float(climbed(curve).mean())
+
+
+def p_sank(curve: Curve) -> float:
+    """The probability that it stands clearly lower than where it began."""
+    return float(_went(curve, curve.seen[:, 0] - curve.seen[:, -1]).mean())
+
+
+def p_moved(curve: Curve) -> float:
+    """The probability that there is any trend at all."""
+    return float(np.mean(~curve.trendless))
+
+
+def way_of(curve: Curve) -> Way:
+    """The way it went, in one word: up, down, somewhere and back, or nowhere."""
+    if p_climbed(curve) > BAR:
+        return "rose"
+    if p_sank(curve) > BAR:
+        return "fell"
+    return "moved" if p_moved(curve) > BAR else "still"
+
+
+def since_of(curve: Curve) -> int:
+    """The step by which the mean path had come a tenth of its net way."""
+    mean = curve.seen.mean(axis=0)
+    way = (mean - mean[0]) / (mean[-1] - mean[0]) if mean[-1] != mean[0] else np.ones_like(mean)
+    return round(float(curve.grid[int(np.argmax(way >= BEGUN))]))
+
+
+def p_held_since(curve: Curve, step: float) -> float:
+    """Share of paths that have not moved since a step by as much as one logged point scatters."""
+    then = curve.at(min(max(step, float(curve.grid[0])), float(curve.grid[curve.now])))
+    change = np.abs(curve.seen[:, -1] - then)
+    return float(np.mean(change < max(curve.noise, curve.last.noise.max())))
+
+
+def p_fell_since(curve: Curve, step: float) -> float:
+    """The probability that it stands below where it was at a step, by more than the noise of a bin."""
+    place = int(np.clip(np.searchsorted(curve.grid[: curve.now + 1], step), 0, curve.now))
+    return float(np.mean(curve.seen[:, place] - curve.seen[:, -1] > curve.last.noise))
+
+
+def _went(curve: Curve, change: Floats) -> Flags:
+    return np.asarray(~curve.trendless & (change > np.maximum(MOST_OF_IT * curve.span, curve.last.noise)))

@@ -1,0 +1,127 @@
+"""Sentences about the answers: length, truncation, coherence, diversity, shortcuts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ..facts.generation import (
+    CloserMeaning,
+    Incoherence,
+    LengthChange,
+    LessDiversity,
+    Mark,
+    Shortcut,
+    Truncation,
+)
+from .numbers import capital, number, percent
+
+UNRELATED = 0.1  # rank correlation: a weaker one is not said to lean either way
+
+
+def length(facts: LengthChange) -> str:
+    verb = "grew" if facts.now > facts.start else "shrank"
+    how = "" if facts.sudden_step is None else f", most of it at once at step {facts.sudden_step}"
+    moved = f"Answers {verb} from {number(facts.start)} to {number(facts.now)} {facts.unit}{how}."
+    reward = {
+        None: "",
+        "unclear": " The reward shows no clear change over the same steps.",
+        "rose": " The reward rose over the same steps.",
+        "fell": " The reward fell over the same steps.",
+    }[facts.reward]
+    return moved + reward + _leaning(facts.early_correlation, facts.late_correlation)
+
+
+def _leaning(early: float | None, late: float | None) -> str:
+    known = late if late is not None else early
+    if known is None:
+        return ""
+    if early is None or late is None:
+        return f" Among samples of the same step {_lean(known)} (rank correlation {known:+.2f})."
+    if _lean(early) == _lean(late):
+        return f" Among samples of the same step {_lean(late)} (rank correlation {early:+.2f}, later {late:+.2f})."
+    return (
+        f" Among samples of the same step {_lean(early)} in the first half (rank correlation {early:+.2f}) "
+        f"and {_lean(late)} in the second ({late:+.2f})."
+    )
+
+
+def _lean(correlation: float) -> str:
+    if abs(correlation) <= UNRELATED:
+        return "length and reward are unrelated"
+    return f"{'longer' if correlation > 0 else 'shorter'} answers score higher"
+
+
+def truncation(facts: Truncation) -> str:
+    return (
+        f"{percent(facts.now)} of the answers are cut off at the length cap, up from {percent(facts.start)}. "
+        "Truncated answers never finish, so their reward says little."
+    )
+
+
+def coherence(facts: Incoherence) -> str:
+    where = " in the last batch" if facts.last_batch_only else ""
+    unlike = (
+        f"{percent(facts.unlike_share)} of the text{where} is unlike anything in the early samples "
+        f"({percent(facts.expected_share)} expected)."
+    )
+    if facts.looping is None:
+        return unlike
+    loops = f"{percent(facts.looping)} of the answers repeat themselves, up from {percent(facts.looping_at_start)}."
+    return f"{unlike} {loops}"
+
+
+def diversity(facts: LessDiversity) -> str:
+    where = " in the last batch" if facts.last_batch_only else ""
+    if facts.compared == "one_prompt":
+        return (
+            f"Answers to one prompt are nearly identical, without being the best ones: {percent(facts.now)} of a group "
+            f"differ from the rest, down from {percent(facts.start)}."
+        )
+    return (
+        f"Answers to different prompts have become alike: {percent(1 - facts.now / facts.start)} fewer distinct "
+        f"phrases{where} than at the start, in the same amount of text."
+    )
+
+
+def meaning(facts: CloserMeaning) -> str:
+    whose = {
+        "different_prompts": "Answers to different prompts are closer in meaning",
+        "one_prompt": "Answers to one prompt are closer in meaning, without being the best ones",
+        "any": "Answers are closer in meaning",
+    }[facts.compared]
+    return f"{whose}: their distance is down {percent(1 - facts.left)} since the start."
+
+
+def shortcut(facts: Shortcut) -> str:
+    shared = capital(phrases(facts.phrases, facts.any_digit))
+    if facts.text_left:
+        moved = "The reward rose while the text moved away from what was rewarded at first: it may pay for a shortcut."
+        return f"{moved} {shared}." if shared else moved
+    return f"{shared}. This may be what was learned, or a shortcut; the samples tell."
+
+
+def phrases(found: Sequence[Mark], any_digit: str | None) -> str:
+    """What came in and what went out."""
+    parts: list[str] = []
+    for gained, verb in ((True, "now contain"), (False, "no longer contain")):
+        named = [f"{mark.phrase!r} ({_shares(mark)})" for mark in found if mark.gained == gained]
+        if named:
+            parts.append(f"{'high-reward samples ' * (not parts)}{verb} {', '.join(named)}")
+    return " and ".join(parts) + (f" ({any_digit} is any digit)" if any_digit else "")
+
+
+def _shares(mark: Mark) -> str:
+    low = "" if mark.low is None or math.isnan(mark.low) else f", {percent(mark.low)} of low-reward ones"
+    return f"{percent(mark.late)}{low}; {percent(mark.early)} at the start"
+
+
+SENTENCES: dict[str, Callable[[Any], str]] = {
+    "generation.length": length,
+    "generation.truncation": truncation,
+    "generation.coherence": coherence,
+    "generation.diversity": diversity,
+    "generation.meaning": meaning,
+    "generation.shortcut": shortcut,
+}

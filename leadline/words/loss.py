@@ -1,0 +1,77 @@
+"""Sentences about the policy loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..facts.loss import Explanation, LossJump, LossNumbers, LossReversed, PolicyLoss
+from .cause import cause_of
+from .numbers import counted, number, percent
+
+READ_INSTEAD = "Read the gradient norm and the reward instead."
+
+
+def jump(facts: LossJump) -> str:
+    if facts.before is not None and facts.after is not None:
+        what = f"jumped from {number(facts.before)} to {number(facts.after)}"
+    else:
+        factor = facts.factor or 1.0
+        what = f"varies {number(factor)} times as much" if factor >= 1 else f"drops to {percent(factor)} of its spread"
+        return f"The policy loss {what} from step {facts.step} on. {cause_of(facts.cause)}"
+    return f"The policy loss {what} at step {facts.step}. {cause_of(facts.cause)}"
+
+
+def reversal(facts: LossReversed) -> str:
+    way = "negative" if facts.now < 0 else "positive"
+    return (
+        f"The policy loss turned {way} around step {facts.step}: from {number(facts.before)} to {number(facts.now)}. "
+        "Its sign alone is no fault; see what reward and clipping do since."
+    )
+
+
+def pattern(section: PolicyLoss) -> str:
+    """What the loss is, and what it does."""
+    if section.because is None:
+        return section.why  # TRANSITION
+    for found in section.findings:
+        if isinstance(found.facts, LossJump):
+            return jump(found.facts)
+        if isinstance(found.facts, LossReversed):
+            return reversal(found.facts)
+    return _pattern(section.because, section.numbers)
+
+
+def _pattern(because: Explanation, numbers: LossNumbers) -> str:
+    start, now, noise = (number(value or 0.0) for value in (numbers.start, numbers.now, numbers.noise))
+    exactly = f"It is exactly 0 at {numbers.zeros} of {numbers.points} points"
+    said: dict[Explanation, str] = {
+        "missing": "no policy loss was logged",
+        "not_numbers": f"none of its {numbers.points} values is a finite number",
+        "no_gradient": f"{exactly}, and so is the gradient norm: all samples score the same, nothing is learned.",
+        "zero_advantages": f"{exactly}: the advantages are 0 there, or the log rounds it away.",
+        "one_update_zero": f"{exactly}: with one update per batch and centred advantages its value is 0 by "
+        f"construction, though its gradient is not. {READ_INSTEAD}",
+        "kl_penalty": _kl_penalty(numbers),
+        "one_update": "With one update per batch and centred advantages its value is about 0 by construction, though "
+        f"its gradient is not; what is left is noise. {READ_INSTEAD}",
+        "rounding": f"It never leaves the rounding of the log (steps of {number(numbers.rounding or 0.0)}): about 0 by "
+        f"construction. {READ_INSTEAD}",
+        "too_few": f"{counted(numbers.points, 'point')}, too few to read a pattern",
+        "about_zero": f"it varies around 0 by {noise} without a direction, as expected with centred advantages",
+        "falling": f"it falls, from {start} to {now}",
+        "rising": f"it rises, from {start} to {now}, which alone means nothing here",
+        "at_rest": f"it is stable at {now}; noise ±{noise} per step",
+        "open": f"too early to say which way it goes; it is at {now} now",
+    }
+    return said[because]
+
+
+def _kl_penalty(numbers: LossNumbers) -> str:
+    beta = "" if numbers.kl_coefficient is None else f", the KL coefficient {number(numbers.kl_coefficient)}"
+    return (
+        f"It is {number(numbers.kl_factor or 0.0)} times KL{beta}: the policy term is 0 by construction, and only the "
+        "KL penalty is left. Read KL itself, the gradient norm and the reward instead."
+    )
+
+
+SENTENCES: dict[str, Callable[..., str]] = {"policy_loss.jump": jump, "policy_loss.reversed": reversal}

@@ -1,0 +1,55 @@
+"""Sentences about the order in which series moved, and about what fits no known story."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..facts.onset import Contradiction, OnsetOrder, Tier, UnexplainedBreak, UnreadKeys
+from .cause import happened
+from .numbers import listed
+from .series import all_called, called, sentence_case
+
+
+def order(facts: OnsetOrder) -> str:
+    when = "before" if facts.before else "around"
+    if len(facts.tiers) == 1:
+        return f"What moved {when} step {facts.anchor_step} moved at the same time: {_tier(facts.tiers[0])}."
+    return f"Order of changes {when} step {facts.anchor_step}: {', then '.join(map(_tier, facts.tiers))}."
+
+
+def _tier(tier: Tier) -> str:
+    if tier.event is not None:
+        return happened(tier.event)  # names its own step
+    if tier.first_step == tier.last_step:
+        return f"{all_called(tier.names)} (step {tier.first_step})"
+    return f"{all_called(tier.names)} (steps {tier.first_step} to {tier.last_step})"
+
+
+def contradiction(facts: Contradiction) -> str:
+    return (
+        f"Reward fell from step {facts.since_step} on although {all_called(facts.held)} did not move. That fits no "
+        "usual pattern; look outside the policy: at the prompts, the scorer, the reward function."
+    )
+
+
+def unexplained_break(facts: UnexplainedBreak) -> str:
+    moves = listed([f"{called(move.series)} {'rose' if move.rose else 'fell'}" for move in facts.moves])
+    return (
+        f"{sentence_case(moves)} suddenly at step {facts.step}. No event is known there: the learning rate did not "
+        "change, the run did not resume, the reference was not reset."
+    )
+
+
+def unread_keys(facts: UnreadKeys) -> str:
+    keys = [f"`{key}`" for key in facts.keys]
+    named = f"{', '.join(keys)} and {facts.more} more" if facts.more else listed(keys)
+    mean = "it means" if len(facts.keys) + facts.more == 1 else "they mean"
+    return f"{named} shifted near step {facts.anchor_step} as well. Leadline does not know what {mean}; you may."
+
+
+SENTENCES: dict[str, Callable[..., str]] = {
+    "onset": order,
+    "unexplained.contradiction": contradiction,
+    "unexplained.break": unexplained_break,
+    "unexplained.unread_key": unread_keys,
+}

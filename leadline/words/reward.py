@@ -1,0 +1,136 @@
+"""Sentences about the reward."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..facts.reward import (
+    ComponentTrade,
+    PromptsChanged,
+    RewardBreak,
+    RewardFall,
+    RewardReading,
+    TrainEvalGap,
+    Trajectory,
+)
+from .cause import cause_of
+from .numbers import counted, number
+
+LIKELY = 0.15  # probability: a shape below it is not named as a rival
+
+
+def broke(facts: RewardBreak) -> str:
+    rose = facts.size > 0
+    way, size = "rose" if rose else "fell", number(abs(facts.size))
+    if facts.unlogged:
+        when = f"in a gap of the log, between steps {facts.first_step} and {facts.last_step}"
+        return f"Reward {way} by {size} {when}. {cause_of(facts.cause, rose=rose)}"
+    doubt = f" (between {facts.first_step} and {facts.last_step})" if facts.last_step - facts.first_step > 1 else ""
+    return f"Reward {way} suddenly at step {facts.step}{doubt}, by {size}. {cause_of(facts.cause, rose=rose)}"
+
+
+def fell(facts: RewardFall) -> str:
+    high, now, start = number(facts.high), number(facts.now), number(facts.start)
+    how = "" if facts.sudden_step is None else f" (most of it at once, at step {facts.sudden_step})"
+    if not facts.peaked:
+        return f"Reward has fallen from {high} to {now}{how}."
+    below = f", below the {start} it started from" if facts.now < facts.start else ""
+    return f"Reward peaked at {high} around step {facts.high_step} and has fallen to {now}{how}{below}."
+
+
+def prompts_changed(facts: PromptsChanged) -> str:
+    before, after = facts.change.before, facts.change.after
+    return (
+        f"The prompts changed between steps {before} and {after}. Rewards before and after are for different tasks, "
+        "so a lower reward there does not mean a worse policy."
+    )
+
+
+def train_eval_gap(facts: TrainEvalGap) -> str:
+    others = "" if not facts.others else f" So did {counted(facts.others, 'other held-out set')}."
+    then, now = number(facts.train_then), number(facts.train_now)
+    train = f"held at {now}" if then == now else f"went from {then} to {now}"
+    return (
+        f"Held-out reward ({facts.held_out}) has fallen from {number(facts.high)} around step {facts.high_step} to "
+        f"{number(facts.now)} while training reward {train}: the gains no longer generalise.{others}"
+    )
+
+
+def component_trade(facts: ComponentTrade) -> str:
+    return (
+        f"Since step {facts.high_step} reward component {facts.gained} rose from {number(facts.gained_then)} to "
+        f"{number(facts.gained_now)} while {facts.paid} fell from {number(facts.paid_high)} to "
+        f"{number(facts.paid_now)}: one is gained at the expense of the other.{_driver(facts)}"
+    )
+
+
+def _driver(facts: ComponentTrade) -> str:
+    """Which of the two differs more between samples now: what differs is what is learned."""
+    gained, paid = facts.gained_spread, facts.paid_spread
+    if gained is None or paid is None or max(gained, paid) == 0:
+        return ""
+    if gained > paid:
+        spreads = f"{number(gained)} against {number(paid)}"
+        return f" {facts.gained} also varies more between samples ({spreads}), so it drives the gradient."
+    return f" {facts.paid} still varies more between samples ({number(paid)} against {number(gained)})."
+
+
+def trajectory(reading: RewardReading) -> str:
+    """What the training reward does."""
+    numbers = reading.trajectory
+    if numbers is None:
+        return reading.says  # TRANSITION
+    until = "" if numbers.last_number_step is None else f"up to step {numbers.last_number_step}, its last number: "
+    since = "" if numbers.changed_at is None else f"since the change at step {numbers.changed_at}: "
+    return f"{until}{since}{_trajectory(reading, numbers)}"
+
+
+def _trajectory(reading: RewardReading, numbers: Trajectory) -> str:
+    if numbers.state == "missing" or numbers.start is None or numbers.now is None or numbers.noise is None:
+        if numbers.state == "not_numbers":
+            return f"none of its {numbers.points} values is a finite number"
+        return "no training reward was found in the log"
+    start, now = number(numbers.start), number(numbers.now)
+    if numbers.state == "constant":
+        return f"{now} at all {numbers.points} points; it never moved"
+    if numbers.state == "too_few":
+        return f"{counted(numbers.points, 'point')} so far; at least {numbers.points_needed} are needed to say anything"
+    noise = f"noise ±{number(numbers.noise)} per step"
+    moved = f"from {start} to {now}; {noise}"
+    said = {
+        "accelerating": f"still rising and speeding up: {moved}",
+        "rising": f"still rising: {moved}",
+        "decelerating": f"still rising but slowing down: {moved}",
+        "flat": _plateau(start, now, noise, rose=numbers.now > numbers.start),
+        "declining": f"falling: {moved}",
+        "noise": f"no trend, only noise around {now}; {noise}",
+    }
+    if reading.shape == "peaked" and reading.peak is not None and numbers.peak is not None:
+        low, high = reading.peak.interval
+        return (
+            f"it rose from {start} to {number(numbers.peak)} around step {reading.peak.step} ({low} to {high}) "
+            f"and is at {now} now; {noise}"
+        )
+    return said.get(reading.shape) or f"{_rivals(reading)}it is at {now} now; {noise}"
+
+
+def _plateau(start: str, now: str, noise: str, *, rose: bool) -> str:
+    if start == now:
+        return f"it has plateaued at {now}, where it started; {noise}"
+    return f"it {'rose' if rose else 'fell'} from {start} to {now} and has plateaued; {noise}"
+
+
+def _rivals(reading: RewardReading) -> str:
+    likely = sorted(reading.probabilities.items(), key=lambda item: -item[1])[:3]
+    named = " or ".join(f"{word} ({p:.2f})" for word, p in likely if p > LIKELY)
+    return f"perhaps {named}; " if named else ""
+
+
+SENTENCES: dict[str, Callable[..., str]] = {
+    "reward.break": broke,
+    "reward.peaked": fell,
+    "reward.declining": fell,
+    "reward.prompts_changed": prompts_changed,
+    "reward.component": component_trade,
+    "signal.train_eval_gap": train_eval_gap,
+}

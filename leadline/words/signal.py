@@ -1,0 +1,53 @@
+"""Sentences about the learning signal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..facts.signal import AllTied, AllTruncated, MostlyTied
+from .numbers import number, percent
+
+
+def no_learning_signal(facts: AllTied | AllTruncated | MostlyTied) -> str:
+    match facts:
+        case AllTied():
+            return _all_tied(facts)
+        case AllTruncated():
+            return (
+                f"{percent(facts.share)} of the answers are cut off at the length cap and the reward is "
+                f"{number(facts.reward)}, the lowest seen: almost no answer finishes, so almost none can be right."
+            )
+        case MostlyTied():
+            end = "highest" if facts.reward_at == "top" else "lowest"
+            return (
+                f"{percent(facts.share)} of the groups are tied, mostly at the {end} reward seen, "
+                f"{number(facts.reward)}; only the other groups teach anything."
+            )
+
+
+def _all_tied(facts: AllTied) -> str:
+    since = "" if facts.since_step is None else f"since about step {facts.since_step} "
+    if facts.reward_at == "top":
+        solved = f"nearly every answer gets the highest reward seen, {number(facts.reward)}"
+        solved = f"{since}{solved}"
+        return (
+            f"{solved[:1].upper()}{solved[1:]}: rewards no longer differ within any group, and these prompts have "
+            "nothing left to teach."
+        )
+    why = {
+        "bottom": f"{since}every answer gets the lowest reward seen, {number(facts.reward)}",
+        "constant": f"every reward has been {number(facts.reward)} since the start",
+        "between": f"{since}rewards differ between prompts but not within a group{_between(facts)}",
+    }[facts.reward_at]
+    return f"No learning signal: {why}. Every advantage is zero."
+
+
+def _between(facts: AllTied) -> str:
+    spread = facts.between_prompts
+    if spread is None:
+        return ""
+    return f"; the {spread.key} of {number(spread.level)} is between prompts and teaches nothing"
+
+
+SENTENCES: dict[str, Callable[[Any], str]] = {"signal.no_learning_signal": no_learning_signal}

@@ -1,0 +1,65 @@
+"""Sentences about gradient norm, entropy, clipping, sampler mismatch, and values that are no numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..facts.stability import BadValues, ClipGrew, EntropyMoved, GradientNorm, NotNumbers, SamplerMismatch
+from .numbers import number
+from .series import called
+
+
+def gradient_norm(facts: GradientNorm) -> str:
+    start, now = number(facts.start), number(facts.now)
+    if facts.change == "jumped":
+        return f"The gradient norm jumped {number(facts.factor or 1.0)}-fold at step {facts.step}, and reward was lost."
+    if facts.change == "shrank":
+        return f"Reward was lost and the gradient norm shrank from {start} to {now}: too little to recover with."
+    company = "while reward was lost" if facts.reward_lost else "without the reward rising"
+    return f"The gradient norm grew from {start} to {now} {company}."
+
+
+def entropy(facts: EntropyMoved) -> str:
+    start, now = number(facts.start), number(facts.now)
+    if facts.rose:
+        return f"Entropy rose from {start} to {now} while reward was lost: the policy has become incoherent."
+    return f"Entropy fell from {start} to {now} while reward was lost: the policy has collapsed onto something worse."
+
+
+def clip(facts: ClipGrew) -> str:
+    return (
+        f"The clip fraction grew from {number(facts.start)} to {number(facts.now)} while reward was lost: "
+        "the updates are too large."
+    )
+
+
+def mismatch(facts: SamplerMismatch) -> str:
+    others = f" {facts.of_series} series show it." if facts.of_series > 1 else ""
+    start, now = number(facts.start), number(facts.now)
+    return f"Trainer and sampler drift apart: {facts.series} went from {start} to {now}.{others}"
+
+
+def not_numbers(facts: NotNumbers) -> str:
+    which = ", ".join(f"{called(values.series)} ({values.bad} of {values.points} values)" for values in facts.series)
+    ended = [values for values in facts.series if values.trailing]
+    return f"NaN or infinite since step {facts.first_step}: {which}. {_ended(ended)}"
+
+
+def _ended(ended: list[BadValues]) -> str:
+    if not ended:
+        return "All came back to numbers; the bad values were left out."
+    said = ", ".join(f"{called(values.series)} is no number any more ({_last(values.trailing)})" for values in ended)
+    return f"{said[:1].upper()}{said[1:]}."
+
+
+def _last(count: int) -> str:
+    return "its last value" if count == 1 else f"its last {count} values"
+
+
+SENTENCES: dict[str, Callable[..., str]] = {
+    "stability.grad_norm": gradient_norm,
+    "stability.entropy": entropy,
+    "stability.clip": clip,
+    "signal.sampler_mismatch": mismatch,
+    "signal.nan": not_numbers,
+}

@@ -1,0 +1,223 @@
+"""What is printed about reward, KL, loss and stability: each sentence from its facts, as a person would write it."""
+
+from __future__ import annotations
+
+import pytest
+
+from leadline.facts import Facts, Finding
+from leadline.facts.cause import Cause, PromptChange
+from leadline.facts.kl import Drift, KlDestructive, KlDrift, KlReset, KlReward, KlTurnover
+from leadline.facts.loss import LossJump, LossNumbers, LossReversed, PolicyLoss
+from leadline.facts.onset import Contradiction, Move, OnsetOrder, Tier, UnexplainedBreak, UnreadKeys
+from leadline.facts.reward import (
+    ComponentTrade,
+    PromptsChanged,
+    RewardBreak,
+    RewardFall,
+    RewardPeak,
+    RewardReading,
+    TrainEvalGap,
+    Trajectory,
+)
+from leadline.facts.stability import BadValues, ClipGrew, EntropyMoved, GradientNorm, NotNumbers, SamplerMismatch
+from leadline.words import kl, loss, onset, reward, sentence, stability
+from leadline.words.kl import MEANING
+
+OUTSIDE = Cause("outside", shifted=("reward/std",), still=("kl/ref", "entropy", "grad_norm"))
+
+SAID: list[tuple[str, Facts, str]] = [
+    (
+        "reward.break",
+        RewardBreak(150, 150, 151, -0.4, OUTSIDE, unlogged=False),
+        "Reward fell suddenly at step 150, by 0.4. KL, entropy and gradient norm did not move, so the prompts or the "
+        "reward function probably changed, not the policy. The spread of rewards shifted at the same step.",
+    ),
+    (
+        "reward.break",
+        RewardBreak(150, 100, 181, 0.4, Cause("unlogged"), unlogged=True),
+        "Reward rose by 0.4 in a gap of the log, between steps 100 and 181. Nobody saw what happened there.",
+    ),
+    (
+        "reward.peaked",
+        RewardFall(0.9, 120, 0.2, 0.4, peaked=True, sudden_step=140),
+        "Reward peaked at 0.9 around step 120 and has fallen to 0.2 (most of it at once, at step 140), below the 0.4 "
+        "it started from.",
+    ),
+    (
+        "reward.declining",
+        RewardFall(0.9, 1, 0.2, 0.9, peaked=False, sudden_step=None),
+        "Reward has fallen from 0.9 to 0.2.",
+    ),
+    (
+        "reward.prompts_changed",
+        PromptsChanged(PromptChange(140, 150)),
+        "The prompts changed between steps 140 and 150. Rewards before and after are for different tasks, so a lower "
+        "reward there does not mean a worse policy.",
+    ),
+    (
+        "signal.train_eval_gap",
+        TrainEvalGap("eval/math/score", 0.6, 200, 0.4, 0.7, 0.9, others=2),
+        "Held-out reward (eval/math/score) has fallen from 0.6 around step 200 to 0.4 while training reward went from "
+        "0.7 to 0.9: the gains no longer generalise. So did 2 other held-out sets.",
+    ),
+    (
+        "reward.component",
+        ComponentTrade("format", 0.4, 0.9, "accuracy", 0.6, 0.3, 120, 0.3, 0.1),
+        "Since step 120 reward component format rose from 0.4 to 0.9 while accuracy fell from 0.6 to 0.3: one is "
+        "gained at the expense of the other. format also varies more between samples (0.3 against 0.1), so it drives "
+        "the gradient.",
+    ),
+    (
+        "kl.reset",
+        KlReset((120, 240), announced=True),
+        "The reference model is reset at steps 120 and 240, so KL starts again there. A saw-tooth is normal here.",
+    ),
+    (
+        "kl.reset",
+        KlReset((120,), announced=False, before=0.05, after=0.002),
+        "KL dropped at once at step 120, from 0.05 to 0.002, and the reward did not move: that is what a reset of the "
+        "reference model looks like. KL before and after is measured from different models.",
+    ),
+    (
+        "kl.drift_without_benefit",
+        KlDrift(1, 0.02, 1.2, 0.1, ever_gained=False),
+        "Since step 1 KL rose from 0.02 to 1.2, 11.8 times its noise per step, and the reward has not gained beyond "
+        "its noise: drift without benefit.",
+    ),
+    (
+        "kl.destructive",
+        KlDestructive(165, 0.03, 1.8, 0.96, 0.005),
+        "Since step 165 KL rose from 0.03 to 1.8 while reward fell from 0.96 to 0.005: the updates are destructive.",
+    ),
+    (
+        "kl.over_optimisation",
+        KlTurnover(200, 4.0, 9.0),
+        "Reward plotted against the square root of KL turns over at KL 4, around step 200. Going further (KL is 9 now) "
+        "has cost reward.",
+    ),
+    (
+        "policy_loss.jump",
+        LossJump(150, Cause("none"), factor=0.382),
+        "The policy loss drops to 38 % of its spread from step 150 on. No cause was found: nothing else in the log "
+        "shifts at that step.",
+    ),
+    (
+        "policy_loss.jump",
+        LossJump(150, Cause("settings", shifted=("grad_norm",)), before=0.1, after=0.4),
+        "The policy loss jumped from 0.1 to 0.4 at step 150. Likely cause: the learning rate changed there. Gradient "
+        "norm shifted at the same step.",
+    ),
+    (
+        "policy_loss.reversed",
+        LossReversed(150, 0.2, -0.1),
+        "The policy loss turned negative around step 150: from 0.2 to -0.1. Its sign alone is no fault; see what "
+        "reward and clipping do since.",
+    ),
+    (
+        "stability.grad_norm",
+        GradientNorm("jumped", 0.2, 5.0, reward_lost=True, step=150, factor=12.5),
+        "The gradient norm jumped 12.5-fold at step 150, and reward was lost.",
+    ),
+    (
+        "stability.entropy",
+        EntropyMoved(rose=True, start=0.1, now=2.0),
+        "Entropy rose from 0.1 to 2 while reward was lost: the policy has become incoherent.",
+    ),
+    (
+        "stability.clip",
+        ClipGrew(0.01, 0.2),
+        "The clip fraction grew from 0.01 to 0.2 while reward was lost: the updates are too large.",
+    ),
+    (
+        "signal.sampler_mismatch",
+        SamplerMismatch("mismatch/kl", 0.001, 0.02, 2),
+        "Trainer and sampler drift apart: mismatch/kl went from 0.001 to 0.02. 2 series show it.",
+    ),
+    (
+        "signal.nan",
+        NotNumbers(100, (BadValues("grad_norm", 50, 300, 251, 50), BadValues("entropy", 1, 300, 100, 0))),
+        "NaN or infinite since step 100: gradient norm (50 of 300 values), entropy (1 of 300 values). Gradient norm is "
+        "no number any more (its last 50 values).",
+    ),
+    (
+        "onset",
+        OnsetOrder("kl.reset", 150, False, (Tier(("grad_norm",), 120, 124), Tier(("kl/ref", "entropy"), 130, 130))),
+        "Order of changes around step 150: gradient norm (steps 120 to 124), then KL and entropy (step 130).",
+    ),
+    (
+        "unexplained.contradiction",
+        Contradiction(150, ("kl/ref", "entropy")),
+        "Reward fell from step 150 on although KL and entropy did not move. That fits no usual pattern; look outside "
+        "the policy: at the prompts, the scorer, the reward function.",
+    ),
+    (
+        "unexplained.break",
+        UnexplainedBreak(82, (Move("kl/ref", rose=True), Move("entropy", rose=False))),
+        "KL rose and entropy fell suddenly at step 82. No event is known there: the learning rate did not change, the "
+        "run did not resume, the reference was not reset.",
+    ),
+    (
+        "unexplained.unread_key",
+        UnreadKeys("reward.peaked", 150, ("my/odd", "my/other"), more=3),
+        "`my/odd`, `my/other` and 3 more shifted near step 150 as well. Leadline does not know what they mean; you "
+        "may.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "facts", "said"), SAID, ids=[name for name, _, _ in SAID])
+def test_a_finding_is_said_from_its_facts(name: str, facts: Facts, said: str) -> None:
+    assert sentence(Finding(name, 0.9, "note", facts=facts)) == said
+
+
+def test_every_sentence_has_an_example() -> None:
+    written = {name for topic in (reward, kl, loss, stability, onset) for name in topic.SENTENCES}
+    assert written == {name for name, _, _ in SAID}
+
+
+@pytest.mark.parametrize(
+    ("shape", "said"),
+    [
+        ("rising", "still rising: from 0.2 to 0.7; noise ±0.02 per step"),
+        ("flat", "it rose from 0.2 to 0.7 and has plateaued; noise ±0.02 per step"),
+        ("noise", "no trend, only noise around 0.7; noise ±0.02 per step"),
+        ("peaked", "it rose from 0.2 to 0.9 around step 80 (70 to 90) and is at 0.7 now; noise ±0.02 per step"),
+        ("undecided", "perhaps rising (0.60) or flat (0.30); it is at 0.7 now; noise ±0.02 per step"),
+    ],
+)
+def test_the_reward_is_told_by_its_shape(shape: str, said: str) -> None:
+    numbers = Trajectory("read", 200, 6, start=0.2, now=0.7, peak=0.9, noise=0.02)
+    peak = RewardPeak(80, (70, 90), 0.9)
+    probabilities = {"rising": 0.6, "flat": 0.3, "noise": 0.1}
+    assert reward.trajectory(RewardReading(shape, probabilities, peak, trajectory=numbers)) == said
+
+
+def test_a_reward_that_cannot_be_read_says_why() -> None:
+    def said(numbers: Trajectory) -> str:
+        return reward.trajectory(RewardReading("undecided", {}, None, trajectory=numbers))
+
+    assert said(Trajectory("missing")) == "no training reward was found in the log"
+    assert said(Trajectory("not_numbers", points=30)) == "none of its 30 values is a finite number"
+    few = Trajectory("too_few", 1, 6, start=0.0, now=0.0, noise=0.0)
+    assert said(few) == "1 point so far; at least 6 are needed to say anything"
+    stuck = Trajectory("constant", 30, 6, start=0.5, now=0.5, noise=0.0, last_number_step=30)
+    assert said(stuck) == "up to step 30, its last number: 0.5 at all 30 points; it never moved"
+
+
+def test_each_regime_names_kl_and_reward() -> None:
+    assert all("KL" in said and "reward" in said for said in MEANING.values())
+    assert kl.regime(KlReward("stable/flat", state="read", below_best=True)).endswith("plateaued below its best")
+
+
+def test_without_kl_the_reader_is_told_what_else_may_show_drift() -> None:
+    seen = (Drift("entropy", "fell", 0.9, 0.1), Drift("len/response_mean", "still", 80, 81))
+    assert kl.regime(KlReward("no_kl", state="not_logged", drift=seen)) == (
+        "KL to the reference was not logged. What else may show drift: entropy fell from 0.9 to 0.1; response length "
+        "shows no clear trend around 81."
+    )
+
+
+def test_a_loss_that_is_the_kl_penalty_says_so() -> None:
+    numbers = LossNumbers(kl_factor=0.04, kl_coefficient=0.04)
+    said = loss.pattern(PolicyLoss(pattern="by_construction", because="kl_penalty", numbers=numbers))
+    assert said.startswith("It is 0.04 times KL, the KL coefficient 0.04: the policy term is 0 by construction")
