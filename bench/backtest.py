@@ -15,10 +15,13 @@ import argparse
 import importlib.util
 import json
 import sys
+import tarfile
+import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +32,7 @@ import backtest_tables as tables
 import numpy as np
 
 from leadline.curve import Curve
-from leadline.judgement import PRICE, judge
-from leadline.judgement.decide import case_of
-from leadline.judgement.ending import at_rest, before, settled
+from leadline.judgement import horizon_of, judge
 from leadline.judgement.evidence import WEIGHTS
 from leadline.pipeline import read_run
 from leadline.reading import Finding, View
@@ -40,6 +41,7 @@ from leadline.sources import open_run
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
+SETS = ("zoo_dev", "zoo2_dev", "runs_dev")
 BASELINES = ("last", "raw_max", "patience")
 PEERS = {  # policy: whether it can be asked here
     "rldoctor": lambda: importlib.util.find_spec("rl_doctor") is not None,
@@ -118,7 +120,7 @@ class Kept(View):
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "bench" / "out" / "backtest")
-    parser.add_argument("--sets", nargs="*", default=["zoo_dev", "runs_dev"])
+    parser.add_argument("--sets", nargs="*", default=list(SETS))
     parser.add_argument("--only", nargs="*", default=[], help="families whose runs are read; all without it")
     parser.add_argument("--looks", type=int, default=10)
     parser.add_argument("--processes", type=int, default=2)
@@ -145,14 +147,48 @@ def main(argv: Sequence[str] | None = None) -> int:
     return 0
 
 
+@cache
 def _score_modules() -> tuple[Any, Any]:
     os.environ.setdefault("ZOO_DEV", str(SHARED / "zoo"))
     os.environ.setdefault("RUNS_DEV", str(SHARED / "runs"))
+    if "ZOO2_DEV" not in os.environ:
+        os.environ["ZOO2_DEV"] = str(unpacked("zoo2"))
     sys.path.insert(0, str(SHARED / "score"))
     import runs
     import score
 
     return runs, score
+
+
+def unpacked(name: str) -> Path:
+    """The folder of a packed set, unpacked once a machine."""
+    folder = Path(tempfile.gettempdir()) / "leadline-bench"
+    if not (folder / name).is_dir():
+        folder.mkdir(exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder) as place, tarfile.open(SHARED / f"{name}.tar.gz") as archive:
+            archive.extractall(place, filter="data")
+            (Path(place) / name).rename(folder / name)
+    return folder / name
+
+
+def all_jobs(sets: Sequence[str], looks: int) -> list[tuple[Any, Job]]:
+    """Every run that can be scored, with the looks at it."""
+    runs, _ = _score_modules()
+    cases = list(_cases(runs, sets, []))
+    return list(zip(cases, _jobs(cases, looks), strict=True))
+
+
+def truth_of(name: str) -> Any:
+    runs, score = _score_modules()
+    return score.Truth(runs.load_run(name, runs.roots()))
+
+
+def sound(run: Any, not_to_be_believed: Collection[str]) -> bool:
+    """Whether what the policy is worth follows the score it was trained on."""
+    if run.kind == "public":
+        return True
+    told = json.loads((Path(run.folder) / "truth.json").read_text()).get("sound")
+    return run.family not in not_to_be_believed if told is None else bool(told)
 
 
 def _cases(runs: Any, sets: Sequence[str], only: Sequence[str]) -> Iterator[Any]:
@@ -196,7 +232,7 @@ def _replay(job: Job) -> list[dict[str, object]]:
         said = read_run(seen, budget=clock.planned)
         seconds = time.process_time() - began
         best = said.judgement.best_checkpoint
-        view = View(seen)
+        view = View(seen, horizon_step=horizon_of(seen, clock.planned))
         lines.append(
             {
                 "run": job.run,
@@ -205,7 +241,6 @@ def _replay(job: Job) -> list[dict[str, object]]:
                 "verdict": said.judgement.verdict,
                 "best_step": None if best is None else clock.theirs_at(best.step),
                 "p_continue_pays": said.judgement.p_continue_pays,
-                "grounds": _grounds(view, said.findings, clock.planned),
                 "findings": [
                     (one.id, one.p, one.severity, "", one.since_step) for one in said.findings if one.id in WEIGHTS
                 ],
@@ -215,22 +250,6 @@ def _replay(job: Job) -> list[dict[str, object]]:
             }
         )
     return lines
-
-
-def _grounds(view: View, findings: Sequence[Finding], planned: int) -> dict[str, object] | None:
-    """What is needed to judge again with other constants (`left_out`)."""
-    case = case_of(view, findings, planned=planned)
-    if case is None or not case.curve.decidable:
-        return None
-    earlier = before(view, case, PRICE) if at_rest(case) else None
-    return {
-        "over": case.plan.over,
-        "rises": case.forecast.rises,
-        "elapsed": case.forecast.elapsed,
-        "against": case.evidence.p_no_gain,
-        "settled": settled(case),
-        "before": None if earlier is None else [earlier.rises, earlier.elapsed],
-    }
 
 
 def _judging(view: View, findings: Sequence[Finding], planned: int) -> float:

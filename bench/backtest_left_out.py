@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from leadline.judgement.ending import BAR
 from numpy.typing import NDArray
 
-from leadline.judgement.ending import BAR
 from leadline.questions.forecast import still_to_come
 
 Floats = NDArray[np.float64]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .contract import Reading, RunSummary, Settings, Signal
 from .embeddings import load_embedder
-from .judgement import judge
+from .judgement import horizon_of, judge
 from .reading import (
     View,
     by_weight,
@@ -75,15 +75,18 @@ def read_run(
     price: float | None = None,
     embedder: Embedder | None = None,
     charts: Wanted = "all",
+    silent: bool = False,
 ) -> Reading:
-    """The same for a run already opened. `charts`: what to prepare for drawing; a screen needs the main ones."""
-    return read_view(view_of(run, budget=budget), budget=budget, price=price, embedder=embedder, charts=charts)
+    """The same for a run already opened. `charts`: what to prepare for drawing; a screen needs the main ones.
+    `silent`: its log has long been still, so it is taken to be finished."""
+    view = view_of(run, budget=budget, silent=silent)
+    return read_view(view, budget=budget, price=price, embedder=embedder, charts=charts, silent=silent)
 
 
-def view_of(run: Run, *, budget: int | None = None) -> View:
+def view_of(run: Run, *, budget: int | None = None, silent: bool = False) -> View:
     """The run under the eyes of all readers: the last files, those of the samples to look at, are read here."""
     loaded = read_samples(run, steps_to_read(run.rollouts.steps))
-    return View(loaded, horizon_step=_horizon(run, budget))
+    return View(loaded, horizon_step=horizon_of(run, budget or run.config.planned_steps, silent=silent))
 
 
 def read_view(
@@ -93,6 +96,7 @@ def read_view(
     price: float | None = None,
     embedder: Embedder | None = None,
     charts: Wanted = "all",
+    silent: bool = False,
 ) -> Reading:
     """The flow right of the files. Pure: the same run gives the same reading."""
     planned = budget or view.run.config.planned_steps
@@ -110,7 +114,7 @@ def read_view(
     )
     found = (*found, *onset.read(view, found))
     found = (*found, *unexplained.read(view, found))
-    verdict = judge(view, found, planned=planned, price=price)
+    verdict = judge(view, by_weight(found), planned=planned, price=price, silent=silent)
     held_out = [other.name for other in rewards.others if other.name.startswith("eval/")]
     return Reading(
         run=_summary(view.run, planned),
@@ -149,12 +153,6 @@ def _summary(run: Run, planned: int | None) -> RunSummary:
         ),
         at_its_end=planned is not None and planned == run.last_step,
     )
-
-
-def _horizon(run: Run, budget: int | None) -> int | None:
-    """The step up to which to look ahead; None where the plan is over or not known."""
-    planned = budget or run.config.planned_steps
-    return planned if planned is not None and run.last_step is not None and planned > run.last_step else None
 
 
 def _plan_notes(run: Run, planned: int | None) -> tuple[str, ...]:

@@ -82,6 +82,20 @@ class BestCheckpoint:
     partial_only: bool = False  # there are checkpoints, but none that is complete
 
 
+Knob = Literal[
+    "learning_rate", "kl_coefficient", "clip", "group_size", "length_cap", "reward_function", "data", "reference"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """What to look at next: a knob that is suspect, and the finding that makes it so."""
+
+    knob: Knob
+    way: Literal["lower", "raise", "check"]
+    finding: str  # id
+
+
 @dataclass(frozen=True, slots=True)
 class Condition:
     """What one would have to see to say something else."""
@@ -108,6 +122,7 @@ class Judgement:
     best_checkpoint: BestCheckpoint | None = None
     because: tuple[str, ...] = ()  # ids of the findings it rests on
     would_change: tuple[Condition, ...] = ()
+    advice: tuple[Advice, ...] = ()  # at most two
     next_look_step: int | None = None
     judged: str | None = None  # canonical name of the series that was judged
     expected_utility: float | None = None  # mean gain less the price of the rest, in shares of the run's own range

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
-from .decide import PRICE, judge
+from .case import PRICE
+from .decide import judge
+from .plan import horizon_of
 
-__all__ = ["PRICE", "judge"]
+__all__ = ["PRICE", "horizon_of", "judge"]

@@ -1,15 +1,30 @@
-"""All that the judgement rests on."""
+"""All that the judgement rests on, and the one probability that comes of it."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..curve import Curve
-from ..questions.forecast import Forecast
-from ..questions.rest import never_moved
+from ..facts import Finding
+from ..questions.bars import CLEARLY
+from ..questions.ceiling import ceiling_of
+from ..questions.fall import p_fallen
+from ..questions.forecast import Forecast, forecast
+from ..questions.rest import flat_since, never_moved
+from ..reading.reward import HEADLINE
+from ..reading.reward.apart import held_out_names
+from ..reading.view import View
 from ..run import Series
-from .evidence import Evidence
-from .plan import Plan
+from .evidence import Evidence, weigh
+from .plan import Plan, plan_of
+
+PRICE = 0.05  # of the run's own range for a whole planned run: what going on has to earn; --price
+SPAN = 0.2  # of the plan: an answer that is younger may be a mood, a signal that is gone for less may come back
+HELD = 0.4  # share of the answer a span ago in the log odds of the answer now
+DOUBT = -0.3  # log odds: what was expected a span ago and has not come speaks against it
+SUREST = 0.005  # no probability is held to be surer than this
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,8 +36,10 @@ class Case:
     plan: Plan
     forecast: Forecast
     evidence: Evidence
+    ceiling: float | None  # the highest value that can be reached, where the run shows it
     flat_since: float  # step from which on it had nearly all of its gain
     p_fallen: float
+    p_gain_before: float | None  # that a gain was to come, as it stood a span of the plan ago
 
     @property
     def flat_for(self) -> float:
@@ -34,5 +51,74 @@ class Case:
         return never_moved(self.curve)
 
     @property
+    def p_gain(self) -> float:
+        """Probability that a gain worth having is still to come. Who looks twice as often must not stop twice as
+        rashly: a dip that is younger than a span of the plan is only half believed."""
+        now = self.forecast.p_gain
+        if self.p_gain_before is None:
+            return now
+        odds = (1 - HELD) * _log_odds(now) + HELD * _log_odds(self.p_gain_before) + DOUBT
+        return 1 / (1 + math.exp(-odds))
+
+    @property
+    def p_no_signal(self) -> float:
+        """Probability that nothing can be learned any more, growing over a span of the plan."""
+        since = self.evidence.no_signal_since
+        lasted = self.flat_for if since is None else (self.plan.now - since) / self.plan.steps
+        return self.evidence.p_no_signal * min(max(lasted / SPAN, 0.0), 1.0)
+
+    @property
+    def p_no_gain(self) -> float:
+        """That no gain can come of going on, whatever the score does."""
+        return 1 - (1 - self.evidence.p_gamed) * (1 - self.p_no_signal)
+
+    @property
     def p_pays(self) -> float:
-        return 0.0 if self.plan.over else self.forecast.p_gain * (1 - self.evidence.p_no_gain)
+        """The probability by which the verdict is chosen."""
+        return self.p_gain * (1 - self.p_no_gain)
+
+
+def case_of(
+    view: View, findings: Sequence[Finding], *, planned: int | None, price: float = PRICE, silent: bool = False
+) -> Case | None:
+    """All that the judgement rests on; None where there is nothing to judge."""
+    plan, judged = plan_of(view.run, planned, silent=silent), _judged(view)
+    if plan is None or judged is None:
+        return None
+    series, curve = judged
+    ceiling = ceiling_of(view.run, series, _scores(view))
+    ahead = forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price, ceiling=ceiling)
+    fallen = p_fallen(curve)
+    before = None if fallen > CLEARLY else _before(view, series, plan, price, ceiling)  # a new state is no mood
+    return Case(series, curve, plan, ahead, weigh(findings), ceiling, flat_since(curve), fallen, before)
+
+
+def _judged(view: View) -> tuple[Series, Curve] | None:
+    """The held-out score that is logged best, else the training reward."""
+    for name in (*held_out_names(view), HEADLINE):
+        series, curve = view.run.get(name), view.curve(name)
+        if series is not None and curve is not None and (curve.decidable or name == HEADLINE):
+            return series, curve
+    return None
+
+
+def _scores(view: View) -> list[float]:
+    """What single answers earned."""
+    return [sample.score for batch in view.batches for sample in batch.samples]
+
+
+def _before(view: View, series: Series, plan: Plan, price: float, ceiling: float | None) -> float | None:
+    """The answer as it stood a span of the plan ago; None where nothing could be told then."""
+    earlier = plan.earlier(SPAN)
+    seen = series.until(math.floor(earlier.now))
+    if not seen.finite.any():
+        return None
+    curve = view.fit(seen)
+    if not curve.decidable:
+        return None
+    return forecast(curve, end=plan.end, elapsed=earlier.elapsed, price=price, ceiling=ceiling).p_gain
+
+
+def _log_odds(p: float) -> float:
+    p = min(max(p, SUREST), 1 - SUREST)
+    return math.log(p / (1 - p))

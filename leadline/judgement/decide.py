@@ -1,5 +1,5 @@
-"""The judgement: the forecast says what may still come, the evidence whether it would count, and a plateau has to
-hold. The expected utility of the mean forecast is reported and does not decide: alone it stops everything."""
+"""The verdict: by the probability that going on pays, and nothing beside it. The expected utility of the mean forecast
+is reported and does not decide: alone it stops everything."""
 
 from __future__ import annotations
 
@@ -8,69 +8,74 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..curve import Curve
 from ..curve.bins import LEAST
 from ..facts import Finding
-from ..facts.judgement import BestCheckpoint, Condition, Horizon, Judgement, Reason, Risk, Upside, Verdict
-from ..questions.best import Floats, Ranking, rank
-from ..questions.fall import p_fallen
-from ..questions.forecast import forecast
+from ..facts.judgement import Condition, Horizon, Judgement, Reason, Risk, Upside, Verdict
+from ..questions.bars import CLEARLY, EVEN
+from ..questions.best import Floats, Ranking, highest
 from ..questions.level import level_now, start_of
-from ..questions.paths import silence
-from ..questions.rest import flat_since
+from ..questions.silence import silence
 from ..reading.reward import HEADLINE
-from ..reading.reward.apart import held_out_names
 from ..reading.view import View
-from ..run import Checkpoint, Run, Series
-from .case import Case
-from .ending import CLEARLY, EVEN, SPAN, should_stop
-from .evidence import weigh
-from .plan import plan_of
+from ..run import Run
+from .advice import advise
+from .case import PRICE, SPAN, Case, case_of
+from .keep import best_checkpoint, ranked_everywhere
 
-PRICE = 0.05  # of the run's own range for a whole planned run: what going on has to earn; --price
+STOP = 0.12  # probability that going on pays: below it, stop
+GO_ON = 0.3  # probability that going on pays: from here on, continue; between the two it cannot be told yet
 SOONEST = 0.05  # of the plan: sooner than this no answer changes
 LIKE_A_REWARD = re.compile(r"reward|score|return|acc|success|pass|win", re.IGNORECASE)
 CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody
 
 
 def judge(
-    view: View, findings: Sequence[Finding], *, planned: int | None = None, price: float | None = None
+    view: View,
+    findings: Sequence[Finding],
+    *,
+    planned: int | None = None,
+    price: float | None = None,
+    silent: bool = False,
 ) -> Judgement:
     """Whether the run of `view` is worth going on with, given all that was found in it. `planned` is its last step as
-    planned, `price` what a whole planned run has to earn in shares of the run's own range."""
+    planned, `price` what a whole planned run has to earn in shares of the run's own range; `silent` says that its log
+    has long been still."""
     price = PRICE if price is None else price
-    case = case_of(view, findings, planned=planned, price=price)
+    case = case_of(view, findings, planned=planned, price=price, silent=silent)
     if case is None:
         return Judgement(reason=_nothing_to_judge(view.run))
     if not case.curve.decidable:
-        missing = max(LEAST - case.curve.points, 1)
-        reason = Reason("too_few", points=case.curve.points, more_points=missing, key=case.series.key)
+        return _too_early(case)
+    everywhere = ranked_everywhere(case)
+    verdict = _verdict(case, everywhere)
+    last = silence(case.series)
+    if verdict in ("continue", "undecided") and last:  # what it does now is not known, so nothing is forecast from it
+        since = int(case.series.steps[-last])
         return Judgement(
-            reason=reason,
+            reason=Reason("lost_numbers", points=last, since_step=since, key=case.series.key),
             judged=case.series.name,
-            next_look_step=_when_decidable(case, missing),
+            best_checkpoint=best_checkpoint(view.run, case, everywhere),
+            next_look_step=_next_look(case),
             horizon=_horizon(case),
         )
-    return _judgement(view, case, price)
-
-
-def case_of(view: View, findings: Sequence[Finding], *, planned: int | None, price: float = PRICE) -> Case | None:
-    """All that the judgement rests on; None where there is nothing to judge."""
-    plan, judged = plan_of(view.run, planned), _judged(view)
-    if plan is None or judged is None:
-        return None
-    series, curve = judged
-    ahead = forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price)
-    return Case(series, curve, plan, ahead, weigh(findings), flat_since(curve), p_fallen(curve))
-
-
-def _judged(view: View) -> tuple[Series, Curve] | None:
-    """The held-out score that is logged best, else the training reward."""
-    for name in (*held_out_names(view), HEADLINE):
-        series, curve = view.run.get(name), view.curve(name)
-        if series is not None and curve is not None and (curve.decidable or name == HEADLINE):
-            return series, curve
-    return None
+    gain = np.maximum(case.forecast.gain, 0.0) * (1 - case.p_no_gain)
+    next_look = _next_look(case) if verdict in ("continue", "undecided") else None
+    return Judgement(
+        verdict=verdict,
+        reason=_reason(case, verdict),
+        p_continue_pays=round(case.p_pays, 4),
+        upside=_upside(gain, case.forecast.worth),
+        risk=_risk(case),
+        horizon=_horizon(case),
+        ended=case.plan.ended,
+        best_checkpoint=best_checkpoint(view.run, case, everywhere),
+        because=tuple(dict.fromkeys(finding.id for finding in case.evidence.counted)),
+        would_change=_would_change(case, verdict, next_look),
+        advice=advise(findings),
+        next_look_step=next_look,
+        judged=case.series.name,
+        expected_utility=_expected_utility(case, float(gain.mean()), price),
+    )
 
 
 def _nothing_to_judge(run: Run) -> Reason:
@@ -83,104 +88,54 @@ def _nothing_to_judge(run: Run) -> Reason:
     return Reason("no_reward", candidates=tuple(dict.fromkeys(near))[:CANDIDATES])
 
 
-def _judgement(view: View, case: Case, price: float) -> Judgement:
-    ended = case.plan.over or should_stop(view, case, price)
-    everywhere = _ranked(case, _logged_steps(case))
-    best = _best(view, case, everywhere)
-    verdict = _verdict(case, everywhere, ended=ended)
-    next_look = None if ended else _next_look(case)
-    last = silence(case.series)
-    if not ended and last:  # what it does now is not known, so nothing is forecast from it
-        since = int(case.series.steps[-last])
-        return Judgement(
-            reason=Reason("lost_numbers", points=last, since_step=since, key=case.series.key),
-            judged=case.series.name,
-            best_checkpoint=best,
-            next_look_step=next_look,
-            horizon=_horizon(case),
-        )
-    gain = np.maximum(case.forecast.gain, 0.0) * (1 - case.evidence.p_no_gain)
+def _too_early(case: Case) -> Judgement:
+    """Fewer points than anything can be told from."""
+    missing = max(LEAST - case.curve.points, 1)
+    so_far = max(case.plan.now - case.plan.first, 1)
+    ended = case.plan.ended
     return Judgement(
-        verdict=verdict,
-        reason=_reason(case, verdict),
-        p_continue_pays=None if case.plan.over else round(case.p_pays, 4),
-        upside=Upside() if case.plan.over else _upside(gain, case.forecast.worth),
-        risk=Risk() if case.plan.over else _risk(case),
-        horizon=_horizon(case),
-        ended="plan" if case.plan.over else None,
-        best_checkpoint=best,
-        because=tuple(dict.fromkeys(finding.id for finding in case.evidence.counted)),
-        would_change=_would_change(case, verdict, next_look),
-        next_look_step=next_look,
+        verdict="undecided" if ended is None else "finished",
+        reason=Reason("too_few", points=case.curve.points, more_points=missing, key=case.series.key),
         judged=case.series.name,
-        expected_utility=_expected_utility(case, float(gain.mean()), price),
+        ended=ended,
+        next_look_step=None if ended else round(case.plan.now + max(so_far * missing / max(case.curve.points, 1), 1)),
+        horizon=_horizon(case),
     )
 
 
-def _verdict(case: Case, everywhere: Ranking, *, ended: bool) -> Verdict:
-    if not ended:
-        return "continue" if case.p_pays >= EVEN and not case.never_moved else "undecided"
+def _verdict(case: Case, everywhere: Ranking) -> Verdict:
+    if case.plan.ended is not None:
+        return "finished"
+    if case.p_pays >= GO_ON:
+        return "continue"
+    may_be_its_beginning = case.never_moved and case.plan.planned is None
+    if case.p_pays >= STOP or may_be_its_beginning:
+        return "undecided"
     behind = float(everywhere.means[everywhere.best] - everywhere.means[-1])
     enough = 0.0 if case.evidence.p_gamed > EVEN else case.forecast.worth  # the evidence says that it is lost
     return "roll_back" if behind > enough else "stop"
 
 
 def _reason(case: Case, verdict: Verdict) -> Reason:
-    """The strongest reason first: what speaks against the score, what was lost, what cannot be learned, what rests."""
+    """The strongest first: what speaks against the score, what was lost, what cannot be learned, what it did."""
     evidence, curve, series = case.evidence, case.curve, case.series
     now, start = level_now(curve, series), start_of(curve, series)
-    if verdict in ("stop", "roll_back") and evidence.p_gamed > EVEN:
+    over = verdict in ("stop", "roll_back", "finished")
+    if evidence.p_gamed > EVEN:
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.against_the_score))
         return Reason("gamed", p=evidence.p_gamed, since_step=evidence.onset, level=now, findings=ids)
     fallen = max(case.p_fallen, evidence.p_lost)
-    if verdict in ("stop", "roll_back") and fallen > (EVEN if case.plan.over else CLEARLY):
-        return Reason("fallen", p=fallen, high=float(curve.seen.mean(axis=0).max()), level=now)
-    if evidence.p_no_signal > EVEN:
-        return Reason("no_signal", p=evidence.p_no_signal, since_step=evidence.no_signal_since, level=now)
+    if over and fallen > (EVEN if verdict == "finished" else CLEARLY):
+        return Reason("fallen", p=fallen, high=highest(curve, series), level=now)
+    if case.p_no_signal > EVEN:
+        return Reason("no_signal", p=case.p_no_signal, since_step=evidence.no_signal_since, level=now)
+    if case.ceiling is not None and case.forecast.room < EVEN:
+        return Reason("ceiling", high=case.ceiling, level=now)
     if case.never_moved:
         return Reason("no_trend", level=now)
-    if verdict == "continue" or case.p_pays >= EVEN:
+    if case.p_gain >= GO_ON and case.forecast.lately > EVEN:
         return Reason("rising", start=start, level=now)
     return Reason("flat", since_step=round(case.flat_since), level=now)
-
-
-def _best(view: View, case: Case, everywhere: Ranking) -> BestCheckpoint:
-    kept = _on_disk(view.run.checkpoints)
-    if not kept:
-        partial = bool(view.run.checkpoints)
-        return BestCheckpoint(
-            int(everywhere.steps[everywhere.best]),
-            _rounded(everywhere),
-            None,
-            None,
-            everywhere.close,
-            partial_only=partial,
-        )
-    ranking = _ranked(case, [checkpoint.step for checkpoint in kept])
-    chosen = kept[ranking.best]
-    wanted, place = int(everywhere.steps[everywhere.best]), int(np.argmin(np.abs(everywhere.steps - chosen.step)))
-    cost = float(everywhere.means[everywhere.best] - everywhere.means[place])
-    dear = cost > case.forecast.worth
-    return BestCheckpoint(
-        chosen.step,
-        _rounded(ranking),
-        chosen.path,
-        chosen.complete,
-        ranking.close,
-        wanted if dear else None,
-        cost if dear else None,
-    )
-
-
-def _rounded(ranking: Ranking) -> float:
-    return round(float(ranking.wins[ranking.best]), 4)
-
-
-def _on_disk(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
-    """Those that can be loaded, or about which nothing speaks against it; one a step, known to be whole if one is."""
-    whole_last = sorted(checkpoints, key=lambda checkpoint: checkpoint.complete is True)
-    usable = {checkpoint.step: checkpoint for checkpoint in whole_last if checkpoint.complete is not False}
-    return tuple(usable[step] for step in sorted(usable))
 
 
 def _upside(gain: Floats, worth: float) -> Upside:
@@ -194,28 +149,9 @@ def _risk(case: Case) -> Risk:
 
 
 def _horizon(case: Case) -> Horizon:
-    return Horizon(round(case.plan.elapsed, 4), case.plan.end, not case.plan.assumed)
-
-
-def _ranked(case: Case, steps: Sequence[int]) -> Ranking:
-    return rank(
-        case.curve,
-        case.series,
-        steps,
-        plan=case.plan.steps,
-        scale=case.forecast.scale,
-        p_gamed=case.evidence.p_gamed,
-        onset=case.evidence.onset,
+    return Horizon(
+        round(case.plan.elapsed, 4), case.plan.end, case.plan.planned is not None and case.plan.ended is None
     )
-
-
-def _logged_steps(case: Case) -> list[int]:
-    """Logged steps spread over the run: where nothing is on disk, a place one could have kept."""
-    steps = case.series.steps[case.series.finite]
-    seen = case.curve.grid[: case.curve.now + 1]
-    after = np.clip(np.searchsorted(steps, seen), 1, len(steps) - 1)
-    nearer = np.where(seen - steps[after - 1] <= steps[after] - seen, after - 1, after)
-    return [int(step) for step in np.unique(steps[nearer])]
 
 
 def _next_look(case: Case) -> int:
@@ -224,16 +160,13 @@ def _next_look(case: Case) -> int:
     return min(round(case.plan.now + max(wait * case.plan.steps, 1)), case.plan.end)
 
 
-def _when_decidable(case: Case, missing: int) -> int:
-    so_far = max(case.plan.now - case.plan.first, 1)
-    return round(case.plan.now + max(so_far * missing / max(case.curve.points, 1), 1))
-
-
 def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[Condition, ...]:
     """What one would have to see to say something else."""
-    if case.plan.over:
+    if case.plan.ended is not None:
         return ()
-    level = float(case.curve.seen.mean(axis=0).max()) + case.forecast.worth
+    level = highest(case.curve, case.series) + case.forecast.worth
+    if case.ceiling is not None and level > case.ceiling:
+        return ()
     by = case.plan.end if next_look is None else next_look
     evidence = case.evidence
     if verdict in ("stop", "roll_back"):

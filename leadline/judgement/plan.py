@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ..facts.judgement import Ending
 from ..run import Run
+
+EXTENSION = 0.5  # of the run: so much more is judged where it is finished
+ENDS = "time/total"  # written once, by a trainer that is through
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,8 +17,9 @@ class Plan:
 
     first: int
     now: float
-    end: int
-    planned: int | None = None  # as the run or its user says; None: nothing says how long it is to be
+    end: int  # up to which going on is judged
+    planned: int | None = None  # last step as the run or its user says; None: nothing says how long it is to be
+    ended: Ending | None = None  # why the run is taken to be finished
 
     @property
     def steps(self) -> float:
@@ -24,28 +29,35 @@ class Plan:
     def elapsed(self) -> float:
         return min((self.now - self.first) / self.steps, 1.0)
 
-    @property
-    def unknown(self) -> bool:
-        return self.planned is None
-
-    @property
-    def assumed(self) -> bool:
-        """No planned end is known, or it is past: going on for as long again is judged."""
-        return self.planned is None or self.planned < self.now
-
-    @property
-    def over(self) -> bool:
-        return self.now >= self.end
-
     def earlier(self, share: float) -> Plan:
         """The same plan as it stood so much of it ago."""
         return replace(self, now=self.now - share * self.steps)
 
 
-def plan_of(run: Run, planned: int | None) -> Plan | None:
-    """The plan of a run; without one, or past it, it is taken to go on for as long again. None: nothing was logged."""
+def plan_of(run: Run, planned: int | None, *, silent: bool = False) -> Plan | None:
+    """The plan of a run. Where none is known it is judged as if it went on for as long again, where it is finished as
+    if it were extended by half. `silent`: whoever reads it knows that its log has long been still. None: nothing was
+    logged."""
     first, now = run.first_step, run.last_step
     if first is None or now is None:
         return None
-    end = planned if planned is not None and planned >= now else now + max(now - first, 1)
-    return Plan(first, now, end, planned)
+    ended = _ended(run, planned, now, silent=silent)
+    length = max(now - first, 1)
+    if ended is not None:
+        return Plan(first, now, now + max(round(EXTENSION * length), 1), planned, ended)
+    return Plan(first, now, now + length if planned is None else planned, planned)
+
+
+def horizon_of(run: Run, planned: int | None, *, silent: bool = False) -> int | None:
+    """The step up to which curves have to be drawn."""
+    plan = plan_of(run, planned, silent=silent)
+    return None if plan is None else plan.end
+
+
+def _ended(run: Run, planned: int | None, now: int, *, silent: bool) -> Ending | None:
+    if planned is not None and now >= planned:
+        return "plan"
+    summary = run.get(ENDS)
+    if summary is not None and summary.points and int(summary.steps[-1]) >= now:
+        return "trainer"
+    return "silent" if silent else None

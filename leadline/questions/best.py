@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ..curve import Curve
 from ..curve.curve import TIE
 from ..run import Series
+from .level import within
 
 Floats = NDArray[np.float64]
 
@@ -66,6 +67,19 @@ def rank(
     if onset is not None and p_gamed > 0:
         levels = _discounted(levels, places, float(onset), float(curve.grid[curve.now]), p_gamed, scale)
     return Ranking(np.asarray(steps, dtype=np.int64), levels)
+
+
+def logged_steps(curve: Curve, series: Series) -> list[int]:
+    """Logged steps spread over the run as the curve is."""
+    steps, seen = series.steps[series.finite], curve.grid[: curve.now + 1]
+    after = np.clip(np.searchsorted(steps, seen), 1, len(steps) - 1)
+    nearer = np.where(seen - steps[after - 1] <= steps[after] - seen, after - 1, after)
+    return [int(step) for step in np.unique(steps[nearer])]
+
+
+def highest(curve: Curve, logged: Series) -> float:
+    """The level where it stood highest."""
+    return float(within(curve.seen.mean(axis=0).max(), logged))
 
 
 def _levels(curve: Curve, steps: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""What the judged series may still do: each posterior path is followed to the planned end."""
+"""What may it still do: each posterior path is followed to the planned end, and what paths cannot know is added."""
 
 from __future__ import annotations
 
@@ -9,14 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
+from .bars import NOTICEABLE
 
 Floats = NDArray[np.float64]
 
-NOTICEABLE = 0.05  # of the run's own range: a smaller gain is not worth having, however cheap
 BARELY = 1.5  # sd of a bin: a smaller gain could not be told from noise, even afterwards
-COMES = 0.57  # of runs: rise in a way that nothing seen so far announces; fitted (docs/judgement.md)
-EARLY = 4.5  # how much sooner than evenly over the plan such rises come: 1 is evenly; fitted with it
 AHEAD = 30  # places at which the rest of the plan is looked at
+LATELY = 0.2  # of the run so far: what it did in this time it did lately
+MOVED = 0.02  # of the run's own range: less is no movement
+STEEP = 4.0  # sd of a bin: a rise beyond this over the second half is clear, however much larger
+LEAST_LEFT = 0.02  # of the plan: nearer to its end no difference is made
+# Fitted by `python bench/forecast.py` on runs whose score can be believed, each family or repository left out in turn.
+# Log odds that a gain worth having comes on paths that do not foresee it:
+BASE = -0.2
+LEFT = 3.3  # for each e-fold of the plan that is left
+RISE = 1.9  # for a clear rise over the second half of the run so far
+STILL = 1.9  # for a rise that went on lately
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,9 +33,12 @@ class Forecast:
 
     elapsed: float  # share of the plan, 0 to 1
     scale: float  # the run's own range: what gains and losses are measured in
-    gain: Floats  # (paths,) highest level still to come, less the highest so far
+    gain: Floats  # (paths,) highest level still to come, less the highest so far; never beyond the ceiling
     change: Floats  # (paths,) level at the end, less the level now
     worth: float  # the gain that is worth having
+    rise: float  # over the second half of the run so far, in sd of a bin
+    lately: float  # share of paths that rose lately
+    room: float  # share of paths that have room for such a gain below the ceiling
 
     @property
     def rises(self) -> float:
@@ -36,9 +47,9 @@ class Forecast:
 
     @property
     def p_gain(self) -> float:
-        """Probability that a gain worth having is still to come. Paths know what was seen; what they see at rest may
-        still rise, less likely the more of the plan is over."""
-        return self.rises + (1 - self.rises) * still_to_come(self.elapsed, COMES, EARLY)
+        """Probability that a gain worth having is still to come. Paths know what was seen, and shapes that fit it tend
+        to level off; what they do not foresee comes more often early in a plan, and where the score still rose."""
+        return self.rises + (1 - self.rises) * self.room * unforeseen(self.elapsed, self.rise, self.lately)
 
     @property
     def p_worse(self) -> float:
@@ -46,16 +57,29 @@ class Forecast:
         return float((self.change < -self.worth).mean())
 
 
-def forecast(curve: Curve, *, end: float, elapsed: float, price: float) -> Forecast:
+def forecast(curve: Curve, *, end: float, elapsed: float, price: float, ceiling: float | None = None) -> Forecast:
     """What the paths of a curve say of the time from now until `end`."""
     now = float(curve.grid[curve.now])
     steps = np.linspace(now, max(end, now), AHEAD + 1)[1:]
     ahead = curve.last.levels_at(steps) if end > now else curve.seen[:, -1:]
     best = curve.seen.max(axis=1)
     scale = scale_of(curve, ahead)
-    worth = max(scale * max(NOTICEABLE, price * (1 - elapsed)), BARELY * float(np.median(curve.last.noise)))
-    change = ahead[:, -1] - curve.seen[:, -1]
-    return Forecast(elapsed, scale, ahead.max(axis=1) - best, change, worth)
+    noise = float(np.median(curve.last.noise))
+    worth = max(scale * max(NOTICEABLE, price * (1 - elapsed)), BARELY * noise)
+    headroom = np.full(len(best), np.inf) if ceiling is None else np.maximum(ceiling - best, 0.0)
+    middle, late = (curve.seen[:, round(share * curve.now)] for share in (0.5, 1 - LATELY))
+    latest = curve.seen[:, -1]
+    rise = float((latest - middle).mean())
+    return Forecast(
+        elapsed,
+        scale,
+        np.minimum(ahead.max(axis=1) - best, headroom),
+        ahead[:, -1] - latest,
+        worth,
+        rise / noise if noise > 0 else math.copysign(STEEP, rise) if rise else 0.0,
+        float((latest - late > MOVED * scale).mean()) if scale > 0 else 0.0,
+        float((headroom > worth).mean()),
+    )
 
 
 def scale_of(curve: Curve, ahead: Floats) -> float:
@@ -64,8 +88,8 @@ def scale_of(curve: Curve, ahead: Floats) -> float:
     return max(float(np.ptp(mean)), float(np.median(curve.span)))
 
 
-def still_to_come(elapsed: float, comes: float, early: float) -> float:
-    """The chance that a rise which nothing announces is ahead, given that none has come so far. Of `comes` runs that
-    have one, (1 - elapsed) ** early still wait for it: people plan runs so that most is learned soon."""
-    waiting = comes * math.pow(1 - elapsed, early)
-    return waiting / (1 - comes + waiting)
+def unforeseen(elapsed: float, rise: float, lately: float) -> float:
+    """The chance of a gain that the paths do not foresee."""
+    left = math.log(max(1 - elapsed, LEAST_LEFT))
+    steep = min(max(rise, -STEEP), STEEP) / STEEP
+    return 1 / (1 + math.exp(-(BASE + LEFT * left + RISE * steep + STILL * lately)))

@@ -1,0 +1,68 @@
+"""Which checkpoint to keep: among those on disk where there are any, else a logged step one could have kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..facts.judgement import BestCheckpoint
+from ..questions.best import Ranking, logged_steps, rank
+from ..run import Checkpoint, Run
+from .case import Case
+
+
+def ranked_everywhere(case: Case) -> Ranking:
+    """Logged steps spread over the run: where nothing is on disk, a place one could have kept."""
+    return _ranked(case, logged_steps(case.curve, case.series))
+
+
+def best_checkpoint(run: Run, case: Case, everywhere: Ranking) -> BestCheckpoint:
+    kept = _on_disk(run.checkpoints)
+    if not kept:
+        partial = bool(run.checkpoints)
+        return BestCheckpoint(
+            int(everywhere.steps[everywhere.best]),
+            _rounded(everywhere),
+            None,
+            None,
+            everywhere.close,
+            partial_only=partial,
+        )
+    ranking = _ranked(case, [checkpoint.step for checkpoint in kept])
+    chosen = kept[ranking.best]
+    wanted, place = int(everywhere.steps[everywhere.best]), int(np.argmin(np.abs(everywhere.steps - chosen.step)))
+    cost = float(everywhere.means[everywhere.best] - everywhere.means[place])
+    dear = cost > case.forecast.worth
+    return BestCheckpoint(
+        chosen.step,
+        _rounded(ranking),
+        chosen.path,
+        chosen.complete,
+        ranking.close,
+        wanted if dear else None,
+        cost if dear else None,
+    )
+
+
+def _rounded(ranking: Ranking) -> float:
+    return round(float(ranking.wins[ranking.best]), 4)
+
+
+def _on_disk(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
+    """Those that can be loaded, or about which nothing speaks against it; one a step, known to be whole if one is."""
+    whole_last = sorted(checkpoints, key=lambda checkpoint: checkpoint.complete is True)
+    usable = {checkpoint.step: checkpoint for checkpoint in whole_last if checkpoint.complete is not False}
+    return tuple(usable[step] for step in sorted(usable))
+
+
+def _ranked(case: Case, steps: Sequence[int]) -> Ranking:
+    return rank(
+        case.curve,
+        case.series,
+        steps,
+        plan=case.plan.steps,
+        scale=case.forecast.scale,
+        p_gamed=case.evidence.p_gamed,
+        onset=case.evidence.onset,
+    )

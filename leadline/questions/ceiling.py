@@ -1,0 +1,73 @@
+"""How high can it get? Many rewards are bounded, and the log shows it: scores that pile up at one highest value, the
+spread of right-or-wrong rewards, a mean that touches the same top again and again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..run import Run, Series
+
+Floats = NDArray[np.float64]
+
+PILED = 3  # equal highest values: two may coincide, a third is a wall
+SHARE = 0.02  # of the values that are equal and highest: less is a rare prize, not a bound
+BINARY = 0.05  # of the largest spread right-or-wrong rewards can have: how far the logged spread may be from theirs
+FEWEST = 6  # points to recognise a habit
+
+
+def ceiling_of(run: Run, series: Series, scores: Sequence[float] = ()) -> float | None:
+    """The highest value a mean can reach, where the run shows one; None where nothing bounds it. `scores` are those of
+    single answers."""
+    found = [
+        _wall(np.asarray(scores, dtype=np.float64)),
+        _batch_maximum(run),
+        _right_or_wrong(run),
+        _wall(_numbers(series)),
+    ]
+    known = [top for top in found if top is not None]
+    highest = float(_numbers(series).max(initial=-np.inf))
+    fitting = [top for top in known if top >= highest]  # a bound that was passed is none
+    return max(fitting) if fitting else None
+
+
+def _wall(values: Floats) -> float | None:
+    """The highest value, where several are exactly equal to it."""
+    values = values[np.isfinite(values)]
+    if len(values) < FEWEST:
+        return None
+    top = float(values.max())
+    count = int((values == top).sum())
+    apart = float(values.min()) < top
+    return top if apart and count >= max(PILED, SHARE * len(values)) else None
+
+
+def _batch_maximum(run: Run) -> float | None:
+    """The best answer of a step, where it is nearly always the same."""
+    series = run.get("reward/max")
+    if series is None or series.finite.sum() < FEWEST:
+        return None
+    values = _numbers(series).tolist()
+    top, count = Counter(values).most_common(1)[0]
+    return float(top) if top == max(values) and count > len(values) / 2 else None
+
+
+def _right_or_wrong(run: Run) -> float | None:
+    """1, where the spread of the rewards is that of answers that are right or wrong."""
+    mean, spread = run.get("reward/mean"), run.get("reward/std")
+    if mean is None or spread is None:
+        return None
+    _, ours, theirs = np.intersect1d(mean.steps[mean.finite], spread.steps[spread.finite], return_indices=True)
+    p, sd = _numbers(mean)[ours], _numbers(spread)[theirs]
+    if len(p) < FEWEST or p.min() < 0 or p.max() > 1:
+        return None
+    apart = np.abs(sd - np.sqrt(p * (1 - p)))
+    return 1.0 if float(np.quantile(apart, 0.9)) < BINARY else None
+
+
+def _numbers(series: Series) -> Floats:
+    numbers: Floats = series.values[series.finite]
+    return numbers
