@@ -115,6 +115,6 @@ def _neighbours(run: Run, conflicts: Sequence[Conflict]) -> tuple[Neighbour, ...
     if times is None:
         return ()
     return tuple(
-        Neighbour(found.process, found.effect, found.p, times.step_at(found.first_wall), times.step_at(found.last_wall))
+        Neighbour(found.process, found.did, found.p, times.step_at(found.first_wall), times.step_at(found.last_wall))
         for found in conflicts
     )
