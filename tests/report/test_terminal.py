@@ -30,7 +30,7 @@ from leadline.reading.reward import RewardReading
 from leadline.report import markdown, notebook, terminal
 from leadline.run import Event
 from leadline.words import sentence
-from leadline.words.report import event_says
+from leadline.words.event import sentence as event_says
 from leadline.words.verdict import verdict_lines
 
 LOOKS = [("healthy", 30), ("healthy", 354), ("collapsed", 230), ("collapsed", 524), ("hacked", 300), ("hacked", 679)]
