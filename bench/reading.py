@@ -44,11 +44,9 @@ from tables import Headline, Table, share, summary
 
 from leadline.contract import Reading
 from leadline.pipeline import read_run
-from leadline.report.data import plain
 from leadline.run import Run
 from leadline.sources import open_run
 from leadline.words import sentence
-from leadline.words.verdict import verdict_lines
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 SERIOUS = ("concern", "critical")
@@ -67,7 +65,6 @@ class Said:
     since: int | None
     steps: tuple[int, ...]  # every step it names: since when, and the ends of its evidence
     says: str
-    facts: object = None  # as in the JSON
 
     @property
     def serious(self) -> bool:
@@ -95,7 +92,6 @@ class Look:
     seconds: float
     peers: dict[str, bool] = field(default_factory=dict)
     verdict: str = ""
-    verdict_says: str = ""
 
     def serious(self, *starts: str) -> list[Said]:
         return [one for one in self.found if one.serious and one.id.startswith(starts or ("",))]
@@ -131,8 +127,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--looks", type=int, default=10, help="equal shares at which a run is read")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path, help="also write every look as JSON lines")
-    parser.add_argument("--record", type=Path, help="also write how often each finding and verdict was right, with an "
-                        "example each: docs/findings.json, for docs/findings.py")  # fmt: skip
+    parser.add_argument("--record", type=Path, help="also write how often each finding and verdict was right: "
+                        "docs/findings.json, for docs/findings.py")  # fmt: skip
     given = parser.parse_args(argv)
     jobs = [*_zoo_jobs(given.zoo, given.only, given.looks), *_public_jobs(given.runs, given.only)]
     if not jobs:
@@ -240,7 +236,6 @@ def _scored(reading: Reading, step: int, part: float, took: float, peers: dict[s
             tuple(step for step in (one.since_step, *(at for e in one.evidence for at in (e.first_step, e.last_step)))
                   if step is not None),
             sentence(one),
-            plain(one.facts),
         )
         for one in reading.findings
     )  # fmt: skip
@@ -257,7 +252,6 @@ def _scored(reading: Reading, step: int, part: float, took: float, peers: dict[s
         took,
         peers,
         reading.judgement.verdict,
-        verdict_lines(reading).text,
     )
 
 
@@ -495,7 +489,7 @@ def _public_tables(stories: list[Story]) -> list[Table]:
 
 
 def _record(stories: list[Story], zoo: Path) -> dict[str, object]:
-    """How often each finding and each verdict was said and was right, and one example of each: the surest that was."""
+    """How often each finding and each verdict was said, and how often it was right."""
     findings: dict[str, dict[str, Any]] = {}
     verdicts: dict[str, dict[str, Any]] = {}
     for story in (story for story in stories if not story.error):
@@ -503,24 +497,19 @@ def _record(stories: list[Story], zoo: Path) -> dict[str, object]:
         for look in story.looks:
             wrong = {id(one) for one in _wrong(story, look, truth)}
             for one in look.found:
-                entry = findings.setdefault(one.id, {"said": 0, "scored": 0, "right": 0, "runs": set(), "p": -1.0})
+                entry = findings.setdefault(one.id, {"said": 0, "scored": 0, "right": 0, "runs": set()})
                 entry["said"] += 1
                 entry["runs"].add(story.name)
                 entry["scored"] += one.serious
                 entry["right"] += one.serious and id(one) not in wrong
-                if id(one) not in wrong and one.p > entry["p"]:
-                    entry.update(p=one.p, says=one.says, facts=one.facts, run=story.name, step=look.step)
             right = _verdict_right(look, truth)
             entry = verdicts.setdefault(look.verdict, {"said": 0, "scored": 0, "right": 0, "runs": set()})
             entry["said"] += 1
             entry["runs"].add(story.name)
             entry["scored"] += right is not None
             entry["right"] += right is True
-            if right is not False and "says" not in entry:
-                entry.update(says=look.verdict_says, run=story.name, step=look.step)
     for entry in (*findings.values(), *verdicts.values()):
         entry["runs"] = len(entry["runs"])
-        entry.pop("p", None)
     return {
         "runs": len([story for story in stories if not story.error]),
         "looks": sum(len(story.looks) for story in stories),

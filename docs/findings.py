@@ -15,9 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))  # so that a checkout works without being installed
-sys.path.insert(0, str(HERE))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import findings_guide as guide
 
@@ -27,6 +26,7 @@ from leadline.words import SENTENCES, sentence
 from leadline.words.numbers import counted, percent
 from leadline.words.verdict import CALLED, judgement_lines
 
+HERE = Path(__file__).resolve().parent
 PAGE, RECORD = HERE / "findings.md", HERE / "findings.json"
 TOPICS = {
     "reward": "Reward",
@@ -43,8 +43,8 @@ TOPICS = {
 HEAD = """# Findings and verdicts
 
 Made by `python docs/findings.py`; do not edit. Finding ids are stable: other programs may depend on them. Each finding
-carries a probability that it is true, a severity (`note`, `concern`, `critical`), the step it began at, its facts by name
-(`leadline schema`) and where it can be checked.
+carries a probability that it is true, a severity (`note`, `concern`, `critical`), the step it began at, its facts by
+name (`leadline schema`) and where it can be checked.
 """
 
 
@@ -106,12 +106,13 @@ def _counts(counts: dict[str, Any] | None) -> str:
     where = f"said at {counted(counts['said'], 'look')} of {counted(counts['runs'], 'run')}"
     if not counts["scored"]:
         return f"{where}; not scored."
-    return f"{where}; right at {counts['right']} of the {counts['scored']} scored ({percent(counts['right'] / counts['scored'])})."
+    right, scored = counts["right"], counts["scored"]
+    return f"{where}; right at {right} of the {scored} scored ({percent(right / scored)})."
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true", help="Write nothing; exit with 1 where the page is not current.")
+    parser.add_argument("--check", action="store_true", help="Write nothing; exit with 1 where it is not current.")
     if parser.parse_args().check:
         return int(PAGE.read_text(encoding="utf-8") != page())
     PAGE.write_text(page(), encoding="utf-8")

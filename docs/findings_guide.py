@@ -22,7 +22,7 @@ VERDICTS: dict[str, Entry] = {
         "There is probably nothing more to gain, and the last state is as good as any.",
         "The forecast, how long the score has been flat, and the price of the remaining steps (`--price`).",
         "Stop the run and keep the checkpoint that is named. If you know of a reason why it should still rise (a "
-        "schedule, a curriculum), let it run to the step named under \"what would change this\".",
+        'schedule, a curriculum), let it run to the step named under "what would change this".',
     ),
     "roll_back": Entry(
         "An earlier state is better than the present one, and going on will not repair it.",
@@ -38,7 +38,7 @@ VERDICTS: dict[str, Entry] = {
     "finished": Entry(
         "The run has ended: its plan is done, the trainer said so, or nothing has been logged for a long time.",
         "The planned number of steps, the last line of the log, its time stamps.",
-        "Keep the checkpoint that is named. The chance that going on would pay is given for the case that you extend it.",
+        "Keep the checkpoint that is named. The chance that going on would pay is given in case you extend it.",
     ),
 }
 

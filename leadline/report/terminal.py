@@ -127,7 +127,13 @@ def _head(reading: Reading, room: int, height: int) -> list[Text]:
     tall = max(height // 3, 2)
     style = "bold" if judgement.verdict == "undecided" else f"bold {palette.VERDICTS[judgement.verdict].terminal}"
     said = verdict_lines(reading)
-    lines = Item("verdict", said.text, lead=said.headline, lead_style=style).lines(room, tall)
+    for parts in ((said.headline, *said.details), (said.headline, said.reason, said.best), (said.headline, said.best)):
+        says = " ".join(filter(None, parts))
+        lines = Item("verdict", says, lead=said.headline, lead_style=style).lines(room)
+        if len(lines) <= tall:
+            break
+    else:  # what to keep matters more than what may come
+        lines = Item("verdict", says, lead=said.headline, lead_style=style).lines(room, tall)
     changes = would_change(reading)
     if changes:
         lines += Item("", changes).lines(room, max(height // 12, 1))

@@ -126,6 +126,9 @@ def typed(run: str, fact: str) -> set[str]:
         alerts = new_alerts({}, reading, run="runs/a")[1]
         named = [re.search(r"step (\d+)", alert.best_checkpoint or "") for alert in alerts]
         return {str(best["step"]), str(marks["best"]), *(match[1] for match in named if match)} if best else set()
+    if fact == "level of the reward now" and "set anew" not in str(told["reward"]):
+        band = told["chart_data"]["bands"]["reward/mean"]  # what a chart calls the curve's value at the last step
+        return {number(band["middle"][band["now"]])} if said(run, fact) else set()
     if fact == "step of the peak" and told["reward"]["peak"]:
         return {str(told["reward"]["peak"]["step"]), str(marks["peak"]["step"])}
     return set()
