@@ -32,15 +32,18 @@ import backtest_tables as tables
 import numpy as np
 
 from leadline.curve import Curve
+from leadline.facts import Finding, by_weight
 from leadline.judgement import horizon_of, judge
+from leadline.judgement.case import case_of
 from leadline.judgement.evidence import WEIGHTS
 from leadline.pipeline import read_run
-from leadline.reading import Finding, View
+from leadline.reading import View
 from leadline.run import Run, Series
 from leadline.sources import open_run
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
+SEEN = ("elapsed", "rises", "rise", "lately", "room")  # of a forecast: what its probability is made of
 SETS = ("zoo_dev", "zoo2_dev", "runs_dev")
 BASELINES = ("last", "raw_max", "patience")
 PEERS = {  # policy: whether it can be asked here
@@ -241,6 +244,7 @@ def _replay(job: Job) -> list[dict[str, object]]:
                 "verdict": said.judgement.verdict,
                 "best_step": None if best is None else clock.theirs_at(best.step),
                 "p_continue_pays": said.judgement.p_continue_pays,
+                "grounds": _grounds(view, by_weight(said.findings), clock.planned),
                 "findings": [
                     (one.id, one.p, one.severity, "", one.since_step) for one in said.findings if one.id in WEIGHTS
                 ],
@@ -250,6 +254,15 @@ def _replay(job: Job) -> list[dict[str, object]]:
             }
         )
     return lines
+
+
+def _grounds(view: View, findings: Sequence[Finding], planned: int) -> dict[str, object] | None:
+    """What is needed to judge again with other fitted numbers (bench/forecast.py)."""
+    case = case_of(view, findings, planned=planned)
+    if case is None or not case.curve.decidable:
+        return None
+    seen = (None if one is None else [getattr(one, name) for name in SEEN] for one in (case.forecast, case.before))
+    return {"now_and_before": list(seen), "no_gain": case.p_no_gain, "ended": case.plan.ended}
 
 
 def _judging(view: View, findings: Sequence[Finding], planned: int) -> float:

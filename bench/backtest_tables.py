@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-import backtest_left_out as left_out
 import numpy as np
 from numpy.typing import NDArray
 from tables import Table
@@ -51,11 +50,15 @@ def report(score: Any, truths: dict[str, Any], out: Path) -> Iterator[Table]:
     yield _must_show(rows)
     yield _often(score, truths, rows["leadline"], out)
     yield _reliability("P(continue pays)", truths, ours, out / "reliability.png")
-    yield from _left_out(score, truths, ours, rows["leadline"])
     yield _named(truths, ours)
     yield _accusations(truths, ours)
     yield _cost(truths, answers)
     yield _by_family(score, rows["leadline"])
+
+
+def gain_came(truth: Any, step: float) -> bool:
+    """Whether a clear gain came after a step, as the score counts a false stop."""
+    return bool(truth.late_gain(step) > max(3 * truth.se, 0.05 * truth.S))
 
 
 def _known(given: Given, truths: dict[str, Any]) -> Given:
@@ -158,7 +161,7 @@ def _told(line: Line, truth: Any) -> bool:
 
 def _said_and_came(truths: dict[str, Any], given: Given, kind: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     pairs = [
-        (line["p_continue_pays"], left_out.gain_came(truths[name][1], line["step"]))
+        (line["p_continue_pays"], gain_came(truths[name][1], line["step"]))
         for name, lines in given.items()
         for line in lines
         if truths[name][0].kind == kind and _told(line, truths[name][1])
@@ -199,28 +202,6 @@ def _plot(points: dict[str, list[tuple[float, float]]], file: Path) -> None:
     axes.legend()
     figure.savefig(file, dpi=120, bbox_inches="tight")
     pyplot.close(figure)
-
-
-def _left_out(score: Any, truths: dict[str, Any], given: Given, rows: Sequence[Line]) -> Iterator[Table]:
-    fitted = left_out.refitted(truths, given)
-    again = left_out.judged_again(truths, given, fitted)
-    scored = _scored(score, truths, again)
-    cells = []
-    for kind in KINDS:
-        if _of(rows, kind):
-            cells.append([kind, "as they are", "", "", *_figures(score, _of(rows, kind))])
-            inside = [one for name, one in fitted.items() if name.startswith(f"{kind}: ")]
-            comes, early = ([getattr(one, key) for one in inside] for key in ("comes", "early"))
-            spread = [f"{min(comes):.2f} to {max(comes):.2f}", f"{min(early):.2f} to {max(early):.2f}"]
-            cells.append([kind, "each family left out", *spread, *_figures(score, _of(scored, kind))])
-    for name in ("all", "zoo alone", "public alone"):
-        if name in fitted:
-            one = fitted[name]
-            cells.append(["", f"fitted on {name}", f"{one.comes:.2f}", f"{one.early:.2f}", *[""] * len(NAMES)])
-    columns = ("runs", "constants", "COMES", "EARLY", *NAMES)
-    target = "as without leaving out"
-    yield Table("COMES and EARLY fitted without the family or repository that is judged", target, columns, cells)
-    yield _reliability("P(continue pays), each family left out", truths, again)
 
 
 def _named(truths: dict[str, Any], given: Given) -> Table:

@@ -27,11 +27,11 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checko
 
 import backtest
 import numpy as np
-from backtest_left_out import gain_came
+from backtest_tables import gain_came
 from numpy.typing import NDArray
 from tables import Table
 
-from leadline.judgement.case import DOUBT, HELD, SPAN, case_of
+from leadline.judgement.case import SPAN, case_of, held
 from leadline.judgement.decide import STOP
 from leadline.questions import forecast as product
 from leadline.reading import View
@@ -149,15 +149,10 @@ def said(cuts: Sequence[Cut], p: Floats) -> Floats:
     """What the product says: the answer now with the one a span ago, as `leadline.judgement.case` mixes them."""
     now = {(cut.run, round(cut.elapsed * LOOKS)): value for cut, value in zip(cuts, p, strict=True)}
 
-    def odds(value: float) -> float:
-        value = min(max(value, EPSILON), 1 - EPSILON)
-        return math.log(value / (1 - value))
-
     mixed = []
     for cut, value in zip(cuts, p, strict=True):
         before = now.get((cut.run, round((cut.elapsed - SPAN) * LOOKS)))
-        log_odds = odds(value) if before is None else (1 - HELD) * odds(value) + HELD * odds(before) + DOUBT
-        mixed.append(1 / (1 + math.exp(-log_odds)))
+        mixed.append(value if before is None else held(float(value), float(before)))
     return np.array(mixed)
 
 

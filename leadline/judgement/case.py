@@ -39,7 +39,7 @@ class Case:
     ceiling: float | None  # the highest value that can be reached, where the run shows it
     flat_since: float  # step from which on it had nearly all of its gain
     p_fallen: float
-    p_gain_before: float | None  # that a gain was to come, as it stood a span of the plan ago
+    before: Forecast | None  # as it stood a span of the plan ago; None where that says nothing
 
     @property
     def flat_for(self) -> float:
@@ -55,17 +55,14 @@ class Case:
         """Probability that a gain worth having is still to come. Who looks twice as often must not stop twice as
         rashly: a dip that is younger than a span of the plan is only half believed."""
         now = self.forecast.p_gain
-        if self.p_gain_before is None:
-            return now
-        odds = (1 - HELD) * _log_odds(now) + HELD * _log_odds(self.p_gain_before) + DOUBT
-        return 1 / (1 + math.exp(-odds))
+        return now if self.before is None else held(now, self.before.p_gain)
 
     @property
     def p_no_signal(self) -> float:
         """Probability that nothing can be learned any more, growing over a span of the plan."""
         since = self.evidence.no_signal_since
         lasted = self.flat_for if since is None else (self.plan.now - since) / self.plan.steps
-        return self.evidence.p_no_signal * min(max(lasted / SPAN, 0.0), 1.0)
+        return self.evidence.p_no_signal * min(max(lasted / SPAN, 0.0), 1.0) ** 2
 
     @property
     def p_no_gain(self) -> float:
@@ -76,6 +73,12 @@ class Case:
     def p_pays(self) -> float:
         """The probability by which the verdict is chosen."""
         return self.p_gain * (1 - self.p_no_gain)
+
+
+def held(now: float, before: float) -> float:
+    """The answer now together with the answer a span of the plan ago."""
+    odds = (1 - HELD) * _log_odds(now) + HELD * _log_odds(before) + DOUBT
+    return 1 / (1 + math.exp(-odds))
 
 
 def case_of(
@@ -107,8 +110,8 @@ def _scores(view: View) -> list[float]:
     return [sample.score for batch in view.batches for sample in batch.samples]
 
 
-def _before(view: View, series: Series, plan: Plan, price: float, ceiling: float | None) -> float | None:
-    """The answer as it stood a span of the plan ago; None where nothing could be told then."""
+def _before(view: View, series: Series, plan: Plan, price: float, ceiling: float | None) -> Forecast | None:
+    """The forecast as it stood a span of the plan ago; None where nothing could be told then."""
     earlier = plan.earlier(SPAN)
     seen = series.until(math.floor(earlier.now))
     if not seen.finite.any():
@@ -116,7 +119,7 @@ def _before(view: View, series: Series, plan: Plan, price: float, ceiling: float
     curve = view.fit(seen)
     if not curve.decidable:
         return None
-    return forecast(curve, end=plan.end, elapsed=earlier.elapsed, price=price, ceiling=ceiling).p_gain
+    return forecast(curve, end=plan.end, elapsed=earlier.elapsed, price=price, ceiling=ceiling)
 
 
 def _log_odds(p: float) -> float:

@@ -9,18 +9,32 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
+from .bars import NOTICEABLE
 
 Flags = NDArray[np.bool_]
 
 AT_REST = 0.15  # of the path's own best pace: slower is flat
 FELL = 0.12  # of the path's own range, since its highest point: less is not a decline
 ROSE = 0.15  # of the path's own range, up to its highest point: less is not a peak
+LATE = 1 / 3  # of the run so far: a rise that is slow beside its beginning shows over so long
 CHANGE_OF_PACE = 0.1  # of the pace itself: less is neither speeding up nor slowing down
 
 
 def rising(curve: Curve) -> Flags:
+    """Paths that move up: at a clear share of their own best pace, or slowly and still noticeably over the last third
+    of the run. A slow rise after a fast one is the most common shape of real runs, and no plateau."""
+    up: Flags = ~curve.trendless & (moving_up(curve) | _creeping(curve)) & ~peaked(curve)
+    return up
+
+
+def moving_up(curve: Curve) -> Flags:
     """Paths that move up at a clear share of their own best pace."""
     return ~curve.trendless & (curve.speed > AT_REST)
+
+
+def _creeping(curve: Curve) -> Flags:
+    change = curve.seen[:, -1] - curve.seen[:, round((1 - LATE) * curve.now)]
+    return np.asarray(change > np.maximum(NOTICEABLE * curve.span, 0.5 * curve.last.noise))
 
 
 def accelerating(curve: Curve) -> Flags:
@@ -35,13 +49,13 @@ def peaked(curve: Curve) -> Flags:
     """Paths that rose to a highest point inside the run, lost a clear share since, and are not on their way up."""
     fell, rose = curve.fall > FELL * curve.span, curve.climb > ROSE * curve.span
     inside = curve.summit < curve.now
-    came_down: Flags = ~curve.trendless & ~rising(curve) & fell & rose & inside
+    came_down: Flags = ~curve.trendless & ~moving_up(curve) & fell & rose & inside
     return came_down
 
 
 def declining(curve: Curve) -> Flags:
     """Paths that move down now without having risen before."""
-    return ~curve.trendless & (curve.speed < -AT_REST) & ~peaked(curve)
+    return ~curve.trendless & (curve.speed < -AT_REST) & ~peaked(curve) & ~rising(curve)
 
 
 def flat(curve: Curve) -> Flags:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..curve import Curve
 from ..curve.bins import BINS
 from ..run import Series
-from .classes import FELL, rising
+from .classes import FELL, moving_up
 from .level import level_at, level_now, start_of, within
 from .peak import Peak, peak_of
 
@@ -48,7 +48,7 @@ def has_fallen(curve: Curve) -> Flags:
     """Paths that stand clearly below their highest point and are not on their way up: beyond the noise, and by a clear
     share of their range. Unlike `declining` it does not forget a fall that came to rest."""
     clear = curve.fall > np.maximum(FELL * curve.span, curve.last.noise)
-    return np.asarray(~curve.trendless & ~rising(curve) & clear)
+    return np.asarray(~curve.trendless & ~moving_up(curve) & clear)
 
 
 def p_fallen(curve: Curve | None) -> float:

@@ -12,7 +12,7 @@ from ..curve import Curve, Segment
 from ..curve.curve import PACE
 from ..curve.shapes import STEPS_PER_RUN
 from ..facts.kl import Regime
-from .classes import AT_REST
+from .classes import AT_REST, rising
 
 Floats = NDArray[np.float64]
 
@@ -23,7 +23,7 @@ REWARD_WORDS = ("declining", "flat", "rising")
 
 def regime_now(kl: Curve, reward: Curve) -> tuple[str, float]:
     """The likeliest regime now, and its probability. The curves were drawn apart: joint is product."""
-    return _likeliest(_shares(_directions(kl.speed)), _shares(_directions(reward.speed)))
+    return _likeliest(_shares(_direction_now(kl)), _shares(_direction_now(reward)))
 
 
 def regimes(kl: Curve, reward: Curve) -> tuple[Regime, ...]:
@@ -53,6 +53,13 @@ def _likeliest(kl: Floats, reward: Floats) -> tuple[str, float]:
 
 def _word(regime: int) -> str:
     return f"{KL_WORDS[regime // 3]}/{REWARD_WORDS[regime % 3]}"
+
+
+def _direction_now(curve: Curve) -> NDArray[np.int64]:
+    """0 down, 1 at rest, 2 up: as the word for the curve has it."""
+    down = curve.speed < -AT_REST
+    way: NDArray[np.int64] = np.where(rising(curve), 2, np.where(down, 0, 1))
+    return way
 
 
 def _directions(speed: Floats) -> NDArray[np.int64]:

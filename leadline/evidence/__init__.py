@@ -1,0 +1,215 @@
+"""Evidence of gamed rewards: witnesses that hold for any task, as typed facts without a sentence.
+
+`gather(run, batches, fit)` looks at the samples of a run by step (`reading.sampler.Batch`), at its logged numbers, and
+returns one `GamedEvidence`. Everything is a relation within the run, against its own first samples and their scatter;
+no task is known, no level of any metric decides. The same input gives the same evidence, bit for bit.
+
+    evidence = gather(view.run, view.batches, view.fit)
+    evidence.p               probability that the reward is being gamed
+    evidence.outcome         "gamed", "changed" (the answers changed in kind and the rise is that change: a person must
+                             look), "decayed" (as gamed, but the reward fell with it), "none", or "blind"
+    evidence.begun           when it began, as an interval: a tenth of the way was behind it; None where p is small
+    evidence.worth(steps)    what a checkpoint is worth beside an honest one of the same reward, 0 to 1
+
+What lies behind it: `relation` (how answers relate to prompt, to themselves and to each other), `kinds` (the old and
+the new way of answering, what each earns, an example of either), `levels`, `noise`, `repeats` (of the scores and the
+prompts), `prompts` (whether they changed: then only what followed is compared), `numbers` (truncation, uniform length,
+outages, knobs, filtered rewards, components), `blind` (what could not be seen, and why).
+
+How the witnesses are weighed: they speak of the same decay, so their moves, each a share between 0 and 1, are one
+distance; one logistic curve with two numbers turns it into a probability. Truncation and uniform length come in with
+the weight at which they alone would leave it open. See `relation.py`; measured in `bench/gamed.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..curve import Curve
+from ..run import Run, Series
+from .asked import ChangedPrompts, changed_prompts
+from .kinds import Kinds, kinds
+from .numbers import CUT, ENDED, LENGTH, REWARD, Filtered, Knob, Numbers, Outage, Trade, level, numbers
+from .relation import BEGUN, EVEN, Begun, Move, Relation, probability, relation
+from .scores import LabelNoise, Levels, Repeats, ScoreLevel, label_noise, levels, repeats
+from .written import Floats, Step, Written, since, written
+
+__all__ = [
+    "Begun",
+    "ChangedPrompts",
+    "Filtered",
+    "GamedEvidence",
+    "Kinds",
+    "Knob",
+    "LabelNoise",
+    "Levels",
+    "Move",
+    "Numbers",
+    "Outage",
+    "Relation",
+    "Repeats",
+    "ScoreLevel",
+    "Trade",
+    "gather",
+]
+
+Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
+Blind = Literal["no_text", "no_prompts", "no_scores", "held_out_is_the_reward", "one_component", "too_few_batches"]
+
+TOLD = 0.5  # probability: from here on it is likelier than not
+APART = 0.8  # of the answers went over to a new way
+MOSTLY = 0.5  # of the rise in reward is that change
+CUT_EVEN = 0.7  # of the answers cut off: alone, as likely as not that the reward says little about them
+NEARLY = 10  # power: answers of one length are a hint only where next to none differs
+FAINT = 0.1  # probability: below it there is nothing whose beginning could be told
+SAME_REWARD = 0.1  # of the reward's range: a held-out score that keeps so near to the reward is the same function
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GamedEvidence:
+    """All that speaks for or against a gamed reward."""
+
+    p: float
+    outcome: Outcome
+    begun: Begun | None
+    relation: Relation | None
+    kinds: Kinds | None
+    levels: Levels | None
+    noise: LabelNoise | None
+    repeats: Repeats | None
+    prompts: ChangedPrompts | None
+    numbers: Numbers
+    blind: tuple[Blind, ...]
+    batches: int
+    samples: int
+    numbers_steps: Floats
+    numbers_gone: Floats
+
+    def worth(self, steps: Floats) -> Floats:
+        """What a checkpoint is worth beside an honest one of the same reward: 1 before the move began; at the end 1
+        less the probability that the reward is being gamed."""
+        gone = np.interp(steps, self.numbers_steps, self.numbers_gone)
+        if self.relation is not None and self.relation.moves:
+            gone = np.maximum(gone, self.relation.gone(steps)) if gone.any() else self.relation.gone(steps)
+        left: Floats = 1 - self.p * gone
+        return left
+
+
+def gather(run: Run, batches: Sequence[Step], fit: Callable[[Series], Curve]) -> GamedEvidence:
+    """The evidence of a run as it stands: its samples by step, and a way to fit a curve on its clock."""
+    text = written(batches)
+    prompts = None if text is None else changed_prompts(text)
+    alike = text if text is None or prompts is None else since(text, prompts.batch)
+    related = None if alike is None or alike.batches < 2 else relation(alike, fit)
+    logged = numbers(run)
+    beside = _beside(logged)
+    p = probability(related, beside)
+    changed = None if alike is None else kinds(alike)
+    steps, gone = _numbers_way(run, logged) if beside > 0 else (np.zeros(1), np.zeros(1))
+    begun = _begun(related, p, steps, gone)
+    return GamedEvidence(
+        p,
+        _outcome(run, p, changed, text),
+        begun,
+        related,
+        changed,
+        None if text is None else levels(text),
+        None if text is None else label_noise(text),
+        None if text is None else repeats(text),
+        prompts,
+        logged,
+        _blind(run, text),
+        0 if text is None else text.batches,
+        0 if text is None else len(text),
+        steps,
+        gone,
+    )
+
+
+def _beside(logged: Numbers) -> float:
+    """What the numbers add to the distance: each as much as would leave the question open by itself."""
+    return EVEN * float(np.hypot(logged.cut / CUT_EVEN, logged.uniform**NEARLY))
+
+
+def _numbers_way(run: Run, logged: Numbers) -> tuple[Floats, Floats]:
+    """By step, how much of the way of truncation, or of the length, lay behind the run."""
+    name = next((name for name in (CUT, ENDED) if run.get(name) is not None and logged.cut > 0), LENGTH)
+    series = run.get(name)
+    if series is None or not series.finite.any():
+        return np.zeros(1), np.zeros(1)
+    steps, values = series.steps[series.finite].astype(np.float64), _calm(series.values[series.finite])
+    start, now = level(values, late=False), level(values, late=True)
+    if start == now:
+        return np.zeros(1), np.zeros(1)
+    return steps, np.clip((values - start) / (now - start), 0.0, 1.0)
+
+
+def _calm(values: Floats) -> Floats:
+    """The middle of five neighbours: one row decides nothing."""
+    if len(values) < 5:
+        return values
+    edged = np.pad(values, 2, mode="edge")
+    middle: Floats = np.median(np.lib.stride_tricks.sliding_window_view(edged, 5), axis=1)
+    return middle
+
+
+def _begun(related: Relation | None, p: float, steps: Floats, gone: Floats) -> Begun | None:
+    if p < FAINT:
+        return None
+    if related is not None and related.moves and probability(related) >= FAINT:
+        return related.begun
+    below = np.flatnonzero(gone <= BEGUN)
+    step = int(steps[below[-1]]) if len(below) else int(steps[0])
+    return Begun(step, step, step)
+
+
+def _outcome(run: Run, p: float, changed: Kinds | None, text: Written | None) -> Outcome:
+    if p > TOLD:
+        return "decayed" if _fell(run) else "gamed"
+    if changed is not None and changed.apart >= APART and (changed.explains or 0.0) >= MOSTLY:
+        return "changed"
+    return "blind" if text is None else "none"
+
+
+def _fell(run: Run) -> bool:
+    """Whether the reward stands below where it began."""
+    reward = run.get(REWARD)
+    return reward is not None and level(reward.values, late=True) < level(reward.values, late=False)
+
+
+def _blind(run: Run, text: Written | None) -> tuple[Blind, ...]:
+    found: list[Blind] = []
+    if text is None:
+        found.append("no_text")
+    else:
+        if text.batches < 2:
+            found.append("too_few_batches")
+        if not text.asks.any():
+            found.append("no_prompts")
+        if not np.isfinite(text.scores).any():
+            found.append("no_scores")
+    if _held_out_is_the_reward(run):
+        found.append("held_out_is_the_reward")
+    if not any(series.name.startswith("reward/component/") for series in run.series):
+        found.append("one_component")
+    return tuple(found)
+
+
+def _held_out_is_the_reward(run: Run) -> bool:
+    """A held-out score that keeps to the training reward all along: the same function on other prompts. What it cannot
+    see, the reward cannot see either."""
+    reward = run.get(REWARD)
+    if reward is None or reward.finite.sum() < 2:
+        return False
+    steps, values = reward.steps[reward.finite], _calm(reward.values[reward.finite])
+    size = float(np.ptp(values))
+    for series in run.series:
+        if series.name.startswith("eval/") and "reward" in series.name and series.finite.sum() >= 3 and size > 0:
+            beside = np.interp(series.steps[series.finite], steps, values)
+            if float(np.median(np.abs(series.values[series.finite] - beside))) < SAME_REWARD * size:
+                return True
+    return False

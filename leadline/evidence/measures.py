@@ -1,0 +1,189 @@
+"""Measures of one sample that hold for any task: how the answer relates to its prompt, to itself and to the others.
+
+All are shares between 0 and 1 (length apart), so that a change of one says as much as the same change of another.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .written import Flags, Floats, Ids, Tokens, Written
+
+SALT = np.int64(1_000_003)
+APART = 3  # other prompts of the same step that an answer is held against
+SHORTEST = 8  # tokens: in less text nothing can be said twice
+
+
+def copied(written: Written) -> Floats:
+    """How much of an answer stands in its own prompt; NaN without a prompt or an answer."""
+    return _copied_from(written, np.arange(len(written)))
+
+
+def copied_from_others(written: Written) -> Floats:
+    """How much of an answer stands in prompts that other answers of the same step were given to."""
+    return _mean_of([_copied_from(written, _neighbour(written, by)) for by in range(1, APART + 1)])
+
+
+def shared(written: Written) -> Floats:
+    """How many of an answer's tokens its own prompt offers, each counted as often as it stands there."""
+    return _shared_with(written, np.arange(len(written)))
+
+
+def shared_with_others(written: Written) -> Floats:
+    """The same of prompts that other answers of the step were given to: what chance offers."""
+    return _mean_of([_shared_with(written, _neighbour(written, by)) for by in range(1, APART + 1)])
+
+
+def _mean_of(columns: list[Floats]) -> Floats:
+    """By sample, NaN left out; NaN where there is nothing else."""
+    stacked = np.stack(columns)
+    known = np.isfinite(stacked)
+    mean: Floats = np.full(stacked.shape[1], np.nan)
+    np.divide(np.where(known, stacked, 0.0).sum(axis=0), known.sum(axis=0), out=mean, where=known.any(axis=0))
+    return mean
+
+
+def looped(written: Written) -> Floats:
+    """How much is said again within as much text as an answer had at first: 1 less the share of different pairs there.
+    A long answer may come back to its subject; one that loops does so at once."""
+    answers = written.answers
+    window = max(SHORTEST, int(np.median(answers.count[written.batch == 0])))
+    place = np.arange(len(answers.ids)) - (np.cumsum(answers.count) - answers.count)[answers.owner]
+    stretch = answers.owner * (len(answers.ids) + 1) + place // window
+    begins = np.flatnonzero(stretch[1:] == stretch[:-1])
+    pairs = np.stack([stretch[begins], answers.ids[begins] * SALT + answers.ids[begins + 1]])
+    kinds = np.unique(pairs, axis=1)[0] // (len(answers.ids) + 1)
+    different = np.bincount(kinds, minlength=len(written)).astype(np.float64)
+    count = np.bincount(answers.owner[begins], minlength=len(written)).astype(np.float64)
+    share: Floats = np.zeros(len(written))  # an answer of one token repeats nothing
+    np.divide(count - different, count, out=share, where=count > 0)
+    return share
+
+
+def alike(written: Written) -> Floats:
+    """How like an answer is to the answers to other prompts of its step: the mean overlap of what they hold
+    (Jaccard, runs of three characters, or single and paired words)."""
+    return _likeness(written, held(written.answers, 2 if written.words else 3))
+
+
+def _likeness(written: Written, held: tuple[Ids, Ids]) -> Floats:
+    grams, owner = held
+    likeness = np.full(len(written), np.nan)
+    prompts = np.asarray([hash_of(sample.prompt) for sample in written.samples])
+    order = np.searchsorted(written.batch, np.arange(written.batches + 1))
+    at = np.searchsorted(owner, order)
+    for place in range(written.batches):
+        first, last = int(order[place]), int(order[place + 1])
+        if last - first < 2:
+            continue
+        names, columns = np.unique(grams[at[place] : at[place + 1]], return_inverse=True)
+        matrix = np.zeros((last - first, len(names) + 1), dtype=np.float32)
+        matrix[owner[at[place] : at[place + 1]] - first, columns.reshape(-1)] = 1
+        empty = matrix.sum(axis=1) == 0
+        matrix[empty, -1] = 1  # empty answers are alike
+        both = (matrix @ matrix.T).astype(np.float64)
+        sizes = np.diag(both)
+        overlap = both / (sizes[:, None] + sizes[None, :] - both)
+        asked = prompts[first:last]
+        others = asked[:, None] != asked[None, :]
+        if not written.asks[first:last].any():
+            others = ~np.eye(last - first, dtype=bool)
+        count = others.sum(axis=1)
+        total = (overlap * others).sum(axis=1)
+        likeness[first:last] = np.divide(total, count, out=np.full(last - first, np.nan), where=count > 0)
+    return likeness
+
+
+def hash_of(text: str) -> int:
+    """The same on every machine, unlike `hash`."""
+    value = 0
+    for code in text.encode("utf-8", "surrogatepass"):
+        value = (value * 31 + code) & 0xFFFFFFFFFFFF
+    return value
+
+
+def _neighbour(written: Written, by: int) -> Ids:
+    """For each sample another one of its batch."""
+    first = np.searchsorted(written.batch, np.arange(written.batches))
+    size = np.bincount(written.batch, minlength=written.batches)
+    start, count = first[written.batch], size[written.batch]
+    return start + (np.arange(len(written)) - start + by) % count
+
+
+def _copied_from(written: Written, source: Ids) -> Floats:
+    """How much of each answer stands in the prompt of sample `source[i]`: single words, or runs of characters."""
+    answers, prompts = written.answers, written.prompts
+    size = 1 if written.words else 2
+    theirs, whose = _grams(prompts, size)
+    known = np.unique(whose * SALT * SALT + theirs)
+    ours, owner = _grams(answers, size)
+    inside = np.isin(source[owner] * SALT * SALT + ours, known)
+    covered = _covered(answers, inside, size)
+    hits = np.bincount(answers.owner, weights=covered, minlength=len(written))
+    share: Floats = np.full(len(written), np.nan)
+    np.divide(hits, answers.count, out=share, where=(answers.count > 0) & (prompts.count[source] > 0))
+    return share
+
+
+def _shared_with(written: Written, source: Ids) -> Floats:
+    answers, prompts = written.answers, written.prompts
+    offered = np.unique(_numbered(prompts, np.arange(len(written)), written.kinds))
+    taken = np.isin(_numbered(answers, source, written.kinds), offered)
+    hits = np.bincount(answers.owner, weights=taken, minlength=len(written))
+    share: Floats = np.full(len(written), np.nan)
+    np.divide(hits, answers.count, out=share, where=(answers.count > 0) & (prompts.count[source] > 0))
+    return share
+
+
+def _numbered(text: Tokens, source: Ids, kinds: int) -> Ids:
+    """Each token with whose prompt it is looked for in, and the how-manieth of its kind it is."""
+    key = text.owner * kinds + text.ids
+    order = np.argsort(key, kind="stable")
+    ranked = key[order]
+    first = np.concatenate([[True], ranked[1:] != ranked[:-1]]) if len(ranked) else np.zeros(0, dtype=bool)
+    start = np.maximum.accumulate(np.where(first, np.arange(len(ranked)), 0))
+    times = np.empty(len(key), dtype=np.int64)
+    times[order] = np.arange(len(ranked)) - start
+    return (source[text.owner] * kinds + text.ids) * (1 << 16) + np.minimum(times, (1 << 16) - 1)
+
+
+def _covered(answers: Tokens, inside: Flags, size: int) -> NDArray[np.float64]:
+    """Which tokens lie in a run that was found."""
+    if size == 1:
+        return inside.astype(np.float64)
+    covered = np.zeros(len(answers.ids))
+    starts = np.flatnonzero(_joins(answers))[inside]
+    for shift in range(size):
+        covered[starts + shift] = 1.0
+    return covered
+
+
+def _joins(text: Tokens) -> Flags:
+    joins = np.zeros(len(text.ids), dtype=bool)
+    joins[:-1] = text.owner[1:] == text.owner[:-1]
+    return joins
+
+
+def _grams(text: Tokens, size: int) -> tuple[Ids, Ids]:
+    """Runs of `size` tokens, by where they begin, and whose they are."""
+    ids, owner = text.ids, text.owner
+    if size == 1:
+        return ids, owner
+    last = len(ids) - size + 1
+    if last <= 0:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    inside = owner[:last] == owner[size - 1 :]
+    gram = np.zeros(last, dtype=np.int64)
+    for shift in range(size):
+        gram = gram * SALT + ids[shift : shift + last]
+    return gram[inside], owner[:last][inside]
+
+
+def held(text: Tokens, size: int) -> tuple[Ids, Ids]:
+    """What each sample holds, each thing once, by sample."""
+    parts = [_grams(text, one) for one in range(1 if size == 2 else size, size + 1)]
+    grams = np.concatenate([gram + place for place, (gram, _) in enumerate(parts)])
+    owner = np.concatenate([who for _, who in parts])
+    both = np.unique(np.stack([owner, grams]), axis=1)
+    return both[1], both[0]

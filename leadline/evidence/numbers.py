@@ -1,0 +1,208 @@
+"""What logged numbers tell where no text is kept, and of what text cannot: weaker than text, and said so.
+
+Every level is compared with the run's own first points; a level is the middle of a few, so that one row decides
+nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..run import Run, Series
+from .written import Floats
+
+POINTS = 5  # at either end of a series: what its start and its present are the middle of
+SHARE = 0.02  # of a long series, where that is more
+REWARD, FILTERED, MOST_REWARD = "reward/mean", "reward/filtered_mean", "reward/max"
+CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
+LENGTH, LONGEST = "len/response_mean", "len/response_max"
+ENTROPY, KL = "entropy", "kl/ref"
+COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
+KNOBS = re.compile(r"^lr$|^lr/|kl/coef|kl_coef|/beta$|^beta$|entropy_coef|clip/(?:low|high)|temperature")
+MOVED = 2.0  # times: a knob that changed less than this is not worth a word
+EXACT = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Outage:
+    """The score stood still at one value while everything else went on."""
+
+    first: int
+    last: int
+    value: float
+    back: bool  # whether it has moved again since
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """A setting that changed while the run went on."""
+
+    name: str
+    start: float
+    now: float
+    most: float
+    since: int  # the first step at which it had changed by half of the way
+
+
+@dataclass(frozen=True, slots=True)
+class Filtered:
+    """What was trained on, beside what was sampled."""
+
+    all_samples: float
+    kept: float
+
+
+@dataclass(frozen=True, slots=True)
+class Trade:
+    """One component of the reward rose while another fell."""
+
+    gained: str
+    lost: str
+    gain: float
+    loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What the log says apart from the text. Shares are of the way from the start to the most there can be."""
+
+    cut: float  # answers that used to end and are cut off now
+    uniform: float  # answers have grown to the longest there was, and all of them
+    maxed: float  # the reward stands at the highest value it ever took, and its scatter is gone
+    entropy_lost: float | None
+    outages: tuple[Outage, ...] = ()
+    knobs: tuple[Knob, ...] = ()
+    filtered: Filtered | None = None
+    trades: tuple[Trade, ...] = ()
+
+
+def numbers(run: Run) -> Numbers:
+    """All of it, for a run as it stands."""
+    return Numbers(
+        _cut(run),
+        _uniform(run),
+        _maxed(run),
+        _entropy_lost(run),
+        outages(run),
+        knobs((*run.series, *run.unread)),
+        _filtered(run),
+        _trades(run),
+    )
+
+
+def level(values: Floats, *, late: bool) -> float:
+    """The middle of the points at one end."""
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return float("nan")
+    count = min(max(POINTS, round(SHARE * len(finite))), len(finite))
+    return float(np.median(finite[-count:] if late else finite[:count]))
+
+
+def _ends(series: Series | None) -> tuple[float, float] | None:
+    if series is None or series.finite.sum() < 2 * POINTS:
+        return None
+    return level(series.values, late=False), level(series.values, late=True)
+
+
+def _cut(run: Run) -> float:
+    ends = _ends(run.get(CUT))
+    if ends is None and (ended := _ends(run.get(ENDED))) is not None:
+        ends = 1 - ended[0], 1 - ended[1]
+    if ends is None or ends[0] >= 1:
+        return 0.0
+    return float(np.clip((ends[1] - ends[0]) / (1 - ends[0]), 0.0, 1.0))
+
+
+def _uniform(run: Run) -> float:
+    """1 where the mean answer is now as long as the longest was at first, and no answer differs from it."""
+    mean, most = _ends(run.get(LENGTH)), _ends(run.get(LONGEST))
+    if mean is None or most is None or most[0] <= mean[0]:
+        return 0.0
+    grown = (mean[1] - mean[0]) / (most[0] - mean[0])
+    gathered = 1 - (most[1] - mean[1]) / (most[0] - mean[0])
+    return float(np.clip(min(grown, gathered), 0.0, 1.0))
+
+
+def _maxed(run: Run) -> float:
+    """How near the mean reward is to the highest that any sample had, from where it began."""
+    mean, most = _ends(run.get(REWARD)), run.get(MOST_REWARD)
+    if mean is None or most is None or not most.finite.any():
+        return 0.0
+    top = float(most.values[most.finite].max())
+    return float(np.clip((mean[1] - mean[0]) / (top - mean[0]), 0.0, 1.0)) if top > mean[0] else 0.0
+
+
+def _entropy_lost(run: Run) -> float | None:
+    ends = _ends(run.get(ENTROPY))
+    return None if ends is None or ends[0] <= 0 else float(np.clip(1 - ends[1] / ends[0], 0.0, 1.0))
+
+
+def outages(run: Run) -> tuple[Outage, ...]:
+    """Stretches in which the reward is exactly one value, which it otherwise does not take; an extreme of the series.
+    A reward that begins or ends at its floor is none: it may not have learned yet, or have collapsed."""
+    series = run.get(REWARD)
+    if series is None or series.finite.sum() < 4 * POINTS:
+        return ()
+    steps, values = series.steps[series.finite], series.values[series.finite]
+    low = float(values.min())
+    still = np.abs(values - low) <= EXACT
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], still, [False]]).astype(np.int8)))
+    found = []
+    for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+        before = values[max(first - POINTS, 0) : first]
+        after = values[end : end + POINTS]
+        if end - first < 2 or first == 0 or len(before) < POINTS:
+            continue
+        fell_at_once = float(np.median(before)) - low > 3 * _noise(values[:first])
+        back = len(after) > 0 and float(np.median(after)) - low > 0.5 * (float(np.median(before)) - low)
+        if fell_at_once and (back or end == len(values)):
+            found.append(Outage(int(steps[first]), int(steps[end - 1]), low, back))
+    return tuple(found)
+
+
+def _noise(values: Floats) -> float:
+    return float(1.4826 * np.median(np.abs(np.diff(values))) / np.sqrt(2)) if len(values) > 2 else 0.0
+
+
+def knobs(series: Sequence[Series]) -> tuple[Knob, ...]:
+    """Settings that are logged and moved: a coefficient of a controller, a learning rate."""
+    found = []
+    for one in series:
+        values = one.values[one.finite]
+        if not KNOBS.search(one.name) or len(values) < 2 * POINTS or values.min() <= 0:
+            continue
+        start, now = level(values, late=False), level(values, late=True)
+        if max(values.max() / start, start / values.min()) >= MOVED:
+            half = np.abs(np.log(values / start)) >= 0.5 * abs(np.log(now / start)) if now != start else values != start
+            since = int(one.steps[one.finite][int(np.argmax(half))])
+            found.append(Knob(one.name, start, now, float(values.max()), since))
+    return tuple(found)
+
+
+def _filtered(run: Run) -> Filtered | None:
+    every, kept = _ends(run.get(REWARD)), _ends(run.get(FILTERED))
+    if every is None or kept is None or abs(every[1] - kept[1]) <= EXACT:
+        return None
+    return Filtered(every[1], kept[1])
+
+
+def _trades(run: Run) -> tuple[Trade, ...]:
+    """Components that moved against each other by more than their own noise."""
+    moved = []
+    for series in run.series:
+        match = COMPONENT.fullmatch(series.name)
+        ends = _ends(series) if match else None
+        if match is not None and ends is not None:
+            noise = _noise(series.values[series.finite]) / np.sqrt(POINTS)
+            moved.append((match["name"], ends[1] - ends[0], noise))
+    return tuple(
+        Trade(gained, lost, gain, -loss)
+        for gained, gain, wide in moved
+        for lost, loss, narrow in moved
+        if gain > 4 * wide and -loss > 4 * narrow and loss < 0
+    )

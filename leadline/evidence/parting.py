@@ -1,0 +1,62 @@
+"""Prompt and answer apart, also where a dump keeps them as one string.
+
+A dump without prompts is cut at the mark that ends them: the marker of the assistant's turn, or else the last sign
+that every single sample holds. Prompts come from one source and never miss it; a policy that learns writes its own
+signs now and then, not always. Without such a mark nothing is parted, and nothing that asks for prompts is said.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..run import Rollout
+
+NEARLY_ALL = 0.98  # of the samples have the assistant's turn marked
+FEWEST = 24  # samples: with fewer, a sign may stand in all by chance
+TURN = re.compile(
+    r"<\|im_start\|>assistant\n?|<\|start_header_id\|>assistant<\|end_header_id\|>\s*|\[/INST\]|<start_of_turn>model\n?"
+    r"|<｜Assistant｜>|<\|assistant\|>\n?|###\s*Response:\s*|(?:^|\n)(?:Assistant|ASSISTANT|AI|Answer|A):[ \n]"
+)
+
+
+def parted(samples: Sequence[Rollout]) -> tuple[Rollout, ...]:
+    """The samples with prompt and answer apart, in the same order."""
+    if any(sample.prompt for sample in samples):
+        return tuple(_without_prompt(sample) for sample in samples)
+    mark = _mark([sample.output for sample in samples])
+    return tuple(samples) if mark is None else tuple(_cut(sample, mark) for sample in samples)
+
+
+def _without_prompt(sample: Rollout) -> Rollout:
+    """Some dumps keep the prompt, and again the prompt with its answer."""
+    if not sample.prompt or not sample.output.startswith(sample.prompt) or len(sample.output) == len(sample.prompt):
+        return sample
+    return replace(sample, output=sample.output[len(sample.prompt) :])
+
+
+def _mark(texts: Sequence[str]) -> re.Pattern[str] | None:
+    if len(texts) < FEWEST:
+        return None
+    if sum(TURN.search(text) is not None for text in texts) >= NEARLY_ALL * len(texts):
+        return TURN
+    held = set(texts[0]).intersection(*texts[1:])
+    found = []
+    for mark in sorted(mark for mark in held if _may_part(mark)):
+        places = sorted(text.find(mark) for text in texts)
+        behind = sum(text.find(mark) < len(text.rstrip()) - 1 for text in texts)
+        if places[len(places) // 2] > 0 and 2 * behind > len(texts):
+            found.append((places[len(places) // 2], mark))
+    return re.compile(re.escape(max(found)[1])) if found else None
+
+
+def _may_part(mark: str) -> bool:
+    return not mark.isalnum() and not (mark.isspace() and mark != "\n")
+
+
+def _cut(sample: Rollout, mark: re.Pattern[str]) -> Rollout:
+    match = mark.search(sample.output)
+    if match is None:
+        return sample
+    return replace(sample, prompt=sample.output[: match.end()], output=sample.output[match.end() :])

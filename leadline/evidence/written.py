@@ -1,0 +1,151 @@
+"""The samples of a run as numbers: who wrote what at which step, prompts and answers in one space of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..run import Rollout, Steps
+from .parting import parted
+
+Ids = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+BUDGET = 80_000  # tokens: more text in all is cut alike in every sample, early and late
+LEAST = 48  # tokens: what a sample keeps, however many samples there are
+PER_WORD = 6  # characters: a word and its space
+LONGEST = 24  # characters: a longer "word" is cut here
+WORDY = 3.5  # words: a run whose mean answer and prompt together have fewer is read by characters
+TELLING = 12  # samples a batch: with fewer, neighbouring steps are read together
+
+
+class Step(Protocol):
+    """What one step wrote, as far as it is looked at (`reading.sampler.Batch`)."""
+
+    @property
+    def step(self) -> int: ...
+    @property
+    def alone(self) -> tuple[Rollout, ...]: ...
+    @property
+    def groups(self) -> tuple[tuple[Rollout, ...], ...]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """Texts one after the other."""
+
+    ids: Ids
+    owner: Ids  # (tokens,) which sample each belongs to
+    count: Ids  # (samples,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """What the policy wrote, by batch: one sample a prompt, and beside them whole groups."""
+
+    steps: Steps  # (batches,) the last step of each
+    batch: Ids  # (samples,)
+    samples: tuple[Rollout, ...]  # prompt and answer apart
+    scores: Floats  # (samples,) NaN where none was kept
+    words: bool  # tokens are words; else characters
+    answers: Tokens
+    prompts: Tokens
+    lengths: Floats  # (samples,) characters of the whole answer, before any cut
+    asks: Flags  # (samples,) a prompt is known
+    kinds: int  # how many different tokens there are
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    @property
+    def batches(self) -> int:
+        return len(self.steps)
+
+    def means(self, values: Floats) -> Floats:
+        """The mean of a value a sample by batch, NaN left out; NaN where a batch has none."""
+        known = np.isfinite(values)
+        total = np.bincount(self.batch[known], weights=values[known], minlength=self.batches)
+        count = np.bincount(self.batch[known], minlength=self.batches)
+        means: Floats = np.full(self.batches, np.nan)
+        return np.divide(total, count, out=means, where=count > 0)
+
+
+def written(steps: Sequence[Step]) -> Written | None:
+    """The samples of these steps; None where no text was kept."""
+    batches = _joined([(one.step, one.alone) for one in steps if one.alone])
+    flat = parted([sample for _, samples in batches for sample in samples])
+    if not any(sample.output for sample in flat):
+        return None
+    prompts, answers = [sample.prompt for sample in flat], [sample.output for sample in flat]
+    words = _wordy(prompts, answers)
+    room = max(BUDGET // (2 * len(flat)), LEAST) * (PER_WORD if words else 1)
+    vocabulary: dict[str, int] = {}
+    return Written(
+        np.asarray([step for step, _ in batches], dtype=np.int64),
+        np.repeat(np.arange(len(batches)), [len(samples) for _, samples in batches]),
+        flat,
+        np.asarray([sample.score for sample in flat], dtype=np.float64),
+        words,
+        _tokens([_ends(text, room) for text in answers], vocabulary, words=words),
+        _tokens([text[-room:] for text in prompts], vocabulary, words=words),
+        np.asarray([len(text) for text in answers], dtype=np.float64),
+        np.asarray([bool(text) for text in prompts], dtype=bool),
+        len(vocabulary) + 1,
+    )
+
+
+def since(text: Written, batch: int) -> Written:
+    """The batches from one place on."""
+    kept = text.batch >= batch
+    return replace(
+        text,
+        steps=text.steps[batch:],
+        batch=text.batch[kept] - batch,
+        samples=tuple(sample for sample, keep in zip(text.samples, kept.tolist(), strict=True) if keep),
+        scores=text.scores[kept],
+        answers=_only(text.answers, kept),
+        prompts=_only(text.prompts, kept),
+        lengths=text.lengths[kept],
+        asks=text.asks[kept],
+    )
+
+
+def _only(tokens: Tokens, kept: Flags) -> Tokens:
+    inside = kept[tokens.owner]
+    number = np.cumsum(kept) - 1
+    return Tokens(tokens.ids[inside], number[tokens.owner[inside]], tokens.count[kept])
+
+
+def _joined(steps: Sequence[tuple[int, tuple[Rollout, ...]]]) -> list[tuple[int, list[Rollout]]]:
+    done: list[tuple[int, list[Rollout]]] = []
+    for step, samples in steps:
+        if done and len(done[-1][1]) < TELLING:
+            done[-1] = (step, [*done[-1][1], *samples])
+        else:
+            done.append((step, list(samples)))
+    if len(done) > 1 and len(done[-1][1]) < TELLING:
+        step, rest = done.pop()
+        done[-1] = (step, [*done[-1][1], *rest])
+    return done
+
+
+def _wordy(prompts: Sequence[str], answers: Sequence[str]) -> bool:
+    counts = [len(text[:1000].split()) for text in (*prompts, *answers)]
+    return 2 * float(np.mean(counts)) >= WORDY
+
+
+def _ends(text: str, room: int) -> str:
+    """Of a long text its beginning and its end: what degenerates does so at the end."""
+    return text if len(text) <= room else text[: room // 2] + text[-(room - room // 2) :]
+
+
+def _tokens(texts: Sequence[str], vocabulary: dict[str, int], *, words: bool) -> Tokens:
+    split = [[word[:LONGEST] for word in text.split()] if words else list(text) for text in texts]
+    ids = [vocabulary.setdefault(token, len(vocabulary)) for tokens in split for token in tokens]
+    count = np.asarray([len(tokens) for tokens in split], dtype=np.int64)
+    return Tokens(np.asarray(ids, dtype=np.int64), np.repeat(np.arange(len(texts)), count), count)

@@ -1,0 +1,48 @@
+"""Which findings count, and what they are taken to mean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import leadline.reading
+from leadline.facts import Finding
+from leadline.judgement.evidence import WEIGHTS, weigh
+
+
+def found(name: str, p: float = 0.9, since: int | None = 50) -> Finding:
+    return Finding(name, p, "concern", since_step=since)
+
+
+@pytest.mark.parametrize(
+    ("names", "counted"),
+    [
+        (["generation.diversity"], True),
+        (["generation.coherence"], False),  # it may be a better style
+        (["generation.coherence", "generation.shortcut"], False),  # made from the first, it is no second one
+        (["generation.coherence", "generation.truncation"], True),
+        (["generation.truncation"], False),
+        (["kl.drift_without_benefit", "generation.shortcut"], True),
+        (["resources.idle", "generation.truncation"], False),  # not in the table
+    ],
+)
+def test_which_findings_count(names: list[str], counted: bool) -> None:
+    assert (weigh([found(name) for name in names]).p_gamed > 0) is counted
+
+
+def test_the_onset_is_the_earliest_that_a_counted_finding_names() -> None:
+    said = weigh([found("generation.diversity", since=90), found("generation.coherence", since=40)])
+    assert said.onset == 40
+    assert said.p_gamed == 0.9
+
+
+def test_a_lost_signal_or_a_lost_reward_is_not_gamed() -> None:
+    said = weigh([found("signal.no_learning_signal"), found("reward.peaked")])
+    assert (said.p_gamed, said.onset) == (0.0, None)
+    assert (said.p_no_signal, said.p_lost) == (0.9, 0.9)
+
+
+def test_the_table_names_only_findings_that_readers_make() -> None:
+    code = "".join(file.read_text() for file in Path(leadline.reading.__file__).parent.rglob("*.py"))
+    assert [name for name in WEIGHTS if f'"{name}"' not in code] == []
