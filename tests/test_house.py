@@ -36,7 +36,7 @@ OPENING = {
 }
 
 # Where a sentence is no place: these hold data, compute, or lay out.
-WORDLESS = ("curve/", "questions/", "reading/", "judgement/", "facts/", "report/", "contract.py")
+WORDLESS = ("curve/", "questions/", "evidence/", "reading/", "judgement/", "facts/", "report/", "contract.py")
 SENTENCE = re.compile(r"[A-Za-z']{2,},? (?:[a-z']+,? ){1,}[a-z']{2,}")  # three words in a row
 MARKUP = re.compile(r"<\w|: ?#|;[a-z-]+:|--\w+:|^[\w./-]+$|\\[sSdAZ]|\(\?")  # HTML, CSS, a regular expression
 
