@@ -33,11 +33,12 @@ import numpy as np
 
 from leadline.curve import Curve
 from leadline.facts import Finding, by_weight
-from leadline.judgement import horizon_of, judge
+from leadline.judgement import judge
 from leadline.judgement.case import case_of
 from leadline.judgement.evidence import WEIGHTS
-from leadline.pipeline import read_run
+from leadline.pipeline import read_view, view_of
 from leadline.reading import View
+from leadline.reading.gamed import evidence_of
 from leadline.run import Run, Series
 from leadline.sources import open_run
 
@@ -232,10 +233,10 @@ def _replay(job: Job) -> list[dict[str, object]]:
     for step in job.steps:
         seen = run.until(clock.ours_at(step))
         began = time.process_time()
-        said = read_run(seen, budget=clock.planned)
+        view = view_of(seen, budget=clock.planned)
+        said = read_view(view, budget=clock.planned)
         seconds = time.process_time() - began
         best = said.judgement.best_checkpoint
-        view = View(seen, horizon_step=horizon_of(seen, clock.planned))
         lines.append(
             {
                 "run": job.run,
@@ -258,7 +259,7 @@ def _replay(job: Job) -> list[dict[str, object]]:
 
 def _grounds(view: View, findings: Sequence[Finding], planned: int) -> dict[str, object] | None:
     """What is needed to judge again with other fitted numbers (bench/forecast.py)."""
-    case = case_of(view, findings, planned=planned)
+    case = case_of(view, findings, evidence_of(view), planned=planned)
     if case is None or not case.curve.decidable:
         return None
     seen = (None if one is None else [getattr(one, name) for name in SEEN] for one in (case.forecast, case.before))
@@ -268,7 +269,7 @@ def _grounds(view: View, findings: Sequence[Finding], planned: int) -> dict[str,
 def _judging(view: View, findings: Sequence[Finding], planned: int) -> float:
     """Processor seconds of the judgement alone, its curve being fitted already."""
     began = time.process_time()
-    judge(view, findings, planned=planned)
+    judge(view, findings, evidence_of(view), planned=planned)
     return time.process_time() - began
 
 

@@ -72,7 +72,7 @@ def cuts_of(job: backtest.Job, set_name: str, family: str, kind: str) -> list[Cu
     found = []
     for step in job.steps[1:-1]:
         view = View(run.until(clock.ours_at(step)), horizon_step=clock.planned)
-        case = case_of(view, (), planned=clock.planned)
+        case = case_of(view, (), None, planned=clock.planned)
         if case is not None and case.curve.decidable:
             seen = case.forecast
             unit = family if kind == "public" else job.run

@@ -7,12 +7,14 @@ from pathlib import Path
 
 from .contract import Reading, RunSummary, Settings, Signal
 from .embeddings import load_embedder
+from .evidence.numbers import outages
 from .judgement import horizon_of, judge
 from .reading import (
     View,
     by_weight,
     conflicts,
     expected,
+    gamed,
     generations,
     kl_and_reward,
     learning_signal,
@@ -24,6 +26,7 @@ from .reading import (
     unexplained,
 )
 from .reading.chart_data import Wanted, chart_data
+from .reading.gamed import without_outages
 from .reading.generations.embedder import Embedder
 from .reading.missing import missing
 from .reading.sampler import steps_to_read
@@ -86,7 +89,9 @@ def read_run(
 def view_of(run: Run, *, budget: int | None = None, silent: bool = False) -> View:
     """The run under the eyes of all readers: the last files, those of the samples to look at, are read here."""
     loaded = read_samples(run, steps_to_read(run.rollouts.steps))
-    return View(loaded, horizon_step=horizon_of(run, budget or run.config.planned_steps, silent=silent))
+    gaps = outages(loaded)
+    horizon = horizon_of(run, budget or run.config.planned_steps, silent=silent)
+    return View(without_outages(loaded, gaps), horizon_step=horizon, outages=gaps)
 
 
 def read_view(
@@ -107,6 +112,7 @@ def read_view(
         *regime.findings,
         *loss.findings,
         *generations.read(view, embedder),
+        *gamed.read(view),
         *learning_signal.read(view),
         *stability.read(view),
         *machine.findings,
@@ -114,7 +120,7 @@ def read_view(
     )
     found = (*found, *onset.read(view, found))
     found = (*found, *unexplained.read(view, found))
-    verdict = judge(view, by_weight(found), planned=planned, price=price, silent=silent)
+    verdict = judge(view, by_weight(found), gamed.evidence_of(view), planned=planned, price=price, silent=silent)
     held_out = [other.name for other in rewards.others if other.name.startswith("eval/")]
     return Reading(
         run=_summary(view.run, planned),

@@ -65,7 +65,8 @@ class Horizon:
     elapsed: float  # share of the plan
     end_step: int  # up to which going on is judged
     planned: bool  # a plan is known; else going on as long again is judged
-    gpu_hours: float | None = None  # that the rest would cost, where that is known
+    hours: float | None = None  # of the clock that the rest would take, where steps are timed
+    gpu_hours: float | None = None  # that it would cost, where the GPUs are known
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..curve import Curve
+from ..evidence import GamedEvidence
 from ..facts import Finding
 from ..questions.bars import CLEARLY
 from ..questions.ceiling import ceiling_of
@@ -82,7 +83,13 @@ def held(now: float, before: float) -> float:
 
 
 def case_of(
-    view: View, findings: Sequence[Finding], *, planned: int | None, price: float = PRICE, silent: bool = False
+    view: View,
+    findings: Sequence[Finding],
+    samples: GamedEvidence | None = None,
+    *,
+    planned: int | None,
+    price: float = PRICE,
+    silent: bool = False,
 ) -> Case | None:
     """All that the judgement rests on; None where there is nothing to judge."""
     plan, judged = plan_of(view.run, planned, silent=silent), _judged(view)
@@ -93,7 +100,7 @@ def case_of(
     ahead = forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price, ceiling=ceiling)
     fallen = p_fallen(curve)
     before = None if fallen > CLEARLY else _before(view, series, plan, price, ceiling)  # a new state is no mood
-    return Case(series, curve, plan, ahead, weigh(findings), ceiling, flat_since(curve), fallen, before)
+    return Case(series, curve, plan, ahead, weigh(findings, samples), ceiling, flat_since(curve), fallen, before)
 
 
 def _judged(view: View) -> tuple[Series, Curve] | None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..curve.bins import LEAST
+from ..evidence import GamedEvidence
 from ..facts import Finding
 from ..facts.judgement import Condition, Horizon, Judgement, Reason, Risk, Upside, Verdict
 from ..questions.bars import CLEARLY, EVEN
@@ -33,20 +34,22 @@ CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody
 def judge(
     view: View,
     findings: Sequence[Finding],
+    samples: GamedEvidence | None = None,
     *,
     planned: int | None = None,
     price: float | None = None,
     silent: bool = False,
 ) -> Judgement:
-    """Whether the run of `view` is worth going on with, given all that was found in it. `planned` is its last step as
+    """Whether the run of `view` is worth going on with, given all that was found in it, and what the
+    samples say by step. `planned` is its last step as
     planned, `price` what a whole planned run has to earn in shares of the run's own range; `silent` says that its log
     has long been still."""
     price = PRICE if price is None else price
-    case = case_of(view, findings, planned=planned, price=price, silent=silent)
+    case = case_of(view, findings, samples, planned=planned, price=price, silent=silent)
     if case is None:
         return Judgement(reason=_nothing_to_judge(view.run))
     if not case.curve.decidable:
-        return _too_early(case)
+        return _too_early(view, case)
     everywhere = ranked_everywhere(case)
     verdict = _verdict(case, everywhere)
     last = silence(case.series)
@@ -57,7 +60,7 @@ def judge(
             judged=case.series.name,
             best_checkpoint=best_checkpoint(view.run, case, everywhere),
             next_look_step=_next_look(case),
-            horizon=_horizon(case),
+            horizon=_horizon(view, case),
         )
     gain = np.maximum(case.forecast.gain, 0.0) * (1 - case.p_no_gain)
     next_look = _next_look(case) if verdict in ("continue", "undecided") else None
@@ -67,7 +70,7 @@ def judge(
         p_continue_pays=round(case.p_pays, 4),
         upside=_upside(gain, case.forecast.worth),
         risk=_risk(case),
-        horizon=_horizon(case),
+        horizon=_horizon(view, case),
         ended=case.plan.ended,
         best_checkpoint=best_checkpoint(view.run, case, everywhere),
         because=tuple(dict.fromkeys(finding.id for finding in case.evidence.counted)),
@@ -89,7 +92,7 @@ def _nothing_to_judge(run: Run) -> Reason:
     return Reason("no_reward", candidates=tuple(dict.fromkeys(near))[:CANDIDATES])
 
 
-def _too_early(case: Case) -> Judgement:
+def _too_early(view: View, case: Case) -> Judgement:
     """Fewer points than anything can be told from."""
     missing = max(LEAST - case.curve.points, 1)
     so_far = max(case.plan.now - case.plan.first, 1)
@@ -100,7 +103,7 @@ def _too_early(case: Case) -> Judgement:
         judged=case.series.name,
         ended=ended,
         next_look_step=None if ended else round(case.plan.now + max(so_far * missing / max(case.curve.points, 1), 1)),
-        horizon=_horizon(case),
+        horizon=_horizon(view, case),
     )
 
 
@@ -109,12 +112,22 @@ def _verdict(case: Case, everywhere: Ranking) -> Verdict:
         return "finished"
     if case.p_pays >= GO_ON:
         return "continue"
+    if _creeps_on(case):
+        return "continue"
     may_be_its_beginning = case.never_moved and case.plan.planned is None
     if case.p_pays >= STOP or may_be_its_beginning:
         return "undecided"
     behind = float(everywhere.means[everywhere.best] - everywhere.means[-1])
     enough = 0.0 if case.evidence.p_gamed > EVEN else case.forecast.worth  # the evidence says that it is lost
     return "roll_back" if behind > enough else "stop"
+
+
+def _creeps_on(case: Case) -> bool:
+    """It still rises, and more than the rest of the plan has to earn, though less than would be noticed by itself:
+    near the end of a plan that is worth finishing."""
+    ahead = case.forecast
+    expected = float(np.maximum(ahead.gain, 0.0).mean()) * (1 - case.p_no_gain)
+    return ahead.lately > CLEARLY and expected > PRICE * (1 - case.plan.elapsed) * ahead.scale
 
 
 def _reason(case: Case, verdict: Verdict) -> Reason:
@@ -135,7 +148,7 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         return Reason("ceiling", high=case.ceiling, level=now)
     if case.never_moved:
         return Reason("no_trend", level=now)
-    if case.p_gain >= GO_ON and case.forecast.lately > EVEN:
+    if case.forecast.lately > EVEN and (case.p_gain >= GO_ON or verdict == "continue"):
         return Reason("rising", start=start, level=now)
     return Reason("flat", since_step=round(case.flat_since), level=now)
 
@@ -150,10 +163,24 @@ def _risk(case: Case) -> Risk:
     return Risk(round(worse, 4), float(np.maximum(-case.forecast.change, 0.0).mean()))
 
 
-def _horizon(case: Case) -> Horizon:
+def _horizon(view: View, case: Case) -> Horizon:
+    plan = case.plan
+    hours, gpus = _hours(view.run, plan.end - plan.now), len(set(view.run.telemetry.gpus.devices.tolist()))
     return Horizon(
-        round(case.plan.elapsed, 4), case.plan.end, case.plan.planned is not None and case.plan.ended is None
+        round(plan.elapsed, 4),
+        plan.end,
+        plan.planned is not None and plan.ended is None,
+        hours,
+        None if hours is None or not gpus else hours * gpus,
     )
+
+
+def _hours(run: Run, steps: float) -> float | None:
+    """Of the clock that so many steps take, where steps are timed."""
+    timed = run.get("time/step")
+    if timed is None or not timed.finite.any():
+        return None
+    return float(np.median(timed.values[timed.finite])) * steps / 3600
 
 
 def _next_look(case: Case) -> int:

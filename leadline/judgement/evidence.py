@@ -15,10 +15,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evidence import GamedEvidence
 from ..facts import Finding
+
+Floats = NDArray[np.float64]
 
 Meaning = Literal["gamed", "no_signal", "lost"]
 
+TINY = 1e-6  # steps: an onset that is now
 SERIOUS = ("concern", "critical")  # a note is no evidence against a run
 
 
@@ -28,16 +35,15 @@ class Weight:
 
     meaning: Meaning
     alone: bool = True  # counts without a second one
-    derived: bool = False  # made from the others: it is no second one, and counts only with one of them
 
 
 WEIGHTS: dict[str, Weight] = {
+    # The answers lose their prompt, copy it, loop, become alike or are cut off: its p weighs all of that together.
+    "reward.gamed": Weight("gamed"),
     # The text decays: different prompts get the same answer.
     "generation.diversity": Weight("gamed"),
     # The text has left what the run wrote at first: decay, or a policy that improves its style.
     "generation.coherence": Weight("gamed", alone=False),
-    # Reward rose while the text was lost: says no more than the two above.
-    "generation.shortcut": Weight("gamed", derived=True),
     # Truncated answers may be getting better all the same; where they are not, the judged score shows it.
     "generation.truncation": Weight("gamed", alone=False),
     # The policy wanders and nothing came of it; the reading asks for half of the plan before it says so.
@@ -65,6 +71,17 @@ class Evidence:
     no_signal_since: int | None = None
     p_lost: float = 0.0
     counted: tuple[Finding, ...] = ()
+    samples: GamedEvidence | None = None  # what the samples and numbers say by step, where they say it
+
+    def gone(self, steps: Floats, now: float) -> Floats:
+        """How much of what was lost by now was lost at some steps: as the samples show it, else evenly since the
+        onset."""
+        if self.samples is not None and self.samples.p >= self.p_gamed > 0:
+            shown: Floats = (1 - self.samples.worth(steps)) / self.samples.p
+            return shown
+        onset = now if self.onset is None else self.onset
+        evenly: Floats = np.clip((steps - onset) / max(now - onset, TINY), 0.0, 1.0)
+        return evenly
 
     @property
     def against_the_score(self) -> tuple[Finding, ...]:
@@ -76,15 +93,13 @@ class Evidence:
         return 1 - (1 - self.p_gamed) * (1 - self.p_no_signal)
 
 
-def weigh(findings: Sequence[Finding]) -> Evidence:
+def weigh(findings: Sequence[Finding], samples: GamedEvidence | None = None) -> Evidence:
     """All serious findings that the table knows, together. Findings about one decay are not independent, so the surest
     speaks for all."""
     known = [(found, WEIGHTS[found.id]) for found in findings if found.id in WEIGHTS and found.severity in SERIOUS]
     gamed = [(found, weight) for found, weight in known if weight.meaning == "gamed"]
-    first_hand = [(found, weight) for found, weight in gamed if not weight.derived]
-    seconded = len({found.id for found, _ in first_hand}) > 1
-    counted = [found for found, weight in first_hand if weight.alone or seconded]
-    counted += [found for found, weight in gamed if weight.derived and counted]
+    seconded = len({found.id for found, _ in gamed}) > 1
+    counted = [found for found, weight in gamed if weight.alone or seconded]
     no_signal = [found for found, weight in known if weight.meaning == "no_signal"]
     lost = [found for found, weight in known if weight.meaning == "lost"]
     return Evidence(
@@ -94,6 +109,7 @@ def weigh(findings: Sequence[Finding]) -> Evidence:
         _earliest(no_signal),
         _surest(lost),
         (*counted, *no_signal, *lost),
+        samples,
     )
 
 

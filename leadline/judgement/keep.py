@@ -64,5 +64,5 @@ def _ranked(case: Case, steps: Sequence[int]) -> Ranking:
         plan=case.plan.steps,
         scale=case.forecast.scale,
         p_gamed=case.evidence.p_gamed,
-        onset=case.evidence.onset,
+        gone=case.evidence.gone(np.asarray(steps, dtype=np.float64), case.plan.now),
     )

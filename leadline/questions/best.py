@@ -55,17 +55,17 @@ class Ranking:
 
 
 def rank(
-    curve: Curve, series: Series, steps: Sequence[int], *, plan: float, scale: float, p_gamed: float, onset: int | None
+    curve: Curve, series: Series, steps: Sequence[int], *, plan: float, scale: float, p_gamed: float, gone: Floats
 ) -> Ranking:
     """The worth of each step: what the paths and a local fit say of its level, and where evidence speaks against the
-    reward, with their probability, a value that has been lost evenly from their onset until now."""
+    score, with its probability `p_gamed`, less the share of the value that is `gone` at each step."""
     places = np.asarray(steps, dtype=np.float64)
     seen = np.clip(places, curve.grid[0], curve.grid[curve.now])  # a checkpoint may be newer than the last score
     levels = _levels(curve, seen)
     if scale > 0:  # in a series that never moved, rounding must not choose
         levels = levels + LOCAL * (local_fit(series, seen, WINDOW * plan) - levels.mean(axis=0))
-    if onset is not None and p_gamed > 0:
-        levels = _discounted(levels, places, float(onset), float(curve.grid[curve.now]), p_gamed, scale)
+    if p_gamed > 0:
+        levels = _discounted(levels, gone, p_gamed, scale)
     return Ranking(np.asarray(steps, dtype=np.int64), levels)
 
 
@@ -92,11 +92,13 @@ def _levels(curve: Curve, steps: Floats) -> Floats:
     return levels
 
 
-def _discounted(levels: Floats, steps: Floats, onset: float, now: float, p: float, scale: float) -> Floats:
-    start = int(np.argmin(np.abs(steps - onset)))
-    gone = scale * np.clip((steps - onset) / max(now - onset, TIE), 0.0, 1.0)
-    if_true = np.minimum(levels, levels[:, start : start + 1] - gone)
-    mixed: Floats = np.where(steps > onset, (1 - p) * levels + p * if_true, levels)
+def _discounted(levels: Floats, gone: Floats, p: float, scale: float) -> Floats:
+    """With probability `p` the score stopped counting where the loss began: what came after is worth no more than the
+    last state before it, less what is gone."""
+    begun = int(np.argmax(gone > 0)) if (gone > 0).any() else len(gone)
+    before = levels[:, max(begun - 1, 0) : max(begun, 1)]
+    if_true = np.where(gone > 0, np.minimum(levels, before) - scale * gone, levels)
+    mixed: Floats = (1 - p) * levels + p * if_true
     return mixed
 
 

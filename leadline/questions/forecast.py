@@ -38,7 +38,7 @@ class Forecast:
     worth: float  # the gain that is worth having
     rise: float  # over the second half of the run so far, in sd of a bin
     lately: float  # share of paths that rose lately
-    room: float  # share of paths that have room for such a gain below the ceiling
+    room: float  # share of paths that have room for a noticeable gain below the ceiling
 
     @property
     def rises(self) -> float:
@@ -78,7 +78,7 @@ def forecast(curve: Curve, *, end: float, elapsed: float, price: float, ceiling:
         worth,
         rise / noise if noise > 0 else math.copysign(STEEP, rise) if rise else 0.0,
         float((latest - late > MOVED * scale).mean()) if scale > 0 else 0.0,
-        float((headroom > worth).mean()),
+        float((headroom > NOTICEABLE * scale).mean()),
     )
 
 

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import Any, TypeVar
 
 from ..curve import Break, Curve, breaks_in, fit_curves
+from ..evidence import Outage
 from ..progress import tell
 from ..questions import Shape, shape_of
 from ..run import Run, Series
 from .sampler import Batch, look
+
+Made = TypeVar("Made")
 
 HEADLINE = "reward/mean"  # the series that the others are read against
 REGIME_EVENTS = ("resume", "reference_reset")  # after these a metric may start anew
@@ -22,11 +26,13 @@ class View:
 
     run: Run
     horizon_step: int | None = None  # how far ahead the curves shall reach
+    outages: tuple[Outage, ...] = ()  # steps at which nothing was scored: their rewards are not in the run
     _curves: dict[str, Curve] = field(default_factory=dict, init=False, repr=False)
     _fits: dict[bytes, Curve] = field(default_factory=dict, init=False, repr=False)
     _shapes: dict[str, Shape] = field(default_factory=dict, init=False, repr=False)
     _derived: dict[str, Series] = field(default_factory=dict, init=False, repr=False)
     _batches: list[tuple[Batch, ...]] = field(default_factory=list, init=False, repr=False)
+    _once: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
 
     def curve(self, name: str) -> Curve | None:
         """The curve of a series by its canonical name; None when it was not logged or holds no number."""
@@ -91,6 +97,13 @@ class View:
         if not self._batches:
             self._batches.append(look(self.run.rollouts))
         return self._batches[0]
+
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """What several readers need and is costly, made when first asked for."""
+        if name not in self._once:
+            self._once[name] = make()
+        made: Made = self._once[name]
+        return made
 
     def names(self, wanted: Callable[[str], bool]) -> tuple[str, ...]:
         """The canonical names of logged series that are wanted, in the dialect's order."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..facts import Finding, Mentioned
 from ..run import Event
-from . import conflict, generation, kl, loss, machine, onset, reward, signal, stability
+from . import conflict, gamed, generation, kl, loss, machine, onset, reward, signal, stability
 
 # id of a finding -> what makes its sentence from its facts. One table a topic; a new finding is a line in its topic.
 SENTENCES: dict[str, Callable[[Any], str]] = {
@@ -17,6 +17,7 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     **kl.SENTENCES,
     **loss.SENTENCES,
     **generation.SENTENCES,
+    **gamed.SENTENCES,
     **signal.SENTENCES,
     **stability.SENTENCES,
     **onset.SENTENCES,

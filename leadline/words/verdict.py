@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..contract import Reading
-from ..facts.judgement import BestCheckpoint, Condition, Judgement, Reason, Verdict
+from ..facts.judgement import BestCheckpoint, Condition, Horizon, Judgement, Reason, Verdict
 from .numbers import chance, counted, listed, number, sure
 
 CALLED: dict[Verdict, str] = {
@@ -115,7 +115,8 @@ def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
-    return f"{name} is rising: {_number(reason.start)} at the start, {_number(reason.level)} now."
+    still = "still rising" if judgement.ended else "rising"
+    return f"{name} is {still}: {_number(reason.start)} at the start, {_number(reason.level)} now."
 
 
 def _flat(reason: Reason, name: str, judgement: Judgement) -> str:
@@ -138,16 +139,68 @@ REASONS = {
 
 
 def prospect(judgement: Judgement) -> str:
-    """What the rest of the plan may bring, and at what risk."""
-    p, upside, horizon = judgement.p_continue_pays, judgement.upside, judgement.horizon
+    """What going on may bring, and at what risk."""
+    p, upside, horizon, worse = (
+        judgement.p_continue_pays,
+        judgement.upside,
+        judgement.horizon,
+        judgement.risk.p_worse,
+    )
     if p is None or horizon is None or upside.worth_having is None:
         return ""
-    rest = f"the remaining {chance(1 - horizon.elapsed)} of the plan" if horizon.planned else "going on as long again"
-    gain = f"at least +{number(upside.worth_having)}"
-    said = f"{chance(p)} chance that {rest} {'bring' if horizon.planned else 'brings'} {gain}"
-    if judgement.risk.p_worse is not None:
-        said += f", {chance(judgement.risk.p_worse)} that it ends clearly lower"
-    return f"{said} (by step {horizon.end_step})."
+    if judgement.reason.kind == "gamed":  # a higher score would be no better policy
+        return f"{chance(p)} chance that going on pays."
+    gain = f"{chance(p)} chance of at least +{number(upside.worth_having)}"
+    risk = "" if worse is None else f", {chance(worse)} of ending clearly lower"
+    if judgement.ended is not None:
+        return f"Extending it to step {horizon.end_step}{_cost(horizon)}: {gain}{risk}."
+    if not horizon.planned:
+        return f"If it goes on as long again (to step {horizon.end_step}{_cost(horizon)}): {gain}{risk}."
+    rest = f"The remaining {chance(1 - horizon.elapsed)} of the plan (to step {horizon.end_step}{_cost(horizon)})"
+    return f"{rest}: {gain}{risk}."
+
+
+def _cost(horizon: Horizon) -> str:
+    if horizon.gpu_hours is not None:
+        return f", {number(horizon.gpu_hours)} GPU-hours"
+    return "" if horizon.hours is None else f", {number(horizon.hours)} hours"
+
+
+SUSPECT = {
+    "learning_rate": "the learning rate",
+    "kl_coefficient": "the KL coefficient",
+    "clip": "the clip range",
+    "group_size": "the group size",
+    "length_cap": "the length cap",
+    "reward_function": "the reward function",
+    "data": "the prompts",
+    "reference": "the reference policy",
+}
+WAY = {"lower": "too high", "raise": "too low", "check": "look at it"}
+BECAUSE = {
+    "kl.destructive": "KL rose while the reward fell",
+    "kl.frozen": "nothing moves",
+    "kl.pinned": "the penalty holds the policy in place",
+    "kl.over_optimisation": "more KL bought no more held-out score",
+    "kl.drift_without_benefit": "the policy drifts and earns nothing by it",
+    "signal.clipping": "more and more tokens are clipped",
+    "signal.gradient": "the gradients grew out of their range",
+    "generation.truncation": "answers are cut off",
+    "generation.shortcut": "it may pay for a shortcut",
+    "generation.diversity": "it pays for the same answer everywhere",
+    "reward.gamed": "the score goes on while the answers decay",
+    "reward.component": "one part of it is bought with another",
+    "reward.outage": "it stopped scoring",
+    "signal.train_eval_gap": "what is learned does not carry over",
+    "signal.no_learning_signal": "the rewards within a group no longer differ",
+    "reward.prompts_changed": "they changed on the way",
+}
+
+
+def advice_says(judgement: Judgement) -> str:
+    """What to look at next; empty where nothing is suspect."""
+    suspects = [f"{SUSPECT[advice.knob]} ({WAY[advice.way]}: {BECAUSE[advice.finding]})" for advice in judgement.advice]
+    return f"Suspect: {listed(suspects)}." if suspects else ""
 
 
 def best_says(judgement: Judgement) -> str:

@@ -1,0 +1,105 @@
+"""What speaks for a gamed reward, or explains why it only looks like one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..run import Rollout
+from .finding import Facts
+
+Way = Literal["detached", "copied", "looped", "alike", "cut", "uniform"]
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """How answers relate to their prompt, to themselves or to each other: a share, then and now."""
+
+    way: Way
+    start: float
+    now: float
+    paid: float | None = None  # correlation with the score among samples of one step
+
+
+@dataclass(frozen=True, slots=True)
+class Gamed(Facts):
+    """The score goes on while the answers decay."""
+
+    reward_fell: bool  # the reward fell with it: the text decayed, but nothing was gained by it
+    moves: tuple[Move, ...]  # the furthest first
+    begun_step: int | None
+    begun_low: int | None
+    begun_high: int | None
+    old: Rollout | None = None  # a sample typical of the first ones
+    new: Rollout | None = None  # and of the last ones
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedInKind(Facts):
+    """The answers changed in kind, and the rise in reward is that change: learning, or a shortcut."""
+
+    share_start: float  # of answers that are more like the last than like the first
+    share_now: float
+    explains: float | None  # share of the rise in reward
+    begun_step: int | None
+    last_before: int | None  # the last step looked at before it began
+    old: Rollout
+    new: Rollout
+
+
+@dataclass(frozen=True, slots=True)
+class RewardOutage(Facts):
+    """The reward is exactly one extreme value for some steps, and was left out of the curve."""
+
+    first_step: int
+    last_step: int
+    steps: int
+    value: float
+    back: bool  # it has moved again since
+
+
+@dataclass(frozen=True, slots=True)
+class LevelShare:
+    """One value that the score takes."""
+
+    value: float
+    early: float  # share of the samples in the first third
+    late: float  # and in the last
+    example: Rollout
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreLevels(Facts):
+    """The score takes few values: a sum of a few parts, of which some were learned."""
+
+    levels: tuple[LevelShare, ...]  # the lowest first
+    parts: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoisyLabels(Facts):
+    """Equal answers to one prompt are scored differently."""
+
+    pairs: int
+    rate: float  # of labels that are wrong, if each flips by itself
+    ceiling: float  # what a policy that is always right would earn
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedPrompts(Facts):
+    """The same prompts come again and again."""
+
+    different: int
+    again: float  # share of the samples whose prompt had been seen before
+    first_time: float | None  # mean score of prompts seen for the first time in the second half
+    later: float | None  # and of prompts seen before, at the same steps
+
+
+@dataclass(frozen=True, slots=True)
+class MovedKnob(Facts):
+    """A setting that is logged and changed on the way."""
+
+    name: str
+    start: float
+    now: float
+    reward_fell: bool  # the reward fell after it

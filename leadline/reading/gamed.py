@@ -1,0 +1,189 @@
+"""Is the reward being gamed? The evidence of `leadline/evidence/` as findings, and what else the samples tell about the
+score: its levels, its noise, its outages, prompts that repeat, knobs that moved."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..evidence import GamedEvidence, Outage, gather
+from ..facts import Evidence, Finding, Severity
+from ..facts.gamed import (
+    ChangedInKind,
+    Gamed,
+    LevelShare,
+    Move,
+    MovedKnob,
+    NoisyLabels,
+    RepeatedPrompts,
+    RewardOutage,
+    ScoreLevels,
+)
+from ..questions.bars import CLEARLY, EVEN
+from ..run import Run, Steps
+from .view import HEADLINE, View
+
+CLEAR_NOISE = 0.05  # of the labels: fewer wrong ones explain nothing
+OFTEN = 0.5  # of the samples: prompts that come back less often teach by heart little
+FEW_LEVELS = 6  # values of a score: more are a scale, not a sum of parts
+
+
+def evidence_of(view: View) -> GamedEvidence:
+    """All that speaks for or against a gamed reward; gathered once a look."""
+    return view.once("gamed", lambda: gather(view.run, view.batches, view.fit))
+
+
+def read(view: View) -> tuple[Finding, ...]:
+    """What the evidence amounts to."""
+    evidence = evidence_of(view)
+    return (
+        *_gamed(view, evidence),
+        *_outages(view),
+        *_score(view, evidence),
+        *_knobs(view, evidence),
+    )
+
+
+def without_outages(run: Run, outages: tuple[Outage, ...]) -> Run:
+    """The run without the rewards of steps at which nothing was scored: a missing value is no low one."""
+    if not outages:
+        return run
+
+    def aside(steps: Steps) -> NDArray[np.bool_]:
+        inside = [(steps >= gap.first) & (steps <= gap.last) for gap in outages]
+        return np.asarray(np.any(inside, axis=0))
+
+    def kept(name: str) -> bool:
+        return not name.startswith("reward/")
+
+    series = []
+    for logged in run.series:
+        out = np.zeros(logged.points, dtype=bool) if kept(logged.name) else aside(logged.steps)
+        walls = None if logged.walls is None else logged.walls[~out]
+        changed = (
+            logged
+            if not out.any()
+            else replace(logged, steps=logged.steps[~out], values=logged.values[~out], walls=walls)
+        )
+        if changed.points:
+            series.append(changed)
+    return replace(run, series=tuple(series))
+
+
+def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
+    begun, kinds = evidence.begun, evidence.kinds
+    if evidence.outcome in ("gamed", "decayed"):
+        moves = () if evidence.relation is None else evidence.relation.moves
+        found = [Move(move.way, move.start, move.now, move.paid) for move in moves]
+        if evidence.numbers.cut > EVEN:
+            found.append(Move("cut", 0.0, evidence.numbers.cut))
+        elif evidence.numbers.uniform > EVEN:
+            found.append(Move("uniform", 0.0, evidence.numbers.uniform))
+        facts = Gamed(
+            evidence.outcome == "decayed",
+            tuple(found),
+            None if begun is None else begun.step,
+            None if begun is None else begun.low,
+            None if begun is None else begun.high,
+            None if kinds is None else kinds.old,
+            None if kinds is None else kinds.new,
+        )
+        severity: Severity = "critical" if evidence.p > CLEARLY else "concern"
+        since = None if begun is None else begun.step
+        return (
+            Finding(
+                "reward.gamed",
+                round(evidence.p, 4),
+                severity,
+                facts=facts,
+                since_step=since,
+                evidence=_shown(view, evidence),
+            ),
+        )
+    if evidence.outcome == "changed" and kinds is not None:
+        last = _last_before(view, None if begun is None else begun.step)
+        changed = ChangedInKind(
+            float(kinds.shares[0]),
+            float(kinds.shares[-1]),
+            kinds.explains,
+            None if begun is None else begun.step,
+            last,
+            kinds.old,
+            kinds.new,
+        )
+        since = None if begun is None else begun.step
+        return (
+            Finding(
+                "generation.changed_in_kind",
+                round(kinds.apart, 4),
+                "concern",
+                facts=changed,
+                since_step=since,
+                evidence=_shown(view, evidence),
+            ),
+        )
+    return ()
+
+
+def _last_before(view: View, step: int | None) -> int | None:
+    before = [batch.step for batch in view.batches if step is None or batch.step < step]
+    return before[-1] if before and step is not None else None
+
+
+def _shown(view: View, evidence: GamedEvidence) -> tuple[Evidence, ...]:
+    if not view.batches:
+        last = view.run.last_step or 0
+        return (Evidence("len/truncated_frac", view.run.first_step or 0, last),)
+    samples = () if evidence.kinds is None else (evidence.kinds.old, evidence.kinds.new)
+    return (Evidence("rollouts", view.batches[0].step, view.batches[-1].step, samples=samples),)
+
+
+def _outages(view: View) -> tuple[Finding, ...]:
+    found = []
+    for gap in view.outages:
+        facts = RewardOutage(gap.first, gap.last, gap.last - gap.first + 1, gap.value, gap.back)
+        span = (Evidence(HEADLINE, gap.first, gap.last),)
+        severity: Severity = "note" if gap.back else "concern"
+        found.append(Finding("reward.outage", 0.95, severity, facts=facts, since_step=gap.first, evidence=span))
+    return tuple(found)
+
+
+def _score(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
+    """What the score is made of, and how far it can be trusted."""
+    found: list[Finding] = []
+    spans = (Evidence("rollouts", view.batches[0].step, view.batches[-1].step),) if view.batches else ()
+    levels = evidence.levels
+    if levels is not None and 2 < len(levels.levels) <= FEW_LEVELS:
+        shares = tuple(LevelShare(level.value, level.early, level.late, level.example) for level in levels.levels)
+        found.append(Finding("reward.levels", CLEARLY, "note", facts=ScoreLevels(shares, levels.parts), evidence=spans))
+    noise = evidence.noise
+    if noise is not None and noise.rate > CLEAR_NOISE:
+        found.append(
+            Finding(
+                "reward.noisy_labels",
+                CLEARLY,
+                "note",
+                facts=NoisyLabels(noise.pairs, noise.rate, noise.ceiling),
+                evidence=spans,
+            )
+        )
+    repeats = evidence.repeats
+    if repeats is not None and repeats.again > OFTEN and repeats.first_time is not None and repeats.later is not None:
+        facts = RepeatedPrompts(repeats.different, repeats.again, repeats.first_time, repeats.later)
+        found.append(Finding("signal.repeated_prompts", CLEARLY, "note", facts=facts, evidence=spans))
+    return tuple(found)
+
+
+def _knobs(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
+    found = []
+    for knob in evidence.numbers.knobs:
+        if knob.name == "lr":
+            continue  # a schedule: its steps are events of their own
+        series = view.run.get(knob.name)
+        last = view.run.last_step or knob.since
+        spans = (Evidence(knob.name if series is None else series.name, knob.since, last),)
+        facts = MovedKnob(knob.name, knob.start, knob.now, reward_fell=False)
+        found.append(Finding("signal.knob_moved", CLEARLY, "note", facts=facts, since_step=knob.since, evidence=spans))
+    return tuple(found)
