@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
@@ -45,6 +46,7 @@ from leadline.contract import Reading
 from leadline.pipeline import read_run
 from leadline.run import Run
 from leadline.sources import open_run
+from leadline.words import sentence
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 SERIOUS = ("concern", "critical")
@@ -89,6 +91,7 @@ class Look:
     conflicts: tuple[tuple[str, float, float], ...]
     seconds: float
     peers: dict[str, bool] = field(default_factory=dict)
+    verdict: str = ""
 
     def serious(self, *starts: str) -> list[Said]:
         return [one for one in self.found if one.serious and one.id.startswith(starts or ("",))]
@@ -124,6 +127,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--looks", type=int, default=10, help="equal shares at which a run is read")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--out", type=Path, help="also write every look as JSON lines")
+    parser.add_argument("--record", type=Path, help="also write how often each finding and verdict was right: "
+                        "docs/findings.json, for docs/findings.py")  # fmt: skip
     given = parser.parse_args(argv)
     jobs = [*_zoo_jobs(given.zoo, given.only, given.looks), *_public_jobs(given.runs, given.only)]
     if not jobs:
@@ -136,6 +141,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(table.text())
     if given.out:
         given.out.write_text("".join(_line(story, look) for story in stories for look in story.everything))
+    if given.record:
+        given.record.write_text(json.dumps(_record(zoo, given.zoo), indent=1, ensure_ascii=False) + "\n")
     broken = [story for story in stories if story.error]
     for story in broken:
         print(f"failed on {story.name}:\n{story.error}")
@@ -213,7 +220,7 @@ def _deadline(folder: Path, scenario: str, run: Run) -> int | None:
 def _look(run: Run, step: int, first: int, last: int, peers: dict[str, Callable[[Run], bool]]) -> Look:
     cut = run if step >= last else run.until(step)
     begun = time.perf_counter()
-    reading = read_run(cut)
+    reading = read_run(cut, charts="main")
     took = time.perf_counter() - begun
     said = {name: ask(cut) for name, ask in peers.items()}
     return _scored(reading, step, (step - first) / max(last - first, 1), took, said)
@@ -228,7 +235,7 @@ def _scored(reading: Reading, step: int, part: float, took: float, peers: dict[s
             one.since_step,
             tuple(step for step in (one.since_step, *(at for e in one.evidence for at in (e.first_step, e.last_step)))
                   if step is not None),
-            one.says,
+            sentence(one),
         )
         for one in reading.findings
     )  # fmt: skip
@@ -244,6 +251,7 @@ def _scored(reading: Reading, step: int, part: float, took: float, peers: dict[s
         tuple((one.process, one.first_wall, one.last_wall) for one in reading.conflicts),
         took,
         peers,
+        reading.judgement.verdict,
     )
 
 
@@ -478,6 +486,46 @@ def _public_tables(stories: list[Story]) -> list[Table]:
         f"{share(story.looks[-1].shape in QUIET_SHAPES for story in still)} are called noise, flat or undecided."
     )
     return [Table("Public runs, at their end", "all read", ["label", "runs", "reward", "concerns"], rows, note)]
+
+
+def _record(stories: list[Story], zoo: Path) -> dict[str, object]:
+    """How often each finding and each verdict was said, and how often it was right."""
+    findings: dict[str, dict[str, Any]] = {}
+    verdicts: dict[str, dict[str, Any]] = {}
+    for story in (story for story in stories if not story.error):
+        truth = truth_of(zoo / story.name)
+        for look in story.looks:
+            wrong = {id(one) for one in _wrong(story, look, truth)}
+            for one in look.found:
+                entry = findings.setdefault(one.id, {"said": 0, "scored": 0, "right": 0, "runs": set()})
+                entry["said"] += 1
+                entry["runs"].add(story.name)
+                entry["scored"] += one.serious
+                entry["right"] += one.serious and id(one) not in wrong
+            right = _verdict_right(look, truth)
+            entry = verdicts.setdefault(look.verdict, {"said": 0, "scored": 0, "right": 0, "runs": set()})
+            entry["said"] += 1
+            entry["runs"].add(story.name)
+            entry["scored"] += right is not None
+            entry["right"] += right is True
+    for entry in (*findings.values(), *verdicts.values()):
+        entry["runs"] = len(entry["runs"])
+    return {
+        "runs": len([story for story in stories if not story.error]),
+        "looks": sum(len(story.looks) for story in stories),
+        "findings": dict(sorted(findings.items())),
+        "verdicts": dict(sorted(verdicts.items())),
+    }
+
+
+def _verdict_right(look: Look, truth: Truth) -> bool | None:
+    """Whether the hidden reward bears a verdict out: it rose by another 5 % of its range, or it never did again. None:
+    nothing was claimed, or there is nothing to measure."""
+    seen, later = truth.gold[truth.steps <= look.step], truth.gold[truth.steps > look.step]
+    if look.verdict not in ("continue", "stop", "roll_back") or truth.scale == 0 or not len(seen) or not len(later):
+        return None
+    rose = bool(later.max() > seen.max() + 0.05 * truth.scale)
+    return rose == (look.verdict == "continue")
 
 
 def _line(story: Story, look: Look) -> str:

@@ -24,8 +24,6 @@ import numpy as np
 from leadline.contract import (
     SCHEMA,
     ChartData,
-    Condition,
-    Event,
     Facts,
     Finding,
     Judgement,
@@ -33,12 +31,13 @@ from leadline.contract import (
     PolicyLoss,
     Reading,
     Regime,
+    Resources,
     RewardReading,
     RunSummary,
     Signal,
 )
 from leadline.questions.shape import WORDS
-from leadline.report.data import CALLED, LEFT_OUT, ONLY_IF_THERE
+from leadline.report.data import ADDED, CALLED, LEFT_OUT, ONLY_IF_THERE
 from leadline.words import SENTENCES
 
 Schema = dict[str, typing.Any]
@@ -125,15 +124,16 @@ def _object(kind: type, seen: dict[str, Schema]) -> Schema:
 
 def _added(kind: type, seen: dict[str, Schema]) -> Mapping[str, Schema]:
     """What report/data.py adds to the fields."""
-    if kind in (Condition, Event, Finding, Judgement):
-        return {"says": TEXT}
     if kind is RunSummary:
         comment = {"description": "series by canonical name"}
         return {"signals": {"type": "object", "additionalProperties": _type(Signal, "", seen)} | comment}
     if kind is ChartData:
         comment = {"description": "series that are in no log, such as measures of the samples"}
         return {"derived": {"type": "object", "additionalProperties": STEPS_AND_VALUES} | comment}
-    return {}
+    if kind is Resources:
+        return {"notes": {"type": "array", "items": TEXT}}
+    names = ["says"] if kind is Judgement else ADDED.get(kind, {})
+    return dict.fromkeys(names, TEXT)
 
 
 def _facts_by_id(seen: dict[str, Schema]) -> list[Schema]:

@@ -16,6 +16,7 @@ from .reading.chart_data import band_for
 from .report import data, markdown, notebook, plain, terminal
 from .run import Steps, Values
 from .sources import open_run
+from .words import sentence
 from .words.report import what_was_read
 
 
@@ -71,6 +72,10 @@ class Reading(contract.Reading):
     def as_data(self) -> dict[str, object]:
         """The reading as plain data, as in `leadline read --json`."""
         return data.as_data(self)
+
+    def sentence(self, finding: contract.Finding) -> str:
+        """What a finding says."""
+        return sentence(finding)
 
     def __repr__(self) -> str:
         """One line: the fields hold the whole run."""

@@ -1,4 +1,4 @@
-"""Logs that are odd and still have to be read: one sensible sentence each, whatever the face."""
+"""Logs that are odd and still have to be read: one sensible sentence each, whatever the report format."""
 
 from __future__ import annotations
 

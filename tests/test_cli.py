@@ -20,15 +20,15 @@ from leadline.cli import main
 
 
 @pytest.mark.parametrize("case", STRANGE)
-@pytest.mark.parametrize("face", [[], ["--json"]], ids=["terminal", "json"])
+@pytest.mark.parametrize("options", [[], ["--json"]], ids=["terminal", "json"])
 def test_strange_input_gets_a_sensible_sentence(
-    case: str, face: list[str], trl: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+    case: str, options: list[str], trl: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = trl(STRANGE[case], max_steps=20 if case == "past the plan" else 200)
-    assert main(["read", str(file), *face]) == 0
+    assert main(["read", str(file), *options]) == 0
     out = capsys.readouterr()
     assert out.err == ""
-    if face:
+    if options:
         reading = json.loads(out.out)
         assert len(reading["reward"]["says"]) > 10
         if case == "past the plan":

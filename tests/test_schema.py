@@ -25,6 +25,7 @@ from leadline.pipeline import read
 from leadline.report import data
 
 SCHEMA = json.loads((ROOT / "leadline" / "schema-1.json").read_text())
+DEFS = {"$defs": SCHEMA["$defs"]}
 jsonschema = needs("jsonschema")
 CHECK = jsonschema.Draft202012Validator(SCHEMA)
 LOOKS = [("healthy", 0), ("healthy", 30), ("healthy", 354), ("collapsed", 230), ("hacked", 300), ("hacked", 679)]
@@ -37,8 +38,8 @@ def printed(path: Path, **options: int) -> dict[str, Any]:
 
 def undescribed(value: object, schema: dict[str, Any], where: str = "") -> Iterator[str]:
     """Fields that the schema lets pass and does not name."""
-    if "anyOf" in schema and value is not None:
-        schema = next(one for one in schema["anyOf"] if one.get("type") != "null")
+    if "anyOf" in schema:
+        schema = next(one for one in schema["anyOf"] if jsonschema.Draft202012Validator(one | DEFS).is_valid(value))
     if "$ref" in schema:
         schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[-1]]
     if isinstance(value, dict):

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..questions.bars import NOTICEABLE
+from ..questions.course import course_of
 from ..reading.reward import HEADLINE
 from ..reading.reward.apart import held_out_names
 from ..reading.view import View
@@ -68,12 +69,10 @@ def truth_of(run: Run) -> Truth | None:
         series, curve = run.get(name), view.curve(name)
         if series is None or curve is None or not curve.decidable:
             continue
-        grid = curve.grid[: curve.now + 1]
-        size = float(np.abs(curve.seen).max()) or 1.0  # squares of values near the largest float would overflow
-        error = size * float(np.median((curve.seen / size).std(axis=0)))
+        course = course_of(curve)
         says = "the held-out score, smoothed" if name != HEADLINE else "the training reward, smoothed"
         logged = (series.steps[series.finite].astype(np.float64), series.values[series.finite])
-        return Truth(grid, curve.seen.mean(axis=0), error, logged, says)
+        return Truth(course.steps, course.levels, course.error, logged, says)
     return None
 
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..curve import Curve
 from ..curve.bins import LEAST
+from ..questions.course import paths_seen
 from ..run import Series
 from . import measures
 from .track import DRAWS, Track, deviates, track
@@ -144,9 +145,9 @@ def _way(tracks: dict[Way, Track], fit: Fit) -> tuple[Floats, Floats]:
     far = min(float(np.sqrt(total)), FAR * EVEN) * float(np.sqrt(total))
     share, error = share / far, np.sqrt(error) / far
     if len(every) >= LEAST:
-        curve = fit(Series("text/relation", "text/relation", "of the samples", every, share))
+        curve = fit(Series("text/relation", "text/relation", "samples", every, share))
         if curve.decidable:
-            return curve.grid[: curve.now + 1], curve.seen
+            return paths_seen(curve)
     draws = np.stack([deviates(column) for column in range(len(every))], axis=1)
     return every.astype(np.float64), (share[None, :] + error[None, :] * draws).reshape(DRAWS, -1)
 

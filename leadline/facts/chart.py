@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..run import Series, Steps, Values, no_numbers, no_values
+from .conflict import ProcessEffect
 
 ChartId = Literal["reward", "judged", "kl", "loss", "grad_norm", "length", "entropy", "diversity", "coherence"]
 NoSamples = Literal["not kept", "without text"]
@@ -125,7 +126,7 @@ class Neighbour:
     """A process that ran beside the training, on the clock of steps."""
 
     process: str
-    effect: str
+    did: ProcessEffect
     p: float
     first_step: int
     last_step: int

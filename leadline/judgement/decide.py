@@ -14,6 +14,7 @@ from ..facts import Finding
 from ..facts.judgement import Condition, Horizon, Judgement, Reason, Risk, Upside, Verdict
 from ..questions.bars import CLEARLY, EVEN
 from ..questions.best import Floats, Ranking, highest
+from ..questions.fall import fall_of
 from ..questions.level import level_now, start_of
 from ..questions.silence import silence
 from ..reading.reward import HEADLINE
@@ -139,7 +140,8 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         return Reason("gamed", p=evidence.p_gamed, since_step=evidence.onset, level=now, findings=ids)
     fallen = max(case.p_fallen, evidence.p_lost)
     if over and fallen > (EVEN if verdict == "finished" else CLEARLY):
-        return Reason("fallen", p=fallen, high=highest(curve, series), level=now)
+        fall = fall_of(curve, series)
+        return Reason("fallen", p=fallen, high=highest(curve, series) if fall is None else fall.high, level=now)
     if case.p_no_signal > EVEN:
         return Reason("no_signal", p=case.p_no_signal, since_step=evidence.no_signal_since, level=now)
     if case.ceiling is not None and case.forecast.room < EVEN:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curve import Curve
 from ..draws import Stream
+from ..questions.course import paths_ahead, residuals
 from ..reading import View
 from ..reading.reward import HEADLINE
 from ..reading.reward.apart import held_out_names
@@ -63,7 +63,7 @@ def _of(view: View, name: str, coming: Sequence[int]) -> Iterator[Promise]:
         return
     steps, values = series.steps[series.finite].astype(np.float64), series.values[series.finite]
     pace = _pace(view.run)
-    left = _left(curve, steps, values)
+    left = residuals(curve, steps, values)
     left = left[-max(RECENT, len(left) // 3) :]
     for ahead in coming:
         end = round(last + ahead * pace)
@@ -73,7 +73,7 @@ def _of(view: View, name: str, coming: Sequence[int]) -> Iterator[Promise]:
             end = round(max(last, steps[-1] + _gap(steps)))
             window, count = (last, end), 1
         stream = Stream(zlib.crc32(name.encode()), len(values), ahead)
-        level = curve.last.levels_at(np.linspace(window[0] + pace, max(end, window[0] + pace), 5)).mean(axis=1)
+        level = paths_ahead(curve, np.linspace(window[0] + pace, max(end, window[0] + pace), 5)).mean(axis=1)
         means = _block_means(left, count)
         drawn = level + means[stream.integers(len(means), len(level))]
         spread = np.quantile(_square(drawn) if roots else drawn, LEVELS)
@@ -106,17 +106,6 @@ def _gap(steps: NDArray[np.int64] | Floats) -> float:
 def _count_in(window: tuple[int, int], steps: Floats) -> int:
     """How many points of a series to expect in a stretch; no more than the past has blocks enough of to learn from."""
     return min(int((window[1] - window[0]) / _gap(steps)), max(len(steps) // 3, min(RECENT, len(steps))) // 4)
-
-
-def _left(curve: Curve, steps: Floats, values: Floats) -> Floats:
-    """What the log's noise did so far: the points about the curve's middle."""
-    middle = np.empty(len(steps))
-    starts = [-np.inf, *(one.step for one in curve.breaks), np.inf]
-    for segment, low, high in zip(curve.segments, starts[:-1], starts[1:], strict=True):
-        inside = (steps >= low) & (steps < high)
-        if inside.any():
-            middle[inside] = segment.levels_at(steps[inside]).mean(axis=0)
-    return values - middle
 
 
 def _block_means(left: Floats, count: int) -> Floats:

@@ -24,6 +24,12 @@ def level_at(curve: Curve, logged: Series, step: float) -> float:
     return _told(curve, logged, float(curve.at(inside).mean()))
 
 
+def levels(curve: Curve, logged: Series) -> Floats:
+    """The level at every place of the curve that was seen."""
+    kept = within(curve.seen.mean(axis=0), logged)
+    return np.where(np.abs(kept) < NOTHING * curve.noise, 0.0, kept)
+
+
 def level_now(curve: Curve, logged: Series) -> float:
     """The level at the last point."""
     return _told(curve, logged, float(curve.seen[:, -1].mean()))

@@ -10,7 +10,7 @@ class Statement:
     """One thing said of one metric, and how many posterior paths agree."""
 
     metric: str  # canonical: "kl/ref"
-    claim: str  # "rising", "peaked", "oscillates about zero"
+    claim: str  # "rising", "peaked", "about zero"
     probability: float  # share of paths, never a p-value; 0 where the data cannot tell
     where: tuple[float, float] | None = None  # steps it speaks about
     value: float | None = None  # the number in the claim: a step, a ratio, a level

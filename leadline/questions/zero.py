@@ -16,9 +16,9 @@ EITHER_SIDE = 0.2  # of the points: with fewer on one side of zero it lies besid
 def oscillates_about_zero(curve: Curve) -> Statement:
     """It stays within its own noise of zero all along: both signs, no direction."""
     if not curve.decidable:
-        return Statement(curve.metric, "oscillates about zero", 0.0)
+        return Statement(curve.metric, "about zero", 0.0)
     near = (np.abs(curve.seen) < curve.noise).all(axis=1) & (min(curve.signs) > EITHER_SIDE)
-    return Statement(curve.metric, "oscillates about zero", float(near.mean()), _whole(curve))
+    return Statement(curve.metric, "about zero", float(near.mean()), _whole(curve))
 
 
 def has_changed_sign(curve: Curve) -> Statement:

@@ -11,7 +11,7 @@ from ..facts.chart import Band, Chart, ChartData, ChartId, KlPath, MachineByStep
 from ..questions.band import band_of
 from ..run import Run
 from .conflicts import Conflict
-from .kl_and_reward.distance import distance
+from .kl_and_reward.distance import distance, distance_series
 from .resources.by_step import power_by_step
 from .resources.phases import Spent, time_spent
 from .reward import HEADLINE
@@ -63,8 +63,8 @@ def chart_data(
 
 def band_for(view: View, name: str) -> Band | None:
     """The band of any series of the run by name; None where it holds too little to fit."""
-    curve = view.curve_of(name)
-    return None if curve is None else band_of(curve)
+    series, curve = view.series_of(name), view.curve_of(name)
+    return None if series is None or curve is None else band_of(curve, series)
 
 
 def _charts(numbers: set[str], held_out: Sequence[str], judged: str | None) -> tuple[Chart, ...]:
@@ -81,8 +81,8 @@ def _first(wanted: Iterable[str], numbers: set[str]) -> tuple[str, ...]:
 
 
 def _kl_path(view: View, reward: Band | None) -> KlPath | None:
-    curve = distance(view)
-    away = None if curve is None else band_of(curve)
+    series, curve = distance_series(view.run), distance(view)
+    away = None if series is None or curve is None else band_of(curve, series)
     if away is None or reward is None:
         return None
     steps = reward.steps[: reward.now + 1]
@@ -115,6 +115,6 @@ def _neighbours(run: Run, conflicts: Sequence[Conflict]) -> tuple[Neighbour, ...
     if times is None:
         return ()
     return tuple(
-        Neighbour(found.process, found.effect, found.p, times.step_at(found.first_wall), times.step_at(found.last_wall))
+        Neighbour(found.process, found.did, found.p, times.step_at(found.first_wall), times.step_at(found.last_wall))
         for found in conflicts
     )

@@ -45,11 +45,15 @@ class View:
 
     def curve_of(self, name: str) -> Curve | None:
         """The curve of any series by name, one that was derived or not understood as well."""
-        if self.run.get(name) is not None:
-            return self.curve(name)
-        others = (series for series in (*self.derived, *self.run.unread) if series.name == name)
-        series = next(others, None)
-        return None if series is None or not series.finite.any() else self.fit(series)
+        series = self.series_of(name)
+        if series is None or not series.finite.any():
+            return None
+        return self.curve(name) if series is self.run.get(name) else self.fit(series)
+
+    def series_of(self, name: str) -> Series | None:
+        """Any series by name: logged, derived, or not understood."""
+        every = (*self.run.series, *self.derived, *self.run.unread)
+        return next((series for series in every if series.name == name), None)
 
     def shape(self, name: str) -> Shape | None:
         """What that curve does, in one word."""

@@ -17,8 +17,10 @@ from ..contract import (
     Conflict,
     Event,
     Evidence,
+    Expected,
     Finding,
     KlReward,
+    Missing,
     PolicyLoss,
     Reading,
     Regime,
@@ -29,8 +31,14 @@ from ..contract import (
     Signal,
 )
 from ..digits import written
-from ..words import sentence
-from ..words.report import event_says
+from ..facts.chart import Neighbour
+from ..words import event, expected, sentence
+from ..words.conflict import effect
+from ..words.kl import regime
+from ..words.loss import pattern
+from ..words.machine import remark
+from ..words.missing import why
+from ..words.reward import trajectory
 from ..words.verdict import verdict_lines, would_change
 from .numbers import short
 
@@ -115,7 +123,15 @@ def _derived(data: ChartData) -> object:
 # What is said of a fact, beside the fact; and what is told by name.
 ADDED: Mapping[type, Mapping[str, Callable[..., object]]] = {
     Finding: {"says": sentence},
-    Event: {"says": event_says},
+    Event: {"says": event.sentence},
+    Expected: {"says": expected.says, "because": expected.because},
+    Missing: {"why_it_matters": lambda missing: why(missing.what)},
+    RewardReading: {"says": trajectory},
+    KlReward: {"says": regime},
+    PolicyLoss: {"why": pattern},
+    Resources: {"notes": lambda machine: [remark(facts) for facts in machine.remarks]},
+    Conflict: {"effect": lambda conflict: effect(conflict.did)},
+    Neighbour: {"effect": lambda neighbour: effect(neighbour.did)},
     Condition: {"says": would_change},
     RunSummary: {"signals": _signals},
     ChartData: {"derived": _derived},

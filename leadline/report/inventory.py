@@ -9,7 +9,9 @@ import numpy as np
 from rich.text import Text
 
 from ..inventory import Inventory, LogFound, RunFound, SeriesFound
-from ..words.report import HOW_TO_MAP, event_says, last_checkpoint, several, steps, written_twice
+from ..words import event
+from ..words.missing import why
+from ..words.report import HOW_TO_MAP, last_checkpoint, several, steps, written_twice
 from .lines import field, page
 
 MARGIN = 12
@@ -41,12 +43,12 @@ def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
     if run.unread_keys:
         yield field("unread", f"{several(run.unread_keys, SHOWN_KEYS)}{HOW_TO_MAP}")
     yield from _around(one)
-    for event in run.events[:SHOWN_NOTES]:
-        yield field("event", event_says(event))
+    for happened in run.events[:SHOWN_NOTES]:
+        yield field("event", event.sentence(happened))
     for note in run.notes[:SHOWN_NOTES]:
         yield field("note", note)
     for lacking in one.missing:
-        yield field("missing", f"{lacking.what}: {lacking.why_it_matters}")
+        yield field("missing", f"{lacking.what}: {why(lacking.what)}")
 
 
 def _log(log: LogFound) -> str:

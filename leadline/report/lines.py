@@ -14,6 +14,8 @@ from .plain import printable
 
 MARGIN = 9  # columns that name what a line is about
 NARROWEST = 40  # columns: below that nothing can be laid out
+UNBROKEN = re.compile(r"(?<=\d) (?=%)|(?<=[ (][<>]) (?=[\d.])|(?<=\bstep) (?=\d)")
+GLUE = "\ue000"  # of no script: it stands for a space that is no place to break a line
 SENTENCE = re.compile(r"(?<=[.!?]) +")
 
 
@@ -33,8 +35,13 @@ def page(lines: Iterable[tuple[str, Text]], *, color: bool, width: int, margin: 
 
 
 def wrapped(says: Text, room: int) -> list[Text]:
-    """The text in lines of at most `room` columns; at least one."""
-    return list(says.wrap(_console(room), room, overflow="fold")) or [Text()]
+    """The text in lines of at most `room` columns; at least one. A number stays with its sign and its unit."""
+    glued = says.copy()
+    glued.plain = UNBROKEN.sub(GLUE, says.plain)
+    lines = list(glued.wrap(_console(room), room, overflow="fold")) or [Text()]
+    for line in lines:
+        line.plain = line.plain.replace(GLUE, " ")
+    return lines
 
 
 def beside(name: str, lines: Sequence[Text], margin: int = MARGIN, style: str = "dim") -> list[Text]:

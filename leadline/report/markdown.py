@@ -6,12 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ..contract import Reading
-from ..words import events_told, sentences
+from ..words import event, events_told, sentences
 from ..words.numbers import sure
 from ..words.report import (
     ABOUT_THE_READING,
     curves_say,
-    event_says,
     expected_says,
     left_out,
     missing_list,
@@ -63,9 +62,9 @@ def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) ->
     found = [f"**{one.severity}** {text(says)} ({sure(one.p)})" for one, says in sentences(reading.findings)]
     yield from _list("Findings", found)
     yield from _list("Curves", [f"**{about}** {text(says)}" for about, says in curves_say(reading).items()])
-    yield from _list("Normal here", [text(expected_says(one.says, one.because)) for one in reading.expected])
-    told = {event for finding in reading.findings for event in events_told(finding)}
-    events = [text(event_says(event)) for event in run.events if verbose or event not in told]
+    yield from _list("Normal here", [text(expected_says(one)) for one in reading.expected])
+    told = {happened for finding in reading.findings for happened in events_told(finding)}
+    events = [text(event.sentence(happened)) for happened in run.events if verbose or happened not in told]
     yield from _list("Events", events, most=None if verbose else 8)
     yield from _list(ABOUT_THE_READING, [text(note) for note in run.notes])
     if run.missing:

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from html import escape
 
 from ..contract import Reading
-from ..words import events_told, sentences
+from ..words import event, events_told, sentences
+from ..words.missing import why
 from ..words.numbers import sure
-from ..words.report import FOLDED, event_says, expected_says, what_was_read, would_change
+from ..words.report import FOLDED, expected_says, what_was_read, would_change
 from ..words.verdict import verdict_lines
 from . import palette
 from .pictures import pictures, span
@@ -48,12 +49,12 @@ def _parts(reading: Reading) -> Iterator[str]:
             for one, says in sentences(reading.findings)
         ]
     )
-    told = {event for finding in reading.findings for event in events_told(finding)}
+    told = {happened for finding in reading.findings for happened in events_told(finding)}
     rest_of_it = [
-        *(text(expected_says(one.says, one.because)) for one in reading.expected),
-        *(text(event_says(event)) for event in run.events if event not in told),
+        *(text(expected_says(one)) for one in reading.expected),
+        *(text(event.sentence(happened)) for happened in run.events if happened not in told),
         *map(text, run.notes),
-        *(f"missing: {text(one.what)}; {text(one.why_it_matters)}" for one in run.missing),
+        *(f"missing: {text(one.what)}; {text(why(one.what))}" for one in run.missing),
     ]
     if rest_of_it:
         yield f'<details style="{QUIET}"><summary>{FOLDED}</summary>'

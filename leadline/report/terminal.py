@@ -10,11 +10,14 @@ from itertools import chain, pairwise, repeat
 from rich.text import Text
 
 from ..contract import Finding, Reading, RunSummary
-from ..words import events_told, sentence, sentences
+from ..words import event, events_told, sentence, sentences
+from ..words.conflict import effect
+from ..words.kl import regime
+from ..words.machine import remark
+from ..words.missing import why
 from ..words.numbers import counted, share, sure
 from ..words.report import (
     curves_say,
-    event_says,
     expected_says,
     left_out_of_screen,
     loss_says,
@@ -124,7 +127,13 @@ def _head(reading: Reading, room: int, height: int) -> list[Text]:
     tall = max(height // 3, 2)
     style = "bold" if judgement.verdict == "undecided" else f"bold {palette.VERDICTS[judgement.verdict].terminal}"
     said = verdict_lines(reading)
-    lines = Item("verdict", said.text, lead=said.headline, lead_style=style).lines(room, tall)
+    for parts in ((said.headline, *said.details), (said.headline, said.reason, said.best), (said.headline, said.best)):
+        says = " ".join(filter(None, parts))
+        lines = Item("verdict", says, lead=said.headline, lead_style=style).lines(room)
+        if len(lines) <= tall:
+            break
+    else:  # what to keep matters more than what may come
+        lines = Item("verdict", says, lead=said.headline, lead_style=style).lines(room, tall)
     changes = would_change(reading)
     if changes:
         lines += Item("", changes).lines(room, max(height // 12, 1))
@@ -155,11 +164,11 @@ def _items(reading: Reading) -> Iterator[Item]:
     yield from (Item(about.lower(), says) for about, says in curves_say(reading).items())
     yield from (item for item in found if item.counts_as not in SERIOUS)
     for expected in reading.expected:
-        yield Item("normal", expected_says(expected.says, expected.because), counts_as="normal")
-    told = {event for finding in reading.findings for event in events_told(finding)}
-    for event in reading.run.events:
-        if event not in told:
-            yield Item("event", event_says(event), counts_as="event")
+        yield Item("normal", expected_says(expected), counts_as="normal")
+    told = {happened for finding in reading.findings for happened in events_told(finding)}
+    for happened in reading.run.events:
+        if happened not in told:
+            yield Item("event", event.sentence(happened), counts_as="event")
 
 
 def _found(finding: Finding, says: str) -> Item:
@@ -199,10 +208,10 @@ def _everything(reading: Reading, width: int) -> list[Text]:
 
 def _processes(reading: Reading) -> Iterator[str]:
     """Each process once, however many stretches of time it ran for."""
-    stretches = Counter((one.process, one.effect, one.p) for one in reading.conflicts)
-    for (process, effect, p), times in stretches.items():
+    stretches = Counter((one.process, effect(one.did), one.p) for one in reading.conflicts)
+    for (process, did, p), times in stretches.items():
         ran = f" ({counted(times, 'interval')})" if times > 1 else ""
-        yield f"{process}{ran}: {effect} ({sure(p)})"
+        yield f"{process}{ran}: {did} ({sure(p)})"
 
 
 def _in_full(reading: Reading) -> Iterator[Item]:
@@ -212,15 +221,15 @@ def _in_full(reading: Reading) -> Iterator[Item]:
     ranked = sorted(reward.probabilities.items(), key=lambda item: -item[1])
     yield Item("", ", ".join(f"{word} {share(p)}" for word, p in ranked if p >= 0.01))
     yield from (Item("reward", f"{one.name}: {one.shape} ({sure(one.p)})") for one in reward.others)
-    if kl.says:
-        yield Item("kl", f"{kl.regime}: {kl.says}")
+    if says := regime(kl):
+        yield Item("kl", f"{kl.regime}: {says}")
     for one in kl.segments:
         yield Item("", f"{steps(one.first_step, one.last_step)}: {one.regime} ({sure(one.p)})")
     if says := loss_says(reading):
         yield Item("loss", says)
     if machine.phases:
         yield Item("time", time_says(reading, most=len(machine.phases)))
-    yield from (Item("time", note) for note in machine.notes)
+    yield from (Item("time", remark(facts)) for facts in machine.remarks)
     yield from (Item("process", says) for says in _processes(reading))
     for finding in reading.findings:
         yield Item(finding.severity, sentence(finding), f" ({sure(finding.p)}; {finding.id})")
@@ -229,9 +238,9 @@ def _in_full(reading: Reading) -> Iterator[Item]:
             samples = f", {counted(len(evidence.samples), 'sample')}" if evidence.samples else ""
             yield Item("", f"{evidence.signal}, {steps(evidence.first_step, evidence.last_step)}{samples}{more}")
     for expected in reading.expected:
-        yield Item("normal", expected_says(expected.says, expected.because))
-    yield from (Item("event", event_says(event)) for event in reading.run.events)
+        yield Item("normal", expected_says(expected))
+    yield from (Item("event", event.sentence(happened)) for happened in reading.run.events)
     yield from (Item("note", note) for note in reading.run.notes)
     for lacking in reading.run.missing:
-        yield Item("missing", f"{lacking.what}: {lacking.why_it_matters}")
+        yield Item("missing", f"{lacking.what}: {why(lacking.what)}")
     yield from (Item("unread", name(key)) for key in reading.run.unread_keys)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from ..event import Damaged, Evaluated, Event, NewReference, RateStep, Resumed, WarmUpEnd
+from ..facts import Mentioned
 from .numbers import counted, several
 
 SHOWN = 5  # files named in one clause
 
 
 def sentence(event: Event) -> str:
-    """The event in words, with its step."""
+    """The event in words, with its step; of one that was told before only what it was."""
     facts, step = event.facts, event.step
+    if isinstance(event, Mentioned):
+        return f"the {event.kind.replace('_', ' ')} at step {step}"
     match facts:
         case str():
             return facts  # the words of another program

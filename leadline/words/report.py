@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..contract import ChartData, Reading, RunSummary
-from ..facts import Mentioned
+from ..contract import ChartData, Expected, Reading, RunSummary
 from ..facts.chart import ChartId, Contrast
-from ..run import Event
+from . import expected
+from .kl import regime
+from .loss import pattern as loss_meaning
 from .numbers import counted, number, percent
+from .reward import trajectory
 from .verdict import would_change as condition_says
 
 NAMED = 6  # names a line of a short text can hold
@@ -151,19 +153,19 @@ def curves_say(reading: Reading) -> dict[str, str]:
 
 def reward_says(reading: Reading) -> str:
     """What the training reward does, in one word and then in a sentence."""
-    reward = reading.reward
-    return f"{reward.shape}: {reward.says}" if reward.says else reward.shape
+    said = trajectory(reading.reward)
+    return f"{reading.reward.shape}: {said}" if said else reading.reward.shape
 
 
 def loss_says(reading: Reading) -> str:
     """What the policy loss does, and what that means here."""
-    loss = reading.policy_loss
-    return f"{loss.pattern.replace('_', ' ')}: {loss.why}" if loss.why else ""
+    why = loss_meaning(reading.policy_loss)
+    return f"{reading.policy_loss.pattern.replace('_', ' ')}: {why}" if why else ""
 
 
-def expected_says(says: str, because: str) -> str:
+def expected_says(found: Expected) -> str:
     """What looks odd, and why it is normal here."""
-    return f"{says.rstrip('.')}: {because}."
+    return f"{expected.says(found).rstrip('.')}: {expected.because(found)}."
 
 
 def _loss_says(reading: Reading) -> str:
@@ -176,12 +178,12 @@ def _reward_says(reading: Reading) -> str:
     """The training reward, where no finding tells its course already."""
     if any(finding.id in ("reward.peaked", "reward.declining") for finding in reading.findings):
         return ""
-    return reading.reward.says or reading.reward.shape
+    return trajectory(reading.reward) or reading.reward.shape
 
 
 def _kl_says(reading: Reading) -> str:
     """KL against reward, where it is decided."""
-    return reading.kl_reward.says if reading.kl_reward.regime not in ("undecided", "no_kl") else ""
+    return regime(reading.kl_reward) if reading.kl_reward.regime not in ("undecided", "no_kl") else ""
 
 
 def time_says(reading: Reading, most: int = 3) -> str:
@@ -190,11 +192,6 @@ def time_says(reading: Reading, most: int = 3) -> str:
     shares = several([f"{name} {percent(use.share)}" for name, use in machine.phases.items()], most)
     slowest = f"; {machine.bottleneck} is the bottleneck" if machine.bottleneck else ""
     return shares + slowest if shares else ""
-
-
-def event_says(event: Event) -> str:
-    """What happened; of what was told before only what and where."""
-    return f"the {event.kind.replace('_', ' ')} at step {event.step}" if isinstance(event, Mentioned) else event.says
 
 
 def chart_title(data: ChartData, chart: ChartId) -> str:

@@ -1,4 +1,4 @@
-"""What every face of a reading promises: it never raises, obeys nothing a log says, and ends its last line."""
+"""What every report format promises: it never raises, obeys nothing a log says, and ends its last line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from leadline.reading.reward import RewardReading
 from leadline.report import RENDERERS, Renderer
 from leadline.run import Event, Rollout
 
-every_renderer = pytest.mark.parametrize("face", RENDERERS, ids=lambda face: face.NAME)
+every_renderer = pytest.mark.parametrize("report", RENDERERS, ids=lambda report: report.NAME)
 
 EMPTY_RUN = RunSummary("run", None, None, None, None, 0, None, (), (), (), ())
 SILENT = RewardReading(shape="undecided", probabilities={}, peak=None, says="", findings=())
@@ -40,21 +40,21 @@ def nasty_reading(text: str) -> Reading:
 
 
 @every_renderer
-def test_an_empty_reading_can_be_shown(face: Renderer) -> None:
-    shown = face.render(Reading(run=EMPTY_RUN, reward=SILENT))
+def test_an_empty_reading_can_be_shown(report: Renderer) -> None:
+    shown = report.render(Reading(run=EMPTY_RUN, reward=SILENT))
     assert shown.endswith("\n")
     assert "undecided" in shown
 
 
 @every_renderer
 @given(text=st.text(st.characters(), max_size=20), width=st.integers(1, 200))
-def test_any_text_can_be_shown(face: Renderer, text: str, width: int) -> None:
-    assert face.render(nasty_reading(text), width=width).endswith("\n")
+def test_any_text_can_be_shown(report: Renderer, text: str, width: int) -> None:
+    assert report.render(nasty_reading(text), width=width).endswith("\n")
 
 
 @every_renderer
-def test_text_from_a_log_cannot_command_the_terminal(face: Renderer) -> None:
-    shown = face.render(nasty_reading(NASTY))
+def test_text_from_a_log_cannot_command_the_terminal(report: Renderer) -> None:
+    shown = report.render(nasty_reading(NASTY))
     assert not set(shown) & set("\x1b\x07\r\x9b")
 
 
@@ -63,8 +63,8 @@ def test_the_terminal_shows_markup_of_a_log_as_it_stands() -> None:
 
 
 @every_renderer
-def test_the_same_reading_is_shown_the_same(face: Renderer) -> None:
-    assert face.render(nasty_reading("x")) == face.render(nasty_reading("x"))
+def test_the_same_reading_is_shown_the_same(report: Renderer) -> None:
+    assert report.render(nasty_reading("x")) == report.render(nasty_reading("x"))
 
 
 def test_color_is_only_used_when_asked_for() -> None:

@@ -14,7 +14,7 @@ from leadline.curve import Curve, fit_curves
 from leadline.questions import BAR, STATEMENTS, shape_of
 from leadline.questions.statement import Statement
 
-ZERO = ("oscillates about zero", "changed sign")  # these depend on where zero is
+ZERO = ("about zero", "changed sign")  # these depend on where zero is
 Shape = Callable[[Floats], Floats]
 
 

@@ -1,4 +1,4 @@
-"""A run written by someone who means harm, in every face that is text: it stays text, and nothing in it is endless.
+"""A run written by someone who means harm, in every format that is text: it stays text, and nothing in it is endless.
 The page in a browser is in tests/report/html."""
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ from leadline.reading.reward import RewardReading
 from leadline.report import markdown, notebook, terminal
 from leadline.run import Event
 from leadline.words import sentence
-from leadline.words.report import event_says
+from leadline.words.event import sentence as event_says
 from leadline.words.verdict import verdict_lines
 
 LOOKS = [("healthy", 30), ("healthy", 354), ("collapsed", 230), ("collapsed", 524), ("hacked", 300), ("hacked", 679)]
@@ -173,8 +173,16 @@ def test_the_regimes_fill_the_strip_in_their_order() -> None:
 
 
 def test_the_future_is_drawn_only_where_there_is_one() -> None:
-    assert "now 30" in terminal.render(reading("healthy", 30))
-    assert "now" not in terminal.render(reading("healthy", 354))
+    one = reading("healthy", 30)
+    assert "now 30" in terminal.render(one)
+    seen = {
+        name: dataclasses.replace(
+            band, **{edge: getattr(band, edge)[: band.now + 1] for edge in ("steps", "low", "middle", "high")}
+        )
+        for name, band in one.chart_data.bands.items()
+    }
+    ended = dataclasses.replace(one, chart_data=dataclasses.replace(one.chart_data, bands=seen))
+    assert not re.search(r"\bnow \d", terminal.render(ended, height=60).split("regime")[0].split("run ")[1])
 
 
 def test_verbose_shows_everything() -> None:

@@ -112,4 +112,4 @@ def _series(view: View, batches: Sequence[Batch]) -> tuple[Series | None, Litera
         return logged, "tokens"
     steps = np.asarray([batch.step for batch in batches], dtype=np.int64)
     means = np.asarray([np.mean([len(one.output) for one in batch.alone]) for batch in batches])
-    return Series(OF_SAMPLES, OF_SAMPLES, "characters, of the samples", steps, means), "characters"
+    return Series(OF_SAMPLES, OF_SAMPLES, "characters", steps, means), "characters"

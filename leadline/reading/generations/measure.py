@@ -67,7 +67,7 @@ class Measure:
 
     @property
     def series(self) -> Series:
-        return Series(self.name, self.name, "of the samples", self.steps, self.values)
+        return Series(self.name, self.name, "samples", self.steps, self.values)
 
     @property
     def early(self) -> float:

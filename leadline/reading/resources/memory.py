@@ -61,7 +61,7 @@ def _by_step(run: Run, times: StepTimes) -> Series | None:
     order = np.argsort(times.steps, kind="stable")
     steps, most = times.steps[order], most[order]
     seen = np.isfinite(most)
-    return Series("gpu/mem_used", "gpu samples", "GB, the most that any GPU held in the step", steps[seen], most[seen])
+    return Series("gpu/mem_used", "gpu samples", "GB, fullest GPU", steps[seen], most[seen])
 
 
 def _growth(view: View, series: Series, total: float) -> tuple[Finding, ...]:

@@ -9,6 +9,8 @@ import numpy as np
 
 from ...contract import Band, Reading, Series
 from ...facts.chart import Chart, ChartId, KlPath
+from ...words.kl import regime
+from ...words.loss import pattern as loss_meaning
 from ...words.report import CHARTS, EXPLAINED, chart_is_empty, chart_title, loss_says, reward_says
 from .. import palette
 from ..numbers import short, thin
@@ -108,7 +110,7 @@ def _panels(reading: Reading) -> tuple[Panel, ...]:
     data, loss = reading.chart_data, reading.policy_loss
     says = {
         "reward": reward_says(reading),
-        "kl": reading.kl_reward.says,
+        "kl": regime(reading.kl_reward),
         "loss": loss_says(reading) if loss.informative else "",
         **EXPLAINED,
     }
@@ -120,7 +122,7 @@ def _panels(reading: Reading) -> tuple[Panel, ...]:
             says.get(chart.id, ""),
             chart_is_empty(data, chart.id),
             wide=chart.id in WIDE,
-            silent=loss.why if chart.id == "loss" and not loss.informative else "",
+            silent=loss_meaning(loss) if chart.id == "loss" and not loss.informative else "",
         )
         for chart in data.charts or NOTHING_LOGGED
         if chart.series or chart.id != "judged"  # shown where no other panel shows it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...contract import Reading
+from ...words.machine import remark
 from ...words.report import SMALL_PHASES
 from ..numbers import short, thin
 from . import text
@@ -16,7 +17,7 @@ def machine(reading: Reading) -> Data:
     """The stack of phases and the power, as far as the run shows them, with what was said of them."""
     used, drawn = reading.resources, reading.chart_data.machine
     data: Data = {
-        "notes": [text.line(note) for note in used.notes],
+        "notes": [text.line(remark(facts)) for facts in used.remarks],
         "uses": [
             {"name": text.name(name), "share": use.share, "power": use.power_w, "memory": use.memory_gb}
             for name, use in used.phases.items()

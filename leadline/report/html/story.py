@@ -6,9 +6,12 @@ import math
 
 from ...contract import Evidence, Finding, Reading, Rollout
 from ...facts.chart import Neighbour
-from ...words import sentences
+from ...words import event, sentences
+from ...words.conflict import effect
+from ...words.kl import regime as kl_regime
+from ...words.missing import why
 from ...words.numbers import interval, likely, sure
-from ...words.report import event_says, settings
+from ...words.report import expected_says, settings
 from ...words.verdict import CALLED, verdict_lines, would_change
 from . import text
 from .curves import Curves
@@ -42,7 +45,7 @@ def verdict(reading: Reading) -> Data:
         "would_change": [text.line(would_change(condition)) for condition in judgement.would_change],
         "next_look": judgement.next_look_step,
         "because": [text.name(one) for one in judgement.because],
-        "missing": [{"what": text.line(one.what), "why": text.line(one.why_it_matters)} for one in run.missing],
+        "missing": [{"what": text.line(one.what), "why": text.line(why(one.what))} for one in run.missing],
     }
 
 
@@ -107,7 +110,7 @@ def _sample(sample: Rollout) -> Data:
 
 
 def expected(reading: Reading) -> list[Data]:
-    return [{"says": text.line(one.says), "because": text.line(one.because)} for one in reading.expected]
+    return [{"says": text.line(expected_says(one))} for one in reading.expected]
 
 
 def regimes(reading: Reading) -> Data:
@@ -115,7 +118,7 @@ def regimes(reading: Reading) -> Data:
     return {
         "now": kl.regime,
         "chance": _chance(kl.p),
-        "says": text.line(kl.says),
+        "says": text.line(kl_regime(kl)),
         "segments": [
             {"from": one.first_step, "to": one.last_step, "regime": one.regime, "sure": sure(one.p)}
             for one in kl.segments
@@ -131,7 +134,7 @@ def marks(reading: Reading) -> Data:
         "peak": peak and {"step": peak.step, "from": peak.interval[0], "to": peak.interval[1], "sure": sure(peak.p)},
         "best": reading.judgement.best_checkpoint and reading.judgement.best_checkpoint.step,
         "events": [
-            {"kind": text.name(one.kind), "step": one.step, "says": text.line(event_says(one))}
+            {"kind": text.name(one.kind), "step": one.step, "says": text.line(event.sentence(one))}
             for one in reading.run.events
         ],
         "checkpoints": [
@@ -144,7 +147,7 @@ def marks(reading: Reading) -> Data:
 def _beside(neighbour: Neighbour) -> Data:
     return {
         "process": text.name(neighbour.process),
-        "effect": text.line(neighbour.effect),
+        "effect": text.line(effect(neighbour.did)),
         "sure": sure(neighbour.p),
         "p": round(neighbour.p, 4),
         "from": neighbour.first_step,

@@ -243,7 +243,7 @@ function normal() {
       "ul",
       { class: "expected" },
       DATA.expected.map((one) =>
-        make("li", {}, make("strong", {}, one.says.replace(/[.]$/, "")), `: ${one.because}`.replace(/[.]?$/, ".")),
+        make("li", {}, one.says),
       ),
     ),
   );

@@ -1,0 +1,228 @@
+"""What each finding and verdict means, what it rests on, and what to do about it: the words of docs/findings.md that no
+code can know. An entry a finding id; a test says which one is missing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    means: str
+    rests_on: str
+    do: str
+
+
+VERDICTS: dict[str, Entry] = {
+    "continue": Entry(
+        "The rest of the plan is likely to improve the score by more than it costs.",
+        "A forecast of the judged series to the planned end, and no finding that says the gain would not count.",
+        "Let it run. Look again at the step that is named.",
+    ),
+    "stop": Entry(
+        "There is probably nothing more to gain, and the last state is as good as any.",
+        "The forecast, how long the score has been flat, and the price of the remaining steps (`--price`).",
+        "Stop the run and keep the checkpoint that is named. If you know of a reason why it should still rise (a "
+        'schedule, a curriculum), let it run to the step named under "what would change this".',
+    ),
+    "roll_back": Entry(
+        "An earlier state is better than the present one, and going on will not repair it.",
+        "A fall that is clear against the run's own noise, or evidence that the reward is being gamed.",
+        "Stop the run. Evaluate the checkpoint that is named before you go on from it, and find the cause first: "
+        "the same settings will lead to the same place.",
+    ),
+    "undecided": Entry(
+        "It is too early or too noisy to say.",
+        "A probability between the two bars, or too few points.",
+        "Let it run and look again at the step that is named.",
+    ),
+    "finished": Entry(
+        "The run has ended: its plan is done, the trainer said so, or nothing has been logged for a long time.",
+        "The planned number of steps, the last line of the log, its time stamps.",
+        "Keep the checkpoint that is named. The chance that going on would pay is given in case you extend it.",
+    ),
+}
+
+FINDINGS: dict[str, Entry] = {
+    "reward.break": Entry(
+        "The reward changed its level from one step to the next.",
+        "A break in the fitted curve of the reward, and whether KL, entropy and gradients broke with it.",
+        "If the policy's own numbers did not move, compare prompts, reward code and sampler settings on both sides of "
+        "the step. If they did, look at the learning rate and at the batch of that step.",
+    ),
+    "reward.peaked": Entry(
+        "The reward rose, reached a peak, and has fallen since.",
+        "The share of posterior curves that stand clearly below their own highest point.",
+        "Go back to a checkpoint near the peak. A sudden fall points to one update; a slow one to a learning rate or a "
+        "KL coefficient that does not hold the policy.",
+    ),
+    "reward.declining": Entry(
+        "The reward has fallen from where it started.",
+        "The share of posterior curves that stand clearly below their own highest point.",
+        "Check the sign of the reward and of the advantages, then the learning rate.",
+    ),
+    "reward.prompts_changed": Entry(
+        "The prompts of the kept samples are of another kind than before.",
+        "The words of the prompts before and after.",
+        "Compare rewards within one stretch only. If no change was intended, look at the data loader.",
+    ),
+    "reward.component": Entry(
+        "One component of the reward rises while another falls.",
+        "The curves of the logged components, and how much each varies between samples.",
+        "Reweigh the components, or rescale them so that the one you care about has the larger spread.",
+    ),
+    "kl.reset": Entry(
+        "The reference model was replaced, so KL starts again.",
+        "The settings, or a KL that falls to nearly zero while the reward does not move.",
+        "Nothing. Do not compare KL across the reset.",
+    ),
+    "kl.drift_without_benefit": Entry(
+        "The policy keeps moving away from its reference and the reward does not follow.",
+        "The curves of KL and reward since the step that is named.",
+        "Raise the KL coefficient or lower the learning rate; if the reward is at its ceiling, stop.",
+    ),
+    "kl.destructive": Entry(
+        "KL rises while the reward falls: the updates do harm.",
+        "The curves of KL and reward since the peak.",
+        "Go back to a checkpoint before that step and lower the learning rate.",
+    ),
+    "kl.over_optimisation": Entry(
+        "Reward against KL has turned over: more distance now buys less reward.",
+        "The reward as a function of the distance travelled.",
+        "Keep a checkpoint near the turn, and evaluate it on a score that was not trained on.",
+    ),
+    "policy_loss.jump": Entry(
+        "The policy loss changed its level or its spread at one step.",
+        "A break in the level or the scatter of the logged loss.",
+        "Look for what else changed there; the likely cause is named where one was found.",
+    ),
+    "policy_loss.reversed": Entry(
+        "The policy loss turned round, where its direction means something.",
+        "The direction of the logged loss before and after.",
+        "Read it together with reward and KL; alone it decides nothing.",
+    ),
+    "generation.length": Entry(
+        "Answers became longer or shorter, and how that goes with the reward.",
+        "The logged response length, or the samples; rank correlation of length and reward within a step.",
+        "If longer answers earn more without being better, the reward pays for length: normalise it.",
+    ),
+    "generation.truncation": Entry(
+        "Many answers hit the length cap.",
+        "The logged share of truncated answers.",
+        "Raise the cap, or penalise length; scores of truncated answers are mostly noise.",
+    ),
+    "generation.coherence": Entry(
+        "The text has moved away from what the run wrote at first.",
+        "A language model of the run's own early samples, and how many answers repeat themselves.",
+        "Read the samples that are shown. New words may be what was learned; loops and noise are not.",
+    ),
+    "generation.diversity": Entry(
+        "Answers have become alike, across prompts or for one prompt.",
+        "Distinct phrases in an equal amount of text, relative to the first samples; differences within a group.",
+        "Raise the temperature or the entropy bonus. Groups of equal answers carry no gradient.",
+    ),
+    "generation.meaning": Entry(
+        "Answers are closer in meaning than at the start (`--embeddings`).",
+        "Distances between text embeddings.",
+        "Read the samples; it never moves the verdict.",
+    ),
+    "generation.shortcut": Entry(
+        "High-reward answers share something that the early ones lacked.",
+        "Phrases that most high-reward samples have now and few had before.",
+        "Search the reward function for that phrase or form. If it is paid for, the run is being gamed.",
+    ),
+    "signal.no_learning_signal": Entry(
+        "Nothing, or nearly nothing, is being learned: rewards within a group are tied.",
+        "Groups without spread in the log or in the samples, and where the reward stands.",
+        "At the bottom: easier prompts, partial credit. At the top: harder prompts, or stop.",
+    ),
+    "signal.nan": Entry(
+        "A series holds values that are no numbers.",
+        "The log.",
+        "Find the first step with one; go back to a checkpoint before it if gradients or loss are affected.",
+    ),
+    "signal.sampler_mismatch": Entry(
+        "The sampler and the trainer do not agree on the probabilities of the same tokens.",
+        "The logged difference of their log-probabilities.",
+        "Check precision, weight synchronisation and the sampler's version; correct by importance weights.",
+    ),
+    "signal.train_eval_gap": Entry(
+        "Held-out reward has fallen while the training reward has not.",
+        "Both curves since the held-out peak.",
+        "Go back to the held-out peak. More or other prompts help; a longer run does not.",
+    ),
+    "stability.grad_norm": Entry(
+        "The gradient norm jumped or grew while the reward was lost.",
+        "The logged norm and the reward.",
+        "Clip gradients, lower the learning rate, and look at the batch of that step.",
+    ),
+    "stability.entropy": Entry(
+        "Entropy collapsed or exploded while the reward was lost.",
+        "The logged entropy and the reward.",
+        "Collapsed: an entropy bonus or a higher temperature. Exploded: a lower learning rate.",
+    ),
+    "stability.clip": Entry(
+        "More and more tokens are clipped while the reward was lost.",
+        "The logged clip fraction.",
+        "Fewer updates per batch, or a lower learning rate.",
+    ),
+    "onset": Entry(
+        "The order in which series changed around one step.",
+        "The posterior of each series' break.",
+        "Start with the first one: what moved later may only have followed.",
+    ),
+    "unexplained.contradiction": Entry(
+        "The reward fell, and nothing else moved.",
+        "KL, length and entropy beside the fall.",
+        "Suspect the reward function or the data before the policy.",
+    ),
+    "unexplained.break": Entry(
+        "A series broke and nothing in the log explains it.",
+        "A break without a known cause.",
+        "Look at what was changed outside: data, code, machine.",
+    ),
+    "unexplained.unread_key": Entry(
+        "A key that was not understood moved with a serious finding.",
+        "Its shift at the same step.",
+        "Say what it is with `--map NAME=KEY`.",
+    ),
+    "resources.stall": Entry(
+        "A long pause between two steps, or after the last one.",
+        "Time stamps, and the GPUs' power meanwhile.",
+        "Look at the job's log of that time: a hung worker, a full disk, a queue.",
+    ),
+    "resources.idle": Entry(
+        "The GPUs draw little power in every phase.",
+        "Sampled power against the limit or the most that was seen.",
+        "Larger batches, more parallel environments, a faster reward.",
+    ),
+    "resources.uneven": Entry(
+        "One GPU draws or holds less or more than the others.",
+        "Sampled power and memory of each GPU.",
+        "Check the placement of workers and the balance of shards.",
+    ),
+    "resources.memory_growth": Entry(
+        "GPU memory grows from step to step.",
+        "Sampled memory after the first step.",
+        "Look for tensors that are kept; it will run out at about the step that is named.",
+    ),
+    "conflict.step_time": Entry(
+        "Steps take longer while another process runs.",
+        "Step times inside and outside its stretches, tested by shifting them around the run.",
+        "Move the process elsewhere or to another time.",
+    ),
+    "conflict.memory": Entry(
+        "Another process holds GPU memory.",
+        "Sampled memory while it runs and while it does not.",
+        "End it before memory runs out.",
+    ),
+    "conflict.evaluation": Entry(
+        "Steps that also evaluate take longer.",
+        "Step times at the rhythm of the evaluations.",
+        "Nothing, or evaluate more rarely.",
+    ),
+    "conflict.checkpoint": Entry(
+        "Steps that also save a checkpoint take longer.",
+        "Step times at the rhythm of the checkpoints.",
+        "Nothing, or save more rarely or in the background.",
+    ),
+}

@@ -1,0 +1,193 @@
+"""One number for one fact: every report of a run says the same level, peak, onset and best step, and none says a number
+that the JSON lacks."""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from conftest import EXAMPLES, ROOT
+
+from leadline import pipeline
+from leadline.contract import Reading
+from leadline.live.onsets import new_alerts
+from leadline.live.telling.words import body
+from leadline.report import data, markdown, notebook, terminal
+from leadline.report.html.payload import payload
+from leadline.run import Config, Run, Series
+from leadline.words.numbers import chance, number, percent, sure
+
+RUNS = {
+    "collapsed at 230": (EXAMPLES / "collapsed", 230),
+    "collapsed": (EXAMPLES / "collapsed", None),
+    "healthy at 30": (EXAMPLES / "healthy", 30),
+    "healthy": (EXAMPLES / "healthy", None),
+    "hacked at 300": (EXAMPLES / "hacked", 300),
+    "telemetry": (ROOT / "tests" / "reading" / "runs" / "telemetry_merger", None),
+}
+ALL = (*RUNS, "plateau")
+N = r"(-?\d[\d.]*\d(?:e[+-]?\d+)?|\d)"
+ANY = r"-?\d[\d.]*(?:e[+-]?\d+)?"
+# What a text may say of a fact; each is looked for in every report, and all that is found has to be one number.
+SAID = {
+    "level the reward fell from": (
+        rf"\breward (?:has )?(?:fallen|fell) from {N}",
+        rf"\breward peaked at {N}",
+        rf"it rose from {ANY} to {N} around step",
+    ),
+    "level of the reward now": (
+        rf"\breward (?:has )?(?:fallen|fell) from {ANY} to {N}",
+        rf"and has fallen to {N}",
+        rf"\breward has been flat at {N}",
+        rf"\breward is at its ceiling: {N} of",
+        rf"\breward is rising: {ANY} at the start, {N} now",
+        rf"it rose from {ANY} to {N} and has",
+        rf"it stands at {N}",
+        rf"and stands at {N}",
+    ),
+    "step of the peak": (r"\bpeaked\b[^;]{0,60}? around step (\d+)", r"\bpeaked, p\S+ at step (\d+)"),
+    "best step": (r"(?:Keep|Best so far|Best): [^.;]*?step (\d+)",),
+    "onset of what ends it": (r"worth since about step (\d+)", r"signal is left since about step (\d+)"),
+    "since when it is flat": (r"flat at \S+ since about step (\d+)",),
+}
+COUNTED = re.compile(r"now \d+|(?<![\w.-])\d+ (?:more|normal|signals?|intervals?|notes?|events?)\b")  # by the report
+NUMBER = re.compile(r"(?<![\w.#-])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]*\d)")
+
+
+def plateau() -> Run:
+    """A reward without a bound that rose and then stayed where it was."""
+    steps = np.arange(1, 301)
+    noise = np.random.default_rng(7).normal(0, 0.15, 300)
+    values = 7.3 * np.minimum(steps / 90, 1.0) + noise
+    return Run(
+        "plateau", series=(Series("reward/mean", "reward", "test", steps, values),), config=Config(planned_steps=400)
+    )
+
+
+@functools.cache
+def read(run: str) -> Reading:
+    if run not in RUNS:
+        return pipeline.read_run(plateau())
+    path, until = RUNS[run]
+    return pipeline.read(path, until=until)
+
+
+@functools.cache
+def reports(run: str) -> dict[str, str]:
+    """The text of every report, as a reader meets it."""
+    reading = read(run)
+    told = payload(reading)
+    page = {key: told[key] for key in ("run", "verdict", "findings", "expected", "onset", "panels", "marks", "regimes")}
+    alerts = new_alerts({}, reading, run="runs/a")[1]
+    texts = {
+        "terminal": terminal.render(reading, width=120, height=60),
+        "verbose": terminal.render(reading, width=120, verbose=True),
+        "markdown": markdown.render(reading),
+        "notebook": re.sub(r"<svg.*?</svg>|<[^>]*>", " ", notebook.html(reading), flags=re.DOTALL),
+        "html": " \n ".join(strings(page)),
+        "json": " \n ".join(strings(json.loads(data.render(reading)))),
+        "alert": " \n ".join(body(alert) for alert in alerts),
+    }
+    return {name: re.sub(r"\s+", " ", text) for name, text in texts.items()}
+
+
+def strings(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for inner in value.values():
+            yield from strings(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from strings(inner)
+
+
+def said(run: str, fact: str) -> dict[str, set[str]]:
+    """Every number given for a fact, and by which reports."""
+    found: dict[str, set[str]] = {}
+    for report, text in reports(run).items():
+        for pattern in SAID[fact]:
+            for value in re.findall(pattern, text, flags=re.IGNORECASE):
+                found.setdefault(value.rstrip("."), set()).add(report)
+    return found
+
+
+def typed(run: str, fact: str) -> set[str]:
+    """The same fact as reports show it without a sentence: in the JSON and as marks on the page."""
+    reading = read(run)
+    told, marks = json.loads(data.render(reading)), payload(reading)["marks"]
+    assert isinstance(marks, dict)
+    if fact == "best step":
+        best = told["judgement"]["best_checkpoint"]
+        alerts = new_alerts({}, reading, run="runs/a")[1]
+        named = [re.search(r"step (\d+)", alert.best_checkpoint or "") for alert in alerts]
+        return {str(best["step"]), str(marks["best"]), *(match[1] for match in named if match)} if best else set()
+    if fact == "level of the reward now" and "set anew" not in str(told["reward"]):
+        band = told["chart_data"]["bands"]["reward/mean"]  # what a chart calls the curve's value at the last step
+        return {number(band["middle"][band["now"]])} if said(run, fact) else set()
+    if fact == "step of the peak" and told["reward"]["peak"]:
+        return {str(told["reward"]["peak"]["step"]), str(marks["peak"]["step"])}
+    return set()
+
+
+@pytest.mark.parametrize("fact", SAID)
+@pytest.mark.parametrize("run", ALL)
+def test_every_report_gives_the_same_number(run: str, fact: str) -> None:
+    found = said(run, fact)
+    assert len(found.keys() | typed(run, fact)) <= 1, (found, typed(run, fact))
+
+
+@pytest.mark.parametrize("fact", SAID)
+def test_every_fact_is_said_somewhere(fact: str) -> None:
+    """Else the test above would look for words that no report uses any more."""
+    assert any(len(set().union(*said(run, fact).values())) >= 4 for run in ALL if said(run, fact))
+
+
+@pytest.mark.parametrize("run", ALL)
+def test_no_report_says_a_number_that_the_json_lacks(run: str) -> None:
+    """Each number in a text is in the JSON: as it stands in a sentence there, or as one of its values is written."""
+    told = json.loads(data.render(read(run)))
+    known = set(NUMBER.findall(reports(run)["json"])) | set(written(told))
+    for report in ("terminal", "verbose", "markdown", "notebook", "html", "alert"):
+        text = reports(run)[report]
+        if report in ("terminal", "verbose", "markdown"):
+            text = COUNTED.sub(" ", text)
+        unknown = [value for value in NUMBER.findall(text) if value not in known and value not in axes(run)]
+        assert unknown == [], report
+
+
+def written(value: object) -> Iterator[str]:
+    """The ways in which a number of the JSON may be printed."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from written(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from written(inner)
+    elif isinstance(value, (int, float)):
+        forms = (
+            number(value),
+            percent(value),
+            chance(value),
+            sure(value),
+            f"{value:.2f}",
+            str(round(value, 4)),
+            str(value),
+        )
+        for form in forms:
+            yield from NUMBER.findall(form)
+
+
+@functools.cache
+def axes(run: str) -> set[str]:
+    """Numbers beside the plots: they are read off an axis and told by nobody."""
+    lines = terminal.render(read(run), width=120, height=60).splitlines()
+    lines += terminal.render(read(run), width=120, verbose=True).splitlines() + markdown.render(read(run)).splitlines()
+    plotted = [line for line in lines if re.search("[┤│]", line) or re.fullmatch(r"[\d\s]*(now \d+)?[\d\s]*", line)]
+    return {value for line in plotted for value in NUMBER.findall(line)}

@@ -1,0 +1,143 @@
+"""What is printed about answers, learning signal, machine and other processes: each sentence from its facts."""
+
+from __future__ import annotations
+
+import pytest
+
+from leadline.facts import Facts, Finding
+from leadline.facts.conflict import LongerSteps, MemoryHeld, MemoryTaken, SlowedBy
+from leadline.facts.generation import (
+    CloserMeaning,
+    Incoherence,
+    LengthChange,
+    LessDiversity,
+    Mark,
+    Shortcut,
+    Truncation,
+)
+from leadline.facts.machine import GpuState, LogStopped, LowPower, MemoryGrowth, Pause, UnevenGpu
+from leadline.facts.signal import AllTied, AllTruncated, MostlyTied
+from leadline.words import conflict, generation, machine, sentence, signal
+
+SAID: list[tuple[str, Facts, str]] = [
+    (
+        "generation.length",
+        LengthChange(212.0, 640.0, "tokens", None, "rose", 0.05, 0.44),
+        "Answers grew from 212 to 640 tokens. The reward rose over the same steps. Among samples of the "
+        "same step length and reward are unrelated in the first half (rank correlation +0.05) and longer "
+        "answers score higher in the second (+0.44).",
+    ),
+    (
+        "generation.truncation",
+        Truncation(0.02, 0.41),
+        "41 % of the answers are cut off at the length cap, up from 2 %. Truncated answers never finish, "
+        "so their reward says little.",
+    ),
+    (
+        "generation.coherence",
+        Incoherence(0.3, 0.05, False, 0.25, 0.03),
+        "30 % of the text is unlike anything in the early samples (5 % expected). 25 % of the answers "
+        "repeat themselves, up from 3 %.",
+    ),
+    (
+        "generation.diversity",
+        LessDiversity("different_prompts", 1.0, 0.46),
+        "Answers to different prompts have become alike: 54 % fewer distinct phrases than at the start, "
+        "in the same amount of text.",
+    ),
+    (
+        "generation.diversity",
+        LessDiversity("one_prompt", 0.8, 0.2),
+        "Answers to one prompt are nearly identical, without being the best ones: 20 % of a group differ "
+        "from the rest, down from 80 %.",
+    ),
+    (
+        "generation.meaning",
+        CloserMeaning("different_prompts", 0.55, "wordllama l2_supercat_256"),
+        "Answers to different prompts are closer in meaning: their distance is down 45 % since the start.",
+    ),
+    (
+        "generation.shortcut",
+        Shortcut(True, (Mark("I am certain", True, 0.02, 0.97, 0.12, 240),), None),
+        "The reward rose while the text moved away from what was rewarded at first: it may pay for a "
+        "shortcut. High-reward samples now contain 'I am certain' (97 %, 12 % of low-reward ones; 2 % at "
+        "the start).",
+    ),
+    (
+        "signal.no_learning_signal",
+        AllTied("bottom", 0.0, 120),
+        "No learning signal: since about step 120 every answer gets the lowest reward seen, 0. Every "
+        "advantage is zero.",
+    ),
+    (
+        "signal.no_learning_signal",
+        AllTruncated(0.97, 0.0),
+        "97 % of the answers are cut off at the length cap and the reward is 0, the lowest seen: almost "
+        "no answer finishes, so almost none can be right.",
+    ),
+    (
+        "signal.no_learning_signal",
+        MostlyTied(0.94, "top", 1.0),
+        "94 % of the groups are tied, mostly at the highest reward seen, 1; only the other groups teach anything.",
+    ),
+    (
+        "resources.stall",
+        Pause(5, 2520.0, 11.0, False, GpuState(True, 74.0, 0.11)),
+        "42 min pause before step 5 (a step usually takes 11 s). The GPUs were idle meanwhile (74 W, 11 %"
+        " of their peak).",
+    ),
+    (
+        "resources.stall",
+        LogStopped(480, 5400.0, 30.0, GpuState(True, 74.0, 0.11), True),
+        "Nothing was logged for 90 min after step 480 (a step usually takes 30 s). The GPUs were idle "
+        "meanwhile (74 W, 11 % of their peak). GPU memory was released: the run has ended.",
+    ),
+    (
+        "resources.idle",
+        LowPower(210.0, 0.3, "limit"),
+        "GPU power is low in every phase: 210 W, 30 % of the power limit. Low power in generation alone "
+        "would be normal; here the GPUs are waiting.",
+    ),
+    (
+        "resources.uneven",
+        UnevenGpu(2, "power", -0.31, 410.0, 595.0),
+        "GPU 2 draws 31 % less than the others throughout (410 against 595 W).",
+    ),
+    (
+        "resources.memory_growth",
+        MemoryGrowth(40, 6.2, 71.0, 910),
+        "GPU memory keeps growing: up 6.2 GB since step 40, now at 71 GB. At this pace it is full at about step 910.",
+    ),
+    (
+        "conflict.step_time",
+        SlowedBy("merge_shards.py", 1.8, 0.016, ((120, 180), (400, 450))),
+        "Steps take 1.80 times as long while merge_shards.py runs (steps 120 to 180, 400 to 450; "
+        "permutation test p = .016).",
+    ),
+    (
+        "conflict.memory",
+        MemoryTaken("jupyter", MemoryHeld(6.0, 9.5), ((120, 180),), 2.1),
+        "The fullest GPU holds 6 GB more on average, 9.5 GB at most while jupyter runs (steps 120 to "
+        "180); 2.1 GB are free at the peak.",
+    ),
+    (
+        "conflict.evaluation",
+        LongerSteps(1.8, 0.17),
+        "Steps that also evaluate take 1.80 times as long and make up 17 % of the time.",
+    ),
+    (
+        "conflict.checkpoint",
+        LongerSteps(2.4, 0.06),
+        "Steps that also save a checkpoint take 2.40 times as long and make up 6 % of the time.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "facts", "said"), SAID)
+def test_a_finding_is_said_from_its_facts(name: str, facts: Facts, said: str) -> None:
+    assert sentence(Finding(name, 0.9, "note", facts=facts)) == said
+
+
+def test_every_sentence_has_an_example() -> None:
+    written = {*conflict.SENTENCES, *generation.SENTENCES, *machine.SENTENCES, *signal.SENTENCES}
+    assert written == {name for name, _, _ in SAID}
