@@ -19,7 +19,18 @@ from leadline.facts.reward import (
     TrainEvalGap,
     Trajectory,
 )
-from leadline.facts.stability import BadValues, ClipGrew, EntropyMoved, GradientNorm, NotNumbers, SamplerMismatch
+from leadline.facts.stability import (
+    BadValues,
+    ClipGrew,
+    EntropyMoved,
+    GradientNorm,
+    LoudValue,
+    NotNumbers,
+    SamplerMismatch,
+    Spikes,
+    StuckSeries,
+    StuckValue,
+)
 from leadline.words import kl, loss, onset, reward, sentence, stability
 from leadline.words.kl import MEANING
 
@@ -138,6 +149,18 @@ SAID: list[tuple[str, Facts, str]] = [
         NotNumbers(100, (BadValues("grad_norm", 50, 300, 251, 50), BadValues("entropy", 1, 300, 100, 0))),
         "NaN or infinite since step 100: gradient norm (50 of 300 values), entropy (1 of 300 values). Gradient norm is "
         "no number any more (its last 50 values).",
+    ),
+    (
+        "stability.spike",
+        Spikes((LoudValue("kl/ref", 120, 427201.0, 0.04, 1), LoudValue("grad_norm", 121, 25.0, 0.2, 3)), False),
+        "KL spiked to 427201 at step 120 (usually 0.04); gradient norm spiked to 25 at step 121 (usually 0.2), the "
+        "largest of 3 such values. The reward did not fall there.",
+    ),
+    (
+        "stability.stuck",
+        StuckSeries((StuckValue("entropy", 0.0, 4, 96), StuckValue("reward/mean", -5.0, 20, 80))),
+        "Entropy has been exactly 0 since step 4 (96 points): the policy is deterministic and explores nothing; reward "
+        "has been exactly -5 since step 20 (80 points).",
     ),
     (
         "onset",
