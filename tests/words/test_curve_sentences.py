@@ -169,15 +169,15 @@ SAID: list[tuple[str, Facts, str]] = [
     ),
     (
         "unexplained.contradiction",
-        Contradiction(150, ("kl/ref", "entropy")),
-        "Reward fell from step 150 on although KL and entropy did not move. That fits no usual pattern; look outside "
-        "the policy: at the prompts, the scorer, the reward function.",
+        Contradiction(150, ("kl/ref", "entropy"), ("format/rate",)),
+        "Reward fell from step 150 on although KL and entropy did not move. format/rate shifted at the same step. That "
+        "fits no usual pattern; look outside the policy: at the prompts, the scorer, the reward function.",
     ),
     (
         "unexplained.break",
-        UnexplainedBreak(82, (Move("kl/ref", rose=True), Move("entropy", rose=False))),
+        UnexplainedBreak(82, (Move("kl/ref", rose=True), Move("entropy", rose=False)), ()),
         "KL rose and entropy fell suddenly at step 82. No event is known there: the learning rate did not change, the "
-        "run did not resume, the reference was not reset.",
+        "run did not resume, the reference was not reset. Nothing else in the log shifts there.",
     ),
     (
         "unexplained.unread_key",
