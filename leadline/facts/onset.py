@@ -34,6 +34,7 @@ class Contradiction(Facts):
 
     since_step: int
     held: tuple[str, ...]  # series
+    shifted: tuple[str, ...]  # what else in the log shifts at that step
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class UnexplainedBreak(Facts):
 
     step: int
     moves: tuple[Move, ...]
+    shifted: tuple[str, ...]  # what else in the log shifts at that step
 
 
 @dataclass(frozen=True, slots=True)

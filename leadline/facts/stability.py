@@ -64,3 +64,39 @@ class NotNumbers(Facts):
 
     first_step: int
     series: tuple[BadValues, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LoudValue:
+    """Values of one series that are enormous by its own measure."""
+
+    series: str
+    step: int  # of the largest
+    value: float
+    usual: float  # the level around it
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spikes(Facts):
+    """Series with enormous single values."""
+
+    series: tuple[LoudValue, ...]
+    reward_fell: bool | None  # at the step of one of them; None where too little was logged there to tell
+
+
+@dataclass(frozen=True, slots=True)
+class StuckValue:
+    """One series that ends on one and the same number."""
+
+    series: str
+    value: float
+    since_step: int
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class StuckSeries(Facts):
+    """Series that moved and then stuck."""
+
+    series: tuple[StuckValue, ...]

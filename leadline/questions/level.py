@@ -8,14 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..curve import Curve
-from ..curve.bins import BINS
 from ..run import Series
+from .stuck import stuck_at
 
 Floats = NDArray[np.float64]
 
 NOTHING = 1e-3  # of the noise of one point: a level that much smaller is 0
-MISSED = 4.0  # standard errors: so far from the first points, the curve has not seen them
+MISSED = 4.0  # standard errors: so far from the level of the start, the first points are a level of their own
 FIRST = 3  # points: the least that make a level
+START = 10  # points, a quarter of a shorter run: what happened at the start; later points do not change it
 
 
 def level_at(curve: Curve, logged: Series, step: float) -> float:
@@ -31,17 +32,19 @@ def levels(curve: Curve, logged: Series) -> Floats:
 
 
 def level_now(curve: Curve, logged: Series) -> float:
-    """The level at the last point."""
-    return _told(curve, logged, float(curve.seen[:, -1].mean()))
+    """The level at the last point. A series that has stuck stands where it is stuck."""
+    stuck = stuck_at(logged)
+    return _told(curve, logged, float(curve.seen[:, -1].mean()) if stuck is None else stuck.value)
 
 
 def start_of(curve: Curve, logged: Series) -> float:
-    """Where it started from: by its curve, or by its first points where what happened there was over before a curve
-    begins."""
-    count = max(round(curve.points / BINS), FIRST)
-    values = logged.values[logged.finite & (logged.steps >= curve.grid[0])][:count]
-    start, first = _told(curve, logged, float(curve.seen[:, 0].mean())), float(values.mean())
-    return first if abs(first - start) > MISSED * curve.noise / math.sqrt(count) else start
+    """Where it started from, by its first points alone: what is said about the start must not change with every look.
+    A start that was over after a few points is told by those."""
+    values = logged.values[logged.finite & (logged.steps >= curve.grid[0])]
+    count = min(max(len(values) // 4, FIRST), START)
+    start, first = float(np.median(values[:count])), float(values[:FIRST].mean())
+    apart = abs(first - start) > MISSED * curve.noise / math.sqrt(FIRST)
+    return _told(curve, logged, first if apart else start)
 
 
 def within(levels: ArrayLike, logged: Series) -> Floats:

@@ -11,10 +11,9 @@ from ..facts import Evidence, Finding, by_weight
 from ..facts.onset import OnsetOrder, Tier
 from ..questions.onset import POINTS, Moves, Onset, onset_in
 from ..run import Event, Series
-from .shifts import events_at, near
+from .shifts import AROUND, events_at, near
 from .view import View
 
-AROUND = 0.15  # of the run: what moved further from the date than this moved for another reason
 MOST = 6  # series that are named: more is a list, not an order
 DATED = (
     "grad_norm",

@@ -1,17 +1,23 @@
-"""What else happened at a given step: events, and series whose level shifts there."""
+"""What else happened at a given step: events, and series that move there. Nothing is said to have held still, and no
+cause is said to be missing, before everything that was logged has been looked at."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..questions.shift import SUDDEN, Shift, shift_at
-from ..run import Event, Run
+from ..questions.onset import Moves, onset_in
+from ..questions.shift import SUDDEN, Shift, shift_at, would_show
+from ..run import Event, Run, Series
 from .view import View
 
 EVERYWHERE = 0.5  # of the run: what lies near so much of it explains no date
 NEAR = 0.03  # of the run: what happens within it of a date happens at that date
+AROUND = 0.15  # of the run: what moved further from the date than this moved for another reason
+POINTS = 20  # points: a key with fewer shows no shift
+MOST_KEYS = 200  # keys that are tried, in the order of the log: keeps a log of thousands of keys quick
 
 POLICY = ("kl/ref", "kl/ref_seq_sum", "entropy", "grad_norm")  # move when the policy itself changes
 TASK = ("len/prompt_mean", "reward/std", "group/zero_std_frac", "group/solve_none_frac", "group/solve_all_frac")
@@ -50,3 +56,48 @@ def shifts_at(view: View, step: float, names: Iterable[str]) -> tuple[Shift, ...
     logged = (series for name in names if (series := view.run.get(name)) is not None)
     found = (shift_at(series, step, near(view.run)) for series in logged)
     return tuple(shift for shift in found if shift is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """What some series did around a step."""
+
+    moved: tuple[str, ...]  # at once at that step, or beginning there
+    still: tuple[str, ...]  # nothing of the kind, though enough was logged to show it
+
+
+def company_at(view: View, step: float, names: Iterable[str]) -> Company:
+    """Which of these series moved at a step and which held still. What may have begun to move there, but cannot be
+    dated so closely, did neither."""
+    reach = near(view.run)
+    window = (step - AROUND / NEAR * reach, step + AROUND / NEAR * reach)
+    banks: dict[bytes, Moves] = {}
+    moved, still = [], []
+    for series in (series for name in names if (series := view.run.get(name)) is not None):
+        onset = onset_in(series, window, banks)
+        if shift_at(series, step, reach) is not None or (onset is not None and abs(onset.middle - step) <= reach):
+            moved.append(series.name)
+        elif would_show(series, step, reach) and (onset is None or not _overlap(onset.low, onset.high, step, reach)):
+            still.append(series.name)
+    return Company(tuple(moved), tuple(still))
+
+
+def everything_at(view: View, step: float, besides: Iterable[str] = ()) -> tuple[str, ...]:
+    """All that was logged and shifts at a step, the keys that nobody understood included, by their names in the log."""
+    left_out, reach = set(besides), near(view.run)
+    known = (series for series in view.run.series if series.name not in left_out)
+    unknown = (_in_its_own_unit(series) for series in view.run.unread[:MOST_KEYS] if series.finite.sum() >= POINTS)
+    return (
+        *(series.name for series in known if shift_at(series, step, reach) is not None),
+        *(series.key for series in unknown if shift_at(series, step, reach) is not None),
+    )
+
+
+def _overlap(low: float, high: float, step: float, reach: float) -> bool:
+    return low <= step + reach and high >= step - reach
+
+
+def _in_its_own_unit(series: Series) -> Series:
+    """Nobody knows how large the numbers of an unknown key may be."""
+    largest = float(np.abs(series.values[series.finite]).max()) or 1.0
+    return replace(series, values=series.values / largest)

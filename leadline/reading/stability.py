@@ -26,6 +26,7 @@ from ..questions.growth import (
 from ..questions.level import level_now, start_of, steps_seen
 from ..questions.way import p_climbed, p_sank, since_of
 from ..run import Series
+from . import loud
 from .not_numbers import not_numbers
 from .view import HEADLINE, View
 
@@ -42,6 +43,7 @@ def read(view: View) -> tuple[Finding, ...]:
     gone, up = p_fallen(reward), p_rising(reward)
     return (
         *_not_numbers(view),
+        *loud.read(view),
         *_gradient(view, gone, up),
         *_entropy(view, gone),
         *_clip(view, gone),

@@ -5,8 +5,6 @@ Trust the observation: what is seen is said in plain words instead of being forc
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ..curve import Break
@@ -14,11 +12,10 @@ from ..facts import BAR, Evidence, Finding
 from ..facts.kl import KlReset
 from ..facts.onset import Contradiction, Move, UnexplainedBreak, UnreadKeys
 from ..questions.level import steps_seen
-from ..questions.shift import shift_at, unlogged
-from ..questions.way import p_held_since
-from ..run import Series
+from ..questions.shift import unlogged
+from ..questions.way import p_held_since, way_of
 from .onset import anchor_of
-from .shifts import events_at, near
+from .shifts import events_at, everything_at, near
 from .view import View
 
 GRADUAL = ("reward.declining", "reward.peaked")
@@ -26,8 +23,6 @@ FOLLOWERS = ("kl/ref", "kl/ref_seq_sum", "len/response_mean", "entropy", "grad_n
 ENOUGH = 2  # series that held: one may be blind, two are unlikely to be
 WATCHED = ("kl/ref", "entropy", "len/response_mean", "grad_norm")  # whose breaks are looked into
 EVENTS = ("learning_rate", "resume", "reference_reset", "checkpoint")
-POINTS = 20  # points: a key with fewer shows no shift
-MOST_KEYS = 200  # keys that are tried, in the order of the log: keeps a log of thousands of keys quick
 NAMED = 3  # keys that are named: more is a list
 
 
@@ -47,7 +42,11 @@ def _contradictions(view: View, findings: tuple[Finding, ...]) -> tuple[Finding,
     held = [p_held_since(curve, since) for curve in curves]
     if len(curves) < ENOUGH or min(held) <= BAR:
         return ()
-    facts = Contradiction(since, tuple(curve.metric for curve in curves))
+    # What moved before is not said to have held, though it has since.
+    still = tuple(curve.metric for curve in curves if way_of(curve) not in ("rose", "fell"))
+    if len(still) < ENOUGH:
+        return ()
+    facts = Contradiction(since, still, everything_at(view, since, besides=("reward/mean", *still)))
     last = view.run.last_step or since
     evidence = tuple(Evidence(name, since, last) for name in ("reward/mean", *facts.held))
     p = round(fall.p * min(held), 4)
@@ -76,21 +75,16 @@ def _breaks(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
             together[-1].append((new, name))
         else:
             together.append([(new, name)])
-    return tuple(_broke(group) for group in together)
+    return tuple(_broke(view, group) for group in together)
 
 
-def _broke(group: list[tuple[Break, str]]) -> Finding:
+def _broke(view: View, group: list[tuple[Break, str]]) -> Finding:
     step = round(min(found.step for found, _ in group))
-    facts = UnexplainedBreak(step, tuple(Move(name, found.size > 0) for found, name in group))
+    shifted = everything_at(view, step, besides=[name for _, name in group])
+    facts = UnexplainedBreak(step, tuple(Move(name, found.size > 0) for found, name in group), shifted)
     evidence = tuple(Evidence(name, round(found.interval[0]), round(found.interval[1])) for found, name in group)
     p = min(found.probability for found, _ in group)
     return Finding("unexplained.break", round(p, 4), "note", since_step=step, evidence=evidence, facts=facts)
-
-
-def _in_its_own_unit(series: Series) -> Series:
-    """Nobody knows how large the numbers of an unknown key may be."""
-    largest = float(np.abs(series.values[series.finite]).max()) or 1.0
-    return replace(series, values=series.values / largest)
 
 
 def _keys(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
@@ -99,8 +93,8 @@ def _keys(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     if anchor is None or anchor.since_step is None:
         return ()
     reach = near(view.run)
-    tried = [series for series in view.run.unread[:MOST_KEYS] if series.finite.sum() >= POINTS]
-    moved = [series for series in tried if shift_at(_in_its_own_unit(series), anchor.since_step, reach) is not None]
+    shifted = set(everything_at(view, anchor.since_step, besides=[series.name for series in view.run.series]))
+    moved = [series for series in view.run.unread if series.key in shifted]
     if not moved:
         return ()
     low, high = round(anchor.since_step - reach), round(anchor.since_step + reach)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..facts.cause import Cause
 from ..run import Event
-from .series import all_called, sentence_case
+from .series import all_called, called, sentence_case
+
+NAMED = 5  # series: more is a list
 
 
 def cause_of(cause: Cause, *, rose: bool = False) -> str:
@@ -17,12 +21,10 @@ def cause_of(cause: Cause, *, rose: bool = False) -> str:
         return f"Likely cause: the prompts changed between steps {cause.prompts.before} and {cause.prompts.after}."
     if cause.kind == "settings":
         return f"Likely cause: the learning rate changed there.{_beside(cause)}"
-    if cause.kind == "policy":
-        return f"{sentence_case(all_called(cause.shifted))} shifted at the same step."
     if cause.kind == "outside":
         return _outside(cause, rose=rose)
     if cause.shifted:
-        return f"{sentence_case(all_called(cause.shifted))} shifted at the same step."
+        return shifted_with(cause.shifted)
     return "No cause was found: nothing else in the log shifts at that step."
 
 
@@ -38,5 +40,12 @@ def _outside(cause: Cause, *, rose: bool) -> str:
     return f"{held} did not move, so the prompts or the reward function {changed}, not the policy.{_beside(cause)}"
 
 
+def shifted_with(names: Sequence[str]) -> str:
+    """Series that shifted together with something else; a long list is cut."""
+    more = len(names) - NAMED
+    named = sentence_case(all_called(names[:NAMED]) if more <= 0 else f"{', '.join(map(called, names[:NAMED]))}")
+    return f"{named} and {more} more shifted at the same step." if more > 0 else f"{named} shifted at the same step."
+
+
 def _beside(cause: Cause) -> str:
-    return f" {sentence_case(all_called(cause.shifted))} shifted at the same step." if cause.shifted else ""
+    return f" {shifted_with(cause.shifted)}" if cause.shifted else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..facts.onset import Contradiction, OnsetOrder, Tier, UnexplainedBreak, UnreadKeys
-from .cause import happened
+from .cause import happened, shifted_with
 from .numbers import listed
 from .series import all_called, called, sentence_case
 
@@ -26,17 +26,19 @@ def _tier(tier: Tier) -> str:
 
 
 def contradiction(facts: Contradiction) -> str:
+    also = f" {shifted_with(facts.shifted)}" if facts.shifted else ""
     return (
-        f"Reward fell from step {facts.since_step} on although {all_called(facts.held)} did not move. That fits no "
-        "usual pattern; look outside the policy: at the prompts, the scorer, the reward function."
+        f"Reward fell from step {facts.since_step} on although {all_called(facts.held)} did not move.{also} That fits "
+        "no usual pattern; look outside the policy: at the prompts, the scorer, the reward function."
     )
 
 
 def unexplained_break(facts: UnexplainedBreak) -> str:
     moves = listed([f"{called(move.series)} {'rose' if move.rose else 'fell'}" for move in facts.moves])
+    also = f" {shifted_with(facts.shifted)}" if facts.shifted else " Nothing else in the log shifts there."
     return (
         f"{sentence_case(moves)} suddenly at step {facts.step}. No event is known there: the learning rate did not "
-        "change, the run did not resume, the reference was not reset."
+        f"change, the run did not resume, the reference was not reset.{also}"
     )
 
 

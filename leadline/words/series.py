@@ -48,9 +48,10 @@ def all_called(names: Sequence[str]) -> str:
 
 
 def sentence_case(text: str) -> str:
-    """With a capital at its start, and the rest as it is: KL stays KL.
+    """With a capital at its start, and the rest as it is: KL stays KL, and a key of the log stays a key.
 
-    >>> sentence_case("entropy and KL rose")
-    'Entropy and KL rose'
+    >>> sentence_case("entropy and KL rose"), sentence_case("eval/score fell")
+    ('Entropy and KL rose', 'eval/score fell')
     """
-    return text[:1].upper() + text[1:]
+    first = text.partition(" ")[0].rstrip(",.;:")
+    return text[:1].upper() + text[1:] if first.isalpha() else text

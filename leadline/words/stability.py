@@ -4,9 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..facts.stability import BadValues, ClipGrew, EntropyMoved, GradientNorm, NotNumbers, SamplerMismatch
+from ..facts.stability import (
+    BadValues,
+    ClipGrew,
+    EntropyMoved,
+    GradientNorm,
+    LoudValue,
+    NotNumbers,
+    SamplerMismatch,
+    Spikes,
+    StuckSeries,
+    StuckValue,
+)
 from .numbers import number
-from .series import called
+from .series import called, sentence_case
 
 
 def gradient_norm(facts: GradientNorm) -> str:
@@ -49,11 +60,35 @@ def _ended(ended: list[BadValues]) -> str:
     if not ended:
         return "All came back to numbers; the bad values were left out."
     said = ", ".join(f"{called(values.series)} is no number any more ({_last(values.trailing)})" for values in ended)
-    return f"{said[:1].upper()}{said[1:]}."
+    return f"{sentence_case(said)}."
 
 
 def _last(count: int) -> str:
     return "its last value" if count == 1 else f"its last {count} values"
+
+
+def spikes(facts: Spikes) -> str:
+    said = sentence_case("; ".join(map(_loud, facts.series)))
+    after = {True: " The reward fell there.", False: " The reward did not fall there.", None: ""}[facts.reward_fell]
+    return f"{said}.{after}"
+
+
+def _loud(loud: LoudValue) -> str:
+    more = f", the largest of {loud.count} such values" if loud.count > 1 else ""
+    return (
+        f"{called(loud.series)} spiked to {number(loud.value)} at step {loud.step} (usually {number(loud.usual)}){more}"
+    )
+
+
+def stuck(facts: StuckSeries) -> str:
+    return f"{sentence_case('; '.join(map(_stuck, facts.series)))}."
+
+
+def _stuck(stuck: StuckValue) -> str:
+    said = f"{called(stuck.series)} has been exactly {number(stuck.value)} since step {stuck.since_step}"
+    if stuck.series == "entropy" and stuck.value == 0:
+        return f"{said} ({stuck.points} points): the policy is deterministic and explores nothing"
+    return f"{said} ({stuck.points} points)"
 
 
 SENTENCES: dict[str, Callable[..., str]] = {
@@ -62,4 +97,6 @@ SENTENCES: dict[str, Callable[..., str]] = {
     "stability.clip": clip,
     "signal.sampler_mismatch": mismatch,
     "signal.nan": not_numbers,
+    "stability.spike": spikes,
+    "stability.stuck": stuck,
 }

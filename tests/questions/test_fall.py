@@ -50,3 +50,15 @@ def test_levels_stay_within_what_was_logged_and_next_to_nothing_is_zero() -> Non
     assert 0 <= level_now(drawn, logged) <= 1
     assert start_of(drawn, logged) == pytest.approx(1, abs=0.05)
     assert all(0 <= level_at(drawn, logged, step) <= 1 for step in (1, 100, 500))
+
+
+def test_what_is_said_of_the_start_does_not_change_with_later_points() -> None:
+    values = 0.3 + 0.5 * clock(600) + 0.05 * noise(600)
+    told = {start_of(curve(values[:seen]), series(values[:seen])) for seen in (60, 120, 300, 600)}
+    assert len(told) == 1
+    assert told.pop() == pytest.approx(0.3, abs=0.06)
+
+
+def test_a_series_that_has_stuck_stands_where_it_is_stuck() -> None:
+    values = np.concatenate([0.7 * np.sqrt(clock(200)) + 0.05 * noise(200), np.full(80, -5.0)])
+    assert level_now(curve(values), series(values)) == -5.0

@@ -162,6 +162,24 @@ def test_every_tooth_of_a_saw_is_dated_however_small() -> None:
     assert finding.facts.steps == (120, 220)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_a_policy_that_leaves_its_new_reference_at_once_shows_every_reset(seed: int) -> None:
+    since = np.where(STEPS < 120, STEPS, np.where(STEPS < 220, STEPS - 120, STEPS - 220))
+    scatter = np.exp(np.random.default_rng(seed).normal(0, 0.3, COUNT))
+    kl = Series("kl/ref", "kl", "test", STEPS, (1 - np.exp(-since / 2.0)) * scatter + 1e-4)
+    read_ = read(View(Run("here", series=(logged("reward/mean", rise(0.3, 0.8), 0.03, 1), kl))))
+    (finding,) = (found for found in read_.findings if found.id == "kl.reset")
+    assert finding.facts.steps == (120, 220)
+
+
+def test_a_lone_zero_is_a_hole_in_the_log_and_no_reset() -> None:
+    values = np.exp(np.random.default_rng(4).normal(0, 0.2, COUNT))
+    values[150], values[151] = 1e-6, 1.3
+    kl = Series("kl/ref", "kl", "test", STEPS, values)
+    read_ = read(View(Run("here", series=(logged("reward/mean", rise(0.3, 0.8), 0.03, 1), kl))))
+    assert "kl.reset" not in ids(read_)
+
+
 def test_kl_that_comes_back_from_a_burst_is_no_new_reference() -> None:
     burst = np.where((STEPS >= 150) & (STEPS < 190), 50.0, 1.0)
     scatter = np.exp(np.random.default_rng(4).normal(0, 0.3, COUNT))

@@ -97,7 +97,7 @@ def test_a_fall_within_the_first_points_is_told_by_them() -> None:
     values[:4] = (0.6, 0.55, 0.3, 0.1)
     read_ = read(View(Run("here", series=(Series("reward/mean", "r", "test", STEPS, values),))))
     (fall,) = read_.findings
-    assert (round(fall.facts.high, 3), fall.facts.now) == (0.279, 0)
+    assert (round(fall.facts.high, 3), fall.facts.now) == (0.483, 0)
     assert (read_.trajectory.start, read_.trajectory.now) == (fall.facts.high, 0)
 
 
@@ -233,3 +233,21 @@ def test_twins_read_the_same(twin: str) -> None:
 
 def test_numbers_are_written_as_a_person_would() -> None:
     assert [number(value) for value in (0.48271, 12345.6, 0.0000012, 0.0)] == ["0.483", "12346", "1.2e-06", "0"]
+
+
+def test_entropy_that_begins_to_rise_at_a_break_did_not_hold_still() -> None:
+    """It triples, but slowly: no sudden shift, and yet the policy's doing."""
+    rising = logged("entropy", 1 + 2 * np.clip((STEPS - 150) / 60, 0, 1), 0.1, 6)
+    fell = logged("reward/mean", rise(0.3, 0.8) + step(0, -0.4), 0.03, 1)
+    cause = found(reading(fell, STILL[0], rising, STILL[2]))["reward.break"].facts.cause
+    assert cause.kind == "policy"
+    assert "entropy" in cause.shifted
+    assert "entropy" not in cause.still
+
+
+def test_a_key_nobody_understood_that_shifts_at_a_break_is_named() -> None:
+    fell = logged("reward/mean", rise(0.3, 0.8) + step(0, -0.4), 0.03, 1)
+    odd = logged("my/odd", step(1.0, 2.0), 0.1, 9)
+    read_ = read(View(Run("here", series=(fell, *STILL), unread=(odd,))))
+    cause = found(read_)["reward.break"].facts.cause
+    assert (cause.kind, cause.shifted) == ("outside", ("my/odd",))

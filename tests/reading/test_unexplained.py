@@ -22,6 +22,11 @@ def ids(run: Run, found: tuple[Finding, ...]) -> list[str]:
     return [finding.id for finding in read(View(run), found)]
 
 
+def contradictions(*logged: Series, unread: tuple[Series, ...] = ()) -> list[Finding]:
+    found = read(View(Run("here", series=logged, unread=unread)), (FALL,))
+    return [finding for finding in found if finding.id == "unexplained.contradiction"]
+
+
 FALLING = series("reward/mean", -5 * np.clip((STEPS - 150) / 100, 0, 1), 1)
 HELD = [series(name, 2.0, seed) for seed, name in enumerate(("kl/ref", "len/response_mean", "entropy"), 2)]
 
@@ -71,3 +76,16 @@ def test_a_key_nobody_understands_that_shifts_with_a_finding_is_named() -> None:
 
 def test_keys_are_left_alone_where_nothing_was_found() -> None:
     assert ids(Run("here", unread=(series("my/odd", 6.0 * (STEPS > 150), 6),)), ()) == []
+
+
+def test_entropy_that_collapsed_before_is_not_said_to_have_held() -> None:
+    collapsed = series("entropy", np.where(STEPS < 20, 30.0, 0.0), 4)
+    (finding,) = contradictions(FALLING, HELD[0], HELD[1], collapsed)
+    assert "entropy" not in finding.facts.held
+    assert not contradictions(FALLING, HELD[0], collapsed)
+
+
+def test_what_else_shifts_where_the_reward_falls_is_named() -> None:
+    odd = series("my/odd", np.where(STEPS < 150, 0.0, 9.0), 7)
+    (finding,) = contradictions(FALLING, *HELD, unread=(odd,))
+    assert finding.facts.shifted == ("my/odd",)

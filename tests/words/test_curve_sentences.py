@@ -19,7 +19,18 @@ from leadline.facts.reward import (
     TrainEvalGap,
     Trajectory,
 )
-from leadline.facts.stability import BadValues, ClipGrew, EntropyMoved, GradientNorm, NotNumbers, SamplerMismatch
+from leadline.facts.stability import (
+    BadValues,
+    ClipGrew,
+    EntropyMoved,
+    GradientNorm,
+    LoudValue,
+    NotNumbers,
+    SamplerMismatch,
+    Spikes,
+    StuckSeries,
+    StuckValue,
+)
 from leadline.words import kl, loss, onset, reward, sentence, stability
 from leadline.words.kl import MEANING
 
@@ -140,21 +151,33 @@ SAID: list[tuple[str, Facts, str]] = [
         "no number any more (its last 50 values).",
     ),
     (
+        "stability.spike",
+        Spikes((LoudValue("kl/ref", 120, 427201.0, 0.04, 1), LoudValue("grad_norm", 121, 25.0, 0.2, 3)), False),
+        "KL spiked to 427201 at step 120 (usually 0.04); gradient norm spiked to 25 at step 121 (usually 0.2), the "
+        "largest of 3 such values. The reward did not fall there.",
+    ),
+    (
+        "stability.stuck",
+        StuckSeries((StuckValue("entropy", 0.0, 4, 96), StuckValue("reward/mean", -5.0, 20, 80))),
+        "Entropy has been exactly 0 since step 4 (96 points): the policy is deterministic and explores nothing; reward "
+        "has been exactly -5 since step 20 (80 points).",
+    ),
+    (
         "onset",
         OnsetOrder("kl.reset", 150, False, (Tier(("grad_norm",), 120, 124), Tier(("kl/ref", "entropy"), 130, 130))),
         "Order of changes around step 150: gradient norm (steps 120 to 124), then KL and entropy (step 130).",
     ),
     (
         "unexplained.contradiction",
-        Contradiction(150, ("kl/ref", "entropy")),
-        "Reward fell from step 150 on although KL and entropy did not move. That fits no usual pattern; look outside "
-        "the policy: at the prompts, the scorer, the reward function.",
+        Contradiction(150, ("kl/ref", "entropy"), ("format/rate",)),
+        "Reward fell from step 150 on although KL and entropy did not move. format/rate shifted at the same step. That "
+        "fits no usual pattern; look outside the policy: at the prompts, the scorer, the reward function.",
     ),
     (
         "unexplained.break",
-        UnexplainedBreak(82, (Move("kl/ref", rose=True), Move("entropy", rose=False))),
+        UnexplainedBreak(82, (Move("kl/ref", rose=True), Move("entropy", rose=False)), ()),
         "KL rose and entropy fell suddenly at step 82. No event is known there: the learning rate did not change, the "
-        "run did not resume, the reference was not reset.",
+        "run did not resume, the reference was not reset. Nothing else in the log shifts there.",
     ),
     (
         "unexplained.unread_key",

@@ -13,6 +13,7 @@ from ...facts import BAR, Evidence, Finding
 from ...facts.kl import KlReset
 from ...questions.level import steps_seen
 from ...questions.shift import CLEAR, FEWEST, MOST, window_of
+from ...questions.spike import spike_in
 from ...run import Series
 from ..shifts import events_at, near, shifts_at
 from ..view import HEADLINE, View
@@ -48,14 +49,15 @@ def _breaks(view: View, kl: Curve) -> list[Break]:
     if series is None or not (series.values[series.finite] > 0).all() or not _ever_fell(series):
         return list(kl.breaks)
     logs = replace(series, name=f"{series.name}/log", values=np.log(series.values))
-    more = [new for new in view.breaks(logs) if all(abs(new.step - old.step) > near(view.run) for old in kl.breaks)]
+    more = [new for new in view.breaks(logs) if all(_apart(view, new, old) for old in kl.breaks)]
     return sorted([*kl.breaks, *more], key=lambda found: found.step)
 
 
 def _seen(view: View, kl: Curve) -> list[Break]:
     """The resets that KL itself shows, each once: where it starts anew, and other breaks that look like one."""
-    anew = [found for found in _starts_anew(view) if not _reward_fell(view, found)]
-    far = [new for new in _breaks(view, kl) if all(abs(new.step - old.step) > near(view.run) for old in anew)]
+    anew = [found for found in (*_starts_anew(view), *_dips(view)) if not _reward_fell(view, found)]
+    anew = [new for place, new in enumerate(anew) if all(_apart(view, new, old) for old in anew[:place])]
+    far = [new for new in _breaks(view, kl) if all(_apart(view, new, old) for old in anew)]
     return sorted([*anew, *(found for found in far if _is_reset(view, found))], key=lambda found: found.step)
 
 
@@ -86,6 +88,34 @@ def _starts_anew(view: View) -> list[Break]:
             size = float(after[place, 0] - np.median(before[place]))
             found.append(Break(step, (last, step), 1 - by_chance, size))
     return found
+
+
+def _dips(view: View) -> list[Break]:
+    """Points at which KL is next to nothing though it soon stands where it stood: a policy that moves fast leaves its
+    new reference within a few steps, so no stretch of low points is seen. Of all dips these are the deepest by far."""
+    series = distance_series(view.run)
+    assert series is not None  # it has a curve
+    steps, values = series.steps[series.finite], series.values[series.finite]
+    if not (values >= 0).all() or not (values > 0).any():
+        return []
+    floor = float(values[values > 0].min())
+    depths = 1 / np.maximum(values, floor)
+    dip = spike_in(replace(series, steps=steps[FEWEST:], values=depths[FEWEST:], walls=None))  # a run starts at 0 too
+    if dip is None:
+        return []
+    found: list[Break] = []
+    for step in dip.steps:
+        place = int(np.searchsorted(steps, step))
+        before, after = values[max(place - MOST, 0) : place], values[place + 1 : place + 2]
+        if len(before) < FEWEST or not len(after) or after[0] >= np.median(before):  # a lone zero is a hole in the log
+            continue
+        size = float(values[place] - np.median(before))
+        found.append(Break(float(step), (float(steps[place - 1]), float(step)), dip.p, size))
+    return found
+
+
+def _apart(view: View, found: Break, other: Break) -> bool:
+    return abs(found.step - other.step) > near(view.run)
 
 
 def _ever_fell(series: Series) -> bool:

@@ -13,13 +13,12 @@ from ...questions.direction import p_going_down, p_rising
 from ...questions.level import level_at, level_now, start_of, steps_seen
 from ...questions.zero import crossed_by, has_changed_sign, oscillates_about_zero, p_rests_at_zero
 from ...run import Series
-from ..shifts import events_at, shifts_at
+from ..shifts import events_at, everything_at, shifts_at
 from ..view import HEADLINE, View
 
 TWICE = 2.0  # "suddenly doubled or halved": less is within what a batch of other prompts does
 SETTLING = 0.2  # of the run: in its first part a loss finds its size; a change there is the start, not an event
 EVENTS = ("learning_rate", "resume", "reference_reset")
-BESIDE = ("lr", "grad_norm", HEADLINE, "kl/ref", "entropy", "len/response_mean", "len/prompt_mean", "reward/std")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,14 +78,14 @@ def _jump(view: View, series: Series, curve: Curve) -> Finding | None:
 
 def _cause(view: View, change: _Change) -> tuple[Cause, Severity]:
     """What happened there, and how serious that makes it."""
-    shifted = shifts_at(view, change.step, BESIDE)
+    shifted = shifts_at(view, change.step, ("lr", HEADLINE))
     fell = any(shift.name == HEADLINE and shift.size < 0 for shift in shifted)
     severity: Severity = "concern" if fell else "note"
-    beside = tuple(shift.name for shift in shifted if shift.name != "lr")
+    beside = everything_at(view, change.step, besides=("lr", "loss/policy", "loss/total"))
     known = events_at(view.run, change.step, EVENTS, interval=change.interval)
     if known:
         return Cause("event", event=known[0], shifted=beside), severity
-    if len(beside) < len(shifted):
+    if any(shift.name == "lr" for shift in shifted):
         return Cause("settings", shifted=beside), severity
     return Cause("policy" if beside else "none", shifted=beside), severity
 

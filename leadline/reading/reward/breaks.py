@@ -8,11 +8,10 @@ from ...curve import Break
 from ...facts import Evidence, Finding, Severity
 from ...facts.cause import Cause
 from ...facts.reward import RewardBreak
-from ...questions.shift import unlogged, would_show
+from ...questions.shift import unlogged
 from ..prompts import change_of_prompts
-from ..shifts import POLICY, TASK, events_at, near, shifts_at
+from ..shifts import POLICY, company_at, events_at, everything_at, near
 from ..view import HEADLINE, View
-from .apart import component_names
 
 OUTSIDE = ("resume", "reference_reset")  # events after which a level may be set anew without the policy changing
 ENOUGH_TO_ACQUIT = 2  # series of the policy that held still: one may be blind, two are unlikely to be
@@ -64,22 +63,14 @@ def _cause(view: View, found: Break) -> tuple[bool, Cause]:
         prompts, reach = change.prompts, near(view.run)
         if prompts.before - reach <= found.step <= prompts.after + reach:
             return True, Cause("prompts", prompts=prompts)
-    policy = shifts_at(view, found.step, POLICY)
+    policy = company_at(view, found.step, POLICY)
     known = events_at(view.run, found.step, OUTSIDE, interval=found.interval)
     if known:
-        return not policy, Cause("event", event=known[0])
-    if policy:
-        return False, Cause("policy", shifted=tuple(shift.name for shift in policy))
-    return _unmoved(view, found)
-
-
-def _unmoved(view: View, found: Break) -> tuple[bool, Cause]:
-    """No sign that the policy changed. Where enough was logged that would show it, the change came from outside."""
-    spread = tuple(f"reward/component/{name}/std" for name in component_names(view))
-    shifted = tuple(shift.name for shift in shifts_at(view, found.step, (*TASK, *spread, "len/response_mean")))
-    reach = near(view.run)
-    logged = [series for name in POLICY if (series := view.run.get(name)) is not None]
-    still = tuple(series.name for series in logged if would_show(series, found.step, reach))
-    if len(still) < ENOUGH_TO_ACQUIT:
+        return not policy.moved, Cause("event", event=known[0])
+    shifted = everything_at(view, found.step, besides=(HEADLINE, *policy.moved))
+    if policy.moved:
+        return False, Cause("policy", shifted=(*policy.moved, *shifted))
+    # No sign that the policy changed. Where enough was logged that would show it, the change came from outside.
+    if len(policy.still) < ENOUGH_TO_ACQUIT:
         return False, Cause("none", shifted=shifted)
-    return True, Cause("outside", shifted=shifted, still=still)
+    return True, Cause("outside", shifted=shifted, still=policy.still)

@@ -1,0 +1,80 @@
+"""Does it hold a few values that are enormous by its own measure?
+
+Loud is what stands twice as far from its neighbourhood as anything else in the series, and is ten times as large as
+usual. Where the distances fall off exponentially, the farthest of n is twice as far as the next with a chance of 1 in
+n, and several with less.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..curve.robust import running_median, scale_of
+from ..run import Series
+
+Floats = NDArray[np.float64]
+
+AS_FAR = 2.0  # times as far from its neighbourhood as anything else
+LOUD = 10.0  # times as large as usual
+FEWEST = 20  # points: with fewer nothing is known about what is usual
+RARE = 0.02  # of the points: what happens more often is usual
+
+
+@dataclass(frozen=True, slots=True)
+class Spike:
+    """The loudest value of a series, and how many there are like it."""
+
+    step: int
+    value: float
+    usual: float  # the level around it
+    largest_else: float  # the farthest of all other values
+    steps: tuple[int, ...]  # of all that are loud, in order
+    p: float  # 1 less the chance of such a distance
+
+
+def spike_in(series: Series) -> Spike | None:
+    """The loudest values of a series; None where nothing stands out."""
+    steps, values = series.steps[series.finite], series.values[series.finite]
+    if len(values) < FEWEST:
+        return None
+    around = running_median(values)
+    apart, least = _distances(values, around)
+    order = np.argsort(-apart, kind="stable")
+    count = _loud(apart[order], least, max(int(RARE * len(values)), 1))
+    if count == 0:
+        return None
+    loudest, rest = int(order[0]), order[count:]
+    chance = (count / len(values)) ** count
+    return Spike(
+        step=int(steps[loudest]),
+        value=float(values[loudest]),
+        usual=float(around[loudest]),
+        largest_else=float(values[rest[0]]),
+        steps=tuple(sorted(int(step) for step in steps[order[:count]])),
+        p=1 - chance,
+    )
+
+
+def _distances(values: Floats, around: Floats) -> tuple[Floats, float]:
+    """How far each value stands out, and the least that is loud: upwards by factors where nothing is negative, else
+    either way."""
+    positive = values[values > 0]
+    if (values >= 0).all() and len(positive) > len(values) / 2:
+        usual = float(np.median(positive))  # next to nothing is no level to be many times of
+        logs: Floats = np.log(np.maximum(values, usual)) - np.log(np.maximum(around, usual))
+        return logs, float(np.log(LOUD))
+    apart: Floats = np.abs(values - around)
+    return apart, LOUD * max(scale_of(values - around), float(np.median(np.abs(values))))
+
+
+def _loud(ordered: Floats, least: float, most: int) -> int:
+    """How many of the farthest stand twice as far as all that follow."""
+    for count in range(1, most + 1):
+        if ordered[count - 1] <= least:
+            return 0
+        if ordered[count - 1] > AS_FAR * ordered[count]:
+            return count
+    return 0

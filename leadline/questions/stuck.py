@@ -1,0 +1,42 @@
+"""Has it stuck: does it end on one and the same number, after it had moved?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..curve.bins import LEAST
+from ..run import Series
+
+Floats = NDArray[np.float64]
+
+LONGER = 2  # times any earlier run of equal numbers: a metric of few values repeats itself now and then
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """The last values are all equal."""
+
+    value: float
+    since_step: int  # the first of them
+    points: int
+
+
+def stuck_at(series: Series) -> Stuck | None:
+    """Where it has stuck; None where it still moves, or never did."""
+    steps, values = series.steps[series.finite], series.values[series.finite]
+    if len(values) < 2 * LEAST:
+        return None
+    lengths, starts = _runs(values)
+    if len(lengths) < 2 or lengths[-1] < max(LEAST, LONGER * int(lengths[:-1].max()) + 1):
+        return None
+    return Stuck(float(values[-1]), int(steps[starts[-1]]), int(lengths[-1]))
+
+
+def _runs(values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How long each run of equal numbers is, and where it starts."""
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(values) != 0) + 1]).astype(np.int64)
+    lengths: NDArray[np.int64] = np.diff(np.append(starts, len(values))).astype(np.int64)
+    return lengths, starts

@@ -1,0 +1,74 @@
+"""What nobody could overlook in the raw log: single values that are enormous, and series that end on one number."""
+
+from __future__ import annotations
+
+from ..facts import BAR, Evidence, Finding, Severity
+from ..facts.stability import LoudValue, Spikes, StuckSeries, StuckValue
+from ..questions.shift import would_show
+from ..questions.spike import Spike, spike_in
+from ..questions.stuck import stuck_at
+from ..run import Series
+from .shifts import near, shifts_at
+from .view import HEADLINE, View
+
+SPIKING = ("grad_norm", "kl/ref", "kl/ref_seq_sum", "kl/update", "mismatch/kl", "loss/policy", "loss/total", "entropy")
+STICKING = (HEADLINE, "entropy", "kl/ref", "kl/ref_seq_sum")  # a gradient norm of 0 is told as no learning signal
+WARMING_UP = 5  # points: the first gradients of a run are often its largest
+
+
+def read(view: View) -> tuple[Finding, ...]:
+    """Spikes and stuck series."""
+    return (*_spikes(view), *_stuck(view))
+
+
+def _spikes(view: View) -> tuple[Finding, ...]:
+    total = "loss/total" if view.run.get("loss/policy") is not None else None  # the same spike twice
+    logged = [series for name in SPIKING if name != total and (series := view.run.get(name)) is not None]
+    found = [(series, spike) for series in logged if (spike := _settled(series, spike_in(series))) is not None]
+    if not found:
+        return ()
+    first = min(spike.steps[0] for _, spike in found)
+    p = max(spike.p for _, spike in found)
+    if p <= BAR:
+        return ()
+    fell = _reward_fell(view, sorted({step for _, spike in found for step in (spike.steps[0], spike.step)}))
+    values = (LoudValue(series.name, spike.step, spike.value, spike.usual, len(spike.steps)) for series, spike in found)
+    facts = Spikes(tuple(values), fell)
+    reach = round(near(view.run))
+    evidence = tuple(Evidence(series.name, spike.steps[0] - reach, spike.steps[-1] + reach) for series, spike in found)
+    severity: Severity = "concern" if fell else "note"
+    return (Finding("stability.spike", round(p, 4), severity, since_step=first, evidence=evidence, facts=facts),)
+
+
+def _reward_fell(view: View, steps: list[int]) -> bool | None:
+    """Whether the reward fell at one of these steps; None where that could not be seen."""
+    reward = view.run.get(HEADLINE)
+    seen = [step for step in steps if reward is not None and would_show(reward, step, near(view.run))]
+    if any(shift.size < 0 for step in seen for shift in shifts_at(view, step, (HEADLINE,))):
+        return True
+    return False if len(seen) == len(steps) else None
+
+
+def _settled(series: Series, spike: Spike | None) -> Spike | None:
+    """A spike that is not the run's first points."""
+    settled = series.steps[min(WARMING_UP, series.points - 1)]
+    return None if spike is None or spike.steps[-1] < settled else spike
+
+
+def _stuck(view: View) -> tuple[Finding, ...]:
+    logged = [series for name in STICKING if (series := view.run.get(name)) is not None]
+    found = [(series, stuck) for series in logged if (stuck := stuck_at(series)) is not None]
+    if not found:
+        return ()
+    values = (StuckValue(series.name, stuck.value, stuck.since_step, stuck.points) for series, stuck in found)
+    facts = StuckSeries(tuple(values))
+    first = min(stuck.since_step for _, stuck in found)
+    bad = any(_lowest(series, stuck.value) for series, stuck in found if series.name in (HEADLINE, "entropy"))
+    evidence = tuple(Evidence(series.name, stuck.since_step, int(series.steps[-1])) for series, stuck in found)
+    severity: Severity = "concern" if bad else "note"
+    return (Finding("stability.stuck", 1.0, severity, since_step=first, evidence=evidence, facts=facts),)
+
+
+def _lowest(series: Series, value: float) -> bool:
+    """Stuck at the lowest it ever was: a policy that tries nothing any more, or a reward that pays nothing."""
+    return value <= float(series.values[series.finite].min())

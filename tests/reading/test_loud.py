@@ -1,0 +1,78 @@
+"""Enormous single values and series that end on one number are told; what is merely noisy is not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from relations import COUNT, STEPS, logged, ramp, rise
+
+from leadline.reading.loud import read
+from leadline.reading.view import View
+from leadline.run import Run, Series
+
+
+def found(*series: Series) -> dict[str, object]:
+    return {finding.id: finding for finding in read(View(Run("here", series=series)))}
+
+
+def sizes(name: str = "grad_norm", seed: int = 0, heavy: float = 0.3) -> Series:
+    values = np.exp(heavy * np.random.default_rng(seed).standard_normal(COUNT))
+    return Series(name, name, "test", STEPS, values)
+
+
+@pytest.mark.parametrize("factor", [30.0, 125.0, 4e5])
+def test_one_enormous_value_is_told(factor: float) -> None:
+    series = sizes("kl/ref")
+    values = series.values.copy()
+    values[150] *= factor
+    finding = found(Series("kl/ref", "kl", "test", STEPS, values), logged("reward/mean", rise(0.1, 0.9), 0.02))[
+        "stability.spike"
+    ]
+    (spike,) = finding.facts.series
+    assert (spike.step, spike.count, finding.severity) == (151, 1, "note")
+    assert spike.value == values[150]
+    assert finding.facts.reward_fell is False
+
+
+def test_a_few_enormous_values_do_not_hide_each_other() -> None:
+    values = sizes().values.copy()
+    values[[60, 150, 220]] *= 80
+    (spike,) = found(Series("grad_norm", "g", "test", STEPS, values))["stability.spike"].facts.series
+    assert spike.count == 3
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_heavy_tails_are_no_spikes(seed: int) -> None:
+    signed = np.random.default_rng(seed).standard_t(5, size=COUNT)
+    assert not found(sizes(seed=seed, heavy=0.7), Series("loss/policy", "l", "test", STEPS, signed))
+
+
+def test_a_level_that_grows_is_no_spike() -> None:
+    assert not found(logged("kl/ref", ramp(0.001, 5.0), 0.01))
+
+
+def test_the_first_gradients_of_a_run_are_no_spike() -> None:
+    values = sizes().values.copy()
+    values[:2] *= 100
+    assert not found(Series("grad_norm", "g", "test", STEPS, values))
+
+
+def test_entropy_that_is_exactly_zero_from_some_step_on_is_a_concern() -> None:
+    values = np.where(STEPS < 4, 2.9, 0.0) + np.where(STEPS < 4, STEPS / 100, 0.0)
+    finding = found(Series("entropy", "e", "test", STEPS, values))["stability.stuck"]
+    (stuck,) = finding.facts.series
+    assert (finding.severity, stuck.value, stuck.since_step, stuck.points) == ("concern", 0.0, 4, 297)
+
+
+def test_a_reward_stuck_at_its_highest_is_a_note() -> None:
+    values = np.minimum(logged("reward/mean", ramp(0.2, 1.4, 0.0, 0.5), 0.01).values, 1.0)
+    assert found(Series("reward/mean", "r", "test", STEPS, values))["stability.stuck"].severity == "note"
+
+
+def test_what_was_never_anything_else_has_not_stuck() -> None:
+    assert not found(Series("entropy", "e", "test", STEPS, np.zeros(COUNT)))
+
+
+def test_a_metric_of_few_values_has_not_stuck() -> None:
+    coarse = np.round(4 * np.random.default_rng(0).random(COUNT)) / 4
+    assert not found(Series("reward/mean", "r", "test", STEPS, coarse))
