@@ -85,7 +85,6 @@ class SparseEvaluation(Facts):
     key: str
     points: int
     reward_points: int
-    every: int | None  # steps; None: in no rhythm
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +96,12 @@ class SummedKeys(Facts):
 @dataclass(frozen=True, slots=True)
 class Share(Facts):
     share: float
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyFall(Facts):
+    start: float
+    now: float
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from ..facts import Facts
 from ..facts.expected import (
     AtStep,
     BelowZero,
+    EntropyFall,
     EverySteps,
     Expected,
     Known,
@@ -167,9 +168,9 @@ def _normalised_reward(facts: OfKey) -> Said:
     )
 
 
-def _entropy_falls(_: Facts) -> Said:
+def _entropy_falls(facts: EntropyFall) -> Said:
     return (
-        "Entropy fell while the reward rose. That is normal.",
+        f"Entropy fell from {number(facts.start)} to {number(facts.now)} while the reward rose. That is normal.",
         "a policy that finds what works becomes more certain; it is a worry only where the reward does not rise",
     )
 
@@ -213,10 +214,9 @@ def _ties_after_kl(facts: Share) -> Said:
 
 
 def _sparse_evaluation(facts: SparseEvaluation) -> Said:
-    often = "now and then" if facts.every is None else f"every {facts.every} steps"
     return (
         f"`{facts.key}` has {facts.points} points, the reward {facts.reward_points}. That is normal.",
-        f"the policy is evaluated {often}; the steps between are absent, not zero",
+        "the policy is evaluated at irregular intervals; the steps between are absent, not zero",
     )
 
 

@@ -14,14 +14,14 @@ from ...facts.expected import (
     SparseEvaluation,
     SummedKeys,
 )
+from ..reward import HEADLINE
 from ..view import View
 from ..wall_clock import known_cause
-from .rule import Rule, finite, first_of, framework
+from .rule import WORRIES, Rule, finite, first_of, framework
 
 FEWEST = 5  # points: fewer show no habit
 SPARSE = 0.5  # of the points of the reward: fewer evaluations are "sparse"
 SLOW = 2.0  # usual steps: a first step that takes longer has warmed something up
-LASTING = 0.05  # of the points: a shorter warm-up is over before anybody looks
 IN_STEP = 0.9  # of all distances between long steps: equal ones are a rhythm
 OVERLAP = 1.05  # ratio of all phases to the step: more than the whole means that they run at the same time
 
@@ -36,8 +36,9 @@ def sparse_evaluation(view: View) -> Facts | None:
         return None
     gaps = np.diff(most.steps)
     usual = int(np.median(gaps))
-    every = usual if np.mean(gaps == usual) > IN_STEP else None
-    return SparseEvaluation(most.key, most.points, reward.points, every)
+    if np.mean(gaps == usual) > IN_STEP:
+        return None  # a rhythm explains itself
+    return SparseEvaluation(most.key, most.points, reward.points)
 
 
 def evaluated_before_training(view: View) -> Facts | None:
@@ -45,7 +46,7 @@ def evaluated_before_training(view: View) -> Facts | None:
     early = [
         one for one in view.run.series if one.name.startswith("eval/") and reward and one.steps[0] < reward.steps[0]
     ]
-    if reward is None or not early:
+    if reward is None or not early or reward.points > 1 / WORRIES:
         return None
     return AtStep(int(early[0].steps[0]))
 
@@ -109,7 +110,7 @@ def warm_up(view: View) -> Facts | None:
         return None
     rests = np.flatnonzero(np.diff(values) <= 0)  # the warm-up is over where the rate first stops rising
     place = int(rests[0]) if len(rests) else len(values) - 1
-    if place < LASTING * len(values):
+    if place < WORRIES * len(values):
         return None
     return AtStep(int(series.steps[series.finite][place]))
 
@@ -122,6 +123,9 @@ def decaying_rate(view: View) -> Facts | None:
     late = values[len(values) // 2 :]
     if not (np.diff(late) <= 0).all() or late[-1] >= values.max() / 2:
         return None
+    reward = view.shape(HEADLINE)
+    if reward is None or reward.word not in ("decelerating", "flat"):
+        return None
     return Share(float(late[-1] / values.max()))
 
 
@@ -132,6 +136,8 @@ def slow_first_step(view: View) -> Facts | None:
         return None
     usual = float(np.median(values[1:]))
     if usual <= 0 or values[0] <= SLOW * usual or (values[1:FEWEST] > SLOW * usual).any():
+        return None
+    if values[0] < WORRIES * values.sum():
         return None
     return Ratio(float(values[0] / usual))
 

@@ -40,7 +40,8 @@ def negative_loss(view: View) -> Facts | None:
     loss = first_of(view.run, *LOSSES)
     values = finite(loss)
     below = int((values < 0).sum())
-    if loss is None or len(values) < FEWEST or not below:
+    # About zero it has both signs, and nobody wonders.
+    if loss is None or len(values) < FEWEST or 2 * below <= len(values) or rests_about_zero(values, CENTRED):
         return None
     return BelowZero(below, len(values))
 

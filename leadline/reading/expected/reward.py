@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ...facts import BAR, Facts
-from ...facts.expected import Known, OfKey, Share, TiesWhenSolved
+from ...facts.expected import EntropyFall, Known, OfKey, Share, TiesWhenSolved
+from ...questions.level_now import level_now
 from ...questions.net_change import net_change
 from ...run import Values
 from ..view import View
@@ -15,7 +16,7 @@ FEWEST = 5  # points: fewer show no habit
 AT_THE_TOP = 0.9  # of the way from the least to the highest reward: most samples are right
 SOLVED_MOST = 0.5  # of that way: more samples are right than wrong
 POLICY = ("reward.", "kl.", "generation.", "signal.", "stability.")  # findings about the policy: no good learning then
-NARROWED = 0.5  # of its own widest: a spread that has halved
+NARROWED = 0.5  # of its own widest, or of its start: what has halved
 FEW_TIED = 0.5  # of the groups: where more are tied, nobody takes comfort from how few they are
 TWO_VALUED_FIT = 0.5  # squared correlation of a spread with that of right/wrong rewards: less is another spread
 
@@ -80,7 +81,10 @@ def entropy_falls(view: View) -> Facts | None:
         return None
     if _has_moved(view, "entropy", -1.0) <= BAR or _has_moved(view, "reward/mean", 1.0) <= BAR:
         return None
-    return Facts()
+    change, now = net_change(entropy), level_now(entropy)
+    if change is None or now is None or now.mean >= NARROWED * (now.mean - change.mean):
+        return None
+    return EntropyFall(now.mean - change.mean, now.mean)
 
 
 def binary_spread(view: View) -> Facts | None:
@@ -152,25 +156,15 @@ def ties_after_kl(view: View) -> Facts | None:
     return Share(now) if now < FEW_TIED else None
 
 
+SAME = ("signal.no_learning_signal",)  # tells of tied groups itself
+
 RULES = (
     Rule("expected.filtered_reward", filtered_reward),
     Rule("expected.normalised_reward", normalised_reward),
-    Rule(
-        "expected.entropy_falls",
-        entropy_falls,
-        unless=POLICY,
-    ),
-    Rule(
-        "expected.binary_spread",
-        binary_spread,
-        unless=POLICY,
-    ),
-    Rule(
-        "expected.ties_when_solved",
-        ties_when_solved,
-        unless=POLICY,
-    ),
-    Rule("expected.solved_spread", solved_spread, unless=POLICY),
+    Rule("expected.entropy_falls", entropy_falls, unless=POLICY),
+    Rule("expected.ties_when_solved", ties_when_solved, unless=POLICY, told_by=SAME, topic="spread"),
+    Rule("expected.binary_spread", binary_spread, unless=POLICY, told_by=SAME, topic="spread"),
+    Rule("expected.solved_spread", solved_spread, unless=POLICY, told_by=SAME, topic="spread"),
     Rule("expected.batch_scaled_ties", batch_scaled_ties),
     Rule("expected.ties_after_kl", ties_after_kl),
 )

@@ -12,6 +12,8 @@ from ...facts import Facts
 from ...run import Run, Series, Values
 from ..view import View
 
+WORRIES = 0.1  # of the run, or of its time: what concerns less of it is over, or too rare, before anybody wonders
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -20,6 +22,8 @@ class Rule:
     id: str
     look: Callable[[View], Facts | None]
     unless: tuple[str, ...] = ()  # how ids of serious findings begin beside which it would be false comfort
+    told_by: tuple[str, ...] = ()  # ids of findings that say the same, however serious
+    topic: str | None = None  # of several rules about one thing only the first is said
 
 
 def finite(series: Series | None) -> Values:
