@@ -13,6 +13,7 @@ from ...run import Run, Series, Steps, Values
 
 OVERLAP = 1.05  # ratio of all phases to the step: more than the whole means that they run at the same time
 SPOKEN = 0.05  # share of step time: a smaller remainder is not worth a note
+CLEARLY = 1.5  # times the next longest: what takes less than that is no bottleneck, to halve it would pay as little
 
 # What the phase files of trainers call their phases; other names stand as they are.
 CALLED = {
@@ -154,12 +155,13 @@ def _bottleneck(
     waited = float(spent["wait"].values.sum()) / total if "wait" in spent else 0.0
     wins = float(np.mean(generation > training))
     parts = float(generation.sum()) / total, float(training.sum()) / total
-    if max(wins, 1 - wins) <= BAR:
-        return None, (*remarks, GenerationAndTraining(*parts, "none"))
     rival = max(((key, share) for key, share in shares.items() if key not in GENERATION + TRAINING),
                 key=lambda item: item[1], default=None)  # fmt: skip
-    if rival is not None and rival[1] > max(parts):
+    if rival is not None and rival[1] > CLEARLY * max(parts):
         return rival[0], (*remarks, GenerationAndTraining(*parts, "other", waited or None, *rival))
+    next_longest = max(min(parts), 0.0 if rival is None else rival[1])
+    if max(wins, 1 - wins) <= BAR or max(parts) < CLEARLY * next_longest:
+        return None, (*remarks, GenerationAndTraining(*parts, "none", waited or None))
     name: Literal["generation", "training"] = "generation" if wins > 0.5 else "training"
     return name, (*remarks, GenerationAndTraining(*parts, name, waited or None))
 
