@@ -10,12 +10,14 @@ from .embeddings import load_embedder
 from .judgement import horizon_of, judge
 from .reading import (
     View,
+    agents,
     by_weight,
     conflicts,
     expected,
     generations,
     kl_and_reward,
     learning_signal,
+    off_policy,
     onset,
     policy_loss,
     resources,
@@ -108,6 +110,8 @@ def read_view(
         *loss.findings,
         *generations.read(view, embedder),
         *learning_signal.read(view),
+        *off_policy.read(view),
+        *agents.read(view),
         *stability.read(view),
         *machine.findings,
         *others.findings,

@@ -68,6 +68,14 @@ class BelowZero(Facts):
 
 
 @dataclass(frozen=True, slots=True)
+class LowRatios(Facts):
+    """Importance ratios that lean below 1."""
+
+    median: float
+    top_p: bool  # the settings sample with top_p below 1
+
+
+@dataclass(frozen=True, slots=True)
 class MultipleOfKl(Facts):
     key: str
     factor: float

@@ -14,6 +14,7 @@ from ..facts.expected import (
     Expected,
     Known,
     LossNearZero,
+    LowRatios,
     MultipleOfKl,
     OfKey,
     Ratio,
@@ -84,6 +85,14 @@ def _update_kl_zero(facts: Known) -> Said:
     return (
         "The update KL is exactly 0 at every point. That is normal here.",
         f"{given}: it is measured before the update, where the old and the new policy are the same",
+    )
+
+
+def _truncated_ratios(facts: LowRatios) -> Said:
+    sampled = " and the samples are drawn with top_p below 1" if facts.top_p else ""
+    return (
+        f"The importance ratio leans below 1 (median {number(facts.median)}). That is normal here.",
+        f"TRL logs it after truncation{sampled}, so it cannot average to 1",
     )
 
 
@@ -158,6 +167,14 @@ def _filtered_reward(facts: OfKey) -> Said:
         f"`{facts.key}` stays mid-range whatever the policy learns. That is normal.",
         "groups that are all right or all wrong are dropped first, so its flatness says nothing; the trend is in the "
         "unfiltered reward",
+    )
+
+
+def _filtered_training_reward(facts: OfKey) -> Said:
+    return (
+        "The training reward stays mid-range. That is normal here.",
+        f"`{facts.key}` drops groups that are all right or all wrong first, so its flatness says nothing; a held-out "
+        "score would show the trend",
     )
 
 
@@ -297,6 +314,7 @@ SENTENCES: dict[str, Callable[[Any], Said]] = {
     "expected.clip_zero": _clip_zero,
     "expected.update_kl_zero": _update_kl_zero,
     "expected.advantages_about_zero": _advantages_about_zero,
+    "expected.truncated_ratios": _truncated_ratios,
     "expected.explained_variance": _explained_variance,
     "expected.no_reference_kl": _no_reference_kl,
     "expected.kl_logged_as_zero": _kl_logged_as_zero,
@@ -306,6 +324,7 @@ SENTENCES: dict[str, Callable[[Any], Said]] = {
     "expected.kl_starts_at_zero": _kl_starts_at_zero,
     "expected.reward_after_kl": _reward_after_kl,
     "expected.filtered_reward": _filtered_reward,
+    "expected.filtered_training_reward": _filtered_training_reward,
     "expected.normalised_reward": _normalised_reward,
     "expected.entropy_falls": _entropy_falls,
     "expected.binary_spread": _binary_spread,

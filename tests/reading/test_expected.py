@@ -49,6 +49,7 @@ REWARD = one("reward/mean", RISE + 0.02 * noise(COUNT, seed=3))
 FALLEN = one("reward/mean", RISE[::-1] + 0.02 * noise(COUNT, seed=3))
 ENTROPY = one("entropy", 1.0 - RISE + 0.02 * noise(COUNT, seed=4))
 SLOWING = one("reward/mean", 1 - np.exp(-6 * RISE) + 0.02 * noise(COUNT, seed=7))
+STEADY = one("reward/mean", 0.5 + 0.02 * noise(COUNT, seed=8))
 SOLVED = one("reward/mean", np.linspace(0.1, 0.99, COUNT))
 BINARY = one("reward/std", np.sqrt(SOLVED.values * (1 - SOLVED.values)))
 SCALE = (one("reward/min", ZERO), one("reward/max", ZERO + 1))
@@ -109,6 +110,14 @@ CASES: dict[str, tuple[Run, Run]] = {
         run(REWARD, one("reward/after_kl_mean", REWARD.values), kl_place="reward"),
     ),
     "filtered_reward": (run(one("reward/filtered_mean", 0.5 + WIGGLE)), run(REWARD)),
+    "filtered_training_reward": (
+        run(STEADY, *SCALE, raw={"algorithm.filter_groups.enable": True}),
+        run(STEADY, *SCALE, raw={"algorithm.filter_groups.enable": False}),
+    ),
+    "truncated_ratios": (
+        run(one("is/ratio_mean", 0.98 + 0.1 * WIGGLE), framework="trl-grpo", raw={"top_p": 0.9}),
+        run(one("is/ratio_mean", 1.0 + WIGGLE), framework="trl-grpo", raw={"top_p": 0.9}),
+    ),
     "normalised_reward": (run(one("reward/normalized_mean", WIGGLE)), run(REWARD)),
     "entropy_falls": (run(REWARD, ENTROPY), run(FALLEN, ENTROPY)),
     "binary_spread": (run(SOLVED, BINARY, *SCALE), run(SOLVED, one("reward/std", ZERO + 0.5), *SCALE)),

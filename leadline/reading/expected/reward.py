@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ...facts import BAR, Facts
@@ -16,6 +18,12 @@ FEWEST = 5  # points: fewer show no habit
 AT_THE_TOP = 0.9  # of the way from the least to the highest reward: most samples are right
 SOLVED_MOST = 0.5  # of that way: more samples are right than wrong
 POLICY = ("reward.", "kl.", "generation.", "signal.", "stability.")  # findings about the policy: no good learning then
+# What frameworks call dropping tied groups and sampling others instead, and how they say no.
+FILTERS = re.compile(
+    r"filter_groups(\.enable)?$|dynamic_sampl(e|ing)(\.(type|enabled?))?$|filter_zero_std|active_sampling$",
+    re.IGNORECASE,
+)
+NO = (False, None, 0, "", "none", "None", "false", "False", "null")
 NARROWED = 0.5  # of its own widest, or of its start: what has halved
 FEW_TIED = 0.5  # of the groups: where more are tied, nobody takes comfort from how few they are
 TWO_VALUED_FIT = 0.5  # squared correlation of a spread with that of right/wrong rewards: less is another spread
@@ -58,6 +66,17 @@ def filtered_reward(view: View) -> Facts | None:
     if found is None or not found.finite.any():
         return None
     return OfKey(found.key)
+
+
+def filtered_training_reward(view: View) -> Facts | None:
+    """The settings drop tied groups and sample others instead, so the reward is that of what is left."""
+    run, level, shape = view.run, _level(view), view.shape("reward/mean")
+    if any(series.name.startswith("reward/filtered") for series in run.series) or shape is None or level is None:
+        return None
+    settings = [key for key, value in run.config.raw.items() if FILTERS.search(key) and value not in NO]
+    if not settings or shape.word not in ("flat", "noise") or not 1 - AT_THE_TOP < level < AT_THE_TOP:
+        return None
+    return OfKey(settings[0])
 
 
 def normalised_reward(view: View) -> Facts | None:
@@ -159,7 +178,8 @@ def ties_after_kl(view: View) -> Facts | None:
 SAME = ("signal.no_learning_signal",)  # tells of tied groups itself
 
 RULES = (
-    Rule("expected.filtered_reward", filtered_reward),
+    Rule("expected.filtered_reward", filtered_reward, topic="filtered"),
+    Rule("expected.filtered_training_reward", filtered_training_reward, topic="filtered"),
     Rule("expected.normalised_reward", normalised_reward),
     Rule("expected.entropy_falls", entropy_falls, unless=POLICY),
     Rule("expected.ties_when_solved", ties_when_solved, unless=POLICY, told_by=SAME, topic="spread"),
