@@ -44,7 +44,9 @@ def sparse_evaluation(view: View) -> Facts | None:
 def evaluated_before_training(view: View) -> Facts | None:
     reward = first_of(view.run, "reward/mean")
     early = [
-        one for one in view.run.series if one.name.startswith("eval/") and reward and one.steps[0] < reward.steps[0]
+        series
+        for series in view.run.series
+        if series.name.startswith("eval/") and reward and series.steps[0] < reward.steps[0]
     ]
     if reward is None or not early or reward.points > 1 / WORRIES:
         return None
@@ -80,7 +82,9 @@ def step_time_sawtooth(view: View) -> Facts | None:
 
 def sums_over_updates(view: View) -> Facts | None:
     summed = [
-        one.key for one in view.run.series if framework(view.run).startswith("nemo") and "sum over" in one.kind.lower()
+        series.key
+        for series in view.run.series
+        if framework(view.run).startswith("nemo") and "sum over" in series.kind.lower()
     ]
     if not summed:
         return None
@@ -91,14 +95,18 @@ def generation_is_waiting(view: View) -> Facts | None:
     run = view.run
     step = run.get("time/step")
     parts = [
-        one for one in run.series if one.name in ("time/generate", "time/update_actor", "time/update", "time/wait")
+        series
+        for series in run.series
+        if series.name in ("time/generate", "time/update_actor", "time/update", "time/wait")
     ]
-    waits = any(one.name == "time/wait" for one in parts) or any(
-        "wait" in one.kind for one in parts if one.name == "time/generate"
+    waits = any(part.name == "time/wait" for part in parts) or any(
+        "wait" in part.kind for part in parts if part.name == "time/generate"
     )
-    overlapping = step is not None and sum(finite(one).sum() for one in parts) > OVERLAP * finite(step).sum()
-    asynchronous = "async" in framework(run) or any(one.name.startswith("off_policy/staleness") for one in run.series)
-    if not (waits and (overlapping or asynchronous or any(one.name == "time/wait" for one in parts))):
+    overlapping = step is not None and sum(finite(part).sum() for part in parts) > OVERLAP * finite(step).sum()
+    asynchronous = "async" in framework(run) or any(
+        series.name.startswith("off_policy/staleness") for series in run.series
+    )
+    if not (waits and (overlapping or asynchronous or any(part.name == "time/wait" for part in parts))):
         return None
     return Facts()
 
@@ -146,7 +154,7 @@ def val_is_not_validation(view: View) -> Facts | None:
     run = view.run
     if not framework(run).startswith(("trl-ppo", "open-instruct")):
         return None
-    keys = [one.key for one in run.series + run.unread if one.key.startswith("val/")]
+    keys = [series.key for series in run.series + run.unread if series.key.startswith("val/")]
     if not keys:
         return None
     return OfKey(keys[0])

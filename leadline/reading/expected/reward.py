@@ -62,7 +62,7 @@ def _has_moved(view: View, name: str, sign: float) -> float:
 
 
 def filtered_reward(view: View) -> Facts | None:
-    found = next((one for one in view.run.series if one.name.startswith("reward/filtered")), None)
+    found = next((series for series in view.run.series if series.name.startswith("reward/filtered")), None)
     if found is None or not found.finite.any():
         return None
     return OfKey(found.key)

@@ -116,8 +116,8 @@ def _finding(p: float, severity: Severity, facts: Facts, since: int | None, evid
 
 def _evidence(view: View, *more: str) -> tuple[Evidence, ...]:
     names = (HEADLINE, ZERO_STD, GRADIENT, *more)
-    series = [one for one in map(view.run.get, names) if one is not None and one.points]
-    spans = [Evidence(one.name, int(one.steps[0]), int(one.steps[-1])) for one in series]
+    series = [series for series in map(view.run.get, names) if series is not None and series.points]
+    spans = [Evidence(logged.name, int(logged.steps[0]), int(logged.steps[-1])) for logged in series]
     if view.batches:
         last = view.batches[-1]
         spans.append(

@@ -22,7 +22,7 @@ GRADIENT = "grad_norm"
 
 def dead_steps(run: Run) -> tuple[NDArray[np.int64], Flags]:
     """The steps, and on which of them something says that there was nothing to learn from."""
-    said = [one for one in (_all_tied(run), _equal(run, "reward"), _equal(run, "adv"), _no_gradient(run)) if one]
+    said = [told for told in (_all_tied(run), _equal(run, "reward"), _equal(run, "adv"), _no_gradient(run)) if told]
     constant = _constant(run)
     if constant is not None:
         said.append(constant)
@@ -44,8 +44,8 @@ def tied_share(run: Run) -> Series | None:
     tied, right, wrong = (run.get(name) for name in (ZERO_STD, SOLVE_ALL, SOLVE_NONE))
     if tied is not None or right is None or wrong is None:
         return tied
-    steps, one, other = np.intersect1d(right.steps, wrong.steps, return_indices=True)
-    return Series(ZERO_STD, f"{right.key} + {wrong.key}", right.kind, steps, right.values[one] + wrong.values[other])
+    steps, ours, theirs = np.intersect1d(right.steps, wrong.steps, return_indices=True)
+    return Series(ZERO_STD, f"{right.key} + {wrong.key}", right.kind, steps, right.values[ours] + wrong.values[theirs])
 
 
 def _equal(run: Run, what: str) -> Said | None:
@@ -53,8 +53,8 @@ def _equal(run: Run, what: str) -> Said | None:
     low, high = run.get(f"{what}/min"), run.get(f"{what}/max")
     if low is None or high is None:
         return None
-    steps, one, other = np.intersect1d(low.steps, high.steps, return_indices=True)
-    return steps, low.values[one] == high.values[other]  # NaN equals nothing
+    steps, ours, theirs = np.intersect1d(low.steps, high.steps, return_indices=True)
+    return steps, low.values[ours] == high.values[theirs]  # NaN equals nothing
 
 
 def _no_gradient(run: Run) -> Said | None:

@@ -66,7 +66,7 @@ def read(run: Run) -> TimeByPhase:
     total = 0.0 if whole is None else float(whole.values.sum())
     if not spent or whole is None or total <= 0:
         return TimeByPhase()
-    shares = {name: float(one.values.sum()) / total for name, one in spent.items()}
+    shares = {name: float(seconds.values.sum()) / total for name, seconds in spent.items()}
     shares = {name: share for name, share in sorted(shares.items(), key=lambda item: -item[1]) if share > 0}
     return TimeByPhase(shares, *_bottleneck(spent, whole, shares))
 
@@ -104,9 +104,9 @@ def _logged(run: Run) -> tuple[dict[str, Spent], Spent | None]:
         if name in spent and any(part in spent for part in parts):
             del spent[name]  # it is the sum of what is told apart
     step = run.get("time/step")
-    spent = {name: one for name, one in spent.items() if len(one.steps)}
+    spent = {name: seconds for name, seconds in spent.items() if len(seconds.steps)}
     if step is not None and (whole := _usable(step)).values.sum() > 0:
-        return {name: Spent(whole.steps, one.at(whole.steps)) for name, one in spent.items()}, whole
+        return {name: Spent(whole.steps, seconds.at(whole.steps)) for name, seconds in spent.items()}, whole
     return (spent, _sum(spent)) if len(spent) > 1 else ({}, None)
 
 
@@ -116,8 +116,8 @@ def _usable(series: Series) -> Spent:
 
 
 def _sum(spent: dict[str, Spent]) -> Spent:
-    steps = np.unique(np.concatenate([one.steps for one in spent.values()]))
-    return Spent(steps, np.sum([one.at(steps) for one in spent.values()], axis=0))
+    steps = np.unique(np.concatenate([seconds.steps for seconds in spent.values()]))
+    return Spent(steps, np.sum([seconds.at(steps) for seconds in spent.values()], axis=0))
 
 
 def _by_the_clock(run: Run) -> tuple[dict[str, Spent], Spent | None]:

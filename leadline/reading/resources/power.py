@@ -84,7 +84,7 @@ def _held(gpus: GpuSamples, inside: Flags) -> float | None:
     devices = gpus.devices[known]
     if not len(devices):
         return None
-    return round(max(float(np.median(gpus.memory_gb[known][devices == one])) for one in np.unique(devices)), 3)
+    return round(max(float(np.median(gpus.memory_gb[known][devices == device])) for device in np.unique(devices)), 3)
 
 
 def _remarks(
