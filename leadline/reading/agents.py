@@ -30,14 +30,14 @@ def _moved(view: View, name: str, what: Literal["turns", "tool_calls"]) -> tuple
     change, now = net_change(curve), level_now(curve)
     if series is None or curve is None or change is None or now is None:
         return ()
-    start = now.mean - change.mean
+    start = now.mean - change.size
     p = max(min(change.rose, now.above(MOVED * start)), min(change.fell, now.below(start / MOVED)))
     if p < BAR or start <= 0:
         return ()
     reward = net_change(view.curve(HEADLINE))
     meanwhile = None if reward is None else reward.which(BAR)
     facts = TurnsChange(what, start, max(now.mean, 0.0), meanwhile, _cap(view, now.mean) if what == "turns" else None)
-    since = last_step_before(curve, (start + now.mean) / 2, way=float(np.sign(change.mean)))
+    since = last_step_before(curve, (start + now.mean) / 2, way=float(np.sign(change.size)))
     severity: Severity = "concern" if meanwhile == "fell" else "note"
     span = Evidence(name, int(series.steps[0]), int(series.steps[-1]))
     return (Finding(f"agent.{what}", round(p, 4), severity, facts=facts, since_step=since, evidence=(span,)),)
@@ -56,7 +56,7 @@ def _failures(view: View) -> tuple[Finding, ...]:
     change, now = net_change(curve), level_now(curve)
     if series is None or curve is None or change is None or now is None:
         return ()
-    start = now.mean - change.mean
+    start = now.mean - change.size
     p = min(change.rose, now.above(start + FAILING))
     if p < BAR:
         return ()

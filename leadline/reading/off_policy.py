@@ -34,7 +34,7 @@ def _effective(view: View) -> tuple[Finding, ...]:
     change, now = net_change(curve), level_now(curve)
     if series is None or curve is None or change is None or now is None:
         return ()
-    start = now.mean - change.mean
+    start = now.mean - change.size
     p = min(change.fell, now.below(HALVED * start))
     if p < BAR:
         return ()
@@ -55,7 +55,7 @@ def _staleness(view: View) -> tuple[Finding, ...]:
     change, now = net_change(curve), level_now(curve)
     if curve is None or change is None or now is None:
         return ()
-    start = now.mean - change.mean
+    start = now.mean - change.size
     p = min(change.rose, now.above(start + VERSION))
     if p < BAR:
         return ()

@@ -55,10 +55,10 @@ def _level(view: View) -> float | None:
     return (late - scale[0]) / (scale[1] - scale[0])
 
 
-def _has_moved(view: View, name: str, sign: float) -> float:
-    """Probability that it ended beyond where it began, by more than the noise of a bin."""
-    change = net_change(view.curve(name))
-    return 0.0 if change is None else change.beyond_noise(sign)
+def _rose(view: View) -> bool:
+    """Whether the reward surely stands higher than where it began."""
+    reward = net_change(view.curve("reward/mean"))
+    return reward is not None and reward.rose > BAR
 
 
 def filtered_reward(view: View) -> Facts | None:
@@ -98,12 +98,12 @@ def entropy_falls(view: View) -> Facts | None:
         or shape.word in ("declining", "peaked", "noise", "undecided")
     ):
         return None
-    if _has_moved(view, "entropy", -1.0) <= BAR or _has_moved(view, "reward/mean", 1.0) <= BAR:
-        return None
     change, now = net_change(entropy), level_now(entropy)
-    if change is None or now is None or now.mean >= NARROWED * (now.mean - change.mean):
+    if change is None or now is None or change.fell <= BAR or not _rose(view):
         return None
-    return EntropyFall(now.mean - change.mean, now.mean)
+    if now.mean >= NARROWED * (now.mean - change.size):
+        return None
+    return EntropyFall(now.mean - change.size, now.mean)
 
 
 def binary_spread(view: View) -> Facts | None:
@@ -118,7 +118,7 @@ def binary_spread(view: View) -> Facts | None:
     if correlation(within, spread) ** 2 < TWO_VALUED_FIT:
         return None
     late = max(len(spread) // 10, 1)
-    if np.median(spread[-late:]) > NARROWED * spread.max() or _has_moved(view, "reward/mean", 1.0) <= BAR:
+    if np.median(spread[-late:]) > NARROWED * spread.max() or not _rose(view):
         return None
     return Facts()
 
@@ -141,7 +141,7 @@ def ties_when_solved(view: View) -> Facts | None:
         return None
     tenth = max(len(values) // 10, 1)
     early, late = float(np.median(values[:tenth])), float(np.median(values[-tenth:]))
-    if late <= early or _has_moved(view, "reward/mean", 1.0) <= BAR:
+    if late <= early or not _rose(view):
         return None
     return TiesWhenSolved(early, late, level)
 
