@@ -11,6 +11,7 @@ from .evidence.numbers import outages
 from .judgement import horizon_of, judge
 from .reading import (
     View,
+    agents,
     by_weight,
     conflicts,
     expected,
@@ -18,6 +19,7 @@ from .reading import (
     generations,
     kl_and_reward,
     learning_signal,
+    off_policy,
     onset,
     policy_loss,
     resources,
@@ -114,6 +116,8 @@ def read_view(
         *generations.read(view, embedder),
         *gamed.read(view),
         *learning_signal.read(view),
+        *off_policy.read(view),
+        *agents.read(view),
         *stability.read(view),
         *machine.findings,
         *others.findings,

@@ -25,7 +25,7 @@ def test_sources_shows_each_series_and_how_it_was_decided(capsys: pytest.Capture
     assert re.search(r"reward/mean +critic/score/mean +524  exact key: reward", text)
     assert "metrics.jsonl (verl_file) · steps 1 to 524 · 524 rows · exact" in text
     assert "settings    algorithm grpo" in text
-    assert "missing     checkpoints: it is not known which states could be gone back to" in text
+    assert "missing     checkpoints: which steps could be rolled back to is unknown" in text
     assert "event       the learning rate rises suddenly at step 203" in text
 
 

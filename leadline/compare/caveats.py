@@ -49,23 +49,23 @@ def _kinds(members: Sequence[Member], judged: str, names: Sequence[str]) -> Iter
 
 def _kinds_of(members: Sequence[Member], name: str) -> dict[str, list[str]]:
     kinds: dict[str, list[str]] = {}
-    for one in members:
-        series = one.run.get(name)
+    for member in members:
+        series = member.run.get(name)
         if series is not None:
-            kinds.setdefault(series.kind or series.key, []).append(one.name)
+            kinds.setdefault(series.kind or series.key, []).append(member.name)
     return kinds
 
 
 def _rewards(members: Sequence[Member]) -> Iterator[Facts]:
     """Rewards that are made of different parts."""
-    parts = {one.name: _components(one.run) for one in members}
+    parts = {member.name: _components(member.run) for member in members}
     kinds = {some: name for name, some in reversed(parts.items()) if some}
     if len(kinds) > 1:
         yield PartsDiffer(tuple((name, tuple(sorted(some))) for some, name in kinds.items()))
 
 
 def _components(run: Run) -> frozenset[str]:
-    return frozenset(match["name"] for one in run.series if (match := COMPONENT.fullmatch(one.name)))
+    return frozenset(match["name"] for series in run.series if (match := COMPONENT.fullmatch(series.name)))
 
 
 def _settings(settings: Sequence[Setting]) -> Iterator[Facts]:
@@ -86,31 +86,31 @@ def _beginnings(grouping: Grouping, judged: str) -> Iterator[Facts]:
     """Runs that go on from one another, or drew the same seed, share their luck: two of them are less than two."""
     alone = [group.members[0] for group in grouping.groups if len(group) == 1]
     for members in (*(group.members for group in grouping.groups), alone):
-        for one, other in itertools.combinations(members, 2):
-            mine, theirs = one.run.get(judged), other.run.get(judged)
+        for first, second in itertools.combinations(members, 2):
+            mine, theirs = first.run.get(judged), second.run.get(judged)
             step = None if mine is None or theirs is None else shared_until(mine, theirs)
             if step is not None:
-                yield SharedStart(one.name, other.name, step)
+                yield SharedStart(first.name, second.name, step)
 
 
-def shared_until(one: Series, other: Series) -> int | None:
+def shared_until(first: Series, second: Series) -> int | None:
     """The last step up to which two series hold the same moving numbers from the beginning; None where they do not."""
-    length = min(one.points, other.points)
-    same = (one.steps[:length] == other.steps[:length]) & (one.values[:length] == other.values[:length])
+    length = min(first.points, second.points)
+    same = (first.steps[:length] == second.steps[:length]) & (first.values[:length] == second.values[:length])
     count = length if same.all() else int(np.argmin(same))
-    if count < SHARED or len(np.unique(one.values[:count])) < SHARED:
+    if count < SHARED or len(np.unique(first.values[:count])) < SHARED:
         return None
-    return int(one.steps[count - 1])
+    return int(first.steps[count - 1])
 
 
 def ranges(field: Field) -> Iterator[Facts]:
     """Who ends before the others, and so where the comparison ends."""
     first, last = float(field.grid[0]), float(field.grid[-1])
-    longest = max(field.ends, key=lambda one: field.ends[one])
-    shortest = min(field.ends, key=lambda one: field.ends[one])
+    longest = max(field.ends, key=lambda member: field.ends[member])
+    shortest = min(field.ends, key=lambda member: field.ends[member])
     if field.ends[longest] - last > (last - first) / CELLS:
         yield EndsEarlier(first, last, shortest, longest, field.ends[longest], _without(field, shortest))
-    latest = max(field.begins, key=lambda one: field.begins[one])
+    latest = max(field.begins, key=lambda member: field.begins[member])
     if first - min(field.begins.values()) > (last - first) / CELLS:
         yield BeginsLater(latest, first)
 

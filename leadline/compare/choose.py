@@ -21,7 +21,7 @@ from .groups import Group, Grouping, Member
 
 def series_of(run: Run, name: str) -> Series | None:
     """A series by its canonical name or its key, with at least one number in it."""
-    found = run.get(name) or next((one for one in (*run.series, *run.unread) if one.key == name), None)
+    found = run.get(name) or next((series for series in (*run.series, *run.unread) if series.key == name), None)
     return found if found is not None and found.finite.any() else None
 
 
@@ -32,7 +32,7 @@ def key_of(run: Run, name: str) -> str:
 
 def held_out(grouping: Grouping, views: Mapping[str, View]) -> tuple[str, ...]:
     """Held-out scores that every run logs, in the order of the first run."""
-    logged = [held_out_names(views[one.name]) for group in grouping.groups for one in group.members]
+    logged = [held_out_names(views[member.name]) for group in grouping.groups for member in group.members]
     return tuple(name for name in logged[0] if all(name in others for others in logged))
 
 
@@ -41,10 +41,10 @@ def judged_by(grouping: Grouping, views: Mapping[str, View]) -> str:
     scores = held_out(grouping, views)
     if scores:
         return scores[0]
-    runs = [views[one.name].run for group in grouping.groups for one in group.members]
+    runs = [views[member.name].run for group in grouping.groups for member in group.members]
     if sum(series_of(run, HEADLINE) is not None for run in runs) >= 2:
         return HEADLINE
-    names = [{one.name for one in (*run.series, *run.unread)} for run in runs]
+    names = [{series.name for series in (*run.series, *run.unread)} for run in runs]
     common = sorted(set.intersection(*names)) if names else []
     there = f"all of them log {several(common)}" if common else "and no series is common to all of them"
     raise LeadlineError(
@@ -94,19 +94,19 @@ def _kept(
     left, groups = list(left_out), []
     for group in grouping.groups:
         fit = []
-        for one in group.members:
-            why = why_not(one)
+        for member in group.members:
+            why = why_not(member)
             if why is None:
-                fit.append(one)
+                fit.append(member)
             else:
-                left.append(LeftOut(one.name, why))
+                left.append(LeftOut(member.name, why))
         if fit:
             groups.append(Group(group.name, tuple(fit)))
     if sum(map(len, groups)) < 2:
         reasons = "; ".join(f"{run.name}: {words.left_out(run)}" for run in left)
         raise LeadlineError(
             f"Fewer than two runs can be compared ({reasons}).",
-            tried=", ".join(one.name for group in grouping.groups for one in group.members),
+            tried=", ".join(member.name for group in grouping.groups for member in group.members),
             next_step=next_step,
         )
     return replace(grouping, groups=tuple(groups)), tuple(left)

@@ -82,10 +82,10 @@ def _counted(series: Series | None, source: ClockSource) -> Clock | None:
 
 
 def _dated(run: Run) -> Clock | None:
-    dated = [one for one in run.series if one.walls is not None and np.isfinite(one.walls).sum() > 1]
+    dated = [series for series in run.series if series.walls is not None and np.isfinite(series.walls).sum() > 1]
     if not dated:
         return None
-    longest = max(dated, key=lambda one: one.points)
+    longest = max(dated, key=lambda series: series.points)
     assert longest.walls is not None  # for the type checker: only dated ones were kept
     known = np.isfinite(longest.walls)
     walls = longest.walls[known] - longest.walls[known][0]

@@ -210,10 +210,10 @@ def _error(first: Floats, first_doubt: Floats, second: Floats, second_doubt: Flo
 def _far(values: Floats, inside: Floats) -> Floats:
     """How far apart the runs inside lie from those outside, at the question where they lie furthest, in pooled standard
     errors, for each way to part them: `inside` is (ways, runs), `values` (runs, questions) about their mean."""
-    one, other = (part @ values / part.sum(axis=1, keepdims=True) for part in (inside, 1 - inside))
-    between = inside.sum(axis=1, keepdims=True) * one**2 + (1 - inside).sum(axis=1, keepdims=True) * other**2
+    inner, outer = (part @ values / part.sum(axis=1, keepdims=True) for part in (inside, 1 - inside))
+    between = inside.sum(axis=1, keepdims=True) * inner**2 + (1 - inside).sum(axis=1, keepdims=True) * outer**2
     left = np.maximum((values**2).sum(axis=0) - between, 0.0)
-    gap = np.abs(one - other)
+    gap = np.abs(inner - outer)
     ratio = np.divide(gap, np.sqrt(left), out=np.where(gap > 0, np.inf, 0.0), where=left > 0)
     furthest: Floats = ratio.max(axis=1)
     return furthest

@@ -47,7 +47,7 @@ class Board:
 
     @property
     def names(self) -> list[str]:
-        return [one.name for group in self.grouping.groups for one in group.members]
+        return [member.name for group in self.grouping.groups for member in group.members]
 
     def field(self, name: str) -> Field | NotLogged | NoCommonRange:
         """One series of all runs on a common grid; or why there is none."""
@@ -68,14 +68,14 @@ class Board:
         spans = {member: span_of(curve) for member, curve in curves.items()}
         begins = {member: clocks[member].at(first) for member, (first, _) in spans.items()}
         ends = {member: clocks[member].at(last) for member, (_, last) in spans.items()}
-        latest, earliest = max(begins, key=lambda one: begins[one]), min(ends, key=lambda one: ends[one])
+        latest, earliest = max(begins, key=lambda member: begins[member]), min(ends, key=lambda member: ends[member])
         if not begins[latest] < ends[earliest]:
             return NoCommonRange(name, earliest, ends[earliest], latest, begins[latest])
         grid = np.linspace(begins[latest], ends[earliest], CELLS)
-        drawn = levels_on(grid, [curves[one] for one in self.names], [clocks[one] for one in self.names])
+        drawn = levels_on(grid, [curves[member] for member in self.names], [clocks[member] for member in self.names])
         largest = float(np.abs(drawn.paths).max())
         unit = 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0  # squares of what is left are numbers
-        keys = tuple(dict.fromkeys(key_of(self.views[one].run, name) for one in self.names))
+        keys = tuple(dict.fromkeys(key_of(self.views[member].run, name) for member in self.names))
         return Field(name, keys, grid, Levels(drawn.paths / unit), unit, begins, ends)
 
 
@@ -93,14 +93,14 @@ class Field:
 
     def of(self, members: Sequence[Member], board: Board) -> Levels:
         places = board.names
-        return self.levels.picked([places.index(one.name) for one in members])
+        return self.levels.picked([places.index(member.name) for member in members])
 
     def compared(self, differences: tuple[Difference, ...], board: Board) -> Compared:
         groups = board.grouping.groups
         bands = {group.name: self.band(self.of(group.members, board)) for group in groups}
         standings = tuple(self.standing(group.name, group.members, board) for group in groups)
-        alone = tuple(self.standing(one.name, (one,), board) for group in groups for one in group.members)
-        middles = {one: self.unit * middle for one, middle in zip(board.names, self.levels.middles, strict=True)}
+        alone = tuple(self.standing(member.name, (member,), board) for group in groups for member in group.members)
+        middles = {member: self.unit * middle for member, middle in zip(board.names, self.levels.middles, strict=True)}
         return Compared(self.name, self.keys, self.grid, standings, alone, bands, middles, differences)
 
     def band(self, levels: Levels) -> Band:
@@ -120,7 +120,7 @@ class Field:
         final = float(values.mean())
         reach = float(_reach(values, doubts)[0])
         interval = (self.unit * (final - reach), self.unit * (final + reach))
-        named = tuple(one.name for one in members)
+        named = tuple(member.name for member in members)
         return Standing(name, named, self.unit * final, interval, float(band.middle[best]), float(self.grid[best]))
 
     def scaled(self, gap: Gap) -> Gap:

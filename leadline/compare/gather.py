@@ -60,7 +60,7 @@ def gather(
                 left_out.append(LeftOut(place, Unreadable(error.what)))
         found.append(_Opened(told, group, tuple(runs)))
         opened()
-    if not any(one.runs for one in found):
+    if not any(typed.runs for typed in found):
         raise first_error or _nothing(wanted)
     return Gathered(*_settled(found, left_out, alone))
 
@@ -81,26 +81,26 @@ def _nothing(wanted: Sequence[tuple[str | None, str]]) -> NothingReadable:
 
 
 def _settled(found: Sequence[_Opened], left_out: list[LeftOut], alone: bool) -> tuple[Grouping, tuple[LeftOut, ...]]:
-    names = iter(short_names([run.path for one in found for run in one.runs]))
-    members = [(one, [Member(next(names), run) for run in one.runs]) for one in found]
+    names = iter(short_names([run.path for typed in found for run in typed.runs]))
+    members = [(typed, [Member(next(names), run) for run in typed.runs]) for typed in found]
     members, twice = _once(members)
     left = (*left_out, *twice)
-    some = [one for _, part in members for one in part]
+    some = [member for _, part in members for member in part]
     if len(some) < 2:
         raise LeadlineError(
             _alone(some, twice),
-            tried=", ".join(one.told for one in found),
+            tried=", ".join(typed.told for typed in found),
             next_step="name at least two different runs, or a folder that holds several",
         )
-    if any(one.group is not None for one, _ in members):
+    if any(typed.group is not None for typed, _ in members):
         told: dict[str, list[Member]] = {}
-        for one, part in members:
+        for typed, part in members:
             for member in part:
-                told.setdefault(member.name if one.group is None else one.group, []).append(member)
+                told.setdefault(member.name if typed.group is None else typed.group, []).append(member)
         return as_told(told, "named"), left
     if alone:
         return each_by_itself(some), left
-    lots = [(one.told, part) for one, part in members if part]
+    lots = [(typed.told, part) for typed, part in members if part]
     if len(lots) > 1 and any(len(part) > 1 for _, part in lots):
         called = short_names([told for told, _ in lots])
         told_names = {name: part for name, (_, part) in zip(called, lots, strict=True)}
@@ -121,7 +121,7 @@ def _once(
     kept: list[Member] = []
     twice: list[LeftOut] = []
     result = []
-    for one, part in members:
+    for typed, part in members:
         fresh = []
         for member in part:
             same = next((other for other in kept if same_run(member.run, other.run)), None)
@@ -130,15 +130,15 @@ def _once(
                 continue
             kept.append(member)
             fresh.append(member)
-        result.append((one, fresh))
+        result.append((typed, fresh))
     return result, twice
 
 
-def same_run(one: Run, other: Run) -> bool:
+def same_run(first: Run, second: Run) -> bool:
     """Whether two logs hold the same numbers: two runs never do."""
-    mine, theirs = ({series.key: series for series in (*run.series, *run.unread)} for run in (one, other))
+    mine, theirs = ({series.key: series for series in (*run.series, *run.unread)} for run in (first, second))
     return bool(mine) and mine.keys() == theirs.keys() and all(_equal(mine[key], theirs[key]) for key in mine)
 
 
-def _equal(one: Series, other: Series) -> bool:
-    return np.array_equal(one.steps, other.steps) and np.array_equal(one.values, other.values, equal_nan=True)
+def _equal(first: Series, second: Series) -> bool:
+    return np.array_equal(first.steps, second.steps) and np.array_equal(first.values, second.values, equal_nan=True)

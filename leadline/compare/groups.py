@@ -50,15 +50,15 @@ def short_names(paths: Sequence[str]) -> list[str]:
     ['a/seed0', 'a/seed1', 'b/seed0']
     """
     parts = [list(PurePath(path).parts) or [path] for path in paths]
-    while all(len(one) > 1 for one in parts) and len({one[0] for one in parts}) == 1:
-        parts = [one[1:] for one in parts]
-    while all(len(one) > 1 for one in parts) and len({one[-1] for one in parts}) == 1:
-        parts = [one[:-1] for one in parts]
+    while all(len(part) > 1 for part in parts) and len({part[0] for part in parts}) == 1:
+        parts = [part[1:] for part in parts]
+    while all(len(part) > 1 for part in parts) and len({part[-1] for part in parts}) == 1:
+        parts = [part[:-1] for part in parts]
     names: list[str] = []
-    for one in parts:
-        name, count = "/".join(one), 2
+    for part in parts:
+        name, count = "/".join(part), 2
         while name in names:
-            name, count = f"{'/'.join(one)} ({count})", count + 1
+            name, count = f"{'/'.join(part)} ({count})", count + 1
         names.append(name)
     return names
 
@@ -84,30 +84,30 @@ def guess(members: Sequence[Member]) -> Grouping:
 
 
 def _by_seed(members: Sequence[Member]) -> tuple[Group, ...] | None:
-    if not all(SEED.search(one.name) for one in members):
+    if not all(SEED.search(member.name) for member in members):
         return None
-    return _together(members, lambda one: _bare(SEED.sub("", one.name)))
+    return _together(members, lambda member: _bare(SEED.sub("", member.name)))
 
 
 def _by_number(members: Sequence[Member]) -> tuple[Group, ...] | None:
     """Only where the settings do not speak against it: run-1 and run-2 may well be two variants."""
-    groups = _together(members, lambda one: NUMBER.sub("", one.name))
+    groups = _together(members, lambda member: NUMBER.sub("", member.name))
     if groups is None:
         return None
     for group in groups:
-        kept = [essential(one.run) for one in group.members if len(one.run.config.raw) >= TELLING]
-        if any(one != kept[0] for one in kept):
+        kept = [essential(member.run) for member in group.members if len(member.run.config.raw) >= TELLING]
+        if any(kept_settings != kept[0] for kept_settings in kept):
             return None
     return groups
 
 
 def _by_settings(members: Sequence[Member]) -> tuple[Group, ...] | None:
-    kept = [essential(one.run) for one in members]
-    if any(len(one) < TELLING for one in kept):
+    kept = [essential(member.run) for member in members]
+    if any(len(kept_settings) < TELLING for kept_settings in kept):
         return None
-    alike = {id(one): next(place for place, other in enumerate(kept) if other == kept[mine])
-             for mine, one in enumerate(members)}  # fmt: skip
-    groups = _together(members, lambda one: str(alike[id(one)]))
+    alike = {id(each): next(place for place, other in enumerate(kept) if other == kept[mine])
+             for mine, each in enumerate(members)}  # fmt: skip
+    groups = _together(members, lambda member: str(alike[id(member)]))
     if groups is None:
         return None
     named = [_common(group) for group in groups]
@@ -120,8 +120,8 @@ def _by_settings(members: Sequence[Member]) -> tuple[Group, ...] | None:
 def _together(members: Sequence[Member], key: Callable[[Member], str]) -> tuple[Group, ...] | None:
     """Groups by what `key` says of each member; None where no two come together."""
     found: dict[str, list[Member]] = {}
-    for one in members:
-        found.setdefault(key(one), []).append(one)
+    for member in members:
+        found.setdefault(key(member), []).append(member)
     if len(found) == len(members):
         return None
     return tuple(Group(name or "all", tuple(some)) for name, some in found.items())
@@ -138,7 +138,7 @@ def _bare(name: str) -> str:
 
 def _common(group: Group) -> str:
     """What the names of a group begin with."""
-    names = [one.name for one in group.members]
+    names = [member.name for member in group.members]
     if len(names) == 1:
         return names[0]
     length = next((at for at in range(min(map(len, names))) if len({name[at] for name in names}) > 1), None)

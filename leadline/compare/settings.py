@@ -45,4 +45,4 @@ def differing(groups: Sequence[tuple[str, Sequence[Run]]]) -> tuple[Setting, ...
             continue
         steady = all(len({repr(value) for value in some}) == 1 for some in values.values())
         found.append(Setting(name, values, steady and len(kept) > 1))
-    return tuple(sorted(found, key=lambda one: (not one.marks_groups, one.name)))
+    return tuple(sorted(found, key=lambda setting: (not setting.marks_groups, setting.name)))

@@ -46,7 +46,7 @@ def compare(
     better, by its canonical name or its key: the held-out score where all runs log it, else the reward. `started` is
     told how many curves there are to fit, `read` is called after each."""
     grouping, left_out = on_clock(gathered, clock)
-    views = {one.name: View(one.run) for group in grouping.groups for one in group.members}
+    views = {member.name: View(member.run) for group in grouping.groups for member in group.members}
     judged = by or judged_by(grouping, views)
     grouping, without = logging(grouping, judged)
     left_out = (*left_out, *without)
@@ -59,7 +59,7 @@ def compare(
     if not isinstance(main, Field):
         raise LeadlineError(
             f"The runs cannot be compared by {judged}: {words.not_compared(main, clock)}.",
-            tried=", ".join(one.name for group in grouping.groups for one in group.members),
+            tried=", ".join(member.name for group in grouping.groups for member in group.members),
             next_step="leave that run out, or name another series with --by",
         )
     fields: list[Field] = []
@@ -84,22 +84,26 @@ def _told(
     good = more_is_better(main.name)
     (answer,) = _differences([main], board)
     rest = _differences(fields, board)
-    ranked = sorted(zip(fields, rest, strict=True), key=lambda pair: min((one.chance for one in pair[1]), default=1.0))
+    ranked = sorted(
+        zip(fields, rest, strict=True), key=lambda pair: min((difference.chance for difference in pair[1]), default=1.0)
+    )
     by = main.compared(answer, board)
     odd = _odd_ones(main, board)
-    settings = differing([(group.name, [one.run for one in group.members]) for group in grouping.groups])
+    settings = differing([(group.name, [member.run for member in group.members]) for group in grouping.groups])
     clocks = tuple(sorted({clock.source for clock in board.clocks.values()}))
     runs = tuple(
-        RunCompared(one.name, one.run.path, group.name, one.run.framework, one.run.first_step, one.run.last_step)
+        RunCompared(
+            member.name, member.run.path, group.name, member.run.framework, member.run.first_step, member.run.last_step
+        )
         for group in grouping.groups
-        for one in group.members
+        for member in group.members
     )
     return Comparison(
         clock=board.unit,
         clock_sources=clocks,
         grouped=grouping.how,
         runs=runs,
-        groups={group.name: tuple(one.name for one in group.members) for group in grouping.groups},
+        groups={group.name: tuple(member.name for member in group.members) for group in grouping.groups},
         by=by,
         others=tuple(field.compared(found, board) for field, found in ranked),
         odd=odd,
@@ -178,18 +182,20 @@ def _odd_ones(field: Field, board: Board) -> tuple[Odd, ...]:
     """Runs that are not like those they should be like: each against the rest of its group, which tells how much such
     runs scatter. Where nothing is grouped, all runs are one crowd."""
     groups = [group for group in board.grouping.groups if len(group) >= LEAST_LIKE]
-    everybody = [one for group in board.grouping.groups for one in group.members]
+    everybody = [member for group in board.grouping.groups for member in group.members]
     if not groups and len(everybody) == len(board.grouping.groups) >= LONELY:
         groups = [Group("", tuple(everybody))]
     asked = []
     for group in groups:
-        for one in group.members:
-            rest = [other for other in group.members if other is not one]
-            asked.append((one, group, Contrast(field.name, field.of(rest, board), field.of([one], board))))
+        for member in group.members:
+            rest = [other for other in group.members if other is not member]
+            asked.append((member, group, Contrast(field.name, field.of(rest, board), field.of([member], board))))
     found = []
-    for (one, group, contrast), (chance, share) in zip(asked, holm([each.chance for _, _, each in asked]), strict=True):
+    for (member, group, contrast), (chance, share) in zip(
+        asked, holm([each.chance for _, _, each in asked]), strict=True
+    ):
         if chance <= ALPHA:
             sure = field.at(contrast.sure_from(share))
             gap = field.scaled(contrast.final)
-            found.append(Odd(one.name, group.name or None, len(group) - 1, field.name, gap, chance, sure))
-    return tuple(sorted(found, key=lambda one: one.chance))
+            found.append(Odd(member.name, group.name or None, len(group) - 1, field.name, gap, chance, sure))
+    return tuple(sorted(found, key=lambda odd: odd.chance))

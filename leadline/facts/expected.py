@@ -68,6 +68,14 @@ class BelowZero(Facts):
 
 
 @dataclass(frozen=True, slots=True)
+class LowRatios(Facts):
+    """Importance ratios that lean below 1."""
+
+    median: float
+    top_p: bool  # the settings sample with top_p below 1
+
+
+@dataclass(frozen=True, slots=True)
 class MultipleOfKl(Facts):
     key: str
     factor: float
@@ -85,7 +93,6 @@ class SparseEvaluation(Facts):
     key: str
     points: int
     reward_points: int
-    every: int | None  # steps; None: in no rhythm
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +104,12 @@ class SummedKeys(Facts):
 @dataclass(frozen=True, slots=True)
 class Share(Facts):
     share: float
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyFall(Facts):
+    start: float
+    now: float
 
 
 @dataclass(frozen=True, slots=True)

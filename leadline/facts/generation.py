@@ -32,6 +32,15 @@ class Truncation(Facts):
 
 
 @dataclass(frozen=True, slots=True)
+class TruncatedThroughout(Facts):
+    """Nearly every answer has been cut off at the length cap, from the first steps on."""
+
+    share: float
+    length_cap: int | None  # tokens, where the settings tell it
+    reward_rose: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Incoherence(Facts):
     """Text unlike what the run wrote at first."""
 

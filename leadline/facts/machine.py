@@ -102,7 +102,8 @@ class PhasePower(Facts):
     """Mean power of one GPU in each phase, and how generation compares with training."""
 
     watts: Mapping[str, float] = field(default_factory=dict)
-    generation_lower: bool | None = None  # None: one of them was not sampled
+    generation_lower: bool | None = None  # than training; None: one of them was not sampled
+    blurred: bool = False  # one of them is too short for the sampling to tell them apart
 
 
 @dataclass(frozen=True, slots=True)

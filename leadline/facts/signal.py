@@ -35,9 +35,17 @@ class AllTruncated(Facts):
 
 
 @dataclass(frozen=True, slots=True)
+class NoEntropy(Facts):
+    """Entropy was a number and is exactly 0 now: the policy gives one answer to each prompt."""
+
+    since_step: int
+    before: float  # the last level above 0
+
+
+@dataclass(frozen=True, slots=True)
 class MostlyTied(Facts):
     """Most groups are tied, not all."""
 
     share: float
-    reward_at: Literal["top", "bottom"]
-    reward: float
+    reward_at: Literal["top", "bottom", "between"]
+    reward: float | None  # at the end it stands at

@@ -9,10 +9,12 @@ from ..facts import Facts
 from ..facts.expected import (
     AtStep,
     BelowZero,
+    EntropyFall,
     EverySteps,
     Expected,
     Known,
     LossNearZero,
+    LowRatios,
     MultipleOfKl,
     OfKey,
     Ratio,
@@ -83,6 +85,14 @@ def _update_kl_zero(facts: Known) -> Said:
     return (
         "The update KL is exactly 0 at every point. That is normal here.",
         f"{given}: it is measured before the update, where the old and the new policy are the same",
+    )
+
+
+def _truncated_ratios(facts: LowRatios) -> Said:
+    sampled = " and the samples are drawn with top_p below 1" if facts.top_p else ""
+    return (
+        f"The importance ratio leans below 1 (median {number(facts.median)}). That is normal here.",
+        f"TRL logs it after truncation{sampled}, so it cannot average to 1",
     )
 
 
@@ -160,6 +170,14 @@ def _filtered_reward(facts: OfKey) -> Said:
     )
 
 
+def _filtered_training_reward(facts: OfKey) -> Said:
+    return (
+        "The training reward stays mid-range. That is normal here.",
+        f"`{facts.key}` drops groups that are all right or all wrong first, so its flatness says nothing; a held-out "
+        "score would show the trend",
+    )
+
+
 def _normalised_reward(facts: OfKey) -> Said:
     return (
         f"`{facts.key}` stays near 0. That is normal.",
@@ -167,9 +185,9 @@ def _normalised_reward(facts: OfKey) -> Said:
     )
 
 
-def _entropy_falls(_: Facts) -> Said:
+def _entropy_falls(facts: EntropyFall) -> Said:
     return (
-        "Entropy fell while the reward rose. That is normal.",
+        f"Entropy fell from {number(facts.start)} to {number(facts.now)} while the reward rose. That is normal.",
         "a policy that finds what works becomes more certain; it is a worry only where the reward does not rise",
     )
 
@@ -213,10 +231,9 @@ def _ties_after_kl(facts: Share) -> Said:
 
 
 def _sparse_evaluation(facts: SparseEvaluation) -> Said:
-    often = "now and then" if facts.every is None else f"every {facts.every} steps"
     return (
         f"`{facts.key}` has {facts.points} points, the reward {facts.reward_points}. That is normal.",
-        f"the policy is evaluated {often}; the steps between are absent, not zero",
+        "the policy is evaluated at irregular intervals; the steps between are absent, not zero",
     )
 
 
@@ -297,6 +314,7 @@ SENTENCES: dict[str, Callable[[Any], Said]] = {
     "expected.clip_zero": _clip_zero,
     "expected.update_kl_zero": _update_kl_zero,
     "expected.advantages_about_zero": _advantages_about_zero,
+    "expected.truncated_ratios": _truncated_ratios,
     "expected.explained_variance": _explained_variance,
     "expected.no_reference_kl": _no_reference_kl,
     "expected.kl_logged_as_zero": _kl_logged_as_zero,
@@ -306,6 +324,7 @@ SENTENCES: dict[str, Callable[[Any], Said]] = {
     "expected.kl_starts_at_zero": _kl_starts_at_zero,
     "expected.reward_after_kl": _reward_after_kl,
     "expected.filtered_reward": _filtered_reward,
+    "expected.filtered_training_reward": _filtered_training_reward,
     "expected.normalised_reward": _normalised_reward,
     "expected.entropy_falls": _entropy_falls,
     "expected.binary_spread": _binary_spread,

@@ -13,6 +13,7 @@ from ..facts.generation import (
     LessDiversity,
     Mark,
     Shortcut,
+    TruncatedThroughout,
     Truncation,
 )
 from .numbers import capital, number, percent
@@ -58,6 +59,14 @@ def truncation(facts: Truncation) -> str:
         f"{percent(facts.now)} of the answers are cut off at the length cap, up from {percent(facts.start)}. "
         "Truncated answers never finish, so their reward says little."
     )
+
+
+def truncated_throughout(facts: TruncatedThroughout) -> str:
+    cap = "the length cap" if facts.length_cap is None else f"the length cap of {facts.length_cap} tokens"
+    cut = f"{percent(facts.share)} of the answers are cut off at {cap}, and have been from the start."
+    if facts.reward_rose:
+        return f"{cut} The reward rises all the same: fine where answers are meant to have a fixed length."
+    return f"{cut} Almost no answer finishes: either the cap is too low or the answers never end."
 
 
 def coherence(facts: Incoherence) -> str:
@@ -120,6 +129,7 @@ def _shares(mark: Mark) -> str:
 SENTENCES: dict[str, Callable[[Any], str]] = {
     "generation.length": length,
     "generation.truncation": truncation,
+    "generation.truncated_throughout": truncated_throughout,
     "generation.coherence": coherence,
     "generation.diversity": diversity,
     "generation.meaning": meaning,

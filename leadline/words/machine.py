@@ -101,9 +101,9 @@ def remark(facts: Facts) -> str:
 
 def _generation_and_training(facts: GenerationAndTraining) -> str:
     shares = f"generation {percent(facts.generation)}, training {percent(facts.training)} of step time"
-    if facts.bottleneck == "none":
-        return f"no clear bottleneck: {shares}"
     waits = "" if facts.waiting is None else f"; the trainer waits for samples {percent(facts.waiting)} of the time"
+    if facts.bottleneck == "none":
+        return f"no clear bottleneck: {shares}{waits}"
     if facts.other is not None and facts.other_share is not None:
         return f"{facts.other} takes {percent(facts.other_share)} of step time, more than {shares}{waits}"
     return f"{shares}{waits}"
@@ -112,9 +112,13 @@ def _generation_and_training(facts: GenerationAndTraining) -> str:
 def _power(facts: PhasePower) -> str:
     named = list(facts.watts.items())[:PHASES]
     said = f"power by phase, mean of one GPU: {', '.join(f'{name} {number(watts)} W' for name, watts in named)}"
+    if facts.generation_lower is None:
+        return said
     if facts.generation_lower:
         return f"{said}; less in generation than in training is normal, it is bound by memory bandwidth"
-    return said
+    if facts.blurred:
+        return f"{said}; generation and training draw the same because the sampling is too slow to tell them apart"
+    return f"{said}; generation draws as much as training, which is unusual: very large batches, or phases that overlap"
 
 
 SENTENCES: dict[str, Callable[[Any], str]] = {

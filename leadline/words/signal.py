@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..facts.signal import AllTied, AllTruncated, MostlyTied
+from ..facts.signal import AllTied, AllTruncated, MostlyTied, NoEntropy
 from .numbers import number, percent
 
 
@@ -19,11 +19,13 @@ def no_learning_signal(facts: AllTied | AllTruncated | MostlyTied) -> str:
                 f"{number(facts.reward)}, the lowest seen: almost no answer finishes, so almost none can be right."
             )
         case MostlyTied():
-            end = "highest" if facts.reward_at == "top" else "lowest"
-            return (
-                f"{percent(facts.share)} of the groups are tied, mostly at the {end} reward seen, "
-                f"{number(facts.reward)}; only the other groups teach anything."
-            )
+            end = "" if facts.reward is None else f" reward seen, {number(facts.reward)}"
+            where = {
+                "top": f"mostly at the highest{end}",
+                "bottom": f"mostly at the lowest{end}",
+                "between": "some at a high reward and some at a low one",
+            }[facts.reward_at]
+            return f"{percent(facts.share)} of the groups are tied, {where}; only the other groups teach anything."
 
 
 def _all_tied(facts: AllTied) -> str:
@@ -50,4 +52,14 @@ def _between(facts: AllTied) -> str:
     return f"; the {spread.key} of {number(spread.level)} is between prompts and teaches nothing"
 
 
-SENTENCES: dict[str, Callable[[Any], str]] = {"signal.no_learning_signal": no_learning_signal}
+def no_entropy(facts: NoEntropy) -> str:
+    return (
+        f"Entropy is exactly 0 since about step {facts.since_step} (it was {number(facts.before)} before): the policy "
+        "gives the same answer to a prompt every time, so it explores nothing."
+    )
+
+
+SENTENCES: dict[str, Callable[[Any], str]] = {
+    "signal.no_learning_signal": no_learning_signal,
+    "signal.no_entropy": no_entropy,
+}

@@ -47,7 +47,9 @@ KL = 0.01 + 0.2 * RISE + 0.002 * np.abs(noise(COUNT, seed=2))
 ZERO = np.zeros(COUNT)
 REWARD = one("reward/mean", RISE + 0.02 * noise(COUNT, seed=3))
 FALLEN = one("reward/mean", RISE[::-1] + 0.02 * noise(COUNT, seed=3))
-ENTROPY = one("entropy", 2.0 - RISE + 0.02 * noise(COUNT, seed=4))
+ENTROPY = one("entropy", 1.0 - RISE + 0.02 * noise(COUNT, seed=4))
+SLOWING = one("reward/mean", 1 - np.exp(-6 * RISE) + 0.02 * noise(COUNT, seed=7))
+STEADY = one("reward/mean", 0.5 + 0.02 * noise(COUNT, seed=8))
 SOLVED = one("reward/mean", np.linspace(0.1, 0.99, COUNT))
 BINARY = one("reward/std", np.sqrt(SOLVED.values * (1 - SOLVED.values)))
 SCALE = (one("reward/min", ZERO), one("reward/max", ZERO + 1))
@@ -61,7 +63,7 @@ CASES: dict[str, tuple[Run, Run]] = {
         run(one("loss/total", WIGGLE), algorithm="grpo", updates_per_batch=1),
         run(one("loss/total", WIGGLE), algorithm="grpo", updates_per_batch=4),
     ),
-    "negative_loss": (run(one("loss/policy", WIGGLE)), run(one("loss/policy", np.abs(WIGGLE)))),
+    "negative_loss": (run(one("loss/policy", WIGGLE - 0.01)), run(one("loss/policy", WIGGLE))),
     "loss_is_kl": (
         run(one("loss/total", 0.04 * KL), one("kl/ref", KL)),
         run(one("loss/total", 0.04 * KL[::-1]), one("kl/ref", KL)),
@@ -100,14 +102,22 @@ CASES: dict[str, tuple[Run, Run]] = {
         run(one("kl/ref", KL), events=(Event("resume", 40),)),
     ),
     "kl_starts_at_zero": (
-        run(one("kl/ref", np.concatenate([[0.0], KL[1:]]))),
-        run(one("kl/ref", KL)),
+        run(one("kl/ref", np.concatenate([[0.0], KL[1:8]]))),
+        run(one("kl/ref", KL[:8])),
     ),
     "reward_after_kl": (
         run(REWARD, one("reward/after_kl_mean", REWARD.values - KL), kl_place="reward"),
         run(REWARD, one("reward/after_kl_mean", REWARD.values), kl_place="reward"),
     ),
     "filtered_reward": (run(one("reward/filtered_mean", 0.5 + WIGGLE)), run(REWARD)),
+    "filtered_training_reward": (
+        run(STEADY, *SCALE, raw={"algorithm.filter_groups.enable": True}),
+        run(STEADY, *SCALE, raw={"algorithm.filter_groups.enable": False}),
+    ),
+    "truncated_ratios": (
+        run(one("is/ratio_mean", 0.98 + 0.1 * WIGGLE), framework="trl-grpo", raw={"top_p": 0.9}),
+        run(one("is/ratio_mean", 1.0 + WIGGLE), framework="trl-grpo", raw={"top_p": 0.9}),
+    ),
     "normalised_reward": (run(one("reward/normalized_mean", WIGGLE)), run(REWARD)),
     "entropy_falls": (run(REWARD, ENTROPY), run(FALLEN, ENTROPY)),
     "binary_spread": (run(SOLVED, BINARY, *SCALE), run(SOLVED, one("reward/std", ZERO + 0.5), *SCALE)),
@@ -128,12 +138,12 @@ CASES: dict[str, tuple[Run, Run]] = {
         run(one("group/zero_std_frac", 0.1 * RISE), framework="trl-grpo", kl_coefficient=0.1),
     ),
     "sparse_evaluation": (
+        run(REWARD, some("eval/task/reward", [3, 9, 11, 40, 41, 77], RISE[:6])),
         run(REWARD, some("eval/task/reward", np.arange(10, 81, 10), RISE[:8])),
-        run(REWARD, one("eval/task/reward", RISE)),
     ),
     "evaluated_before_training": (
-        run(REWARD, some("eval/task/reward", [0, 40], [0.1, 0.2])),
-        run(REWARD, some("eval/task/reward", [20, 40], [0.1, 0.2])),
+        run(one("reward/mean", RISE[:8]), some("eval/task/reward", [0, 4], [0.1, 0.2])),
+        run(one("reward/mean", RISE[:8]), some("eval/task/reward", [2, 4], [0.1, 0.2])),
     ),
     "early_steps_missing": (
         run(one("reward/mean", RISE, first=120), framework="verl"),
@@ -155,7 +165,7 @@ CASES: dict[str, tuple[Run, Run]] = {
         run(one("lr", np.minimum(np.arange(1, COUNT + 1) / 10, 1))),
         run(one("lr", ZERO + 1)),
     ),
-    "decaying_rate": (run(one("lr", 1.0 - 0.99 * RISE)), run(one("lr", ZERO + 1))),
+    "decaying_rate": (run(SLOWING, one("lr", 1.0 - 0.99 * RISE)), run(SLOWING, one("lr", ZERO + 1))),
     "slow_first_step": (
         run(one("time/step", np.concatenate([[9.0], ZERO[1:] + 1]))),
         run(one("time/step", ZERO + 1)),
@@ -194,6 +204,34 @@ def test_beside_a_serious_finding_nothing_is_called_a_sign_of_good_learning() ->
     assert "expected.entropy_falls" not in {one.id for one in read(View(made), (lost,))}
     noted = replace(lost, severity="note")
     assert "expected.entropy_falls" in {one.id for one in read(View(made), (noted,))}
+
+
+@pytest.mark.parametrize(
+    ("name", "calm"),
+    [
+        ("slow_first_step", run(one("time/step", np.concatenate([[3.0], np.ones(199)])))),
+        ("warm_up", run(one("lr", np.minimum(np.arange(1, 401) / 10, 1)))),
+        ("kl_starts_at_zero", run(one("kl/ref", np.concatenate([[0.0], KL[1:]])))),
+        ("negative_update_kl", run(one("kl/update", np.where(np.arange(COUNT) == 9, -1e-5, 1e-4)))),
+        ("entropy_falls", run(REWARD, one("entropy", 3.0 - RISE + 0.02 * noise(COUNT, seed=4)))),
+        ("decaying_rate", run(REWARD, one("lr", 1.0 - 0.99 * RISE))),
+    ],
+)
+def test_what_nobody_would_wonder_about_is_not_called_normal(name: str, calm: Run) -> None:
+    assert name not in said(calm)
+    assert name in said(CASES[name][0])
+
+
+def test_what_a_finding_tells_is_not_told_again_as_normal() -> None:
+    made = CASES["ties_when_solved"][0]
+    tied = Finding("signal.no_learning_signal", 0.99, "note", "Most groups are tied.")
+    assert "expected.ties_when_solved" in {expected.id for expected in read(View(made))}
+    assert "expected.ties_when_solved" not in {expected.id for expected in read(View(made), (tied,))}
+
+
+def test_one_thing_is_called_normal_once() -> None:
+    both = run(SOLVED, BINARY, one("group/zero_std_frac", RISE), *SCALE)
+    assert said(both) & {"ties_when_solved", "binary_spread", "solved_spread"} == {"ties_when_solved"}
 
 
 def test_a_share_of_tied_groups_that_is_high_is_never_called_low() -> None:

@@ -17,9 +17,13 @@ N = 60
 
 
 def read(series: dict[str, list[float]], write: object = None, **options: float) -> Finding | None:
-    found = learning_signal.read(view(run(write, series, **options)))  # type: ignore[arg-type]
+    found = [finding for finding in everything(series, write, **options) if finding.id == "signal.no_learning_signal"]
     assert len(found) <= 1
     return found[0] if found else None
+
+
+def everything(series: dict[str, list[float]], write: object = None, **options: float) -> tuple[Finding, ...]:
+    return learning_signal.read(view(run(write, series, **options)))  # type: ignore[arg-type]
 
 
 def test_a_run_that_learns_gets_no_finding() -> None:
@@ -108,6 +112,40 @@ def test_everything_cut_off_at_reward_zero() -> None:
     assert finding.severity == "critical"
     assert "97 % of the answers are cut off" in sentence(finding)
     assert read({**series, "reward/mean": flat(N, 0.6)}) is None
+
+
+def test_answers_cut_off_from_the_start_are_told_where_nothing_rose() -> None:
+    cut = {"len/response_clip_frac": flat(N, 0.99, 0.003)}
+    still = everything({"reward/mean": flat(N, 0.6), **cut})
+    assert [(finding.id, finding.severity) for finding in still] == [("generation.truncated_throughout", "concern")]
+    assert "99 % of the answers are cut off" in sentence(still[0])
+    learns = everything({"reward/mean": rising(N), **cut})
+    assert [(finding.id, finding.severity) for finding in learns] == [("generation.truncated_throughout", "note")]
+    assert everything({"reward/mean": flat(N, 0.6), "len/response_clip_frac": flat(N, 0.5, 0.1)}) == ()
+
+
+def test_entropy_of_exactly_zero_is_told_and_one_that_was_never_logged_is_not() -> None:
+    series = {"reward/mean": flat(N, 0.4), "entropy": [1.5, 0.9, 0.3] + [0.0] * (N - 3)}
+    (finding,) = everything(series)
+    assert (finding.id, finding.severity) == ("signal.no_entropy", "concern")
+    assert (finding.since_step or 0) <= 10
+    assert "exactly 0" in sentence(finding)
+    assert everything({**series, "entropy": [0.0] * N}) == ()
+    assert everything({**series, "entropy": [1.5, 0.9, 0.3] + [1e-6] * (N - 3)}) == ()
+
+
+@pytest.mark.parametrize("level", [0.02, 0.5, 0.99])
+def test_tied_groups_are_told_wherever_the_reward_stands(level: float) -> None:
+    found = read(
+        {
+            "reward/mean": flat(N, level, 0.002),
+            "reward/min": [0.0] * N,
+            "reward/max": [1.0] * N,
+            "group/zero_std_frac": flat(N, 0.98, 0.005),
+        }
+    )
+    assert found is not None
+    assert "98 % of the groups are tied" in sentence(found)
 
 
 def test_mostly_tied_groups_are_noted() -> None:

@@ -84,6 +84,17 @@ def test_training_can_be_the_bottleneck() -> None:
     assert seen.bottleneck == "training"
 
 
+def test_what_takes_hardly_more_than_the_rest_is_no_bottleneck() -> None:
+    seen = look(timed("time/step", 10.0), timed("time/generate", 5.2), timed("time/update_actor", 4.7))
+    assert seen.bottleneck is None
+    assert any("no clear bottleneck" in note for note in map(remark, seen.remarks))
+
+
+def test_as_much_power_in_generation_as_in_training_gets_a_word() -> None:
+    seen = look(telemetry=Telemetry(gpus(STEPS * 9, power=600.0), phases()))
+    assert any("as much as training" in note for note in map(remark, seen.remarks))
+
+
 def test_two_that_take_turns_are_no_bottleneck() -> None:
     turns = np.where(np.arange(STEPS) % 2 == 0, 5.5, 4.5)
     seen = look(timed("time/step", 10.0), timed("time/generate", turns), timed("time/update_actor", 10 - turns))

@@ -81,7 +81,7 @@ def _fullest(gpus: GpuSamples, middles: Values) -> tuple[Values | None, float]:
     walls, devices, used = gpus.walls[known], gpus.devices[known], gpus.memory_gb[known]
     if walls[0] > middles[-1] or walls[-1] < middles[0]:
         return None, math.nan
-    every = [np.interp(middles, walls[devices == one], used[devices == one]) for one in np.unique(devices)]
+    every = [np.interp(middles, walls[devices == device], used[devices == device]) for device in np.unique(devices)]
     total = gpus.memory_total_gb[known]
     return np.max(every, axis=0), float(np.nanmax(total)) if np.isfinite(total).any() else math.nan
 

@@ -26,7 +26,7 @@ def known_causes(run: Run) -> tuple[Finding, ...]:
     usable = series.finite & (series.values > 0)
     usable[:1] = False  # the first step compiles, loads and warms up
     steps, took = series.steps[usable], series.values[usable]
-    evaluated = {step for one in run.series if one.name.startswith("eval/") for step in one.steps.tolist()}
+    evaluated = {step for series in run.series if series.name.startswith("eval/") for step in series.steps.tolist()}
     saved = {checkpoint.step for checkpoint in run.checkpoints}
     causes = (("conflict.evaluation", evaluated), ("conflict.checkpoint", saved))
     found = (_longer(name, steps, took, np.isin(steps, sorted(marked))) for name, marked in causes)

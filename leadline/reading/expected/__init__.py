@@ -14,9 +14,19 @@ RULES: tuple[Rule, ...] = (*loss.RULES, *kl.RULES, *reward.RULES, *logging.RULES
 
 
 def read(view: View, findings: tuple[Finding, ...] = ()) -> tuple[Expected, ...]:
-    """Every odd value of this run that its configuration or kind explains. Beside a serious finding, what would be a
-    sign of good learning is none."""
+    """Every odd value of this run that somebody would wonder about and that its configuration or kind explains. Beside
+    a serious finding, what would be a sign of good learning is none."""
     serious = [finding.id for finding in findings if finding.severity != "note"]
-    rules = [rule for rule in RULES if not any(name.startswith(rule.unless) for name in serious if rule.unless)]
-    seen = ((rule, rule.look(view)) for rule in rules)
-    return tuple(Expected(rule.id, facts) for rule, facts in seen if facts is not None)
+    told = {finding.id for finding in findings}
+    found: list[Expected] = []
+    topics: set[str] = set()
+    for rule in RULES:
+        comfort = any(name.startswith(rule.unless) for name in serious if rule.unless)
+        if comfort or rule.topic in topics or not told.isdisjoint(rule.told_by):
+            continue
+        facts = rule.look(view)
+        if facts is not None:
+            found.append(Expected(rule.id, facts))
+            if rule.topic is not None:
+                topics.add(rule.topic)
+    return tuple(found)

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...facts import Facts
 from ...facts.expected import Known, Resets, TwoKeys
-from ...run import Run, Series
+from ...run import Run, Series, Values
 from ..view import View
-from .rule import Rule, finite, first_of, framework
+from .rule import WORRIES, Rule, finite, first_of, framework
 
 FEWEST = 5  # points: fewer show no habit
 UNSIGNED = re.compile(r"\bk[23]\b|k3-type|low_var|>= ?0")
@@ -23,6 +23,10 @@ def _cannot_be_negative(series: Series, run: Run) -> bool:
     ]
     told = " ".join([series.kind, *settings])
     return bool(UNSIGNED.search(told)) and not re.search(r"\bk1\b", told)
+
+
+def _often_negative(values: Values) -> bool:
+    return len(values) > 0 and float(np.mean(values < 0)) >= WORRIES
 
 
 def no_reference_kl(view: View) -> Facts | None:
@@ -45,7 +49,7 @@ def kl_logged_as_zero(view: View) -> Facts | None:
 def negative_kl(view: View) -> Facts | None:
     series = first_of(view.run, "kl/ref", "kl/ref_k1", "kl/ref_seq_sum")
     values = finite(series)
-    if series is None or not (values < 0).any() or _cannot_be_negative(series, view.run):
+    if series is None or not _often_negative(values) or _cannot_be_negative(series, view.run):
         return None
     return Known(certain=re.search(r"\bk1\b", series.kind) is not None)
 
@@ -53,7 +57,7 @@ def negative_kl(view: View) -> Facts | None:
 def negative_update_kl(view: View) -> Facts | None:
     series = view.run.get("kl/update")
     values = finite(series)
-    if series is None or not (values < 0).any() or _cannot_be_negative(series, view.run):
+    if series is None or not _often_negative(values) or _cannot_be_negative(series, view.run):
         return None
     return Facts()
 
@@ -74,7 +78,8 @@ def sawtooth_kl(view: View) -> Facts | None:
 def kl_starts_at_zero(view: View) -> Facts | None:
     series = view.run.get("kl/ref")
     values = finite(series)
-    if series is None or len(values) < FEWEST or values[0] != 0 or not (values[1:] != 0).any():
+    young = FEWEST <= len(values) <= 1 / WORRIES
+    if series is None or not young or values[0] != 0 or not (values[1:] != 0).any():
         return None
     return Facts()
 

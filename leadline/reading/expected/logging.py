@@ -14,14 +14,14 @@ from ...facts.expected import (
     SparseEvaluation,
     SummedKeys,
 )
+from ..reward import HEADLINE
 from ..view import View
 from ..wall_clock import known_cause
-from .rule import Rule, finite, first_of, framework
+from .rule import WORRIES, Rule, finite, first_of, framework
 
 FEWEST = 5  # points: fewer show no habit
 SPARSE = 0.5  # of the points of the reward: fewer evaluations are "sparse"
 SLOW = 2.0  # usual steps: a first step that takes longer has warmed something up
-LASTING = 0.05  # of the points: a shorter warm-up is over before anybody looks
 IN_STEP = 0.9  # of all distances between long steps: equal ones are a rhythm
 OVERLAP = 1.05  # ratio of all phases to the step: more than the whole means that they run at the same time
 
@@ -36,16 +36,19 @@ def sparse_evaluation(view: View) -> Facts | None:
         return None
     gaps = np.diff(most.steps)
     usual = int(np.median(gaps))
-    every = usual if np.mean(gaps == usual) > IN_STEP else None
-    return SparseEvaluation(most.key, most.points, reward.points, every)
+    if np.mean(gaps == usual) > IN_STEP:
+        return None  # a rhythm explains itself
+    return SparseEvaluation(most.key, most.points, reward.points)
 
 
 def evaluated_before_training(view: View) -> Facts | None:
     reward = first_of(view.run, "reward/mean")
     early = [
-        one for one in view.run.series if one.name.startswith("eval/") and reward and one.steps[0] < reward.steps[0]
+        series
+        for series in view.run.series
+        if series.name.startswith("eval/") and reward and series.steps[0] < reward.steps[0]
     ]
-    if reward is None or not early:
+    if reward is None or not early or reward.points > 1 / WORRIES:
         return None
     return AtStep(int(early[0].steps[0]))
 
@@ -79,7 +82,9 @@ def step_time_sawtooth(view: View) -> Facts | None:
 
 def sums_over_updates(view: View) -> Facts | None:
     summed = [
-        one.key for one in view.run.series if framework(view.run).startswith("nemo") and "sum over" in one.kind.lower()
+        series.key
+        for series in view.run.series
+        if framework(view.run).startswith("nemo") and "sum over" in series.kind.lower()
     ]
     if not summed:
         return None
@@ -90,14 +95,18 @@ def generation_is_waiting(view: View) -> Facts | None:
     run = view.run
     step = run.get("time/step")
     parts = [
-        one for one in run.series if one.name in ("time/generate", "time/update_actor", "time/update", "time/wait")
+        series
+        for series in run.series
+        if series.name in ("time/generate", "time/update_actor", "time/update", "time/wait")
     ]
-    waits = any(one.name == "time/wait" for one in parts) or any(
-        "wait" in one.kind for one in parts if one.name == "time/generate"
+    waits = any(part.name == "time/wait" for part in parts) or any(
+        "wait" in part.kind for part in parts if part.name == "time/generate"
     )
-    overlapping = step is not None and sum(finite(one).sum() for one in parts) > OVERLAP * finite(step).sum()
-    asynchronous = "async" in framework(run) or any(one.name.startswith("off_policy/staleness") for one in run.series)
-    if not (waits and (overlapping or asynchronous or any(one.name == "time/wait" for one in parts))):
+    overlapping = step is not None and sum(finite(part).sum() for part in parts) > OVERLAP * finite(step).sum()
+    asynchronous = "async" in framework(run) or any(
+        series.name.startswith("off_policy/staleness") for series in run.series
+    )
+    if not (waits and (overlapping or asynchronous or any(part.name == "time/wait" for part in parts))):
         return None
     return Facts()
 
@@ -109,7 +118,7 @@ def warm_up(view: View) -> Facts | None:
         return None
     rests = np.flatnonzero(np.diff(values) <= 0)  # the warm-up is over where the rate first stops rising
     place = int(rests[0]) if len(rests) else len(values) - 1
-    if place < LASTING * len(values):
+    if place < WORRIES * len(values):
         return None
     return AtStep(int(series.steps[series.finite][place]))
 
@@ -122,6 +131,9 @@ def decaying_rate(view: View) -> Facts | None:
     late = values[len(values) // 2 :]
     if not (np.diff(late) <= 0).all() or late[-1] >= values.max() / 2:
         return None
+    reward = view.shape(HEADLINE)
+    if reward is None or reward.word not in ("decelerating", "flat"):
+        return None
     return Share(float(late[-1] / values.max()))
 
 
@@ -133,6 +145,8 @@ def slow_first_step(view: View) -> Facts | None:
     usual = float(np.median(values[1:]))
     if usual <= 0 or values[0] <= SLOW * usual or (values[1:FEWEST] > SLOW * usual).any():
         return None
+    if values[0] < WORRIES * values.sum():
+        return None
     return Ratio(float(values[0] / usual))
 
 
@@ -140,7 +154,7 @@ def val_is_not_validation(view: View) -> Facts | None:
     run = view.run
     if not framework(run).startswith(("trl-ppo", "open-instruct")):
         return None
-    keys = [one.key for one in run.series + run.unread if one.key.startswith("val/")]
+    keys = [series.key for series in run.series + run.unread if series.key.startswith("val/")]
     if not keys:
         return None
     return OfKey(keys[0])

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ...facts import Facts
-from ...facts.expected import BelowZero, Known, LossNearZero, MultipleOfKl
+from ...facts.expected import BelowZero, Known, LossNearZero, LowRatios, MultipleOfKl
 from ...run import Run, Series
 from ..advantages import centred
 from ..policy_loss.meaning import multiple_of_kl
 from ..view import View
-from .rule import Rule, about_zero, finite, first_of, on_policy, rests_about_zero
+from .rule import Rule, about_zero, finite, first_of, framework, on_policy, rests_about_zero
 
 LOSSES = ("loss/policy", "loss/total", "loss/policy_plus_kl")
 FEWEST = 5  # points: fewer show no habit
@@ -40,7 +40,8 @@ def negative_loss(view: View) -> Facts | None:
     loss = first_of(view.run, *LOSSES)
     values = finite(loss)
     below = int((values < 0).sum())
-    if loss is None or len(values) < FEWEST or not below:
+    # About zero it has both signs, and nobody wonders.
+    if loss is None or len(values) < FEWEST or 2 * below <= len(values) or rests_about_zero(values, CENTRED):
         return None
     return BelowZero(below, len(values))
 
@@ -65,6 +66,18 @@ def update_kl_zero(view: View) -> Facts | None:
     if len(values) < FEWEST or (values != 0).any() or on_policy(view.run) is False:
         return None
     return Known(certain=on_policy(view.run) is True)
+
+
+def truncated_ratios(view: View) -> Facts | None:
+    """TRL logs the ratio of trainer to sampler after truncating it, so its mean lies below 1."""
+    values = finite(view.run.get("is/ratio_mean"))
+    if len(values) < FEWEST or not framework(view.run).startswith("trl") or np.mean(values < 1) <= 0.5:
+        return None
+    if rests_about_zero(values - 1, CENTRED):
+        return None  # it scatters about 1, as one would expect
+    top_p = next((value for key, value in view.run.config.raw.items() if key.rsplit(".", 1)[-1] == "top_p"), None)
+    certain = isinstance(top_p, int | float) and top_p < 1
+    return LowRatios(float(np.median(values)), certain)
 
 
 def advantages_about_zero(view: View) -> Facts | None:
@@ -93,5 +106,6 @@ RULES = (
     Rule("expected.clip_zero", clip_zero),
     Rule("expected.update_kl_zero", update_kl_zero),
     Rule("expected.advantages_about_zero", advantages_about_zero),
+    Rule("expected.truncated_ratios", truncated_ratios),
     Rule("expected.explained_variance", explained_variance_negative),
 )

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from ...facts import BAR, Facts
-from ...facts.expected import Known, OfKey, Share, TiesWhenSolved
+from ...facts.expected import EntropyFall, Known, OfKey, Share, TiesWhenSolved
+from ...questions.level_now import level_now
 from ...questions.net_change import net_change
 from ...run import Values
 from ..view import View
@@ -15,7 +18,13 @@ FEWEST = 5  # points: fewer show no habit
 AT_THE_TOP = 0.9  # of the way from the least to the highest reward: most samples are right
 SOLVED_MOST = 0.5  # of that way: more samples are right than wrong
 POLICY = ("reward.", "kl.", "generation.", "signal.", "stability.")  # findings about the policy: no good learning then
-NARROWED = 0.5  # of its own widest: a spread that has halved
+# What frameworks call dropping tied groups and sampling others instead, and how they say no.
+FILTERS = re.compile(
+    r"filter_groups(\.enable)?$|dynamic_sampl(e|ing)(\.(type|enabled?))?$|filter_zero_std|active_sampling$",
+    re.IGNORECASE,
+)
+NO = (False, None, 0, "", "none", "None", "false", "False", "null")
+NARROWED = 0.5  # of its own widest, or of its start: what has halved
 FEW_TIED = 0.5  # of the groups: where more are tied, nobody takes comfort from how few they are
 TWO_VALUED_FIT = 0.5  # squared correlation of a spread with that of right/wrong rewards: less is another spread
 
@@ -46,17 +55,28 @@ def _level(view: View) -> float | None:
     return (late - scale[0]) / (scale[1] - scale[0])
 
 
-def _has_moved(view: View, name: str, sign: float) -> float:
-    """Probability that it ended beyond where it began, by more than the noise of a bin."""
-    change = net_change(view.curve(name))
-    return 0.0 if change is None else change.beyond_noise(sign)
+def _rose(view: View) -> bool:
+    """Whether the reward surely stands higher than where it began."""
+    reward = net_change(view.curve("reward/mean"))
+    return reward is not None and reward.rose > BAR
 
 
 def filtered_reward(view: View) -> Facts | None:
-    found = next((one for one in view.run.series if one.name.startswith("reward/filtered")), None)
+    found = next((series for series in view.run.series if series.name.startswith("reward/filtered")), None)
     if found is None or not found.finite.any():
         return None
     return OfKey(found.key)
+
+
+def filtered_training_reward(view: View) -> Facts | None:
+    """The settings drop tied groups and sample others instead, so the reward is that of what is left."""
+    run, level, shape = view.run, _level(view), view.shape("reward/mean")
+    if any(series.name.startswith("reward/filtered") for series in run.series) or shape is None or level is None:
+        return None
+    settings = [key for key, value in run.config.raw.items() if FILTERS.search(key) and value not in NO]
+    if not settings or shape.word not in ("flat", "noise") or not 1 - AT_THE_TOP < level < AT_THE_TOP:
+        return None
+    return OfKey(settings[0])
 
 
 def normalised_reward(view: View) -> Facts | None:
@@ -78,9 +98,12 @@ def entropy_falls(view: View) -> Facts | None:
         or shape.word in ("declining", "peaked", "noise", "undecided")
     ):
         return None
-    if _has_moved(view, "entropy", -1.0) <= BAR or _has_moved(view, "reward/mean", 1.0) <= BAR:
+    change, now = net_change(entropy), level_now(entropy)
+    if change is None or now is None or change.fell <= BAR or not _rose(view):
         return None
-    return Facts()
+    if now.mean >= NARROWED * (now.mean - change.size):
+        return None
+    return EntropyFall(now.mean - change.size, now.mean)
 
 
 def binary_spread(view: View) -> Facts | None:
@@ -95,7 +118,7 @@ def binary_spread(view: View) -> Facts | None:
     if correlation(within, spread) ** 2 < TWO_VALUED_FIT:
         return None
     late = max(len(spread) // 10, 1)
-    if np.median(spread[-late:]) > NARROWED * spread.max() or _has_moved(view, "reward/mean", 1.0) <= BAR:
+    if np.median(spread[-late:]) > NARROWED * spread.max() or not _rose(view):
         return None
     return Facts()
 
@@ -118,7 +141,7 @@ def ties_when_solved(view: View) -> Facts | None:
         return None
     tenth = max(len(values) // 10, 1)
     early, late = float(np.median(values[:tenth])), float(np.median(values[-tenth:]))
-    if late <= early or _has_moved(view, "reward/mean", 1.0) <= BAR:
+    if late <= early or not _rose(view):
         return None
     return TiesWhenSolved(early, late, level)
 
@@ -152,25 +175,16 @@ def ties_after_kl(view: View) -> Facts | None:
     return Share(now) if now < FEW_TIED else None
 
 
+SAME = ("signal.no_learning_signal",)  # tells of tied groups itself
+
 RULES = (
-    Rule("expected.filtered_reward", filtered_reward),
+    Rule("expected.filtered_reward", filtered_reward, topic="filtered"),
+    Rule("expected.filtered_training_reward", filtered_training_reward, topic="filtered"),
     Rule("expected.normalised_reward", normalised_reward),
-    Rule(
-        "expected.entropy_falls",
-        entropy_falls,
-        unless=POLICY,
-    ),
-    Rule(
-        "expected.binary_spread",
-        binary_spread,
-        unless=POLICY,
-    ),
-    Rule(
-        "expected.ties_when_solved",
-        ties_when_solved,
-        unless=POLICY,
-    ),
-    Rule("expected.solved_spread", solved_spread, unless=POLICY),
+    Rule("expected.entropy_falls", entropy_falls, unless=POLICY),
+    Rule("expected.ties_when_solved", ties_when_solved, unless=POLICY, told_by=SAME, topic="spread"),
+    Rule("expected.binary_spread", binary_spread, unless=POLICY, told_by=SAME, topic="spread"),
+    Rule("expected.solved_spread", solved_spread, unless=POLICY, told_by=SAME, topic="spread"),
     Rule("expected.batch_scaled_ties", batch_scaled_ties),
     Rule("expected.ties_after_kl", ties_after_kl),
 )

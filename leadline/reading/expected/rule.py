@@ -12,6 +12,8 @@ from ...facts import Facts
 from ...run import Run, Series, Values
 from ..view import View
 
+WORRIES = 0.1  # of the run, or of its time: what concerns less of it is over, or too rare, before anybody wonders
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -20,6 +22,8 @@ class Rule:
     id: str
     look: Callable[[View], Facts | None]
     unless: tuple[str, ...] = ()  # how ids of serious findings begin beside which it would be false comfort
+    told_by: tuple[str, ...] = ()  # ids of findings that say the same, however serious
+    topic: str | None = None  # of several rules about one thing only the first is said
 
 
 def finite(series: Series | None) -> Values:
@@ -29,7 +33,7 @@ def finite(series: Series | None) -> Values:
 
 def first_of(run: Run, *names: str) -> Series | None:
     """The first of these series that holds a number."""
-    return next((one for name in names if (one := run.get(name)) is not None and one.finite.any()), None)
+    return next((series for name in names if (series := run.get(name)) is not None and series.finite.any()), None)
 
 
 def on_policy(run: Run) -> bool | None:
@@ -56,17 +60,17 @@ def rests_about_zero(values: Values, scatter: float) -> bool:
     return bool(abs(np.median(own)) <= scatter * scale_of(own - running_median(own)))
 
 
-def correlation(one: Values, other: Values) -> float:
-    """Of two rows of equal length; 0 where one of them does not move."""
-    ours, theirs = (in_its_own_unit(row) - in_its_own_unit(row).mean() for row in (one, other))
+def correlation(first: Values, second: Values) -> float:
+    """Of two rows of equal length; 0 where either of them does not move."""
+    ours, theirs = (in_its_own_unit(row) - in_its_own_unit(row).mean() for row in (first, second))
     size = float(np.linalg.norm(ours) * np.linalg.norm(theirs))
     return float(ours @ theirs) / size if size > 0 else 0.0
 
 
-def paired(one: Series, other: Series) -> tuple[Values, Values]:
+def paired(first: Series, second: Series) -> tuple[Values, Values]:
     """The values of two series at the steps at which both are numbers."""
-    _, ours, theirs = np.intersect1d(one.steps[one.finite], other.steps[other.finite], return_indices=True)
-    return one.values[one.finite][ours], other.values[other.finite][theirs]
+    _, ours, theirs = np.intersect1d(first.steps[first.finite], second.steps[second.finite], return_indices=True)
+    return first.values[first.finite][ours], second.values[second.finite][theirs]
 
 
 def framework(run: Run) -> str:

@@ -30,9 +30,9 @@ def strangeness(text: Text, steps: Steps) -> Measure | None:
         return None
     read = stream(text, text.forms, ORDER)
     batch = text.batch[read.sample]
-    by_model = surprises(read, [batch == one for one in range(BASELINE)])
-    other = [np.mean([nats for j, nats in enumerate(by_model) if j != one], axis=0) for one in range(BASELINE)]
-    nats = np.select([batch == one for one in range(BASELINE)], other, default=np.mean(by_model, axis=0))
+    by_model = surprises(read, [batch == place for place in range(BASELINE)])
+    other = [np.mean([nats for j, nats in enumerate(by_model) if j != place], axis=0) for place in range(BASELINE)]
+    nats = np.select([batch == place for place in range(BASELINE)], other, default=np.mean(by_model, axis=0))
     sizes = np.diff(read.starts)
     place = np.arange(len(nats)) - np.repeat(read.starts[:-1], sizes)
     total = np.concatenate([[0.0], np.cumsum(nats)])

@@ -34,18 +34,20 @@ def variety(text: Text, steps: Steps, alone: NDArray[np.bool_]) -> Measure | Non
     kept = alone[read.sample]
     _, marks = np.unique(read.grams[-1][kept], return_inverse=True)
     sample, batch = read.sample[kept], text.batch[read.sample[kept]]
-    if not all((batch == one).any() for one in range(BASELINE)):
+    if not all((batch == place).any() for place in range(BASELINE)):
         return None
     fold = sample % FOLDS
-    inside = [batch == one for one in range(len(steps))]
+    inside = [batch == place for place in range(len(steps))]
     whole = [np.bincount(marks[at]) for at in inside]
     start = whole[:BASELINE]
     budget = min(int(counts.sum()) for counts in start) // 2
     values = [_against(counts, start, budget) for counts in whole]
     errors = np.full(len(steps), np.nan)
-    for one in range(len(steps) - RUNNING, len(steps)):  # only the last ones are asked for their error
-        left = [whole[one] - _counts(marks[inside[one] & (fold == part)], whole[one]) for part in range(FOLDS)]
-        errors[one] = float(np.std([_against(rest, start, budget) for rest in left]) * np.sqrt(FOLDS - 1))  # jackknife
+    for place in range(len(steps) - RUNNING, len(steps)):  # only the last ones are asked for their error
+        left = [whole[place] - _counts(marks[inside[place] & (fold == part)], whole[place]) for part in range(FOLDS)]
+        errors[place] = float(
+            np.std([_against(rest, start, budget) for rest in left]) * np.sqrt(FOLDS - 1)
+        )  # jackknife
     return Measure("text/variety", steps, np.asarray(values), errors)
 
 
@@ -54,7 +56,7 @@ def within_prompts(batches: Sequence[Batch]) -> tuple[Steps, Floats]:
     left out."""
     steps, shares = [], []
     for batch in batches:
-        kinds = [(len({one.output for one in group}) - 1) / (len(group) - 1) for group in batch.groups]
+        kinds = [(len({sample.output for sample in group}) - 1) / (len(group) - 1) for group in batch.groups]
         if kinds:
             steps.append(batch.step)
             shares.append(float(np.mean(kinds)))
@@ -70,7 +72,7 @@ def _against(counts: Counts, start: Sequence[Counts], budget: int) -> float:
     size = min(budget, int(counts.sum()))
     if size == 0:
         return 1.0  # nothing written: nothing known
-    return expected_kinds(counts, size) / float(np.mean([expected_kinds(one, size) for one in start]))
+    return expected_kinds(counts, size) / float(np.mean([expected_kinds(early, size) for early in start]))
 
 
 def expected_kinds(counts: Counts, size: int) -> float:

@@ -51,8 +51,8 @@ def stream(text: Text, ids: Ids, order: int) -> Stream:
 
 def _mixed(context: Marks, tokens: Marks) -> Marks:
     """A mark of the pair. Overflow wraps, which is what a hash wants."""
-    one = (context ^ (context >> np.uint64(29))) * MIX + tokens
-    mixed: Marks = (one ^ (one >> np.uint64(32))) * MIX
+    stirred = (context ^ (context >> np.uint64(29))) * MIX + tokens
+    mixed: Marks = (stirred ^ (stirred >> np.uint64(32))) * MIX
     return mixed
 
 
@@ -76,7 +76,7 @@ def surprises(text: Stream, parts: Sequence[NDArray[np.bool_]]) -> list[Floats]:
             before, followed = seen[context], kinds[context]
             expected = p[place]
             np.divide(counted[gram] + followed * expected, before + followed, out=expected, where=before > 0)
-    return [-np.log(one) for one in p]
+    return [-np.log(column) for column in p]
 
 
 def _numbered(marks: Marks, read: NDArray[np.bool_]) -> tuple[Ids, int]:

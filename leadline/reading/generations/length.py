@@ -83,18 +83,22 @@ def _correlation(batches: Sequence[Batch]) -> float | None:
     sets = sets or [batch.alone for batch in batches if _tells(batch.alone)]
     if not sets:
         return None
-    weights = [len(one) - 1 for one in sets]
-    return float(np.average([_rank_correlation(one) for one in sets], weights=weights))
+    weights = [len(samples) - 1 for samples in sets]
+    return float(np.average([_rank_correlation(samples) for samples in sets], weights=weights))
 
 
 def _tells(samples: Sequence[Rollout]) -> bool:
-    scores = {one.score for one in samples}
-    return len(scores) > 1 and bool(np.isfinite(list(scores)).all()) and len({len(one.output) for one in samples}) > 1
+    scores = {sample.score for sample in samples}
+    return (
+        len(scores) > 1
+        and bool(np.isfinite(list(scores)).all())
+        and len({len(sample.output) for sample in samples}) > 1
+    )
 
 
 def _rank_correlation(samples: Sequence[Rollout]) -> float:
-    lengths = _ranks([len(one.output) for one in samples])
-    scores = _ranks([one.score for one in samples])
+    lengths = _ranks([len(sample.output) for sample in samples])
+    scores = _ranks([sample.score for sample in samples])
     lengths, scores = lengths - lengths.mean(), scores - scores.mean()
     return float(lengths @ scores / np.sqrt((lengths @ lengths) * (scores @ scores)))
 
@@ -111,5 +115,5 @@ def _series(view: View, batches: Sequence[Batch]) -> tuple[Series | None, Litera
     if logged is not None or not batches:
         return logged, "tokens"
     steps = np.asarray([batch.step for batch in batches], dtype=np.int64)
-    means = np.asarray([np.mean([len(one.output) for one in batch.alone]) for batch in batches])
+    means = np.asarray([np.mean([len(sample.output) for sample in batch.alone]) for batch in batches])
     return Series(OF_SAMPLES, OF_SAMPLES, "characters", steps, means), "characters"

@@ -55,7 +55,7 @@ def relative_spread(name: str, steps: Sequence[int], batches: Sequence[Bundles],
     The mean of many words lies near the mean of all words, so longer texts look alike. Every batch is therefore
     compared with the start at one size: that of its own texts or of the early ones, whichever is shorter.
     """
-    spoken = [[told for one in bundles if (told := _told(one))] for bundles in batches]
+    spoken = [[told for bundle in bundles if (told := _told(bundle))] for bundles in batches]
     known = [(step, bundles) for step, bundles in zip(steps, spoken, strict=True) if bundles]
     if len(known) < BASELINE + RUNNING:
         return None
@@ -70,12 +70,12 @@ def relative_spread(name: str, steps: Sequence[int], batches: Sequence[Bundles],
         return None
     spreads = [(step, spread(bundles, room, vectors), bases[room].level) for step, bundles, room in sized]
     # Cut to so few characters that the early texts are all one, nothing can be compared: such a batch is left out.
-    spreads = [(step, one, base) for step, one, base in spreads if base > 0 and one.level >= 0]
+    spreads = [(step, spread_of, base) for step, spread_of, base in spreads if base > 0 and spread_of.level >= 0]
     return Measure(
         name,
         np.asarray([step for step, *_ in spreads], dtype=np.int64),
-        np.round([one.level / base for _, one, base in spreads], DIGITS),
-        np.round([one.error / base for _, one, base in spreads], DIGITS),
+        np.round([spread_of.level / base for _, spread_of, base in spreads], DIGITS),
+        np.round([spread_of.error / base for _, spread_of, base in spreads], DIGITS),
         round(bases[longest].error / bases[longest].level, DIGITS),
     )
 
@@ -101,13 +101,15 @@ def _of_one(vectors: Floats) -> Spread:
 def _mean(spreads: Sequence[Spread]) -> Spread:
     if not spreads:
         return Spread(math.nan, math.nan)
-    error = float(np.sqrt(np.sum([one.error**2 for one in spreads]))) / len(spreads)
-    return Spread(float(np.mean([one.level for one in spreads])), error)
+    error = float(np.sqrt(np.sum([spread_of.error**2 for spread_of in spreads]))) / len(spreads)
+    return Spread(float(np.mean([spread_of.level for spread_of in spreads])), error)
 
 
 def _across(view: View, batches: Sequence[Batch], embedder: Embedder) -> tuple[Finding, ...]:
     steps = [batch.step for batch in batches]
-    measure = relative_spread(ACROSS, steps, [[[one.output for one in batch.alone]] for batch in batches], embedder)
+    measure = relative_spread(
+        ACROSS, steps, [[[sample.output for sample in batch.alone]] for batch in batches], embedder
+    )
     if measure is None:
         return ()
     view.keep(measure.series)
@@ -115,7 +117,7 @@ def _across(view: View, batches: Sequence[Batch], embedder: Embedder) -> tuple[F
     (p,) = measure.beyond(view, bar)
     if p >= BAR:
         asked = relative_spread(
-            "prompts", steps, [[[one.prompt for one in batch.alone]] for batch in batches], embedder
+            "prompts", steps, [[[sample.prompt for sample in batch.alone]] for batch in batches], embedder
         )
         bar *= _narrowed(asked, measure.since(bar))
         (p,) = measure.beyond(view, bar)
@@ -128,7 +130,7 @@ def _across(view: View, batches: Sequence[Batch], embedder: Embedder) -> tuple[F
 
 def _within(view: View, batches: Sequence[Batch], embedder: Embedder) -> tuple[Finding, ...]:
     """Groups of a batch are few, so their own errors say too little: only the curve is believed."""
-    bundles = [[[one.output for one in group] for group in batch.groups] for batch in batches]
+    bundles = [[[sample.output for sample in group] for group in batch.groups] for batch in batches]
     found = relative_spread(WITHIN, [batch.step for batch in batches], bundles, embedder)
     if found is None:
         return ()

@@ -39,7 +39,7 @@ class Levels:
         if self.doubts is None:
             return max(sudden, float((way * (self.drawn - bar) > 0).mean()))
         deviates = way * (self.drawn - bar) / np.maximum(self.doubts, np.finfo(float).tiny)
-        return max(sudden, float(np.mean([_normal(one) for one in deviates.tolist()])))
+        return max(sudden, float(np.mean([_normal(deviate) for deviate in deviates.tolist()])))
 
     def in_units_of(self, start: float, change: float) -> Levels:
         """The same as shares of a way: 0 at its start, 1 where the change is whole."""
@@ -50,7 +50,7 @@ class Levels:
     def __add__(self, other: Levels) -> Levels:
         """The sum of two that were measured apart."""
         drawn = None if self.drawn is None or other.drawn is None else self.drawn + other.drawn
-        both = [one for one in (self.doubts, other.doubts) if one is not None]
+        both = [doubt for doubt in (self.doubts, other.doubts) if doubt is not None]
         doubts = np.sqrt(np.sum(np.square(both), axis=0)) if drawn is not None and both else None
         return Levels(self.last + other.last, np.hypot(self.errors, other.errors), drawn, doubts)
 

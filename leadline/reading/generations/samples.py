@@ -25,25 +25,29 @@ def early_and_late(batches: Sequence[Batch]) -> tuple[Rollout, ...]:
 
 def middling(batches: Sequence[Batch]) -> tuple[Rollout, ...]:
     """Samples of middling length, early and late."""
-    early = sorted((one for batch in batches[:BASELINE] for one in batch.alone), key=lambda one: len(one.output))
-    late = sorted((one for batch in batches[-BASELINE:] for one in batch.alone), key=lambda one: len(one.output))
+    early = sorted(
+        (sample for batch in batches[:BASELINE] for sample in batch.alone), key=lambda sample: len(sample.output)
+    )
+    late = sorted(
+        (sample for batch in batches[-BASELINE:] for sample in batch.alone), key=lambda sample: len(sample.output)
+    )
     middle = [half for ranked in (early, late) for half in ranked[len(ranked) // 2 :][:SHOWN]]
     return tuple(map(shortened, middle))
 
 
 def by_score(batches: Sequence[Batch]) -> list[Rollout]:
     """One sample a prompt, the highest reward first; samples without one come last."""
-    samples = [one for batch in batches for one in batch.alone]
-    return sorted(samples, key=lambda one: -one.score if math.isfinite(one.score) else math.inf)
+    samples = [sample for batch in batches for sample in batch.alone]
+    return sorted(samples, key=lambda sample: -sample.score if math.isfinite(sample.score) else math.inf)
 
 
-def shortened(one: Rollout) -> Rollout:
+def shortened(sample: Rollout) -> Rollout:
     """What can be shown of a sample anywhere: bounded, valid text, control characters spelled out."""
-    output = one.output
+    output = sample.output
     if len(output) > CHARACTERS:
         output = output[: CHARACTERS // 2] + MARK + output[-CHARACTERS // 2 :]
-    prompt = one.prompt if len(one.prompt) <= PROMPT else MARK.lstrip() + one.prompt[-PROMPT:]
-    return replace(one, output=_harmless(output), prompt=_harmless(prompt))
+    prompt = sample.prompt if len(sample.prompt) <= PROMPT else MARK.lstrip() + sample.prompt[-PROMPT:]
+    return replace(sample, output=_harmless(output), prompt=_harmless(prompt))
 
 
 def _harmless(text: str) -> str:

@@ -56,11 +56,11 @@ def shared(batches: Sequence[Batch]) -> Shared:
     """What parts late from early samples and, step by step, rewarded from unrewarded ones."""
     if not batches:
         return Shared()
-    text = as_text([[one.output for one in batch.samples] for batch in batches])
+    text = as_text([[sample.output for sample in batch.samples] for batch in batches])
     read = stream(text, text.forms if text.words is None else text.tokens, CHARACTERS if text.words is None else WORDS)
     edge = min(EDGE, len(batches) // 2)
     late = _pair(text, read, text.batch >= len(batches) - edge, text.batch < edge)
-    scores = np.asarray([one.score for batch in batches for one in batch.samples])
+    scores = np.asarray([sample.score for batch in batches for sample in batch.samples])
     sides = (_high_and_low(scores, text.batch == place) for place in range(len(batches)))
     return Shared(late, tuple(_pair(text, read, high, low) for high, low in sides))
 
@@ -90,30 +90,30 @@ def _pair(text: Text, read: Stream, here: Flags, there: Flags) -> Pair:
         kind, owner = held // len(text.batch), held % len(text.batch)
         shares = [np.bincount(kind[side[owner]], minlength=len(kinds)) / side.sum() for side in (here, there)]
         for side, (most, few) in zip(found, (shares, shares[::-1]), strict=True):
-            for one in np.flatnonzero((most >= COMMON) & (few <= SELDOM)).tolist():
-                phrase = spelled(text, int(places[first[one]]), order)
-                side.append(Phrase(phrase, text.words is not None, float(most[one]), float(few[one])))
+            for place in np.flatnonzero((most >= COMMON) & (few <= SELDOM)).tolist():
+                phrase = spelled(text, int(places[first[place]]), order)
+                side.append(Phrase(phrase, text.words is not None, float(most[place]), float(few[place])))
     return Pair(*counts, _clearest(found[0]), _clearest(found[1]))
 
 
 def _clearest(found: Sequence[Phrase]) -> tuple[Phrase, ...]:
     """The clearest first, the longest among equals, without those that say the same as one before them."""
     kept: list[Phrase] = []
-    for one in sorted(found, key=lambda one: (-round(one.here - one.there, 1), -len(one.phrase), one.phrase)):
-        if not any(_same(one.phrase, other.phrase) for other in kept):
-            kept.append(one)
+    for phrase in sorted(found, key=lambda mark: (-round(mark.here - mark.there, 1), -len(mark.phrase), mark.phrase)):
+        if not any(_same(phrase.phrase, other.phrase) for other in kept):
+            kept.append(phrase)
         if len(kept) == PHRASES:
             break
     return tuple(kept)
 
 
-def _same(one: str, other: str) -> bool:
+def _same(first: str, second: str) -> bool:
     """One holds the other, or each begins where the other has half passed: windows onto the same text."""
-    if one in other or other in one:
+    if first in second or second in first:
         return True
-    half = min(len(one), len(other)) // 2
+    half = min(len(first), len(second)) // 2
     return any(
         head.endswith(tail[:size])
-        for head, tail in ((one, other), (other, one))
-        for size in range(max(half, 1), min(len(one), len(other)))
+        for head, tail in ((first, second), (second, first))
+        for size in range(max(half, 1), min(len(first), len(second)))
     )

@@ -26,7 +26,7 @@ PHRASES = 3  # named at most
 
 def marks(text: Text, batches: Sequence[Batch]) -> tuple[Mark, ...]:
     """The phrases that best part late high-reward samples from early ones, the clearest first."""
-    scores = np.asarray([one.score for batch in batches for one in batch.samples])
+    scores = np.asarray([sample.score for batch in batches for sample in batch.samples])
     high = rewarded(scores, text.batch)
     early, late = high & (text.batch < BASELINE), high & (text.batch >= max(len(batches) - LATE, BASELINE))
     if min(early.sum(), late.sum()) < FEWEST:
@@ -35,15 +35,15 @@ def marks(text: Text, batches: Sequence[Batch]) -> tuple[Mark, ...]:
     found: list[Mark] = []
     for order in range(ORDER):
         found += _of_order(text, batches, read.grams[order], read.sample, (order, high, early, late))
-    found.sort(key=lambda one: (-abs(one.late - one.early), -len(one.phrase), one.phrase))
+    found.sort(key=lambda mark: (-abs(mark.late - mark.early), -len(mark.phrase), mark.phrase))
     return tuple(_different(found))
 
 
 def rewarded(scores: NDArray[np.float64], batch: NDArray[np.int64]) -> Flags:
     """Samples at or above the median reward of their step. Where all are equal, all of them: nothing else is paid."""
     high = np.zeros(len(scores), dtype=bool)
-    for one in range(int(batch.max()) + 1 if len(batch) else 0):
-        inside = np.flatnonzero((batch == one) & np.isfinite(scores))
+    for place in range(int(batch.max()) + 1 if len(batch) else 0):
+        inside = np.flatnonzero((batch == place) & np.isfinite(scores))
         if len(inside):
             high[inside] = upper_half(scores[inside])
     return high
@@ -73,20 +73,20 @@ def _of_order(
     gained = (shares[0] <= SELDOM) & (shares[1] >= COMMON)
     lost = (shares[0] >= COMMON) & (shares[1] <= SELDOM)
     places = np.flatnonzero(relevant)[first]
-    ranked = sorted(np.flatnonzero(gained | lost).tolist(), key=lambda one: -abs(shares[1][one] - shares[0][one]))
+    ranked = sorted(np.flatnonzero(gained | lost).tolist(), key=lambda place: -abs(shares[1][place] - shares[0][place]))
     found = []
-    for one in ranked[: 4 * PHRASES]:
+    for place in ranked[: 4 * PHRASES]:
         has = np.zeros(len(text.batch), dtype=bool)
-        has[sample[grams == kinds[one]]] = True
+        has[sample[grams == kinds[place]]] = True
         low = ~high & (text.batch >= len(batches) - LATE)
         found.append(
             Mark(
-                spelled(text, int(places[one]), order),
-                bool(gained[one]),
-                float(shares[0][one]),
-                float(shares[1][one]),
+                spelled(text, int(places[place]), order),
+                bool(gained[place]),
+                float(shares[0][place]),
+                float(shares[1][place]),
                 float(has[low].mean()) if low.sum() >= FEWEST else None,
-                _since(batches, text.batch, high, has == bool(gained[one])),
+                _since(batches, text.batch, high, has == bool(gained[place])),
             )
         )
     return found
@@ -94,8 +94,8 @@ def _of_order(
 
 def _since(batches: Sequence[Batch], batch: NDArray[np.int64], high: Flags, as_now: Flags) -> int:
     most = [
-        bool(np.mean(as_now[high & (batch == one)]) > 0.5) if (high & (batch == one)).any() else False
-        for one in range(len(batches))
+        bool(np.mean(as_now[high & (batch == place)]) > 0.5) if (high & (batch == place)).any() else False
+        for place in range(len(batches))
     ]
     return batches[last_before(np.asarray(most))].step
 
@@ -116,7 +116,7 @@ def spelled(text: Text, place: int, order: int) -> str:
 def _different(found: Sequence[Mark]) -> list[Mark]:
     """Without those that say the same as a clearer one."""
     kept: list[Mark] = []
-    for one in found:
-        if not any(one.phrase in other.phrase or other.phrase in one.phrase for other in kept):
-            kept.append(one)
+    for phrase in found:
+        if not any(phrase.phrase in other.phrase or other.phrase in phrase.phrase for other in kept):
+            kept.append(phrase)
     return kept[:PHRASES]

@@ -39,7 +39,7 @@ class Text:
         """What stands between two tokens; of characters, every digit as DIGIT."""
         ids = self.tokens[first:last].tolist()
         if self.words is not None:
-            return " ".join(self.words[one] for one in ids)
+            return " ".join(self.words[token] for token in ids)
         return NUMERAL.sub(DIGIT, "".join(map(chr, ids)))
 
 

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...facts import Evidence, Finding
-from ...facts.generation import Truncation
+from ...curve.bins import LEAST
+from ...facts import BAR, Evidence, Finding
+from ...facts.generation import TruncatedThroughout, Truncation
 from ...questions.level_now import last_step_before, level_now
+from ...questions.net_change import net_change
+from ...questions.share import NEARLY_ALL, more_than
 from ...run import Run, Series
+from ..reward import HEADLINE
 from ..view import View
 from .measure import HALF_WAY, RUNNING, Floats, Levels
 
@@ -64,6 +68,33 @@ def witness(view: View) -> Cut | None:
     now = min(level.mean, 1.0)
     since = last_step_before(curve, (start + now) / 2, way=1.0, among=steps)
     return Cut(far, half, level.drawn, start, now, since, Evidence(series.name, int(steps[0]), int(steps[-1])))
+
+
+def throughout(view: View) -> tuple[Finding, ...]:
+    """Nearly every answer is cut off, and was from the start, so that nothing rose. Where reward rises all the same,
+    answers may be meant to have a fixed length."""
+    run, series = view.run, truncated(view.run)
+    values = series.values[series.finite] if series is not None else np.empty(0)
+    if series is None or len(values) < LEAST:
+        return ()
+    p = more_than(NEARLY_ALL, int((values > NEARLY_ALL).sum()), len(values))
+    if p < BAR:
+        return ()
+    steps = series.steps[series.finite]
+    reward = net_change(view.curve(HEADLINE))
+    learns = reward is None or reward.rose >= BAR
+    facts = TruncatedThroughout(float(values.mean()), run.config.length_cap, learns and reward is not None)
+    span = Evidence(series.name, int(steps[0]), int(steps[-1]))
+    return (
+        Finding(
+            "generation.truncated_throughout",
+            round(p, 4),
+            "note" if learns else "concern",
+            facts=facts,
+            since_step=int(steps[0]),
+            evidence=(span,),
+        ),
+    )
 
 
 def finding(cut: Cut, p: float) -> Finding:

@@ -62,7 +62,7 @@ def read_witnesses(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     batches = joined(batches)
     if len(batches) < BASELINE + RUNNING:
         return (truncation.finding(cut, cut.far),) if cut is not None and cut.far >= BAR else ()
-    text = as_text([[one.output for one in batch.samples] for batch in batches])
+    text = as_text([[sample.output for sample in batch.samples] for batch in batches])
     steps = np.asarray([batch.step for batch in batches], dtype=np.int64)
     alone = np.concatenate([np.arange(len(batch.samples)) < len(batch.alone) for batch in batches])
     strange = Witness.of(view, strangeness(text, steps), RARE, RARE * (STRANGER - 1))
@@ -78,7 +78,9 @@ def read_witnesses(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     if varied is not None and max(p_varied, varied.half) >= BAR:
         found.append(_alike(batches, varied, p_varied))
     found += _same_within(view, batches)
-    since = [one.since for one, p in ((strange, p_strange), (varied, p_varied)) if one is not None and p >= 0.5]
+    since = [
+        witness.since for witness, p in ((strange, p_strange), (varied, p_varied)) if witness is not None and p >= 0.5
+    ]
     lost = max(p_strange, p_varied)
     return (*found, *_shortcut(view, text, batches, lost, min(since, default=None)))
 
@@ -87,11 +89,11 @@ def _together(view: View, *witnesses: Witness | truncation.Cut | None) -> list[f
     """Each witness's probability by itself; or, where it is likelier than not half-way, with another: their shares of
     the way add up."""
     said = []
-    for one in witnesses:
-        p = 0.0 if one is None else one.far
-        if one is not None and one.half > 0.5:
-            others = (other for other in witnesses if other is not None and other is not one)
-            p = max([p, *((one.way(view) + other.way(view)).beyond(1.0, 1.0) for other in others)])
+    for witness in witnesses:
+        p = 0.0 if witness is None else witness.far
+        if witness is not None and witness.half > 0.5:
+            others = (other for other in witnesses if other is not None and other is not witness)
+            p = max([p, *((witness.way(view) + other.way(view)).beyond(1.0, 1.0) for other in others)])
         said.append(p)
     return said
 
@@ -99,7 +101,9 @@ def _together(view: View, *witnesses: Witness | truncation.Cut | None) -> list[f
 def _less_what_prompts_explain(view: View, batches: Sequence[Batch], strange: Witness) -> Witness:
     """New prompts ask for new words. Where the prompts grew stranger at the same time, by as much as would be a finding
     in the answers, the answers have to outdo them."""
-    asked = strangeness(as_text([[one.prompt for one in batch.alone] for batch in batches]), strange.measure.steps)
+    asked = strangeness(
+        as_text([[sample.prompt for sample in batch.alone] for batch in batches]), strange.measure.steps
+    )
     if asked is None:
         return strange
     after = asked.steps > strange.since
@@ -164,12 +168,12 @@ def at_the_top(batches: Sequence[Batch]) -> bool:
     """Groups of the last batches mostly earn about the highest reward that any sample got."""
     scored = [batch for batch in batches if batch.scored]
     low, high = (
-        min((one.lowest for one in scored), default=np.nan),
-        max((one.highest for one in scored), default=np.nan),
+        min((batch.lowest for batch in scored), default=np.nan),
+        max((batch.highest for batch in scored), default=np.nan),
     )
     groups = [group for batch in batches[-RUNNING - 1 :] for group in batch.groups]
     best = high - TOP * (high - low)
-    return sum(float(np.median([one.score for one in group])) >= best for group in groups) * 2 > len(groups)
+    return sum(float(np.median([sample.score for sample in group])) >= best for group in groups) * 2 > len(groups)
 
 
 def _last_group(batches: Sequence[Batch]) -> tuple[Rollout, ...]:

@@ -6,16 +6,19 @@ A step of which one of them holds taught the policy nothing, whatever its reward
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...curve.bins import LEAST
 from ...facts import BAR, Evidence, Facts, Finding, Severity
-from ...facts.signal import AllTied, AllTruncated, BatchSpread, MostlyTied
+from ...facts.signal import AllTied, AllTruncated, BatchSpread, MostlyTied, NoEntropy
 from ...questions.level_now import last_before
+from ...questions.share import NEARLY_ALL, more_than
 from ...run import Run
 from ..generations.samples import by_score, shortened
-from ..generations.truncation import truncated
+from ..generations.truncation import throughout, truncated
 from ..reward import HEADLINE
 from ..view import View
-from .dead_steps import GRADIENT, NEARLY_ALL, ZERO_STD, dead_steps, more_than, nearly_all, tied_samples, tied_share
+from .dead_steps import GRADIENT, ZERO_STD, dead_steps, nearly_all, tied_samples, tied_share
 from .standing import FEWEST, Standing, present, standing_of
 
 MOST = 0.5  # of the groups: when more are tied, that is noted
@@ -24,14 +27,33 @@ SHOWN = 3  # samples: enough to see what they are
 
 def read(view: View) -> tuple[Finding, ...]:
     """Whether the last steps could teach anything."""
+    return (*_advantages(view), *_no_entropy(view.run))
+
+
+def _advantages(view: View) -> tuple[Finding, ...]:
     standing = standing_of(view)
     if standing is None:
-        return ()
+        return throughout(view)
     steps, dead = dead_steps(view.run)
     p, since = nearly_all(steps, dead) if len(steps) else tied_samples(view.batches)
     if p >= BAR:
-        return (_dead(view, standing, p, since, sure=len(steps) > 0),)
-    return _cut_off(view, standing) or _rare(view.run, standing)
+        return (_dead(view, standing, p, since, sure=len(steps) > 0), *throughout(view))
+    return _cut_off(view, standing) or (*_rare(view.run, standing), *throughout(view))
+
+
+def _no_entropy(run: Run) -> tuple[Finding, ...]:
+    """Entropy of exactly 0 in nearly all present steps. One that was never anything else is not logged, not zero."""
+    series = run.get("entropy")
+    values = series.values[series.finite] if series is not None else np.empty(0)
+    if series is None or not (values > 0).any():
+        return ()
+    steps = series.steps[series.finite]
+    p, since = nearly_all(steps, values == 0)
+    if p < BAR or since is None:
+        return ()
+    facts = NoEntropy(since, float(values[values > 0][-1]))
+    span = Evidence(series.name, int(steps[0]), int(steps[-1]))
+    return (Finding("signal.no_entropy", round(p, 4), "concern", facts=facts, since_step=since, evidence=(span,)),)
 
 
 def _dead(view: View, standing: Standing, p: float, since: int | None, *, sure: bool) -> Finding:
@@ -70,9 +92,10 @@ def _cut_off(view: View, standing: Standing) -> tuple[Finding, ...]:
 
 
 def _rare(run: Run, standing: Standing) -> tuple[Finding, ...]:
-    """Most groups are tied, not all: a note, since the rest still teaches."""
+    """Most groups are tied, not all: a note, since the rest still teaches. Wherever the reward stands: at its ends it
+    comes and goes from look to look, the ties do not."""
     tied = tied_share(run)
-    if tied is None or tied.finite.sum() < LEAST or standing.place == "between" or standing.place == "constant":
+    if tied is None or tied.finite.sum() < LEAST or standing.place == "constant":
         return ()
     values = tied.values[tied.finite]
     recent = values[-present(len(values)) :]
@@ -80,7 +103,7 @@ def _rare(run: Run, standing: Standing) -> tuple[Finding, ...]:
     p = more_than(NEARLY_ALL, int(most.sum()), len(most))
     if p < BAR:
         return ()
-    level = standing.high if standing.place == "top" else standing.low
+    level = {"top": standing.high, "bottom": standing.low}.get(standing.place)
     facts = MostlyTied(float(recent.mean()), standing.place, level)
     steps = tied.steps[tied.finite]
     since = int(steps[last_before(values > MOST)])
@@ -93,8 +116,8 @@ def _finding(p: float, severity: Severity, facts: Facts, since: int | None, evid
 
 def _evidence(view: View, *more: str) -> tuple[Evidence, ...]:
     names = (HEADLINE, ZERO_STD, GRADIENT, *more)
-    series = [one for one in map(view.run.get, names) if one is not None and one.points]
-    spans = [Evidence(one.name, int(one.steps[0]), int(one.steps[-1])) for one in series]
+    series = [series for series in map(view.run.get, names) if series is not None and series.points]
+    spans = [Evidence(logged.name, int(logged.steps[0]), int(logged.steps[-1])) for logged in series]
     if view.batches:
         last = view.batches[-1]
         spans.append(

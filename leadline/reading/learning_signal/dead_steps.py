@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from ...curve.bins import LEAST
 from ...questions.level_now import last_before
+from ...questions.share import NEARLY_ALL, more_than
 from ...run import Run, Series
 from ..reward import HEADLINE
 from ..sampler import Batch
@@ -17,13 +18,11 @@ Said = tuple[NDArray[np.int64], Flags]  # steps, and on which of them it holds
 
 ZERO_STD, SOLVE_ALL, SOLVE_NONE = "group/zero_std_frac", "group/solve_all_frac", "group/solve_none_frac"
 GRADIENT = "grad_norm"
-NEARLY_ALL = 0.9  # of the steps, or of the answers: then the rest does not matter
-ANGLES = 4096  # parts of a right angle: fine enough for three digits
 
 
 def dead_steps(run: Run) -> tuple[NDArray[np.int64], Flags]:
     """The steps, and on which of them something says that there was nothing to learn from."""
-    said = [one for one in (_all_tied(run), _equal(run, "reward"), _equal(run, "adv"), _no_gradient(run)) if one]
+    said = [told for told in (_all_tied(run), _equal(run, "reward"), _equal(run, "adv"), _no_gradient(run)) if told]
     constant = _constant(run)
     if constant is not None:
         said.append(constant)
@@ -45,8 +44,8 @@ def tied_share(run: Run) -> Series | None:
     tied, right, wrong = (run.get(name) for name in (ZERO_STD, SOLVE_ALL, SOLVE_NONE))
     if tied is not None or right is None or wrong is None:
         return tied
-    steps, one, other = np.intersect1d(right.steps, wrong.steps, return_indices=True)
-    return Series(ZERO_STD, f"{right.key} + {wrong.key}", right.kind, steps, right.values[one] + wrong.values[other])
+    steps, ours, theirs = np.intersect1d(right.steps, wrong.steps, return_indices=True)
+    return Series(ZERO_STD, f"{right.key} + {wrong.key}", right.kind, steps, right.values[ours] + wrong.values[theirs])
 
 
 def _equal(run: Run, what: str) -> Said | None:
@@ -54,8 +53,8 @@ def _equal(run: Run, what: str) -> Said | None:
     low, high = run.get(f"{what}/min"), run.get(f"{what}/max")
     if low is None or high is None:
         return None
-    steps, one, other = np.intersect1d(low.steps, high.steps, return_indices=True)
-    return steps, low.values[one] == high.values[other]  # NaN equals nothing
+    steps, ours, theirs = np.intersect1d(low.steps, high.steps, return_indices=True)
+    return steps, low.values[ours] == high.values[theirs]  # NaN equals nothing
 
 
 def _no_gradient(run: Run) -> Said | None:
@@ -87,19 +86,6 @@ def nearly_all(steps: NDArray[np.int64], dead: Flags) -> tuple[float, int | None
     width = min(FEWEST, len(dead))
     mostly = np.convolve(dead, np.ones(width), mode="full")[: len(dead)] > width / 2
     return p, int(steps[max(last_before(mostly) - width // 2, 0)])
-
-
-def more_than(share: float, hits: int, count: int) -> float:
-    """Probability that the share behind some hits is larger, under Jeffreys' prior, which is flat in the angle whose
-    squared sine is the share.
-
-    >>> round(more_than(0.9, 10, 10), 3), round(more_than(0.5, 5, 10), 3)
-    (0.858, 0.5)
-    """
-    angles = (np.arange(ANGLES) + 0.5) * (np.pi / 2 / ANGLES)
-    logs = 2 * hits * np.log(np.sin(angles)) + 2 * (count - hits) * np.log(np.cos(angles))
-    weights = np.exp(logs - logs.max())
-    return float(weights[np.sin(angles) ** 2 > share].sum() / weights.sum())
 
 
 def tied_samples(batches: tuple[Batch, ...]) -> tuple[float, int | None]:

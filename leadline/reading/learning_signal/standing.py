@@ -44,8 +44,10 @@ def standing_of(view: View) -> Standing | None:
         return None
     values = logged.values[logged.finite]
     now = float(values[-present(len(values)) :].mean())
-    ends = [one.values[one.finite] for one in map(view.run.get, ("reward/min", "reward/max")) if one is not None]
-    if len(ends) == 2 and all(len(one) for one in ends):
+    ends = [
+        series.values[series.finite] for series in map(view.run.get, ("reward/min", "reward/max")) if series is not None
+    ]
+    if len(ends) == 2 and all(len(column) for column in ends):
         return Standing(now, float(min(ends[0].min(), values.min())), float(max(ends[1].max(), values.max())))
     scored = [batch for batch in view.batches if batch.scored]
     if len(scored) >= FEWEST_BATCHES:

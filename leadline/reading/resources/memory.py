@@ -78,7 +78,7 @@ def _growth(view: View, series: Series, total: float) -> tuple[Finding, ...]:
     change, level = net_change(curve), level_now(curve)
     if curve.breaks or shape.word not in RISES or change is None or level is None:
         return ()
-    return (_grows(view.run, later, shape, change.mean, level.mean, total),)
+    return (_grows(view.run, later, shape, change.size, level.mean, total),)
 
 
 def _grows(run: Run, series: Series, shape: Shape, grown: float, now: float, total: float) -> Finding:

@@ -13,6 +13,7 @@ from ...run import Run, Series, Steps, Values
 
 OVERLAP = 1.05  # ratio of all phases to the step: more than the whole means that they run at the same time
 SPOKEN = 0.05  # share of step time: a smaller remainder is not worth a note
+CLEARLY = 1.5  # times the next longest: what takes less than that is no bottleneck, to halve it would pay as little
 
 # What the phase files of trainers call their phases; other names stand as they are.
 CALLED = {
@@ -65,7 +66,7 @@ def read(run: Run) -> TimeByPhase:
     total = 0.0 if whole is None else float(whole.values.sum())
     if not spent or whole is None or total <= 0:
         return TimeByPhase()
-    shares = {name: float(one.values.sum()) / total for name, one in spent.items()}
+    shares = {name: float(seconds.values.sum()) / total for name, seconds in spent.items()}
     shares = {name: share for name, share in sorted(shares.items(), key=lambda item: -item[1]) if share > 0}
     return TimeByPhase(shares, *_bottleneck(spent, whole, shares))
 
@@ -103,9 +104,9 @@ def _logged(run: Run) -> tuple[dict[str, Spent], Spent | None]:
         if name in spent and any(part in spent for part in parts):
             del spent[name]  # it is the sum of what is told apart
     step = run.get("time/step")
-    spent = {name: one for name, one in spent.items() if len(one.steps)}
+    spent = {name: seconds for name, seconds in spent.items() if len(seconds.steps)}
     if step is not None and (whole := _usable(step)).values.sum() > 0:
-        return {name: Spent(whole.steps, one.at(whole.steps)) for name, one in spent.items()}, whole
+        return {name: Spent(whole.steps, seconds.at(whole.steps)) for name, seconds in spent.items()}, whole
     return (spent, _sum(spent)) if len(spent) > 1 else ({}, None)
 
 
@@ -115,8 +116,8 @@ def _usable(series: Series) -> Spent:
 
 
 def _sum(spent: dict[str, Spent]) -> Spent:
-    steps = np.unique(np.concatenate([one.steps for one in spent.values()]))
-    return Spent(steps, np.sum([one.at(steps) for one in spent.values()], axis=0))
+    steps = np.unique(np.concatenate([seconds.steps for seconds in spent.values()]))
+    return Spent(steps, np.sum([seconds.at(steps) for seconds in spent.values()], axis=0))
 
 
 def _by_the_clock(run: Run) -> tuple[dict[str, Spent], Spent | None]:
@@ -154,12 +155,13 @@ def _bottleneck(
     waited = float(spent["wait"].values.sum()) / total if "wait" in spent else 0.0
     wins = float(np.mean(generation > training))
     parts = float(generation.sum()) / total, float(training.sum()) / total
-    if max(wins, 1 - wins) <= BAR:
-        return None, (*remarks, GenerationAndTraining(*parts, "none"))
     rival = max(((key, share) for key, share in shares.items() if key not in GENERATION + TRAINING),
                 key=lambda item: item[1], default=None)  # fmt: skip
-    if rival is not None and rival[1] > max(parts):
+    if rival is not None and rival[1] > CLEARLY * max(parts):
         return rival[0], (*remarks, GenerationAndTraining(*parts, "other", waited or None, *rival))
+    next_longest = max(min(parts), 0.0 if rival is None else rival[1])
+    if max(wins, 1 - wins) <= BAR or max(parts) < CLEARLY * next_longest:
+        return None, (*remarks, GenerationAndTraining(*parts, "none", waited or None))
     name: Literal["generation", "training"] = "generation" if wins > 0.5 else "training"
     return name, (*remarks, GenerationAndTraining(*parts, name, waited or None))
 

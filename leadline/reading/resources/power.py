@@ -84,7 +84,7 @@ def _held(gpus: GpuSamples, inside: Flags) -> float | None:
     devices = gpus.devices[known]
     if not len(devices):
         return None
-    return round(max(float(np.median(gpus.memory_gb[known][devices == one])) for one in np.unique(devices)), 3)
+    return round(max(float(np.median(gpus.memory_gb[known][devices == device])) for device in np.unique(devices)), 3)
 
 
 def _remarks(
@@ -98,11 +98,12 @@ def _remarks(
         training = gpus.power_w[inside["update_actor"] & np.isfinite(gpus.power_w)]
         low, high = np.quantile(training, [0.16, 0.84])  # one standard deviation to each side
         lower = bool(known["update_actor"] - known["generate"] > (high - low) / 2)
-    remarks: list[Facts] = [PhasePower(known, lower)]
     looks = np.unique(gpus.walls)
     every = float(np.median(np.diff(looks))) if len(looks) > 1 else 0.0
     took = phases.ends - phases.starts
     short = [name for name in known if np.median(took[_of(phases, name)]) < BLURRED * every]
+    blurred = not {"generate", "update_actor"}.isdisjoint(short)
+    remarks: list[Facts] = [PhasePower(known, lower, blurred)]
     if short:
         remarks.append(ShortPhases(tuple(short)))
     return tuple(remarks)

@@ -44,7 +44,9 @@ def _paused(run: Run, times: StepTimes, at: int, usual: float) -> Finding:
 def _stopped(run: Run, times: StepTimes, usual: float, bar: float) -> tuple[Finding, ...]:
     """The machine was watched on after the last step, and nothing came."""
     gpus = run.telemetry.gpus
-    watched = max((float(one.walls[-1]) for one in (gpus, run.telemetry.processes) if len(one)), default=-np.inf)
+    watched = max(
+        (float(source.walls[-1]) for source in (gpus, run.telemetry.processes) if len(source)), default=-np.inf
+    )
     silent = watched - float(times.ends[-1])
     planned, last = run.config.planned_steps, int(times.steps[-1])
     if silent <= bar or (planned is not None and last >= planned):

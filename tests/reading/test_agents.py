@@ -1,0 +1,56 @@
+"""Answers in several turns: loops, giving up, failing tools."""
+
+from __future__ import annotations
+
+import pytest
+from written import flat, rising, run, view
+
+from leadline.facts import Finding
+from leadline.facts.agent import TurnsChange
+from leadline.reading import agents
+from leadline.words import sentence
+
+N = 200
+FALLING = [0.8 - 0.6 * place / N for place in range(N)]
+
+
+def moving(first: float, last: float) -> list[float]:
+    return [first + (last - first) * place / N + 0.01 * (place % 3 - 1) for place in range(N)]
+
+
+def read(series: dict[str, list[float]]) -> tuple[Finding, ...]:
+    return agents.read(view(run(None, series)))
+
+
+def test_turns_that_run_into_their_limit_while_reward_falls_may_be_a_loop() -> None:
+    (found,) = read({"reward/mean": FALLING, "agent/turns_mean": moving(2, 7.9), "agent/turns_max": [8.0] * N})
+    assert (found.id, found.severity) == ("agent.turns", "concern")
+    assert isinstance(found.facts, TurnsChange)
+    assert found.facts.most == 8.0
+    assert "looping" in sentence(found)
+    assert "of at most 8" in sentence(found)
+
+
+def test_more_turns_with_more_reward_are_only_noted() -> None:
+    (found,) = read({"reward/mean": rising(N), "agent/turns_mean": moving(2, 5), "agent/turns_max": [8.0] * N})
+    assert found.severity == "note"
+    assert "looping" not in sentence(found)
+    assert "at most" not in sentence(found)
+
+
+def test_tool_calls_that_vanish_while_reward_falls_are_giving_up() -> None:
+    (found,) = read({"reward/mean": FALLING, "tools/calls_per_sample": moving(2, 0.1)})
+    assert (found.id, found.severity) == ("agent.tool_calls", "concern")
+    assert "giving up" in sentence(found)
+
+
+def test_tools_that_fail_more_and_more() -> None:
+    (found,) = read({"reward/mean": flat(N, 0.5), "tools/failure_frac": moving(0.05, 0.6)})
+    assert (found.id, found.severity) == ("agent.tool_failures", "concern")
+    assert "of the tool calls fail, up from" in sentence(found)
+    assert read({"reward/mean": flat(N, 0.5), "tools/failure_frac": flat(N, 0.3, 0.02)}) == ()
+
+
+@pytest.mark.parametrize("name", ["agent/turns_mean", "tools/calls_per_sample"])
+def test_turns_that_hold_are_no_finding(name: str) -> None:
+    assert read({"reward/mean": FALLING, name: flat(N, 3.0, 0.2)}) == ()
