@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..contract import Reading
 from ..facts.judgement import BestCheckpoint, Condition, Horizon, Judgement, Reason, Verdict
-from .numbers import chance, counted, listed, number, sure
+from .numbers import chance, counted, duration, listed, number, sure
 
 CALLED: dict[Verdict, str] = {
     "continue": "Continue",
@@ -163,7 +163,7 @@ def prospect(judgement: Judgement) -> str:
 def _cost(horizon: Horizon) -> str:
     if horizon.gpu_hours is not None:
         return f", {number(horizon.gpu_hours)} GPU-hours"
-    return "" if horizon.hours is None else f", {number(horizon.hours)} hours"
+    return "" if horizon.hours is None else f", {duration(3600 * horizon.hours)}"
 
 
 SUSPECT = {
