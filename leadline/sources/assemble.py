@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import BadMapping, NotAnRLRun
 from ..run import Event, Run, Series, Steps
-from ..vocabulary import Meaning, detect, dialects, families, translate
-from ..vocabulary.guess import guess
+from ..vocabulary import Meaning, anywhere, detect, dialects, families, translate
+from ..vocabulary.guess import Guessed, by_words, guess
 from ..vocabulary.other_training import other_training
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings, telemetry
@@ -20,7 +20,8 @@ from .number import as_step
 from .source import Log
 from .table import Column
 
-STANDS_IN = {"reward/mean": "reward/episode"}  # what is read where the first was not logged
+# What is read where the first was not logged.
+STANDS_IN = {"reward/mean": ("reward/episode", "reward/after_kl_mean", "reward/after_kl")}
 TOLD = -1  # rank of what the user says: before everything a dialect knows
 
 
@@ -71,7 +72,8 @@ def assemble(
     views = [best, *(view for view in views[1:] if view.log.counts_rows == best.log.counts_rows)]
     _check(told, views)
     updates = around.config.updates_per_batch or _updates_from(best)
-    series, unread = _series(_merged(views, told), updates)
+    merged, questions = _merged(views, told)
+    series, unread = _series(merged, updates)
     said = {key: value for view in reversed(views) for key, value in view.log.settings.items()}
     config = settings.merged([around.config, settings.config_from(said)])
     if config.planned_steps is None:
@@ -93,7 +95,7 @@ def assemble(
         checkpoints=around.checkpoints,
         config=replace(config, raw={**said, **config.raw}),
         events=tuple(sorted(events, key=lambda event: event.step)),
-        notes=(*around.notes, *machine.notes, *(note for view in views for note in view.log.notes)),
+        notes=(*questions, *around.notes, *machine.notes, *(note for view in views for note in view.log.notes)),
     )
 
 
@@ -109,24 +111,39 @@ def refuse_other_training(logs: Iterable[Log], *, path: str) -> None:
 
 
 def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> View:
-    """The dialect is told from the earliest step alone: what is logged later cannot change how a run is read."""
+    """The dialect is told from the first steps alone, up to the one that holds a reward: what is logged later cannot
+    change how a run is read."""
     if STEP in told:
         log = replace(log, table=log.table.stepped_by(told[STEP]), counts_rows=False)
     dialect, family = log.dialect, None
     if dialect in families():  # the carrier proves the framework, not which of its trainers
         dialect, family = None, log.dialect
     if dialect is None:
-        dialect = detect(log.table.keys_at_start(), algorithm=algorithm, family=family)
+        dialect = _told(log, algorithm, family)
     if dialect is None and family is not None and log.table:
         dialect = dialects(family)[0]
     return View(log, dialect, log.table.columns())
 
 
-def _merged(views: Sequence[View], told: Mapping[str, str]) -> list[Understood]:
-    """Every column of the views, the most trusted first. The same number in two logs becomes one column."""
+def _told(log: Log, algorithm: str | None, family: str | None) -> str | None:
+    """The dialect that the first rows are written in. An evaluation before the first step tells little, so rows are
+    taken in until they tell, or hold what is plainly a reward."""
+    for keys in log.table.keys_as_they_came():
+        dialect = detect(keys, algorithm=algorithm, family=family)
+        if dialect is not None:
+            return dialect
+        if any(meaning.canonical == "reward/mean" for meaning in guess(keys).values()):
+            return None
+    return None
+
+
+def _merged(views: Sequence[View], told: Mapping[str, str]) -> tuple[list[Understood], tuple[str, ...]]:
+    """Every column of the views, the most trusted first, and what is left to ask. The same number in two logs becomes
+    one column."""
     merged: list[Understood] = []
     places: dict[object, int] = {}  # a key, or a meaning that one key alone has
     names: set[str] = set()
+    questions: tuple[str, ...] = ()
     for view in views:
         columns = {key: _whole_steps(view.log, column) for key, column in view.columns.items()}
         meanings = _meanings(view, columns, told, taken=names)
@@ -143,25 +160,63 @@ def _merged(views: Sequence[View], told: Mapping[str, str]) -> list[Understood]:
             else:
                 merged[place] = replace(merged[place], column=_under(merged[place].column, column))
         places.update(fresh)
+        if view is views[0]:
+            questions = tuple(_questions(view, columns, meanings))
         names |= {meaning.canonical for meaning in meanings.values()}
     for view in views:
         for key, steps in view.log.table.words().items():
             nothing = np.full(len(steps), np.nan)
             merged.append(Understood(key, Column(steps, nothing, nothing), None, steps))
-    return merged
+    return merged, questions
 
 
-def _meanings(view: View, columns: Iterable[str], told: Mapping[str, str], taken: set[str]) -> dict[str, Meaning]:
-    """What the user says, then what the dialect knows, then, where no framework is known, what is likely."""
+def _meanings(view: View, columns: Mapping[str, Column], told: Mapping[str, str], taken: set[str]) -> dict[str, Meaning]:
+    """What the user says, then what the dialect knows, then what every dialect agrees on, then what is likely by the
+    words of a key. Of a framework that is known, words are asked for no more than its reward."""
     meanings = {key: Meaning(name, "as you say", TOLD) for name, key in told.items() if name != STEP}
     for key in columns:
         if key not in meanings and view.dialect and (meaning := translate(key, view.dialect)):
             meanings[key] = meaning
+    known = taken | {meaning.canonical for meaning in meanings.values()}
     if view.dialect is None:
-        known = taken | {meaning.canonical for meaning in meanings.values()}
-        likely = guess(view.log.table.keys() - meanings.keys())
-        meanings |= {key: meaning for key, meaning in likely.items() if meaning.canonical not in known}
+        for key in sorted(columns):
+            meaning = anywhere(key) if key not in meanings else None
+            if meaning is not None and meaning.canonical not in known:
+                meanings[key] = meaning
+                known.add(meaning.canonical)
+    likely = _guessed(view, columns, meanings).meanings
+    meanings |= {key: meaning for key, meaning in likely.items() if meaning.canonical not in known}
     return meanings
+
+
+def _guessed(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Guessed:
+    """What the words of the remaining keys say."""
+    points = {key: len(column.steps) for key, column in columns.items() if key not in meanings}
+    guessed = by_words(points, points)
+    if view.dialect is None:
+        return guessed
+    held_out = any(meaning.canonical.startswith("eval/") for meaning in meanings.values())
+    wanted = {"reward/mean"} if held_out else {"reward/mean", "eval/reward/mean"}
+    return replace(guessed, meanings={key: one for key, one in guessed.meanings.items() if one.canonical in wanted})
+
+
+def _questions(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Iterator[str]:
+    """What was guessed and could be otherwise, and what has to be asked for, with the line to paste."""
+    for key, meaning in meanings.items():
+        if meaning.instead:
+            others = " or ".join(meaning.instead[:3])
+            yield (
+                f"{meaning.canonical} is read from {key}, a guess by its name; it could be {others}: "
+                f"--map {meaning.canonical}={meaning.instead[0]}"
+            )
+    if any(meaning.canonical == "reward/mean" for meaning in meanings.values()):
+        return
+    asked = _guessed(view, columns, meanings).unclear.get("reward/mean", ())
+    if asked:
+        yield (
+            f"which key is the reward cannot be told from the names: {', '.join(asked)}. "
+            f"Say it with --map reward/mean={asked[0]}"
+        )
 
 
 def _whole_steps(log: Log, column: Column) -> Column:
@@ -186,7 +241,7 @@ def _under(better: Column, worse: Column) -> Column:
 
 def _series(understood: Sequence[Understood], updates: float | None) -> tuple[tuple[Series, ...], tuple[Series, ...]]:
     """Known series in the dialect's order, and those nobody told us the meaning of, by key."""
-    known: list[tuple[int, Series]] = []
+    known: list[tuple[tuple[int, int], Series]] = []
     unread: dict[tuple[str, str], Series] = {}
     groups = _groups(understood)
     for one in understood:
@@ -194,12 +249,13 @@ def _series(understood: Sequence[Understood], updates: float | None) -> tuple[tu
             kind = "not a number" if np.isnan(one.column.values).all() and one.column.rows is None else "unknown"
             unread.setdefault((one.key, kind), _one(one, one.key, kind, one.column))
         else:
-            known.append((one.meaning.rank, _ruled(one, one.meaning, updates, groups)))
+            known.append(((one.meaning.rank, one.meaning.place), _ruled(one, one.meaning, updates, groups)))
     known.sort(key=lambda pair: (pair[0], pair[1].key))
     series = [one for _, one in known]
-    for wanted, instead in STANDS_IN.items():
-        if not any(one.name == wanted for one in series):
-            series = [replace(one, name=wanted) if one.name == instead else one for one in series]
+    for wanted, others in STANDS_IN.items():
+        for instead in others:
+            if not any(one.name == wanted for one in series):
+                series = [replace(one, name=wanted) if one.name == instead else one for one in series]
     return tuple(series), tuple(unread[place] for place in sorted(unread))
 
 

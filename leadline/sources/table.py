@@ -213,6 +213,21 @@ class Table:
         keys |= {key for key, rows in self._words.items() if any(self._row_steps[row] == first for row in rows)}
         return frozenset(keys)
 
+    def keys_as_they_came(self) -> Iterator[frozenset[str]]:
+        """The keys of the earliest step, then those of it and of every later step at which a new one came."""
+        firsts: dict[str, int] = {}
+        for block in self._blocks.values():
+            first = min(block.steps, default=0)
+            for key in block.keys:
+                firsts[key] = min(first, firsts.get(key, first))
+        for key, parts in self._parts.items():
+            firsts[key] = min((int(part.steps.min()) for part in parts if len(part.steps)), default=0)
+        for key, rows in self._words.items():
+            first = min(self._row_steps[row] for row in rows)
+            firsts[key] = min(first, firsts.get(key, first))
+        for step in sorted(set(firsts.values())):
+            yield frozenset(key for key, first in firsts.items() if first <= step)
+
     def row(self, number: int) -> dict[str, float]:
         """The numbers of one row."""
         for block in self._blocks.values():
