@@ -238,7 +238,7 @@ def _add_outcomes(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning
     for key, name in named.items():
         if key in found or not _is_outcome(name):
             continue
-        if stands_in and STANDS_FOR_REWARD & set(name):
+        if stands_in and STANDS_FOR_REWARD & set(name) and len(name) > 1:
             found[key] = _guess("reward/mean", "training outcome, as no reward is logged")
         elif all(meaning.canonical != "reward/accuracy" for meaning in found.values()):
             found[key] = _guess("reward/accuracy", "training accuracy")

@@ -40,7 +40,9 @@ def anywhere(key: str) -> Meaning | None:
     ('loss/policy', None)
     """
     rows = _rows_by_words().get(words(key), ())
-    if not rows or words(key).count("_") < 1 or {entry.canonical for entry in rows} != {rows[0].canonical}:
+    if not any(entry.signature in ("yes", "only") for entry in rows):
+        return None
+    if words(key).count("_") < 1 or {entry.canonical for entry in rows} != {rows[0].canonical}:
         return None
     kinds = {entry.kind for entry in rows}
     rules = {entry.rule for entry in rows}

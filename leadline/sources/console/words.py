@@ -5,91 +5,96 @@ from __future__ import annotations
 import re
 
 from ...vocabulary.guess import guess
-from .grammar import COUNTER, METRIC, NUMBER, WRAPPED, counted_step, has_metric, is_counter
+from .grammar import METRIC, has_metric
+from .pieces import Piece, counted, counter_rank, pieces
 from .rows import Rows
 
 NEAR = 60  # lines below a step within which single numbers belong to it
-LONG = 80  # characters of a line that heads a block
+LONG = 120  # characters of a line that heads a block, or of one below it
+LONGEST = 20_000
 MANY = 3  # numbers in a line that make it a row even if it names no step
+FORMS = 400  # of lines without a step that are told apart
+OFTEN = 3  # times that a form has to come for its lines to be rows
 
 
 class Words:
     """Lines that name a step and some numbers: `[step 3/200] loss=0.1 rewards=['0.8', '0.1']`,
-    `Iter 3 | reward: 0.4 | kl 0.01`, and prime-rl's `Step 12 | 31.20s | Loss 0.0012 | Mismatch KL 0.0007`; or a step,
-    and below it a number a line. Lines that name no step are kept apart (`counted`), for a log that has no others."""
+    `Iter 3 | reward: 0.4 | kl 0.01`, `Epoch:[1/1](2/500), Reward: 0.4`, `Total T: 900 Reward: 2.5` and prime-rl's
+    `Step 12 | 31.20s | Loss 0.0012 | Mismatch KL 0.0007`; or a step, and below it a number or a few a line. Lines that
+    name no step are kept apart (`counted`), for a log that has no others."""
 
-    marks: tuple[bytes, ...] = (b"tep", b"ter", b"TER", b"pisode", b"poch", b"pdate", b"ound", b": ", b"=")
-    SPLIT = re.compile(r"\s*[|;]\s*|,\s+|\s+-\s+|\t+|\s{2,}|[\])]\s+")
-    EQUALS = re.compile(rf"(?P<key>[A-Za-z][\w./@%-]*)\s*=\s*(?P<value>\[[^\[\]]*\]|{WRAPPED})(?P<rest>\S*)")
-    LABEL = re.compile(
-        rf"(?P<key>[A-Za-z][\w./@() %-]*?)\s*(?::|=|\s)\s*(?P<value>\[[^\[\]]*\]|{WRAPPED})\s*(?P<unit>%|[A-Za-z/]*)"
-    )
-    ALONE = re.compile(rf"\W*(?P<key>[A-Za-z][\w./@ -]*?)\s*[:=]\s*(?P<value>{WRAPPED})\s*%?")
-    CALL = re.compile(rf"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*({NUMBER})[^()]*\)")
-    COUNTED = re.compile(rf"{COUNTER.pattern}(?:\s*/\s*\d[\d,]*)?[\]):]*", re.IGNORECASE)
-    AFTER = re.compile(r"([:=])\s+")  # columns are often padded
-    BARE = re.compile(rf"({NUMBER})s")
-    LIST = re.compile(r"[^\[\],\s'\"]+")
+    marks: tuple[bytes, ...] = (b"tep", b"ter", b"TER", b"pisode", b"poch", b"pdate", b"ound", b": ", b"=", b"eward")
+    BARE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)s(?=\s|$|[|,)])")
 
     def __init__(self) -> None:
         self.counted = Rows()
-        self._keys: frozenset[str] = frozenset()  # of the lines that name no step
+        self._forms: dict[tuple[str, ...], int] = {}  # of lines that name no step, and how often they came
+        self._waiting: list[tuple[tuple[str, ...], dict[str, object]]] = []  # such lines, until a form is chosen
+        self._form: tuple[str, ...] | None = None
         self._step: int | None = None  # named by a line above
         self._left = 0  # lines for which it holds
 
     def take(self, line: str, rows: Rows) -> bool:
-        if len(line) > 20_000 or "%|" in line or ("=" not in line and ":" not in line and "|" not in line):
+        if len(line) > LONGEST or "%|" in line:
             return False  # a progress bar counts things that are no steps
         self._left -= 1
         telling = METRIC.search(line) is not None
         if not telling and len(line) > LONG:
             return False  # too long for a heading
-        step = counted_step(line)
-        if step is None:
-            return telling and (self._below(line, rows) or self._stepless(line))
-        values = self._values(line)
+        found = pieces(line)
+        count = counted(found)
+        if count is None:
+            return telling and (self._below(found, line, rows) or self._stepless(found))
+        values = self._values(found, line)
+        step = rows.placed(count)
         if not has_metric(values):
             self._step, self._left = step, NEAR
             return False
-        self._step, self._left = None, 0
+        if "=" not in line and ":" not in line and "|" not in line and len(values) < 2:
+            return False  # a sentence
+        self._step = None
         rows.add(step, values)
         return True
 
-    def _below(self, line: str, rows: Rows) -> bool:
-        """A line of one number below a line that named the step."""
-        alone = self.ALONE.fullmatch(line.rstrip()) if self._step is not None and self._left > 0 else None
-        if alone is None or not has_metric({alone["key"]: None}):
+    def _below(self, found: list[Piece], line: str, rows: Rows) -> bool:
+        """A line of a number or a few below a line that named the step."""
+        if self._step is None or self._left <= 0 or len(line) > LONG:
             return False
-        rows.add(self._step, {alone["key"].strip(): alone["value"]})
+        values = self._values([one for one in found if one.joined], "")
+        if not has_metric(values):
+            return False
+        rows.add(self._step, values)
         return True
 
-    def _stepless(self, line: str) -> bool:
-        """A line with a reward and other numbers and no step; only lines of one form are taken, the others are talk."""
-        if line.count("=") < MANY:
+    def _stepless(self, found: list[Piece]) -> bool:
+        """A line with numbers and no step. Lines of one form that come again and again are rows, the others are talk."""
+        values = self._values([one for one in found if one.joined], "")
+        if len(values) < 1 or not has_metric(values):
             return False
-        values = self._values(line)
-        keys = frozenset(values)
-        if not self._keys and len(keys) >= MANY and any(one.canonical == "reward/mean" for one in guess(keys).values()):
-            self._keys = keys
-        if keys and keys == self._keys:
-            self.counted.add(None, values)
+        form = tuple(values)
+        if self._form is not None:
+            if form == self._form:
+                self.counted.add(None, values)
+            return False
+        if len(self._forms) < FORMS:
+            self._forms[form] = self._forms.get(form, 0) + 1
+            self._waiting.append((form, values))
+            rewarded = any(one.canonical == "reward/mean" for one in guess(form).values())
+            if rewarded and (len(form) >= MANY or self._forms[form] >= OFTEN):
+                self._form = form
+                for other, held in self._waiting:
+                    if other == form:
+                        self.counted.add(None, held)
+                self._waiting = []
         return False
 
-    def _values(self, line: str) -> dict[str, object]:
-        line = self.CALL.sub(r"\1", line)
-        line = self.COUNTED.sub(" | ", line)
-        line = self.AFTER.sub(r"\1 ", line)
+    def _values(self, found: list[Piece], line: str) -> dict[str, object]:
         values: dict[str, object] = {}
-        for pair in self.EQUALS.finditer(line):
-            if not pair["rest"].startswith(("/", ".")) and not is_counter(pair["key"]):
-                values[pair["key"]] = self._value(pair["value"])
-        for part in self.SPLIT.split(self.EQUALS.sub(" | ", line)):
-            part = part.strip().lstrip("[(").strip()
-            if bare := self.BARE.fullmatch(part):
-                values.setdefault("time", bare[1])
-            elif (label := self.LABEL.fullmatch(part)) and not is_counter(label["key"]):
-                values.setdefault(label["key"].strip(), self._value(label["value"]))
+        for one in found:
+            talk = not one.joined and one.label.count(" ") >= MANY
+            if one.label and counter_rank(one.label) is None and not one.total and not talk:
+                numbers = [number.replace(",", "") for number in one.values]
+                values.setdefault(one.label, numbers if one.listed else numbers[0])
+        if bare := self.BARE.search(line):
+            values.setdefault("time", bare[1])
         return values
-
-    def _value(self, text: str) -> object:
-        return self.LIST.findall(text) if text.startswith("[") else text
