@@ -17,6 +17,7 @@ from . import settings, telemetry
 from .around import Surroundings
 from .mapping import STEP
 from .number import as_step
+from .rewritten import settled
 from .source import Log
 from .table import Column
 
@@ -42,6 +43,7 @@ class View:
     log: Log
     dialect: str | None
     columns: Mapping[str, Column]
+    written: Mapping[str, Column]  # the same before rows of earlier attempts and copies were left out
 
     @property
     def standing(self) -> tuple[bool, bool, bool, bool, bool, float, int]:
@@ -122,7 +124,9 @@ def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> View:
         dialect = _told(log, algorithm, family)
     if dialect is None and family is not None and log.table:
         dialect = dialects(family)[0]
-    return View(log, dialect, log.table.columns())
+    log, table = settled(log)
+    columns = log.table.columns()
+    return View(log, dialect, columns, columns if table is log.table else table.columns())
 
 
 def _told(log: Log, algorithm: str | None, family: str | None) -> str | None:
@@ -156,7 +160,7 @@ def _merged(views: Sequence[View], told: Mapping[str, str]) -> tuple[list[Unders
                 fresh[key] = len(merged)
                 if same is not None:
                     fresh.setdefault(same, len(merged))
-                merged.append(Understood(key, column, meaning, view.columns[key].steps))
+                merged.append(Understood(key, column, meaning, view.written[key].steps))
             else:
                 merged[place] = replace(merged[place], column=_under(merged[place].column, column))
         places.update(fresh)
@@ -278,10 +282,16 @@ def _ruled(one: Understood, meaning: Meaning, updates: float | None, groups: Map
 def _one(one: Understood, name: str, kind: str, column: Column) -> Series:
     walls = None if np.isnan(column.walls).all() else column.walls
     series = Series.from_log(name, one.key, kind, column.steps, column.values, walls)
-    if np.all(one.written[1:] > one.written[:-1]):
+    if len(one.written) <= series.points and np.all(one.written[1:] > one.written[:-1]):
         return series
-    written = np.sort(one.written)
-    return replace(series, repeats=written[1:][written[1:] == written[:-1]])
+    return replace(series, repeats=_beyond(one.written, series.steps))
+
+
+def _beyond(written: Steps, kept: Steps) -> Steps:
+    """The steps of the rows that were written beyond those that are kept."""
+    steps, counts = np.unique(written, return_counts=True)
+    beyond: Steps = np.repeat(steps, counts - np.isin(steps, kept))
+    return beyond
 
 
 def _groups(understood: Iterable[Understood]) -> dict[int, float]:
