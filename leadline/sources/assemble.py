@@ -174,7 +174,9 @@ def _merged(views: Sequence[View], told: Mapping[str, str]) -> tuple[list[Unders
     return merged, questions
 
 
-def _meanings(view: View, columns: Mapping[str, Column], told: Mapping[str, str], taken: set[str]) -> dict[str, Meaning]:
+def _meanings(
+    view: View, columns: Mapping[str, Column], told: Mapping[str, str], taken: set[str]
+) -> dict[str, Meaning]:
     """What the user says, then what the dialect knows, then what every dialect agrees on, then what is likely by the
     words of a key. Of a framework that is known, words are asked for no more than its reward."""
     meanings = {key: Meaning(name, "as you say", TOLD) for name, key in told.items() if name != STEP}

@@ -1,4 +1,4 @@
-"""Rows that are not one step each: a run that was started over, steps written in parts, rows written again and again."""
+"""Rows that are not one step each: a run that was started over, steps written in parts, rows written over again."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ def settled(log: Log) -> tuple[Log, Table]:
         return log, table
     kept = np.ones(len(table), dtype=np.bool_)
     notes = []
-    begin, attempts = _last_attempt(table)
-    if attempts > 1:
-        kept[:begin] = False
+    attempts = _attempts(table)
+    if len(attempts) > 1:
+        # Steps of one attempt say nothing about another. The longest tells most; of two alike, the later.
+        begin, end = max(attempts, key=lambda rows: (rows[1] - rows[0], rows[0]))
+        kept[:begin] = kept[end:] = False
+        sizes = ", ".join(str(last - first) for first, last in attempts)
         notes.append(
-            f"the log begins anew at step {int(table.row_steps[begin])} {_times(attempts - 1)}: "
-            f"the last {len(table) - begin} of its {len(table)} rows are read"
+            f"the log begins anew {_times(len(attempts) - 1)} at its first step, after {sizes} rows: "
+            f"the longest attempt is read, {end - begin} of {len(table)} rows"
         )
     sure = table.same_as_before(broken=2) & kept
     if 2 * int(sure.sum()) >= int(kept.sum()) and int((kept & ~sure).sum()) >= DISTINCT:
@@ -44,18 +47,22 @@ def _times(number: int) -> str:
     return "once" if number == 1 else f"{number} times"
 
 
-def _last_attempt(table: Table) -> tuple[int, int]:
-    """The row at which the last attempt begins, and how many attempts there are. A log that goes back to its very first
-    step after it had gone on is one that was started over; one that goes back to a later step was resumed."""
+def _attempts(table: Table) -> list[tuple[int, int]]:
+    """The rows of each attempt. A log that goes back to its very first step after it had gone on is one that was
+    started over; one that goes back to a later step was resumed."""
     steps: Steps = table.row_steps
-    begin, attempts = 0, 1
+    begins = [0]
     furthest = int(steps[0])
-    for row in np.flatnonzero(steps[1:] < steps[:-1]) + 1:
+    moves = np.diff(steps)
+    pace = max(1, int(np.median(moves[moves > 0]))) if np.any(moves > 0) else 1  # a first step is no later than that
+    for row in (np.flatnonzero(steps[1:] < steps[:-1]) + 1).tolist():
+        begin = begins[-1]
         furthest = max(furthest, int(steps[begin:row].max()))
         first = int(steps[begin])
-        if steps[row] <= first and furthest - first >= LEAST and _trained_again(table, begin, int(row)):
-            begin, attempts, furthest = int(row), attempts + 1, int(steps[row])
-    return begin, attempts
+        if steps[row] <= first <= pace and furthest - first >= LEAST and _trained_again(table, begin, row):
+            begins.append(row)
+            furthest = int(steps[row])
+    return list(zip(begins, [*begins[1:], len(steps)], strict=True))
 
 
 def _trained_again(table: Table, begin: int, row: int) -> bool:

@@ -100,7 +100,7 @@ def _scores(forms: list[tuple[str, ...]], among: list[str]) -> dict[str, float]:
     distinctive = dict.fromkeys(among, 0.0)
     common = dict.fromkeys(among, 0.0)
     for key in forms:
-        claims = {name: weight for name in among if (weight := _weight(name, key))}
+        claims = {name: claim for name in among if (claim := _weight(name, key)) is not None}
         for name, (weight, exact) in claims.items():
             rivals = [other for other in claims if other != name and not _related(name, other)]
             if weight >= SIGNS["yes"] / 2:

@@ -128,7 +128,9 @@ def by_words(keys: Iterable[str], points: Mapping[str, int] | None = None) -> Gu
     """
     named = {key: _in_scope(tokens(key)) for key in sorted(keys)}
     training = {key: name for key, name in named.items() if HELD_OUT not in name}
-    held_out = {key: tuple(word for word in name if word != HELD_OUT) for key, name in named.items() if HELD_OUT in name}
+    held_out = {
+        key: tuple(word for word in name if word != HELD_OUT) for key, name in named.items() if HELD_OUT in name
+    }
     found: dict[str, Meaning] = {}
     unclear: dict[str, tuple[str, ...]] = {}
     rewards = _candidates(training, points or {})
@@ -206,7 +208,9 @@ def _statistics(
         if len(others) == 1 and {*name} - others - aside == {*head} - aside:
             which = f"{prefix}reward/{others.pop()}"
             if all(meaning.canonical != which for meaning in more.values()):
-                more[key] = _guess(which, f"{which.rsplit('/', 1)[1]} of the reward" if prefix else "spread of the reward")
+                more[key] = _guess(
+                    which, f"{which.rsplit('/', 1)[1]} of the reward" if prefix else "spread of the reward"
+                )
     return more
 
 

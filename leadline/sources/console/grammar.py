@@ -35,4 +35,3 @@ def counted_step(text: str) -> int | None:
 def has_metric(values: Mapping[str, object]) -> bool:
     """Whether some key can be that of a metric one would log."""
     return any(METRIC.search(key) for key in values)
-

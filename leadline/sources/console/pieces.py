@@ -22,10 +22,24 @@ HARD = re.compile(r"[|;,\t•\n│{}±]|:\s|\s{2,}|\s[-–—>]+\s|[\])]\s*|\s[\
 EQUALS = re.compile(r"\s*(?:[:=]|=>|->)\s*[\[(\"']*\s*$")
 COUNTED_AFTER = re.compile(r"\s*(steps?|iterations?|episodes?|updates?|epochs?|rollouts?)\b", re.IGNORECASE)
 # The words for what counts, the surest first. Words that may stand with them follow.
-COUNTERS = ("step", "iteration", "it", "update", "rollout", "round", "timestep", "t", "frame", "", "episode", "epoch", "batch")
+COUNTERS = (
+    "step",
+    "iteration",
+    "it",
+    "update",
+    "rollout",
+    "round",
+    "timestep",
+    "t",
+    "frame",
+    "",
+    "episode",
+    "epoch",
+    "batch",
+)
 QUALIFIERS = {
-    "global", "train", "grpo", "ppo", "rl", "gspo", "dapo", "total", "current", "cur", "optimizer", "policy", "env", "num",
-    "n", "number", "id", "index", "idx", "no", "learner", "time", "outer", "game", "count", "update", "rollout",
+    "global", "train", "grpo", "ppo", "rl", "gspo", "dapo", "total", "current", "cur", "optimizer", "policy", "env",
+    "num", "n", "number", "id", "index", "idx", "no", "learner", "time", "outer", "game", "count", "update", "rollout",
 }  # fmt: skip
 SURER = ("global", "train", "grpo", "ppo", "rl")
 
@@ -104,7 +118,12 @@ def counter_rank(label: str) -> int | None:
     words = tokens(label)
     heads = [word for word in words if word in COUNTERS and word not in ("update", "rollout")]
     heads = heads or [word for word in words if word in ("update", "rollout")]
-    if len(words) > 4 or len(heads) > 1 or not heads or any(word not in QUALIFIERS for word in words if word not in heads):
+    if (
+        len(words) > 4
+        or len(heads) > 1
+        or not heads
+        or any(word not in QUALIFIERS for word in words if word not in heads)
+    ):
         return None
     surer = any(word in SURER for word in words) and heads[0] in ("step", "iteration", "update")
     return COUNTERS.index(heads[0]) * 2 + (0 if surer else 1)
@@ -122,7 +141,7 @@ class Count:
 
 def counted(found: list[Piece]) -> Count | None:
     """The step that a line names, "Epoch 1/3 Step 12/400" being step 12; None when it names none."""
-    ranked = []
+    ranked: list[tuple[int, Piece]] = []
     epoch: Piece | None = None
     for place, one in enumerate(found):
         rank = counter_rank(one.label) if one.label else None

@@ -1,4 +1,4 @@
-"""How long a run is to be, from what was printed before it began: a line, an argument, a setting of a printed config."""
+"""How long a run is to be, from what was printed before it began: a line, an argument, a printed setting."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 # Settings of a data set or an evaluation also end in "steps"; these are the ones that say how many are trained.
 SAYS = re.compile(
     rb"""(?ix) (?<![\w.-])
-    (?: (?:total|max|num|number\ of|planned) [\ _-] (?:of[\ _-])? (?:(?:training|train|optimization|update|rl|grpo|ppo|policy)[\ _-])?
-        (?:steps|iterations|updates)
+    (?: (?:total|max|num|number\ of|planned) [\ _-] (?:of[\ _-])?
+        (?:(?:training|train|optimization|update|rl|grpo|ppo|policy)[\ _-])? (?:steps|iterations|updates)
       | (?:training|train) [\ _-] steps | num_rollout | total_training_steps )
     ["'*]* \s* (?: [:=]+ | \s ) \s* ["']? (?P<steps>\d[\d,_]{0,15}) (?![\d.\w])""",
 )

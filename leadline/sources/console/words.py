@@ -24,6 +24,7 @@ class Words:
     name no step are kept apart (`counted`), for a log that has no others."""
 
     marks: tuple[bytes, ...] = (b"tep", b"ter", b"TER", b"pisode", b"poch", b"pdate", b"ound", b": ", b"=", b"eward")
+    ASIDE = re.compile(r"checkpoint|saving|saved|loading|loaded|resum", re.IGNORECASE)  # steps of something else
     BARE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)s(?=\s|$|[|,)])")
 
     def __init__(self) -> None:
@@ -48,7 +49,8 @@ class Words:
         values = self._values(found, line)
         step = rows.placed(count)
         if not has_metric(values):
-            self._step, self._left = step, NEAR
+            if not self.ASIDE.search(line):
+                self._step, self._left = step, NEAR
             return False
         if "=" not in line and ":" not in line and "|" not in line and len(values) < 2:
             return False  # a sentence
@@ -60,6 +62,8 @@ class Words:
         """A line of a number or a few below a line that named the step."""
         if self._step is None or self._left <= 0 or len(line) > LONG:
             return False
+        if any(one.label and not one.joined for one in found):
+            return False  # it counts something of its own
         values = self._values([one for one in found if one.joined], "")
         if not has_metric(values):
             return False
@@ -67,7 +71,7 @@ class Words:
         return True
 
     def _stepless(self, found: list[Piece]) -> bool:
-        """A line with numbers and no step. Lines of one form that come again and again are rows, the others are talk."""
+        """A line with numbers and no step. Lines of one form that come again are rows, the others are talk."""
         values = self._values([one for one in found if one.joined], "")
         if len(values) < 1 or not has_metric(values):
             return False
