@@ -28,7 +28,7 @@ NEUTRAL = {
     "step", "iteration", "epoch", "objective", "critic", "actor", "policy", "metrics", "metric", "stats", "info",
     "charts", "log", "logs", "logged", "global", "agent", "rl", "grpo", "ppo", "rloo", "dapo", "gspo", "reinforce",
     "verifiable", "verifier", "verified", "extrinsic", "undiscounted", "unfiltered", "main", "headline", "experiment",
-    "sampler", "performance", "rate", "group", "sample", "samples", "the", "of", "over", "in", "on", "for", "per",
+    "sampler", "performance", "is", "was", "after", "from", "so", "far", "rate", "group", "sample", "samples", "the", "of", "over", "in", "on", "for", "per",
     "history", "summary", "scalars", "monitor", "values", "data", "worker", "rank", "learner", "runner", "runners",
     "last", "recent", "this", "current", "true", "real", "full", "playing", "frac", "percent", "generation",
 }  # fmt: skip

@@ -7,6 +7,7 @@ from pathlib import Path
 from ..lines import Lines
 from ..source import Log, Parser, Reader
 from ..text import TextReader
+from .bars import Bars
 from .boxes import Boxes
 from .bullets import Bullets
 from .columns import Columns
@@ -58,7 +59,16 @@ class Console:
         self._words = Words()
         self._mappings = Mappings()
         self._columns = Columns()
-        self._grammars: list[Grammar] = [Pairs(), self._mappings, Bullets(), Boxes(), self._columns, self._words]
+        self._bar_rows = Bars()
+        self._grammars: list[Grammar] = [
+            self._bar_rows,
+            Pairs(),
+            self._mappings,
+            Bullets(),
+            Boxes(),
+            self._columns,
+            self._words,
+        ]
         self._planned: int | None = None  # as the settings say that were printed before the first row
         self._found = [0] * len(self._grammars)
         self._seen = 0
@@ -111,7 +121,7 @@ class Console:
         return self._mappings.is_open or self._columns.is_open
 
     def _take(self, line: str) -> None:
-        if self._bars and self._rows.see(line):
+        if self._bars and self._rows.see(line) and "=" not in line:
             return
         for place, grammar in enumerate(self._grammars):
             rows = self._chatter if grammar is self._words else self._rows
@@ -142,7 +152,8 @@ class Console:
             if self._rows.taken > before:
                 self._lines.drop_rest()
         torn = any(mark in self._lines.rest for mark in self._marks if mark not in BARS)
-        found = [rows for rows in (self._rows, self._chatter, self._words.counted) if rows.taken]
+        kept_apart = (self._chatter, self._words.counted, self._bar_rows.counted)
+        found = [rows for rows in (self._rows, *kept_apart) if rows.taken]
         rows = next((rows for rows in found if rows.taken >= ROWS), found[0] if found else self._rows)
         return rows.log(torn=torn, notes=self._lines.notes, planned=self._planned)
 

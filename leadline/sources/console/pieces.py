@@ -20,6 +20,7 @@ NUMBER = re.compile(
 )
 HARD = re.compile(r"[|;,\t•\n│{}±]|:\s|\s{2,}|\s[-–—>]+\s|[\])]\s*|\s[\[(]|\.\s")  # what parts one field from the next
 EQUALS = re.compile(r"\s*(?:[:=]|=>|->)\s*[\[(\"']*\s*$")
+TAG = re.compile(r"[\[(<]([A-Za-z _]+)[\])>]\s*$")
 COUNTED_AFTER = re.compile(r"\s*(steps?|iterations?|episodes?|updates?|epochs?|rollouts?)\b", re.IGNORECASE)
 # The words for what counts, the surest first. Words that may stand with them follow.
 COUNTERS = (
@@ -39,7 +40,7 @@ COUNTERS = (
 )
 QUALIFIERS = {
     "global", "train", "grpo", "ppo", "rl", "gspo", "dapo", "total", "current", "cur", "optimizer", "policy", "env",
-    "num", "n", "number", "id", "index", "idx", "no", "learner", "time", "outer", "game", "count", "update", "rollout",
+    "num", "n", "learning", "number", "id", "index", "idx", "no", "learner", "time", "outer", "game", "count", "update", "rollout",
 }  # fmt: skip
 SURER = ("global", "train", "grpo", "ppo", "rl")
 
@@ -91,6 +92,8 @@ def _open(found: list[Piece], gap: str, value: str, after: re.Match[str] | None)
     text = gap[: joined.start()] if joined else gap.rstrip()
     parts = HARD.split(text)
     label = parts[-1].strip(" []()<>*#\"'_=:-").strip()
+    if not label and (tag := TAG.search(gap)):  # "[UPDATE] 12/300"
+        label = tag[1] if counter_rank(tag[1]) is not None else ""
     label = re.sub(rf"^(?:{UNITS}|%)(?:/\w+)?(?=\s|$)", "", label).strip() if len(parts) == 1 and found else label
     last = found[-1] if found else None
     if joined and len(parts) == 1 and last and not last.joined and last.before:
@@ -125,6 +128,8 @@ def counter_rank(label: str) -> int | None:
         or any(word not in QUALIFIERS for word in words if word not in heads)
     ):
         return None
+    if label.rstrip().lower().endswith(("steps", "episodes", "iterations", "updates", "epochs")):
+        return 2 * len(COUNTERS) + COUNTERS.index(heads[0])  # how many there were rather than which one it is
     surer = any(word in SURER for word in words) and heads[0] in ("step", "iteration", "update")
     return COUNTERS.index(heads[0]) * 2 + (0 if surer else 1)
 
@@ -135,6 +140,7 @@ class Count:
 
     step: int
     total: int | None = None
+    weak: bool = False  # how many there were rather than which one it is: "steps: 200"
     epoch: int | None = None  # which pass over the data, where the step may begin anew with each
     epochs: int | None = None
 
@@ -154,8 +160,9 @@ def counted(found: list[Piece]) -> Count | None:
         ranked.append((rank, one))
     if not ranked:
         return None
-    best = min(ranked, key=lambda pair: pair[0])[1]
+    rank, best = min(ranked, key=lambda pair: pair[0])
+    weak = rank >= 2 * len(COUNTERS) and best.joined
     step = int(best.values[0].replace(",", ""))
     if epoch is None or best is epoch:
-        return Count(step, best.total)
-    return Count(step, best.total, int(epoch.values[0].replace(",", "")), epoch.total)
+        return Count(step, best.total, weak)
+    return Count(step, best.total, weak, int(epoch.values[0].replace(",", "")), epoch.total)

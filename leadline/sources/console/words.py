@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from ...vocabulary.guess import guess
+from ..row import held_out
 from .grammar import METRIC, has_metric
-from .pieces import Piece, counted, counter_rank, pieces
+from .pieces import COUNTERS, Piece, counted, counter_rank, pieces
 from .rows import Rows
 
 NEAR = 60  # lines below a step within which single numbers belong to it
@@ -25,15 +26,17 @@ class Words:
 
     marks: tuple[bytes, ...] = (b"tep", b"ter", b"TER", b"pisode", b"poch", b"pdate", b"ound", b": ", b"=", b"eward")
     ASIDE = re.compile(r"checkpoint|saving|saved|loading|loaded|resum", re.IGNORECASE)  # steps of something else
+    HELD_OUT = re.compile(r"\W*(?:eval(?:uation)?|test(?:ing)?|valid(?:ation)?|val|held[ -]?out)\b", re.IGNORECASE)
     BARE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)s(?=\s|$|[|,)])")
 
     def __init__(self) -> None:
         self.counted = Rows()
-        self._forms: dict[tuple[str, ...], int] = {}  # of lines that name no step, and how often they came
-        self._waiting: list[tuple[tuple[str, ...], dict[str, object]]] = []  # such lines, until a form is chosen
-        self._form: tuple[str, ...] | None = None
+        self._forms: dict[tuple[str, ...], int] = {}  # of lines that may be talk, and how often they came
+        self._waiting: list[tuple[tuple[str, ...], int | None, dict[str, object]]] = []  # such lines
+        self._form: tuple[str, ...] | None = None  # of the lines without a step that are rows
         self._step: int | None = None  # named by a line above
         self._left = 0  # lines for which it holds
+        self._had: frozenset[str] = frozenset()  # the keys of that line, where it was a row itself
 
     def take(self, line: str, rows: Rows) -> bool:
         if len(line) > LONGEST or "%|" in line:
@@ -44,17 +47,40 @@ class Words:
             return False  # too long for a heading
         found = pieces(line)
         count = counted(found)
+        if count is not None and count.weak and self._step is not None and self._left > 0:
+            count = None  # "Episode 3" above, "steps: 200" here
         if count is None:
             return telling and (self._below(found, line, rows) or self._stepless(found))
         values = self._values(found, line)
         step = rows.placed(count)
         if not has_metric(values):
             if not self.ASIDE.search(line):
-                self._step, self._left = step, NEAR
-            return False
+                self._step, self._left, self._had = step, NEAR, frozenset()
+            return self._sentence(found, step, rows) if telling else False
         if "=" not in line and ":" not in line and "|" not in line and len(values) < 2:
-            return False  # a sentence
-        self._step = None
+            return self._sentence(found, step, rows)
+        self._step, self._left, self._had = step, NEAR, frozenset(values)
+        rows.add(step, self._in_scope(values, line))
+        return True
+
+    def _in_scope(self, values: dict[str, object], line: str) -> dict[str, object]:
+        """A line that begins with "Eval" is of an evaluation, whatever its numbers are called."""
+        return held_out(values) if self.HELD_OUT.match(line) else values
+
+    def _sentence(self, found: list[Piece], step: int, rows: Rows) -> bool:
+        """A step and a number in running text: one such line is talk, lines of one form that come again are rows."""
+        values = {one.label: one.values[0].replace(",", "") for one in found if one.label and _is_value(one)}
+        form = tuple(values)
+        if not has_metric(values) or len(self._forms) >= FORMS:
+            return False
+        self._forms[form] = self._forms.get(form, 0) + 1
+        if self._forms[form] < OFTEN:
+            self._waiting.append((form, step, values))
+            return False
+        for other, before, held in self._waiting:
+            if other == form and before is not None:
+                rows.add(before, held)
+        self._waiting = [held for held in self._waiting if held[0] != form]
         rows.add(step, values)
         return True
 
@@ -65,9 +91,9 @@ class Words:
         if any(one.label and not one.joined for one in found):
             return False  # it counts something of its own
         values = self._values([one for one in found if one.joined], "")
-        if not has_metric(values):
+        if not has_metric(values) or self._had & values.keys():
             return False
-        rows.add(self._step, values)
+        rows.add(self._step, self._in_scope(values, line))
         return True
 
     def _stepless(self, found: list[Piece]) -> bool:
@@ -82,23 +108,28 @@ class Words:
             return False
         if len(self._forms) < FORMS:
             self._forms[form] = self._forms.get(form, 0) + 1
-            self._waiting.append((form, values))
+            self._waiting.append((form, None, values))
             rewarded = any(one.canonical == "reward/mean" for one in guess(form).values())
             if rewarded and (len(form) >= MANY or self._forms[form] >= OFTEN):
                 self._form = form
-                for other, held in self._waiting:
-                    if other == form:
+                for other, step, held in self._waiting:
+                    if other == form and step is None:
                         self.counted.add(None, held)
-                self._waiting = []
+                self._waiting = [held for held in self._waiting if held[0] != form]
         return False
 
     def _values(self, found: list[Piece], line: str) -> dict[str, object]:
         values: dict[str, object] = {}
         for one in found:
             talk = not one.joined and one.label.count(" ") >= MANY
-            if one.label and counter_rank(one.label) is None and not one.total and not talk:
+            if one.label and _is_value(one) and not talk:
                 numbers = [number.replace(",", "") for number in one.values]
                 values.setdefault(one.label, numbers if one.listed else numbers[0])
         if bare := self.BARE.search(line):
             values.setdefault("time", bare[1])
         return values
+
+
+def _is_value(one: Piece) -> bool:
+    rank = counter_rank(one.label)
+    return one.total is None and (rank is None or rank >= 2 * len(COUNTERS))
