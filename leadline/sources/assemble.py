@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..errors import BadMapping, NotAnRLRun
-from ..run import Event, Run, Series, Steps
-from ..vocabulary import Meaning, anywhere, detect, dialects, families, translate
+from ..run import Event, Question, Run, Series, Steps
+from ..vocabulary import Meaning, anywhere, detect, dialects, families, family_of, translate
 from ..vocabulary.guess import Guessed, by_words, guess
+from ..vocabulary.names import common_prefix
 from ..vocabulary.other_training import other_training
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings, telemetry
@@ -23,6 +24,7 @@ from .table import Column
 
 # What is read where the first was not logged.
 STANDS_IN = {"reward/mean": ("reward/episode", "reward/after_kl_mean", "reward/after_kl")}
+MOST_ASKED = 6  # keys that a question names
 TOLD = -1  # rank of what the user says: before everything a dialect knows
 
 
@@ -44,6 +46,11 @@ class View:
     dialect: str | None
     columns: Mapping[str, Column]
     written: Mapping[str, Column]  # the same before rows of earlier attempts and copies were left out
+    prefix: str = ""  # the name of a run or a worker that stands before every key
+
+    def bare(self, key: str) -> str:
+        """A key without what stands before all of them."""
+        return key.removeprefix(self.prefix)
 
     @property
     def standing(self) -> tuple[bool, bool, bool, bool, bool, float, int]:
@@ -52,7 +59,8 @@ class View:
         before rounded, the later attempt, the longer."""
         attempt = -np.inf if self.log.attempt is None else self.log.attempt
         last = max((int(column.steps.max()) for column in self.columns.values() if len(column.steps)), default=0)
-        known = (translate(key, self.dialect) for key in self.columns) if self.dialect else guess(self.columns).values()
+        keys = [self.bare(key) for key in self.columns]
+        known = (translate(key, self.dialect) for key in keys) if self.dialect else guess(keys).values()
         rewarded = any(meaning is not None and meaning.canonical == "reward/mean" for meaning in known)
         exact = self.log.trust == "exact"
         known_by = self.dialect is not None
@@ -97,7 +105,13 @@ def assemble(
         checkpoints=around.checkpoints,
         config=replace(config, raw={**said, **config.raw}),
         events=tuple(sorted(events, key=lambda event: event.step)),
-        notes=(*questions, *around.notes, *machine.notes, *(note for view in views for note in view.log.notes)),
+        notes=(
+            *map(_said, questions),
+            *around.notes,
+            *machine.notes,
+            *(note for view in views for note in view.log.notes),
+        ),
+        questions=questions,
     )
 
 
@@ -120,19 +134,25 @@ def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> View:
     dialect, family = log.dialect, None
     if dialect in families():  # the carrier proves the framework, not which of its trainers
         dialect, family = None, log.dialect
+    elif dialect is not None and family_of(dialect) is None:
+        dialect = None
     if dialect is None:
         dialect = _told(log, algorithm, family)
     if dialect is None and family is not None and log.table:
         dialect = dialects(family)[0]
+    prefix = ""
+    if dialect is None and (prefix := common_prefix(sorted(log.table.keys()))):
+        dialect = _told(log, algorithm, family, prefix)
     log, table = settled(log)
     columns = log.table.columns()
-    return View(log, dialect, columns, columns if table is log.table else table.columns())
+    return View(log, dialect, columns, columns if table is log.table else table.columns(), prefix)
 
 
-def _told(log: Log, algorithm: str | None, family: str | None) -> str | None:
+def _told(log: Log, algorithm: str | None, family: str | None, prefix: str = "") -> str | None:
     """The dialect that the first rows are written in. An evaluation before the first step tells little, so rows are
     taken in until they tell, or hold what is plainly a reward."""
-    for keys in log.table.keys_as_they_came():
+    for written in log.table.keys_as_they_came():
+        keys = frozenset(key.removeprefix(prefix) for key in written)
         dialect = detect(keys, algorithm=algorithm, family=family)
         if dialect is not None:
             return dialect
@@ -141,13 +161,13 @@ def _told(log: Log, algorithm: str | None, family: str | None) -> str | None:
     return None
 
 
-def _merged(views: Sequence[View], told: Mapping[str, str]) -> tuple[list[Understood], tuple[str, ...]]:
+def _merged(views: Sequence[View], told: Mapping[str, str]) -> tuple[list[Understood], tuple[Question, ...]]:
     """Every column of the views, the most trusted first, and what is left to ask. The same number in two logs becomes
     one column."""
     merged: list[Understood] = []
     places: dict[object, int] = {}  # a key, or a meaning that one key alone has
     names: set[str] = set()
-    questions: tuple[str, ...] = ()
+    questions: tuple[Question, ...] = ()
     for view in views:
         columns = {key: _whole_steps(view.log, column) for key, column in view.columns.items()}
         meanings = _meanings(view, columns, told, taken=names)
@@ -181,12 +201,12 @@ def _meanings(
     words of a key. Of a framework that is known, words are asked for no more than its reward."""
     meanings = {key: Meaning(name, "as you say", TOLD) for name, key in told.items() if name != STEP}
     for key in columns:
-        if key not in meanings and view.dialect and (meaning := translate(key, view.dialect)):
+        if key not in meanings and view.dialect and (meaning := translate(view.bare(key), view.dialect)):
             meanings[key] = meaning
     known = taken | {meaning.canonical for meaning in meanings.values()}
     if view.dialect is None:
         for key in sorted(columns):
-            meaning = anywhere(key) if key not in meanings else None
+            meaning = anywhere(view.bare(key)) if key not in meanings else None
             if meaning is not None and meaning.canonical not in known:
                 meanings[key] = meaning
                 known.add(meaning.canonical)
@@ -197,8 +217,8 @@ def _meanings(
 
 def _guessed(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Guessed:
     """What the words of the remaining keys say."""
-    points = {key: len(column.steps) for key, column in columns.items() if key not in meanings}
-    guessed = by_words(points, points)
+    points = {view.bare(key): len(column.steps) for key, column in columns.items() if key not in meanings}
+    guessed = _as_written(by_words(points, points), view.prefix)
     if view.dialect is None:
         return guessed
     held_out = any(meaning.canonical.startswith("eval/") for meaning in meanings.values())
@@ -206,23 +226,52 @@ def _guessed(view: View, columns: Mapping[str, Column], meanings: Mapping[str, M
     return replace(guessed, meanings={key: one for key, one in guessed.meanings.items() if one.canonical in wanted})
 
 
-def _questions(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Iterator[str]:
-    """What was guessed and could be otherwise, and what has to be asked for, with the line to paste."""
+def _as_written(guessed: Guessed, prefix: str) -> Guessed:
+    """The same with the prefix before every key."""
+    if not prefix:
+        return guessed
+    return Guessed(
+        {
+            f"{prefix}{key}": replace(one, instead=tuple(f"{prefix}{other}" for other in one.instead))
+            for key, one in guessed.meanings.items()
+        },
+        {name: tuple(f"{prefix}{key}" for key in keys) for name, keys in guessed.unclear.items()},
+    )
+
+
+def _questions(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Iterator[Question]:
+    """What was guessed and could be otherwise, and what has to be asked for."""
     for key, meaning in meanings.items():
         if meaning.instead:
-            others = " or ".join(meaning.instead[:3])
-            yield (
-                f"{meaning.canonical} is read from {key}, a guess by its name; it could be {others}: "
-                f"--map {meaning.canonical}={meaning.instead[0]}"
-            )
-    if any(meaning.canonical == "reward/mean" for meaning in meanings.values()):
-        return
-    asked = _guessed(view, columns, meanings).unclear.get("reward/mean", ())
-    if asked:
-        yield (
-            f"which key is the reward cannot be told from the names: {', '.join(asked)}. "
-            f"Say it with --map reward/mean={asked[0]}"
+            yield Question(meaning.canonical, meaning.instead, chosen=key)
+    if not any(meaning.canonical == "reward/mean" for meaning in meanings.values()):
+        asked = _candidates_for_reward(view, columns, meanings)
+        if asked:
+            yield Question("reward/mean", asked)
+
+
+def _said(question: Question) -> str:
+    """A question as a sentence, with the line to paste."""
+    if question.chosen is None:
+        return (
+            f"which key is {question.name} cannot be told from the names: {', '.join(question.keys)}. "
+            f"Say it with {question.answer}"
         )
+    others = " or ".join(question.keys[:3])
+    return (
+        f"{question.name} is read from {question.chosen}, a guess by its name; it could be {others}: {question.answer}"
+    )
+
+
+def _candidates_for_reward(
+    view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]
+) -> tuple[str, ...]:
+    """The keys to ask about: those that call themselves a reward, else whatever was logged most and not understood."""
+    asked = _guessed(view, columns, meanings).unclear.get("reward/mean", ())
+    if asked or any(meaning.canonical.startswith(("eval/", "reward/")) for meaning in meanings.values()):
+        return asked
+    unknown = sorted((key for key in columns if key not in meanings), key=lambda key: (-len(columns[key].steps), key))
+    return tuple(unknown[:MOST_ASKED])
 
 
 def _whole_steps(log: Log, column: Column) -> Column:

@@ -9,8 +9,20 @@ that nobody told us means by its words.
 
 from __future__ import annotations
 
-from .entries import Entry, Meaning, dialects, families
+from .entries import Entry, Meaning, dialects, families, family_of
 from .framework import SIGNS, detect, knows_rl
 from .translation import TURNED, anywhere, translate
 
-__all__ = ["SIGNS", "TURNED", "Entry", "Meaning", "anywhere", "detect", "dialects", "families", "knows_rl", "translate"]
+__all__ = [
+    "SIGNS",
+    "TURNED",
+    "Entry",
+    "Meaning",
+    "anywhere",
+    "detect",
+    "dialects",
+    "families",
+    "family_of",
+    "knows_rl",
+    "translate",
+]

@@ -8,11 +8,16 @@ from functools import cache, lru_cache
 
 from .entries import dialects, families
 from .names import tokens, words
+from .translation import translate
 
 SIGNS = {"yes": 4, "weak": 1, "only": 4, "only weak": 1}  # how much seeing a key says for its family
 ENOUGH = 4  # one key that only this framework writes, or two that few do
 APART = 1  # by how much the best has to lead
 FEW_WORDS = 2  # a key of so few words and no separator may be anybody's
+MOSTLY = 0.45  # share of the keys that a framework must know; those that copied from it know less
+PARTLY = 0.2  # the same where many keys are telling: a loop that logs much of its own
+MANY = 10
+ASIDE = ("_", "system", "gpu", "source/")  # of trackers and machines
 COMMON = 4  # common words that tell a framework where there is nothing else
 COVERED = 0.9  # share of the keys that it must know for that
 
@@ -48,7 +53,10 @@ def knows_rl(keys: Iterable[str]) -> bool:
 @lru_cache(maxsize=256)  # a run that is followed is asked about again and again
 def _detected(keys: frozenset[str], algorithm: str | None, family: str | None) -> str | None:
     forms = [_forms(key) for key in keys]
-    best = family if family and _scores(forms, [family])[family] >= 1 else None if family else _best(forms)
+    if family is None:
+        best = _best(forms)
+    else:
+        best = family if family in families() and _scores(forms, [family])[family] >= 1 else None
     if best is None:
         return None
     signs = {name: _own_signs(best, name) for name in dialects(best)}
@@ -77,9 +85,19 @@ def _best(forms: list[tuple[str, ...]]) -> str | None:
             scores[name] += scores[base]
     ranked = sorted(scores, key=lambda name: scores[name], reverse=True)
     best, second = ranked[0], next((name for name in ranked[1:] if not _related(ranked[0], name)), "")
-    if scores[best] >= ENOUGH and scores[best] >= scores.get(second, 0) + APART:
-        return best
-    return _by_common_words(forms)
+    leads = scores[best] >= ENOUGH and scores[best] >= scores.get(second, 0) + APART
+    return best if leads and _fits(best, forms) else _by_common_words(forms)
+
+
+def _fits(family: str, forms: list[tuple[str, ...]]) -> bool:
+    """Whether a family knows enough of the keys. Frameworks copy names from each other, but none writes mostly what
+    another one does."""
+    keys = [key for key in forms if not key[0].startswith(ASIDE)]
+    known = sum(any(translate(key[0], dialect) for dialect in dialects(family)) for key in keys)
+    if known >= MOSTLY * len(keys):
+        return True
+    telling = sum(claim[0] >= SIGNS["yes"] / 2 for key in keys if (claim := _weight(family, key)) is not None)
+    return telling >= MANY and known >= PARTLY * len(keys)
 
 
 def _by_common_words(forms: list[tuple[str, ...]]) -> str | None:

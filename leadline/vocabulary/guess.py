@@ -28,15 +28,17 @@ NEUTRAL = {
     "step", "iteration", "epoch", "objective", "critic", "actor", "policy", "metrics", "metric", "stats", "info",
     "charts", "log", "logs", "logged", "global", "agent", "rl", "grpo", "ppo", "rloo", "dapo", "gspo", "reinforce",
     "verifiable", "verifier", "verified", "extrinsic", "undiscounted", "unfiltered", "main", "headline", "experiment",
-    "sampler", "performance", "is", "was", "after", "from", "so", "far", "rate", "group", "sample", "samples", "the", "of", "over", "in", "on", "for", "per",
+    "sampler", "performance", "rate", "group", "sample", "samples", "the", "of", "over", "in", "on", "for", "per",
     "history", "summary", "scalars", "monitor", "values", "data", "worker", "rank", "learner", "runner", "runners",
-    "last", "recent", "this", "current", "true", "real", "full", "playing", "frac", "percent", "generation",
+    "last", "recent", "this", "current", "true", "real", "full", "playing", "frac",
+    "percent", "generation", "is", "was", "after", "from", "so", "far",
 }  # fmt: skip
 DEARER = {  # words after which it may be another number
     "smooth": 3.0, "selected": 1.0, "filtered": 1.0, "kept": 1.0, "effective": 1.0, "total": 0.5, "sum": 1.0,
     "cumulative": 1.0, "cum": 1.0, "final": 2.0, "model": 1.0, "rm": 0.5, "last": 0.5, "group": 0.5, "per": 1.0,
     "discounted": 1.0, "step": 0.5, "norm": 4.0, "normalized": 4.0, "normalised": 4.0, "rate": 1.0,
 }  # fmt: skip
+CLEARER = {"raw", "task", "env", "verifiable", "extrinsic", "unfiltered", "true"}  # as it was given, before it was used
 # Words that make of a reward something else: its spread, what was done to it, what came of it.
 NO_REWARD = {
     "std", "var", "min", "max", "median", "count", "n", "num", "number", "best", "baseline", "kl", "clip", "clipped",
@@ -164,7 +166,9 @@ def _candidates(named: Mapping[str, tuple[str, ...]], points: Mapping[str, int])
         if left_over is None:
             continue
         plainness = max(REWARDS[word] for word in name if word in REWARDS) - 2.0 * len(left_over)
-        plainness += 2.0 * ("mean" in name) - sum(DEARER.get(word, 0.0) for word in set(name))
+        plainness += (
+            2.0 * ("mean" in name) + 0.5 * bool(CLEARER & {*name}) - sum(DEARER.get(word, 0.0) for word in set(name))
+        )
         plainness -= SUMMARY if points.get(key, most) < SELDOM * most else 0.0
         found.append(_Candidate(key, name, left_over, plainness))
     return sorted(found, key=lambda one: (-one.plainness, -points.get(one.key, 0), len(one.words), one.key))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 OTHER = re.compile(r"[^a-z0-9]+")
+HEAD = re.compile(r"[^/.:|]+?(?:/|\.|:| - )")
+FEWEST = 3  # keys that have to share a prefix
 SHORTEST_GLUED = 5  # letters of a word that may be several
 # What people shorten or inflect, and the word it stands for.
 SPELLINGS = {
@@ -68,3 +71,13 @@ def _unglued(word: str) -> tuple[str, ...]:
                 if ways[end] is None or len(longer) < len(ways[end] or ()):
                     ways[end] = longer
     return ways[-1] or (word,)
+
+
+def common_prefix(keys: Iterable[str]) -> str:
+    """What stands before every key and its separator, such as the name of a run or a worker; "" where nothing does.
+
+    >>> common_prefix(["run7/reward", "run7/actor/loss", "run7/kl"]), common_prefix(["train/reward", "lr"])
+    ('run7/', '')
+    """
+    heads = [match[0] if (match := HEAD.match(key)) else "" for key in keys]
+    return heads[0] if len(heads) >= FEWEST and len(set(heads)) == 1 else ""

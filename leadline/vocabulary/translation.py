@@ -72,7 +72,7 @@ def _loosely(key: str, dialect: str) -> Meaning | None:
         if form in exact:
             return _from_row(*exact[form])
     for rank, pattern, entry in expressions:
-        if match := pattern.fullmatch(key):
+        if match := pattern.fullmatch(key.lower()):
             return _from_expression(entry, match, rank, dialect, DEEPEST)
     return None
 

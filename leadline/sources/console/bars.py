@@ -24,7 +24,9 @@ class Bars:
         bar = BAR.search(line)
         if bar is None or len(bar["step"]) > 15 or len(bar["total"]) > 15:
             return False
-        values: dict[str, object] = {one.label: one.values[0] for one in pieces(bar["tail"]) if one.label and one.joined}
+        values: dict[str, object] = {
+            one.label: one.values[0] for one in pieces(bar["tail"]) if one.label and one.joined
+        }
         if has_metric(values):
             self.counted.total = self.counted.total or int(bar["total"])
             self.counted.add(int(bar["step"]), values)

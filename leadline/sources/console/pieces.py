@@ -40,7 +40,8 @@ COUNTERS = (
 )
 QUALIFIERS = {
     "global", "train", "grpo", "ppo", "rl", "gspo", "dapo", "total", "current", "cur", "optimizer", "policy", "env",
-    "num", "n", "learning", "number", "id", "index", "idx", "no", "learner", "time", "outer", "game", "count", "update", "rollout",
+    "num", "n", "learning", "time", "number", "id", "index", "idx", "no", "learner", "outer", "game",
+    "count", "update", "rollout",
 }  # fmt: skip
 SURER = ("global", "train", "grpo", "ppo", "rl")
 

@@ -69,7 +69,9 @@ class Words:
 
     def _sentence(self, found: list[Piece], step: int, rows: Rows) -> bool:
         """A step and a number in running text: one such line is talk, lines of one form that come again are rows."""
-        values = {one.label: one.values[0].replace(",", "") for one in found if one.label and _is_value(one)}
+        values: dict[str, object] = {
+            one.label: one.values[0].replace(",", "") for one in found if one.label and _is_value(one)
+        }
         form = tuple(values)
         if not has_metric(values) or len(self._forms) >= FORMS:
             return False
