@@ -23,6 +23,7 @@ from leadline.vocabulary import entries, family_of, framework, guess, names, tra
 MODULES = (entries, framework, guess, names, translation)
 # Series whose type has to survive a change of carrier; the reward is counted apart.
 TYPED = ("kl/", "entropy", "loss/policy", "loss/value", "len/response_mean", "clip/", "grad_norm", "lr", "mismatch/")
+STEPS = 60  # of a log that is carried over
 CANNOT_TELL = {"hf-trainer"}  # a base that writes no reward of its own
 
 
@@ -154,6 +155,13 @@ def _rows(run: Run) -> Rows:
     return [(step, row) for step, row in rows if row]
 
 
+def _begun(run: Run) -> Run:
+    """The first steps of a run: what a key means does not take more."""
+    reward = run.get("reward/mean")
+    steps = reward.steps if reward is not None else ()
+    return run.until(int(steps[STEPS - 1])) if len(steps) > STEPS else run
+
+
 def _csv(rows: Rows, rename: Callable[[str], str] = str, step: str = "step") -> bytes:
     keys = list(dict.fromkeys(key for _, row in rows for key in row))
     text = io.StringIO()
@@ -224,6 +232,7 @@ def carry(places: Sequence[Path]) -> list[Carried]:
         run = _opened(place)
         if run is None or run.get("reward/mean") is None:
             continue
+        run = _begun(run)
         rows = _rows(run)
         for carrier, write in CARRIERS.items():
             outcomes.append(_carried(carrier, place.name, run, write(rows)))
