@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
+from .errors import BadMapping
 from .reading.missing import Missing, missing
 from .run import Run, Series
 from .sources import look_at, open_run
 from .sources.around import Surroundings
 from .sources.folders import Found, FoundRun, steps_of, understood
-from .sources.mapping import mapping_near
+from .sources.mapping import mapping_near, write_mapping
 from .sources.remote import is_address
 from .sources.same_run import Carrier
 from .vocabulary import dialects, families
@@ -112,6 +113,22 @@ def _with_files(described: RunFound, root: Path, held: FoundRun, around: Surroun
     )
 
 
+def keep_mapping(inventory: Inventory, told: Mapping[str, str]) -> Path:
+    """Write what was guessed or said of the keys of the one run at a path, and what is asked for, to its leadline.toml;
+    the path of that file."""
+    place = Path(inventory.path)
+    if len(inventory.runs) != 1 or not place.exists() or place.is_fifo():
+        raise BadMapping(
+            f"{inventory.path} is not one run on this disk, so there is no place for its mapping.",
+            tried=f"{len(inventory.runs)} runs",
+            next_step="pass the folder of one run",
+        )
+    found = inventory.runs[0]
+    known = {one.name: one.key for one in found.series if one.decided == "guess" and "@" not in one.name}
+    asked = [question for question in found.run.questions if question.name not in told]
+    return write_mapping(place if place.is_dir() else place.parent, {**known, **told}, asked)
+
+
 def decided(series: Series, dialect: str | None) -> str:
     """How it was decided what a series is."""
     if series.kind.startswith("guess"):
@@ -179,6 +196,10 @@ def _run_data(one: RunFound) -> dict[str, object]:
             for two in one.series
         ],
         "unread_keys": list(run.unread_keys),
+        "questions": [
+            {"name": two.name, "keys": list(two.keys), "chosen": two.chosen, "answer": two.answer}
+            for two in run.questions
+        ],
         "settings": {**one.settings},
         "settings_files": list(one.settings_files),
         "checkpoints": [{"step": two.step, "path": two.path, "complete": two.complete} for two in run.checkpoints],

@@ -153,6 +153,20 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """What only the user can say for sure: which key is a series."""
+
+    name: str  # canonical: "reward/mean"
+    keys: tuple[str, ...]  # that may be meant, the likeliest first
+    chosen: str | None = None  # the one that is read meanwhile; None: nothing is read until it is said
+
+    @property
+    def answer(self) -> str:
+        """The option to paste, with the first key that is not read already."""
+        return f"--map {self.name}={self.keys[0]}"
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """What was known about the run before its first step. None: the run does not say."""
 
@@ -276,6 +290,7 @@ class Run:
     config: Config = field(default_factory=Config)
     events: tuple[Event, ...] = ()  # by step
     notes: tuple[str, ...] = ()  # what a user should know of how it was read: what was guessed, what was left out
+    questions: tuple[Question, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "series", settle_names(self.series))

@@ -13,8 +13,9 @@ from .screen import color, width
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
 @click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="Say what a key of the log means.")
+@click.option("--write-map", is_flag=True, help="Keep how the keys were understood in the run's leadline.toml.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
-def verb(path: Path, as_json: bool, told: tuple[str, ...], no_color: bool) -> None:
+def verb(path: Path, as_json: bool, told: tuple[str, ...], write_map: bool, no_color: bool) -> None:
     """Show what was found at PATH, what each series was taken for and why, and what is missing.
 
     Example: leadline sources outputs/grpo-run
@@ -27,3 +28,5 @@ def verb(path: Path, as_json: bool, told: tuple[str, ...], no_color: bool) -> No
     found = inventory.take(path, mapping=parse_mapping(told))
     text = dump(inventory.as_data(found)) if as_json else report.render(found, color=color(no_color), width=width())
     click.echo(text, nl=False)
+    if write_map:
+        click.echo(f"Written to {inventory.keep_mapping(found, parse_mapping(told))}.", err=as_json)

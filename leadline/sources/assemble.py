@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..errors import BadMapping, NotAnRLRun
 from ..event import Damaged, Event, Resumed
-from ..run import Run, Series, Steps
-from ..vocabulary import Meaning, detect, dialects, families, translate
-from ..vocabulary.guess import guess
+from ..run import Question, Run, Series, Steps
+from ..vocabulary import Meaning, anywhere, detect, dialects, families, family_of, translate
+from ..vocabulary.guess import Guessed, by_words, guess
+from ..vocabulary.names import common_prefix
 from ..vocabulary.other_training import other_training
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings, telemetry
 from .around import Surroundings
 from .mapping import STEP
 from .number import as_step
+from .rewritten import settled
 from .source import Log
 from .table import Column
 
-STANDS_IN = {"reward/mean": "reward/episode"}  # what is read where the first was not logged
+# What is read where the first was not logged.
+STANDS_IN = {"reward/mean": ("reward/episode", "reward/after_kl_mean", "reward/after_kl")}
+MOST_ASKED = 6  # keys that a question names
 TOLD = -1  # rank of what the user says: before everything a dialect knows
 
 
@@ -42,6 +46,12 @@ class View:
     log: Log
     dialect: str | None
     columns: Mapping[str, Column]
+    written: Mapping[str, Column]  # the same before rows of earlier attempts and copies were left out
+    prefix: str = ""  # the name of a run or a worker that stands before every key
+
+    def bare(self, key: str) -> str:
+        """A key without what stands before all of them."""
+        return key.removeprefix(self.prefix)
 
     @property
     def standing(self) -> tuple[bool, bool, bool, bool, bool, float, int]:
@@ -50,7 +60,8 @@ class View:
         before rounded, the later attempt, the longer."""
         attempt = -np.inf if self.log.attempt is None else self.log.attempt
         last = max((int(column.steps.max()) for column in self.columns.values() if len(column.steps)), default=0)
-        known = (translate(key, self.dialect) for key in self.columns) if self.dialect else guess(self.columns).values()
+        keys = [self.bare(key) for key in self.columns]
+        known = (translate(key, self.dialect) for key in keys) if self.dialect else guess(keys).values()
         rewarded = any(meaning is not None and meaning.canonical == "reward/mean" for meaning in known)
         exact = self.log.trust == "exact"
         known_by = self.dialect is not None
@@ -72,7 +83,8 @@ def assemble(
     views = [best, *(view for view in views[1:] if view.log.counts_rows == best.log.counts_rows)]
     _check(told, views)
     updates = around.config.updates_per_batch or _updates_from(best)
-    series, unread = _series(_merged(views, told), updates)
+    merged, questions = _merged(views, told)
+    series, unread = _series(merged, updates)
     said = {key: value for view in reversed(views) for key, value in view.log.settings.items()}
     config = settings.merged([around.config, settings.config_from(said)])
     if config.planned_steps is None:
@@ -94,7 +106,13 @@ def assemble(
         checkpoints=around.checkpoints,
         config=replace(config, raw={**said, **config.raw}),
         events=tuple(sorted(events, key=lambda event: event.step)),
-        notes=(*around.notes, *machine.notes, *(note for view in views for note in view.log.notes)),
+        notes=(
+            *map(_said, questions),
+            *around.notes,
+            *machine.notes,
+            *(note for view in views for note in view.log.notes),
+        ),
+        questions=questions,
     )
 
 
@@ -110,24 +128,47 @@ def refuse_other_training(logs: Iterable[Log], *, path: str) -> None:
 
 
 def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> View:
-    """The dialect is told from the earliest step alone: what is logged later cannot change how a run is read."""
+    """The dialect is told from the first steps alone, up to the one that holds a reward: what is logged later cannot
+    change how a run is read."""
     if STEP in told:
         log = replace(log, table=log.table.stepped_by(told[STEP]), counts_rows=False)
     dialect, family = log.dialect, None
     if dialect in families():  # the carrier proves the framework, not which of its trainers
         dialect, family = None, log.dialect
+    elif dialect is not None and family_of(dialect) is None:
+        dialect = None
     if dialect is None:
-        dialect = detect(log.table.keys_at_start(), algorithm=algorithm, family=family)
+        dialect = _told(log, algorithm, family)
     if dialect is None and family is not None and log.table:
         dialect = dialects(family)[0]
-    return View(log, dialect, log.table.columns())
+    prefix = ""
+    if dialect is None and (prefix := common_prefix(sorted(log.table.keys()))):
+        dialect = _told(log, algorithm, family, prefix)
+    log, table = settled(log)
+    columns = log.table.columns()
+    return View(log, dialect, columns, columns if table is log.table else table.columns(), prefix)
 
 
-def _merged(views: Sequence[View], told: Mapping[str, str]) -> list[Understood]:
-    """Every column of the views, the most trusted first. The same number in two logs becomes one column."""
+def _told(log: Log, algorithm: str | None, family: str | None, prefix: str = "") -> str | None:
+    """The dialect that the first rows are written in. An evaluation before the first step tells little, so rows are
+    taken in until they tell, or hold what is plainly a reward."""
+    for written in log.table.keys_as_they_came():
+        keys = frozenset(key.removeprefix(prefix) for key in written)
+        dialect = detect(keys, algorithm=algorithm, family=family)
+        if dialect is not None:
+            return dialect
+        if any(meaning.canonical == "reward/mean" for meaning in guess(keys).values()):
+            return None
+    return None
+
+
+def _merged(views: Sequence[View], told: Mapping[str, str]) -> tuple[list[Understood], tuple[Question, ...]]:
+    """Every column of the views, the most trusted first, and what is left to ask. The same number in two logs becomes
+    one column."""
     merged: list[Understood] = []
     places: dict[object, int] = {}  # a key, or a meaning that one key alone has
     names: set[str] = set()
+    questions: tuple[Question, ...] = ()
     for view in views:
         columns = {key: _whole_steps(view.log, column) for key, column in view.columns.items()}
         meanings = _meanings(view, columns, told, taken=names)
@@ -140,29 +181,98 @@ def _merged(views: Sequence[View], told: Mapping[str, str]) -> list[Understood]:
                 fresh[key] = len(merged)
                 if same is not None:
                     fresh.setdefault(same, len(merged))
-                merged.append(Understood(key, column, meaning, view.columns[key].steps))
+                merged.append(Understood(key, column, meaning, view.written[key].steps))
             else:
                 merged[place] = replace(merged[place], column=_under(merged[place].column, column))
         places.update(fresh)
+        if view is views[0]:
+            questions = tuple(_questions(view, columns, meanings))
         names |= {meaning.canonical for meaning in meanings.values()}
     for view in views:
         for key, steps in view.log.table.words().items():
             nothing = np.full(len(steps), np.nan)
             merged.append(Understood(key, Column(steps, nothing, nothing), None, steps))
-    return merged
+    return merged, questions
 
 
-def _meanings(view: View, columns: Iterable[str], told: Mapping[str, str], taken: set[str]) -> dict[str, Meaning]:
-    """What the user says, then what the dialect knows, then, where no framework is known, what is likely."""
+def _meanings(
+    view: View, columns: Mapping[str, Column], told: Mapping[str, str], taken: set[str]
+) -> dict[str, Meaning]:
+    """What the user says, then what the dialect knows, then what every dialect agrees on, then what is likely by the
+    words of a key. Of a framework that is known, words are asked for no more than its reward."""
     meanings = {key: Meaning(name, "as you say", TOLD) for name, key in told.items() if name != STEP}
     for key in columns:
-        if key not in meanings and view.dialect and (meaning := translate(key, view.dialect)):
+        if key not in meanings and view.dialect and (meaning := translate(view.bare(key), view.dialect)):
             meanings[key] = meaning
+    known = taken | {meaning.canonical for meaning in meanings.values()}
     if view.dialect is None:
-        known = taken | {meaning.canonical for meaning in meanings.values()}
-        likely = guess(view.log.table.keys() - meanings.keys())
-        meanings |= {key: meaning for key, meaning in likely.items() if meaning.canonical not in known}
+        for key in sorted(columns):
+            meaning = anywhere(view.bare(key)) if key not in meanings else None
+            if meaning is not None and meaning.canonical not in known:
+                meanings[key] = meaning
+                known.add(meaning.canonical)
+    likely = _guessed(view, columns, meanings).meanings
+    meanings |= {key: meaning for key, meaning in likely.items() if meaning.canonical not in known}
     return meanings
+
+
+def _guessed(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Guessed:
+    """What the words of the remaining keys say."""
+    points = {view.bare(key): len(column.steps) for key, column in columns.items() if key not in meanings}
+    guessed = _as_written(by_words(points, points), view.prefix)
+    if view.dialect is None:
+        return guessed
+    held_out = any(meaning.canonical.startswith("eval/") for meaning in meanings.values())
+    wanted = {"reward/mean"} if held_out else {"reward/mean", "eval/reward/mean"}
+    return replace(guessed, meanings={key: one for key, one in guessed.meanings.items() if one.canonical in wanted})
+
+
+def _as_written(guessed: Guessed, prefix: str) -> Guessed:
+    """The same with the prefix before every key."""
+    if not prefix:
+        return guessed
+    return Guessed(
+        {
+            f"{prefix}{key}": replace(one, instead=tuple(f"{prefix}{other}" for other in one.instead))
+            for key, one in guessed.meanings.items()
+        },
+        {name: tuple(f"{prefix}{key}" for key in keys) for name, keys in guessed.unclear.items()},
+    )
+
+
+def _questions(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Iterator[Question]:
+    """What was guessed and could be otherwise, and what has to be asked for."""
+    for key, meaning in meanings.items():
+        if meaning.instead:
+            yield Question(meaning.canonical, meaning.instead, chosen=key)
+    if not any(meaning.canonical == "reward/mean" for meaning in meanings.values()):
+        asked = _candidates_for_reward(view, columns, meanings)
+        if asked:
+            yield Question("reward/mean", asked)
+
+
+def _said(question: Question) -> str:
+    """A question as a sentence, with the line to paste."""
+    if question.chosen is None:
+        return (
+            f"which key is {question.name} cannot be told from the names: {', '.join(question.keys)}. "
+            f"Say it with {question.answer}"
+        )
+    others = " or ".join(question.keys[:3])
+    return (
+        f"{question.name} is read from {question.chosen}, a guess by its name; it could be {others}: {question.answer}"
+    )
+
+
+def _candidates_for_reward(
+    view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]
+) -> tuple[str, ...]:
+    """The keys to ask about: those that call themselves a reward, else whatever was logged most and not understood."""
+    asked = _guessed(view, columns, meanings).unclear.get("reward/mean", ())
+    if asked or any(meaning.canonical.startswith(("eval/", "reward/")) for meaning in meanings.values()):
+        return asked
+    unknown = sorted((key for key in columns if key not in meanings), key=lambda key: (-len(columns[key].steps), key))
+    return tuple(unknown[:MOST_ASKED])
 
 
 def _whole_steps(log: Log, column: Column) -> Column:
@@ -187,7 +297,7 @@ def _under(better: Column, worse: Column) -> Column:
 
 def _series(understood: Sequence[Understood], updates: float | None) -> tuple[tuple[Series, ...], tuple[Series, ...]]:
     """Known series in the dialect's order, and those nobody told us the meaning of, by key."""
-    known: list[tuple[int, Series]] = []
+    known: list[tuple[tuple[int, int], Series]] = []
     unread: dict[tuple[str, str], Series] = {}
     groups = _groups(understood)
     for one in understood:
@@ -195,12 +305,13 @@ def _series(understood: Sequence[Understood], updates: float | None) -> tuple[tu
             kind = "not a number" if np.isnan(one.column.values).all() and one.column.rows is None else "unknown"
             unread.setdefault((one.key, kind), _one(one, one.key, kind, one.column))
         else:
-            known.append((one.meaning.rank, _ruled(one, one.meaning, updates, groups)))
+            known.append(((one.meaning.rank, one.meaning.place), _ruled(one, one.meaning, updates, groups)))
     known.sort(key=lambda pair: (pair[0], pair[1].key))
     series = [one for _, one in known]
-    for wanted, instead in STANDS_IN.items():
-        if not any(one.name == wanted for one in series):
-            series = [replace(one, name=wanted) if one.name == instead else one for one in series]
+    for wanted, others in STANDS_IN.items():
+        for instead in others:
+            if not any(one.name == wanted for one in series):
+                series = [replace(one, name=wanted) if one.name == instead else one for one in series]
     return tuple(series), tuple(unread[place] for place in sorted(unread))
 
 
@@ -223,10 +334,16 @@ def _ruled(one: Understood, meaning: Meaning, updates: float | None, groups: Map
 def _one(one: Understood, name: str, kind: str, column: Column) -> Series:
     walls = None if np.isnan(column.walls).all() else column.walls
     series = Series.from_log(name, one.key, kind, column.steps, column.values, walls)
-    if np.all(one.written[1:] > one.written[:-1]):
+    if len(one.written) <= series.points and np.all(one.written[1:] > one.written[:-1]):
         return series
-    written = np.sort(one.written)
-    return replace(series, repeats=written[1:][written[1:] == written[:-1]])
+    return replace(series, repeats=_beyond(one.written, series.steps))
+
+
+def _beyond(written: Steps, kept: Steps) -> Steps:
+    """The steps of the rows that were written beyond those that are kept."""
+    steps, counts = np.unique(written, return_counts=True)
+    beyond: Steps = np.repeat(steps, counts - np.isin(steps, kept))
+    return beyond
 
 
 def _groups(understood: Iterable[Understood]) -> dict[int, float]:

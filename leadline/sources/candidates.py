@@ -71,6 +71,8 @@ def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
         elif not generic.is_samples(file):
             single.append([file])
     single = [one for one in single if not _is_beside_a_log(one[0], [file for held in single for file in held])]
+    if not single and not states and not claimed:  # a console that somebody kept as notes
+        single = [[file] for file in seen.files if file.suffix == ".md" and not settings.recognises(file)]
     newest = [sorted(files, key=_state_step, reverse=True) for files in states.values()]
     return [*([folder] for folder in claimed), *single, *newest]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .lines import Lines
 from .number import as_number, as_step, loads
-from .row import may_be_logged, step_key, wall_in
+from .row import held_out, is_held_out, kind_key, may_be_logged, step_key, wall_in
 from .source import Log, Parser, Reader
 from .table import Table
 from .text import TextReader
@@ -52,6 +52,7 @@ class Separated:
         self._first: list[list[str]] = []
         self._waiting: list[list[str]] = []
         self._step_key: str | None = None
+        self._kind_key: str | None = None
         self._decided = False
         self._table = Table()
         self._unreadable: list[tuple[int, int]] = []
@@ -124,6 +125,7 @@ class Separated:
         if self._monitor is None or set(header) < {"r", "l", "t"}:
             rows = [{key: cell for key, cell in zip(header, cells, strict=True) if cell} for cells in self._waiting]
             self._step_key = step_key([dict(row) for row in rows])
+            self._kind_key = kind_key(rows)
         waiting, self._waiting = self._waiting, []
         for cells in waiting:
             self._file(cells)
@@ -150,6 +152,8 @@ class Separated:
         if (seen := wall_in(values)) is not None:
             wall = seen[1]
             del values[seen[0]]
+        if self._kind_key is not None and is_held_out(values.pop(self._kind_key, None)):
+            values = held_out(values)
         if values:
             self._table.add(step, _without_run(values), wall)
 

@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import LeadlineError, NothingReadable, NotOneRun
 from ..event import Damaged, Event
 from ..run import Run, Steps
-from ..vocabulary import detect
+from ..vocabulary import knows_rl
 from ..vocabulary.guess import guess
 from .around import Surroundings, look_around
 from .assemble import assemble
@@ -332,7 +332,7 @@ def _is_rl(log: Log) -> bool:
     if log.not_rl is not None:
         return False
     keys = set(log.table.keys())
-    if log.dialect is not None or detect(log.table.keys_at_start()) is not None:
+    if log.dialect is not None or knows_rl(keys):
         return True
     return any(meaning.canonical.startswith("reward/") for meaning in guess(keys).values())
 

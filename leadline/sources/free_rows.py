@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from .number import FURTHEST, as_number, as_step, flat
-from .row import EARLIEST, SETTINGS, WRAPPERS, step_key, unwrapped, wall_in
+from .row import (
+    EARLIEST,
+    SETTINGS,
+    WRAPPERS,
+    held_out,
+    is_held_out,
+    is_settings,
+    kind_key,
+    step_key,
+    unwrapped,
+    wall_in,
+)
 from .source import Log, Repeats
 from .table import Table
 
@@ -30,6 +41,7 @@ class FreeRows:
         self._decided = False
         self._step_key: str | None = None
         self._wall_key: str | None = None
+        self._kind_key: str | None = None
         self._wrapped = False
         self._last = 0
         self._settings: dict[str, object] = {}
@@ -51,7 +63,7 @@ class FreeRows:
     def add_all(self, entries: list[dict[str, object]]) -> bool:
         """File many objects at once; False when they are not plain enough for that, and then none was filed."""
         key = self._step_key
-        if not self._decided or key is None or self._wrapped:
+        if not self._decided or key is None or self._wrapped or self._kind_key is not None:
             return False
         steps = [entry.get(key) for entry in entries]
         if not all(type(step) is int and abs(step) < FURTHEST for step in steps):
@@ -76,7 +88,8 @@ class FreeRows:
         self._decided = True
         self._wrapped = any(isinstance(entry.get(name), dict) for entry in self._waiting for name in WRAPPERS)
         rows = [dict(flat(unwrapped(entry))) for entry in self._waiting]
-        self._step_key = step_key(rows)
+        self._kind_key = kind_key(rows)
+        self._step_key = step_key([row for row in rows if not is_settings(row.get(self._kind_key or ""))])
         self._wall_key = next((wall[0] for row in rows if (wall := wall_in(row)) is not None), None)
         waiting, self._waiting = self._waiting, []
         for entry in waiting:
@@ -89,6 +102,10 @@ class FreeRows:
                 del entry[name]
         if self._wrapped:
             entry = unwrapped(entry)
+        kind = entry.get(self._kind_key) if self._kind_key is not None else None
+        if is_settings(kind):
+            self._settings = self._settings or dict(flat(entry))
+            return True
         if self._step_key is None:
             step = self._last + 1
         else:
@@ -103,6 +120,8 @@ class FreeRows:
             wall = seen[1]
             del entry[self._wall_key]
         self._last = step
+        if is_held_out(kind):
+            entry = held_out({key: value for key, value in flat(entry) if key != self._kind_key})
         self.table.add(step, entry, wall)
         return True
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
 from ..errors import BadMapping
+from ..run import Question
 
 FILE = "leadline.toml"
 SHORT = {  # what people call the series they mean
@@ -51,6 +54,27 @@ def mapping_near(place: Path, *, working: Path) -> dict[str, str]:
         if file.is_file():
             return _from_toml(file)
     return {}
+
+
+def write_mapping(folder: Path, known: Mapping[str, str], asked: Sequence[Question]) -> Path:
+    """Put what is known of keys into the leadline.toml of a folder, and what is asked for as lines to uncomment. What
+    stands there already stays as it is."""
+    file = folder / FILE
+    text = file.read_text(encoding="utf-8") if file.is_file() else ""
+    there = _from_toml(file) if text else {}
+    lines = [f"{json.dumps(name)} = {json.dumps(key)}" for name, key in known.items() if name not in there]
+    for question in asked:
+        lines += [f"# {json.dumps(question.name)} = {json.dumps(key)}" for key in question.keys if key not in text]
+    if not lines:
+        return file
+    if head := re.search(r"^\[map\][^\n]*\n?", text, re.MULTILINE):
+        before, after = text[: head.end()].rstrip("\n") + "\n", text[head.end() :]
+    else:
+        before, after = text + ("\n" if text and not text.endswith("\n") else "") + "[map]\n", ""
+    part = file.with_name(f"{FILE}.part")
+    part.write_text(before + "\n".join(lines) + "\n" + after, encoding="utf-8")
+    part.replace(file)
+    return file
 
 
 def _from_toml(file: Path) -> dict[str, str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 from ..vocabulary import detect
-from ..vocabulary.guess import guess, words
+from ..vocabulary.guess import guess
+from ..vocabulary.names import tokens, words
 from .number import as_number, as_step
 
 # What a loop may call the step it counts its rows by, the surest first. open-instruct's `global_step` counts samples,
@@ -20,6 +23,23 @@ STEPS = (
     "episode", "episodes", "epoch",
 )  # fmt: skip
 RANKS = {name: rank for rank, name in enumerate(STEPS)}
+# Words by which any other key says that it counts steps, words that may stand beside them, and words that make of it
+# something else: how long a step took, how many there are to be, how many samples it saw.
+HEADS = {"step", "iteration", "update", "epoch"}
+ASIDE = {
+    "grpo", "ppo", "rl", "rloo", "dapo", "gspo", "policy", "optimizer", "optim", "opt", "learner", "index", "idx", "id",
+    "number", "num", "no", "outer", "current", "cur", "train", "global", "count", "n",
+}  # fmt: skip
+OTHER_STEPS = {
+    "time", "seconds", "ms", "total", "max", "per", "loss", "reward", "lr", "rate", "token", "norm", "duration", "mean",
+    "off", "policy_off", "stale", "staleness", "samples", "eval", "size", "frac", "last", "best", "fps", "s", "min",
+    "warmup", "save", "log", "logging", "every", "interval", "since", "remaining", "left", "mem", "memory", "this",
+}  # fmt: skip
+TRACKERS = {"wandb", "mlflow", "tensorboard", "tb", "trackio", "swanlab"}  # they count calls of their own
+LONGEST_NAME = 4  # words
+STILL = 2  # rows in which a step may stand still
+KINDS = ("type", "split", "phase", "mode", "kind", "stage", "subset", "event")  # under which a row says what it is of
+OF_SETTINGS = {"config", "hparams", "args", "settings", "hyperparameters", "meta", "metadata", "header"}
 TIMES = ("timestamp", "_timestamp", "time", "wall_time", "walltime", "unix_time", "ts", "created_at")
 WRAPPERS = ("metrics", "data", "logs", "values", "scalars", "metric")  # a row may keep its numbers one level down
 SETTINGS = ("config", "args", "hparams", "hyperparameters")  # a row that repeats what held from the start
@@ -27,24 +47,77 @@ EARLIEST = 1e9  # seconds since 1970: a smaller number is a duration, not a date
 
 
 def step_key(rows: Iterable[Mapping[str, object]]) -> str | None:
-    """The key under which these rows carry their step; None when they carry none."""
+    """The key under which these rows carry their step; None when they carry none. Of several, the surest name that
+    behaves like a step: it does not stand still, and does not go round, while another one goes on."""
     seen = [row for row in rows if row]
-    ranked = sorted({(RANKS[name], key) for row in seen for key in row if (name := _name(key)) in RANKS})
+    ranked = sorted({(rank, key) for row in seen for key in row if (rank := _rank(key)) is not None})
+    fitting: list[tuple[str, list[int]]] = []
     for _, key in ranked:
         values = [as_step(row[key]) for row in seen if key in row]
-        if len(values) * 2 >= len(seen) and all(value is not None and value >= 0 for value in values):
+        steps = [value for value in values if value is not None and value >= 0]
+        if len(values) * 2 >= len(seen) and len(steps) == len(values):
+            fitting.append((key, steps))
+    fitting.sort(key=lambda pair: len(pair[1]) < len(seen))  # stable: those of every row first
+    going_on = [key for key, steps in fitting if steps[-1] > steps[0] and _turns(steps) == 0]
+    for key, steps in fitting:
+        stands = len(steps) > STILL and len(set(steps)) == 1
+        if not going_on or key in going_on or not (stands or _turns(steps) > 1):
             return key
     return None
 
 
-def _name(key: str) -> str:
-    return "_step" if key == "_step" else words(key)
+def _turns(steps: Sequence[int]) -> int:
+    """How often a count goes back."""
+    return sum(after < before for before, after in itertools.pairwise(steps))
+
+
+@lru_cache(maxsize=4096)
+def _rank(key: str) -> tuple[int, int] | None:
+    """How surely a key is the step, by its name: those that are known, then those that say so in other words."""
+    name = "_step" if key == "_step" else words(key)
+    if name in RANKS:
+        return RANKS[name], 0
+    parts = tokens(key)
+    heads = [part for part in parts if part in HEADS]
+    if not heads or len(parts) > LONGEST_NAME or OTHER_STEPS & {*parts}:
+        return None
+    others = [part for part in parts if part not in HEADS and part not in ASIDE]
+    if not others and heads[-1] != "epoch" and not {"n", "num", "count"} & {*parts}:
+        return RANKS["step"], 1 + len(parts)
+    tracker = any(part in TRACKERS for part in parts)
+    return (RANKS["_step"], 1 + tracker + len(parts)) if len(others) <= 1 or tracker else None
 
 
 def may_be_logged(rows: Sequence[Mapping[str, object]]) -> bool:
     """Whether rows look like a log and not like any table of numbers: they count steps, or hold what is logged."""
     keys = {key for row in rows for key in row}
     return step_key(rows) is not None or detect(keys) is not None or bool(guess(keys))
+
+
+def kind_key(rows: Iterable[Mapping[str, object]]) -> str | None:
+    """The key under which rows say what they are of: training, an evaluation, settings."""
+    seen = list(rows)
+    return next(
+        (key for key in KINDS if any(isinstance(row.get(key), str) and _tells(str(row[key])) for row in seen)), None
+    )
+
+
+def _tells(text: str) -> bool:
+    return bool({*tokens(text)} & {"eval", "train", "valid", *OF_SETTINGS})
+
+
+def is_held_out(kind: object) -> bool:
+    """Whether a row that calls itself so is of an evaluation."""
+    return isinstance(kind, str) and bool({*tokens(kind)} & {"eval", "valid"})
+
+
+def is_settings(kind: object) -> bool:
+    return isinstance(kind, str) and bool({*tokens(kind)} & OF_SETTINGS)
+
+
+def held_out(values: Mapping[str, object]) -> dict[str, object]:
+    """The numbers of a row of an evaluation, under keys that say so."""
+    return {key if "eval" in tokens(key) else f"eval/{key}": value for key, value in values.items()}
 
 
 def wall_in(values: Mapping[str, object]) -> tuple[str, float] | None:

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from ..run import Config
-from .habits import HABITS, Flat, number, positive, whole
+from .config_keys import FRAMEWORKS, Flat, number, positive, whole
 from .number import loads
 
 if sys.version_info >= (3, 11):
@@ -47,21 +47,21 @@ def config_from(raw: Mapping[str, object]) -> Config:
     if not flat or (a_model and "output_dir" not in flat):
         # Hugging Face describes a model in a file of the same name; its trackers get both, mixed.
         return Config()
-    habit = next((one for one in HABITS if any(sign in flat for sign in one.signs)), None)
-    if habit is None:
+    keys = next((one for one in FRAMEWORKS if any(sign in flat for sign in one.signs)), None)
+    if keys is None:
         return Config(raw=flat)
-    kl_coefficient, kl_place = habit.kl(flat)
-    plan = positive(habit.plan(flat))
+    kl_coefficient, kl_place = keys.kl(flat)
+    plan = positive(keys.plan(flat))
     return Config(
-        algorithm=_algorithm(flat, habit.algorithm) or habit.is_called,
+        algorithm=_algorithm(flat, keys.algorithm) or keys.is_called,
         kl_coefficient=kl_coefficient,
         kl_place=kl_place,
-        updates_per_batch=positive(habit.updates(flat)),
-        group_size=whole(flat, habit.group_size),
-        planned_steps=whole(flat, habit.planned_steps) or (None if plan is None else int(plan)),
-        length_cap=whole(flat, habit.length_cap),
-        reference_sync_steps=whole(flat, habit.reference_sync_steps) if _syncs(flat) else None,
-        learning_rate=number(flat, habit.learning_rate),
+        updates_per_batch=positive(keys.updates(flat)),
+        group_size=whole(flat, keys.group_size),
+        planned_steps=whole(flat, keys.planned_steps) or (None if plan is None else int(plan)),
+        length_cap=whole(flat, keys.length_cap),
+        reference_sync_steps=whole(flat, keys.reference_sync_steps) if _syncs(flat) else None,
+        learning_rate=number(flat, keys.learning_rate),
         raw=flat,
     )
 

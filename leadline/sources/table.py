@@ -195,6 +195,46 @@ class Table:
                 other.add(step, values)
         return other
 
+    def only(self, kept: NDArray[np.bool_]) -> Table:
+        """The same table with some of its rows."""
+        other = Table()
+        for row in np.flatnonzero(kept).tolist():
+            other._row_steps.append(self._row_steps[row])
+        moved = np.cumsum(kept) - 1  # where each row that is kept stands then
+        for keys, block in self._blocks.items():
+            rows = np.array(block.rows, dtype=np.int64)
+            chosen = kept[rows]
+            part = other._blocks[keys] = _Block(keys)
+            values = np.array(block.values, dtype=np.float64).reshape(len(rows), len(keys))[chosen]
+            part.values.frombytes(np.ascontiguousarray(values).tobytes())
+            part.steps.frombytes(np.array(block.steps, dtype=np.int64)[chosen].tobytes())
+            part.rows.frombytes(moved[rows[chosen]].astype(np.int64).tobytes())
+            part.walls.frombytes(np.array(block.walls, dtype=np.float64)[chosen].tobytes())
+        for key, held in self._words.items():
+            rows = np.array(held, dtype=np.int64)
+            if kept[rows].any():
+                other._words[key] = array("q", moved[rows[kept[rows]]].tolist())
+        return other
+
+    @property
+    def has_columns(self) -> bool:
+        """Whether some column came by itself, without rows."""
+        return bool(self._parts)
+
+    def same_as_before(self, *, broken: int) -> NDArray[np.bool_]:
+        """Which rows hold exactly the numbers of the row of the same keys right before them, so many of them not whole:
+        two measurements hardly ever agree in all digits."""
+        same = np.zeros(len(self), dtype=np.bool_)
+        for keys, block in self._blocks.items():
+            rows = np.array(block.rows, dtype=np.int64)
+            if len(rows) < 2 or len(keys) < 2:
+                continue
+            values = np.array(block.values, dtype=np.float64).reshape(len(rows), len(keys))
+            parts = np.sum((values[1:] != np.round(values[1:])) & np.isfinite(values[1:]), axis=1)
+            equal = np.all(values[1:] == values[:-1], axis=1) & (np.diff(rows) == 1)
+            same[rows[1:]] = equal & (parts >= broken)
+        return same
+
     def words(self) -> dict[str, Steps]:
         """The steps at which a key held something else than a number."""
         steps = self.row_steps
@@ -212,6 +252,21 @@ class Table:
         keys |= {key for key, parts in self._parts.items() if any(np.any(part.steps == first) for part in parts)}
         keys |= {key for key, rows in self._words.items() if any(self._row_steps[row] == first for row in rows)}
         return frozenset(keys)
+
+    def keys_as_they_came(self) -> Iterator[frozenset[str]]:
+        """The keys of the earliest step, then those of it and of every later step at which a new one came."""
+        firsts: dict[str, int] = {}
+        for block in self._blocks.values():
+            first = min(block.steps, default=0)
+            for key in block.keys:
+                firsts[key] = min(first, firsts.get(key, first))
+        for key, parts in self._parts.items():
+            firsts[key] = min((int(part.steps.min()) for part in parts if len(part.steps)), default=0)
+        for key, rows in self._words.items():
+            first = min(self._row_steps[row] for row in rows)
+            firsts[key] = min(first, firsts.get(key, first))
+        for step in sorted(set(firsts.values())):
+            yield frozenset(key for key, first in firsts.items() if first <= step)
 
     def row(self, number: int) -> dict[str, float]:
         """The numbers of one row."""

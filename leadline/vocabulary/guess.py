@@ -1,69 +1,116 @@
-"""What a key of an unknown loop probably means, said as a guess.
+"""What a key of an unknown loop probably means, told from its words and said as a guess.
 
-Only names that can hardly mean anything else are taken, and only one key for each meaning. Whose KL a `kl` is cannot be
-told from its name: it is listed as a KL and read as none.
+A key is taken apart into words: what is measured (a reward, a loss, a length), which statistic of it, on what (training
+or held out), and what else stands there. The fewer words are left over, the plainer the key. One key for each meaning;
+where several are as plain, the others are named; where none is plain, it is asked for. Whose KL a `kl` is cannot be
+told from that word alone: it is listed as a KL and read as none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 
-from . import Meaning
+from .entries import Meaning
+from .names import tokens, words
+
+__all__ = ["Guessed", "by_words", "guess", "words"]
 
 RANK = 1_000_000  # after everything a dialect knows
-
-HELD_OUT = {"eval", "evaluation", "val", "valid", "validation", "test", "heldout", "holdout", "dev"}
-# Words that make of a reward something else than the headline: its spread, a part of it, what was done to it.
-NOT_THE_HEADLINE = {
-    "std", "var", "variance", "min", "max", "median", "p10", "p90", "sum", "count", "n", "num", "best", "ema",
-    "smoothed", "baseline", "model", "kl", "clip", "clipped", "norm", "normalized", "normalised", "adv", "advantage",
-    "format", "length", "len", "penalty", "weight", "coef", "scale", "target", "threshold", "loss", "fn", "func",
-    "filtered", "positive", "negative", "pos", "neg", "correct", "wrong", "component", "fraction", "frac", "rate",
-    "time", "zero", "q", "value", "shaped", "bonus", "delta", "diff", "gap", "hist", "group", "groups", "per", "old",
-    "prev", "final",
+HELD_OUT = "eval"
+REWARDS = {"reward": 6.0, "return": 5.0, "score": 4.0}  # how plainly the word says it
+OUTCOMES = {"accuracy", "success", "solve", "pass", "win", "correct"}  # shares of answers that were right
+STATISTICS = {"mean", "std", "var", "min", "max", "median"}
+# Words that say where or when, and nothing about what.
+NEUTRAL = {
+    "train", "rollout", "episode", "batch", "task", "raw", "overall", "combined", "env", "all", "agg", "aggregate",
+    "step", "iteration", "epoch", "objective", "critic", "actor", "policy", "metrics", "metric", "stats", "info",
+    "charts", "log", "logs", "logged", "global", "agent", "rl", "grpo", "ppo", "rloo", "dapo", "gspo", "reinforce",
+    "verifiable", "verifier", "verified", "extrinsic", "undiscounted", "unfiltered", "main", "headline", "experiment",
+    "sampler", "performance", "rate", "group", "sample", "samples", "the", "of", "over", "in", "on", "for", "per",
+    "history", "summary", "scalars", "monitor", "values", "data", "worker", "rank", "learner", "runner", "runners",
+    "last", "recent", "this", "current", "true", "real", "full", "playing", "frac",
+    "percent", "generation", "is", "was", "after", "from", "so", "far",
 }  # fmt: skip
-# The first pattern that fits some key takes the meaning. Words are joined by single underscores.
-LIKELY: tuple[tuple[str, str, str], ...] = (
-    ("reward/std", r"rewards?_std|std_rewards?|rewards?_std_mean", "spread of the reward"),
-    ("loss/policy", r"(policy|pg|actor|policy_gradient)_loss|loss_(policy|pg|actor)", "policy loss"),
-    ("loss/value", r"(value|vf|critic|v)_loss|loss_(value|vf|critic)", "value loss"),
-    ("loss/total", r"(train(ing)?_)?(total_)?loss(es)?(_(mean|avg|total))?|grpo_loss|ppo_loss", "training loss"),
-    ("entropy", r"((policy|actor|token|mean|avg)_)*entropy(_(mean|avg))?", "policy entropy, sign not checked"),
-    ("grad_norm", r"((train|actor|policy|total)_)?grad(ient)?_norm(_(mean|avg))?", "gradient norm"),
-    ("lr", r"((train|actor|policy|current)_)?(lr|learning_rate)", "learning rate"),
+DEARER = {  # words after which it may be another number
+    "smooth": 3.0, "selected": 1.0, "filtered": 1.0, "kept": 1.0, "effective": 1.0, "total": 0.5, "sum": 1.0,
+    "cumulative": 1.0, "cum": 1.0, "final": 2.0, "model": 1.0, "rm": 0.5, "last": 0.5, "group": 0.5, "per": 1.0,
+    "discounted": 1.0, "step": 0.5, "norm": 4.0, "normalized": 4.0, "normalised": 4.0, "rate": 1.0,
+}  # fmt: skip
+CLEARER = {"raw", "task", "env", "verifiable", "extrinsic", "unfiltered", "true"}  # as it was given, before it was used
+# Words that make of a reward something else: its spread, what was done to it, what came of it.
+NO_REWARD = {
+    "std", "var", "min", "max", "median", "count", "n", "num", "number", "best", "baseline", "kl", "clip", "clipped",
+    "adv", "advantage", "advantages", "length", "penalty", "weight", "weights", "coef", "coeff", "scale", "target",
+    "threshold", "loss", "fn", "func", "function", "funcs", "positive", "negative", "pos", "neg", "wrong", "component",
+    "time", "zero", "q", "value", "shaped", "shaping", "bonus", "delta", "diff", "gap", "hist", "histogram", "old",
+    "prev", "previous", "failure", "failed", "failures", "error", "errors", "dropped", "rejected", "discarded",
+    "evicted", "seconds", "ms", "entropy", "grad", "index", "id", "size", "improvement", "change", "trend", "slope",
+    "margin", "margins", "chosen", "quantile", "percentile", "token", "calls", "requests", "latency", "cost", "gamma",
+    "lambda", "valid", "stopping", "patience", "p10", "p50", "p90", "p95", "p5", "q25", "q75", "ratio", "confidence",
+}  # fmt: skip
+LEAST = 3.0  # below it a key is not called a reward even where it is alone
+AS_PLAIN = 1.0  # keys that are nearer to the plainest than this are named beside it
+SELDOM = 1 / 3  # of the points of another reward; a number printed now and then is a summary of it
+SUMMARY = 3.0  # what that costs
+MOST_ASKED = 6
+LIKELY: tuple[tuple[str, str, str], ...] = (  # on the usual spelling of the words, those of place left out
+    ("loss/policy", r"(pg|policy_gradient|surrogate|policy|actor)_loss|loss_(policy|pg|actor)", "policy loss"),
+    ("loss/value", r"(value|vf|critic|v|baseline)_(function_)?loss|loss_(value|vf|critic|v)", "value loss"),
+    ("loss/total", r"(total_)?loss(_mean|_total)?|mean_loss", "training loss"),
+    ("entropy", r"(token_|mean_|policy_|actor_)*entropy(_mean)?", "policy entropy, sign not checked"),
+    ("grad_norm", r"(total_)?grad_norm(_mean)?|gnorm", "gradient norm"),
+    ("lr", r"(current_|cur_)?(lr|learning_rate)", "learning rate"),
     (
         "len/response_mean",
-        r"((mean|avg|average)_)?(response|completion|output|gen|generation|resp)s?_(len|length|tokens)s?(_(mean|avg))?"
-        r"|(mean|avg|average)_(len|length|tokens)",
+        r"(mean_)?(response|completion|output|generation)_(length|token)(_mean)?|mean_(length|token)"
+        r"|(response|completion|output|generation)_mean_length|length_mean",
         "length of a response",
     ),
-    (
-        "clip/frac",
-        r"((policy|pg|ppo|actor)_)?clip_?(frac|fraction)(_(mean|avg))?|pg_clipfrac",
-        "share of clipped ratios",
-    ),
+    ("len/episode_mean", r"(mean_)?episode_length(_mean)?", "length of an episode"),
+    ("clip/frac", r"(pg_|ratio_)?clip_?(frac|ratio)(_mean)?", "share of clipped ratios"),
     (
         "time/step",
-        r"(step|iter|iteration|update|batch)_time(_s|_sec|_seconds)?|time_(per|this)_(step|iter)(_s)?",
+        r"(step|iteration|update|batch)_(time|seconds)(_s|_seconds)?|time_(per_|this_)?(step|iteration)(_s)?",
         "step time",
     ),
-    (
-        "reward/accuracy",
-        r"((train|batch|mean|avg)_)*(accuracy|accuracies|acc|success_rate|solve_rate|pass_rate)(_(mean|avg))?",
-        "training accuracy",
-    ),
+    ("advantage/std", r"(adv|advantage|advantages)_std", "spread of the advantages"),
+    ("advantage/mean", r"(adv|advantage|advantages)_mean", "mean of the advantages"),
 )
-KL = re.compile(r"(.+_)?(kl|kld|kl_div|kl_divergence|approx_kl)(_(mean|avg|loss|penalty|div))?")
-REWARDS: tuple[str, ...] = (  # the plainest name first
-    r"(train_)?(mean|avg|average)_rewards?|(train_)?rewards?_(mean|avg|average)|rewards?_(mean|avg)_(mean|avg)",
-    r"((train|training|total|episode|batch|task|raw|overall|combined|env)_)*rewards?(_total)?",
-    r"((mean|avg|average|episode|episodic|ep)_)+(rew|rewards?|returns?)(_(mean|avg))?|(episodic|ep|episode|mean|avg)_return(_mean)?|return_mean|ep_rew_mean",
-    r"((mean|avg|average|train|total)_)*scores?(_(mean|avg))?",
+PLACES = NEUTRAL - {"step", "iteration", "batch", "generation", "policy", "actor", "critic", "frac", "rate", "episode"}
+KL = re.compile(r"(.+_)?(kl|kl_divergence)(_(mean|loss|penalty|divergence|ref|reference|base|old|to_ref))*")
+KLS = (  # which KL it is, where its words say so
+    ("kl/coef", {"coef", "coeff", "beta"}, "KL coefficient"),
+    ("kl/ref", {"ref", "reference", "base", "sft", "init"}, "KL to the reference, estimator not told"),
+    ("kl/update", {"update", "old", "ppo"}, "KL of the update, estimator not told"),
 )
+STANDS_FOR_REWARD = {"success", "solve", "win", "pass"}  # an agent's outcome, where no reward is logged
 
 
-def guess(keys: Iterable[str]) -> dict[str, Meaning]:
+@dataclass(frozen=True, slots=True)
+class Guessed:
+    """What the words of some keys say, and what they leave open."""
+
+    meanings: Mapping[str, Meaning] = field(default_factory=dict)
+    unclear: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # canonical name to keys that may be meant
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A key that may be a reward."""
+
+    key: str
+    words: tuple[str, ...]
+    left_over: tuple[str, ...]  # words that say neither what nor where
+    plainness: float
+
+    @property
+    def stem(self) -> frozenset[str]:
+        return frozenset(word for word in self.words if word not in STATISTICS and not word.isdigit())
+
+
+def guess(keys: Iterable[str], points: Mapping[str, int] | None = None) -> dict[str, Meaning]:
     """The likely meaning of some of these keys; the others stay unknown.
 
     >>> found = guess(["mean_reward", "std_reward", "kl", "bank_size"])
@@ -72,48 +119,177 @@ def guess(keys: Iterable[str]) -> dict[str, Meaning]:
     >>> found["mean_reward"].kind
     'guess: training reward'
     """
-    names = {key: words(key) for key in sorted(keys)}
-    training = {key: name for key, name in names.items() if not HELD_OUT & set(name.split("_"))}
-    held_out = {key: name for key, name in names.items() if key not in training}
-    found: dict[str, Meaning] = {}
-    if reward := _headline(training):
-        found[reward] = _guess("reward/mean", "training reward")
-    for canonical, pattern, says in LIKELY:
-        key = next((key for key, name in training.items() if key not in found and re.fullmatch(pattern, name)), None)
-        if key is not None:
-            found[key] = _guess(canonical, says)
-    stripped = {
-        key: "_".join(word for word in name.split("_") if word not in HELD_OUT) for key, name in held_out.items()
-    }
-    if reward := _headline(stripped):
-        found[reward] = _guess("eval/reward/mean", "held-out reward")
-    accuracy = LIKELY[-1][1]
-    if key := next((key for key, name in stripped.items() if key not in found and re.fullmatch(accuracy, name)), None):
-        found[key] = _guess("eval/acc/mean", "held-out accuracy")
-    for key, name in training.items():
-        if key not in found and KL.fullmatch(name):
-            found[key] = _guess("kl/unidentified", "a KL, between what and what the log does not say")
-    return found
+    return dict(by_words(keys, points).meanings)
 
 
-def _headline(names: dict[str, str]) -> str | None:
-    """The key that is most plainly the reward as such."""
-    for pattern in REWARDS:
-        for key, name in names.items():
-            if re.fullmatch(pattern, name) and not NOT_THE_HEADLINE & (set(name.split("_")) - {"total"}):
-                return key
-    return None
+def by_words(keys: Iterable[str], points: Mapping[str, int] | None = None) -> Guessed:
+    """The same, and what cannot be told. `points`: how often each key was logged, where that is known.
 
-
-def _guess(canonical: str, says: str) -> Meaning:
-    return Meaning(canonical, f"guess: {says}", RANK)
-
-
-def words(key: str) -> str:
-    """A key as words joined by underscores: case, slashes and camel humps do not matter.
-
-    >>> words("Train/MeanReward"), words("iter_time_s"), words("rewards / check_answer")
-    ('train_mean_reward', 'iter_time_s', 'rewards_check_answer')
+    >>> by_words(["reward_math", "reward_code", "loss"]).unclear
+    {'reward/mean': ('reward_code', 'reward_math')}
     """
-    humps = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", key)
-    return re.sub(r"[^a-z0-9]+", "_", humps.lower()).strip("_")
+    named = {key: _in_scope(tokens(key)) for key in sorted(keys)}
+    training = {key: name for key, name in named.items() if HELD_OUT not in name}
+    held_out = {
+        key: tuple(word for word in name if word != HELD_OUT) for key, name in named.items() if HELD_OUT in name
+    }
+    found: dict[str, Meaning] = {}
+    unclear: dict[str, tuple[str, ...]] = {}
+    rewards = _candidates(training, points or {})
+    chosen, instead = _headline(rewards)
+    if chosen is not None:
+        found[chosen] = _guess("reward/mean", "training reward", instead)
+    elif instead:
+        unclear["reward/mean"] = instead
+    found |= _statistics(training, found, "reward/mean", "")
+    _add_likely(training, found)
+    found |= _components(training, found)
+    _add_outcomes(training, found, stands_in=not rewards and not unclear)
+    _add_held_out(held_out, found, points or {})
+    for key, name in training.items():
+        if key not in found and KL.fullmatch("_".join(name)):
+            found[key] = _kl(name)
+    return Guessed(found, unclear)
+
+
+def _in_scope(name: tuple[str, ...]) -> tuple[str, ...]:
+    """`valid/reward` is held out, `reward/valid_rate` is not."""
+    return (HELD_OUT, *name[1:]) if name[:1] == ("valid",) else name
+
+
+def _candidates(named: Mapping[str, tuple[str, ...]], points: Mapping[str, int]) -> list[_Candidate]:
+    """The keys that may be the reward as such, the plainest first."""
+    found = []
+    most = max((points.get(key, 0) for key, name in named.items() if _left_over(name) == ()), default=0)
+    for key, name in named.items():
+        left_over = _left_over(name)
+        if left_over is None:
+            continue
+        plainness = max(REWARDS[word] for word in name if word in REWARDS) - 2.0 * len(left_over)
+        plainness += (
+            2.0 * ("mean" in name) + 0.5 * bool(CLEARER & {*name}) - sum(DEARER.get(word, 0.0) for word in set(name))
+        )
+        plainness -= SUMMARY if points.get(key, most) < SELDOM * most else 0.0
+        found.append(_Candidate(key, name, left_over, plainness))
+    return sorted(found, key=lambda one: (-one.plainness, -points.get(one.key, 0), len(one.words), one.key))
+
+
+def _left_over(name: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The words of a reward that say nothing we know; None where the key is no reward at all."""
+    if not any(word in REWARDS for word in name) or any(word in NO_REWARD for word in name):
+        return None
+    known = NEUTRAL | DEARER.keys() | REWARDS.keys() | {"mean"}
+    return tuple(word for word in name if word not in known and not word.isdigit())
+
+
+def _headline(rewards: list[_Candidate]) -> tuple[str | None, tuple[str, ...]]:
+    """The plainest key and those that are nearly as plain; no key and all of them, where it cannot be told."""
+    plain = [one for one in rewards if not one.left_over and one.plainness >= LEAST]
+    if plain:
+        best = plain[0]
+        near = [one for one in plain[1:] if one.plainness > best.plainness - AS_PLAIN]
+        twins = [one.key for one in near if (one.stem, one.plainness) == (best.stem, best.plainness)]
+        if twins and not {"train", "rollout"} & {*best.words}:  # such as one for each agent
+            return None, (best.key, *twins)[:MOST_ASKED]
+        return best.key, tuple(one.key for one in near[:MOST_ASKED])
+    unsure = [one for one in rewards if one.left_over]
+    if len({one.stem for one in unsure}) == 1:
+        return unsure[0].key, tuple(one.key for one in unsure[1:MOST_ASKED])
+    return None, tuple(sorted(one.key for one in unsure)[:MOST_ASKED])
+
+
+def _statistics(
+    named: Mapping[str, tuple[str, ...]], found: Mapping[str, Meaning], canonical: str, prefix: str
+) -> dict[str, Meaning]:
+    """The spread and the extremes of the reward that was found: the same words with another statistic."""
+    head = next((named[key] for key, meaning in found.items() if meaning.canonical == canonical and key in named), None)
+    if head is None:
+        return {}
+    more: dict[str, Meaning] = {}
+    aside = NEUTRAL | {"mean"}
+    for key, name in named.items():
+        others = set(name) & (STATISTICS - {"mean"})
+        if len(others) == 1 and {*name} - others - aside == {*head} - aside:
+            which = f"{prefix}reward/{others.pop()}"
+            if all(meaning.canonical != which for meaning in more.values()):
+                more[key] = _guess(
+                    which, f"{which.rsplit('/', 1)[1]} of the reward" if prefix else "spread of the reward"
+                )
+    return more
+
+
+def _components(named: Mapping[str, tuple[str, ...]], found: Mapping[str, Meaning]) -> dict[str, Meaning]:
+    """The parts of a reward, where the whole is known: `format_reward`, `rewards/accuracy/mean`."""
+    if all(meaning.canonical != "reward/mean" for meaning in found.values()):
+        return {}
+    parts: dict[str, Meaning] = {}
+    for key, name in named.items():
+        if key in found or "reward" not in name:
+            continue
+        rest = [word for word in name if word not in NEUTRAL | DEARER.keys() | {"reward", "mean"} or word == "rate"]
+        about = [word for word in rest if not word.isdigit()]
+        if about and not (set(about) & (NO_REWARD - {"length", "penalty", "component", "fn", "func"})):
+            parts[key] = _guess(f"reward/component/{'_'.join(about)}/mean", "a part of the reward")
+    return parts
+
+
+def _add_likely(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning]) -> None:
+    forms = {key: "_".join(word for word in name if word not in PLACES) for key, name in named.items()}
+    for canonical, pattern, says in LIKELY:
+        fitting = [key for key, name in forms.items() if key not in found and re.fullmatch(pattern, name)]
+        if fitting:
+            found[min(fitting, key=lambda key: (len(named[key]), key))] = _guess(canonical, says)
+
+
+def _add_outcomes(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning], *, stands_in: bool) -> None:
+    """The share of right answers in training, which stands for the reward where none is logged."""
+    for key, name in named.items():
+        if key in found or not _is_outcome(name):
+            continue
+        if stands_in and STANDS_FOR_REWARD & set(name) and len(name) > 1:
+            found[key] = _guess("reward/mean", "training outcome, as no reward is logged")
+        elif all(meaning.canonical != "reward/accuracy" for meaning in found.values()):
+            found[key] = _guess("reward/accuracy", "training accuracy")
+            continue
+        return
+
+
+def _is_outcome(name: tuple[str, ...]) -> bool:
+    about = [word for word in name if word not in NEUTRAL and word not in ("mean", "at") and not word.isdigit()]
+    return bool(about) and set(about) <= OUTCOMES
+
+
+def _add_held_out(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning], points: Mapping[str, int]) -> None:
+    """Held-out rewards and accuracies. Several of them are scores on several sets, each by its own name."""
+    rewards = _candidates(named, points)
+    for one in rewards:
+        set_name = "_".join(one.left_over)
+        canonical = f"eval/{set_name}/reward/mean" if set_name else "eval/reward/mean"
+        if one.plainness >= LEAST - 2.0 * len(one.left_over) and not _taken(found, canonical):
+            found[one.key] = _guess(canonical, "held-out reward")
+    found.update(
+        {key: one for key, one in _statistics(named, found, "eval/reward/mean", "eval/").items() if key not in found}
+    )
+    for key, name in named.items():
+        about = tuple(word for word in name if word not in OUTCOMES)
+        if key in found or about == name:
+            continue
+        left_over = [word for word in about if word not in NEUTRAL | {"mean", "at"} and not word.isdigit()]
+        canonical = f"eval/{'_'.join(left_over)}/acc/mean" if left_over else "eval/acc/mean"
+        if not set(left_over) & (NO_REWARD - {"n"}) and not _taken(found, canonical):
+            found[key] = _guess(canonical, "held-out accuracy")
+
+
+def _kl(name: tuple[str, ...]) -> Meaning:
+    for canonical, telling, says in KLS:
+        if telling & set(name):
+            return _guess(canonical, says)
+    return _guess("kl/unidentified", "a KL, between what and what the log does not say")
+
+
+def _taken(found: Mapping[str, Meaning], canonical: str) -> bool:
+    return any(meaning.canonical == canonical for meaning in found.values())
+
+
+def _guess(canonical: str, says: str, instead: tuple[str, ...] = ()) -> Meaning:
+    return Meaning(canonical, f"guess: {says}", RANK, instead=instead)

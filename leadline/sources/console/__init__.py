@@ -7,12 +7,15 @@ from pathlib import Path
 from ..lines import Lines
 from ..source import Log, Parser, Reader
 from ..text import TextReader
+from .bars import Bars
 from .boxes import Boxes
 from .bullets import Bullets
+from .columns import Columns
 from .grammar import Grammar
 from .mappings import Mappings
 from .pairs import Pairs
 from .plain import plain
+from .plan import planned
 from .rows import Rows
 from .words import Words
 
@@ -54,7 +57,19 @@ class Console:
         self._chatter = Rows()
         # The surest wording first: the first grammar that understands a line has it.
         self._words = Words()
-        self._grammars: list[Grammar] = [Pairs(), Mappings(), Bullets(), Boxes(), self._words]
+        self._mappings = Mappings()
+        self._columns = Columns()
+        self._bar_rows = Bars()
+        self._grammars: list[Grammar] = [
+            self._bar_rows,
+            Pairs(),
+            self._mappings,
+            Bullets(),
+            Boxes(),
+            self._columns,
+            self._words,
+        ]
+        self._planned: int | None = None  # as the settings say that were printed before the first row
         self._found = [0] * len(self._grammars)
         self._seen = 0
         self._settled = False
@@ -78,15 +93,35 @@ class Console:
         """The whole lines between two places of a block."""
         if not self._rows.unsloth and self._seen < SETTLED and block.find(BANNER, start, end) >= 0:
             self._rows.unsloth = True
+        if self._planned is None and self._seen < SETTLED:
+            self._planned = planned(block[start:end])
+        done = start
         for first, last in _lines_with(block, self._marks, start, end):
-            self._take(plain(block[first:last]))
+            while self._goes_on and done < first:  # what is open goes on with the very next line
+                stop = block.find(b"\n", done, first)
+                stop = first if stop < 0 else stop
+                self._take(plain(block[done:stop]))
+                done = stop + 1
+            if first >= done:
+                self._take(plain(block[first:last]))
+                done = last + 1
+        while self._goes_on and done < end:
+            stop = block.find(b"\n", done, end)
+            stop = end if stop < 0 else stop
+            self._take(plain(block[done:stop]))
+            done = stop + 1
         self._seen += end - start
         enough = not self._settled and self._seen >= SETTLED and self._rows.taken >= ROWS
         if enough and (self._rows.rewarded or self._seen >= PATIENCE):
             self._settle()
 
+    @property
+    def _goes_on(self) -> bool:
+        """Whether the very next line may belong to what was read, whatever it holds."""
+        return self._mappings.is_open or self._columns.is_open
+
     def _take(self, line: str) -> None:
-        if self._bars and self._rows.see(line):
+        if self._bars and self._rows.see(line) and "=" not in line:
             return
         for place, grammar in enumerate(self._grammars):
             rows = self._chatter if grammar is self._words else self._rows
@@ -117,9 +152,10 @@ class Console:
             if self._rows.taken > before:
                 self._lines.drop_rest()
         torn = any(mark in self._lines.rest for mark in self._marks if mark not in BARS)
-        found = [rows for rows in (self._rows, self._chatter, self._words.counted) if rows.taken]
+        kept_apart = (self._chatter, self._words.counted, self._bar_rows.counted)
+        found = [rows for rows in (self._rows, *kept_apart) if rows.taken]
         rows = next((rows for rows in found if rows.taken >= ROWS), found[0] if found else self._rows)
-        return rows.log(torn=torn, notes=self._lines.notes)
+        return rows.log(torn=torn, notes=self._lines.notes, planned=self._planned)
 
 
 def _lines_with(block: bytes, marks: tuple[bytes, ...], start: int, stop: int) -> list[tuple[int, int]]:

@@ -7,20 +7,11 @@ import re
 from collections.abc import Mapping
 from typing import Protocol
 
+from .pieces import counted, pieces
 from .rows import Rows
 
 NUMBER = r"[-+]?(?:\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Infinity)"
 WRAPPED = rf"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*{NUMBER}[^()]*\)|{NUMBER}"
-# The words before a number that counts steps, the surest first.
-COUNTERS = (
-    "globalstep", "trainingstep", "trainstep", "step", "iteration", "iter", "it", "update", "rollout", "round",
-    "episode", "ep", "epoch", "batch",
-)  # fmt: skip
-COUNTER = re.compile(
-    r"(?<![\w/])(?P<word>global[_ ]?step|train(?:ing)?[_ ]?step|step|iteration|iter|it|update|rollout|round|episode|ep"
-    r"|epoch|batch)s?\s*(?:[:=#]\s*)?\[?\s*(?P<step>\d[\d,]*)(?![\d.,]*\d?(?:\.\d|[eE][-+]?\d|\w))",
-    re.IGNORECASE,
-)
 METRIC = re.compile(
     r"reward|(?<![a-z])rew(?![a-z])|return|score|loss|(?<![a-z])kl|acc|entropy|success|solve|grad", re.IGNORECASE
 )
@@ -37,23 +28,10 @@ class Grammar(Protocol):
 
 def counted_step(text: str) -> int | None:
     """The step that a piece of text names, "Epoch 1/3 Step 12/400" being step 12; None when it names none."""
-    found = [
-        (COUNTERS.index(_plain(match["word"])), int(match["step"].replace(",", "")))
-        for match in COUNTER.finditer(text)
-        if len(match["step"]) < 16
-    ]
-    return min(found)[1] if found else None
-
-
-def is_counter(key: str) -> bool:
-    """Whether a key names a step or the like, and no metric."""
-    return _plain(key) in COUNTERS or COUNTER.search(f"{key} 1") is not None
+    count = counted(pieces(text))
+    return None if count is None else count.step
 
 
 def has_metric(values: Mapping[str, object]) -> bool:
     """Whether some key can be that of a metric one would log."""
     return any(METRIC.search(key) for key in values)
-
-
-def _plain(word: str) -> str:
-    return re.sub(r"[_ ]", "", word.lower())

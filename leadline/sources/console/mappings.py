@@ -21,6 +21,9 @@ class Mappings:
 
     marks: tuple[bytes, ...] = (b"': ", b'": ', b"Step ", b"step ")
     LONGEST = 1 << 20  # characters of a mapping over several lines
+    MOST_LINES = 400
+    BEGUN = re.compile(r"\{\s*(?:['\"][^'\"{}]{1,80}['\"]\s*:|$)")  # a mapping, as far as its first key tells
+    EVALUATED = re.compile(r"(?<![a-z])(?:eval|valid|test)", re.IGNORECASE)
     HEADER = re.compile(r"(?<![\w/])(?:global )?step (\d+)\s*[:=]?\s*$", re.IGNORECASE)
     SLIME = re.compile(r"(?<![\w/])(step|rollout|perf|eval|passrate) (\d+): \{")
     OPENS = re.compile(r"\{\s*(?:['\"]|$)")
@@ -29,6 +32,12 @@ class Mappings:
         self._open = ""  # the lines of a mapping that is not closed yet
         self._before = ""  # what stood before it
         self._header: int | None = None  # SkyRL names the step on the line before
+        self._lines = 0  # of the open mapping
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the next line may go on with a mapping: printed over several lines, or wrapped by a terminal."""
+        return bool(self._open)
 
     def take(self, line: str, rows: Rows) -> bool:
         if self._open:
@@ -41,19 +50,26 @@ class Mappings:
         return self._close(line[opened.start() :], line[: opened.start()], rows)
 
     def _go_on(self, line: str, rows: Rows) -> bool:
-        if len(self._open) > self.LONGEST or self.OPENS.match(line.strip()):
+        self._lines += 1
+        too_long = len(self._open) > self.LONGEST or self._lines > self.MOST_LINES
+        if too_long or self.OPENS.match(line.strip()):
             self._open = ""
-            return self.take(line, rows)
-        return self._close(f"{self._open}\n{line}", self._before, rows)
+            return False if too_long else self.take(line, rows)
+        if "%|" in line and "{" not in line and "'" not in line:
+            return False  # a progress bar in between
+        return self._close(f"{self._open}{line}", self._before, rows)  # a terminal wraps in the middle of a word
 
     def _close(self, text: str, before: str, rows: Rows) -> bool:
-        self._open = ""
         try:
             values, _ = read_mapping(text, 0)
         except (Torn, RecursionError):
-            if "}" not in text and (text.rstrip().endswith((",", "{"))):
+            if "}" not in text[text.rfind("{") :] and self.BEGUN.match(text):
+                self._lines = self._lines if self._open else 0
                 self._open, self._before = text, before
+            else:
+                self._open = ""
             return False
+        self._open = ""
         return self._file(values, before, rows)
 
     def _file(self, values: dict[str, object], before: str, rows: Rows) -> bool:
@@ -66,7 +82,8 @@ class Mappings:
             for key, value in values.items()
             if isinstance(value, dict) or as_number(value) is not None or mean_of(value) is not None
         }
-        if len(numbers) < 2 or len(numbers) * 2 < len(values):
+        evaluated = numbers and all(self.EVALUATED.match(key) for key in numbers) and self.EVALUATED.search(before)
+        if (len(numbers) < 2 and not evaluated) or len(numbers) * 2 < len(values):
             return False
         slime = self.SLIME.search(before + "{")
         step: int | None
@@ -81,7 +98,8 @@ class Mappings:
             if "epoch" in numbers and HF & numbers.keys() and (step is None or "learning_rate" in numbers):
                 rows.family = "trl"
             elif step is None and not any(
-                meaning.canonical.startswith(("reward/", "loss/")) for meaning in guess(numbers).values()
+                meaning.canonical == "reward/mean" or meaning.canonical.startswith("loss/")
+                for meaning in guess(numbers).values()
             ):
                 return False  # settings and the like are printed as mappings too
         rows.add(step, numbers)

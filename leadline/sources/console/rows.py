@@ -7,6 +7,7 @@ from ...vocabulary.guess import guess
 from ..source import Log
 from ..table import Table
 from .clock import BarClock
+from .pieces import Count
 
 
 class Rows:
@@ -19,6 +20,10 @@ class Rows:
         self.unsloth = False
         self.rollout: int | None = None  # slime: the rollout that training steps belong to
         self._stepless = False  # the last row named no step
+        self.total: int | None = None  # how many steps there are to be, where rows say so
+        self._epoch = 0  # the pass over the data, where steps begin anew with each
+        self._last = 0  # the step last named in it
+        self._before = 0  # steps of the passes before
         self.taken = 0  # rows, for the grammar that wants to know whether it was of use
 
     def add(self, step: int | None, values: dict[str, object]) -> None:
@@ -27,6 +32,21 @@ class Rows:
             self._stepless = step is None
             self.table.add(self.clock.step(training=_of_training(values)) if step is None else step, values)
             self.taken += 1
+
+    def placed(self, count: Count) -> int:
+        """The step that a row counts by, over all passes: where each pass over the data counts anew, they go on."""
+        if count.total is not None and count.total > 1 and self.total is None:
+            self.total = count.total
+        if count.epoch is None:
+            return count.step
+        if count.epoch > self._epoch and count.step <= self._last:
+            self._before += count.total if count.total is not None else self._last
+        elif count.epoch < self._epoch:  # the program was started again
+            self._before = 0
+        if self._before and count.total is not None and count.epochs is not None:
+            self.total = count.total * count.epochs
+        self._epoch, self._last = count.epoch, count.step
+        return self._before + count.step
 
     def see(self, line: str) -> bool:
         """Take notice of a progress bar; False when the line is none."""
@@ -43,7 +63,12 @@ class Rows:
         known = (translate(key, dialect) for key in keys) if dialect else guess(keys).values()
         return any(meaning is not None and meaning.canonical == "reward/mean" for meaning in known)
 
-    def log(self, *, torn: bool, notes: tuple[str, ...]) -> Log:
+    def _settings(self, planned: int | None) -> dict[str, object]:
+        """How long the run is to be: as its settings say, as its bar counts, or as its rows do."""
+        total = planned or self.clock.total or self.total
+        return {} if total is None else {"max_steps": total}
+
+    def log(self, *, torn: bool, notes: tuple[str, ...], planned: int | None = None) -> Log:
         dialect = self.family or detect(self.table.keys())  # the first rows of a console may be anything
         if self.family == "trl":
             told = detect(self.table.keys(), family="trl")
@@ -52,7 +77,7 @@ class Rows:
             dialect = "unsloth" if self.unsloth and told in ("trl", "trl-grpo") else told
         return Log(
             self.table,
-            settings={} if self.clock.total is None else {"max_steps": self.clock.total},
+            settings=self._settings(planned),
             dialect=dialect,
             trust="rounded",
             repeats="rewrite",

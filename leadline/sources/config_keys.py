@@ -1,4 +1,4 @@
-"""How each framework calls its settings: the table behind `config_from`. A new framework is one entry in HABITS."""
+"""How each framework calls its settings: the table behind `config_from`. A new framework is one entry in FRAMEWORKS."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Flat = Mapping[str, object]  # settings under dotted names
 
 
 @dataclass(frozen=True, slots=True)
-class Habit:
+class ConfigKeys:
     """How one framework calls its settings. `signs`: keys of which one proves it."""
 
     name: str
@@ -125,7 +125,7 @@ def _open_instruct_steps(flat: Flat) -> float | None:
     return _ratio(flat, [("total_episodes",)], [("num_unique_prompts_rollout",), ("num_samples_per_prompt_rollout",)])
 
 
-TRL = Habit(
+TRL = ConfigKeys(
     "trl",
     (
         "num_generations",
@@ -147,8 +147,8 @@ TRL = Habit(
 )
 VERL = "actor_rollout_ref."
 SKYRL = "trainer.algorithm."
-HABITS: tuple[Habit, ...] = (  # most telling signs first
-    Habit(
+FRAMEWORKS: tuple[ConfigKeys, ...] = (  # most telling signs first
+    ConfigKeys(
         "verl",
         (f"{VERL}rollout.n", f"{VERL}actor.ppo_mini_batch_size", "algorithm.adv_estimator"),
         algorithm=("algorithm.adv_estimator",),
@@ -168,7 +168,7 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
             [(f"{VERL}actor.ppo_mini_batch_size",)],
         ),
     ),
-    Habit(
+    ConfigKeys(
         "skyrl",
         (f"{SKYRL}advantage_estimator", "generator.n_samples_per_prompt"),
         algorithm=(f"{SKYRL}advantage_estimator",),
@@ -185,7 +185,7 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
             [("trainer.policy_mini_batch_size",)],
         ),
     ),
-    Habit(
+    ConfigKeys(
         "nemo_rl",
         ("grpo.num_generations_per_prompt", "grpo.max_num_steps", "loss_fn.reference_policy_kl_penalty"),
         group_size=("grpo.num_generations_per_prompt",),
@@ -200,7 +200,7 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
         ),
         is_called="grpo",
     ),
-    Habit(
+    ConfigKeys(
         "areal",
         ("gconfig.n_samples", "actor.kl_ctl", "actor.ppo_n_minibatches"),
         group_size=("gconfig.n_samples", "actor.group_size"),
@@ -210,7 +210,7 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
         kl=_at("reward", "actor.kl_ctl"),
         updates=lambda flat: number(flat, ("actor.ppo_n_minibatches",)),
     ),
-    Habit(
+    ConfigKeys(
         "roll",
         ("actor_train.training_args.learning_rate", "num_return_sequences_in_group"),
         algorithm=("adv_estimator",),
@@ -220,7 +220,7 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
         learning_rate=("actor_train.training_args.learning_rate",),
         kl=_switched("use_kl_loss", "kl_loss_coef", "add_token_level_kl", "init_kl_coef"),
     ),
-    Habit(
+    ConfigKeys(
         "openrlhf",
         ("init_kl_coef", "algo.kl.init_coef", "algo.advantage.estimator", "generate_max_len"),
         algorithm=("advantage_estimator", "algo.advantage.estimator"),
@@ -238,7 +238,7 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
             [("train_batch_size", "train.batch_size")],
         ),
     ),
-    Habit(
+    ConfigKeys(
         "slime",
         ("rollout_max_response_len", "num_rollout", "num_steps_per_rollout"),
         algorithm=("advantage_estimator",),
@@ -250,7 +250,7 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
         kl=_slime_kl,
         updates=_slime_updates,
     ),
-    Habit(
+    ConfigKeys(
         "open_instruct",
         ("num_samples_per_prompt_rollout", "num_unique_prompts_rollout"),
         group_size=("num_samples_per_prompt_rollout",),
@@ -263,7 +263,7 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
         updates=lambda flat: _ratio(flat, [("num_epochs",), ("num_mini_batches",)]),
         is_called="grpo",
     ),
-    Habit(
+    ConfigKeys(
         "tinker",
         ("kl_penalty_coef", "num_substeps", "dataset_builder.group_size"),
         group_size=("dataset_builder.group_size", "group_size"),
@@ -273,7 +273,7 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
         kl=_at("reward", "kl_penalty_coef"),
         updates=lambda flat: number(flat, ("num_substeps",)),
     ),
-    Habit(
+    ConfigKeys(
         "prime_rl",
         ("rollouts_per_example", "orchestrator.rollouts_per_example", "orchestrator.batch_size", "optim.lr"),
         group_size=("rollouts_per_example", "orchestrator.rollouts_per_example", "orchestrator.group_size"),
@@ -289,7 +289,7 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
     replace(TRL, signs=("rloo_k", "normalize_advantages", "reward_clip_range"), is_called="rloo"),
     replace(TRL, signs=("scale_rewards", "importance_sampling_level", "multi_objective_aggregation"), is_called="grpo"),
     TRL,
-    Habit(  # the runs of the zoo, and a plain way to write settings by hand
+    ConfigKeys(  # the runs of the zoo, and a plain way to write settings by hand
         "plain",
         ("algo",),
         algorithm=("algo",),
@@ -301,7 +301,7 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
         kl=lambda flat: (number(flat, ("beta", "kl_coefficient")), None),
         updates=lambda flat: _ratio(flat, [("mu",), ("mini",)]),
     ),
-    Habit(
+    ConfigKeys(
         "cleanrl",
         ("update_epochs", "num_minibatches", "anneal_lr"),
         algorithm=("exp_name",),
@@ -309,14 +309,14 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
         learning_rate=("learning_rate",),
         updates=lambda flat: _ratio(flat, [("update_epochs",), ("num_minibatches",)]),
     ),
-    Habit(
+    ConfigKeys(
         "sb3",
         ("n_epochs", "clip_range", "n_timesteps", "policy_kwargs"),
         planned_steps=("n_timesteps", "total_timesteps"),
         learning_rate=("learning_rate",),
         updates=lambda flat: _ratio(flat, [("n_epochs",), ("n_steps",)], [("batch_size",)]),
     ),
-    Habit(
+    ConfigKeys(
         "rllib",
         ("num_sgd_iter", "sgd_minibatch_size", "train_batch_size_per_learner", "minibatch_size", "env_config"),
         planned_steps=("stop.training_iteration", "training_iteration"),
@@ -327,7 +327,7 @@ HABITS: tuple[Habit, ...] = (  # most telling signs first
             [("minibatch_size", "sgd_minibatch_size")],
         ),
     ),
-    Habit(
+    ConfigKeys(
         "trainer",  # any Hugging Face Trainer, a model card, DeepSpeed
         ("learning_rate", "optimizer.params.lr"),
         planned_steps=("max_steps", "training_steps"),

@@ -1,0 +1,88 @@
+"""Rows that are not one step each: a run that was started over, steps written in parts, rows written over again."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..run import Steps
+from .source import Log
+from .table import Table
+
+LEAST = 3  # steps that an attempt has gone on before its log can begin anew
+DISTINCT = 5  # rows that differ, before a log can be one that writes each of them again and again
+IN_PARTS = 1 / 3  # of the rows that follow a row of the same step with other values: then steps come in parts
+
+
+def settled(log: Log) -> tuple[Log, Table]:
+    """The log with one row or one group of parts a step, and its table as it was written."""
+    table = log.table
+    if table.has_columns or len(table) < 2:
+        return log, table
+    kept = np.ones(len(table), dtype=np.bool_)
+    notes = []
+    attempts = _attempts(table)
+    if len(attempts) > 1:
+        # Steps of one attempt say nothing about another. The longest tells most; of two alike, the later.
+        begin, end = max(attempts, key=lambda rows: (rows[1] - rows[0], rows[0]))
+        kept[:begin] = kept[end:] = False
+        sizes = ", ".join(str(last - first) for first, last in attempts)
+        notes.append(
+            f"the log begins anew {_times(len(attempts) - 1)} at its first step, after {sizes} rows: "
+            f"the longest attempt is read, {end - begin} of {len(table)} rows"
+        )
+    sure = table.same_as_before(broken=2) & kept
+    if 2 * int(sure.sum()) >= int(kept.sum()) and int((kept & ~sure).sum()) >= DISTINCT:
+        copies = table.same_as_before(broken=0) & kept
+        kept &= ~copies
+        notes.append(f"{int(copies.sum())} rows repeat the row before them in every digit and were left out")
+    repeats = "parts" if log.repeats != "parts" and _in_parts(table) else log.repeats
+    if kept.all():
+        return replace(log, repeats=repeats), table
+    return replace(log, table=table.only(kept), repeats=repeats, notes=(*log.notes, *notes)), table
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"
+
+
+def _attempts(table: Table) -> list[tuple[int, int]]:
+    """The rows of each attempt. A log that goes back to its very first step after it had gone on is one that was
+    started over; one that goes back to a later step was resumed."""
+    steps: Steps = table.row_steps
+    begins = [0]
+    furthest = int(steps[0])
+    moves = np.diff(steps)
+    pace = max(1, int(np.median(moves[moves > 0]))) if np.any(moves > 0) else 1  # a first step is no later than that
+    for row in (np.flatnonzero(steps[1:] < steps[:-1]) + 1).tolist():
+        begin = begins[-1]
+        furthest = max(furthest, int(steps[begin:row].max()))
+        first = int(steps[begin])
+        if steps[row] <= first <= pace and furthest - first >= LEAST and _trained_again(table, begin, row):
+            begins.append(row)
+            furthest = int(steps[row])
+    return list(zip(begins, [*begins[1:], len(steps)], strict=True))
+
+
+def _trained_again(table: Table, begin: int, row: int) -> bool:
+    """Whether a row holds other values for the keys of the row that began the attempt."""
+    one, other = table.row(begin), table.row(row)
+    shared = [key for key in one if key in other]
+    return bool(shared) and any(one[key] != other[key] for key in shared)
+
+
+def _in_parts(table: Table) -> bool:
+    """Whether steps are written in several rows of the same keys, such as micro-batches."""
+    steps: Steps = table.row_steps
+    again = np.flatnonzero(steps[1:] == steps[:-1]) + 1
+    if len(again) < IN_PARTS * len(steps) or len(np.unique(steps)) < LEAST:
+        return False
+    looked_at = again[:: max(1, len(again) // 50)]
+    parts = [row for row in looked_at.tolist() if _same_keys(table, row)]
+    return len(parts) > len(looked_at) / 2
+
+
+def _same_keys(table: Table, row: int) -> bool:
+    before, this = table.row(row - 1), table.row(row)
+    return before.keys() == this.keys() and before != this

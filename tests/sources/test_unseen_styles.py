@@ -1,0 +1,239 @@
+"""Logs in styles that no table and no grammar was written for: small ones, made by hand in the manner of each kind."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from leadline.run import Run
+from leadline.sources import read_stream
+
+STEPS = list(range(1, 13))
+REWARDS = [round(0.1 + 0.03 * step, 4) for step in STEPS]
+PAIRS = list(zip(STEPS, REWARDS, strict=True))
+
+
+def lines(form: str, scale: int = 1) -> str:
+    """A line or a block a step: {i} is the step, {n} a larger count of it, {r} the reward."""
+    return "".join(form.format(i=step, n=step * scale, r=reward) + "\n" for step, reward in PAIRS)
+
+
+def objects(*rows: dict[str, object]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+STYLES: dict[str, tuple[str, int]] = {  # text, and how much each step counts
+    "TD3": (lines("Total T: {n} Episode Num: {i} Episode T: 200 Reward: {r}", 200), 200),
+    "DeepSpeed-Chat": (
+        lines(
+            "Epoch: 0 | Step: {i} | PPO Epoch: 1 | Actor Loss: 0.1 | Critic Loss: 0.2\naverage reward score: {r}\n---"
+        ),
+        1,
+    ),
+    "Spinning Up": (
+        lines("-----------\n|        Epoch |   {i} |\n| AverageEpRet | {r} |\n|     StdEpRet | 0.02 |\n-----------"),
+        1,
+    ),
+    "baselines": (
+        lines("-------\n| mean 100 episode reward | {r} |\n| steps  | {n} |\n-------", 1000),
+        1000,
+    ),
+    "CleanRL's console": (lines("global_step={n}, episodic_return={r}\nSPS: 1000", 512), 512),
+    "minimind": (lines("Epoch:[1/1]({i}/500), Reward: {r}, KL_ref: 0.01, Actor Loss: 0.0, Avg Len: 12"), 1),
+    "a sentence": (lines("After {i} updates the mean reward is {r} (best 0.9)"), 1),
+    "a bar": (lines("Training: 10%|█   | {i}/240 [00:10<01:30,  1.00it/s, reward={r}, loss=0.1]"), 1),
+    "a tag": (lines("[UPDATE] {i}/300 done_frac=0.1 mean_reward={r} mean_len=12.0"), 1),
+    "columns": ("  iter   reward   loss\n" + lines("  {i}   {r}   0.1"), 1),
+    "Markdown, a table a step": (
+        lines("### Step {i}\n\n| metric | value |\n|---|---|\n| reward | {r} |\n| kl | 0.01 |\n"),
+        1,
+    ),
+    "Markdown, a row a step": ("| step | mean reward | kl |\n|---|---|---|\n" + lines("| {i} | {r} | 0.01 |"), 1),
+    "rsl_rl": (
+        lines(
+            "#####\n   \x1b[1m Learning iteration {i}/1500 \x1b[0m\n   Surrogate loss: 0.01\n   Mean reward: {r}\n-----"
+        ),
+        1,
+    ),
+    "a heading and a line": (lines("Episode {i}/500\n - reward: {r} - steps: 200 - loss: 0.12"), 1),
+    "YAML": (lines("step: {i}\n  reward: {r}\n  loss: 0.1"), 1),
+    "several key-value columns": (
+        lines("Epoch 1/5 Step {i}/9 Train step {i}/45 done.\n╒══╤══╕\n│ task_reward/avg │ {r} │ lr │ 1e-5 │\n╘══╧══╛"),
+        1,
+    ),
+    "behind docker": (lines('{{"log":"Step {i}/100 | Loss 0.01 | Reward {r}\\n","stream":"stdout"}}'), 1),
+    "behind journald": (lines("Nov 15 22:05:01 host7 python[123]: iter {i}: mean_reward={r} kl=0.01"), 1),
+    "behind kubectl": (lines("[pod/train-0/main] 2025-11-23T14:30:19Z INFO iteration={i} avg_return={r} x=0.3"), 1),
+    "behind Ray": (lines("\x1b[36m(TaskRunner pid=12, ip=10.0.0.1)\x1b[0m step {i} | reward {r} | kl 0.01"), 1),
+    "behind loguru": (
+        lines("2025-11-11 10:00:00.123 | INFO     | trainer:train:88 - step {i} | reward {r} | kl 0.1"),
+        1,
+    ),
+    "behind logfmt": (lines('time="2025-11-23T14:30:19Z" level=info msg="update {i} reward/mean={r} loss=0.2"'), 1),
+    "behind a rank": (lines("[rank0]: [2025-11-11 10:00:01][INFO] it: {i} | return: {r} | pi_loss: 0.2"), 1),
+    "DreamerV3": (
+        objects(
+            *(
+                row
+                for step, reward in PAIRS
+                for row in ({"step": step, "episode/score": reward}, {"step": step, "train/loss": 0.1 * step})
+            )
+        ),
+        1,
+    ),
+    "a W&B chart": (
+        '"Step","my run - train/reward","my run - train/reward__MIN","my run - train/reward__MAX"\n'
+        + lines('"{i}","{r}","{r}","{r}"'),
+        1,
+    ),
+    "nested": (objects(*({"iteration": i, "train": {"reward": {"mean": r, "std": 0.1}}} for i, r in PAIRS)), 1),
+    "an update's own name": (objects(*({"grpo_step": i, "episode": 7, "mean_reward": r} for i, r in PAIRS)), 1),
+    "a tracker's step beside it": (
+        "rl_update_index,wandb_step,global_step,objective/verifiable_reward\n" + lines("{i},{n},{n},{r}", 256),
+        1,
+    ),
+    "micro-batches": (
+        objects(*({"step": i, "reward": r + part, "loss": part * i} for i, r in PAIRS for part in (-0.1, 0.1))),
+        1,
+    ),
+}
+
+
+def read(text: str) -> Run:
+    return read_stream(text.encode())
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_the_reward_and_its_steps_are_found(style: str) -> None:
+    text, scale = STYLES[style]
+    run = read(text)
+    reward = run.get("reward/mean")
+    assert reward is not None, [series.key for series in (*run.series, *run.unread)]
+    assert reward.steps.tolist() == [step * scale for step in STEPS]
+    assert reward.values.tolist() == pytest.approx(REWARDS)
+    assert run.framework is None
+
+
+@pytest.mark.parametrize(
+    ("text", "planned"),
+    [
+        (lines("Step {i}/700 | reward {r}"), 700),
+        ("Total training steps: 700\n" + lines("step {i}: reward={r} loss=0.1"), 700),
+        ("{'max_steps': 300, 'lr': 1e-6}\n" + lines("step {i}: reward={r} loss=0.1"), 300),
+        (STYLES["a bar"][0], 240),
+        (STYLES["minimind"][0], 500),
+        ("warmup_steps=10 save_steps=50\n" + lines("step {i}: reward={r} loss=0.1"), None),
+    ],
+)
+def test_the_planned_length_is_read_from_the_text(text: str, planned: int | None) -> None:
+    assert read(text).config.planned_steps == planned
+
+
+def test_rows_of_an_evaluation_are_no_rows_of_training() -> None:
+    rows: list[dict[str, object]] = []
+    for step, reward in PAIRS:
+        rows.append({"type": "train", "step": step, "mean_reward": reward, "loss": 0.1})
+        if step % 4 == 0:
+            rows.append({"type": "eval", "step": step, "mean_reward": 0.9})
+    run = read(objects(*rows))
+    reward, held_out = run.get("reward/mean"), run.get("eval/reward/mean")
+    assert reward is not None
+    assert held_out is not None
+    assert reward.values.tolist() == REWARDS
+    assert (held_out.steps.tolist(), held_out.values.tolist()) == ([4, 8, 12], [0.9] * 3)
+
+
+def test_a_line_that_begins_with_eval_is_of_an_evaluation() -> None:
+    run = read(lines("episode {i}: reward={r} loss=0.1\n  Eval -> mean_reward=0.9 win_rate=0.5"))
+    reward, held_out = run.get("reward/mean"), run.get("eval/reward/mean")
+    assert reward is not None
+    assert held_out is not None
+    assert reward.values.tolist() == REWARDS
+    assert set(held_out.values.tolist()) == {0.9}
+
+
+def test_an_evaluation_of_one_number_in_the_console_of_openrlhf() -> None:
+    form = (
+        "INFO 11-15 17:21:55 ppo_trainer.py:547] ✨ Global step {i}: {{'policy_loss': 0.1, 'actor_lr': 6e-06, "
+        "'actor_grad_norm': 0.8, 'ppo_clip_ratio': 0.0, 'reward': 0.5, 'rollout/reward_mean': {r}, 'kl': 0.0}}\n"
+        "INFO 11-15 17:21:55 ppo_trainer.py:489] ✨ Evaluation completed in 0:00:00, global_step {i}, "
+        "eval_metrics: {{'eval_task_pass1': {r}}}"
+    )
+    run = read(lines(form))
+    reward, held_out = run.get("reward/mean"), run.get("eval/task/pass@1")
+    assert run.framework == "openrlhf"
+    assert reward is not None
+    assert held_out is not None
+    assert (reward.key, reward.values.tolist()) == ("rollout/reward_mean", REWARDS)  # before any filter
+    assert held_out.values.tolist() == REWARDS
+
+
+def attempts(*lengths: int) -> str:
+    rows: list[dict[str, object]] = []
+    for attempt, length in enumerate(lengths):
+        rows += [{"step": step, "mean_reward": step + attempt / 10, "loss": 0.1} for step in range(1, length + 1)]
+    return objects(*rows)
+
+
+def test_of_a_log_that_was_started_over_the_longest_attempt_is_read() -> None:
+    run = read(attempts(4, 9, 6))
+    reward = run.get("reward/mean")
+    assert reward is not None
+    assert reward.values.tolist() == [step + 0.1 for step in range(1, 10)]
+    assert reward.rows == 19
+    assert any("begins anew 2 times" in note for note in run.notes)
+
+
+def test_a_row_that_is_written_again_and_again_is_one_row() -> None:
+    rows = [{"step": 10 * block + at, "mean_reward": 0.1 + block / 7, "loss": 0.3 / (block + 1), "kl": 0.01}
+            for block in range(8) for at in range(10)]  # fmt: skip
+    reward = read(objects(*rows)).get("reward/mean")
+    assert reward is not None
+    assert (reward.points, reward.rows) == (8, 80)
+
+
+def test_a_mapping_that_a_terminal_wrapped_is_one_row() -> None:
+    def wrapped(text: str, width: int = 60) -> Sequence[str]:
+        return [text[at : at + width] for at in range(0, len(text), width)]
+
+    row = (
+        "{{'loss': 0.01, 'grad_norm': 0.16944, 'learning_rate': 1e-06, 'completions/mean_length': 384.0, "
+        "'reward': {r}, 'epoch': 0.0}}"
+    )
+    text = "\n".join(line for _, reward in PAIRS for line in wrapped(row.format(r=reward)))
+    reward = read(text + "\n").get("reward/mean")
+    assert reward is not None
+    assert reward.values.tolist() == REWARDS
+
+
+def test_what_cannot_be_told_is_asked_for_with_the_line_to_paste() -> None:
+    run = read(objects(*({"step": i, "agent_0/reward": r, "agent_1/reward": 1 - r} for i, r in PAIRS)))
+    assert run.get("reward/mean") is None
+    assert [(question.name, question.chosen, question.answer) for question in run.questions] == [
+        ("reward/mean", None, "--map reward/mean=agent_0/reward")
+    ]
+    assert any("--map reward/mean=agent_0/reward" in note for note in run.notes)
+
+
+def test_a_guess_names_what_else_it_could_be() -> None:
+    run = read(objects(*({"step": i, "train/reward": r, "rollout/reward": 1 - r} for i, r in PAIRS)))
+    reward = run.get("reward/mean")
+    assert reward is not None
+    assert reward.kind == "guess: training reward"
+    assert [question.chosen for question in run.questions] == [reward.key]
+    assert {*run.questions[0].keys, reward.key} == {"train/reward", "rollout/reward"}
+
+
+def test_keys_of_a_known_framework_keep_their_types_in_any_carrier() -> None:
+    flat = "step,critic_score_mean,actor_pg_loss,actor_ppo_kl,actor_kl_loss\n" + lines("{i},{r},0.1,-0.01,0.02")
+    run = read(flat)
+    assert run.framework == "verl"
+    update, reference = run.get("kl/update"), run.get("kl/ref")
+    assert update is not None
+    assert reference is not None
+    assert "k1" in update.kind
+    prefixed = read("step,r7/critic/score/mean,r7/actor/pg_loss,r7/actor/ppo_kl\n" + lines("{i},{r},0.1,-0.01"))
+    assert prefixed.get("kl/update") is not None
+    assert [series.key for series in prefixed.series if series.name == "reward/mean"] == ["r7/critic/score/mean"]
