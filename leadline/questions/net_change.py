@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..curve import Curve
-from .paths import climbed, sank, share
+from .way import p_climbed, p_sank
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ def net_change(curve: Curve | None) -> NetChange | None:
     if curve is None or not curve.decidable:
         return None
     size = float((curve.seen[:, -1] - curve.seen[:, 0]).mean())
-    return NetChange(size, share(climbed(curve)), share(sank(curve)))
+    return NetChange(size, p_climbed(curve), p_sank(curve))
 
 
 def sudden_step(curve: Curve, start: float, now: float) -> int | None:
