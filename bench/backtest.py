@@ -1,7 +1,7 @@
 """Leadline's verdicts against baselines and other tools on finished runs: `python bench/backtest.py`.
 
-Every run of ../shared/zoo and ../shared/runs is replayed at equal shares of its length and scored by ../shared/score,
-whose head states the rule. Baselines and the peers that are installed answer the same looks in the same run.
+Every run of ../shared/zoo, zoo2.tar.gz and runs is replayed at equal shares of its length and scored by
+../shared/score, whose head states the rule. Baselines and the peers that are installed answer the same looks in the same run.
 `--sweep` halves and doubles the constants of the judgement instead, on the findings of the last replay.
 """
 
@@ -24,6 +24,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
+import backtest_sets as sets
 import backtest_sweep as sweep
 import backtest_tables as tables
 import numpy as np
@@ -39,7 +40,6 @@ from leadline.run import Run, Series
 from leadline.sources import open_run
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared"
 BASELINES = ("last", "raw_max", "patience")
 PEERS = {  # policy: whether it can be asked here
     "rldoctor": lambda: importlib.util.find_spec("rl_doctor") is not None,
@@ -118,7 +118,7 @@ class Kept(View):
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=ROOT / "bench" / "out" / "backtest")
-    parser.add_argument("--sets", nargs="*", default=["zoo_dev", "runs_dev"])
+    parser.add_argument("--sets", nargs="*", default=["zoo_dev", "zoo2_dev", "runs_dev"])
     parser.add_argument("--only", nargs="*", default=[], help="families whose runs are read; all without it")
     parser.add_argument("--looks", type=int, default=10)
     parser.add_argument("--processes", type=int, default=2)
@@ -146,9 +146,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _score_modules() -> tuple[Any, Any]:
-    os.environ.setdefault("ZOO_DEV", str(SHARED / "zoo"))
-    os.environ.setdefault("RUNS_DEV", str(SHARED / "runs"))
-    sys.path.insert(0, str(SHARED / "score"))
+    sets.set_environment()
+    sys.path.insert(0, str(sets.SHARED / "score"))
     import runs
     import score
 
@@ -209,6 +208,7 @@ def _replay(job: Job) -> list[dict[str, object]]:
                 "findings": [
                     (one.id, one.p, one.severity, "", one.since_step) for one in said.findings if one.id in WITNESSES
                 ],
+                "concerns": sorted({one.id for one in said.findings if one.severity != "note"}),
                 "because": list(said.judgement.because),
                 "seconds": round(seconds, 4),
                 "judging": round(_judging(view, said.findings, clock.planned), 4),
