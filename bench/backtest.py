@@ -1,7 +1,8 @@
 """Leadline's verdicts against baselines and other tools on finished runs: `python bench/backtest.py`.
 
 Every run of ../shared/zoo, zoo2.tar.gz and runs is replayed at equal shares of its length and scored by
-../shared/score, whose head states the rule. Baselines and the peers that are installed answer the same looks in the same run.
+../shared/score, whose head states the rule. Baselines and the peers that are installed answer the same looks in the
+same run.
 `--sweep` halves and doubles the constants of the judgement instead, on the findings of the last replay.
 """
 
