@@ -35,6 +35,8 @@ STEEPNESS = 40.0
 # An answer can depend on its prompt in ways that share no words (a formula for a table), so that a loss of shared
 # words says half as much; fitted with the two above (1, .7, .5, .35, 0 were tried).
 OVERLAP = 0.5
+# What is copied beside an answer that is still there may be the question restated, or the answer hidden in a heap.
+ADDED = 0.5
 FAR = 2.0  # times the distance at which gaming is as likely as not: what lies beyond adds nothing to it
 BEGUN = 0.1  # of the way: from here on it has begun
 LAST = 0.95  # of the draws: between 1 - LAST and LAST lies the interval
@@ -112,7 +114,7 @@ class _Side:
         if self.amount is None:
             return move
         lost: Floats = np.minimum(move, np.maximum(-self.amount.drawn_move(2 * column + 1), 0.0))
-        return lost
+        return np.maximum(lost, ADDED * move) if self.way == "copied" else lost
 
 
 def _sides(written: Written) -> list[_Side]:
