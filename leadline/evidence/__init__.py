@@ -8,7 +8,7 @@ no task is known, no level of any metric decides. The same input gives the same 
     evidence.p               probability that the reward is being gamed
     evidence.outcome         "gamed", "changed" (the answers changed in kind and the rise is that change: a person must
                              look), "decayed" (as gamed, but the reward fell with it), "none", or "blind"
-    evidence.begun           when it began, as an interval: a tenth of the way was behind it; None where p is small
+    evidence.begun           when it began, as an interval: a quarter of the way was behind it; None where p is small
     evidence.worth(steps)    what a checkpoint is worth beside an honest one of the same reward, 0 to 1
 
 What lies behind it: `relation` (how answers relate to prompt, to themselves and to each other), `kinds` (the old and

@@ -61,7 +61,7 @@ def kinds(written: Written) -> Kinds | None:
 
 
 def _ratios(column: Ids, owner: Ids, early: Flags, late: Flags, samples: int) -> Floats:
-    """How much likelier each sample is among the last than among the first, by what it holds and by what it lacks, under
+    """How much likelier each sample is among the last than among the first, by what it holds and what it lacks, under
     models that have not seen it (naive Bayes: only the sign is used)."""
     size = int(column.max()) + 1
     even = np.arange(samples) % 2 == 0
