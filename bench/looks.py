@@ -23,7 +23,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checko
 
 import backtest
 import numpy as np
-from backtest_left_out import gain_came
+from backtest_tables import gain_came
 from tables import Table
 
 from leadline.pipeline import read_run

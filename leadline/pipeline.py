@@ -7,7 +7,7 @@ from pathlib import Path
 
 from .contract import Reading, RunSummary, Settings, Signal
 from .embeddings import load_embedder
-from .evidence.numbers import outages
+from .evidence.outage import outages
 from .judgement import horizon_of, judge
 from .reading import (
     View,
