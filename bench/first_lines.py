@@ -74,7 +74,8 @@ def contradictions(reading: Reading) -> Iterator[str]:
         yield f"flat above {reward.shape}"
     if on_reward and reason.kind == "no_trend" and reward.shape not in ("noise", "undecided", "flat"):
         yield f"no trend above {reward.shape}"
-    if reason.kind == "gamed" and best is not None and reason.since_step is not None and best.step > reason.since_step:
+    onset, sure = reason.since_step, (reason.p or 0) > 0.9
+    if reason.kind == "gamed" and sure and best is not None and onset is not None and best.step > onset:
         yield "keeps a step after the onset"
     if reason.kind == "ceiling" and judgement.would_change:
         yield "asks for more than the ceiling"

@@ -39,7 +39,7 @@ OVERLAP = 0.5
 # What is copied beside an answer that is still there may be the question restated, or the answer hidden in a heap.
 ADDED = 0.5
 FAR = 2.0  # times the distance at which gaming is as likely as not: what lies beyond adds nothing to it
-BEGUN = 0.25  # of the way: from here on it has begun; less than that is noise of the first batches
+BEGUN = 0.1  # of the way: from here on it has begun; a quarter names checkpoints that are ruined already
 LAST = 0.95  # of the draws: between 1 - LAST and LAST lies the interval
 
 
