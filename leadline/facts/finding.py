@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Literal
 
 from ..run import Event, Rollout
@@ -42,14 +41,9 @@ class Finding:
     id: str  # dotted and stable: "reward.train_eval_gap"
     p: float  # probability that it is true
     severity: Severity
-    says: str = ""  # TRANSITION: goes when every finding carries facts
+    facts: Facts
     since_step: int | None = None
     evidence: tuple[Evidence, ...] = ()
-    facts: Facts | None = None  # TRANSITION: will be required
-
-    def __post_init__(self) -> None:  # TRANSITION: reports that still read `says` find it
-        if self.facts is not None and not self.says:
-            object.__setattr__(self, "says", import_module("leadline.words").sentence(self))
 
 
 def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -9,34 +9,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from importlib import import_module
 
 import numpy as np
 
 from ...facts import BAR, Evidence, Finding, Severity
-from ...facts.conflict import MemoryHeld, MemoryTaken, ProcessEffect, SlowedBy, Spans
+from ...facts.conflict import Conflict, MemoryHeld, MemoryTaken, ProcessEffect, SlowedBy, Spans
 from ..view import View
 from ..wall_clock import step_times
 from .clock import CELLS, LEAST_STEPS, TREND, Clock, guests_of
 from .known import NOTICEABLE, known_causes
 from .shifted import patterns_of, probability, shift_test
-
-__all__ = ["Conflict", "Conflicts", "read"]
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """A process that ran beside the training for one stretch of time, and what its running did."""
-
-    process: str
-    p: float
-    did: ProcessEffect
-    first_wall: float
-    last_wall: float
-
-    @property
-    def effect(self) -> str:  # TRANSITION: reports call words.conflict.effect
-        return str(import_module("leadline.words.conflict").effect(self.did))
 
 
 @dataclass(frozen=True, slots=True)

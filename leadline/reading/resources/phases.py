@@ -43,15 +43,6 @@ PARTS = {"train_phase": ("update_actor", "old_logprob", "ref_logprob"), "update"
 
 
 @dataclass(frozen=True, slots=True)
-class PhaseUse:
-    """What one phase of a step takes."""
-
-    share: float
-    power_w: float | None = None
-    memory_gb: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class TimeByPhase:
     """Where the time of a step goes."""
 

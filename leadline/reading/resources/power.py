@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...facts import Evidence, Facts, Finding
-from ...facts.machine import LowPower, PhasePower, PhasesFromPower, ShortPhases
+from ...facts.machine import LowPower, PhasePower, PhasesFromPower, PhaseUse, ShortPhases
 from ...run import GpuSamples, Phases, Run, Values
-from .phases import CALLED, PhaseUse, TimeByPhase
+from .phases import CALLED, TimeByPhase
 
 Flags = NDArray[np.bool_]
 
