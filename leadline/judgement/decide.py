@@ -16,7 +16,7 @@ from ..questions.bars import CLEARLY, EVEN
 from ..questions.best import Floats, Ranking, highest
 from ..questions.fall import fall_of
 from ..questions.level import level_now, start_of
-from ..questions.silence import silence
+from ..questions.stuck import silence
 from ..reading.reward import HEADLINE
 from ..reading.view import View
 from ..run import Run

@@ -1,4 +1,4 @@
-"""Has it stuck: does it end on one and the same number, after it had moved?"""
+"""Has it stuck or fallen silent: does it end on one and the same number, after it had moved, or on none?"""
 
 from __future__ import annotations
 
@@ -40,3 +40,15 @@ def _runs(values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     starts = np.concatenate([[0], np.flatnonzero(np.diff(values) != 0) + 1]).astype(np.int64)
     lengths: NDArray[np.int64] = np.diff(np.append(starts, len(values))).astype(np.int64)
     return lengths, starts
+
+
+def silence(series: Series) -> int:
+    """How many values at its end are no numbers; 0 where they are too few to tell anything."""
+    last = trailing(series)
+    return last if last >= LEAST else 0
+
+
+def trailing(series: Series) -> int:
+    """How many values at its end are no numbers, however few."""
+    known = np.flatnonzero(series.finite)
+    return series.points - 1 - int(known[-1]) if len(known) else series.points

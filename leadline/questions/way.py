@@ -1,7 +1,8 @@
-"""Which way did it go: does it stand higher or lower than where it began, and since when?"""
+"""Which way did it go: does it stand higher or lower than where it began, by how much, and since when?"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -44,6 +45,29 @@ def way_of(curve: Curve) -> Way:
     if p_sank(curve) > BAR:
         return "fell"
     return "moved" if p_moved(curve) > BAR else "still"
+
+
+@dataclass(frozen=True, slots=True)
+class NetChange:
+    """What a curve did from its start to where it stands now."""
+
+    size: float  # now less at the start, on the mean path
+    rose: float  # probability that it stands clearly higher than where it began
+    fell: float
+
+    def which(self, bar: float) -> Literal["rose", "fell", "unclear"]:
+        """The way it went, as far as that is sure."""
+        if max(self.rose, self.fell) < bar:
+            return "unclear"
+        return "rose" if self.rose > self.fell else "fell"
+
+
+def net_change(curve: Curve | None) -> NetChange | None:
+    """What a curve did from its start to its end; None where there is none, or too few points to tell."""
+    if curve is None or not curve.decidable:
+        return None
+    size = float((curve.seen[:, -1] - curve.seen[:, 0]).mean())
+    return NetChange(size, p_climbed(curve), p_sank(curve))
 
 
 def since_of(curve: Curve) -> int:

@@ -8,10 +8,9 @@ import numpy as np
 
 from ..facts import BAR, Evidence, Finding, Severity
 from ..facts.agent import FailingTools, TurnsChange
-from ..questions.level import level_now, start_of
-from ..questions.net_change import net_change
-from ..questions.paths_now import last_step_before, paths_now
+from ..questions.level import last_step_before, level_now, paths_now, start_of
 from ..questions.share import NEARLY_ALL
+from ..questions.way import net_change
 from .reward import HEADLINE
 from .view import View
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..facts.chart import Band, Chart, ChartData, ChartId, KlPath, MachineByStep, Neighbour, PhaseSeconds
 from ..facts.conflict import Conflict
-from ..questions.band import band_of
+from ..questions.level import band_of
 from ..run import Run
 from .kl_and_reward.distance import distance, distance_series
 from .resources.by_step import power_by_step

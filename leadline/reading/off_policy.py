@@ -8,10 +8,9 @@ import numpy as np
 from ..curve.bins import LEAST
 from ..facts import BAR, Evidence, Facts, Finding, Severity
 from ..facts.off_policy import DroppedReward, FewerEffectiveSamples, OlderSamples
-from ..questions.level import level_now, start_of
-from ..questions.net_change import net_change
-from ..questions.paths_now import last_step_before, paths_now
+from ..questions.level import last_step_before, level_now, paths_now, start_of
 from ..questions.scatter import scatter_ratio
+from ..questions.way import net_change
 from ..run import Series
 from .reward import HEADLINE
 from .view import View

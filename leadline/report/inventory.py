@@ -11,7 +11,8 @@ from rich.text import Text
 from ..inventory import Inventory, LogFound, RunFound, SeriesFound
 from ..words import event
 from ..words.missing import why
-from ..words.report import HOW_TO_MAP, last_checkpoint, several, steps, written_twice
+from ..words.numbers import several
+from ..words.report import HOW_TO_MAP, last_checkpoint, steps, written_twice
 from .lines import field, page
 
 MARGIN = 12

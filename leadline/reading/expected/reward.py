@@ -9,7 +9,7 @@ import numpy as np
 from ...facts import BAR, Facts
 from ...facts.expected import EntropyFall, Known, OfKey, Share, TiesWhenSolved
 from ...questions.level import level_now, start_of
-from ...questions.net_change import net_change
+from ...questions.way import net_change
 from ...run import Values
 from ..view import View
 from .rule import Rule, correlation, finite, framework, paired

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ...curve.bins import LEAST
 from ...facts import BAR, Evidence, Finding
 from ...facts.generation import LengthChange
-from ...questions.level import level_now, start_of, steps_seen
-from ...questions.net_change import net_change, sudden_step
-from ...questions.paths_now import last_step_before, paths_now
+from ...questions.jump import sudden_step
+from ...questions.level import last_step_before, level_now, paths_now, start_of, steps_seen
+from ...questions.way import net_change
 from ...run import Rollout, Series
 from ..reward import HEADLINE
 from ..sampler import Batch

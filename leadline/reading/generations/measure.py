@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve.bins import LEAST
-from ...questions.paths_now import last_before, paths_now
+from ...questions.level import last_before, paths_now
 from ...run import Series, Steps
 from ..view import View
 

@@ -9,10 +9,9 @@ import numpy as np
 from ...curve.bins import LEAST
 from ...facts import BAR, Evidence, Finding
 from ...facts.generation import TruncatedThroughout, Truncation
-from ...questions.level import level_now
-from ...questions.net_change import net_change
-from ...questions.paths_now import last_step_before, paths_now
+from ...questions.level import last_step_before, level_now, paths_now
 from ...questions.share import NEARLY_ALL, more_than
+from ...questions.way import net_change
 from ...run import Run, Series
 from ..reward import HEADLINE
 from ..view import View

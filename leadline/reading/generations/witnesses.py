@@ -9,7 +9,7 @@ import numpy as np
 
 from ...facts import BAR, Evidence, Finding, Severity
 from ...facts.generation import Incoherence, LessDiversity, Shortcut
-from ...questions.net_change import net_change
+from ...questions.way import net_change
 from ...run import Rollout
 from ..reward import HEADLINE
 from ..sampler import Batch, joined

@@ -8,7 +8,7 @@ from ...facts.kl import KlFrozen, KlReward, KlTurnover, Regime
 from ...questions.fall import p_fallen
 from ...questions.level import steps_seen
 from ...questions.regime import regime_now, regimes
-from ...questions.silence import silence
+from ...questions.stuck import silence
 from ...questions.turnover import turnover_of
 from ..view import HEADLINE, View
 from .destructive import destructive

@@ -11,7 +11,7 @@ from ...curve import Curve
 from ...facts import BAR, Evidence, Finding
 from ...facts.kl import KlDrift
 from ...questions.fall import p_fallen
-from ...questions.gain import had_by, p_doubled_since, p_gained
+from ...questions.gain import flat_since, kept_its_gain, p_doubled_since, p_gained
 from ...questions.level import level_at, level_now, steps_seen
 from ...questions.way import p_climbed, p_fell_since, p_moved
 from ..view import View
@@ -52,8 +52,8 @@ def _never_gained(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple
 
 def _ran_its_course(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
     """The reward had its gain in the first half of what was seen, and KL has doubled since."""
-    since, (first, last) = had_by(reward), steps_seen(reward)
-    if since is None or since - first > HALF * (last - first):
+    since, (first, last) = flat_since(reward), steps_seen(reward)
+    if not kept_its_gain(reward) or since - first > HALF * (last - first):
         return ()
     p = p_climbed(reward) * p_doubled_since(kl, since) * (1 - p_fell_since(entropy, since))
     return _finding(view, kl, p, round(since), ever_gained=True) if p > BAR else ()

@@ -12,7 +12,7 @@ from ...facts.machine import MemoryGrowth, MemoryRoom
 from ...questions import Shape, shape_of
 from ...questions.growth import may_have_grown
 from ...questions.level import level_now
-from ...questions.net_change import net_change
+from ...questions.way import net_change
 from ...run import Run, Series
 from ..view import View
 from ..wall_clock import StepTimes

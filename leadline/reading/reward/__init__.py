@@ -12,7 +12,7 @@ from ...facts.reward import PromptsChanged, RewardPeak, RewardReading, Trajector
 from ...questions import BAR, WORDS, Shape, shape_of
 from ...questions.best import top_step
 from ...questions.level import level_at, level_now, start_of
-from ...questions.silence import silence
+from ...questions.stuck import silence
 from ...run import Series
 from ..not_numbers import not_numbers
 from ..prompts import change_of_prompts
