@@ -9,8 +9,6 @@ from ..run import Event, Rollout
 
 Severity = Literal["note", "concern", "critical"]
 
-BAR = 0.8  # probability from which on a finding is said; it carries its own p, so it may speak earlier than a word
-
 
 @dataclass(frozen=True, slots=True)
 class Facts:

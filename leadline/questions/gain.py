@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..curve import Curve
+from .bars import CLEARLY, DOUBLED
 from .classes import FELL
 
-MOST = 0.9  # of the gain of the mean path: what is left is the end of the rise, not the rise
 BARELY = 0.5  # sd of a bin: a gain of less cannot be told from none
-DOUBLED = 2.0  # times its level then: a distance from the reference that doubled
 
 
 def p_gained(curve: Curve) -> float:
@@ -20,7 +19,7 @@ def p_gained(curve: Curve) -> float:
 def flat_since(curve: Curve) -> float:
     """The step from which on the mean path had nearly all of its gain."""
     mean = curve.seen.mean(axis=0)
-    there = int(np.argmax(mean >= mean[0] + MOST * (mean.max() - mean[0])))
+    there = int(np.argmax(mean >= mean[0] + CLEARLY * (mean.max() - mean[0])))
     return float(curve.grid[there])
 
 

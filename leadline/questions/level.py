@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from ..curve import Curve
 from ..facts.chart import Band
 from ..run import Series, Steps
+from .bars import FAR, FEW
 from .stuck import stuck_at
 
 Floats = NDArray[np.float64]
 
 NOTHING = 1e-3  # of the noise of one point: a level that much smaller is 0
-MISSED = 4.0  # standard errors: so far from the level of the start, the first points are a level of their own
-FIRST = 3  # points: the least that make a level
 TENTHS = (0.1, 0.9)  # of the paths: what the edges of a band are
 START = 10  # points, a quarter of a shorter run: what happened at the start; later points do not change it
 
@@ -83,9 +82,9 @@ def start_of(curve: Curve, logged: Series) -> float:
     """Where it started from, by its first points alone: what is said about the start must not change with every look.
     A start that was over after a few points is told by those."""
     values = logged.values[logged.finite & (logged.steps >= curve.grid[0])]
-    count = min(max(len(values) // 4, FIRST), START)
-    start, first = float(np.median(values[:count])), float(values[:FIRST].mean())
-    apart = abs(first - start) > MISSED * curve.noise / math.sqrt(FIRST)
+    count = min(max(len(values) // 4, FEW), START)
+    start, first = float(np.median(values[:count])), float(values[:FEW].mean())
+    apart = abs(first - start) > FAR * curve.noise / math.sqrt(FEW)
     return _told(curve, logged, first if apart else start)
 
 

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from ..curve.bins import LEAST
 from ..run import Series
+from .bars import DOUBLED
 
 Floats = NDArray[np.float64]
-
-LONGER = 2  # times any earlier run of equal numbers: a metric of few values repeats itself now and then
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ def stuck_at(series: Series) -> Stuck | None:
     if len(values) < 2 * LEAST:
         return None
     lengths, starts = _runs(values)
-    if len(lengths) < 2 or lengths[-1] < max(LEAST, LONGER * int(lengths[:-1].max()) + 1):
+    if len(lengths) < 2 or lengths[-1] < max(LEAST, DOUBLED * int(lengths[:-1].max()) + 1):
         return None
     return Stuck(float(values[-1]), int(steps[starts[-1]]), int(lengths[-1]))
 

@@ -9,14 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
-from ..facts import BAR
+from .bars import EVEN, SAID, TENTH
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Way = Literal["rose", "fell", "moved", "still"]
-
-MOST_OF_IT = 0.5  # of a path's own range: a net change of more is where the metric went, not a wiggle on the way
-BEGUN = 0.1  # of the way: where a reader would say that it began
 
 
 def climbed(curve: Curve) -> Flags:
@@ -40,11 +37,11 @@ def p_moved(curve: Curve) -> float:
 
 def way_of(curve: Curve) -> Way:
     """The way it went, in one word: up, down, somewhere and back, or nowhere."""
-    if p_climbed(curve) > BAR:
+    if p_climbed(curve) > SAID:
         return "rose"
-    if p_sank(curve) > BAR:
+    if p_sank(curve) > SAID:
         return "fell"
-    return "moved" if p_moved(curve) > BAR else "still"
+    return "moved" if p_moved(curve) > SAID else "still"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ def since_of(curve: Curve) -> int:
     """The step by which the mean path had come a tenth of its net way."""
     mean = curve.seen.mean(axis=0)
     way = (mean - mean[0]) / (mean[-1] - mean[0]) if mean[-1] != mean[0] else np.ones_like(mean)
-    return round(float(curve.grid[int(np.argmax(way >= BEGUN))]))
+    return round(float(curve.grid[int(np.argmax(way >= TENTH))]))
 
 
 def p_held_since(curve: Curve, step: float) -> float:
@@ -91,4 +88,4 @@ def p_fell_since(curve: Curve, step: float) -> float:
 
 
 def _went(curve: Curve, change: Floats) -> Flags:
-    return np.asarray(~curve.trendless & (change > np.maximum(MOST_OF_IT * curve.span, curve.last.noise)))
+    return np.asarray(~curve.trendless & (change > np.maximum(EVEN * curve.span, curve.last.noise)))
