@@ -32,7 +32,7 @@ import backtest_tables as tables
 import numpy as np
 
 from leadline.curve import Curve
-from leadline.facts import Finding, by_weight
+from leadline.facts import Facts, Finding, by_weight
 from leadline.judgement import judge
 from leadline.judgement.case import case_of
 from leadline.judgement.evidence import WEIGHTS
@@ -196,9 +196,15 @@ def _jobs(cases: Sequence[Any], looks: int, found: dict[str, list[dict[str, Any]
     for run in cases:
         told = any(key in run.native for key in TOLD.values())
         lines = (found or {}).get(run.id, [])
-        findings = tuple((line["step"], tuple(Finding(*one) for one in line["findings"])) for line in lines)
+        findings = tuple((line["step"], tuple(map(_finding, line["findings"]))) for line in lines)
         jobs.append(Job(run.id, run.folder, run.first, run.last, looks, told, findings))
     return jobs
+
+
+def _finding(kept: Sequence[Any]) -> Finding:
+    """A finding as the judgement sees it: it looks at no facts."""
+    name, p, severity, since = kept
+    return Finding(name, p, severity, Facts(), since)
 
 
 def _ours(jobs: Sequence[Job], file: Path, replay: Callable[[Job], list[dict[str, object]]], processes: int) -> None:
@@ -233,7 +239,7 @@ def _replay(job: Job) -> list[dict[str, object]]:
                 "p_continue_pays": said.judgement.p_continue_pays,
                 "grounds": _grounds(view, by_weight(said.findings), clock.planned),
                 "findings": [
-                    (one.id, one.p, one.severity, "", one.since_step) for one in said.findings if one.id in WEIGHTS
+                    (one.id, one.p, one.severity, one.since_step) for one in said.findings if one.id in WEIGHTS
                 ],
                 "concerns": sorted({one.id for one in said.findings if one.severity != "note"}),
                 "because": list(said.judgement.because),

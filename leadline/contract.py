@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 from .facts import Evidence, Facts, Finding
 from .facts.chart import Band, ChartData
+from .facts.conflict import Conflict
 from .facts.expected import Expected
 from .facts.judgement import BestCheckpoint, Condition, Judgement
+from .facts.kl import KlReward, Regime
+from .facts.loss import PolicyLoss
+from .facts.machine import PhaseUse, Resources
+from .facts.missing import Missing
 from .facts.reward import OtherReward, RewardPeak, RewardReading
-from .reading.conflicts import Conflict
-from .reading.kl_and_reward import KlReward, Regime
-from .reading.missing import Missing
-from .reading.policy_loss import PolicyLoss
-from .reading.resources import PhaseUse, Resources
 from .run import Checkpoint, Event, Rollout, Series
 
 __all__ = [

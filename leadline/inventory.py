@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from .errors import BadMapping
-from .reading.missing import Missing, missing
+from .facts.missing import Missing
+from .reading.missing import missing
 from .run import Run, Series
 from .sources import look_at, open_run
 from .sources.around import Surroundings
@@ -164,54 +165,3 @@ def _below(paths: Iterable[Path], root: Path) -> tuple[str, ...]:
         whole = path.absolute()
         names.append(str(whole.relative_to(root)) if root in whole.parents else whole.name)
     return tuple(names)
-
-
-def as_data(inventory: Inventory) -> dict[str, object]:
-    """The inventory as plain data."""
-    return {"schema": 1, "path": inventory.path, "runs": [_run_data(one) for one in inventory.runs]}
-
-
-def _run_data(one: RunFound) -> dict[str, object]:
-    run, machine = one.run, one.run.telemetry
-    return {
-        "name": one.name,
-        "framework": run.framework,
-        "first_step": run.first_step,
-        "last_step": run.last_step,
-        "logs": [
-            {
-                "source": log.source,
-                "path": log.path,
-                "first_step": log.steps[0] if log.steps else None,
-                "last_step": log.steps[1] if log.steps else None,
-                "rows": log.rows,
-                "trust": log.trust,
-                "steps_written_twice": log.twice,
-                "torn": log.torn,
-            }
-            for log in one.logs
-        ],
-        "series": [
-            {"name": two.name, "key": two.key, "kind": two.kind, "points": two.points, "decided": two.decided}
-            for two in one.series
-        ],
-        "unread_keys": list(run.unread_keys),
-        "questions": [
-            {"name": two.name, "keys": list(two.keys), "chosen": two.chosen, "answer": two.answer}
-            for two in run.questions
-        ],
-        "settings": {**one.settings},
-        "settings_files": list(one.settings_files),
-        "checkpoints": [{"step": two.step, "path": two.path, "complete": two.complete} for two in run.checkpoints],
-        "rollouts": {"format": one.rollout_format, "steps": list(run.rollouts.steps)},
-        "telemetry": {
-            "files": list(one.telemetry_files),
-            "gpu_samples": len(machine.gpus),
-            "gpus": len(np.unique(machine.gpus.devices)),
-            "phases": list(machine.phases.names),
-            "processes": len(machine.processes.table),
-        },
-        "events": [{"kind": two.kind, "step": two.step, "says": two.says} for two in run.events],
-        "missing": [{"what": two.what, "why_it_matters": two.why_it_matters} for two in one.missing],
-        "notes": list(run.notes),
-    }

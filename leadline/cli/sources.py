@@ -26,7 +26,7 @@ def verb(path: Path, as_json: bool, told: tuple[str, ...], write_map: bool, no_c
     from ..sources.mapping import parse_mapping
 
     found = inventory.take(path, mapping=parse_mapping(told))
-    text = dump(inventory.as_data(found)) if as_json else report.render(found, color=color(no_color), width=width())
+    text = dump(report.as_data(found)) if as_json else report.render(found, color=color(no_color), width=width())
     click.echo(text, nl=False)
     if write_map:
         click.echo(f"Written to {inventory.keep_mapping(found, parse_mapping(told))}.", err=as_json)

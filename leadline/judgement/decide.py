@@ -12,12 +12,12 @@ from ..curve.bins import LEAST
 from ..evidence import GamedEvidence
 from ..facts import Finding
 from ..facts.judgement import Condition, Horizon, Judgement, Reason, Risk, Upside, Verdict
-from ..questions.bars import CLEARLY, EVEN
+from ..questions.bars import CLEARLY, EVEN, NOTICEABLE
 from ..questions.best import Floats, Ranking, highest
 from ..questions.direction import p_rising
 from ..questions.fall import fall_of
 from ..questions.level import level_now, start_of
-from ..questions.silence import silence
+from ..questions.stuck import silence
 from ..reading.reward import HEADLINE
 from ..reading.view import View
 from ..run import Run
@@ -27,7 +27,6 @@ from .keep import best_checkpoint, ranked_everywhere
 
 STOP = 0.1  # probability that going on pays: below it, stop
 GO_ON = 0.3  # probability that going on pays: from here on, continue; between the two it cannot be told yet
-SOONEST = 0.05  # of the plan: sooner than this no answer changes
 LIKE_A_REWARD = re.compile(r"reward|score|return|acc|success|pass|win", re.IGNORECASE)
 CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody
 
@@ -186,7 +185,7 @@ def _hours(run: Run, steps: float) -> float | None:
 
 def _next_look(case: Case) -> int:
     """When a plateau that began by now could be told, or a pause that has begun be over."""
-    wait = min(max(SPAN - case.flat_for, SOONEST), SPAN)
+    wait = min(max(SPAN - case.flat_for, NOTICEABLE), SPAN)
     return min(round(case.plan.now + max(wait * case.plan.steps, 1)), case.plan.end)
 
 

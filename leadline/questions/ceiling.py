@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..run import Run, Series
+from .bars import FEW, NOTICEABLE, RARE
 
 Floats = NDArray[np.float64]
 
-PILED = 3  # equal highest values: two may coincide, a third is a wall
-SHARE = 0.02  # of the values that are equal and highest: less is a rare prize, not a bound
-BINARY = 0.05  # of the largest spread right-or-wrong rewards can have: how far the logged spread may be from theirs
 FEWEST = 6  # points to recognise a habit
 
 
@@ -42,7 +40,7 @@ def _wall(values: Floats) -> float | None:
     top = float(values.max())
     count = int((values == top).sum())
     apart = float(values.min()) < top
-    return top if apart and count >= max(PILED, SHARE * len(values)) else None
+    return top if apart and count >= max(FEW, RARE * len(values)) else None
 
 
 def _batch_maximum(run: Run) -> float | None:
@@ -65,7 +63,7 @@ def _right_or_wrong(run: Run) -> float | None:
     if len(p) < FEWEST or p.min() < 0 or p.max() > 1:
         return None
     apart = np.abs(sd - np.sqrt(p * (1 - p)))
-    return 1.0 if float(np.quantile(apart, 0.9)) < BINARY else None
+    return 1.0 if float(np.quantile(apart, 0.9)) < NOTICEABLE else None
 
 
 def _numbers(series: Series) -> Floats:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
-from .bars import NOTICEABLE
+from .bars import NOTICEABLE, TENTH
 
 Flags = NDArray[np.bool_]
 
@@ -17,7 +17,6 @@ AT_REST = 0.15  # of the path's own best pace: slower is flat
 FELL = 0.12  # of the path's own range, since its highest point: less is not a decline
 ROSE = 0.15  # of the path's own range, up to its highest point: less is not a peak
 LATE = 1 / 3  # of the run so far: a rise that is slow beside its beginning shows over so long
-CHANGE_OF_PACE = 0.1  # of the pace itself: less is neither speeding up nor slowing down
 
 
 def rising(curve: Curve) -> Flags:
@@ -38,11 +37,11 @@ def _creeping(curve: Curve) -> Flags:
 
 
 def accelerating(curve: Curve) -> Flags:
-    return rising(curve) & (curve.bend > CHANGE_OF_PACE)
+    return rising(curve) & (curve.bend > TENTH)
 
 
 def decelerating(curve: Curve) -> Flags:
-    return rising(curve) & (curve.bend < -CHANGE_OF_PACE)
+    return rising(curve) & (curve.bend < -TENTH)
 
 
 def peaked(curve: Curve) -> Flags:

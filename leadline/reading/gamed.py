@@ -21,12 +21,10 @@ from ..facts.gamed import (
     RewardOutage,
     ScoreLevels,
 )
-from ..questions.bars import CLEARLY, EVEN
+from ..questions.bars import CLEARLY, EVEN, NOTICEABLE
 from ..run import Run, Steps
 from .view import HEADLINE, View
 
-CLEAR_NOISE = 0.05  # of the labels: fewer wrong ones explain nothing
-OFTEN = 0.5  # of the samples: prompts that come back less often teach by heart little
 FEW_LEVELS = 6  # values of a score: more are a scale, not a sum of parts
 
 
@@ -159,7 +157,7 @@ def _score(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
         shares = tuple(LevelShare(level.value, level.early, level.late, level.example) for level in levels.levels)
         found.append(Finding("reward.levels", CLEARLY, "note", facts=ScoreLevels(shares, levels.parts), evidence=spans))
     noise = evidence.noise
-    if noise is not None and noise.rate > CLEAR_NOISE:
+    if noise is not None and noise.rate > NOTICEABLE:
         found.append(
             Finding(
                 "reward.noisy_labels",
@@ -170,7 +168,7 @@ def _score(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
             )
         )
     repeats = evidence.repeats
-    if repeats is not None and repeats.again > OFTEN and repeats.first_time is not None and repeats.later is not None:
+    if repeats is not None and repeats.again > EVEN and repeats.first_time is not None and repeats.later is not None:
         facts = RepeatedPrompts(repeats.different, repeats.again, repeats.first_time, repeats.later)
         found.append(Finding("signal.repeated_prompts", CLEARLY, "note", facts=facts, evidence=spans))
     return tuple(found)

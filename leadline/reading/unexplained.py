@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..curve import Break
-from ..facts import BAR, Evidence, Finding
+from ..facts import Evidence, Finding
 from ..facts.kl import KlReset
 from ..facts.onset import Contradiction, Move, UnexplainedBreak, UnreadKeys
+from ..questions.bars import SAID
 from ..questions.level import steps_seen
 from ..questions.shift import unlogged
 from ..questions.way import p_held_since, way_of
@@ -40,7 +41,7 @@ def _contradictions(view: View, findings: tuple[Finding, ...]) -> tuple[Finding,
     read_ = (curve for name in FOLLOWERS if (curve := view.curve(name)) is not None and curve.decidable)
     curves = [curve for curve in read_ if steps_seen(curve)[1] > since]  # the others saw nothing of it
     held = [p_held_since(curve, since) for curve in curves]
-    if len(curves) < ENOUGH or min(held) <= BAR:
+    if len(curves) < ENOUGH or min(held) <= SAID:
         return ()
     # What moved before is not said to have held, though it has since.
     still = tuple(curve.metric for curve in curves if way_of(curve) not in ("rose", "fell"))

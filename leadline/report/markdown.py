@@ -7,14 +7,13 @@ from collections.abc import Iterator, Sequence
 
 from ..contract import Reading
 from ..words import event, events_told, sentences
-from ..words.numbers import sure
+from ..words.numbers import several, sure
 from ..words.report import (
     ABOUT_THE_READING,
     curves_say,
     expected_says,
     left_out,
     missing_list,
-    several,
     unread_list,
     what_was_read,
     would_change,

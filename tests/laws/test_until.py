@@ -44,8 +44,8 @@ def told(series: Series) -> tuple[object, ...]:
 def assert_same(one: Run, other: Run) -> None:
     assert list(map(told, one.series)) == list(map(told, other.series))
     assert list(map(told, one.unread)) == list(map(told, other.unread))
-    assert [(event.kind, event.step, event.says) for event in one.events] == [
-        (event.kind, event.step, event.says) for event in other.events
+    assert [(event.kind, event.step, event.facts) for event in one.events] == [
+        (event.kind, event.step, event.facts) for event in other.events
     ]
     assert (one.first_step, one.last_step) == (other.first_step, other.last_step)
     assert one.config == other.config

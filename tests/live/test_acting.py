@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from leadline.errors import BadOrder
-from leadline.judgement.ending import BAR
+from leadline.judgement.decide import STOP
 from leadline.live import acting
 from leadline.live.acting import FOUND, PLATEAU, Decision, Said, Target, may_act
 from leadline.live.process import Identity, NotTheSame, identify, send
@@ -127,7 +127,7 @@ def test_less_is_not(said: list[Said]) -> None:
 
 
 def test_the_bars_for_acting_are_higher_than_the_one_for_saying() -> None:
-    assert max(FOUND.p, PLATEAU.p) < BAR
+    assert max(FOUND.p, PLATEAU.p) < STOP
     assert min(FOUND.span, PLATEAU.span) > 0
 
 

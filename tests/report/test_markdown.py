@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES
+from found import quoting
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -14,7 +15,6 @@ from markdown_it import MarkdownIt
 from leadline import pipeline
 from leadline.cli import main
 from leadline.contract import Reading
-from leadline.facts import Finding
 from leadline.report import markdown
 
 HOSTILE = [
@@ -36,7 +36,7 @@ def saying(text: str) -> Reading:
     return dataclasses.replace(
         one,
         run=dataclasses.replace(one.run, path=text, unread_keys=(text,), notes=(text,)),
-        findings=(Finding("test", 0.5, "concern", text),),
+        findings=(quoting(text),),
     )
 
 

@@ -12,8 +12,6 @@ from ...facts import Facts
 from ...run import Run, Series, Values
 from ..view import View
 
-WORRIES = 0.1  # of the run, or of its time: what concerns less of it is over, or too rare, before anybody wonders
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:

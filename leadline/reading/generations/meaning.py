@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts import BAR, Evidence, Finding
+from ...facts import Evidence, Finding
 from ...facts.generation import CloserMeaning, Compared
+from ...questions.bars import SAID
 from ...run import Rollout
 from ..sampler import Batch, joined
 from ..view import View
@@ -115,13 +116,13 @@ def _across(view: View, batches: Sequence[Batch], embedder: Embedder) -> tuple[F
     view.keep(measure.series)
     bar = 1 - LOST
     (p,) = measure.beyond(view, bar)
-    if p >= BAR:
+    if p >= SAID:
         asked = relative_spread(
             "prompts", steps, [[[sample.prompt for sample in batch.alone]] for batch in batches], embedder
         )
         bar *= _narrowed(asked, measure.since(bar))
         (p,) = measure.beyond(view, bar)
-    if p < BAR:
+    if p < SAID:
         return ()
     compared: Compared = "different_prompts" if len({sample.prompt for sample in batches[-1].alone}) > 1 else "any"
     facts = CloserMeaning(compared, measure.late, embedder.name)
@@ -137,7 +138,7 @@ def _within(view: View, batches: Sequence[Batch], embedder: Embedder) -> tuple[F
     measure = Measure(found.name, found.steps, found.values, np.full(len(found.steps), np.inf), found.start_error)
     view.keep(measure.series)
     (p,) = measure.beyond(view, 1 - LOST)
-    if p < BAR or at_the_top(batches):  # where one answer is right, meaning the same is what was to be learned
+    if p < SAID or at_the_top(batches):  # where one answer is right, meaning the same is what was to be learned
         return ()
     facts = CloserMeaning("one_prompt", measure.late, embedder.name)
     last = next((batch.groups[-1][:3] for batch in reversed(batches) if batch.groups), ())

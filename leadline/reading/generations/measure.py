@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve.bins import LEAST
-from ...questions.paths_now import last_before, paths_now
+from ...questions.bars import HABIT
+from ...questions.level import last_before, paths_now
 from ...run import Series, Steps
 from ..view import View
 
@@ -17,8 +18,6 @@ Floats = NDArray[np.float64]
 
 BASELINE = 2  # batches: the run's own start, each read under a model of the other
 RUNNING = 2  # batches: one odd batch is no change; so many in a row are
-HALF_WAY = 0.5  # of the change that is a finding by itself: from there on a witness may speak with another one
-RECENT = 5  # batches: where none of these is beyond a bar, the curve is not asked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +91,7 @@ class Measure:
         """
         ways = [1.0 if bar > self.early else -1.0 for bar in bars]
         passed = [way * (self.values - bar) for way, bar in zip(ways, bars, strict=True)]
-        if len(self.values) < BASELINE + RUNNING or not any((beyond[-RECENT:] > 0).any() for beyond in passed):
+        if len(self.values) < BASELINE + RUNNING or not any((beyond[-HABIT:] > 0).any() for beyond in passed):
             return (0.0,) * len(bars)
         levels = self.levels(view)
         return tuple(levels.beyond(bar, way) for bar, way in zip(bars, ways, strict=True))

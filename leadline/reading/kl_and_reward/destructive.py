@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...curve import Curve
-from ...facts import BAR, Evidence, Finding, Severity
+from ...facts import Evidence, Finding, Severity
 from ...facts.kl import KlDestructive
+from ...questions.bars import SAID
 from ...questions.fall import fall_of
 from ...questions.level import level_at, level_now, steps_seen
 from ...questions.since_peak import p_rose_while_other_fell
@@ -22,7 +23,7 @@ def destructive(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
         return ()
     p = p_rose_while_other_fell(kl, reward, CLEAR_RISE)
     logged, series = view.run.get(HEADLINE), distance_series(view.run)
-    if p <= BAR or logged is None or series is None or (fall := fall_of(reward, logged)) is None:
+    if p <= SAID or logged is None or series is None or (fall := fall_of(reward, logged)) is None:
         return ()
     step, last = fall.from_step, steps_seen(reward)[1]
     facts = KlDestructive(

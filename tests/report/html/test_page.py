@@ -23,6 +23,7 @@ from leadline.report import files, html
 from leadline.report.html.text import embedded
 from leadline.report.numbers import short, thin
 from leadline.run import Rollout, Rollouts, Run, Series
+from leadline.words.loss import pattern
 
 VENDORED = {
     "LICENSE": "8f989229699b4fe2f1a0432d0e9edc338a8a911e250e2d1b01ecd770a5f5b1bd",
@@ -31,7 +32,7 @@ VENDORED = {
 }
 
 
-SILENT = RewardReading(shape="undecided", probabilities={}, peak=None, says="", findings=())
+SILENT = RewardReading(shape="undecided", probabilities={}, peak=None, findings=())
 
 
 class Elements(HTMLParser):
@@ -195,7 +196,7 @@ def test_a_loss_without_evidence_is_called_so(readings: Callable[[str], Reading]
     reading = readings("telemetry")
     assert not reading.policy_loss.informative
     panels = {one["id"]: one for one in data_of(html.render(reading))["panels"]}  # type: ignore[attr-defined]
-    assert panels["loss"]["silent"] == reading.policy_loss.why
+    assert panels["loss"]["silent"] == pattern(reading.policy_loss)
 
 
 @pytest.mark.parametrize(("planned", "over"), [(300, False), (354, True), (400, False)])
