@@ -11,12 +11,12 @@ import numpy as np
 
 from .reading.missing import Missing, missing
 from .run import Run, Series
-from .sources import look_at, open_run
+from .sources import Joining, find_runs, open_run
 from .sources.around import Surroundings
-from .sources.folders import Found, FoundRun, steps_of, understood
+from .sources.folders import Found, FoundRun, run_and_surroundings, steps_of
 from .sources.mapping import mapping_near
 from .sources.remote import is_address
-from .sources.same_run import Carrier
+from .sources.carrier import Carrier
 from .vocabulary import dialects, families
 
 SHOWN_SETTINGS = (
@@ -77,20 +77,22 @@ class Inventory:
     runs: tuple[RunFound, ...]
 
 
-def take(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> Inventory:
+def take(
+    path: Path | str, *, mapping: Mapping[str, str] | None = None, joining: Joining = "by evidence"
+) -> Inventory:
     """What lies at `path`, every run of it."""
     if str(path) == "-" or is_address(path) or Path(path).is_fifo():
         run = open_run(path, mapping=mapping)
         return Inventory(str(path), (_described(run, run.path),))
     place = Path(path)
-    found = look_at(place)
+    found = find_runs(place, joining=joining)
     told = {**mapping_near(place, working=Path.cwd()), **(mapping or {})}
     return Inventory(str(place), tuple(_runs(found, told)))
 
 
 def _runs(found: Found, mapping: Mapping[str, str]) -> Iterator[RunFound]:
     for held in found.runs:
-        run, around = understood(found, held, name=str(found.place), mapping=mapping)
+        run, around = run_and_surroundings(found, held, name=str(found.place), mapping=mapping)
         yield _with_files(_described(run, held.name), found.place.absolute(), held, around)
 
 
