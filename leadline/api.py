@@ -12,6 +12,7 @@ from .errors import LeadlineError
 from .portrait import Band
 from .report import markdown, notebook, plain, terminal, words
 from .run import Steps, Values
+from .sources import Joining
 
 
 class Reading(contract.Reading):
@@ -88,10 +89,14 @@ def read(
     price: float | None = None,
     mapping: Mapping[str, str] | None = None,
     embeddings: bool = False,
+    joining: Joining = "by evidence",
 ) -> Reading:
     """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
     `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
     `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
-    `embeddings` also compares the answers by their meaning; it needs the extra of that name (docs/decisions/0012)."""
-    found = pipeline.read(path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings)
-    return Reading(**{one.name: getattr(found, one.name) for one in fields(found)})
+    `embeddings` also compares the answers by their meaning; it needs the extra of that name (docs/decisions/0012).
+    `joining`: which logs at `path` are one run: by evidence, or as you say, "join" all or keep each "separate"."""
+    found = pipeline.read(
+        path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings, joining=joining
+    )
+    return Reading(**{field.name: getattr(found, field.name) for field in fields(found)})

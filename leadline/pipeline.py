@@ -25,7 +25,7 @@ from .reading import (
 )
 from .reading.generations.embedder import Embedder, load_embedder
 from .run import Run
-from .sources import open_run, open_runs
+from .sources import Joining, open_run, open_runs
 
 
 def read(
@@ -36,13 +36,16 @@ def read(
     price: float | None = None,
     mapping: Mapping[str, str] | None = None,
     embeddings: bool = False,
+    joining: Joining = "by evidence",
 ) -> Reading:
     """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
     `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
     `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
-    `embeddings` also compares the answers by their meaning (docs/decisions/0012)."""
+    `embeddings` also compares the answers by their meaning (docs/decisions/0012).
+    `joining`: which logs at `path` are one run, by evidence or as the user says."""
     embedder = load_embedder() if embeddings else None
-    return read_run(open_run(path, mapping=mapping).until(until), budget=budget, price=price, embedder=embedder)
+    run = open_run(path, mapping=mapping, joining=joining)
+    return read_run(run.until(until), budget=budget, price=price, embedder=embedder)
 
 
 def read_all(
@@ -53,10 +56,11 @@ def read_all(
     price: float | None = None,
     mapping: Mapping[str, str] | None = None,
     embeddings: bool = False,
+    joining: Joining = "by evidence",
 ) -> Iterator[Reading]:
     """The same for every run at `path`, one after the other."""
     embedder = load_embedder() if embeddings else None
-    for run in open_runs(path, mapping=mapping):
+    for run in open_runs(path, mapping=mapping, joining=joining):
         yield read_run(run.until(until), budget=budget, price=price, embedder=embedder)
 
 

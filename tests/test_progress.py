@@ -11,7 +11,7 @@ from conftest import EXAMPLES, verl_bytes
 
 from leadline.pipeline import read
 from leadline.progress import heard_by, tell
-from leadline.report.progress import each, patience
+from leadline.report.progress import each, progress_bar
 
 LONG = verl_bytes([(step, {"critic/score/mean": step / 7}) for step in range(1, 200_000)])  # more than one block
 
@@ -46,9 +46,9 @@ class Terminal(io.StringIO):
 
 @pytest.mark.parametrize(("waits", "shown"), [(0.0, True), (60.0, False)])
 def test_a_bar_is_shown_only_when_it_takes_long(waits: float, shown: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leadline.report.progress.PATIENCE", waits)
+    monkeypatch.setattr("leadline.report.progress.SOON", waits)
     monkeypatch.setattr("sys.stderr", screen := Terminal())
-    with patience():
+    with progress_bar():
         tell("reading [bold]\x1b[31mx", 1, 4)
     said = screen.getvalue()
     assert (r"reading [bold]\x1b[31mx" in said and "25%" in said) == shown

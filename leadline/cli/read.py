@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .joining import joining_of, joining_options
 from .screen import color, height, width
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ STANDARD_OUTPUT = "-"
     metavar="DIR",
     help="With --md: draw reward, held-out reward and KL into this folder and link them.",
 )
+@joining_options
 @click.option("--all", "every", is_flag=True, help="Read every run at PATH, one after the other; JSON one a line.")
 @click.option(
     "--embeddings", is_flag=True, help="Also compare the samples by meaning; needs the extra `embeddings`, no network."
@@ -73,6 +75,8 @@ def verb(
     page: Path | None,
     markdown: Path | None,
     plots: Path | None,
+    join: bool,
+    separate: bool,
     every: bool,
     embeddings: bool,
     verbose: bool,
@@ -88,7 +92,7 @@ def verb(
     from ..report import data, html, terminal
     from ..report.data import dump
     from ..report.files import write_whole
-    from ..report.progress import each, patience
+    from ..report.progress import each, progress_bar
     from ..sources.mapping import parse_mapping
 
     for asked, option in ((by_verdict, "--exit-code"), (page, "--html"), (markdown, "--md")):
@@ -100,7 +104,7 @@ def verb(
     if printed and as_json:
         raise click.UsageError("--json and --md - both print: give --md a file")
     _check_targets(page, None if printed else markdown, plots)
-    mapping = parse_mapping(told)
+    mapping, joining = parse_mapping(told), joining_of(join, separate)
 
     def shown(reading: Reading) -> str:
         if as_json:
@@ -108,13 +112,19 @@ def verb(
         return terminal.render(reading, color=color(no_color), width=width(), verbose=verbose, height=height())
 
     if not every:
-        with patience():
+        with progress_bar():
             reading = pipeline.read(
-                path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings
+                path,
+                until=until,
+                budget=budget,
+                price=price,
+                mapping=mapping,
+                embeddings=embeddings,
+                joining=joining,
             )
         if not printed:  # before any file is written: a full disk shall not hide the answer
             click.echo(shown(reading), nl=False)
-        with patience():
+        with progress_bar():
             if page:
                 write_whole(page, html.render(reading))
             text = _markdown(reading, markdown, plots, verbose=verbose) if markdown else ""
@@ -125,7 +135,9 @@ def verb(
         if by_verdict:
             click.get_current_context().exit(EXIT_CODES.get(reading.judgement.verdict, 0))
         return
-    readings = pipeline.read_all(path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings)
+    readings = pipeline.read_all(
+        path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings, joining=joining
+    )
     for number, reading in enumerate(each(readings)):
         if as_json:
             click.echo(dump(as_data(reading), lines=True), nl=False)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .joining import joining_of, joining_options
 from .screen import color, width
 
 
@@ -13,9 +14,10 @@ from .screen import color, width
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
 @click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="Say what a key of the log means.")
+@joining_options
 @click.option("--no-color", is_flag=True, help="Print plain text.")
-def verb(path: Path, as_json: bool, told: tuple[str, ...], no_color: bool) -> None:
-    """Show what was found at PATH, what each series was taken for and why, and what is missing.
+def verb(path: Path, as_json: bool, told: tuple[str, ...], join: bool, separate: bool, no_color: bool) -> None:
+    """Show what was found at PATH, which logs are one run and why, what each series was taken for, what is missing.
 
     Example: leadline sources outputs/grpo-run
     """
@@ -24,6 +26,6 @@ def verb(path: Path, as_json: bool, told: tuple[str, ...], no_color: bool) -> No
     from ..report.data import dump
     from ..sources.mapping import parse_mapping
 
-    found = inventory.take(path, mapping=parse_mapping(told))
+    found = inventory.take(path, mapping=parse_mapping(told), joining=joining_of(join, separate))
     text = dump(inventory.as_data(found)) if as_json else face.render(found, color=color(no_color), width=width())
     click.echo(text, nl=False)

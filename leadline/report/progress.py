@@ -19,7 +19,7 @@ from .plain import printable
 
 Piece = TypeVar("Piece")
 
-PATIENCE = 1.0  # seconds: work that is done sooner needs no bar
+SOON = 1.0  # seconds: work that is done sooner needs no bar
 
 
 class Progress:
@@ -47,7 +47,7 @@ class Progress:
 
 
 @contextmanager
-def patience() -> Iterator[None]:
+def progress_bar() -> Iterator[None]:
     """Shows how far the work inside is and how long it will take, once that has taken more than a second."""
     if not sys.stderr.isatty():
         yield
@@ -62,7 +62,7 @@ def patience() -> Iterator[None]:
                 bar.update(earlier, visible=False)
             tasks[what] = bar.add_task(escape(printable(what)), total=of)
         bar.update(tasks[what], completed=done, total=of)
-        if time.monotonic() - began > PATIENCE:
+        if time.monotonic() - began > SOON:
             bar.start()
 
     try:
@@ -75,7 +75,7 @@ def patience() -> Iterator[None]:
 def each(work: Iterator[Piece]) -> Iterator[Piece]:
     """The pieces of some work one after the other, with a bar for every piece that takes long."""
     while True:
-        with patience():
+        with progress_bar():
             piece = next(work, None)
         if piece is None:
             return

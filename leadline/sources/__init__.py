@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -35,12 +36,14 @@ from .assemble import assemble, refuse_other_training
 from .events import with_events
 from .folders import CHOSEN, Found, FoundRun, run_and_surroundings, search
 from .mapping import mapping_near
+from .pipes import opened_pipe
 from .readers import Readers
 from .remote import Copy, address_of, is_address
 from .same_run import Joining
 from .source import HEAD, Log, Parser, Reader, Source, TextSource, names_of
 from .table import Column, Table
 from .text import BLOCK, GZIP, head_of, unpacked, unpacked_head
+from .walk import is_of_the_system
 
 __all__ = [
     "SOURCES",
@@ -77,9 +80,7 @@ TRACKERS: tuple[Source, ...] = (wandb_file, swanlab_file, tensorboard, mlflow_st
 SOURCES: tuple[Source, ...] = (*TRACKERS, *TEXT_SOURCES)  # asked in this order
 
 
-def open_run(
-    path: Path | str, *, mapping: Mapping[str, str] | None = None, joining: Joining = "by evidence"
-) -> Run:
+def open_run(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining: Joining = "by evidence") -> Run:
     """The run at `path`: a log file, a folder that holds one, or "-" for a log on standard input. `mapping` is what the
     user says of keys, canonical name to key; a leadline.toml near the run or here says it too, with less weight.
     `joining`: which logs are one run, by evidence or as the user says: "join" all, or keep each "separate"."""
@@ -90,7 +91,7 @@ def open_run(
     place = Path(path)
     with _opening(place):
         if place.is_fifo():  # the shell's <(command)
-            with place.open("rb") as stream:
+            with opened_pipe(place) as stream:
                 return read_stream(stream, name=str(place), mapping=mapping)
         found = find_runs(place, joining=joining)
         return build_run(found, found.only(), str(place), mapping)
@@ -128,12 +129,24 @@ def find_runs(place: Path, readers: Readers | None = None, *, joining: Joining =
         place, chosen = _parted(place)
         if not place.exists():
             raise _nothing_at(place)
+        _refuse_what_is_no_file(place)
         if kept := rollouts.kept_in(place):
             raise _samples(place, kept)
         found = search(place, SOURCES, readers, joining=joining)
         if not found.runs:
             raise _nothing_in(found)
         return found.choose(chosen) if chosen else found
+
+
+def _refuse_what_is_no_file(place: Path) -> None:
+    """Devices have no end, and what the system shows as files is no log."""
+    state = place.stat()
+    if is_of_the_system(state) or not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
+        raise NothingReadable(
+            f"{place} is no log: it is a device, a socket, a pipe or a place of the system.",
+            tried="what kind of file it is",
+            next_step="pass a log file or a folder, or - for standard input",
+        )
 
 
 def _parted(place: Path) -> tuple[Path, str]:

@@ -1,4 +1,4 @@
-"""Whether two logs hold the same numbers: at the same steps, or in the same order by another clock; and whether one goes
+"""Whether two logs hold the same numbers, at the same steps or in the same order by another clock, and whether one goes
 on where the other ended."""
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _counted(pairs: Iterator[_Pair], same: float = MOSTLY, other: float = HARDLY
 
 
 def _by_key(mine: Numbers, theirs: Numbers, tolerance: float, *, near: bool, clocks: bool = False) -> Iterator[_Pair]:
-    """The keys that both hold. Those that follow the clock say little and are left out unless `clocks` asks for them."""
+    """The keys that both hold. Those that follow the clock say little and count only where `clocks` asks for them."""
     differ = 0
     for key in sorted(mine.columns.keys() & theirs.columns.keys())[:KEYS]:
         shared = _at_shared_steps(mine.columns[key], theirs.columns[key])
@@ -219,8 +219,8 @@ def goes_on(mine: Numbers, theirs: Numbers) -> bool:
 
 
 def resume_fits(mine: Numbers, theirs: Numbers, *, near: bool) -> bool:
-    """Whether the later one also goes on at the level at which the earlier one was, in most of what both log. Where they
-    do not lie in one folder, it has to begin in the later half of the other, lead beyond it, and log the same."""
+    """Whether the later one also goes on at the level at which the earlier one was, in most of what both log. Where
+    they do not lie in one folder, it has to begin in the later half of the other, lead beyond it, and log the same."""
     if not goes_on(mine, theirs):
         return False
     early, late = in_order(mine, theirs)

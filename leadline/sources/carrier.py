@@ -50,7 +50,8 @@ class Carrier:
     @property
     def rewarded(self) -> bool:
         """Whether it tells of rewards in training, as far as its keys say."""
-        return any(REWARD.search(key) and not HELD_OUT.search(key) for key in self.log.table.keys())
+        keys = self.log.table.keys()
+        return any(REWARD.search(key) and not HELD_OUT.search(key) for key in keys)
 
     @property
     def of_episodes(self) -> bool:

@@ -138,7 +138,8 @@ class Found:
             f"{self.place} holds {len(self.runs)} runs: {', '.join(run.name for run in self.runs[:12])}"
             f"{' and others' * (len(self.runs) > 12)}.",
             tried="; ".join(run.said() for run in self.runs[:12]),
-            next_step=f"pass one of them, as in {self.path_of(self.runs[0])}, or read all with --all",
+            next_step=f"pass one of them, as in {self.path_of(self.runs[0])}, or read all with --all; "
+            "--join takes them for one run",
         )
 
     def path_of(self, run: FoundRun) -> str:

@@ -11,7 +11,7 @@ from .same_run import Group
 from .text import head_of
 
 SHORTEST = 3  # letters of a name that is looked for
-TWICE = 2  # rows for each run, at most, of a table that has no steps
+TWICE = 2  # rows for each run, at most, where nothing else tells
 
 
 def without_index_files(groups: Sequence[Group]) -> tuple[list[Group], list[Carrier]]:
@@ -23,25 +23,25 @@ def without_index_files(groups: Sequence[Group]) -> tuple[list[Group], list[Carr
 
 def _is_index(carrier: Carrier, others: Sequence[Group]) -> bool:
     """Whether a file is a list of the runs beside and below it, or what their launcher said of them: it names several,
-    or names no step and has hardly more rows than there are runs."""
+    or lies above one with hardly more rows than there are runs, or names no step and does so beside several."""
     if carrier.path.is_dir() or carrier.log.run_id is not None:
         return False
     folder = carrier.path.parent
     near = [held.carriers[0] for held in others if folder in held.carriers[0].path.parents]
     below = [other for other in near if other.path.parent != folder]
-    if not near:
-        return False
     names = {name for other in near for name in _called(other, folder)}
-    named = _named_in(carrier.path, names)
-    if carrier.log.counts_rows:
-        return named >= min(2, len(near)) or (bool(below) and len(carrier.log.table) <= TWICE * len(near))
-    return named > 1
+    counts = carrier.log.counts_rows
+    few = len(carrier.log.table) <= TWICE * len(near)
+    if few and (below or (counts and len(near) > 1)):
+        return True
+    return bool(near) and _named_in(carrier.path, names) >= (min(2, len(near)) if counts else 2)
 
 
 def _called(carrier: Carrier, folder: Path) -> set[str]:
     """What somebody who writes in `folder` would call a log: the folders on its way, or the file itself."""
     way = carrier.path.relative_to(folder).parts
-    return {name for name in (*way[:-1], *((way[0], carrier.path.stem) if len(way) == 1 else ())) if len(name) >= SHORTEST}
+    names = way[:-1] or (carrier.path.name, carrier.path.stem)
+    return {name for name in names if len(name) >= SHORTEST}
 
 
 def _named_in(file: Path, names: Collection[str]) -> int:

@@ -117,7 +117,7 @@ def _link(left: Carrier, mine: Numbers, right: Carrier, theirs: Numbers) -> Link
         return Link("same", f"{right.short}: {found.says} ({left.short})")
     if near and on_other_clocks(mine, theirs):
         return Link("same", f"{right.short}: the same numbers in the same order as {left.short}, by another clock")
-    if mine.columns.keys() & theirs.columns.keys() and _may_be_resumed(left, right) and resume_fits(mine, theirs, near=near):
+    if _may_be_resumed(left, right) and resume_fits(mine, theirs, near=near):
         begins = in_order(mine, theirs)[1].first
         early, late = (left, right) if mine.first <= theirs.first else (right, left)
         return Link("resume", f"{late.short} goes on at step {begins} where {early.short} had come to")
@@ -200,9 +200,7 @@ def _overlap(mine: Numbers, theirs: Numbers) -> bool:
     return mine.counts_rows or theirs.counts_rows or (mine.first <= theirs.last and theirs.first <= mine.last)
 
 
-def _reasons(
-    group_of: Mapping[int, Group], links: Mapping[tuple[int, int], Link]
-) -> dict[tuple[Group, Group], Link]:
+def _reasons(group_of: Mapping[int, Group], links: Mapping[tuple[int, int], Link]) -> dict[tuple[Group, Group], Link]:
     """Why each two runs were not taken for one: the strongest reason."""
     reasons: dict[tuple[Group, Group], Link] = {}
     for (left, right), link in links.items():

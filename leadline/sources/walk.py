@@ -105,7 +105,7 @@ def _some(names: Sequence[str]) -> str:
 
 
 def is_of_the_system(state: os.stat_result) -> bool:
-    """Whether a place lies where the system shows itself as files; `/dev/shm` and other disks below are no such place."""
+    """Whether a place lies where the system shows itself as files; `/dev/shm` and other disks below it are none."""
     return state.st_dev in _system_disks()
 
 
