@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
 
 from . import contract, frames, pipeline
 from .curve.statement import Statement
-from .errors import LeadlineError
+from .errors import BadNumber, LeadlineError
 from .portrait import Band
 from .report import markdown, notebook, plain, terminal, words
 from .run import Steps, Values
 from .sources import Joining
+from .sources.number import FURTHEST
 
 
 class Reading(contract.Reading):
@@ -81,6 +83,22 @@ class Reading(contract.Reading):
         return markdown.render(self)
 
 
+def check_plan(budget: int | None, price: float | None) -> None:
+    """Refuse a plan that no run can have."""
+    if budget is not None and not 0 < budget < FURTHEST:
+        raise BadNumber(
+            f"A budget of {budget} steps cannot be worked with.",
+            tried=f"a whole number from 1 to {FURTHEST - 1}",
+            next_step="give the total number of steps that are planned",
+        )
+    if price is not None and not 0 <= price < math.inf:
+        raise BadNumber(
+            f"A price of {price} cannot be worked with.",
+            tried="a share of the run's own range, from 0",
+            next_step="give a share such as 0.05",
+        )
+
+
 def read(
     path: Path | str,
     *,
@@ -96,6 +114,7 @@ def read(
     `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
     `embeddings` also compares the answers by their meaning; it needs the extra of that name (docs/decisions/0012).
     `joining`: which logs at `path` are one run: by evidence, or as you say, "join" all or keep each "separate"."""
+    check_plan(budget, price)
     found = pipeline.read(
         path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings, joining=joining
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from .judgement import BestCheckpoint, Judgement
@@ -82,7 +83,19 @@ class Reading:
 
 
 def as_data(reading: Reading) -> dict[str, object]:
-    """The reading as plain data under the contract's names."""
+    """The reading as plain data under the contract's names. A number that is not finite is None: JSON has no other."""
+    return {name: _finite(value) for name, value in _data(reading).items()}
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, dict):
+        return {name: _finite(held) for name, held in value.items()}
+    if isinstance(value, list):
+        return [_finite(held) for held in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _data(reading: Reading) -> dict[str, object]:
     run, reward, kl_reward, judgement = reading.run, reading.reward, reading.kl_reward, reading.judgement
     peak, best = reward.peak, judgement.best_checkpoint
     return {

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ..errors import NothingReadable
-from .joining import joining_of, joining_options
+from .options import joining_of, joining_options
 from .screen import color, width
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .joining import joining_of, joining_options
+from .options import joining_of, joining_options
 from .screen import color, height, width
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .joining import joining_of, joining_options
+from .options import SHARE, STEPS, joining_of, joining_options
 from .screen import color, height, width
 
 if TYPE_CHECKING:
@@ -21,12 +21,10 @@ STANDARD_OUTPUT = "-"
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print the whole reading as JSON, schema 1.")
 @click.option("--until", type=int, metavar="STEP", help="Read the run as if it had ended at this step.")
-@click.option(
-    "--budget", type=click.IntRange(min=1), metavar="STEPS", help="Total planned steps, when the run does not say."
-)
+@click.option("--budget", type=STEPS, metavar="STEPS", help="Total planned steps, when the run does not say.")
 @click.option(
     "--price",
-    type=click.FloatRange(min=0),
+    type=SHARE,
     metavar="SHARE",
     help="What a whole planned run has to earn, in shares of the run's own range; 0.05 when not given.",
 )

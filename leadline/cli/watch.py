@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .joining import joining_of, joining_options
+from .options import SHARE, STEPS, joining_of, joining_options
 from .screen import color
 
 
@@ -41,8 +41,8 @@ from .screen import color
     "--metrics-port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve Prometheus metrics on this machine."
 )
 @click.option("--record", is_flag=True, help="Record what the machine does, as `leadline record` does.")
-@click.option("--budget", type=click.IntRange(min=1), metavar="STEPS", help="As for `leadline read`.")
-@click.option("--price", type=click.FloatRange(min=0), metavar="SHARE", help="As for `leadline read`.")
+@click.option("--budget", type=STEPS, metavar="STEPS", help="As for `leadline read`.")
+@click.option("--price", type=SHARE, metavar="SHARE", help="As for `leadline read`.")
 @click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="As for `leadline read`.")
 @joining_options
 @click.option("--no-color", is_flag=True, help="Draw without colour.")

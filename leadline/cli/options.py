@@ -1,7 +1,8 @@
-"""`--join` and `--separate`: which logs are one run, where the user knows better than the evidence."""
+"""Options that several verbs share."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,6 +12,26 @@ if TYPE_CHECKING:
     from ..sources import Joining
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+FURTHEST = 2**53  # beyond it a float cannot tell one step from the next
+
+
+class Share(click.FloatRange):
+    """A number from 0 that is one: `nan` and `inf` are numbers to Python."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is no share; give a number such as 0.05", param, ctx)
+        return number
+
+
+STEPS = click.IntRange(min=1, max=FURTHEST - 1)
+SHARE = Share()
 
 
 def joining_options(command: Command) -> Command:
