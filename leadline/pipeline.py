@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
+
 from .contract import Reading, RunSummary
 from .judgement import judge
 from .portrait import Portrait
@@ -64,6 +66,7 @@ def read_all(
         yield read_run(run.until(until), budget=budget, price=price, embedder=embedder)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # values near 1e308: what overflows is no number, and read as none
 def read_run(
     run: Run, *, budget: int | None = None, price: float | None = None, embedder: Embedder | None = None
 ) -> Reading:
