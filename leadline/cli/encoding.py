@@ -10,7 +10,7 @@ import unicodedata
 HANDLER = "leadline"
 LIKE = {
     **dict.fromkeys("─━╌┄", "-"),
-    **dict.fromkeys("│┃┤├╎▏", "|"),
+    **dict.fromkeys("│┃┤├╎┊┆┇┋▏", "|"),
     **dict.fromkeys("┌┐└┘┬┴┼╭╮╰╯", "+"),
     **dict.fromkeys("█▇▆▅▄▃▂▁▓▒░■●◆", "#"),
     **dict.fromkeys("·•∙", "-"),
