@@ -28,9 +28,14 @@ def render(inventory: Inventory, *, color: bool = False, width: int = 100) -> st
 def _lines(inventory: Inventory, room: int) -> Iterator[tuple[str, Text]]:
     count = len(inventory.runs)
     yield field("path", f"{inventory.path}: {count} run{'s' * (count != 1)}")
-    for one in inventory.runs:
+    if count > 1:
+        for says in inventory.apart:
+            yield field("apart", says)
+        for says in inventory.left_out[:SHOWN_NOTES]:
+            yield field("left out", says)
+    for run in inventory.runs:
         yield field("", "")
-        yield from _run(one, room)
+        yield from _run(run, room)
 
 
 def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
@@ -39,6 +44,8 @@ def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
     yield field("run", f"{one.name} · {run.framework or 'unknown framework'} · {span}", "bold")
     for log in one.logs:
         yield field("log", _log(log))
+    for says in one.joined[:SHOWN_NOTES]:
+        yield field("joined", says)
     yield from _table(one.series, room)
     if run.unread_keys:
         yield field("unread", f"{several(run.unread_keys, SHOWN_KEYS)}{HOW_TO_MAP}")
