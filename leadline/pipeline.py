@@ -9,7 +9,7 @@ import numpy as np
 
 from .contract import Reading, RunSummary, Settings, Signal
 from .embeddings import load_embedder
-from .evidence.numbers import outages
+from .evidence.outage import outages
 from .judgement import horizon_of, judge
 from .reading import (
     View,
