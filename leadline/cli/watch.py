@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from .options import SHARE, STEPS, joining_of, joining_options
 from .screen import color
 
 
@@ -32,7 +33,7 @@ from .screen import color
     help="Send alerts there: stdout, desktop, webhook:$NAME, slack:$NAME, discord:$NAME, mail:ADDRESS, command:...",
 )
 @click.option("--act", metavar="ORDER", help="Stop the run when the bar for that is reached (docs/live.md).")
-@click.option("--really", is_flag=True, help="Act on the first occasion too, which else is a dry run.")
+@click.option("--no-dry-run", "at_once", is_flag=True, help="Act on the first occasion too, which else is a dry run.")
 @click.option(
     "--answer", type=click.Path(path_type=Path), metavar="FILE", help="Write what the last look said to FILE, as JSON."
 )
@@ -40,9 +41,10 @@ from .screen import color
     "--metrics-port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve Prometheus metrics on this machine."
 )
 @click.option("--record", is_flag=True, help="Record what the machine does, as `leadline record` does.")
-@click.option("--budget", type=click.IntRange(min=1), metavar="STEPS", help="As for `leadline read`.")
-@click.option("--price", type=click.FloatRange(min=0), metavar="SHARE", help="As for `leadline read`.")
+@click.option("--budget", type=STEPS, metavar="STEPS", help="As for `leadline read`.")
+@click.option("--price", type=SHARE, metavar="SHARE", help="As for `leadline read`.")
 @click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="As for `leadline read`.")
+@joining_options
 @click.option("--no-color", is_flag=True, help="Draw without colour.")
 def verb(
     paths: tuple[str, ...],
@@ -51,13 +53,15 @@ def verb(
     every: float | None,
     tell: tuple[str, ...],
     act: str | None,
-    really: bool,
+    at_once: bool,
     answer: Path | None,
     metrics_port: int | None,
     record: bool,
     budget: int | None,
     price: float | None,
     told: tuple[str, ...],
+    join: bool,
+    separate: bool,
     no_color: bool,
 ) -> None:
     """Follow the runs at PATHS while they train, and look at them again when there is something new to say.
@@ -78,11 +82,12 @@ def verb(
             headless=headless or not sys.stdout.isatty(),
             every=every,
             mapping=parse_mapping(told),
+            joining=joining_of(join, separate),
             budget=budget,
             price=price,
             tell=tell,
             act=act,
-            really=really,
+            dry_run=not at_once,
             answer=answer,
             metrics_port=metrics_port,
             record=record,

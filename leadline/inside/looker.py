@@ -99,7 +99,7 @@ def _supervise(journal: Path, answer: Path, pid: int, started: str, *, act: bool
 def _watch(journal: Path, answer: Path, *, act: bool) -> subprocess.Popen[bytes]:
     words = ["watch", str(journal), "--headless", "--answer", str(answer), "--state", str(journal.parent / STATE)]
     # Whoever passed stop=True has opted in already: no dry run.
-    acting = ["--act", "stop", "--really"] if act else []
+    acting = ["--act", "stop", "--no-dry-run"] if act else []
     return subprocess.Popen(
         [sys.executable, "-m", "leadline", *words, *acting],
         stdin=subprocess.DEVNULL,

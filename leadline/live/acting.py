@@ -244,20 +244,20 @@ def carry_out(
     now: float,
     *,
     life: int = 0,
-    really: bool = False,
+    dry_run: bool = True,
     alone: bool = True,
 ) -> Action | None:
     """Act once on a life of a run, and write it down before and after. None where there is nothing to do. The first
-    use of a state file is a dry run unless the user says `really`. `alone`: no other run is watched; else a process
+    use of a state file is a dry run unless `dry_run` is off. `alone`: no other run is watched; else a process
     or a file could belong to any of them, and is left alone."""
-    if not decision.act or _settled(records.actions(run), life, target.kind, really):
+    if not decision.act or _settled(records.actions(run), life, target.kind, dry_run):
         return None
     if not alone and target.kind != "stop":
         why = f"several runs are watched, and nobody said that {target.told()} belongs to this one"
         refused = _action("refused", target, decision, life, f"Would have {_doing(target)}, and did not: {why}.")
         records.record_action(run, refused.as_data(), now)
         return refused
-    dry = not really and not any(_used(records.actions(one), target.kind) for one in records.names().values())
+    dry = dry_run and not any(_used(records.actions(one), target.kind) for one in records.names().values())
     if not dry:  # known before it is done: a watch that is killed in between must not do it twice
         begun = _action("begun", target, decision, life, f"About to act on {target.told()}.")
         records.record_action(run, begun.as_data(), now)
@@ -282,11 +282,11 @@ def alert_of(action: Action, run: str) -> Alert:
     return Alert(run, "action", action.step, None, "critical", says, (), action.best, key)
 
 
-def _settled(actions: Sequence[tuple[float, Mapping[str, object]]], life: int, kind: Kind, really: bool) -> bool:
+def _settled(actions: Sequence[tuple[float, Mapping[str, object]]], life: int, kind: Kind, dry_run: bool) -> bool:
     """Once is enough, and a dry run counts unless the user insists. What was begun and never finished is not repeated:
     a second signal makes many trainers give up without a checkpoint."""
-    ends = ("begun", "done", "refused") if really else ("begun", "done", "refused", "dry")
-    return any(one["life"] == life and one["kind"] == kind and one["state"] in ends for _, one in actions)
+    ends = ("begun", "done", "refused", "dry") if dry_run else ("begun", "done", "refused")
+    return any(action["life"] == life and action["kind"] == kind and action["state"] in ends for _, action in actions)
 
 
 def _used(actions: Sequence[tuple[float, Mapping[str, object]]], kind: Kind) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import LeadlineError, NotAnRLRun
 from ..reading.reward import HEADLINE
 from ..run import Run, Steps, Values
-from ..sources import Readers, look_at, open_run, understand
+from ..sources import Joining, Readers, build_run, find_runs, open_run
 from ..sources.folders import Found, FoundRun, steps_of
 from ..sources.remote import is_address
 
@@ -59,12 +59,14 @@ class Place:
         path: str,
         *,
         mapping: Mapping[str, str] | None = None,
+        joining: Joining = "by evidence",
         others: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.path = path
         self.problem: LeadlineError | None = None  # why there is no run to be seen there now
         self._mapping = mapping
+        self._joining = joining
         self._clock = clock
         self._readers = Readers()
         self._sharing = 1 + others  # paths that share what following may cost
@@ -120,14 +122,14 @@ class Place:
             steps = all_steps(run)
             return (_sighting(self.path, run, steps, int(steps[-1]), time.time()),) if len(steps) else ()
         place = Path(self.path)
-        found = look_at(place, self._readers)
+        found = find_runs(place, self._readers, joining=self._joining)
         self._readers.forget_unused()
         homes = [_home(found, one) for one in found.runs]
         sightings = []
         for one in found.runs:
             alone = len(found.runs) == 1
             try:
-                run = understand(found, one, str(place) if alone else found.path_of(one), self._mapping)
+                run = build_run(found, one, str(place) if alone else found.path_of(one), self._mapping)
             except NotAnRLRun:
                 if alone:
                     raise
@@ -170,7 +172,7 @@ def all_steps(run: Run) -> Steps:
 def _home(found: Found, run: FoundRun) -> str:
     """Where a run lives, whatever else lies beside it: a folder, or the file that was named."""
     if not found.place.is_dir():
-        return str(found.place.absolute()) if len(found.runs) == 1 and not found.several else _carrier_of(run)
+        return str(found.place.absolute()) if len(found.runs) == 1 and not found.others else _carrier_of(run)
     return str(run.home.absolute())
 
 

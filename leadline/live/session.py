@@ -19,6 +19,7 @@ from ..errors import BadOrder
 from ..recorder import Recorder
 from ..report.plain import printable
 from ..report.png import png
+from ..sources import Joining
 from . import acting, memory
 from .answer import AnswerFile
 from .figures import figures_of
@@ -47,11 +48,12 @@ class Options:
     headless: bool = False
     every: float | None = None
     mapping: Mapping[str, str] | None = None
+    joining: Joining = "by evidence"
     budget: int | None = None
     price: float | None = None
     tell: tuple[str, ...] = ()
     act: str | None = None
-    really: bool = False
+    dry_run: bool = True  # the first use of a state file only says what it would do
     answer: Path | None = None
     metrics_port: int | None = None
     record: bool = False
@@ -141,6 +143,7 @@ class _Session:
             options.paths,
             store,
             mapping=options.mapping,
+            joining=options.joining,
             budget=options.budget,
             price=options.price,
             every=options.every,
@@ -198,7 +201,7 @@ class _Session:
         target = acting.remember(store, watched.number, self._target, now, life=life)
         alone = len(self.watch.runs) == 1
         done = acting.carry_out(
-            store, watched.number, decision, target, now, life=life, really=self.options.really, alone=alone
+            store, watched.number, decision, target, now, life=life, dry_run=self.options.dry_run, alone=alone
         )
         if done is not None:
             store.put_alerts(watched.number, [acting.alert_of(done, watched.identity)], self._outbox.names, now)

@@ -18,6 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..errors import LeadlineError
+from ..sources import Joining
 from .follow import Place, Sighting
 from .look import Made, Remembered, make_look
 from .memory import give_back
@@ -80,6 +81,7 @@ class Watch:
         store: Store,
         *,
         mapping: Mapping[str, str] | None = None,
+        joining: Joining = "by evidence",
         budget: int | None = None,
         price: float | None = None,
         every: float | None = None,
@@ -94,7 +96,9 @@ class Watch:
         each; `looked` by the thread that looks."""
         self.store = store
         self.runs: dict[str, Watched] = {}
-        self.places = [Place(path, mapping=mapping, others=len(paths) - 1, clock=clock) for path in paths]
+        self.places = [
+            Place(path, mapping=mapping, joining=joining, others=len(paths) - 1, clock=clock) for path in paths
+        ]
         self._budget, self._price, self._every = budget, price, every
         self._channels = tuple(channels)
         self._keep_readings = keep_readings

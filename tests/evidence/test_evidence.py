@@ -36,7 +36,7 @@ def made(write: Write, *, batches: int = 12, turn: int = 5, one_string: bool = F
     steps = np.arange(1, 20 * batches)
     reward = np.interp(steps, list(kept), [np.mean([one.score for one in batch]) for batch in kept.values()])
     series = (Series("reward/mean", "reward", "reward", steps, reward),)
-    return Run("made", series=series, rollouts=Rollouts(tuple(kept), kept.__getitem__))
+    return Run("made", series=series, rollouts=Rollouts(kept))
 
 
 def evidence_of(run: Run) -> GamedEvidence:
@@ -123,7 +123,7 @@ def test_longer_prompts_are_said_and_not_accused() -> None:
         )
         for step in run.rollouts.steps
     }
-    evidence = evidence_of(replace(run, rollouts=Rollouts(tuple(longer), longer.__getitem__)))
+    evidence = evidence_of(replace(run, rollouts=Rollouts(longer)))
     assert evidence.prompts is not None
     assert evidence.prompts.after == 141
     assert evidence.p < 0.3
@@ -159,7 +159,7 @@ def test_equal_answers_scored_differently_give_a_rate_of_noise_and_a_ceiling() -
         step: tuple(Rollout(step, f"{one}+1=", str(one + 1), float(rng.random() > 0.1)) for one in range(16))
         for step in range(1, 200, 10)
     }
-    run = Run("made", rollouts=Rollouts(tuple(kept), kept.__getitem__))
+    run = Run("made", rollouts=Rollouts(kept))
     noise = evidence_of(run).noise
     assert noise is not None
     assert noise.rate == pytest.approx(0.1, abs=0.05)
@@ -172,7 +172,7 @@ def test_a_score_of_two_parts_is_taken_apart() -> None:
         step: tuple(Rollout(step, f"{one}?", f"{one * step}!", scores[one % 4]) for one in range(16))
         for step in range(1, 100, 10)
     }
-    levels = evidence_of(Run("made", rollouts=Rollouts(tuple(kept), kept.__getitem__))).levels
+    levels = evidence_of(Run("made", rollouts=Rollouts(kept))).levels
     assert levels is not None
     assert levels.parts == (0.2, 1.0)
 
@@ -190,7 +190,7 @@ def test_scores_may_be_rescaled() -> None:
         step: tuple(replace(one, score=3 * one.score + 7) for one in run.rollouts.at(step))
         for step in run.rollouts.steps
     }
-    twin = evidence_of(replace(run, rollouts=Rollouts(tuple(scaled), scaled.__getitem__)))
+    twin = evidence_of(replace(run, rollouts=Rollouts(scaled)))
     assert twin.p == evidence_of(run).p
 
 

@@ -337,7 +337,7 @@ def test_the_first_use_is_a_dry_run_and_the_next_run_is_acted_on(state: Store, t
 def test_who_insists_is_obeyed_at_once_even_after_a_dry_run(state: Store, tmp_path: Path) -> None:
     run, target = state.run("first", 0.0), acting.target(f"file:{tmp_path / 'stop'}", NOTHING)
     acting.carry_out(state, run, ENOUGH, target, 0.0)
-    done = acting.carry_out(state, run, ENOUGH, target, 1.0, really=True)
+    done = acting.carry_out(state, run, ENOUGH, target, 1.0, dry_run=False)
     assert done is not None
     assert done.state == "done"
     assert (tmp_path / "stop").exists()
@@ -346,7 +346,7 @@ def test_who_insists_is_obeyed_at_once_even_after_a_dry_run(state: Store, tmp_pa
 def test_below_the_bar_nothing_is_done_or_written(state: Store, tmp_path: Path) -> None:
     run = state.run("first", 0.0)
     target = acting.target(f"file:{tmp_path / 'stop'}", NOTHING)
-    assert acting.carry_out(state, run, replace(ENOUGH, act=False), target, 0.0, really=True) is None
+    assert acting.carry_out(state, run, replace(ENOUGH, act=False), target, 0.0, dry_run=False) is None
     assert states(state, run) == []
 
 
@@ -355,7 +355,7 @@ def test_a_training_gets_one_signal_however_often_it_is_looked_at(
 ) -> None:
     process = train()
     target, run = acting.target(f"sigterm:{process.pid}", NOTHING), state.run("first", 0.0)
-    done = [acting.carry_out(state, run, ENOUGH, target, float(now), really=True) for now in range(5)]
+    done = [acting.carry_out(state, run, ENOUGH, target, float(now), dry_run=False) for now in range(5)]
     assert [one.state for one in done if one is not None] == ["done"]
     assert process.wait(30) == 0
 
@@ -367,16 +367,16 @@ def test_what_a_killed_watch_had_begun_is_not_done_twice(
     target, run = acting.target(f"sigterm:{process.pid}", NOTHING), state.run("first", 0.0)
     begun = acting.Action("begun", "sigterm", 0, 220, target.told(), "", "")
     state.record_action(run, begun.as_data(), 0.0)  # and there the watch was killed
-    assert acting.carry_out(state, run, ENOUGH, target, 1.0, really=True) is None
+    assert acting.carry_out(state, run, ENOUGH, target, 1.0, dry_run=False) is None
     time.sleep(0.2)
     assert process.poll() is None
 
 
 def test_a_log_that_began_anew_may_be_acted_on_anew(state: Store, tmp_path: Path) -> None:
     run, target = state.run("first", 0.0), acting.target(f"file:{tmp_path / 'stop'}", NOTHING)
-    acting.carry_out(state, run, ENOUGH, target, 0.0, really=True)
+    acting.carry_out(state, run, ENOUGH, target, 0.0, dry_run=False)
     (tmp_path / "stop").unlink()
-    done = acting.carry_out(state, run, ENOUGH, target, 1.0, life=1, really=True)
+    done = acting.carry_out(state, run, ENOUGH, target, 1.0, life=1, dry_run=False)
     assert done is not None
     assert (tmp_path / "stop").exists()
 
@@ -395,7 +395,7 @@ def test_a_watch_started_again_remembers_which_process_it_was(
         acting.remember(other, number, replace(wanted, process=older), 0.0)
         again = acting.remember(other, number, acting.target(f"sigterm:{process.pid}", NOTHING), 1.0)
         assert again.process == older
-        done = acting.carry_out(other, number, ENOUGH, again, 2.0, really=True)
+        done = acting.carry_out(other, number, ENOUGH, again, 2.0, dry_run=False)
     assert done is not None
     assert done.state == "refused"
     assert process.poll() is None
@@ -406,11 +406,11 @@ def test_a_process_is_left_alone_where_it_could_belong_to_another_run(
 ) -> None:
     process = train()
     target, run = acting.target(f"sigterm:{process.pid}", NOTHING), state.run("first", 0.0)
-    done = acting.carry_out(state, run, ENOUGH, target, 0.0, really=True, alone=False)
+    done = acting.carry_out(state, run, ENOUGH, target, 0.0, dry_run=False, alone=False)
     assert done is not None
     assert done.state == "refused"
     assert "several runs are watched" in done.says
-    assert acting.carry_out(state, run, ENOUGH, target, 1.0, really=True, alone=False) is None  # said once
+    assert acting.carry_out(state, run, ENOUGH, target, 1.0, dry_run=False, alone=False) is None  # said once
     time.sleep(0.2)
     assert process.poll() is None
 
@@ -426,7 +426,7 @@ def test_a_watch_started_again_after_the_training_has_ended_goes_on(
     with pytest.raises(BadOrder):
         acting.target(order, NOTHING)
     target = acting.remember(state, run, acting.target(order, state), 1.0)
-    done = acting.carry_out(state, run, ENOUGH, target, 2.0, really=True)
+    done = acting.carry_out(state, run, ENOUGH, target, 2.0, dry_run=False)
     assert done is not None
     assert done.state == "refused"
     assert "has ended" in done.says
@@ -434,7 +434,7 @@ def test_a_watch_started_again_after_the_training_has_ended_goes_on(
 
 def test_what_was_done_is_written_down_with_its_reason_and_told(state: Store, tmp_path: Path) -> None:
     run, target = state.run("first", 0.0), acting.target(f"file:{tmp_path / 'stop'}", NOTHING)
-    done = acting.carry_out(state, run, ENOUGH, target, 5.0, really=True)
+    done = acting.carry_out(state, run, ENOUGH, target, 5.0, dry_run=False)
     assert done is not None
     at, action = state.actions(run)[-1]
     assert at == 5.0

@@ -94,7 +94,7 @@ def actions(base: Store) -> list[dict[str, object]]:
 
 @pytest.fixture
 def watching(root: Path, tmp_path: Path) -> Iterator[Watching]:
-    one = Watching(root / "leadline" / "examples" / "collapsed", tmp_path / "run", "--really")
+    one = Watching(root / "leadline" / "examples" / "collapsed", tmp_path / "run", "--no-dry-run")
     yield one
     one.close()
 

@@ -198,14 +198,14 @@ def test_a_look_that_is_asked_for_twice_is_made_once(
 def test_a_path_that_cannot_be_followed_does_not_end_the_watch_of_the_others(
     tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    look_at = following.look_at
+    find_runs = following.find_runs
 
     def fail_for_one(place: Path, *rest: object) -> object:
         if place.name == "bad.jsonl":
             raise ZeroDivisionError("a defect")
-        return look_at(place, *rest)  # type: ignore[arg-type]
+        return find_runs(place, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(following, "look_at", fail_for_one)
+    monkeypatch.setattr(following, "find_runs", fail_for_one)
     said: list[str] = []
     for name in ("bad", "good"):
         write_rows(tmp_path / f"{name}.jsonl", range(1, 40))
