@@ -32,10 +32,27 @@ from .screen import color
     help="Send alerts there: stdout, desktop, webhook:$NAME, slack:$NAME, discord:$NAME, mail:ADDRESS, command:...",
 )
 @click.option("--act", metavar="ORDER", help="Stop the run when the bar for that is reached (docs/live.md).")
-@click.option("--really", is_flag=True, help="Act on the first occasion too, which else is a dry run.")
+@click.option(
+    "--dry-run/--no-dry-run", default=True, show_default=True, help="Only say what --act would do, or really do it."
+)
+@click.option(
+    "--then",
+    type=click.Choice(["sigkill", "sigterm"]),
+    help="Send this to a training that still runs after --act.",
+)
+@click.option(
+    "--after",
+    type=click.FloatRange(min=1),
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Wait so long before --then.",
+)
 @click.option(
     "--answer", type=click.Path(path_type=Path), metavar="FILE", help="Write what the last look said to FILE, as JSON."
 )
+@click.option("--state-near", type=click.Path(path_type=Path), hidden=True)  # in that folder, if its disk is local
+@click.option("--heartbeat", type=click.Path(path_type=Path), hidden=True)  # a file to touch, for the sidecar
 @click.option(
     "--metrics-port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve Prometheus metrics on this machine."
 )
@@ -51,8 +68,12 @@ def verb(
     every: float | None,
     tell: tuple[str, ...],
     act: str | None,
-    really: bool,
+    dry_run: bool,
+    then: str | None,
+    after: float,
     answer: Path | None,
+    state_near: Path | None,
+    heartbeat: Path | None,
     metrics_port: int | None,
     record: bool,
     budget: int | None,
@@ -66,6 +87,7 @@ def verb(
 
     Example: leadline watch outputs/* --tell 'slack:$SLACK_URL'
     """
+    from ..live.places import local_place
     from ..live.session import Options, run
     from ..sources.mapping import parse_mapping
 
@@ -74,7 +96,7 @@ def verb(
     run(
         Options(
             paths=tuple(dict.fromkeys(paths)),
-            state=state,
+            state=state if state_near is None else local_place(state_near, "state.db"),
             headless=headless or not sys.stdout.isatty(),
             every=every,
             mapping=parse_mapping(told),
@@ -82,7 +104,10 @@ def verb(
             price=price,
             tell=tell,
             act=act,
-            really=really,
+            dry_run=dry_run,
+            then=then,
+            after=after,
+            heartbeat=heartbeat,
             answer=answer,
             metrics_port=metrics_port,
             record=record,

@@ -49,6 +49,7 @@ def make_look(
     remembered: Remembered,
     *,
     life: int = 0,
+    attempt: int = 1,
     at: float,
     budget: int | None = None,
     price: float | None = None,
@@ -76,6 +77,7 @@ def make_look(
         says=judgement.says,
         digest=hashlib.sha256(body).hexdigest(),
         reading=body,
+        attempt=attempt,
     )
     view = None if reading.portrait is None else reading.portrait.view
     promised = () if view is None else ledger.promises(view, due.points)

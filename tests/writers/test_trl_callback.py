@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from writers.held import Held, differences, held_in, read_as
-from writers.launch import run_program
+from writers.launch import PROGRAMS, environment, run_program
 
 from leadline.cli import main
 from leadline.sources import open_run
@@ -45,7 +47,7 @@ def journal(out: Path) -> Path:
 
 
 def answer(out: Path) -> dict[str, Any]:
-    """What was said last; the looker may still be at its last look when the training has ended."""
+    """What was said last; the sidecar may still be at its last look when the training has ended."""
     file, last = journal(out).with_name("answer.json"), ended(out)["step"]
     until = time.monotonic() + 60
     while True:
@@ -122,3 +124,56 @@ def test_two_processes_of_one_training_stop_at_the_same_step(tmp_path: Path) -> 
     stopped = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
     assert stopped[0] == stopped[1]
     assert 20 <= stopped[0] < 2000
+
+
+@pytest.fixture(scope="module")
+def rotated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that breaks, in a folder that keeps two checkpoints: what is recommended is soon the oldest."""
+    out = tmp_path_factory.mktemp("rotated")
+    (out / "console.log").write_text(run_program("train_watched", out, *BROKEN, "--stop", "--keep", "12"))
+    return out
+
+
+def test_the_checkpoint_that_is_recommended_outlives_the_stop(rotated: Path) -> None:
+    over, said = ended(rotated), answer(rotated)
+    assert over["stopped_at"] == over["step"] < 800
+    note = (rotated / "run" / "LEADLINE.md").read_text()
+    assert f"stopped this training at step {over['step']}" in note
+    kept = rotated / "run" / "kept-by-leadline"
+    told = (rotated / "console.log").read_text()
+    if kept.exists():  # there was a checkpoint to go back to
+        (checkpoint,) = kept.iterdir()
+        assert (checkpoint / "model.safetensors").exists()
+        assert (checkpoint / "trainer_state.json").exists()
+        assert str(checkpoint) in note
+        assert str(checkpoint) in told
+    assert said["act"] is True
+    assert told.count("stops the training at step") == 1
+
+
+def test_a_run_that_was_stopped_can_be_resumed_and_trains_on(rotated: Path, tmp_path: Path) -> None:
+    """From what was recommended, without the fault: the old answer, the old looks and the old request do not hold."""
+    checkpoints = sorted((rotated / "run").glob("**/checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]))
+    first = next((one for one in checkpoints if one.parent.name == "kept-by-leadline"), checkpoints[0])
+    step = int(first.name.rpartition("-")[2])
+    broke = ended(rotated)["step"]
+    journal(rotated).with_name("answer.json").touch()
+    run_program("train_watched", rotated, "0.0005", "--stop", "--keep", "12", "--resume", first, "--steps", broke + 40)
+    over = ended(rotated)
+    assert over["stopped_at"] is None, answer(rotated)
+    assert over["step"] == broke + 40 > step
+    told = answer(rotated)
+    assert told["act"] is False or told["verdict"] in ("stop", "roll_back")
+
+
+def test_processes_under_torchrun_write_one_journal_and_stop_together(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2", "--master-port", "0",
+         str(PROGRAMS / "attach_ranks.py"), str(tmp_path)],
+        env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:]
+    stopped = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
+    assert stopped[0] == stopped[1]
+    assert stopped[0] > 33
+    assert [folder.name for folder in tmp_path.iterdir() if folder.is_dir()] == ["run"]

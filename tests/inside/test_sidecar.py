@@ -1,4 +1,4 @@
-"""The looker looks while a real process writes, and is gone when that process is."""
+"""The sidecar looks while a real process writes, and is gone when that process is."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from pathlib import Path
 import psutil
 import pytest
 
-from leadline.inside.looker import alive, started_at
+from leadline.inside.journal import started_at
+from leadline.inside.sidecar import alive
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE = 240.0  # seconds: the machine may be busy, and a looker claims little of it
+PATIENCE = 240.0  # seconds: the machine may be busy, and a sidecar claims little of it
 
 TRAIN = """
 import sys, time, random, leadline
@@ -68,7 +69,7 @@ def train(tmp_path: Path) -> Iterator[Callable[[str], subprocess.Popen[str]]]:
         return process
 
     yield start
-    for process in begun:  # and with it goes its looker
+    for process in begun:  # and with it goes its sidecar
         process.kill()
         process.communicate()
 
@@ -87,11 +88,11 @@ def test_a_run_is_looked_at_to_its_last_row_and_then_left_alone(
     assert (tmp_path / "run" / "state.db").exists()
 
 
-def test_the_looker_of_a_process_that_was_killed_goes_too_and_was_never_its_child(
+def test_the_sidecar_of_a_process_that_was_killed_goes_too_and_was_never_its_child(
     train: Callable[[str], subprocess.Popen[str]], tmp_path: Path
 ) -> None:
     process = train("hangs")
-    wait_for(lambda: len(watching(tmp_path)) >= 2)  # the looker and its watch
+    wait_for(lambda: len(watching(tmp_path)) >= 2)  # the sidecar and its watch
     assert psutil.Process(process.pid).children(recursive=True) == []
     claim = psutil.Process(process.pid).nice()
     wait_for(lambda: all(one.nice() > claim or claim == 19 for one in watching(tmp_path)))  # it says so as it starts
@@ -100,13 +101,13 @@ def test_the_looker_of_a_process_that_was_killed_goes_too_and_was_never_its_chil
     wait_for(lambda: not watching(tmp_path))
 
 
-def test_a_looker_that_is_killed_takes_its_watch_with_it(
+def test_a_sidecar_that_is_killed_takes_its_watch_with_it(
     train: Callable[[str], subprocess.Popen[str]], tmp_path: Path
 ) -> None:
     train("hangs")
     wait_for(lambda: len(watching(tmp_path)) >= 2)
     for one in watching(tmp_path):
-        if "leadline.inside.looker" in one.info["cmdline"]:
+        if "leadline.inside.sidecar" in one.info["cmdline"]:
             one.kill()
     wait_for(lambda: not watching(tmp_path))
 
