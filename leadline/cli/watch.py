@@ -54,7 +54,9 @@ from .screen import color
 @click.option("--state-near", type=click.Path(path_type=Path), hidden=True)  # in that folder, if its disk is local
 @click.option("--heartbeat", type=click.Path(path_type=Path), hidden=True)  # a file to touch, for the sidecar
 @click.option(
-    "--metrics-port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve Prometheus metrics on this machine."
+    "--metrics",
+    metavar="[HOST:]PORT",
+    help="Serve Prometheus metrics there; beyond this machine to whoever has $LEADLINE_METRICS_TOKEN.",
 )
 @click.option("--record", is_flag=True, help="Record what the machine does, as `leadline record` does.")
 @click.option("--budget", type=click.IntRange(min=1), metavar="STEPS", help="As for `leadline read`.")
@@ -74,7 +76,7 @@ def verb(
     answer: Path | None,
     state_near: Path | None,
     heartbeat: Path | None,
-    metrics_port: int | None,
+    metrics: str | None,
     record: bool,
     budget: int | None,
     price: float | None,
@@ -109,7 +111,7 @@ def verb(
             after=after,
             heartbeat=heartbeat,
             answer=answer,
-            metrics_port=metrics_port,
+            metrics=metrics,
             record=record,
             color=color(no_color),
         )

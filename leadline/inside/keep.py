@@ -39,6 +39,12 @@ def keep(checkpoint: Path, beside: Path) -> Path | None:
     return kept
 
 
+def let_go(kept: Path) -> None:
+    """Remove what `keep` made, and nothing else."""
+    if kept.parent.name == KEPT:
+        shutil.rmtree(kept, ignore_errors=True)
+
+
 def note(folder: Path, *, step: int, said: str, kept: str, saved: str, resume: str | None) -> None:
     """Lay down what was seen, what is kept and how to go on. An older note moves aside."""
     place = folder / NOTE

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import need
 from .attached import Attached, attach
-from .keep import keep, note
+from .keep import keep, let_go, note
 from .quiet import LOGGER, quiet
 
 # Which of TRL's trainers it is, by the class of its settings: their logs look alike (leadline/vocabulary/trl.csv).
@@ -44,6 +44,8 @@ class Hooks:
         self._name, self._folder, self._look, self._stop, self._tell = name, folder, look, stop, tell
         self.run: Attached | None = None  # None: not begun, or not the first process
         self.stopped_at: int | None = None
+        self._advised: str | None = None  # the checkpoint that was last advised, and where it was made safe
+        self._safe: str | None = None
         self._kept = ""
         self._resume: str | None = None
 
@@ -87,6 +89,7 @@ class Hooks:
                 self.run.should_stop()  # which says it once
             return
         over = self.run is not None and self.run.is_over()
+        self._protect(args)
         word = _agreed(args, state, self._way_to_stop(args) if over else GO_ON)
         if word == GO_ON:
             return
@@ -97,27 +100,39 @@ class Hooks:
         if self.run is not None:
             self._say(args, state, saves=word == SAVE)
 
-    def _way_to_stop(self, args: Any) -> int:
-        """Whether to save a last state. What the answer advises to keep is made safe first: a Trainer that keeps few
-        checkpoints deletes the oldest when it saves."""
-        assert self.run is not None
-        saves = str(getattr(args.save_strategy, "value", args.save_strategy)) != "no"
+    def _protect(self, args: Any) -> None:
+        """Make the checkpoint safe that the last answer advises to go back to: a Trainer that keeps few of them deletes
+        the oldest whenever it saves. One that is advised no more is let go."""
+        if self.run is None or getattr(args, "save_total_limit", None) is None or not self.run.advises_to_end:
+            return
         _, path = self.run.best_checkpoint
-        if path is None:
-            self._kept = "No earlier checkpoint was recommended."
-            return SAVE if saves else STOP
-        if not saves or getattr(args, "save_total_limit", None) is None:  # nothing will be deleted
-            self._kept, self._resume = f"The recommended checkpoint: {path}", path
-            return SAVE if saves else STOP
+        if path is None or path in (self._advised, self._safe):
+            return
+        before, self._advised = self._safe, path
         kept = keep(Path(path), Path(args.output_dir))
         if kept is None:
-            there = Path(path).is_dir()
-            self._kept = f"The recommended checkpoint: {path}" + ("" if there else ", which is gone")
-            self._resume = path if there else None
-            return UNSAVED if there else SAVE
-        self._kept, self._resume = f"The recommended checkpoint, kept out of the rotation: {kept}", str(kept)
-        self.run.log_checkpoint(self.run.best_checkpoint[0] or 0, kept)
-        return SAVE
+            return
+        self._safe = str(kept)
+        if before is not None and before != self._safe:
+            let_go(Path(before))
+
+    def _way_to_stop(self, args: Any) -> int:
+        """Whether to save a last state, which must not cost what the answer advises to keep."""
+        assert self.run is not None
+        saves = str(getattr(args.save_strategy, "value", args.save_strategy)) != "no"
+        step, path = self.run.best_checkpoint
+        if path is None:
+            self._kept = "No earlier checkpoint was recommended"
+        elif self._safe is not None and path in (self._advised, self._safe):
+            self._kept, self._resume = f"The recommended checkpoint, kept out of the rotation: {self._safe}", self._safe
+            self.run.log_checkpoint(step or 0, self._safe)
+        elif not Path(path).is_dir():
+            self._kept = f"The recommended checkpoint, {path}, is gone"
+        else:
+            self._kept, self._resume = f"The recommended checkpoint: {path}", path
+            if saves and getattr(args, "save_total_limit", None) is not None:
+                return UNSAVED  # it could not be made safe
+        return SAVE if saves else STOP
 
     def _say(self, args: Any, state: Any, *, saves: bool) -> None:
         assert self.run is not None

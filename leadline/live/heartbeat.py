@@ -105,5 +105,17 @@ def listed() -> list[Listed]:
     return found
 
 
+def as_data(watch: Listed, now: float) -> dict[str, object]:
+    """The same as plain data."""
+    return {
+        "alive": watch.alive(now),
+        "pid": watch.pid,
+        "paths": list(watch.paths),
+        "state": str(watch.state),
+        "since": watch.since,
+        "beat_at": watch.beat_at,
+    }
+
+
 def _folder() -> Path:
     return state_folder() / "watches"

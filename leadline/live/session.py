@@ -20,14 +20,13 @@ from ..errors import BadOrder
 from ..recorder import Recorder
 from ..report.plain import printable
 from ..report.png import png
-from . import acting, memory
+from . import acting, memory, metrics
 from .acting.process import Identity
 from .answer import AnswerFile
 from .figures import figures_of
 from .follow import Sighting
 from .heartbeat import Heartbeat
 from .look import Made
-from .metrics import MetricsPort
 from .outbox import Outbox
 from .places import state_file
 from .records import Look
@@ -60,7 +59,7 @@ class Options:
     after: float = 300.0
     answer: Path | None = None
     heartbeat: Path | None = None
-    metrics_port: int | None = None
+    metrics: str | None = None
     record: bool = False
     color: bool = False
 
@@ -171,9 +170,12 @@ class _Session:
     def beside(self) -> Iterator[None]:
         """What runs beside the watch and ends with it: telling, the metrics port, the recorder."""
         with contextlib.ExitStack() as ends:
-            if self.options.metrics_port is not None:
-                port = ends.enter_context(MetricsPort(self.options.metrics_port, lambda: figures_of(self.watch)))
-                self.said(f"metrics at http://127.0.0.1:{port.port}/metrics")
+            if self.options.metrics is not None:
+                host, number = metrics.address(self.options.metrics)
+                token = os.environ.get(metrics.TOKEN) or None
+                served = metrics.MetricsPort(number, lambda: figures_of(self.watch), host=host, token=token)
+                port = ends.enter_context(served)
+                self.said(f"metrics at http://{f'[{host}]' if ':' in host else host}:{port.port}/metrics")
             if self.options.record:
                 place = Path(self.options.paths[0])
                 recorder = Recorder(place if place.is_dir() else place.absolute().parent, log=place)

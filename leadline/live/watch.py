@@ -116,6 +116,7 @@ class Watch:
         self._cost = 1.0  # seconds a look takes, lately
         self._polling = Polling()
         self._hung: set[Place] = set()
+        self.went_round = time.monotonic()  # when paths were last seen to
         self._problems: set[str] = set()
         self._places_said: dict[str, str | None] = {}
         self._thread = threading.Thread(target=self._look_on, name="leadline-looks", daemon=True)
@@ -146,6 +147,7 @@ class Watch:
         for watched in list(self.runs.values()):
             self._passes(watched, now)
         self._speak_of_hanging()
+        self.went_round = time.monotonic()
         soonest = min((place.next_time for place in self.places), default=now)
         return max(0.0, soonest - self._clock())
 
@@ -162,6 +164,11 @@ class Watch:
         except Exception as error:  # one path that cannot be followed must not end the watch of the others
             self._told_once(f"{place.path} cannot be followed: {type(error).__name__}: {error}")
         self._problems_of(place)
+
+    @property
+    def hanging(self) -> set[Place]:
+        """Paths that do not answer."""
+        return set(self._hung)
 
     def _speak_of_hanging(self) -> None:
         hanging = set(self._polling.hanging())

@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from leadline.inside import sidecar
 from leadline.inside.journal import started_at
 from leadline.inside.sidecar import alive
 
@@ -47,7 +48,7 @@ def watching(folder: Path) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter(["cmdline", "pid"]):
         words = process.info["cmdline"] or []
-        if process.pid != os.getpid() and any(str(folder) in word and "journal.jsonl" in word for word in words):
+        if process.pid != os.getpid() and any(str(folder) in word for word in words) and "leadline" in " ".join(words):
             found.append(process)
     return found
 
@@ -123,3 +124,76 @@ def test_a_number_that_another_process_took_is_not_the_run() -> None:
     finally:
         process.kill()
         process.wait()
+
+
+KILLED = """
+import logging, sys, time, leadline
+from leadline.inside import sidecar
+sidecar.LOOKED_AT, sidecar.DEAD = 0.2, 12.0
+logging.basicConfig(format="%(message)s", stream=sys.stdout, level=logging.WARNING)
+run = leadline.attach("run", sys.argv[1], planned_steps=100000)
+for step in range(1, 100000):
+    run.log(step, {"reward": step / 1000})
+    time.sleep(0.2)
+"""
+
+
+def test_a_sidecar_that_is_killed_is_started_again_and_that_is_said(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", KILLED, str(tmp_path)],
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY), "OMP_NUM_THREADS": "1"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        wait_for(lambda: len(watching(tmp_path)) >= 2 and (tmp_path / "run" / "sidecar.alive").exists())
+        killed = {one.pid for one in watching(tmp_path)}
+        for one in watching(tmp_path):
+            one.kill()
+        assert process.stdout is not None
+        assert "the sidecar was not heard of for 12 s; it is started again" in process.stdout.readline()
+        wait_for(lambda: len({one.pid for one in watching(tmp_path)} - killed) >= 2)
+    finally:
+        process.kill()
+        process.communicate()
+        wait_for(lambda: not watching(tmp_path))
+
+
+def test_a_sidecar_is_not_started_for_ever(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    now, started = [0.0], []
+    monkeypatch.setattr("leadline.inside.sidecar.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("leadline.inside.sidecar.start_sidecar", lambda *_, **__: started.append(now[0]))
+    monkeypatch.setattr("leadline.inside.sidecar.threading.Thread", Now)
+    beside = sidecar.Sidecar(tmp_path)
+    beside.start()
+    for _ in range(200):
+        now[0] += 10
+        beside.check()
+    assert len(started) == 1 + sidecar.RESTARTS
+    assert sum("nobody looks at this run any more" in record.getMessage() for record in caplog.records) == 1
+
+
+def test_a_sidecar_that_beats_is_left_alone_whatever_the_clock_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, started = [0.0], []
+    monkeypatch.setattr("leadline.inside.sidecar.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("leadline.inside.sidecar.start_sidecar", lambda *_, **__: started.append(now[0]))
+    beside = sidecar.Sidecar(tmp_path)
+    beat = tmp_path / "sidecar.alive"
+    beat.touch()
+    for at in range(200):
+        now[0] += 10
+        wall = 1.8e9 - 86400 * (at > 50) + at  # and then it is set back by a day
+        os.utime(beat, (wall, wall))
+        beside.check()
+    assert started == []
+
+
+class Now:
+    """A thread that is over when it was started."""
+
+    def __init__(self, target: Callable[[], None], **_: object) -> None:
+        self.start = target

@@ -95,7 +95,7 @@ def main() -> None:
             beta=0.0,
             logging_steps=1,
             save_steps=10,
-            save_only_model=asked.keep is None,
+            save_only_model=True,  # a run that is resumed has the learning rate it is given
             save_total_limit=asked.keep,
             report_to="none",
             disable_tqdm=True,
