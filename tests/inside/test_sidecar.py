@@ -44,11 +44,12 @@ def wait_for(what: Callable[[], object]) -> object:
 
 
 def watching(folder: Path) -> list[psutil.Process]:
-    """Every process that was started for the journals below a folder."""
+    """Every process of ours that was started for the journals below a folder."""
     found = []
     for process in psutil.process_iter(["cmdline", "pid"]):
         words = process.info["cmdline"] or []
-        if process.pid != os.getpid() and any(str(folder) in word for word in words) and "leadline" in " ".join(words):
+        ours = "leadline.inside.sidecar" in words or ("leadline" in words and "watch" in words)
+        if ours and any(str(folder) in word for word in words):
             found.append(process)
     return found
 

@@ -270,7 +270,7 @@ class Actor:
     def _follow_up(self, life: Life, last: Action) -> Action | None:
         if self.order.job is not None:
             if self._waited("asked", life, every=SAMPLED) and programs.ended(self.order.job):
-                return self._write(life, last.now("done", f"The {self.order.told()} has ended."))
+                return self._write(life, last.now("done", f"The {self.order.told()} does not run any more."))
             return None
         waited = self._waited(last.state if last.state == "escalated" else "sent", life)
         running = [identity for identity in last.trains if still_runs(identity)]
