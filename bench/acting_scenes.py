@@ -36,11 +36,12 @@ from tables import Table
 from leadline.live import session as sessions
 from leadline.live.acting import actor as actors
 from leadline.live.acting import once
-from leadline.live.acting.process import below, everything, look
+from leadline.live.acting.process import below, everything
 from leadline.live.records import Look
 from leadline.live.store import Store
 from leadline.live.watch import Watched
 
+APART = "LEADLINE_SCENES_APART"
 PATIENCE = 40.0  # seconds that a scene may take
 PLAN = 1000
 
@@ -198,8 +199,7 @@ class Scene:
         if self.full:
             subprocess.run(["umount", "-l", str(self.state.parent)], capture_output=True)
         for pid in self.watchers:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+            kill(pid)
         for process in self.begun:
             # One that has ended may have left its number to another scene's.
             for one in reversed(below(process.pid, everything())) if process.poll() is None else ():
@@ -336,6 +336,7 @@ def forked(scene: Scene, order: str, window: str | None) -> int:
             print(f"the watch ended: {type(error).__name__}: {error}", flush=True)
         finally:
             os._exit(3)
+    _over.discard(child)
     scene.watchers.append(child)
     return child
 
@@ -407,9 +408,7 @@ def watching(scene: Scene, order: str) -> None:
     (scene.folder / "go").touch()
     for _ in range(scene.kills):
         time.sleep(scene.rng.expovariate(1 / 0.08))
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(child, signal.SIGKILL)
-        reaped(child)
+        kill(child)
         child = forked(scene, order, None)
     if scene.full:
         time.sleep(0.3)
@@ -424,9 +423,7 @@ def watching(scene: Scene, order: str) -> None:
             break
         time.sleep(0.02)
     time.sleep(0.15)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(child, signal.SIGKILL)
-    reaped(child)
+    kill(child)
 
 
 def known(scene: Scene, order: str) -> bool:
@@ -493,14 +490,22 @@ def said(scene: Scene) -> str:
     return (scene.folder / "said").read_text() if (scene.folder / "said").exists() else ""
 
 
+_over: set[int] = set()  # watches of ours that have ended: their numbers may be somebody else's by now
+
+
 def gone(pid: int) -> bool:
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)
-    return look(pid) is None
+    """Whether a watch that this process has forked is over."""
+    if pid not in _over and os.waitpid(pid, os.WNOHANG)[0] == pid:
+        _over.add(pid)
+    return pid in _over
 
 
-def reaped(pid: int) -> None:
-    wait(lambda: gone(pid), 10)
+def kill(pid: int) -> None:
+    """End a watch that this process has forked, and nothing else."""
+    if not gone(pid):
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        _over.add(pid)
 
 
 def judged(
@@ -541,9 +546,7 @@ def resumed(scene: Scene, order: str, before: tuple[str, str]) -> tuple[str, str
     scene.train(again, scene.log, first=3)
     child = forked(scene, order, None)
     time.sleep(0.6)
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(child, signal.SIGKILL)
-    reaped(child)
+    kill(child)
     if again.exists() or not trainers(again):
         return "harmed", "a training that was resumed was ended by what was said before"
     return before
@@ -574,6 +577,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=6, help="scenes at a time: they mostly wait")
     parser.add_argument("--only", type=int, help="play one scene, and say all about it")
     arguments = parser.parse_args(argv)
+    if not _apart():
+        print("Scenes reuse process numbers and kill: they are played by root in a PID namespace of their own.")
+        return 2
     actors.SAMPLED = 0.05  # processes are looked at every half minute; a scene is shorter
     top = Path(tempfile.mkdtemp(prefix="scenes-"))
     if arguments.only is not None:
@@ -597,6 +603,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     told = [json.loads(line) for job in sorted(top.glob("*.jsonl")) for line in job.read_text().splitlines()]
     shutil.rmtree(top, ignore_errors=True)
     return _print(told)
+
+
+def _apart() -> bool:
+    """Whether we are in a PID namespace of our own, where no number is anybody else's; else we begin again in one."""
+    if os.getppid() == 0 or os.environ.get(APART):
+        return True
+    words = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    if shutil.which(words[0]) is None or subprocess.run([*words, "true"], capture_output=True).returncode:
+        return False
+    os.environ[APART] = "1"
+    raise SystemExit(subprocess.run([*words, sys.executable, *sys.argv]).returncode)
 
 
 def _print(told: Sequence[tuple[str, str, str]]) -> int:

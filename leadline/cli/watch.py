@@ -11,7 +11,13 @@ from .screen import color
 
 
 @click.command("watch")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Watch the runs in the [watch] table of a leadline.toml, each with its own process, policy and channels.",
+)
 @click.option("--headless", is_flag=True, help="Print a line a look instead of the live view, as for a service.")
 @click.option(
     "--state",
@@ -65,6 +71,7 @@ from .screen import color
 @click.option("--no-color", is_flag=True, help="Draw without colour.")
 def verb(
     paths: tuple[str, ...],
+    config: Path | None,
     headless: bool,
     state: Path | None,
     every: float | None,
@@ -89,15 +96,30 @@ def verb(
 
     Example: leadline watch outputs/* --tell 'slack:$SLACK_URL'
     """
+    from ..live.entries import load
     from ..live.places import local_place
     from ..live.session import Options, run
     from ..sources.mapping import parse_mapping
 
     if "-" in paths:
         raise click.UsageError("a watch follows files; pass the log itself instead of -")
+    if bool(paths) == (config is not None):
+        raise click.UsageError("name the paths to watch, or a table of them with --config")
+    if config is not None and (act or tell or budget or price or then):
+        raise click.UsageError("with --config, what is wanted of each run stands in the table")
+    wanted = None if config is None else load(config)
+    if wanted is not None:
+        paths = tuple(entry.path for entry in wanted.entries)
+        state, every, metrics, answer = (
+            state or wanted.state,
+            every or wanted.every,
+            metrics or wanted.metrics,
+            answer or wanted.answer,
+        )
     run(
         Options(
             paths=tuple(dict.fromkeys(paths)),
+            entries=() if wanted is None else wanted.entries,
             state=state if state_near is None else local_place(state_near, "state.db"),
             headless=headless or not sys.stdout.isatty(),
             every=every,

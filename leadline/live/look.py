@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..contract import Reading, as_data
 from ..pipeline import read_run
@@ -53,8 +53,9 @@ def make_look(
     at: float,
     budget: int | None = None,
     price: float | None = None,
+    cost: str | None = None,
 ) -> Made:
-    """Read the run as it stood at the step that is due."""
+    """Read the run as it stood at the step that is due. `cost`: what going on costs, for alerts about ending it."""
     seen = run.until(due.step)
     reading = read_run(seen, budget=budget, price=price)
     outcomes = ledger.score(remembered.predictions, seen)
@@ -62,6 +63,11 @@ def make_look(
     told, alerts = new_alerts(
         remembered.told or {}, reading, run=identity, life=life, also=() if surprise is None else (surprise,)
     )
+    if cost is not None:
+        alerts = tuple(
+            replace(alert, evidence=(*alert.evidence, cost)) if alert.about.startswith("verdict.") else alert
+            for alert in alerts
+        )
     judgement = reading.judgement
     body = dump(as_data(reading)).encode()
     look = Look(

@@ -23,6 +23,7 @@ from ..report.png import png
 from . import acting, memory, metrics
 from .acting.process import Identity
 from .answer import AnswerFile
+from .entries import Entry
 from .figures import figures_of
 from .follow import Sighting
 from .heartbeat import Heartbeat
@@ -43,9 +44,10 @@ REMEMBERED = 10_000  # and of this one: with --every there may be many
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user asked for."""
+    """What the user asked for. `entries` say it for each path, where a table does; else it is the same for all."""
 
     paths: tuple[str, ...]
+    entries: tuple[Entry, ...] = ()
     state: Path | None = None
     headless: bool = False
     every: float | None = None
@@ -87,7 +89,8 @@ class Signals:
 
 def run(options: Options) -> None:
     """Watch until asked to end."""
-    if "stdout" in options.tell and not options.headless:
+    tells = {channel for entry in options.entries for channel in entry.tell} | set(options.tell)
+    if "stdout" in tells and not options.headless:
         raise BadOrder(
             "--tell stdout would write over the live view.",
             tried="to print alerts where the view is drawn",
@@ -139,6 +142,7 @@ class _Session:
 
     def __init__(self, options: Options, store: Store) -> None:
         self.options = options
+        entries = options.entries or tuple(_entry(path, options) for path in options.paths)
         self.said: Callable[[str], None] = _complain
         self._answer = None if options.answer is None else AnswerFile(options.answer)
         self._heart = Heartbeat(store.path, options.paths, also=options.heartbeat)
@@ -148,18 +152,19 @@ class _Session:
         self._pictures: dict[str, bytes | None] = {}  # of runs that alerts speak of
         # Looks that say that an attempt at a run should end, and what was last answered.
         self._agreeing: dict[tuple[str, int, int], deque[acting.Said]] = {}
+        self._heard: dict[str, int] = {}  # the number of the last look that was asked
         self._acts: dict[str, tuple[str, bool]] = {}
-        channels = open_channels(options.tell, os.environ)
+        channels = open_channels(tuple(dict.fromkeys(one for entry in entries for one in entry.tell)), os.environ)
         self._outbox = Outbox(store, channels, say=lambda says: self.said(says), picture=self._pictures.get)
-        self._actor = None if options.act is None else self._ordered(options.act, store)
+        self._actors = {
+            entry.path: self._ordered(entry, entry.act, store) for entry in entries if entry.act is not None
+        }
         self.watch = Watch(
-            options.paths,
+            [entry.path for entry in entries],
             store,
             mapping=options.mapping,
-            budget=options.budget,
-            price=options.price,
+            entries=entries,
             every=options.every,
-            channels=self._outbox.names,
             keep_readings=not options.headless,
             looked=self._looked,
             grown=self._grown.append,
@@ -205,7 +210,7 @@ class _Session:
     def settle(self) -> None:
         """Do what follows from what is known by now. What could not be written down stays due."""
         self._heart.beat()
-        if self._actor is None and self._answer is None:
+        if not self._actors and self._answer is None:
             self._grown.clear()
             return
         try:
@@ -217,25 +222,31 @@ class _Session:
 
     def _settled(self, watched: Watched) -> None:
         look, sighting = watched.last, watched.sighting
-        if self._actor is not None and self._actor.order.process is not None:
-            warning = self._actor.sample(_files_of(sighting))
+        actor = self._actors.get(watched.place.path)
+        if actor is not None and actor.order.process is not None:
+            warning = actor.sample(_files_of(sighting))
             if warning is not None:
                 self._say_once(warning)
         if look is None or look.life != watched.cursor.life:
             return
         life = acting.Life(watched.number, watched.identity, look.life, sighting.attempt)
-        if self._actor is not None and watched in self._grown:
-            self._tell(self._actor.grew_after(life))
         decision = self._decision(watched, look)
         act = decision.act
-        if self._actor is not None:
-            alone = len(self.watch.places) == 1 and len(self.watch.runs) == 1
+        if actor is not None:
+            if watched in self._grown:
+                self._tell(actor.grew_after(life))
             if not watched.due:  # else the last look is not the last word
-                self._tell(self._actor.consider(life, decision, _files_of(sighting), alone=alone))
-            if self._actor.order.kind == "stop":
-                act = act and self._actor.asks_to_stop(life)
+                self._tell(actor.consider(life, decision, _files_of(sighting), alone=self._is_alone(watched)))
+            if actor.order.kind == "stop":
+                act = act and actor.asks_to_stop(life)
         if self._answer is not None and self._acts.get(watched.identity) != (look.digest, act):
             self._write_answer(watched, look, act=act)
+
+    def _is_alone(self, watched: Watched) -> bool:
+        """Whether what an order names can only belong to this run: no other is at its path, nor may one come, and the
+        order was given for this path alone."""
+        others = [one for one in self.watch.runs.values() if one.place is watched.place]
+        return len(others) == 1 and (bool(self.options.entries) or len(self.watch.places) == 1)
 
     def _write_answer(self, watched: Watched, look: Look, *, act: bool) -> None:
         assert self._answer is not None
@@ -267,45 +278,36 @@ class _Session:
         return known[1]
 
     def _looks(self, watched: Watched, look: Look) -> Sequence[acting.Said]:
-        """The latest looks at this attempt at a run, as far back as they can matter. What an earlier watch wrote down
-        is asked for once: a reading is large."""
+        """The latest looks at this attempt at a run, as far back as they can matter: every one that was written down,
+        by whichever watch. A reading is large, so each is asked for once."""
         key = watched.identity, look.life, look.attempt
-        looks = [look]
         if key not in self._agreeing:
-            looks = [
-                one
-                for one in self.watch.store.looks(watched.number, last=RECENT)
-                if (one.life, one.attempt) == (look.life, look.attempt)
-            ]
-            self._agreeing = {one: said for one, said in self._agreeing.items() if one[0] != watched.identity}
+            self._agreeing = {one: heard for one, heard in self._agreeing.items() if one[0] != watched.identity}
             self._agreeing[key] = deque(maxlen=REMEMBERED)
+            self._heard[watched.identity] = self.watch.store.look_before(watched.number, RECENT)
         agreeing = self._agreeing[key]
-        for said in filter(None, (acting.said(json.loads(one.reading)) for one in looks)):
+        for number, made in self.watch.store.looks_after(watched.number, self._heard[watched.identity]):
+            self._heard[watched.identity] = number
+            said = acting.said(json.loads(made.reading)) if (made.life, made.attempt) == key[1:] else None
+            if said is None:
+                continue
             if said.verdict not in acting.ENDS:
                 agreeing.clear()
             agreeing.append(said)
         return agreeing
 
-    def _ordered(self, text: str, store: Store) -> acting.Actor:
+    def _ordered(self, entry: Entry, text: str, store: Store) -> acting.Actor:
         """Who carries out the order. What it names is written down before anything else: a number may be taken by
         another process while nobody watches."""
         order = acting.parse(text, store.order(text))
         store.remember_order(text, order.as_data(), time.time())
-        options = self.options
-        if options.then is not None and order.process is None:
+        if entry.then is not None and order.process is None:
             raise BadOrder(
                 "--then needs an order that sends a signal.",
-                tried=f"to follow --act {text} by {options.then}",
+                tried=f"to follow --act {text} by {entry.then}",
                 next_step="use it with --act sigterm:PID or sigint:PID",
             )
-        return acting.Actor(
-            store,
-            order,
-            dry=options.dry_run,
-            then=options.then,
-            after=options.after,
-            channels=self._outbox.names,
-        )
+        return acting.Actor(store, order, dry=entry.dry_run, then=entry.then, after=entry.after, channels=entry.tell)
 
     def _say_once(self, says: str) -> None:
         if says not in self._warned:
@@ -313,8 +315,27 @@ class _Session:
             self.said(says)
 
     def close(self) -> None:
-        if self._actor is not None:
-            self._actor.close()
+        for actor in self._actors.values():
+            actor.close()
+
+
+def _names(channels: Sequence[str]) -> tuple[str, ...]:
+    """By which names alerts to these channels are kept."""
+    return tuple(channel.name for channel in open_channels(channels, os.environ))
+
+
+def _entry(path: str, options: Options) -> Entry:
+    """What the command line wants of a path: the same of each."""
+    return Entry(
+        path,
+        options.act,
+        options.dry_run,
+        options.then,
+        options.after,
+        options.tell,
+        options.budget,
+        options.price,
+    )
 
 
 def _files_of(sighting: Sighting) -> acting.Run:

@@ -133,6 +133,21 @@ class Store:
         )
         return tuple(_look(row) for row in reversed(rows))
 
+    def look_before(self, run: int, last: int) -> int:
+        """A number that all but the latest few looks at a run are not above, for `looks_after`."""
+        rows = self._rows("SELECT id FROM looks WHERE run = ? ORDER BY id DESC LIMIT 1 OFFSET ?", (run, last))
+        return int(rows[0][0]) if rows else 0
+
+    def looks_after(self, run: int, number: int) -> tuple[tuple[int, Look], ...]:
+        """The looks at a run that were written down after the one of that number, each with its own."""
+        rows = self._rows(
+            "SELECT looks.id, runs.name, life, step, points, why, at, verdict, p_continue_pays, best_step, says,"
+            " digest, reading, attempt FROM looks JOIN runs ON runs.id = looks.run WHERE run = ? AND looks.id > ?"
+            " ORDER BY looks.id",
+            (run, number),
+        )
+        return tuple((int(row[0]), _look(row[1:])) for row in rows)
+
     # --- predictions
 
     def open_predictions(self, run: int, life: int) -> tuple[Prediction, ...]:

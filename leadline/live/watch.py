@@ -18,6 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..errors import LeadlineError
+from .entries import Entry
 from .follow import Place, Sighting
 from .look import Made, Remembered, make_look
 from .memory import give_back
@@ -93,6 +94,7 @@ class Watch:
         price: float | None = None,
         every: float | None = None,
         channels: Sequence[str] = (),
+        entries: Sequence[Entry] = (),
         keep_readings: bool = True,
         looked: Callable[[Watched, Made], None] = lambda watched, made: None,
         grown: Callable[[Watched], None] = lambda watched: None,
@@ -100,20 +102,24 @@ class Watch:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        """`looked` and `problem` are told of every look, after it is safely written down, and of what goes wrong, once
+        """`entries`: what is wanted of each path; else `budget`, `price` and `channels` hold for all of them. `looked`
+        and `problem` are told of every look, after it is safely written down, and of what goes wrong, once
         each; `looked` by the thread that looks."""
         self.store = store
         self.runs: dict[str, Watched] = {}
         self.places = [Place(path, mapping=mapping, others=len(paths) - 1, clock=clock) for path in paths]
-        self._budget, self._price, self._every = budget, price, every
-        self._channels = tuple(channels)
+        self._every = every
+        given = tuple(channels)
+        self._entries = {entry.path: entry for entry in entries} or {
+            path: Entry(path, budget=budget, price=price, tell=given) for path in paths
+        }
         self._keep_readings = keep_readings
         self._looked, self._grown, self._problem = looked, grown, problem
         self._clock, self._wall = clock, wall
         self._work = threading.Condition()
         self._ended = False
         self._busy: Watched | None = None
-        self._cost = 1.0  # seconds a look takes, lately
+        self._takes = 1.0  # seconds a look takes, lately
         self._polling = Polling()
         self._hung: set[Place] = set()
         self.went_round = time.monotonic()  # when paths were last seen to
@@ -288,7 +294,18 @@ class Watch:
             self._fell_silent(watched, still)
 
     def _planned(self, watched: Watched) -> int | None:
-        return self._budget or watched.sighting.run.config.planned_steps
+        return self._entry(watched).budget or watched.sighting.run.config.planned_steps
+
+    def _entry(self, watched: Watched) -> Entry:
+        return self._entries[watched.place.path]
+
+    def _cost(self, watched: Watched) -> str | None:
+        """What going on to the planned end costs, where the price and the pace are known."""
+        price, planned, gap = self._entry(watched).price_per_hour, self._planned(watched), watched.gap
+        if price is None or planned is None or gap is None:
+            return None
+        hours = max(0, planned - watched.sighting.current) * gap * _rows_per_step(watched.sighting) / 3600
+        return f"Going on to step {planned} takes about {hours:.3g} h and costs about {hours * price:.3g}."
 
     def _fell_silent(self, watched: Watched, still: float) -> None:
         watched.silent = True
@@ -299,7 +316,7 @@ class Watch:
         says = f"No row was logged for {duration(still)} after step {sighting.current}; {before}."
         alert = silence(watched.identity, step=sighting.current, says=says, life=watched.cursor.life)
         try:
-            self.store.put_alerts(watched.number, [alert], self._channels, self._wall())
+            self.store.put_alerts(watched.number, [alert], self._entry(watched).tell, self._wall())
         except sqlite3.Error as error:
             watched.silent = False  # once more at the next tick
             self._trouble(error)
@@ -328,7 +345,7 @@ class Watch:
                 rest = (time.thread_time() - worked) * (1 / LOOKING - 1)
                 with self._work:
                     self._busy, watched.tried, watched.looked = None, due, self._clock()
-                    self._cost = 0.8 * self._cost + 0.2 * (self._clock() - began + rest)
+                    self._takes = 0.8 * self._takes + 0.2 * (self._clock() - began + rest)
                     self._work.wait_for(lambda: self._ended, timeout=rest)
 
     def _next_job(self) -> tuple[Watched, Due] | None:
@@ -336,7 +353,7 @@ class Watch:
         waiting = [watched for watched in self.runs.values() if watched.due]
         if not waiting:
             return None
-        behind = sum(len(watched.due) for watched in waiting) * self._cost > LATE
+        behind = sum(len(watched.due) for watched in waiting) * self._takes > LATE
 
         def urgency(watched: Watched) -> tuple[int, float]:
             return min(URGENT.get(due.why, 2) for due in watched.due), watched.waits_since
@@ -360,8 +377,9 @@ class Watch:
                 life=cursor.life,
                 attempt=sighting.attempt,
                 at=self._wall(),
-                budget=self._budget,
-                price=self._price,
+                budget=self._entry(watched).budget,
+                price=self._entry(watched).price,
+                cost=self._cost(watched),
             )
         )
         if made is None or watched.cursor.life != cursor.life:
@@ -376,7 +394,7 @@ class Watch:
                 scores=made.scores,
                 promises=made.promises,
                 alerts=made.alerts,
-                channels=self._channels,
+                channels=self._entry(watched).tell,
                 told=made.told,
             )
         )
@@ -429,6 +447,12 @@ class Watch:
 def _size(sighting: Sighting) -> tuple[int, int, int]:
     """By what it is told that a log grew."""
     return sighting.current, len(sighting.steps), sum(one.rows for one in sighting.run.series)
+
+
+def _rows_per_step(sighting: Sighting) -> float:
+    """Logged rows for each step: a run that logs every tenth has a tenth of one."""
+    span = int(sighting.steps[-1] - sighting.steps[0])
+    return (len(sighting.steps) - 1) / span if span else 1.0
 
 
 def _pace(gap: float) -> str:

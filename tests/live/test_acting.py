@@ -91,7 +91,8 @@ class Scene:
     def close(self) -> None:
         self.store.close()
         for process in self.begun:
-            for pid in [process.pid, *_descendants(process.pid)]:
+            # One that has ended may have left its number to somebody else.
+            for pid in _descendants(process.pid) if process.poll() is None else ():
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             process.kill()
