@@ -62,8 +62,10 @@ if handles != "default":
 kept = open(log, "a") if how == "keeps" else None
 if how == "forks":
     kept = open(log, "a")
+    trains = os.getpid()
     if os.fork() == 0:
-        time.sleep(600)
+        while os.getppid() == trains: time.sleep(0.02)  # as the workers of a data loader
+        os._exit(0)
 open(got + ".up", "w").close()
 step = int(sys.argv[6])
 while True:
@@ -139,10 +141,10 @@ class Scene:
         scene.clock, scene.full, scene.resumed = rng.random() < 0.2, rng.random() < 0.12, rng.random() < 0.2
         if scene.launcher == "none" and scene.named == "launcher":
             scene.named = "training"
-        if scene.named == "worker":
-            scene.how = "forks"
         if scene.launcher == "pipe":
             scene.how = "prints"
+        if scene.named == "worker":
+            scene.how, scene.launcher = "forks", "script"
         return scene
 
     # --- what is there
@@ -373,13 +375,14 @@ def play(scene: Scene) -> tuple[str, str]:
 
 def named(scene: Scene, training: subprocess.Popen[bytes]) -> tuple[int, list[subprocess.Popen[bytes]]]:
     """The number that the user gives, and whoever else is there."""
-    trains = next(pid for pid in sorted(trainers(scene.folder)))
+    every, ours = everything(), trainers(scene.folder)
+    trains = next(pid for pid in ours if every[pid].parent not in ours)
     if scene.named in ("training", "paused", "ended", "reused"):
         return trains, []
     if scene.named == "launcher":
         return training.pid, []
     if scene.named == "worker":
-        return max(trainers(scene.folder)), []
+        return next(pid for pid in ours if every[pid].parent in ours), []
     if scene.named == "own parent":
         return os.getpid(), []
     if scene.named == "other training":
@@ -420,9 +423,10 @@ def watching(scene: Scene, order: str) -> None:
                 return
             child = forked(scene, order, None)
         if settled(scene):
-            break
+            time.sleep(0.15)
+            if settled(scene):  # else it has begun with something else, such as the next life of the run
+                break
         time.sleep(0.02)
-    time.sleep(0.15)
     kill(child)
 
 
@@ -439,7 +443,7 @@ def happens(scene: Scene, order: str) -> None:
     """What happens to the process that was named between the start of the watch and its first look."""
     if scene.named not in ("paused", "ended", "reused"):
         return
-    pid = next(iter(sorted(trainers(scene.folder))))
+    pid = int(order.partition(":")[2]) if scene.order.startswith("sig") else trainers(scene.folder)[0]
     if scene.named == "paused":
         os.kill(pid, signal.SIGSTOP)
         return

@@ -219,6 +219,8 @@ class _Session:
             self._grown.clear()
         except sqlite3.Error as error:
             self._say_once(f"What is to be done cannot be written down now: {error}. Trying again.")
+        except Exception as error:  # acting that fails must not end the watch of all runs
+            self._say_once(f"Acting failed: {type(error).__name__}: {error}. Nothing was done by it.")
 
     def _settled(self, watched: Watched) -> None:
         look, sighting = watched.last, watched.sighting

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shlex
+import shutil
 import signal
 import stat
 import subprocess
@@ -448,6 +449,63 @@ def test_a_notebooks_kernel_is_not_ended(scene: Scene) -> None:
         process.wait(30)
 
 
+def test_a_terminals_server_is_never_ended_for_the_training_in_it(scene: Scene) -> None:
+    """tmux starts what it is given without a shell that anybody types into; it may hold other sessions."""
+    if shutil.which("tmux") is None:
+        pytest.skip("needs tmux")
+    command = shlex.join([sys.executable, "-u", "-c", TRAINER, str(scene.log), str(scene.saved)])
+    words = ["tmux", "-L", f"leadline-{os.getpid()}"]
+    subprocess.run([*words, "-f", "/dev/null", "new-session", "-d", command], check=True)
+    try:
+        shown = subprocess.run([*words, "display-message", "-p", "#{pid}"], capture_output=True, text=True, check=True)
+        wait_for(lambda: scene.log.stat().st_size > 0)
+        with pytest.raises(BadOrder, match="runs other things too"):
+            acting.parse(f"sigterm:{shown.stdout.strip()}")
+    finally:
+        subprocess.run([*words, "kill-server"], capture_output=True)
+
+
+def test_what_ignores_a_signal_is_not_sent_it(scene: Scene) -> None:
+    program = (
+        "import signal, sys, time; signal.signal(2, signal.SIG_IGN); log = open(sys.argv[1], 'a')\n"
+        "print('up', flush=True); time.sleep(600)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program, str(scene.log)], stdout=subprocess.PIPE, text=True)
+    scene.begun.append(process)
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert "ignores SIGINT" in refused(scene, f"sigint:{process.pid}")
+
+
+def test_a_checkpoint_that_is_being_written_is_waited_for(scene: Scene) -> None:
+    saving = scene.folder / "checkpoint-50" / "model.safetensors"
+    saving.parent.mkdir()
+    program = (
+        "import sys, time; log = open(sys.argv[1], 'a'); out = open(sys.argv[2], 'w'); print('up', flush=True)\n"
+        "sys.stdin.readline(); out.close(); print('saved', flush=True); time.sleep(600)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, str(scene.log), str(saving)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    scene.begun.append(process)
+    assert process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout.readline() == "up\n"
+    actor, life = scene.actor(f"sigterm:{process.pid}"), scene.life()
+    assert actor.consider(life, ENOUGH, scene.run) is None  # it has no handler: it would be cut off
+    assert process.poll() is None
+    process.stdin.write("\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "saved\n"
+    sent = actor.consider(life, ENOUGH, scene.run)
+    assert sent is not None
+    assert sent.state == "sent"
+    assert process.wait(30) == -signal.SIGTERM
+
+
 # --- launchers
 
 
@@ -527,7 +585,7 @@ def test_a_training_that_opens_its_log_for_every_row_is_known_by_its_name(scene:
 
 
 def test_a_worker_of_a_training_is_not_the_training(scene: Scene) -> None:
-    trainer = "import os, sys, time; log = open(sys.argv[1], 'a'); os.fork(); print('up', flush=True); time.sleep(600)"
+    trainer = "import os, sys, time; log = open(sys.argv[1], 'a'); os.fork(); os.write(1, b'up\\n'); time.sleep(600)"
     process = subprocess.Popen(
         [sys.executable, "-c", trainer, str(scene.log)], stdout=subprocess.PIPE, text=True, start_new_session=True
     )

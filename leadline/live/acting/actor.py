@@ -137,7 +137,13 @@ class Actor:
             whom = "" if training is None else _whom(training)
             says = f"Dry run: would have {order.doing()}{whom}. Nothing was done; --no-dry-run makes it so."
             return self._write(life, begun(life, order, decision, "dry", says))
-        if (other := self._claimed(life)) is not None:
+        try:
+            other = self._claimed(life)
+        except OSError as error:
+            if error.errno in PASSES:
+                return None
+            return self._refused(life, decision, f"nobody can tell whether another watch acts on it: {error}")
+        if other is not None:
             return self._refused(life, decision, f"another watch acts on it (its state is in {other})")
         about = begun(life, order, decision, "begun", f"About to act on {order.told()}.")
         self._write(life, about)  # known before it is done: a watch that is killed in between finds it

@@ -10,6 +10,7 @@ import os
 import signal
 import stat
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +23,13 @@ ENDED = ("Z", "X")  # a process that has ended and waits to be noticed takes no 
 PAUSED = ("T", "t")  # stopped by a signal or held by a debugger
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "csh", "tcsh", "busybox"))
 KERNELS = ("ipykernel", "ipykernel_launcher", "colab_kernel_launcher", "xeus-python")
+# What runs other people's things too: ended, it would take all of them along.
+HOSTS = frozenset(
+    ("tmux", "screen", "sshd", "login", "systemd", "init", "supervisord", "dockerd", "containerd", "containerd-shim",
+     "containerd-shim-runc-v2", "conmon", "cron", "crond", "atd", "slurmd", "slurmstepd", "kubelet", "raylet",
+     "gcs_server", "jupyter", "jupyter-lab", "jupyter-notebook", "jupyter-server", "jupyterhub",
+     "jupyterhub-singleuser", "code-server", "emacs", "gnome-terminal-server", "konsole", "xterm")
+)  # fmt: skip
 WRITES = os.O_WRONLY | os.O_RDWR
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
@@ -87,6 +95,12 @@ class Process:
         return login or not any(word in ("-c", "-m") or not word.startswith("-") for word in words[1:])
 
     @property
+    def is_host(self) -> bool:
+        """Whether it is a terminal, a notebook server, a daemon: something that runs whatever it is given."""
+        words = self.identity.command[:3]
+        return any(Path(word).name.lstrip("-").partition(":")[0] in HOSTS for word in words)
+
+    @property
     def is_kernel(self) -> bool:
         """Whether it is a notebook's: what it holds in memory is somebody's work."""
         return any(Path(word).stem in KERNELS for word in self.identity.command)
@@ -119,6 +133,11 @@ def identify(pid: int) -> Identity:
     if pid <= 1:
         raise _no(pid, "it is not a training process", "give the number of the process that trains")
     found = look(pid)
+    for _ in range(20):  # one that has just begun has no command line for a moment
+        if found is None or found.identity.command:
+            break
+        time.sleep(0.01)
+        found = look(pid)
     if found is None:
         raise _no(pid, "no process bears it now", "look it up with `ps`, and give it while the training runs")
     why = never_touched(found)
@@ -137,6 +156,8 @@ def never_touched(process: Process) -> str | None:
         return "this watch was started by it"
     if not process.identity.command:
         return "it belongs to the system"
+    if process.is_host:
+        return f"it runs other things too ({process.program})"
     if process.is_interactive:
         return f"somebody types into it ({process.program})"
     return None
@@ -159,7 +180,7 @@ def look(pid: int) -> Process | None:
         # The name in brackets may hold anything, brackets too: what follows the last one is safe to split.
         state, *fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
         words = (folder / "cmdline").read_bytes().split(b"\0")[:-1]
-    except (FileNotFoundError, ProcessLookupError):
+    except OSError:  # it is gone, or hidden from this user
         return None
     if state.decode() in ENDED:
         return None

@@ -16,6 +16,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ...sources.checkpoints import looks_saved
+from ...sources.remote import WEIGHTS
 from .process import (
     PAUSED,
     Identity,
@@ -27,6 +29,7 @@ from .process import (
     catches,
     environment,
     everything,
+    ignores,
     inner_numbers,
     names_in,
     never_touched,
@@ -136,7 +139,13 @@ def resolve(given: Identity, run: Run, number: signal.Signals, seen: Observed | 
         _refuse(process)
         if process.is_kernel and number != signal.SIGINT:
             raise Unclear(f"process {process.pid} is a notebook's kernel, and all it holds in memory would be lost")
-    return _targets(chain, trains, tree, number, next(iter(ties.values())))
+    for process in trains:
+        if number != signal.SIGKILL and ignores(process.pid, number):
+            raise Unclear(f"process {process.pid} ignores {number.name}, as what a script starts in the background may")
+    found = _targets(chain, trains, tree, number, next(iter(ties.values())))
+    if found.loses_state and (saving := _is_saving(trains)):
+        raise Unclear(f"{saving} is being written, and would be cut off", later=True)
+    return found
 
 
 def _refuse(process: Process) -> None:
@@ -227,6 +236,9 @@ def _descend(root: Process, tree: Sequence[Process], ties: Mapping[Identity, str
         alike = [one for one in leading if one.identity.command == leading[0].identity.command]
         if not _only_launches(at, leading, tree, seen):
             break
+        others = [one for one in children if one not in leading]
+        if others and not at.is_shell and not any(_launched(one, at) for one in leading):
+            raise Unclear(f"process {at.pid} has started other things too, such as {others[0].identity.told()}")
         if len(alike) < len(leading):
             leading = _without_filters(leading)
             if len(leading) > 1:
@@ -279,8 +291,10 @@ def _targets(
     if number == signal.SIGKILL:  # nothing is left behind that would hold a GPU
         every = {one.pid: one for top in (*chain, *trains) for one in _subtree(top, tree)}
         return Training(tuple(one.identity for one in every.values()), working, by, loses_state=True)
-    # A shell's trap runs when its child has ended, so it cannot be relied on to pass a signal on; it may well try.
-    launchers = [one for one in chain[:-1] if not (one.is_shell and catches(one.pid, number))]
+    # A shell's trap runs when its child has ended, so it cannot be relied on to pass a signal on; it may well try. A
+    # SIGINT it expects to get together with its child, as at a terminal.
+    traps = [one for one in chain[:-1] if one.is_shell and number != signal.SIGINT and catches(one.pid, number)]
+    launchers = [one for one in chain[:-1] if one not in traps]
     for place, launcher in enumerate(chain[:-1]):
         if not launcher.is_shell and launcher.group != chain[place + 1].group and catches(launcher.pid, number):
             above = [one.identity for one in chain[:place] if one in launchers]
@@ -289,6 +303,17 @@ def _targets(
     if all(catches(one.pid, number) for one in trains):
         return Training((*working, *waiting), working, by)
     return Training((*waiting, *working), working, by, loses_state=True)
+
+
+def _is_saving(trains: Sequence[Process]) -> str | None:
+    """A checkpoint that one of them has open for writing right now."""
+    for process in trains:
+        files = opened(process.pid)
+        for path in files.written.values() if files is not None else ():
+            place = Path(path)
+            if place.suffix in WEIGHTS or any(looks_saved(part) for part in place.parent.parts):
+                return path
+    return None
 
 
 def _without_filters(leading: Sequence[Process]) -> list[Process]:
