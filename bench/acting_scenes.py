@@ -42,7 +42,7 @@ from leadline.live.store import Store
 from leadline.live.watch import Watched
 
 APART = "LEADLINE_SCENES_APART"
-PATIENCE = 40.0  # seconds that a scene may take
+PATIENCE = 180.0  # seconds that a scene may take
 PLAN = 1000
 
 # What trains, and notes every signal it gets. How: "keeps" its log open, "opens" it for every row, or prints it.
@@ -220,8 +220,9 @@ def trainers(folder: Path) -> list[int]:
     return [
         one.pid
         for one in everything().values()
-        if any(mark in word for word in one.identity.command)
-        and any("signal.SIGTERM, note" in word for word in one.identity.command[:6])
+        if one.program.startswith("python")
+        and "signal.SIGTERM, note" in " ".join(one.identity.command[:5])
+        and any(mark in word for word in one.identity.command)
     ]
 
 
