@@ -36,7 +36,7 @@ from tables import Table
 from leadline.live import session as sessions
 from leadline.live.acting import actor as actors
 from leadline.live.acting import once
-from leadline.live.acting.process import below, everything
+from leadline.live.acting.process import Identity, below, everything, look, still_runs
 from leadline.live.records import Look
 from leadline.live.store import Store
 from leadline.live.watch import Watched
@@ -123,6 +123,7 @@ class Scene:
     full: bool = False
     resumed: bool = False
     ended: bool = False  # the training that was named was ended by the scene itself
+    first: Identity | None = None  # the training as it was when the watch began
     got: Path = Path()  # where the training that is to be acted on notes its signals
     begun: list[subprocess.Popen[bytes]] = field(default_factory=list)
     watchers: list[int] = field(default_factory=list)
@@ -361,6 +362,7 @@ def play(scene: Scene) -> tuple[str, str]:
         )
     training = scene.train(scene.got, scene.log)
     target, bystanders = named(scene, training)
+    scene.first = next(one for pid in trainers(scene.folder) if (one := look(pid)) is not None).identity
     order = {
         "file": f"file:{scene.folder / 'stop'}",
         "command": f"command:/bin/sh -c 'echo ran >> {scene.folder / 'ran'}'",
@@ -528,7 +530,9 @@ def judged(
     if len(signals) > 1 or ran > 1:
         return "harmed", f"done {max(len(signals), ran)} times: {told}"
     right = scene.named in ("training", "launcher") and not scene.several
-    touched = bool(signals) or not alive or ran or (scene.folder / "stop").exists()
+    # A loop may have started it again: that is told, and it is somebody else's business to end the loop.
+    ended = scene.first is not None and not still_runs(scene.first) and not (scene.ended or scene.named == "reused")
+    touched = bool(signals) or not alive or ended or ran or (scene.folder / "stop").exists()
     if scene.order.startswith("sig"):
         if touched and not right:
             return "harmed", f"{scene.named} was signalled: {last[1]}"
