@@ -18,8 +18,9 @@ from .walk import Walk
 
 FAMILY = 100  # files of one folder whose names differ by their digits alone; more of them are samples, not logs
 NO_LOGS = {
-    "answer.json",  # what our own looker says and prints
-    "looker.log",
+    "answer.json",  # what our own sidecar says and prints
+    "sidecar.log",
+    "LEADLINE.md",
     "checkpoints.jsonl",
     "timing_spans.jsonl",
     "debug.log",

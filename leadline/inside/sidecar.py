@@ -1,10 +1,11 @@
-"""The looker: a process beside the training that watches its journal, and goes away when the run does.
+"""The sidecar: a process beside the training that watches its journal, and goes away when the run does.
 
-    python -m leadline.inside.looker JOURNAL ANSWER PID START {act,say}
+    python -m leadline.inside.sidecar FOLDER PID START {act,say} [CHANNEL...]
 
 It runs `leadline watch` below itself, with a low claim to the processor, and ends it when the journal says that the run
 is over or the process that writes it is gone. It is started through a process that ends at once, so it is nobody's
-child and leaves no zombie behind.
+child and leaves no zombie behind. While it works, a file beside the journal is touched every few seconds: the training
+sees with one `stat` whether it is still protected.
 """
 
 from __future__ import annotations
@@ -16,32 +17,86 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from .answer import Answer
-from .journal import ended, last_step
+from .journal import JOURNAL, ended, last_step, started_at
+from .quiet import LOGGER, complain
 
 EVERY = 0.5  # seconds between two looks at whether the run still goes on
 LAST_LOOK = 60.0  # seconds a watch may take to look at the last rows of a run that has ended
 GRACE = 10.0  # seconds from asking a watch to end to ending it
 NICENESS = 10
 STARTS = 5  # a watch that fails is started so often in all
-PAUSE = 4.0  # seconds before it is started the second time, then twice as many: an earlier looker may still be at work
+PAUSE = 4.0  # seconds before it is started the second time, then twice as many: an earlier sidecar may still be at work
 SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
-LOG = "looker.log"
-STATE = "state.db"
+ANSWER = "answer.json"
+HEARTBEAT = "sidecar.alive"
+LOG = "sidecar.log"
 NO_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
+LOOKED_AT = 10.0  # seconds between two looks at the heartbeat
+DEAD = 90.0  # seconds without a beat after which the sidecar counts as dead: it needs some to start
+RESTARTS = 3  # by the training; then it says that nobody looks any more
 
-def start_looker(journal: Path, *, answer: Path, act: bool = False) -> None:
-    """Start a looker for the journal that this process writes, and return at once. `act`: the answer may ask for an
-    end."""
+
+class Sidecar:
+    """The sidecar as its training sees it: started once, and again where it died."""
+
+    def __init__(self, folder: Path, *, act: bool = False, tell: Sequence[str] = ()) -> None:
+        """`act`: the answer may ask for an end. `tell`: channels for alerts (docs/live.md)."""
+        self._folder, self._act, self._tell = folder, act, tuple(tell)
+        self._heartbeat = os.fspath(folder / HEARTBEAT)
+        self._beat: int | None = None  # the last one seen
+        self._seen = self._next = time.monotonic()
+        self._restarts = 0
+        self._given_up = False
+
+    def start(self) -> None:
+        """Start it and return at once."""
+        start_sidecar(self._folder, act=self._act, tell=self._tell)
+
+    def check(self) -> None:
+        """Whether it still beats, every few seconds; else it is started again, and that is said. One `stat`."""
+        now = time.monotonic()
+        if now < self._next or self._given_up:
+            return
+        self._next = now + LOOKED_AT
+        try:
+            beat = os.stat(self._heartbeat).st_mtime_ns  # noqa: PTH116 - half the price of Path.stat
+        except OSError:
+            beat = None
+        if beat is not None and beat != self._beat:  # by change, not by age: clocks are set, and disks have their own
+            self._beat, self._seen = beat, now
+            return
+        if now - self._seen < DEAD:
+            return
+        self._seen = now
+        if self._restarts >= RESTARTS:
+            self._given_up = True
+            LOGGER.warning("leadline: the sidecar died %s times; nobody looks at this run any more.", RESTARTS + 1)
+            return
+        self._restarts += 1
+        LOGGER.warning("leadline: the sidecar was not heard of for %.0f s; it is started again.", DEAD)
+        threading.Thread(target=self._start_quietly, name="leadline-sidecar", daemon=True).start()  # loops do not wait
+
+    def _start_quietly(self) -> None:
+        try:
+            self.start()
+        except Exception as error:
+            complain("the sidecar could not be started again", error)
+
+
+def start_sidecar(folder: Path, *, act: bool = False, tell: Sequence[str] = ()) -> None:
+    """Start a sidecar for the journal that this process writes in `folder`."""
     pid = os.getpid()
-    words = [str(journal), str(answer), str(pid), started_at(pid), "act" if act else "say"]
+    words = [str(folder), str(pid), started_at(pid), "act" if act else "say", *tell]
     # The first process only starts the second; waiting for it takes as long as starting an interpreter.
     subprocess.run(
-        [sys.executable, "-m", "leadline.inside.looker", *words, "detach"],
+        [sys.executable, "-m", "leadline.inside.sidecar", "--detach", *words],
         check=True,
         timeout=30,
         stdin=subprocess.DEVNULL,
@@ -52,23 +107,23 @@ def start_looker(journal: Path, *, answer: Path, act: bool = False) -> None:
 
 
 def main(words: list[str]) -> int:
-    journal, answer, pid, started, act = Path(words[0]), Path(words[1]), int(words[2]), words[3], words[4] == "act"
-    if words[5:] == ["detach"]:
-        with (journal.parent / LOG).open("ab") as out:
+    if words[0] == "--detach":
+        with (Path(words[1]) / LOG).open("ab") as out:
             subprocess.Popen(
-                [sys.executable, "-m", "leadline.inside.looker", *words[:5]],
+                [sys.executable, "-m", "leadline.inside.sidecar", *words[1:]],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=out,
                 start_new_session=True,  # a Ctrl-C at the training's terminal is not meant for us
             )
         return 0
+    folder, pid, started, act, tell = Path(words[0]), int(words[1]), words[2], words[3] == "act", words[4:]
     with contextlib.suppress(OSError, AttributeError):
         os.nice(NICENESS)
-    return _supervise(journal, answer, pid, started, act=act)
+    return _supervise(folder / JOURNAL, pid, started, functools.partial(_watch, folder, act=act, tell=tell))
 
 
-def _supervise(journal: Path, answer: Path, pid: int, started: str, *, act: bool) -> int:
+def _supervise(journal: Path, pid: int, started: str, begin: Callable[[], subprocess.Popen[bytes]]) -> int:
     """Keep a watch going as long as the run goes on, and a little longer for the last look."""
     asked_to_end = False
 
@@ -85,41 +140,43 @@ def _supervise(journal: Path, answer: Path, pid: int, started: str, *, act: bool
                 if starts >= STARTS:
                     print(f"the watch failed {STARTS} times; nobody looks any more", flush=True)
                     return 1
-                watch, starts = _watch(journal, answer, act=act), starts + 1
+                watch, starts = begin(), starts + 1
                 next_start = time.monotonic() + PAUSE * 2 ** (starts - 1)
             time.sleep(EVERY)
         if watch is not None and not asked_to_end:
-            _wait_for_the_last_look(watch, journal, answer)
+            _wait_for_the_last_look(watch, journal)
         return 0
     finally:
         if watch is not None:
             _end(watch)
 
 
-def _watch(journal: Path, answer: Path, *, act: bool) -> subprocess.Popen[bytes]:
-    words = ["watch", str(journal), "--headless", "--answer", str(answer), "--state", str(journal.parent / STATE)]
+def _watch(folder: Path, *, act: bool, tell: Sequence[str]) -> subprocess.Popen[bytes]:
+    words = ["watch", str(folder / JOURNAL), "--headless", "--answer", str(folder / ANSWER)]
+    words += ["--state-near", str(folder), "--heartbeat", str(folder / HEARTBEAT)]
+    words += [word for channel in tell for word in ("--tell", channel)]
     # Whoever passed stop=True has opted in already: no dry run.
     acting = ["--act", "stop", "--no-dry-run"] if act else []
     return subprocess.Popen(
         [sys.executable, "-m", "leadline", *words, *acting],
         stdin=subprocess.DEVNULL,
         env=_environment(),
-        preexec_fn=functools.partial(_end_with_the_looker, os.getpid()) if sys.platform == "linux" else None,
+        preexec_fn=functools.partial(_end_with_the_sidecar, os.getpid()) if sys.platform == "linux" else None,
     )
 
 
-def _end_with_the_looker(looker: int) -> None:
-    """Have the system end the watch when the looker is killed: nobody else would."""
+def _end_with_the_sidecar(sidecar: int) -> None:
+    """Have the system end the watch when the sidecar is killed: nobody else would."""
     with contextlib.suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, signal.SIGTERM)
-        if os.getppid() != looker:  # killed before we had asked for it
+        if os.getppid() != sidecar:  # killed before we had asked for it
             os._exit(1)
 
 
-def _wait_for_the_last_look(watch: subprocess.Popen[bytes], journal: Path, answer: Path) -> None:
+def _wait_for_the_last_look(watch: subprocess.Popen[bytes], journal: Path) -> None:
     """Ask for a look, and wait until an answer speaks of the last row, within reason."""
     step = last_step(journal)
-    said = Answer(answer)
+    said = Answer(journal.with_name(ANSWER))
     until = time.monotonic() + LAST_LOOK
     asked = False
     while step is not None and time.monotonic() < until and watch.poll() is None:
@@ -154,16 +211,6 @@ def alive(pid: int, started: str) -> bool:
             return True
         return True
     return started_at(pid) == started
-
-
-def started_at(pid: int) -> str:
-    """When a process began, in the system's own count; "" where it is gone, or the system does not tell."""
-    try:
-        # The name of a program may hold blanks and brackets: what counts stands behind the last bracket.
-        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return ""
-    return "" if len(fields) < 20 or fields[0] in (b"Z", b"X") else fields[19].decode()
 
 
 def _environment() -> dict[str, str]:
