@@ -13,12 +13,12 @@ from .errors import BadMapping
 from .facts.missing import Missing
 from .reading.missing import missing
 from .run import Run, Series
-from .sources import look_at, open_run
+from .sources import Joining, find_runs, open_run
 from .sources.around import Surroundings
-from .sources.folders import Found, FoundRun, steps_of, understood
+from .sources.carrier import Carrier
+from .sources.folders import Found, FoundRun, run_and_surroundings, steps_of
 from .sources.mapping import mapping_near, write_mapping
 from .sources.remote import is_address
-from .sources.same_run import Carrier
 from .vocabulary import dialects, families
 
 SHOWN_SETTINGS = (
@@ -71,28 +71,31 @@ class RunFound:
     settings_files: tuple[str, ...] = ()
     telemetry_files: tuple[str, ...] = ()
     rollout_format: str | None = None
+    joined: tuple[str, ...] = ()  # why its logs are taken for one run
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
     path: str
     runs: tuple[RunFound, ...]
+    apart: tuple[str, ...] = ()  # why logs were kept apart
+    left_out: tuple[str, ...] = ()  # what lies there and was not read, and why
 
 
-def take(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> Inventory:
+def take(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining: Joining = "by evidence") -> Inventory:
     """What lies at `path`, every run of it."""
     if str(path) == "-" or is_address(path) or Path(path).is_fifo():
         run = open_run(path, mapping=mapping)
         return Inventory(str(path), (_described(run, run.path),))
     place = Path(path)
-    found = look_at(place)
+    found = find_runs(place, joining=joining)
     told = {**mapping_near(place, working=Path.cwd()), **(mapping or {})}
-    return Inventory(str(place), tuple(_runs(found, told)))
+    return Inventory(str(place), tuple(_runs(found, told)), found.apart, (*found.seen.notes, *found.notes))
 
 
 def _runs(found: Found, mapping: Mapping[str, str]) -> Iterator[RunFound]:
     for held in found.runs:
-        run, around = understood(found, held, name=str(found.place), mapping=mapping)
+        run, around = run_and_surroundings(found, held, name=str(found.place), mapping=mapping)
         yield _with_files(_described(run, held.name), found.place.absolute(), held, around)
 
 
@@ -111,6 +114,7 @@ def _with_files(described: RunFound, root: Path, held: FoundRun, around: Surroun
         settings_files=_below(around.settings_files, root),
         telemetry_files=_below(around.telemetry_files, root),
         rollout_format=around.rollout_format,
+        joined=held.why,
     )
 
 

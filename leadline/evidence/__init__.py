@@ -8,7 +8,7 @@ no task is known, no level of any metric decides. The same input gives the same 
     evidence.p               probability that the reward is being gamed
     evidence.outcome         "gamed", "changed" (the answers changed in kind and the rise is that change: a person must
                              look), "decayed" (as gamed, but the reward fell with it), "none", or "blind"
-    evidence.begun           when it began, as an interval: a tenth of the way was behind it; None where p is small
+    evidence.begun           when it began, as an interval: a quarter of the way was behind it; None where p is small
     evidence.worth(steps)    what a checkpoint is worth beside an honest one of the same reward, 0 to 1
 
 What lies behind it: `relation` (how answers relate to prompt, to themselves and to each other), `kinds` (the old and
@@ -33,7 +33,8 @@ from ..curve import Curve
 from ..run import Run, Series
 from .asked import ChangedPrompts, changed_prompts
 from .kinds import Kinds, kinds
-from .numbers import CUT, ENDED, LENGTH, REWARD, Filtered, Knob, Numbers, Outage, Trade, level, numbers
+from .numbers import COMPONENT, CUT, ENDED, LENGTH, Filtered, Knob, Numbers, Trade, level, numbers
+from .outage import REWARD, Outage, without_outages
 from .relation import BEGUN, EVEN, Begun, Move, Relation, probability, relation
 from .scores import LabelNoise, Levels, Repeats, ScoreLevel, label_noise, levels, repeats
 from .written import Floats, Step, Written, since, written
@@ -55,6 +56,7 @@ __all__ = [
     "ScoreLevel",
     "Trade",
     "gather",
+    "without_outages",
 ]
 
 Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
@@ -86,6 +88,7 @@ class GamedEvidence:
     blind: tuple[Blind, ...]
     batches: int
     samples: int
+    beside: float  # what the logged numbers add to the distance of the relations
     numbers_steps: Floats
     numbers_gone: Floats
 
@@ -125,6 +128,7 @@ def gather(run: Run, batches: Sequence[Step], fit: Callable[[Series], Curve]) ->
         _blind(run, text),
         0 if text is None else text.batches,
         0 if text is None else len(text),
+        beside,
         steps,
         gone,
     )
@@ -194,7 +198,7 @@ def _blind(run: Run, text: Written | None) -> tuple[Blind, ...]:
             found.append("no_scores")
     if _held_out_is_the_reward(run):
         found.append("held_out_is_the_reward")
-    if not any(series.name.startswith("reward/component/") for series in run.series):
+    if sum(COMPONENT.fullmatch(series.name) is not None for series in run.series) < 2:
         found.append("one_component")
     return tuple(found)
 

@@ -61,21 +61,21 @@ def kinds(written: Written) -> Kinds | None:
 
 
 def _ratios(column: Ids, owner: Ids, early: Flags, late: Flags, samples: int) -> Floats:
-    """How much likelier each sample is among the last than among the first, by a model that has not seen it."""
+    """How much likelier each sample is among the last than among the first, by what it holds and what it lacks, under
+    models that have not seen it (naive Bayes: only the sign is used)."""
     size = int(column.max()) + 1
     even = np.arange(samples) % 2 == 0
-    per_sample = np.bincount(owner, minlength=samples).astype(np.float64)
-    total = np.zeros(samples)
+    ratio: Floats = np.zeros(samples)
     for part in (even, ~even):
-        weights = []
+        shares = []
         for side in (late, early):
             taught = side & part
             seen = np.bincount(column[taught[owner]], minlength=size)
-            weights.append(np.log((seen + SMOOTHING) / (taught.sum() + 2 * SMOOTHING)))
-        score = np.bincount(owner, weights=(weights[0] - weights[1])[column], minlength=samples)
-        asked = ~part | ~(early | late)
-        total += np.where(asked, score, 0.0)
-    ratio: Floats = total / np.maximum(per_sample, 1.0)
+            shares.append((seen + SMOOTHING) / (taught.sum() + 2 * SMOOTHING))
+        lacks = np.log((1 - shares[0]) / (1 - shares[1]))
+        holds = np.log(shares[0] / shares[1]) - lacks
+        score = float(lacks.sum()) + np.bincount(owner, weights=holds[column], minlength=samples)
+        ratio += np.where(~part | ~(early | late), score, 0.0)
     return ratio
 
 

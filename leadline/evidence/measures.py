@@ -12,6 +12,7 @@ from .written import Flags, Floats, Ids, Tokens, Written
 
 SALT = np.int64(1_000_003)
 APART = 3  # other prompts of the same step that an answer is held against
+RUN = 2  # tokens: what is copied is copied in runs
 SHORTEST = 8  # tokens: in less text nothing can be said twice
 
 
@@ -112,14 +113,14 @@ def _neighbour(written: Written, by: int) -> Ids:
 
 
 def _copied_from(written: Written, source: Ids) -> Floats:
-    """How much of each answer stands in the prompt of sample `source[i]`: single words, or runs of characters."""
+    """How much of each answer stands in the prompt of sample `source[i]`, in runs of at least RUN tokens: to pick words
+    out of a prompt is work, to repeat its phrases is not."""
     answers, prompts = written.answers, written.prompts
-    size = 1 if written.words else 2
-    theirs, whose = _grams(prompts, size)
+    theirs, whose = _grams(prompts, RUN)
     known = np.unique(whose * SALT * SALT + theirs)
-    ours, owner = _grams(answers, size)
+    ours, owner = _grams(answers, RUN)
     inside = np.isin(source[owner] * SALT * SALT + ours, known)
-    covered = _covered(answers, inside, size)
+    covered = _covered(answers, inside, RUN)
     hits = np.bincount(answers.owner, weights=covered, minlength=len(written))
     share: Floats = np.full(len(written), np.nan)
     np.divide(hits, answers.count, out=share, where=(answers.count > 0) & (prompts.count[source] > 0))
@@ -150,8 +151,6 @@ def _numbered(text: Tokens, source: Ids, kinds: int) -> Ids:
 
 def _covered(answers: Tokens, inside: Flags, size: int) -> NDArray[np.float64]:
     """Which tokens lie in a run that was found."""
-    if size == 1:
-        return inside.astype(np.float64)
     covered = np.zeros(len(answers.ids))
     starts = np.flatnonzero(_joins(answers))[inside]
     for shift in range(size):

@@ -14,6 +14,7 @@ from ..facts import Finding
 from ..facts.judgement import Condition, Horizon, Judgement, Reason, Risk, Upside, Verdict
 from ..questions.bars import CLEARLY, EVEN, NOTICEABLE
 from ..questions.best import Floats, Ranking, highest
+from ..questions.direction import p_rising
 from ..questions.fall import fall_of
 from ..questions.level import level_now, start_of
 from ..questions.stuck import silence
@@ -147,7 +148,7 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         return Reason("ceiling", high=case.ceiling, level=now)
     if case.never_moved:
         return Reason("no_trend", level=now)
-    if case.forecast.lately > EVEN and (case.p_gain >= GO_ON or verdict == "continue"):
+    if p_rising(curve) > EVEN:
         return Reason("rising", start=start, level=now)
     return Reason("flat", since_step=round(case.flat_since), level=now)
 
@@ -193,7 +194,7 @@ def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[
     if case.plan.ended is not None:
         return ()
     level = highest(case.curve, case.series) + case.forecast.worth
-    if case.ceiling is not None and level > case.ceiling:
+    if case.ceiling is not None and (level > case.ceiling or case.forecast.room < EVEN):
         return ()
     by = case.plan.end if next_look is None else next_look
     evidence = case.evidence

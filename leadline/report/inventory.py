@@ -29,9 +29,14 @@ def render(inventory: Inventory, *, color: bool = False, width: int = 100) -> st
 def _lines(inventory: Inventory, room: int) -> Iterator[tuple[str, Text]]:
     count = len(inventory.runs)
     yield field("path", f"{inventory.path}: {count} run{'s' * (count != 1)}")
-    for one in inventory.runs:
+    if count > 1:
+        for says in inventory.apart:
+            yield field("apart", says)
+        for says in inventory.left_out[:SHOWN_NOTES]:
+            yield field("left out", says)
+    for run in inventory.runs:
         yield field("", "")
-        yield from _run(one, room)
+        yield from _run(run, room)
 
 
 def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
@@ -40,6 +45,8 @@ def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
     yield field("run", f"{one.name} · {run.framework or 'unknown framework'} · {span}", "bold")
     for log in one.logs:
         yield field("log", _log(log))
+    for says in one.joined[:SHOWN_NOTES]:
+        yield field("joined", says)
     yield from _table(one.series, room)
     if run.unread_keys:
         yield field("unread", f"{several(run.unread_keys, SHOWN_KEYS)}{HOW_TO_MAP}")
@@ -114,7 +121,13 @@ def _files(names: tuple[str, ...]) -> str:
 
 def as_data(inventory: Inventory) -> dict[str, object]:
     """The inventory as plain data."""
-    return {"schema": 1, "path": inventory.path, "runs": [_run_data(one) for one in inventory.runs]}
+    return {
+        "schema": 1,
+        "path": inventory.path,
+        "runs": [_run_data(found) for found in inventory.runs],
+        "kept_apart": list(inventory.apart),
+        "left_out": list(inventory.left_out),
+    }
 
 
 def _run_data(one: RunFound) -> dict[str, object]:
@@ -137,6 +150,7 @@ def _run_data(one: RunFound) -> dict[str, object]:
             }
             for log in one.logs
         ],
+        "joined": list(one.joined),
         "series": [
             {"name": two.name, "key": two.key, "kind": two.kind, "points": two.points, "decided": two.decided}
             for two in one.series

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from .lines import Lines
-from .number import as_number, as_step, loads
+from .number import FURTHEST, as_number, as_step, loads
 from .row import held_out, is_held_out, kind_key, may_be_logged, step_key, wall_in
 from .source import Log, Parser, Reader
 from .table import Table
@@ -141,7 +141,11 @@ class Separated:
                 number = _number(cell)
                 values[key] = cell if number is None else number
         if self._monitor is not None and "l" in values:
-            self._episodes += int(as_number(values["l"]) or 0)
+            length = as_step(values["l"])
+            if length is None or length < 0 or self._episodes + length >= FURTHEST:
+                self._unreadable.append((self._number, len(self._table)))
+                return
+            self._episodes += length
             step = self._episodes
             wall = self._monitor + (as_number(values.get("t", "")) or math.nan)
         elif self._step_key is None:

@@ -115,6 +115,9 @@ def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
+    if judgement.verdict in ("stop", "roll_back"):
+        start, now = _number(reason.start), _number(reason.level)
+        return f"{name} still creeps up ({start} at the start, {now} now), too slowly to matter by the end."
     still = "still rising" if judgement.ended else "rising"
     return f"{name} is {still}: {_number(reason.start)} at the start, {_number(reason.level)} now."
 

@@ -40,7 +40,8 @@ class Clock:
         took = np.diff(times.ends)
         usual = float(np.median(took[took > 0])) if (took > 0).any() else float(np.median(times.durations))
         done = np.interp(edges, np.concatenate([times.starts[:1], times.ends]), np.arange(len(times) + 1.0))
-        pace = np.minimum(np.diff(done) * usual / cell, DOUBLED)
+        # Rows that were all written in one moment have no pace.
+        pace = np.minimum(np.diff(done) * usual / cell, DOUBLED) if cell > 0 else np.ones(CELLS)
         excused = known_cause(run, times.steps)
         place = np.clip(np.searchsorted(times.ends, middles), 0, len(times) - 1)
         pace[excused[place]] = np.median(pace[~excused[place]]) if (~excused).any() else 1.0
