@@ -18,7 +18,70 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("leadline/curve", "leadline/reading", "leadline/judgement")
+PACKAGES = ("leadline/curve", "leadline/questions", "leadline/evidence", "leadline/reading", "leadline/judgement")
+MOST = 80  # that decide something
+# What decides nothing. How finely something is computed: draws, cells, rounding, how much text or how many files are
+# read; another value costs time or digits.
+RESOLUTION = {
+    "curve.bins": "BINS EVEN ROUNDING",
+    "curve.breaks": "LEAST_LOOK SHIFT_CELLS SIDE_BINS LOOKS",
+    "curve.clock": "BASIS",
+    "curve.curve": "TIE",
+    "curve.fit": "ORDINARY",
+    "curve.jumps": "BETS ROUNDING EXACT RESTARTS",
+    "curve.magnitude": "AVERAGED SMALLEST",
+    "curve.noise": "CORRELATIONS",
+    "curve.posterior": "PATHS NEGLIGIBLE WEIGHT_UNITS",
+    "curve.prior": "FIT_LIMIT",
+    "curve.robust": "SD_OF_MAD",
+    "curve.shapes": "STEPS_PER_RUN",
+    "curve.track": "CELLS LARGEST",
+    "evidence.asked": "SHUFFLES",
+    "evidence.kinds": "SMOOTHING",
+    "evidence.numbers": "EXACT",
+    "evidence.scores": "ROUND",
+    "evidence.track": "DRAWS GOLDEN",
+    "evidence.written": "BUDGET LEAST PER_WORD LONGEST",
+    "judgement.case": "SUREST",
+    "judgement.evidence": "TINY",
+    "questions.forecast": "AHEAD",
+    "questions.growth": "BELOW ZERO GLANCE",
+    "questions.level": "NOTHING",
+    "questions.onset": "DATES ROUNDING",
+    "questions.peak": "GOLDEN",
+    "questions.share": "ANGLES",
+    "questions.turnover": "OUT_OF_REACH",
+    "reading.conflicts.clock": "CELLS MOST_GUESTS TREND",
+    "reading.conflicts.shifted": "SHIFTS",
+    "reading.generations.diversity": "FOLDS",
+    "reading.generations.meaning": "LONGEST SIZES DIGITS",
+    "reading.generations.text": "BUDGET LEAST PER_WORD LONGEST ASKED",
+    "reading.learning_signal.standing": "EXACT",
+    "reading.policy_loss.meaning": "WHOLE",
+    "reading.prompts": "PAIRS CHARACTERS SHUFFLES ROUNDING",
+    "reading.resources.memory": "ROUNDING",
+    "reading.resources.uneven": "BLOCKS",
+    "reading.reward.apart": "MOST",
+    "reading.sampler": "FILES EDGE PROMPTS GROUPS MEMBERS",
+    "reading.shifts": "MOST_KEYS",
+    "reading.stability": "MOST",
+}
+# How much is shown or named.
+SHOWN = {
+    "judgement.advice": "MOST",
+    "judgement.decide": "CANDIDATES",
+    "questions.best": "SHOWN",
+    "questions.level": "TENTHS",
+    "reading.chart_data": "HELD_OUT PHASES",
+    "reading.generations.samples": "SHOWN CHARACTERS PROMPT",
+    "reading.generations.shared": "PHRASES",
+    "reading.generations.shortcut": "PHRASES",
+    "reading.kl_and_reward.resets": "SHOWN",
+    "reading.learning_signal": "SHOWN",
+    "reading.onset": "MOST",
+    "reading.shown_samples": "SIDE ROOM LONGEST_OUTPUT SHORTEST_OUTPUT WEIGHED MARKS",
+    "reading.unexplained": "NAMED",
+}
 PAGE, SWEPT = ROOT / "docs" / "constants.md", ROOT / "docs" / "constants.json"
 SAMPLE = (
     "healthy-0", "noisy_reward-0", "slow-0", "late-0", "saturated-0", "data_shift-0", "ref_reset-0", "random_reward-0",

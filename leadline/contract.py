@@ -90,7 +90,6 @@ class RunSummary:
     notes: tuple[str, ...] = ()  # what a user should know about the reading itself
     checkpoints: tuple[Checkpoint, ...] = ()
     settings: Settings = field(default_factory=Settings)
-    at_its_end: bool = False  # the last planned step is the last logged one; past it, it is judged as if it went on
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,7 +168,6 @@ def _summary(run: Run, planned: int | None) -> RunSummary:
         Settings(
             config.kl_coefficient, config.group_size, config.updates_per_batch, config.learning_rate, config.length_cap
         ),
-        at_its_end=planned is not None and planned == run.last_step,
     )
 
 

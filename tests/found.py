@@ -27,4 +27,4 @@ def found(
 def quoting(text: str, severity: Severity = "concern", evidence: tuple[Evidence, ...] = ()) -> Finding:
     """A finding whose sentence quotes `text`, as it stands in a log: here the name of a process."""
     facts = SlowedBy(process=text, ratio=2.0, chance=0.01, spans=((1, 2),))
-    return Finding("conflict.step_time", 0.5, severity, facts, 1, evidence)
+    return Finding("conflict.step_time", 0.9, severity, facts, 1, evidence)

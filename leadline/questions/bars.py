@@ -8,13 +8,16 @@ RARE = 0.02  # share: what happens less often is an oddity, what moved by less h
 NOTICEABLE = 0.05  # share: a smaller gain, loss or remainder is not worth acting on
 TENTH = 0.1  # share: where a reader would say that something has begun, or stands at an end
 SELDOM = 0.2  # share: what so few have is lacking, and what is younger than this is recent
+THIRD = 1 / 3  # share: a slow rise shows over so long, and a GPU that draws less waits
 EVEN = 0.5  # probability or share: likelier than not, more of it than not
 SAID = 0.8  # probability: a finding is said from here on; it carries its own p, so it may speak earlier than a word
 CLEARLY = 0.9  # probability or share: what is so sure needs no second look, what so many do nearly all do
 
 # Ratios to the run's own usual.
+HALF_MORE = 1.5  # times: less is not worth a sentence
 DOUBLED = 2.0  # times: less is within what another batch of prompts does
 MANY_TIMES = 3.0  # times: gradient norms and pauses double and halve in every run
+TENFOLD = 10.0  # times: so much larger or longer than usual is an event by itself
 
 # Distances in units of the run's own noise.
 VISIBLE = 2.0  # sd of one point: a smaller change is told by many points together and seen by no eye

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..run import Run, Series
-from .bars import FEW, NOTICEABLE, RARE
+from .bars import FEW, HABIT, NOTICEABLE, RARE
 
 Floats = NDArray[np.float64]
-
-FEWEST = 6  # points to recognise a habit
 
 
 def ceiling_of(run: Run, series: Series, scores: Sequence[float] = ()) -> float | None:
@@ -35,7 +33,7 @@ def ceiling_of(run: Run, series: Series, scores: Sequence[float] = ()) -> float 
 def _wall(values: Floats) -> float | None:
     """The highest value, where several are exactly equal to it."""
     values = values[np.isfinite(values)]
-    if len(values) < FEWEST:
+    if len(values) < HABIT:
         return None
     top = float(values.max())
     count = int((values == top).sum())
@@ -46,7 +44,7 @@ def _wall(values: Floats) -> float | None:
 def _batch_maximum(run: Run) -> float | None:
     """The best answer of a step, where it is nearly always the same."""
     series = run.get("reward/max")
-    if series is None or series.finite.sum() < FEWEST:
+    if series is None or series.finite.sum() < HABIT:
         return None
     values = _numbers(series).tolist()
     top, count = Counter(values).most_common(1)[0]
@@ -60,7 +58,7 @@ def _right_or_wrong(run: Run) -> float | None:
         return None
     _, ours, theirs = np.intersect1d(mean.steps[mean.finite], spread.steps[spread.finite], return_indices=True)
     p, sd = _numbers(mean)[ours], _numbers(spread)[theirs]
-    if len(p) < FEWEST or p.min() < 0 or p.max() > 1:
+    if len(p) < HABIT or p.min() < 0 or p.max() > 1:
         return None
     apart = np.abs(sd - np.sqrt(p * (1 - p)))
     return 1.0 if float(np.quantile(apart, 0.9)) < NOTICEABLE else None

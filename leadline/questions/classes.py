@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
-from .bars import NOTICEABLE, TENTH
+from .bars import NOTICEABLE, TENTH, THIRD
 
 Flags = NDArray[np.bool_]
 
 AT_REST = 0.15  # of the path's own best pace: slower is flat
 FELL = 0.12  # of the path's own range, since its highest point: less is not a decline
 ROSE = 0.15  # of the path's own range, up to its highest point: less is not a peak
-LATE = 1 / 3  # of the run so far: a rise that is slow beside its beginning shows over so long
 
 
 def rising(curve: Curve) -> Flags:
@@ -32,7 +31,7 @@ def moving_up(curve: Curve) -> Flags:
 
 
 def _creeping(curve: Curve) -> Flags:
-    change = curve.seen[:, -1] - curve.seen[:, round((1 - LATE) * curve.now)]
+    change = curve.seen[:, -1] - curve.seen[:, round((1 - THIRD) * curve.now)]
     return np.asarray(change > np.maximum(NOTICEABLE * curve.span, 0.5 * curve.last.noise))
 
 

@@ -14,11 +14,9 @@ from numpy.typing import NDArray
 
 from ..curve.robust import running_median, scale_of
 from ..run import Series
-from .bars import DOUBLED, RARE, USUAL
+from .bars import DOUBLED, RARE, TENFOLD, USUAL
 
 Floats = NDArray[np.float64]
-
-LOUD = 10.0  # times as large as usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,9 +61,9 @@ def _distances(values: Floats, around: Floats) -> tuple[Floats, float]:
     if (values >= 0).all() and len(positive) > len(values) / 2:
         usual = float(np.median(positive))  # next to nothing is no level to be many times of
         logs: Floats = np.log(np.maximum(values, usual)) - np.log(np.maximum(around, usual))
-        return logs, float(np.log(LOUD))
+        return logs, float(np.log(TENFOLD))
     apart: Floats = np.abs(values - around)
-    return apart, LOUD * max(scale_of(values - around), float(np.median(np.abs(values))))
+    return apart, TENFOLD * max(scale_of(values - around), float(np.median(np.abs(values))))
 
 
 def _loud(ordered: Floats, least: float, most: int) -> int:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..facts import Evidence, Finding, Severity
 from ..facts.agent import FailingTools, TurnsChange
-from ..questions.bars import CLEARLY, SAID, TENTH
+from ..questions.bars import CLEARLY, HALF_MORE, SAID, TENTH
 from ..questions.level import last_step_before, level_now, paths_now, start_of
 from ..questions.way import net_change
 from .reward import HEADLINE
@@ -16,7 +16,6 @@ from .view import View
 
 TURNS, MOST_TURNS = "agent/turns_mean", "agent/turns_max"
 CALLS, FAILURES = "tools/calls_per_sample", "tools/failure_frac"
-MOVED = 1.5  # times the number at the start, or one part in it: less is not worth a sentence
 
 
 def read(view: View) -> tuple[Finding, ...]:
@@ -30,7 +29,7 @@ def _moved(view: View, name: str, what: Literal["turns", "tool_calls"]) -> tuple
     if series is None or curve is None or change is None or paths is None:
         return ()
     start, now = start_of(curve, series), level_now(curve, series)
-    p = max(min(change.rose, paths.above(MOVED * start)), min(change.fell, paths.below(start / MOVED)))
+    p = max(min(change.rose, paths.above(HALF_MORE * start)), min(change.fell, paths.below(start / HALF_MORE)))
     if p < SAID or start <= 0:
         return ()
     reward = net_change(view.curve(HEADLINE))

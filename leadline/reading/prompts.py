@@ -23,7 +23,6 @@ Floats = NDArray[np.float64]
 PAIRS = 512  # places into which character pairs are hashed
 CHARACTERS = 500  # of a prompt, its last ones: what comes before is the same template every time
 SHUFFLES = 199  # draws: a chance of one in two hundred is the least that can be told
-AS_FAR = 1  # orders that part as far: the true one alone, which happens by chance once in 200
 ROUNDING = 1e-9  # of a distance: equal
 
 
@@ -45,8 +44,9 @@ def change_of_prompts(view: View) -> ChangeOfPrompts | None:
     orders = np.stack([np.arange(len(batches)), *(stream.order(len(batches)) for _ in range(SHUFFLES))])
     distances = _distances(vectors @ vectors.T, orders)
     furthest, place = distances.max(axis=1), FEW + first_highest(distances[0])
+    # The true order alone parts so far: by chance that happens once in 200.
     as_far = int((furthest >= furthest[0] * (1 - ROUNDING)).sum())
-    if furthest[0] <= ROUNDING or as_far > AS_FAR or not _at_once(vectors, place):
+    if furthest[0] <= ROUNDING or as_far > 1 or not _at_once(vectors, place):
         return None
     return ChangeOfPrompts(PromptChange(batches[place - 1].step, batches[place].step), 1 - as_far / len(orders))
 

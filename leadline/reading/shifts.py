@@ -14,6 +14,7 @@ from ..questions.shift import Shift, shift_at, would_show
 from ..run import Event, Run, Series
 from .view import View
 
+ENOUGH_TO_ACQUIT = 2  # series that held still: one may be blind, two are unlikely to be
 NEAR = 0.03  # of the run: what happens within it of a date happens at that date
 AROUND = 0.15  # of the run: what moved further from the date than this moved for another reason
 MOST_KEYS = 200  # keys that are tried, in the order of the log: keeps a log of thousands of keys quick

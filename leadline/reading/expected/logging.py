@@ -15,12 +15,11 @@ from ...facts.expected import (
     SummedKeys,
 )
 from ...questions.bars import CLEARLY, DOUBLED, EVEN, HABIT, SAID, TENTH
+from ..resources.phases import OVERLAP
 from ..reward import HEADLINE
 from ..view import View
 from ..wall_clock import known_cause
 from .rule import Rule, finite, first_of, framework
-
-OVERLAP = 1.05  # ratio of all phases to the step: more than the whole means that they run at the same time
 
 
 def sparse_evaluation(view: View) -> Facts | None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ...curve.bins import LEAST
 from ...facts import Evidence, Finding
 from ...facts.generation import LengthChange
-from ...questions.bars import HABIT, SAID, USUAL
+from ...questions.bars import HABIT, HALF_MORE, SAID, USUAL
 from ...questions.jump import sudden_step
 from ...questions.level import last_step_before, level_now, paths_now, start_of, steps_seen
 from ...questions.way import net_change
@@ -24,7 +24,6 @@ from .samples import middling
 
 LENGTH = "len/response_mean"
 OF_SAMPLES = "text/length"
-MOVED = 1.25  # times the length at the start, or one part in it: less is not worth a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +41,13 @@ def read(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
         return ()
     values = series.values[series.finite]
     start, latest = float(values[:HABIT].mean()), values[-USUAL:]
-    if not ((latest > MOVED * start) | (latest * MOVED < start)).any():
+    if not ((latest > HALF_MORE * start) | (latest * HALF_MORE < start)).any():
         return ()
     curve = view.curve(series.name) if series.name == LENGTH else view.fit(series)
     paths = paths_now(curve)
     if curve is None or paths is None or start <= 0:
         return ()
-    p = max(paths.above(MOVED * start), paths.below(start / MOVED))
+    p = max(paths.above(HALF_MORE * start), paths.below(start / HALF_MORE))
     if p < SAID:
         return ()
     now, seen, reward = level_now(curve, series), pull(batches), net_change(view.curve(HEADLINE))

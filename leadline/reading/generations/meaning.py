@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from ...facts import Evidence, Finding
 from ...facts.generation import CloserMeaning, Compared
-from ...questions.bars import SAID
+from ...questions.bars import FEW, SAID
 from ...run import Rollout
 from ..sampler import Batch, joined
 from ..view import View
+from .diversity import LOST
 from .embedder import Embedder
 from .measure import BASELINE, RUNNING, Measure
 from .samples import early_and_late, shortened
@@ -28,10 +29,8 @@ Floats = NDArray[np.float64]
 Bundles = Sequence[Sequence[str]]  # the texts of a batch that are compared with each other
 
 ACROSS, WITHIN = "text/meaning_spread", "text/meaning_within"
-LOST = 0.3  # of the early distance between answers: so much less is worth a sentence
 LONGEST = 1024  # characters of a text, from both of its ends: what tells what it is about
 SIZES = 4  # sizes from one to its double: texts are cut to one of them
-ENOUGH = 4  # texts: fewer have no spread of their own
 DIGITS = 6  # decimal places: what the sums of two machines may differ in lies beyond them
 
 
@@ -85,7 +84,7 @@ def spread(bundles: Bundles, room: int, vectors: dict[str, Floats]) -> Spread:
     """Of all bundles of a batch, each counting the same."""
     stacks = (np.stack([vectors[_cut(text, room)] for text in bundle]) for bundle in bundles)
     meant = (stack[stack.any(axis=1)] for stack in stacks)
-    return _mean([_of_one(stack) for stack in meant if len(stack) >= ENOUGH])
+    return _mean([_of_one(stack) for stack in meant if len(stack) >= FEW])
 
 
 def _of_one(vectors: Floats) -> Spread:
@@ -161,7 +160,7 @@ def _finding(measure: Measure, bar: float, p: float, facts: CloserMeaning, sampl
 def _told(texts: Sequence[str]) -> list[str]:
     """The texts that say anything, where they are enough."""
     told = [text for text in texts if text.strip()]
-    return told if len(told) >= ENOUGH else []
+    return told if len(told) >= FEW else []
 
 
 def _room(bundles: Bundles) -> int:

@@ -10,14 +10,11 @@ from numpy.typing import NDArray
 
 from ...facts import Evidence, Facts, Finding
 from ...facts.machine import LowPower, PhasePower, PhasesFromPower, PhaseUse, ShortPhases
-from ...questions.bars import DOUBLED, HABIT, USUAL
+from ...questions.bars import CLEARLY, DOUBLED, HABIT, THIRD, USUAL
 from ...run import GpuSamples, Phases, Run, Values
 from .phases import CALLED, TimeByPhase
 
 Flags = NDArray[np.bool_]
-
-LOW = 1 / 3  # of the power limit, or of the most this GPU was ever seen to draw: below it a GPU waits
-TWO_LEVELS = 0.85  # share of the variance between two levels: an even spread has .75, two clear levels nearly 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +119,8 @@ def _idle(run: Run, gpus: GpuSamples, during: Flags, found: dict[str, PhaseUse])
     powers = [use.power_w for use in found.values() if use.power_w is not None]
     if reference is None or len(drawn) < USUAL or not powers or reference[0] <= 0:
         return ()
-    low = float(np.mean(drawn < LOW * reference[0]))
-    if max(powers) >= LOW * reference[0]:
+    low = float(np.mean(drawn < THIRD * reference[0]))
+    if max(powers) >= THIRD * reference[0]:
         return ()
     mean, (full, kind) = float(drawn.mean()), reference
     span = Evidence("gpu/power", run.first_step or 0, run.last_step or 0)
@@ -141,7 +138,7 @@ def _from_power(gpus: GpuSamples) -> PowerByPhase:
     split, clear = _two_levels(power)
     high = power > split
     turns = int(np.abs(np.diff(high.astype(np.int8))).sum())
-    if clear < TWO_LEVELS or turns < HABIT:
+    if clear < CLEARLY or turns < HABIT:
         return PowerByPhase({}, (PhasesFromPower(two_levels=False),))
     uses = {
         "low_power": PhaseUse(round(float(1 - high.mean()), 4), _mean(power[~high])),

@@ -6,12 +6,9 @@ import numpy as np
 
 from ...facts import Evidence, Facts, Finding, Severity
 from ...facts.machine import GpuState, LogStopped, Pause
-from ...questions.bars import HABIT, MANY_TIMES, RARE
+from ...questions.bars import HABIT, MANY_TIMES, RARE, TENFOLD, THIRD
 from ...run import GpuSamples, Run
 from ..wall_clock import StepTimes, known_cause
-from .power import LOW
-
-LONG = 10.0  # usual steps: a shorter pause is not silence
 
 
 def read(run: Run, times: StepTimes | None) -> tuple[Finding, ...]:
@@ -25,7 +22,7 @@ def read(run: Run, times: StepTimes | None) -> tuple[Finding, ...]:
     excused = known_cause(run, times.steps)[1:]
     place = max(2, int(RARE * len(pauses)))
     regular = float(np.sort(pauses)[::-1][min(place, len(pauses) - 1)])
-    bar = max(LONG * usual, MANY_TIMES * regular)
+    bar = max(TENFOLD * usual, MANY_TIMES * regular)
     found = [_paused(run, times, at, usual) for at in np.flatnonzero((pauses > bar) & ~excused).tolist()]
     return (*found, *_stopped(run, times, usual, bar))
 
@@ -78,4 +75,4 @@ def _state(gpus: GpuSamples, first: float, last: float) -> GpuState | None:
     if inside.sum() < 2 or outside.sum() < 2:
         return None
     then, most = float(np.median(gpus.power_w[inside])), float(np.quantile(gpus.power_w[outside], 0.99))
-    return None if most <= 0 else GpuState(then < LOW * most, then, then / most)
+    return None if most <= 0 else GpuState(then < THIRD * most, then, then / most)

@@ -10,11 +10,10 @@ from ...facts.cause import Cause
 from ...facts.reward import RewardBreak
 from ...questions.shift import unlogged
 from ..prompts import change_of_prompts
-from ..shifts import POLICY, company_at, events_at, everything_at, near
+from ..shifts import ENOUGH_TO_ACQUIT, POLICY, company_at, events_at, everything_at, near
 from ..view import HEADLINE, View
 
 OUTSIDE = ("resume", "reference_reset")  # events after which a level may be set anew without the policy changing
-ENOUGH_TO_ACQUIT = 2  # series of the policy that held still: one may be blind, two are unlikely to be
 
 
 @dataclass(frozen=True, slots=True)

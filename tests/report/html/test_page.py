@@ -199,13 +199,13 @@ def test_a_loss_without_evidence_is_called_so(readings: Callable[[str], Reading]
     assert panels["loss"]["silent"] == pattern(reading.policy_loss)
 
 
-@pytest.mark.parametrize(("planned", "over"), [(300, False), (354, True), (400, False)])
-def test_only_a_run_at_its_planned_end_is_said_to_be_there(planned: int, over: bool, root: Path) -> None:
-    """Past its plan it is judged as if it were to go on, and the chance that this pays is shown."""
+@pytest.mark.parametrize(("planned", "over"), [(300, True), (354, True), (400, False)])
+def test_only_a_finished_run_is_said_to_be_finished(planned: int, over: bool, root: Path) -> None:
+    """Of one that is not, the chance that going on pays is shown."""
     reading = pipeline.read(root / "leadline" / "examples" / "healthy", budget=planned)
     verdict = data_of(html.render(reading))["verdict"]
     assert isinstance(verdict, dict)
-    assert verdict["over"] == over == (reading.judgement.horizon is not None and reading.judgement.horizon.elapsed == 1)
+    assert verdict["over"] == over == (reading.judgement.ended == "plan")
     assert (verdict["pays"] is None) == over
 
 
