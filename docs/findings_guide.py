@@ -70,6 +70,41 @@ FINDINGS: dict[str, Entry] = {
         "The curves of the logged components, and how much each varies between samples.",
         "Reweigh the components, or rescale them so that the one you care about has the larger spread.",
     ),
+    "reward.gamed": Entry(
+        "The score goes on while the answers decay: the policy probably found a way to be paid for nothing.",
+        "How answers relate to their prompt, to themselves and to each other, against the run's own first samples.",
+        "Read the two samples that are shown. Fix the reward, and go back to a checkpoint before it began.",
+    ),
+    "generation.changed_in_kind": Entry(
+        "Answers of a new kind have replaced the old ones, and the rise in reward is that change.",
+        "The share of answers that are more like the last samples than like the first, and what they earn.",
+        "Read both samples: it may be what you wanted, or a shortcut. Only a person can tell.",
+    ),
+    "reward.outage": Entry(
+        "The reward function gave one and the same value for a stretch of steps.",
+        "A constant reward between two stretches in which it varies.",
+        "Check the scorer's log of that time. The steps are left out of the reading.",
+    ),
+    "reward.levels": Entry(
+        "The score takes only a few values.",
+        "The scores of the samples.",
+        "Nothing. It tells what a step of the mean reward is made of.",
+    ),
+    "reward.noisy_labels": Entry(
+        "Equal answers to one prompt are scored differently.",
+        "Pairs of equal answers among the samples.",
+        "Expect a ceiling below the highest score; make the scorer deterministic if you can.",
+    ),
+    "signal.repeated_prompts": Entry(
+        "Prompts come round again.",
+        "The prompts of the samples, and what new and repeated ones score at the same steps.",
+        "If repeated ones score higher, part of the reward is memory: look at a held-out set.",
+    ),
+    "signal.knob_moved": Entry(
+        "A setting was changed on the way.",
+        "A logged setting that is not constant.",
+        "Compare levels before and after with care.",
+    ),
     "kl.reset": Entry(
         "The reference model was replaced, so KL starts again.",
         "The settings, or a KL that falls to nearly zero while the reward does not move.",

@@ -165,13 +165,20 @@ def _type(kind: typing.Any, name: str, seen: dict[str, Schema]) -> Schema:
     if kind is Facts:
         return {"type": "object"}
     if is_dataclass(kind):
-        if kind.__name__ not in seen:
-            seen[kind.__name__] = {}  # stands while its own fields are looked at
-            seen[kind.__name__] = _object(kind, seen)
-        return {"$ref": f"#/$defs/{kind.__name__}"}
+        name = _named(kind)
+        if name not in seen:
+            seen[name] = {}  # stands while its own fields are looked at
+            seen[name] = _object(kind, seen)
+        return {"$ref": f"#/$defs/{name}"}
     if kind is float:
         return PROBABLE if PROBABILITY.fullmatch(name) else {"type": ["number", "null"]}
     return {"type": {str: "string", int: "integer", bool: "boolean", type(None): "null", object: "string"}[kind]}
+
+
+def _named(kind: type, taken: dict[str, type] = {}) -> str:  # noqa: B006 - one table of names for the whole schema
+    """The name of a class; with that of its module where another class has it too."""
+    first = taken.setdefault(kind.__name__, kind)
+    return kind.__name__ if first is kind else f"{kind.__module__.rpartition('.')[2]}.{kind.__name__}"
 
 
 def _comments(kind: type) -> dict[str, str]:

@@ -51,6 +51,26 @@ class KlTurnover(Facts):
 
 
 @dataclass(frozen=True, slots=True)
+class KlFrozen(Facts):
+    """The policy has hardly left its reference, and at this pace never will."""
+
+    kl: float  # per token, now
+    changed_share: float  # of the answers, at most: sqrt(KL of an answer / 2)
+    tokens: float  # of an answer
+    learning_rate: float | None  # its highest so far
+
+
+@dataclass(frozen=True, slots=True)
+class KlPinned(Facts):
+    """The reward has not moved and the policy stays near its reference, though there is gradient left."""
+
+    kl: float
+    changed_share: float
+    tokens: float
+    kl_coefficient: float
+
+
+@dataclass(frozen=True, slots=True)
 class Regime:
     """A stretch of the run in which KL and reward moved together in one way."""
 
@@ -83,6 +103,7 @@ class KlReward:
     state: Literal["unread", "too_little", "read", "not_logged", "always_zero"] = "unread"
     below_best: bool = False  # the reward has plateaued below what it once had
     drift: tuple[Drift, ...] = ()  # without KL: what else may show drift
+    frozen: bool = False  # the policy has hardly left its reference: the regime is one of noise
 
     def __post_init__(self) -> None:  # TRANSITION: reports that still read `says` find it
         if self.state != "unread" and not self.says:

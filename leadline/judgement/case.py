@@ -24,7 +24,7 @@ from .plan import Plan, plan_of
 PRICE = 0.05  # of the run's own range for a whole planned run: what going on has to earn; --price
 SPAN = 0.2  # of the plan: an answer that is younger may be a mood, a signal that is gone for less may come back
 HELD = 0.4  # share of the answer a span ago in the log odds of the answer now
-DOUBT = -0.3  # log odds: what was expected a span ago and has not come speaks against it
+DOUBT = -0.45  # log odds: what was expected a span ago and has not come speaks against it
 SUREST = 0.005  # no probability is held to be surer than this
 
 

@@ -24,7 +24,7 @@ from .advice import advise
 from .case import PRICE, SPAN, Case, case_of
 from .keep import best_checkpoint, ranked_everywhere
 
-STOP = 0.12  # probability that going on pays: below it, stop
+STOP = 0.1  # probability that going on pays: below it, stop
 GO_ON = 0.3  # probability that going on pays: from here on, continue; between the two it cannot be told yet
 SOONEST = 0.05  # of the plan: sooner than this no answer changes
 LIKE_A_REWARD = re.compile(r"reward|score|return|acc|success|pass|win", re.IGNORECASE)

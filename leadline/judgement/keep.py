@@ -61,7 +61,6 @@ def _ranked(case: Case, steps: Sequence[int]) -> Ranking:
         case.curve,
         case.series,
         steps,
-        plan=case.plan.steps,
         scale=case.forecast.scale,
         p_gamed=case.evidence.p_gamed,
         gone=case.evidence.gone(np.asarray(steps, dtype=np.float64), case.plan.now),

@@ -16,7 +16,7 @@ from .level import within
 
 Floats = NDArray[np.float64]
 
-WINDOW = 0.1  # of the plan: the local fit sees so much at a time; what no shape of the bank can draw shows in it
+WINDOW = 0.1  # of the run so far: the local fit sees so much at a time; what no shape of the bank can draw shows in it
 LOCAL = 0.25  # share of the local fit in a level; 0 trusts the bank alone (bench/README.md)
 CLOSE = 0.5  # of the chosen one's probability of being best: a checkpoint that reaches it should be evaluated too
 SHOWN = 3  # checkpoints to evaluate besides: more is a sweep, not a shortlist
@@ -55,7 +55,13 @@ class Ranking:
 
 
 def rank(
-    curve: Curve, series: Series, steps: Sequence[int], *, plan: float, scale: float, p_gamed: float, gone: Floats
+    curve: Curve,
+    series: Series,
+    steps: Sequence[int],
+    *,
+    scale: float,
+    p_gamed: float = 0.0,
+    gone: Floats | None = None,
 ) -> Ranking:
     """The worth of each step: what the paths and a local fit say of its level, and where evidence speaks against the
     score, with its probability `p_gamed`, less the share of the value that is `gone` at each step."""
@@ -63,8 +69,9 @@ def rank(
     seen = np.clip(places, curve.grid[0], curve.grid[curve.now])  # a checkpoint may be newer than the last score
     levels = _levels(curve, seen)
     if scale > 0:  # in a series that never moved, rounding must not choose
-        levels = levels + LOCAL * (local_fit(series, seen, WINDOW * plan) - levels.mean(axis=0))
-    if p_gamed > 0:
+        width = WINDOW * float(curve.grid[curve.now] - curve.grid[0])
+        levels = levels + LOCAL * (local_fit(series, seen, width) - levels.mean(axis=0))
+    if p_gamed > 0 and gone is not None:
         levels = _discounted(levels, gone, p_gamed, scale)
     return Ranking(np.asarray(steps, dtype=np.int64), levels)
 
@@ -75,6 +82,12 @@ def logged_steps(curve: Curve, series: Series) -> list[int]:
     after = np.clip(np.searchsorted(steps, seen), 1, len(steps) - 1)
     nearer = np.where(seen - steps[after - 1] <= steps[after] - seen, after - 1, after)
     return [int(step) for step in np.unique(steps[nearer])]
+
+
+def top_step(curve: Curve, logged: Series) -> int:
+    """The step at which it stood highest: the best step, where nothing speaks against the score."""
+    ranking = rank(curve, logged, logged_steps(curve, logged), scale=float(np.median(curve.span)))
+    return int(ranking.steps[ranking.best])
 
 
 def highest(curve: Curve, logged: Series) -> float:

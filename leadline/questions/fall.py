@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ..curve import Curve
 from ..curve.bins import BINS
 from ..run import Series
+from .best import top_step as best_step
 from .classes import FELL, moving_up
 from .level import level_at, level_now, start_of, within
 from .peak import Peak, peak_of
@@ -76,7 +77,7 @@ def fall_of(curve: Curve, logged: Series) -> Fall | None:
     if peak is not None and peak.probability < p / 2:  # what was lost was mostly there from the start
         peak = None
     top_step = round(float(curve.grid[top]))
-    step = top_step if peak is None else round(peak.step)
+    step = top_step if peak is None else best_step(curve, logged)  # the peak is the best step: one fact
     told = start if top == 0 and peak is None else level_at(curve, logged, step)
     since = since if peak is None else max(since, step)  # a fall does not begin before its peak
     return Fall(p, peak, step, top_step, told, level_now(curve, logged), start, since, lost, visible)

@@ -21,10 +21,10 @@ STEEP = 4.0  # sd of a bin: a rise beyond this over the second half is clear, ho
 LEAST_LEFT = 0.02  # of the plan: nearer to its end no difference is made
 # Fitted by `python bench/forecast.py` on runs whose score can be believed, each family or repository left out in turn.
 # Log odds that a gain worth having comes on paths that do not foresee it:
-BASE = -0.2
+BASE = 0.1
 LEFT = 3.3  # for each e-fold of the plan that is left
-RISE = 1.9  # for a clear rise over the second half of the run so far
-STILL = 1.9  # for a rise that went on lately
+RISE = 2.1  # for a clear rise over the second half of the run so far
+STILL = 1.45  # for a rise that went on lately
 
 
 @dataclass(frozen=True, slots=True, eq=False)

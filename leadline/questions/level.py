@@ -37,6 +37,11 @@ def level_now(curve: Curve, logged: Series) -> float:
     return _told(curve, logged, float(curve.seen[:, -1].mean()) if stuck is None else stuck.value)
 
 
+def p_below(curve: Curve, level: float) -> float:
+    """The probability that it stands below a level now."""
+    return float(np.mean(curve.seen[:, -1] < level))
+
+
 def start_of(curve: Curve, logged: Series) -> float:
     """Where it started from, by its first points alone: what is said about the start must not change with every look.
     A start that was over after a few points is told by those."""

@@ -8,8 +8,9 @@ import numpy as np
 
 from ..facts import BAR, Evidence, Finding, Severity
 from ..facts.agent import FailingTools, TurnsChange
-from ..questions.level_now import last_step_before, level_now
+from ..questions.level import level_now, start_of
 from ..questions.net_change import net_change
+from ..questions.paths_now import last_step_before, paths_now
 from ..questions.share import NEARLY_ALL
 from .reward import HEADLINE
 from .view import View
@@ -27,17 +28,17 @@ def read(view: View) -> tuple[Finding, ...]:
 
 def _moved(view: View, name: str, what: Literal["turns", "tool_calls"]) -> tuple[Finding, ...]:
     series, curve = view.run.get(name), view.curve(name)
-    change, now = net_change(curve), level_now(curve)
-    if series is None or curve is None or change is None or now is None:
+    change, paths = net_change(curve), paths_now(curve)
+    if series is None or curve is None or change is None or paths is None:
         return ()
-    start = now.mean - change.size
-    p = max(min(change.rose, now.above(MOVED * start)), min(change.fell, now.below(start / MOVED)))
+    start, now = start_of(curve, series), level_now(curve, series)
+    p = max(min(change.rose, paths.above(MOVED * start)), min(change.fell, paths.below(start / MOVED)))
     if p < BAR or start <= 0:
         return ()
     reward = net_change(view.curve(HEADLINE))
     meanwhile = None if reward is None else reward.which(BAR)
-    facts = TurnsChange(what, start, max(now.mean, 0.0), meanwhile, _cap(view, now.mean) if what == "turns" else None)
-    since = last_step_before(curve, (start + now.mean) / 2, way=float(np.sign(change.size)))
+    facts = TurnsChange(what, start, now, meanwhile, _cap(view, now) if what == "turns" else None)
+    since = last_step_before(curve, (start + now) / 2, way=float(np.sign(change.size)))
     severity: Severity = "concern" if meanwhile == "fell" else "note"
     span = Evidence(name, int(series.steps[0]), int(series.steps[-1]))
     return (Finding(f"agent.{what}", round(p, 4), severity, facts=facts, since_step=since, evidence=(span,)),)
@@ -53,17 +54,17 @@ def _cap(view: View, now: float) -> float | None:
 
 def _failures(view: View) -> tuple[Finding, ...]:
     series, curve = view.run.get(FAILURES), view.curve(FAILURES)
-    change, now = net_change(curve), level_now(curve)
-    if series is None or curve is None or change is None or now is None:
+    change, paths = net_change(curve), paths_now(curve)
+    if series is None or curve is None or change is None or paths is None:
         return ()
-    start = now.mean - change.size
-    p = min(change.rose, now.above(start + FAILING))
+    start, now = start_of(curve, series), level_now(curve, series)
+    p = min(change.rose, paths.above(start + FAILING))
     if p < BAR:
         return ()
     reward = net_change(view.curve(HEADLINE))
     meanwhile = None if reward is None else reward.which(BAR)
-    facts = FailingTools(max(start, 0.0), min(now.mean, 1.0), meanwhile)
-    since = last_step_before(curve, (start + now.mean) / 2, way=1.0)
+    facts = FailingTools(start, now, meanwhile)
+    since = last_step_before(curve, (start + now) / 2, way=1.0)
     severity: Severity = "note" if meanwhile == "rose" else "concern"
     span = Evidence(FAILURES, int(series.steps[0]), int(series.steps[-1]))
     return (Finding("agent.tool_failures", round(p, 4), severity, facts=facts, since_step=since, evidence=(span,)),)

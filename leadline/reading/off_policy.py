@@ -8,8 +8,9 @@ import numpy as np
 from ..curve.bins import LEAST
 from ..facts import BAR, Evidence, Facts, Finding, Severity
 from ..facts.off_policy import DroppedReward, FewerEffectiveSamples, OlderSamples
-from ..questions.level_now import last_step_before, level_now
+from ..questions.level import level_now, start_of
 from ..questions.net_change import net_change
+from ..questions.paths_now import last_step_before, paths_now
 from ..questions.scatter import scatter_ratio
 from ..run import Series
 from .reward import HEADLINE
@@ -31,18 +32,18 @@ def read(view: View) -> tuple[Finding, ...]:
 def _effective(view: View) -> tuple[Finding, ...]:
     """The effective sample size has halved. Where gradient norms scatter more since, that is known to end badly."""
     series, curve = view.run.get(EFFECTIVE), view.curve(EFFECTIVE)
-    change, now = net_change(curve), level_now(curve)
-    if series is None or curve is None or change is None or now is None:
+    change, paths = net_change(curve), paths_now(curve)
+    if series is None or curve is None or change is None or paths is None:
         return ()
-    start = now.mean - change.size
-    p = min(change.fell, now.below(HALVED * start))
+    start, now = start_of(curve, series), level_now(curve, series)
+    p = min(change.fell, paths.below(HALVED * start))
     if p < BAR:
         return ()
-    since = last_step_before(curve, (start + now.mean) / 2, way=-1.0)
+    since = last_step_before(curve, (start + now) / 2, way=-1.0)
     norm = view.run.get(GRADIENT)
     scatter = None if norm is None else scatter_ratio(norm, since)
     unsteady = scatter is not None and scatter > UNSTEADY
-    facts = FewerEffectiveSamples(start, max(now.mean, 0.0), scatter if unsteady else None)
+    facts = FewerEffectiveSamples(start, now, scatter if unsteady else None)
     found = _finding("signal.effective_samples", p, facts, since, series, "concern" if unsteady else "note")
     return (found,)
 
@@ -52,15 +53,15 @@ def _staleness(view: View) -> tuple[Finding, ...]:
     if series is None:
         return ()
     curve = view.curve(series.name)
-    change, now = net_change(curve), level_now(curve)
-    if curve is None or change is None or now is None:
+    change, paths = net_change(curve), paths_now(curve)
+    if curve is None or change is None or paths is None:
         return ()
-    start = now.mean - change.size
-    p = min(change.rose, now.above(start + VERSION))
+    start, now = start_of(curve, series), level_now(curve, series)
+    p = min(change.rose, paths.above(start + VERSION))
     if p < BAR:
         return ()
-    since = last_step_before(curve, (start + now.mean) / 2, way=1.0)
-    facts = OlderSamples(max(start, 0.0), now.mean, series.name.endswith("_max"))
+    since = last_step_before(curve, (start + now) / 2, way=1.0)
+    facts = OlderSamples(start, now, series.name.endswith("_max"))
     return (_finding("signal.staleness", p, facts, since, series, "note"),)
 
 
@@ -74,15 +75,17 @@ def _dropped(view: View) -> tuple[Finding, ...]:
     if len(steps) < LEAST:
         return ()
     low, high = dropped.values[dropped.finite][ours], kept.values[kept.finite][theirs]
-    gap = level_now(view.fit(Series("reward/dropped_gap", dropped.key, "dropped less kept", steps, low - high)))
-    if gap is None:
+    gaps = Series("reward/dropped_gap", dropped.key, "dropped less kept", steps, low - high)
+    curve = view.fit(gaps)
+    paths = paths_now(curve)
+    if paths is None:
         return ()
-    p = max(gap.above(0.0), gap.below(0.0))
-    if p < BAR or p == 0.5:
+    p = max(paths.above(0.0), paths.below(0.0))
+    if p < BAR:
         return ()
     recent = max(len(steps) // 10, 1)
     kept_now = float(np.mean(high[-recent:]))
-    facts = DroppedReward(kept_now + gap.mean, kept_now)
+    facts = DroppedReward(kept_now + level_now(curve, gaps), kept_now)
     return (_finding("signal.dropped_reward", p, facts, int(steps[0]), dropped, "note"),)
 
 

@@ -33,7 +33,7 @@ from .view import HEADLINE, View
 WARMING_UP = 5  # points: mixed precision finds its scale within them
 WATCHED = ("grad_norm", "loss/policy", "loss/total", "kl/ref", "kl/update", "entropy")
 RATIOS = ("is/ratio_mean", "is/update_ratio_mean")  # 1 is perfect: their distance from it is what grows
-FALLS = ("is/ess_frac", "mismatch/pearson")  # 1 is perfect, and the most: what is missing to it grows
+FALLS = ("mismatch/pearson",)  # 1 is perfect, and the most: what is missing to it grows
 MOST = 3  # mismatch series that are read
 
 
@@ -107,7 +107,9 @@ def _mismatch(view: View, gone: float, up: float) -> tuple[Finding, ...]:
     """Trainer and sampler growing apart: the surest of the series that show it. Some growth comes with any policy that
     sharpens; it is a concern where it is manifold, or reward is lost."""
     names = view.names(
-        lambda name: name.startswith(("mismatch/", "is/")) and "update" not in name and "std" not in name
+        lambda name: (
+            name.startswith(("mismatch/", "is/")) and not any(part in name for part in ("update", "std", "ess_frac"))
+        )  # the effective sample size is read in off_policy.py
     )
     turned = [series for name in names[:MOST] if (series := _up_is_worse(view.run.get(name))) is not None]
     grown = [(p_visibly_grew(view.fit(series)), series) for series in turned if may_have_grown(series)]

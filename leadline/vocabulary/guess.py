@@ -51,8 +51,9 @@ NO_REWARD = {
     "lambda", "valid", "stopping", "patience", "p10", "p50", "p90", "p95", "p5", "q25", "q75", "ratio", "confidence",
 }  # fmt: skip
 LEAST = 3.0  # below it a key is not called a reward even where it is alone
-AS_PLAIN = 1.0  # keys that are nearer to the plainest than this are named beside it
+AS_PLAIN = 1.5  # keys that are this near to the plainest are named beside it
 SELDOM = 1 / 3  # of the points of another reward; a number printed now and then is a summary of it
+BARE = 1.5  # what the plain word gains, and what it costs to say it twice
 SUMMARY = 3.0  # what that costs
 MOST_ASKED = 6
 LIKELY: tuple[tuple[str, str, str], ...] = (  # on the usual spelling of the words, those of place left out
@@ -169,6 +170,8 @@ def _candidates(named: Mapping[str, tuple[str, ...]], points: Mapping[str, int])
         plainness += (
             2.0 * ("mean" in name) + 0.5 * bool(CLEARER & {*name}) - sum(DEARER.get(word, 0.0) for word in set(name))
         )
+        plainness += BARE if {*name} - {"train"} == {"reward"} else 0.0
+        plainness -= BARE * (name.count("reward") > 1)  # a list of rewards, and one of them
         plainness -= SUMMARY if points.get(key, most) < SELDOM * most else 0.0
         found.append(_Candidate(key, name, left_over, plainness))
     return sorted(found, key=lambda one: (-one.plainness, -points.get(one.key, 0), len(one.words), one.key))
@@ -187,7 +190,7 @@ def _headline(rewards: list[_Candidate]) -> tuple[str | None, tuple[str, ...]]:
     plain = [one for one in rewards if not one.left_over and one.plainness >= LEAST]
     if plain:
         best = plain[0]
-        near = [one for one in plain[1:] if one.plainness > best.plainness - AS_PLAIN]
+        near = [one for one in plain[1:] if one.plainness >= best.plainness - AS_PLAIN or _alike(one, best)]
         twins = [one.key for one in near if (one.stem, one.plainness) == (best.stem, best.plainness)]
         if twins and not {"train", "rollout"} & {*best.words}:  # such as one for each agent
             return None, (best.key, *twins)[:MOST_ASKED]
@@ -196,6 +199,11 @@ def _headline(rewards: list[_Candidate]) -> tuple[str | None, tuple[str, ...]]:
     if len({one.stem for one in unsure}) == 1:
         return unsure[0].key, tuple(one.key for one in unsure[1:MOST_ASKED])
     return None, tuple(sorted(one.key for one in unsure)[:MOST_ASKED])
+
+
+def _alike(one: _Candidate, other: _Candidate) -> bool:
+    """Whether two keys differ only in what they call the same thing: a score beside a reward."""
+    return {*one.words} - REWARDS.keys() == {*other.words} - REWARDS.keys()
 
 
 def _statistics(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..facts.kl import Drift, KlDestructive, KlDrift, KlReset, KlReward, KlTurnover
-from .numbers import listed, number
+from ..facts.kl import Drift, KlDestructive, KlDrift, KlFrozen, KlPinned, KlReset, KlReward, KlTurnover
+from .numbers import listed, number, percent
 from .series import called
 
 FEW = 4  # steps that are named one by one
@@ -60,12 +60,30 @@ def turnover(facts: KlTurnover) -> str:
     )
 
 
+def frozen(facts: KlFrozen) -> str:
+    rate = "" if facts.learning_rate is None else f" ({number(facts.learning_rate)})"
+    return (
+        f"The policy hardly moves: KL is {number(facts.kl)} per token, so at most {percent(facts.changed_share)} of "
+        f"its answers can differ from the reference model's. Suspect the learning rate{rate}."
+    )
+
+
+def pinned(facts: KlPinned) -> str:
+    return (
+        f"The KL penalty may pin the policy: reward is flat and KL no longer rises, the gradient norm has not dropped, "
+        f"and at most {percent(facts.changed_share)} of the answers can differ from the reference model's. Suspect the "
+        f"KL coefficient ({number(facts.kl_coefficient)})."
+    )
+
+
 def regime(section: KlReward) -> str:
     """How KL and reward move together."""
     if section.state == "unread":
         return section.says  # TRANSITION
     if section.state == "too_little":
         return "too few points to read KL against reward"
+    if section.frozen:
+        return "the policy has hardly moved from its reference; the direction of so small a KL means nothing"
     if section.state == "read":
         below = "; the reward has plateaued below its best" if section.below_best else ""
         return f"{MEANING[section.regime]}{below}"
@@ -99,4 +117,6 @@ SENTENCES: dict[str, Callable[..., str]] = {
     "kl.drift_without_benefit": drift,
     "kl.destructive": destructive,
     "kl.over_optimisation": turnover,
+    "kl.frozen": frozen,
+    "kl.pinned": pinned,
 }

@@ -75,8 +75,8 @@ def test_a_mismatch_that_grows_by_half_is_a_note_unless_reward_is_lost() -> None
 
 def test_importance_ratios_are_read_by_their_distance_from_1() -> None:
     assert "signal.sampler_mismatch" in found(LEARNED, logged("is/ratio_mean", ramp(1.0, 0.6), 0.01, 2))
-    assert "signal.sampler_mismatch" in found(LEARNED, logged("is/ess_frac", ramp(0.98, 0.3), 0.01, 2))
-    assert "signal.sampler_mismatch" not in found(LEARNED, logged("is/ess_frac", ramp(0.3, 0.98), 0.01, 2))
+    assert "signal.sampler_mismatch" in found(LEARNED, logged("mismatch/pearson", ramp(0.98, 0.3), 0.01, 2))
+    assert "signal.sampler_mismatch" not in found(LEARNED, logged("mismatch/pearson", ramp(0.3, 0.98), 0.01, 2))
 
 
 def test_nan_is_told_once_for_all_and_is_critical_where_it_stays() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from leadline.facts import Facts, Finding
 from leadline.facts.cause import Cause, PromptChange
-from leadline.facts.kl import Drift, KlDestructive, KlDrift, KlReset, KlReward, KlTurnover
+from leadline.facts.kl import Drift, KlDestructive, KlDrift, KlFrozen, KlPinned, KlReset, KlReward, KlTurnover
 from leadline.facts.loss import LossJump, LossNumbers, LossReversed, PolicyLoss
 from leadline.facts.onset import Contradiction, Move, OnsetOrder, Tier, UnexplainedBreak, UnreadKeys
 from leadline.facts.reward import (
@@ -105,6 +105,18 @@ SAID: list[tuple[str, Facts, str]] = [
         KlTurnover(200, 4.0, 9.0),
         "Reward plotted against the square root of KL turns over at KL 4, around step 200. Going further (KL is 9 now) "
         "has cost reward.",
+    ),
+    (
+        "kl.frozen",
+        KlFrozen(1e-6, 0.003, 12.0, 2e-8),
+        "The policy hardly moves: KL is 1e-06 per token, so at most < 1 % of its answers can differ from the reference "
+        "model's. Suspect the learning rate (2e-08).",
+    ),
+    (
+        "kl.pinned",
+        KlPinned(0.005, 0.2, 15.0, 3.0),
+        "The KL penalty may pin the policy: reward is flat and KL no longer rises, the gradient norm has not dropped, "
+        "and at most 20 % of the answers can differ from the reference model's. Suspect the KL coefficient (3).",
     ),
     (
         "policy_loss.jump",

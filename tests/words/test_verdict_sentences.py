@@ -22,8 +22,8 @@ SAID: list[tuple[str, Judgement, str]] = [
             HALF_WAY,
             best_checkpoint=BestCheckpoint(290, 0.6, "checkpoints/global_step_290", True),
         ),
-        "Continue. Reward is rising: 0.2 at the start, 0.48 now. 83 % chance that the remaining 70 % of "
-        "the plan bring at least +0.02, 4 % that it ends clearly lower (by step 1000). Best so far: "
+        "Continue. Reward is rising: 0.2 at the start, 0.48 now. The remaining 70 % of the plan (to step "
+        "1000): 83 % chance of at least +0.02, 4 % of ending clearly lower. Best so far: "
         "checkpoints/global_step_290 (step 290, complete).",
     ),
     (
@@ -37,8 +37,8 @@ SAID: list[tuple[str, Judgement, str]] = [
             HALF_WAY,
             best_checkpoint=BestCheckpoint(280, 0.4, "checkpoints/global_step_280", True, (240,)),
         ),
-        "Stop. Reward has been flat at 0.61 since about step 140. 6 % chance that the remaining 70 % of "
-        "the plan bring at least +0.02, 9 % that it ends clearly lower (by step 1000). Keep: "
+        "Stop. Reward has been flat at 0.61 since about step 140. The remaining 70 % of the plan (to step"
+        " 1000): 6 % chance of at least +0.02, 9 % of ending clearly lower. Keep: "
         "checkpoints/global_step_280 (step 280, complete); evaluate 240 too.",
     ),
     (
@@ -53,8 +53,7 @@ SAID: list[tuple[str, Judgement, str]] = [
             best_checkpoint=BestCheckpoint(160, 0.7, "checkpoints/global_step_160", True),
         ),
         "Roll back. Reward no longer measures what the policy is worth since about step 180 (p=.96). 1 % "
-        "chance that the remaining 70 % of the plan bring at least +0.03, 97 % that it ends clearly lower"
-        " (by step 1000). Keep: checkpoints/global_step_160 (step 160, complete).",
+        "chance that going on pays. Keep: checkpoints/global_step_160 (step 160, complete).",
     ),
     (
         "undecided",
@@ -73,9 +72,9 @@ SAID: list[tuple[str, Judgement, str]] = [
             "plan",
             BestCheckpoint(1000, 0.5, "checkpoints/global_step_1000", True),
         ),
-        "Finished: the planned steps are done. Reward is at its ceiling: 0.991 of 1. 1 % chance that "
-        "going on as long again brings at least +0.02, 1 % that it ends clearly lower (by step 2000). "
-        "Keep: checkpoints/global_step_1000 (step 1000, complete).",
+        "Finished: the planned steps are done. Reward is at its ceiling: 0.991 of 1. Extending it to step"
+        " 2000: 1 % chance of at least +0.02, 1 % of ending clearly lower. Keep: "
+        "checkpoints/global_step_1000 (step 1000, complete).",
     ),
 ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...facts import Facts
+from ...facts import BAR, Facts
 from ...facts.expected import (
     AtStep,
     EverySteps,
@@ -132,7 +132,7 @@ def decaying_rate(view: View) -> Facts | None:
     if not (np.diff(late) <= 0).all() or late[-1] >= values.max() / 2:
         return None
     reward = view.shape(HEADLINE)
-    if reward is None or reward.word not in ("decelerating", "flat"):
+    if reward is None or reward.probabilities["decelerating"] + reward.probabilities["flat"] <= BAR:
         return None
     return Share(float(late[-1] / values.max()))
 

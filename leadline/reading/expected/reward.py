@@ -8,7 +8,7 @@ import numpy as np
 
 from ...facts import BAR, Facts
 from ...facts.expected import EntropyFall, Known, OfKey, Share, TiesWhenSolved
-from ...questions.level_now import level_now
+from ...questions.level import level_now, start_of
 from ...questions.net_change import net_change
 from ...run import Values
 from ..view import View
@@ -88,22 +88,20 @@ def normalised_reward(view: View) -> Facts | None:
 
 
 def entropy_falls(view: View) -> Facts | None:
-    if view.run.get("entropy") is None or view.run.get("reward/mean") is None:
-        return None
-    entropy, shape = view.curve("entropy"), view.shape("reward/mean")
+    logged, entropy, shape = view.run.get("entropy"), view.curve("entropy"), view.shape("reward/mean")
     if (
-        entropy is None
+        logged is None
+        or entropy is None
         or entropy.breaks
         or shape is None
         or shape.word in ("declining", "peaked", "noise", "undecided")
     ):
         return None
-    change, now = net_change(entropy), level_now(entropy)
-    if change is None or now is None or change.fell <= BAR or not _rose(view):
+    change = net_change(entropy)
+    if change is None or change.fell <= BAR or not _rose(view):
         return None
-    if now.mean >= NARROWED * (now.mean - change.size):
-        return None
-    return EntropyFall(now.mean - change.size, now.mean)
+    start, now = start_of(entropy, logged), level_now(entropy, logged)
+    return EntropyFall(start, now) if now < NARROWED * start else None
 
 
 def binary_spread(view: View) -> Facts | None:

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from ...curve.bins import LEAST
 from ...facts import BAR, Evidence, Finding
 from ...facts.generation import LengthChange
-from ...questions.level import steps_seen
-from ...questions.level_now import last_step_before, level_now
+from ...questions.level import level_now, start_of, steps_seen
 from ...questions.net_change import net_change, sudden_step
+from ...questions.paths_now import last_step_before, paths_now
 from ...run import Rollout, Series
 from ..reward import HEADLINE
 from ..sampler import Batch
@@ -46,15 +46,15 @@ def read(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     if not ((latest > MOVED * start) | (latest * MOVED < start)).any():
         return ()
     curve = view.curve(series.name) if series.name == LENGTH else view.fit(series)
-    level = level_now(curve)
-    if curve is None or level is None or start <= 0:
+    paths = paths_now(curve)
+    if curve is None or paths is None or start <= 0:
         return ()
-    p = max(level.above(MOVED * start), level.below(start / MOVED))
+    p = max(paths.above(MOVED * start), paths.below(start / MOVED))
     if p < BAR:
         return ()
-    now, seen, reward = level.mean, pull(batches), net_change(view.curve(HEADLINE))
+    now, seen, reward = level_now(curve, series), pull(batches), net_change(view.curve(HEADLINE))
     facts = LengthChange(
-        start,
+        start_of(curve, series),
         now,
         unit,
         sudden_step(curve, start, now),

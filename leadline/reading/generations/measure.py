@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve.bins import LEAST
-from ...questions.level_now import last_before, level_now
+from ...questions.paths_now import last_before, paths_now
 from ...run import Series, Steps
 from ..view import View
 
@@ -100,7 +100,7 @@ class Measure:
     def levels(self, view: View) -> Levels:
         """Where the measure stands now."""
         curve = view.fit(self.series) if len(self.values) >= LEAST else None
-        now = level_now(curve)
+        now = paths_now(curve)
         drawn = None if now is None else now.drawn
         last, errors = self.values[-RUNNING:], self.errors[-RUNNING:]
         if self.start_error == 0:

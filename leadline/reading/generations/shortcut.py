@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...facts.generation import Mark
-from ...questions.level_now import last_before
+from ...questions.paths_now import last_before
 from ..sampler import Batch
 from .grams import END_MARK, stream
 from .measure import BASELINE

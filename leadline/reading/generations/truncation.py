@@ -9,8 +9,9 @@ import numpy as np
 from ...curve.bins import LEAST
 from ...facts import BAR, Evidence, Finding
 from ...facts.generation import TruncatedThroughout, Truncation
-from ...questions.level_now import last_step_before, level_now
+from ...questions.level import level_now
 from ...questions.net_change import net_change
+from ...questions.paths_now import last_step_before, paths_now
 from ...questions.share import NEARLY_ALL, more_than
 from ...run import Run, Series
 from ..reward import HEADLINE
@@ -61,13 +62,13 @@ def witness(view: View) -> Cut | None:
     if start >= 1.0 or not (values[-START:] > bars[1]).any():
         return None
     curve = view.curve(CUT) if view.run.get(CUT) is not None else view.fit(series)
-    level = level_now(curve)
-    if curve is None or level is None:
+    paths = paths_now(curve)
+    if curve is None or paths is None:
         return None
-    far, half = map(level.above, bars)
-    now = min(level.mean, 1.0)
+    far, half = map(paths.above, bars)
+    now = level_now(curve, series)
     since = last_step_before(curve, (start + now) / 2, way=1.0, among=steps)
-    return Cut(far, half, level.drawn, start, now, since, Evidence(series.name, int(steps[0]), int(steps[-1])))
+    return Cut(far, half, paths.drawn, start, now, since, Evidence(series.name, int(steps[0]), int(steps[-1])))
 
 
 def throughout(view: View) -> tuple[Finding, ...]:

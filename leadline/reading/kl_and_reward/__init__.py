@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...curve import Curve
 from ...facts import BAR, Evidence, Finding
-from ...facts.kl import KlReward, KlTurnover, Regime
+from ...facts.kl import KlFrozen, KlReward, KlTurnover, Regime
 from ...questions.fall import p_fallen
 from ...questions.level import steps_seen
 from ...questions.regime import regime_now, regimes
@@ -16,6 +16,7 @@ from .distance import distance, distance_series
 from .drift import drift_without_benefit
 from .resets import resets
 from .unlogged import without_kl
+from .unmoved import unmoved
 
 __all__ = ["KlReward", "Regime", "read"]
 
@@ -32,9 +33,12 @@ def read(view: View) -> KlReward:
     word, p = regime_now(kl, reward)
     stretches = regimes(kl, reward)
     lost = p_fallen(reward) > BAR
+    stays = unmoved(view, kl, reward)
+    frozen = any(isinstance(found.facts, KlFrozen) for found in stays)
     findings = (
         *(() if lost else resets(view, kl)),
-        *drift_without_benefit(view, kl, reward),
+        *stays,
+        *(() if frozen else drift_without_benefit(view, kl, reward)),
         *destructive(view, kl, reward),
         *_over_optimisation(kl, reward),
     )
@@ -47,6 +51,7 @@ def read(view: View) -> KlReward:
         findings=findings,
         state="read",
         below_best=said and lost and word.endswith("/flat"),
+        frozen=frozen,
     )
 
 

@@ -23,7 +23,7 @@ ENOUGH = 100  # points, where no plan is known
 
 def drift_without_benefit(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
     """Never a gain, or none since the reward plateaued."""
-    if not _enough_seen(view, reward) or p_climbed(kl) <= BAR:
+    if not enough_seen(view, reward) or p_climbed(kl) <= BAR:
         return ()
     entropy = view.curve("entropy")
     if entropy is None:
@@ -31,7 +31,8 @@ def drift_without_benefit(view: View, kl: Curve, reward: Curve) -> tuple[Finding
     return _never_gained(view, kl, reward, entropy) or _ran_its_course(view, kl, reward, entropy)
 
 
-def _enough_seen(view: View, reward: Curve) -> bool:
+def enough_seen(view: View, reward: Curve) -> bool:
+    """Whether half of the plan lies behind; where none is known, whether there are many points."""
     planned, first, last = view.horizon_step or view.run.config.planned_steps, view.run.first_step, view.run.last_step
     if planned is None or first is None or last is None:
         return reward.points >= ENOUGH

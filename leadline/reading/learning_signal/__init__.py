@@ -11,7 +11,7 @@ import numpy as np
 from ...curve.bins import LEAST
 from ...facts import BAR, Evidence, Facts, Finding, Severity
 from ...facts.signal import AllTied, AllTruncated, BatchSpread, MostlyTied, NoEntropy
-from ...questions.level_now import last_before
+from ...questions.paths_now import last_before
 from ...questions.share import NEARLY_ALL, more_than
 from ...run import Run
 from ..generations.samples import by_score, shortened

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve.bins import LEAST
-from ...questions.level_now import last_before
+from ...questions.paths_now import last_before
 from ...questions.share import NEARLY_ALL, more_than
 from ...run import Run, Series
 from ..reward import HEADLINE

@@ -11,7 +11,7 @@ from ...facts import Evidence, Facts, Finding, Severity
 from ...facts.machine import MemoryGrowth, MemoryRoom
 from ...questions import Shape, shape_of
 from ...questions.growth import may_have_grown
-from ...questions.level_now import level_now
+from ...questions.level import level_now
 from ...questions.net_change import net_change
 from ...run import Run, Series
 from ..view import View
@@ -75,10 +75,10 @@ def _growth(view: View, series: Series, total: float) -> tuple[Finding, ...]:
     curve = view.fit(later)
     # A level that jumps has found a new longest batch or a guest; growth is what goes on within a stretch.
     shape = shape_of(curve)
-    change, level = net_change(curve), level_now(curve)
-    if curve.breaks or shape.word not in RISES or change is None or level is None:
+    change = net_change(curve)
+    if curve.breaks or shape.word not in RISES or change is None:
         return ()
-    return (_grows(view.run, later, shape, change.size, level.mean, total),)
+    return (_grows(view.run, later, shape, change.size, level_now(curve, later), total),)
 
 
 def _grows(run: Run, series: Series, shape: Shape, grown: float, now: float, total: float) -> Finding:

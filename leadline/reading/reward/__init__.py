@@ -10,6 +10,7 @@ from ...curve.bins import LEAST
 from ...facts import Evidence, Finding
 from ...facts.reward import PromptsChanged, RewardPeak, RewardReading, Trajectory
 from ...questions import BAR, WORDS, Shape, shape_of
+from ...questions.best import top_step
 from ...questions.level import level_at, level_now, start_of
 from ...questions.silence import silence
 from ...run import Series
@@ -38,7 +39,7 @@ def read(view: View) -> RewardReading:
     since = max((broke.found.step for broke in breaks if broke.from_outside and broke.fell), default=None)
     if since is not None:  # a level that was set anew is no peak: what came after it is read by itself
         curve, shape = _after(view, series, since)
-    peak = _peak(shape)
+    peak = _peak(shape, curve, series)
     findings = (
         *_unreadable(series),
         *(finding_of(broke) for broke in breaks),
@@ -64,11 +65,13 @@ def _after(view: View, series: Series, step: float) -> tuple[Curve, Shape]:
     return curve, shape_of(curve)
 
 
-def _peak(shape: Shape) -> RewardPeak | None:
+def _peak(shape: Shape, curve: Curve, logged: Series) -> RewardPeak | None:
     if shape.peak is None or shape.peak.probability <= 1 - BAR:
         return None
+    step = top_step(curve, logged)
     low, high = shape.peak.interval
-    return RewardPeak(round(shape.peak.step), (round(low), round(high)), round(shape.peak.probability, 4))
+    interval = min(round(low), step), max(round(high), step)
+    return RewardPeak(step, interval, round(shape.peak.probability, 4))
 
 
 def _trajectory(curve: Curve, peak: RewardPeak | None, logged: Series, since: float | None) -> Trajectory:

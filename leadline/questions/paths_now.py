@@ -1,4 +1,4 @@
-"""Where does it stand now, path by path, and since when beyond a bar?"""
+"""How surely does it stand beyond a bar now, and since when? What is printed about a level comes from `level.py`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,10 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LevelNow:
+class PathsNow:
     """The level at the last point seen, one a path."""
 
     drawn: Floats
-
-    @property
-    def mean(self) -> float:
-        return float(self.drawn.mean())
 
     def above(self, bar: float) -> float:
         """Probability that it stands above a bar."""
@@ -31,9 +27,9 @@ class LevelNow:
         return float((self.drawn < bar).mean())
 
 
-def level_now(curve: Curve | None) -> LevelNow | None:
+def paths_now(curve: Curve | None) -> PathsNow | None:
     """Where a curve stands; None where there is none, or too few points to tell."""
-    return None if curve is None or not curve.decidable else LevelNow(curve.seen[:, -1])
+    return None if curve is None or not curve.decidable else PathsNow(curve.seen[:, -1])
 
 
 def last_step_before(curve: Curve, bar: float, *, way: float, among: Steps | None = None) -> int:

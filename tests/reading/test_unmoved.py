@@ -1,0 +1,53 @@
+"""A policy that does not move is not said to drift, and the knob that holds it is named."""
+
+from __future__ import annotations
+
+from relations import COUNT, U, logged, ramp, rise
+
+from leadline.reading.kl_and_reward import read
+from leadline.reading.view import View
+from leadline.run import Config, Run, Series
+
+LENGTH = logged("len/response_mean", 200.0, 2.0, 3)
+FLAT = logged("reward/mean", 0.5, 0.03, 1)
+GRADIENT = logged("grad_norm", 1.0, 0.05, 4)
+
+
+def found(*series: Series, config: Config | None = None) -> tuple[dict[str, object], object]:
+    section = read(View(Run("here", series=series, config=config or Config(planned_steps=COUNT))))
+    return {finding.id: finding for finding in section.findings}, section
+
+
+def test_a_frozen_policy_names_its_learning_rate() -> None:
+    findings, section = found(FLAT, LENGTH, logged("kl/ref", 1e-7 * U**2, 1e-9, 2), logged("lr", 1e-8))
+    facts = findings["kl.frozen"].facts
+    assert facts.learning_rate == 1e-8
+    assert facts.changed_share < 0.05
+    assert section.frozen
+    assert "kl.drift_without_benefit" not in findings
+
+
+def test_a_policy_that_learns_is_not_frozen() -> None:
+    findings, section = found(
+        logged("reward/mean", rise(0.3, 0.8), 0.03, 1), LENGTH, logged("kl/ref", 0.02 * U, 1e-4, 2)
+    )
+    assert not {"kl.frozen", "kl.pinned"} & set(findings)
+    assert not section.frozen
+
+
+def test_a_warm_up_is_not_frozen() -> None:
+    small = logged("kl/ref", 1e-8 * U**4, 1e-12, 2)
+    assert "kl.frozen" not in found(FLAT, LENGTH, small, logged("lr", ramp(1e-8, 1e-6)))[0]
+
+
+def test_a_strong_kl_penalty_is_named() -> None:
+    held = logged("kl/ref", rise(0.0, 5e-4, 0.02), 2e-5, 2)
+    config = Config(planned_steps=COUNT, kl_coefficient=3.0)
+    assert found(FLAT, LENGTH, GRADIENT, held, config=config)[0]["kl.pinned"].facts.kl_coefficient == 3.0
+    assert "kl.pinned" not in found(FLAT, LENGTH, GRADIENT, held)[0]
+
+
+def test_a_run_that_has_lost_its_gradient_is_not_pinned() -> None:
+    held, dead = logged("kl/ref", rise(0.0, 5e-4, 0.02), 2e-5, 2), logged("grad_norm", rise(1.0, 0.1), 0.02, 4)
+    config = Config(planned_steps=COUNT, kl_coefficient=3.0)
+    assert "kl.pinned" not in found(FLAT, LENGTH, dead, held, config=config)[0]
