@@ -19,6 +19,7 @@ from ..report.compare_data import as_data as compared_data
 from ..report.data import plain
 from ..report.plain import line, name
 from ..run import Rollout, Run
+from ..tokens import cost, cut
 from ..words import event, sentences
 from ..words.missing import why
 from ..words.report import curves_say, expected_says, what_was_read, would_change
@@ -40,7 +41,7 @@ from .answers import (
     schema_of,
 )
 from .library import Library
-from .room import ANSWER, cost, cut, page
+from .room import ANSWER, page
 from .roots import only_below
 
 NEED = ("roll_back", "stop", "undecided", "continue", "finished")  # verdicts, the most urgent first

@@ -26,10 +26,11 @@ import anyio  # noqa: E402
 from mcp import Client, StdioServerParameters  # noqa: E402
 
 from leadline.agents.library import Library  # noqa: E402
-from leadline.agents.room import cost, cut, page  # noqa: E402
+from leadline.agents.room import page  # noqa: E402
 from leadline.agents.roots import OutsideRoots, Roots, only_below  # noqa: E402
 from leadline.agents.server import build, http_app  # noqa: E402
 from leadline.errors import BadOrder, LeadlineError  # noqa: E402
+from leadline.tokens import cost, cut  # noqa: E402
 
 TOKEN = "a-token-that-is-long-enough"
 SECRET = "SECRET-OUTSIDE-OF-THE-ROOTS"
