@@ -53,7 +53,7 @@ class Library:
         with self._lock, only_below(self.roots):
             return run.rollouts.at(step)
 
-    def paths(self) -> tuple[str, ...]:
+    def places(self) -> tuple[str, ...]:
         """Where the runs below the roots are, by root and name."""
         with self._lock, only_below(self.roots):
             found: dict[str, None] = {}
@@ -69,7 +69,7 @@ class Library:
     def read_all(self) -> tuple[dict[str, Reading | LeadlineError], int]:
         """Every run below the roots by its path, and how many had to wait for the next call."""
         begun, results = time.monotonic(), dict[str, Reading | LeadlineError]()
-        places = self.paths()
+        places = self.places()
         for place in places:
             if results and time.monotonic() - begun > PATIENCE:
                 break

@@ -78,7 +78,7 @@ def build(library: Library, tools: Sequence[Tool] = TOOLS) -> Server[Any]:
     async def list_resources(
         ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
-        paths = [library.roots.shown(path) for path in await anyio.to_thread.run_sync(library.paths)]
+        paths = [library.roots.shown(path) for path in await anyio.to_thread.run_sync(library.places)]
         start = int(params.cursor) if params and params.cursor and params.cursor.isdecimal() else 0
         shown = paths[start : start + PAGE]
         after = start + len(shown)
