@@ -21,6 +21,8 @@ OPENS: dict[str, str] = {
     "report/files.py": "writes reports",
     "report/html/page.py": "its own static parts, from the package",
     "vocabulary/__init__.py": "its own tables, from the package",
+    "audit/endpoint.py": "an address, no file",
+    "audit/files.py": "answers of a second reader",
     "embeddings.py": "the model of the `embeddings` extra",
 }
 OPENING = {
