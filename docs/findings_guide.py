@@ -43,6 +43,71 @@ VERDICTS: dict[str, Entry] = {
 }
 
 FINDINGS: dict[str, Entry] = {
+    "kl.frozen": Entry(
+        "The policy does not move: KL is so small that hardly an answer can differ from the reference's.",
+        "The largest share of answers that can differ at the KL that is logged (Pinsker), and a reward without a trend.",
+        "Check the learning rate first: a factor of a thousand too small looks just like this.",
+    ),
+    "kl.pinned": Entry(
+        "The KL penalty holds the policy in place: KL does not rise, and neither does the reward.",
+        "A KL coefficient in the configuration, KL at rest and a reward that has not climbed.",
+        "Lower the KL coefficient if you want the policy to move.",
+    ),
+    "generation.truncated_throughout": Entry(
+        "Nearly every answer has been cut off at the length cap since the first step.",
+        "The logged share of truncated answers.",
+        "Raise the length cap, or check that answers can end at all (stop tokens, chat template).",
+    ),
+    "signal.no_entropy": Entry(
+        "The entropy of the policy is exactly 0: it writes one thing with certainty, so nothing differs within a group.",
+        "The logged entropy, after it was above 0.",
+        "Go back to a checkpoint before it; lower the learning rate or add an entropy bonus. Or it is no longer logged.",
+    ),
+    "stability.spike": Entry(
+        "A single value is enormous beside what this series usually does.",
+        "Its distance from the series' own scatter.",
+        "Look at the batch of that step. One spike that is followed by the old level did no harm.",
+    ),
+    "stability.stuck": Entry(
+        "A series that used to move ends on one exact number.",
+        "The last values of the series.",
+        "A logger or a reward function may have stopped working, or the value cannot get any lower or higher.",
+    ),
+    "signal.effective_samples": Entry(
+        "Importance weights are so uneven that few samples carry the update.",
+        "The logged effective sample size, and whether gradient norms have become unsteady since.",
+        "With unsteady gradients, reduce staleness: fewer steps off-policy, a smaller queue, a tighter clip.",
+    ),
+    "signal.staleness": Entry(
+        "The samples that are trained on were written by ever older versions of the policy.",
+        "The logged staleness.",
+        "Slow the trainer, add samplers, or drop older samples.",
+    ),
+    "signal.dropped_reward": Entry(
+        "Samples that are dropped earn another reward than those that are kept.",
+        "The logged rewards of both.",
+        "Judge by the reward of all samples; what is kept is a selection.",
+    ),
+    "agent.turns": Entry(
+        "Episodes take more or fewer turns than at first.",
+        "The logged number of turns.",
+        "Read some of the longest and shortest episodes: fewer can be skill or giving up, more can be looping.",
+    ),
+    "agent.tool_calls": Entry(
+        "The policy calls its tools more or less often than at first.",
+        "The logged calls per sample.",
+        "Read samples: none at all means that it has given up on the tool.",
+    ),
+    "agent.tool_failures": Entry(
+        "More of the tool calls fail than at first.",
+        "The logged share of calls that failed.",
+        "Check the tool itself before the policy.",
+    ),
+    "reward.blind_parted": Entry(
+        "A second reader, who graded answers without knowing step or score, sees them get worse while the score rises.",
+        "`leadline audit`: its grades as a series of their own, heard only where it tells planted samples apart.",
+        "Read the pairs that are shown. If the grader is right, the reward function pays for something else.",
+    ),
     "reward.break": Entry(
         "The reward changed its level from one step to the next.",
         "A break in the fitted curve of the reward, and whether KL, entropy and gradients broke with it.",
