@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evidence import GamedEvidence, Outage, gather
+from ..evidence.scores import MOST_LEVELS
 from ..facts import Evidence, Finding, Severity
 from ..facts.gamed import (
     ChangedInKind,
@@ -25,7 +26,7 @@ from ..questions.bars import CLEARLY, EVEN, NOTICEABLE
 from ..run import Run, Steps
 from .view import HEADLINE, View
 
-FEW_LEVELS = 6  # values of a score: more are a scale, not a sum of parts
+FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum of parts
 
 
 def evidence_of(view: View) -> GamedEvidence:
