@@ -43,66 +43,6 @@ VERDICTS: dict[str, Entry] = {
 }
 
 FINDINGS: dict[str, Entry] = {
-    "kl.frozen": Entry(
-        "The policy does not move: KL is so small that hardly an answer can differ from the reference's.",
-        "The largest share of answers that can differ at the KL that is logged (Pinsker), and a reward without a trend.",
-        "Check the learning rate first: a factor of a thousand too small looks just like this.",
-    ),
-    "kl.pinned": Entry(
-        "The KL penalty holds the policy in place: KL does not rise, and neither does the reward.",
-        "A KL coefficient in the configuration, KL at rest and a reward that has not climbed.",
-        "Lower the KL coefficient if you want the policy to move.",
-    ),
-    "generation.truncated_throughout": Entry(
-        "Nearly every answer has been cut off at the length cap since the first step.",
-        "The logged share of truncated answers.",
-        "Raise the length cap, or check that answers can end at all (stop tokens, chat template).",
-    ),
-    "signal.no_entropy": Entry(
-        "The entropy of the policy is exactly 0: it writes one thing with certainty, so nothing differs within a group.",
-        "The logged entropy, after it was above 0.",
-        "Go back to a checkpoint before it; lower the learning rate or add an entropy bonus. Or it is no longer logged.",
-    ),
-    "stability.spike": Entry(
-        "A single value is enormous beside what this series usually does.",
-        "Its distance from the series' own scatter.",
-        "Look at the batch of that step. One spike that is followed by the old level did no harm.",
-    ),
-    "stability.stuck": Entry(
-        "A series that used to move ends on one exact number.",
-        "The last values of the series.",
-        "A logger or a reward function may have stopped working, or the value cannot get any lower or higher.",
-    ),
-    "signal.effective_samples": Entry(
-        "Importance weights are so uneven that few samples carry the update.",
-        "The logged effective sample size, and whether gradient norms have become unsteady since.",
-        "With unsteady gradients, reduce staleness: fewer steps off-policy, a smaller queue, a tighter clip.",
-    ),
-    "signal.staleness": Entry(
-        "The samples that are trained on were written by ever older versions of the policy.",
-        "The logged staleness.",
-        "Slow the trainer, add samplers, or drop older samples.",
-    ),
-    "signal.dropped_reward": Entry(
-        "Samples that are dropped earn another reward than those that are kept.",
-        "The logged rewards of both.",
-        "Judge by the reward of all samples; what is kept is a selection.",
-    ),
-    "agent.turns": Entry(
-        "Episodes take more or fewer turns than at first.",
-        "The logged number of turns.",
-        "Read some of the longest and shortest episodes: fewer can be skill or giving up, more can be looping.",
-    ),
-    "agent.tool_calls": Entry(
-        "The policy calls its tools more or less often than at first.",
-        "The logged calls per sample.",
-        "Read samples: none at all means that it has given up on the tool.",
-    ),
-    "agent.tool_failures": Entry(
-        "More of the tool calls fail than at first.",
-        "The logged share of calls that failed.",
-        "Check the tool itself before the policy.",
-    ),
     "reward.blind_parted": Entry(
         "A second reader, who graded answers without knowing step or score, sees them get worse while the score rises.",
         "`leadline audit`: its grades as a series of their own, heard only where it tells planted samples apart.",
@@ -324,5 +264,65 @@ FINDINGS: dict[str, Entry] = {
         "Steps that also save a checkpoint take longer.",
         "Step times at the rhythm of the checkpoints.",
         "Nothing, or save more rarely or in the background.",
+    ),
+    "kl.frozen": Entry(
+        "The policy has hardly left its reference and, at this pace, will not.",
+        "KL per token times the length of an answer: how many answers can differ at all (Pinsker's inequality).",
+        "Raise the learning rate, or check that the optimizer steps and the weights reach the sampler.",
+    ),
+    "kl.pinned": Entry(
+        "The KL penalty may hold the policy where it is.",
+        "A flat reward, a KL that no longer rises, gradients that have not shrunk, and a KL coefficient above zero.",
+        "Try a lower KL coefficient, or a reference that is reset.",
+    ),
+    "generation.truncated_throughout": Entry(
+        "Nearly every answer has been cut off at the length cap since the first steps.",
+        "The logged share of truncated answers.",
+        "Raise the cap or shorten the prompt's demand, unless answers are meant to have a fixed length.",
+    ),
+    "signal.no_entropy": Entry(
+        "Entropy fell to exactly 0: the policy gives one answer to each prompt.",
+        "The logged entropy.",
+        "Go back to a checkpoint before that step; raise the temperature or an entropy bonus.",
+    ),
+    "signal.effective_samples": Entry(
+        "Importance weights leave few samples that count.",
+        "The logged effective share of the samples, and the scatter of the gradient norm since.",
+        "Fewer updates per batch, fresher samples, or a tighter clip of the ratios.",
+    ),
+    "signal.staleness": Entry(
+        "Samples come from older versions of the policy than before.",
+        "The logged age of the samples in versions of the policy.",
+        "Give generation more GPUs, or bound the staleness of what is trained on.",
+    ),
+    "signal.dropped_reward": Entry(
+        "What is dropped before training earns another reward than what is kept.",
+        "The two logged mean rewards.",
+        "Look at the filter: it shifts what the policy is trained towards.",
+    ),
+    "stability.spike": Entry(
+        "A few single values are enormous by the series' own measure.",
+        "Values twice as far from their neighbourhood as anything else and ten times as large as usual.",
+        "Look at the batch of that step; clip gradients if the norm is among them.",
+    ),
+    "stability.stuck": Entry(
+        "A series ends on one and the same number after it had moved.",
+        "A run of equal values longer than any before.",
+        "Check that the metric is still computed: a cached value or a dead worker looks like this.",
+    ),
+    "agent.turns": Entry(
+        "Answers take many more or many fewer turns than at the start.",
+        "The logged number of turns, and what the reward did meanwhile.",
+        "Read a few long conversations; check the cap on turns.",
+    ),
+    "agent.tool_calls": Entry(
+        "Answers call tools much more or much less often than at the start.",
+        "The logged number of tool calls, and what the reward did meanwhile.",
+        "Read a few answers: calls that stop or loop are a common shortcut.",
+    ),
+    "agent.tool_failures": Entry(
+        "More tool calls fail than at the start.",
+        "The logged share of failed calls.",
+        "Look at the tools' own log first: a sandbox that is down looks like a policy that got worse.",
     ),
 }

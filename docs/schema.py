@@ -129,7 +129,7 @@ def _facts_beside(kind: type, hint: typing.Any) -> typing.Any:
         return hint
     beside = [facts for facts in Facts.__subclasses__() if facts.__module__ == kind.__module__]
     beside += [facts for known in beside for facts in known.__subclasses__() if facts.__module__ == kind.__module__]
-    several = typing.Union[(*dict.fromkeys(beside), Facts)]  # noqa: UP007 # made at run time
+    several = typing.Union[(*dict.fromkeys(beside), Facts)]  # made at run time
     return several if hint is Facts else tuple[several, ...]
 
 

@@ -58,10 +58,10 @@ def test_a_service_looks_when_asked_and_ends_when_asked(tmp_path: Path) -> None:
         assert [(look.step, look.why) for look in (first, second)] == [(138, "first"), (139, "asked")]
         assert out.count(f"{log} step 138: {first.says}\n") == 1
         assert out.count(f"{log} step 139: {second.says}\n") == 1
-        (alert,) = store.alerts()
-        assert alert.about == "verdict.roll_back"
-        assert out.count("Roll back · ") == 1  # told once for both looks
-        assert store.delivery_counts() == {"sent": 1}
+        about = sorted(alert.about for alert in store.alerts())
+        assert about == ["kl.destructive", "reward.peaked"]
+        assert out.count("Reward peaked at ") == 1  # told once for both looks
+        assert store.delivery_counts() == {"sent": 2}
 
 
 def test_a_service_whose_reader_is_gone_goes_on(tmp_path: Path) -> None:
