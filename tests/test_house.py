@@ -20,7 +20,7 @@ OPENERS = ("sources/", "live/", "inside/", "recorder/", "cli/")
 OPENS: dict[str, str] = {
     "report/files.py": "writes reports",
     "report/html/page.py": "its own static parts, from the package",
-    "vocabulary/__init__.py": "its own tables, from the package",
+    "vocabulary/entries.py": "its own tables, from the package",
     "embeddings.py": "the model of the `embeddings` extra",
 }
 OPENING = {

@@ -75,7 +75,7 @@ def _dropped(view: View) -> tuple[Finding, ...]:
     if len(steps) < LEAST:
         return ()
     low, high = dropped.values[dropped.finite][ours], kept.values[kept.finite][theirs]
-    gaps = Series("reward/dropped_gap", dropped.key, "dropped less kept", steps, low - high)
+    gaps = Series("reward/dropped_gap", dropped.key, "dropped - kept", steps, low - high)
     curve = view.fit(gaps)
     paths = paths_now(curve)
     if paths is None:

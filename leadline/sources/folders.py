@@ -131,6 +131,11 @@ class Found:
     apart: tuple[str, ...] = ()  # why logs were not taken for one run
     others: tuple[Path, ...] = ()  # where logs of no run, or of one that was not chosen, lie
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What lies there and was not read, and why."""
+        return (*self.seen.notes, *self.notes)
+
     def only(self) -> FoundRun:
         """The one run there; an error that lists them where there are several."""
         if len(self.runs) == 1:
