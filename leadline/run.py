@@ -291,6 +291,9 @@ class Run:
     events: tuple[Event, ...] = ()  # by step
     notes: tuple[str, ...] = ()  # what a user should know of how it was read: what was guessed, what was left out
     questions: tuple[Question, ...] = ()
+    # When its log was last written, in seconds since the epoch, where that is known. Files are touched and copied, so
+    # no reader looks at it: only who asks whether the run has ended (reading/still.py) does.
+    written_at: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "series", settle_names(self.series))
@@ -324,6 +327,7 @@ class Run:
             telemetry=Telemetry() if wall is None else self.telemetry.until(wall),
             checkpoints=tuple(checkpoint for checkpoint in self.checkpoints if checkpoint.step <= step),
             events=tuple(event for event in self.events if event.visible_from <= step),
+            written_at=None,
         )
 
     def _wall_at(self, step: int) -> float | None:
