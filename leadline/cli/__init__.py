@@ -10,12 +10,27 @@ import click
 from .. import __version__
 from ..errors import BadMapping, BadOrder, BadState, CannotWrite, LeadlineError
 from ..report.plain import printable
-from . import audit, backtest, calibration, compare, demo, doctor, history, mcp, read, record, schema, sources, watch
+from . import (
+    audit,
+    backtest,
+    calibration,
+    compare,
+    demo,
+    doctor,
+    history,
+    mcp,
+    read,
+    record,
+    schema,
+    skill,
+    sources,
+    watch,
+)
 
 USAGE = 2  # click's own
 NOTHING_READABLE = 3
 
-VERBS = (read, compare, demo, sources, backtest, doctor, schema, record, watch, history, calibration, mcp, audit)
+VERBS = (read, compare, demo, sources, backtest, doctor, schema, record, watch, history, calibration, mcp, audit, skill)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
