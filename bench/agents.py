@@ -50,6 +50,7 @@ PEOPLE = frozenset(
     [
         "anna",
         "irene",
+        "sven",
         "tilda",
         "boris",
         "clara",
@@ -82,6 +83,9 @@ PEOPLE = frozenset(
 
 def check(prompt: str, answer: str) -> int | None:
     """The grade of an answer, from its prompt alone; None where the prompt is of no known task."""
+    if not prompt and "=" in answer:  # a dump that keeps both in one text
+        prompt, _, answer = answer.partition("=")
+        prompt = f"{prompt.strip()} =" if " " in prompt.strip() else f"{prompt.strip()}="
     body = answer.strip().removesuffix(".").strip()
     if found := re.fullmatch(r"(\d+)\+(\d+)=", prompt):
         told = re.split(r"[>~]", body)[-1]

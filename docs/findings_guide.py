@@ -70,6 +70,12 @@ FINDINGS: dict[str, Entry] = {
         "The curves of the logged components, and how much each varies between samples.",
         "Reweigh the components, or rescale them so that the one you care about has the larger spread.",
     ),
+    "reward.blind_parted": Entry(
+        "Somebody who knew neither score nor step graded the answers, and high-scored ones were good and are not any more.",
+        "Blind grades of `leadline audit`, where the reader agreed with itself and told answers from spoiled copies.",
+        "Read the pair of samples that is shown. Go back to a checkpoint before the step that is named, and mend the "
+        "reward function first.",
+    ),
     "reward.gamed": Entry(
         "The score goes on while the answers decay: the policy probably found a way to be paid for nothing.",
         "How answers relate to their prompt, to themselves and to each other, against the run's own first samples.",

@@ -36,12 +36,10 @@ def choose(samples: Samples) -> tuple[Shown, ...]:
     early, late = _third(plain, first=True), _third(plain, first=False)
     good = sorted(early, key=lambda shown: (-_score(shown), shown.of))[: SPOILED // 2]
     others = [shown for shown in _drawn(plain, len(plain), key + b"spoiled") if shown not in good]
+    spoiled = (*good, *others[: SPOILED - len(good)])
     made = [
         *(replace(shown, role="repeat") for shown in _drawn(plain, TWICE, key)),
-        *(
-            replace(shown, role="bad", rollout=_spoiled(shown.rollout))
-            for shown in (*good, *others[: SPOILED - len(good)])
-        ),
+        *(replace(shown, role="bad", rollout=_spoiled(shown.rollout)) for shown in spoiled),
         *_foreign(good[:FOREIGN], plain, late=False),
         *_foreign(sorted(late, key=lambda shown: -_score(shown))[:FOREIGN], plain, late=True),
     ]

@@ -84,8 +84,8 @@ def _agreement(noise: float, apart: float, grades: Grades) -> float | None:
 
 
 def _told_apart(shown: Sequence[Shown], grades: Grades) -> tuple[float | None, float]:
-    """How much better answers are graded than their spoiled copies, where there is a difference, and how sure it is that
-    they are. A bad answer cannot be spoiled, so a tie says nothing."""
+    """How much better answers are graded than their spoiled copies, where there is a difference, and how sure it is
+    that they are. A bad answer cannot be spoiled, so a tie says nothing."""
     good = {one.of: grades[one.id] for one in shown if one.id in grades and is_spoiled_too(one, shown)}
     gaps = [good[one.of] - grades[one.id] for one in shown if one.role == "bad" and one.id in grades and one.of in good]
     if not any(gaps):

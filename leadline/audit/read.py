@@ -25,7 +25,6 @@ from .endpoint import NoAnswer
 from .hearing import finding_of, heard, series_of
 from .requests import Redaction, Request, checking, grading
 
-
 # Findings that a reader of the text can refute. Whether what is learned carries over to other prompts, it cannot see.
 OF_THE_TEXT = ("reward.gamed", "generation.")
 
