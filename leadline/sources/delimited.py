@@ -7,6 +7,7 @@ import csv
 import math
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from .lines import Lines
@@ -20,6 +21,8 @@ NAME = "csv"
 EXPECTS = "a .csv or .tsv file with a header and rows of numbers"
 SEPARATORS = (",", "\t", ";")
 WANDB = re.compile(r"^(?P<run>.+) - (?P<key>.+?)(?P<bound>__M(IN|AX))?$")  # a chart exported from W&B
+TENSORBOARD = ("Wall time", "Step", "Value")  # a curve that was downloaded; its file is named after run and tag
+TAG = re.compile(r"^(?:run-.*-)?tag-(?P<tag>.+)$")
 ENOUGH = 16  # rows after which it is decided which column is the step
 WIDEST = 10_000  # columns
 
@@ -32,7 +35,7 @@ def recognises(path: Path, head: bytes) -> bool:
 
 
 def open(path: Path) -> tuple[Reader, ...]:
-    return (TextReader(path, parser),)
+    return (TextReader(path, partial(Separated, _tag(path))),)
 
 
 def parser() -> Parser:
@@ -42,7 +45,8 @@ def parser() -> Parser:
 class Separated:
     """A parser of separated values. Empty cells are absent, not zero."""
 
-    def __init__(self) -> None:
+    def __init__(self, tag: str = "") -> None:
+        self._tag = tag  # what the values of a file with one curve are, as its name says
         self._lines = Lines()
         self._number = 0
         self._separator = ","
@@ -112,6 +116,8 @@ class Separated:
         header = [name.strip() for name in self._cells(line)]
         if len(header) <= WIDEST and sum(_number(name) is None for name in header) * 2 > len(header):
             self._header = header if len(set(header)) == len(header) else _told_apart(header)
+            if header == [*TENSORBOARD]:
+                self._header = ["wall_time", "step", self._tag or "Value"]
 
     def _cells(self, line: str) -> list[str]:
         try:
@@ -169,6 +175,17 @@ class Separated:
             unreadable=tuple(self._unreadable),
             notes=self._lines.notes,
         )
+
+
+def _tag(path: Path) -> str:
+    """What a curve downloaded from TensorBoard is called: `run-ppo_3-tag-train_return.csv`.
+
+    >>> _tag(Path("run-ppo_3-tag-rollout_ep_rew_mean.csv")), _tag(Path("rewards (1).csv"))
+    ('rollout_ep_rew_mean', 'rewards')
+    """
+    stem = re.sub(r" ?\(\d+\)$", "", path.name.removesuffix(".gz").rsplit(".", 1)[0])
+    match = TAG.match(stem)
+    return match["tag"] if match else stem
 
 
 def _number(cell: str) -> float | None:

@@ -35,6 +35,14 @@ OTHER_STEPS = {
     "off", "policy_off", "stale", "staleness", "samples", "eval", "size", "frac", "last", "best", "fps", "s", "min",
     "warmup", "save", "log", "logging", "every", "interval", "since", "remaining", "left", "mem", "memory", "this",
 }  # fmt: skip
+SECTIONS = {
+    "total",
+    "counter",
+    "counters",
+    "progress",
+    "time",
+    "state",
+}  # under which running totals stand: total/steps
 TRACKERS = {"wandb", "mlflow", "tensorboard", "tb", "trackio", "swanlab"}  # they count calls of their own
 LONGEST_NAME = 4  # words
 STILL = 2  # rows in which a step may stand still
@@ -77,6 +85,9 @@ def _rank(key: str) -> tuple[int, int] | None:
     name = "_step" if key == "_step" else words(key)
     if name in RANKS:
         return RANKS[name], 0
+    section, _, last = key.rpartition("/")
+    if section and words(section) in SECTIONS and words(last) in RANKS:
+        return RANKS["_step"], 2 + RANKS[words(last)]
     parts = tokens(key)
     heads = [part for part in parts if part in HEADS]
     if not heads or len(parts) > LONGEST_NAME or OTHER_STEPS & {*parts}:
