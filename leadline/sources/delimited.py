@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from ..vocabulary.guess import may_be_reward
 from .lines import Lines
 from .number import as_number, as_step, loads
 from .row import held_out, is_held_out, kind_key, may_be_logged, step_key, wall_in
@@ -25,6 +26,7 @@ TENSORBOARD = ("Wall time", "Step", "Value")  # a curve that was downloaded; its
 TAG = re.compile(r"^(?:run-.*-)?tag-(?P<tag>.+)$")
 ENOUGH = 16  # rows after which it is decided which column is the step
 WIDEST = 10_000  # columns
+FEWEST = 3  # numbers below a name that make it a column
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -66,8 +68,10 @@ class Separated:
     @property
     def plausible(self) -> bool:
         """Whether what was fed so far looks like a table of logged numbers at all."""
-        if self._header is None or len(self._header) < 2 or not self._numeric or self._bad_width > self._numeric:
+        if self._header is None or not self._numeric or self._bad_width > self._numeric:
             return False
+        if len(self._header) == 1:  # a list of numbers: its name has to say that they are rewards
+            return self._numeric >= FEWEST and may_be_reward(self._header[0])
         rows = [_without_run(dict(zip(self._header, cells, strict=True))) for cells in self._first]
         return self._monitor is not None or may_be_logged(
             [{key: cell for key, cell in row.items() if cell} for row in rows]
