@@ -43,6 +43,11 @@ VERDICTS: dict[str, Entry] = {
 }
 
 FINDINGS: dict[str, Entry] = {
+    "reward.blind_parted": Entry(
+        "A second reader, who graded answers without knowing step or score, sees them get worse while the score rises.",
+        "`leadline audit`: its grades as a series of their own, heard only where it tells planted samples apart.",
+        "Read the pairs that are shown. If the grader is right, the reward function pays for something else.",
+    ),
     "reward.break": Entry(
         "The reward changed its level from one step to the next.",
         "A break in the fitted curve of the reward, and whether KL, entropy and gradients broke with it.",

@@ -10,7 +10,7 @@ import click
 
 from .. import __version__
 from ..errors import BadMapping, BadNumber, BadOrder, BadState, CannotWrite, LeadlineError
-from . import backtest, calibration, compare, demo, doctor, history, read, record, schema, sources, watch
+from . import audit, backtest, calibration, compare, demo, doctor, history, mcp, read, record, schema, sources, watch
 from .encoding import fit_streams
 
 USAGE = 2  # click's own
@@ -18,7 +18,7 @@ NOTHING_READABLE = 3
 CANNOT_PRINT = 4
 READER_GONE = 141  # as the shell says of a program whose reader went away
 
-VERBS = (read, compare, demo, sources, backtest, doctor, schema, record, watch, history, calibration)
+VERBS = (read, compare, demo, sources, backtest, doctor, schema, record, watch, history, calibration, mcp, audit)
 
 
 class Verbs(click.Group):

@@ -167,6 +167,7 @@ def _horizon(view: View, case: Case) -> Horizon:
     plan = case.plan
     hours, gpus = _hours(view.run, plan.end - plan.now), len(set(view.run.telemetry.gpus.devices.tolist()))
     return Horizon(
+        plan.first,
         round(plan.elapsed, 4),
         plan.end,
         plan.planned is not None and plan.ended is None,

@@ -40,6 +40,8 @@ class Weight:
 WEIGHTS: dict[str, Weight] = {
     # The answers lose their prompt, copy it, loop, become alike or are cut off: its p weighs all of that together.
     "reward.gamed": Weight("gamed"),
+    # Somebody who knows neither score nor step graded the answers, and was found to be worth hearing (leadline audit).
+    "reward.blind_parted": Weight("gamed"),
     # The text decays: different prompts get the same answer.
     "generation.diversity": Weight("gamed"),
     # The text has left what the run wrote at first: decay, or a policy that improves its style.

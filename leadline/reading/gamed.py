@@ -26,6 +26,7 @@ from ..questions.bars import CLEARLY, EVEN, NOTICEABLE
 from ..run import Run, Steps
 from .view import HEADLINE, View
 
+CLEAR_MOVE = 0.02  # a share that moved by less is not told: it would read as no change
 FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum of parts
 
 
@@ -75,7 +76,8 @@ def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
     begun, kinds = evidence.begun, evidence.kinds
     if evidence.outcome in ("gamed", "decayed"):
         moves = () if evidence.relation is None else evidence.relation.moves
-        found = [Move(move.way, move.start, move.now, move.paid) for move in moves]
+        clear = [move for move in moves if abs(move.now - move.start) > max(CLEAR_MOVE, 2 * move.error)]
+        found = [Move(move.way, move.start, move.now, move.paid) for move in clear]
         if evidence.numbers.cut > EVEN:
             found.append(Move("cut", 0.0, evidence.numbers.cut))
         elif evidence.numbers.uniform > EVEN:

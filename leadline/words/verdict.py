@@ -91,7 +91,9 @@ def _lost_numbers(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _gamed(reason: Reason, name: str, judgement: Judgement) -> str:
+    first = judgement.horizon is not None and reason.since_step == judgement.horizon.first_step
     since = "" if reason.since_step is None else f" since about step {reason.since_step}"
+    since = ", perhaps from the start" if first else since
     return f"{name} no longer measures what the policy is worth{since} ({_sure(reason)})."
 
 

@@ -1,0 +1,104 @@
+"""The runs below the roots, read when asked for and kept until their files change."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
+from hashlib import blake2b
+from pathlib import Path
+
+from ..contract import Reading
+from ..errors import LeadlineError
+from ..pipeline import read
+from ..run import Rollout, Run
+from ..sources import find_runs, open_run
+from ..sources.walk import walk
+from .roots import Roots, only_below
+
+KEPT = 256  # readings in memory
+PATIENCE = 20.0  # seconds a triage may read before it answers with what it has: clients give up after a minute
+
+Key = tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]
+
+
+class Library:
+    """What was read below the roots. One call at a time: a reading takes a processor as it is."""
+
+    def __init__(self, roots: Roots) -> None:
+        self.roots = roots
+        self._lock = threading.Lock()
+        self._readings: OrderedDict[Key, tuple[bytes, Reading]] = OrderedDict()
+
+    def reading(
+        self,
+        told: str,
+        *,
+        until: int | None = None,
+        budget: int | None = None,
+        mapping: Mapping[str, str] | None = None,
+    ) -> Reading:
+        """The reading of the run at a path, fresh where its files changed."""
+        with self._lock, only_below(self.roots):
+            return self._read(self.roots.find(told), until, budget, mapping)
+
+    def run(self, told: str, mapping: Mapping[str, str] | None = None) -> Run:
+        """The run at a path as it was logged."""
+        with self._lock, only_below(self.roots):
+            return open_run(self.roots.find(told), mapping=mapping)
+
+    def samples(self, run: Run, step: int) -> tuple[Rollout, ...]:
+        """The samples of one step."""
+        with self._lock, only_below(self.roots):
+            return run.rollouts.at(step)
+
+    def places(self) -> tuple[str, ...]:
+        """Where the runs below the roots are, by root and name."""
+        with self._lock, only_below(self.roots):
+            found: dict[str, None] = {}
+            for folder in self.roots.folders:
+                try:
+                    held = find_runs(folder)
+                except LeadlineError:
+                    continue  # nothing there yet
+                names = [held.path_of(run) for run in held.runs] if len(held.runs) > 1 else [str(folder)]
+                found.update(dict.fromkeys(names))
+            return tuple(found)
+
+    def read_all(self) -> tuple[dict[str, Reading | LeadlineError], int]:
+        """Every run below the roots by its path, and how many had to wait for the next call."""
+        begun, results = time.monotonic(), dict[str, Reading | LeadlineError]()
+        places = self.places()
+        for place in places:
+            if results and time.monotonic() - begun > PATIENCE:
+                break
+            try:
+                results[place] = self.reading(place)
+            except LeadlineError as error:
+                results[place] = error
+        return results, len(places) - len(results)
+
+    def _read(self, place: Path, until: int | None, budget: int | None, mapping: Mapping[str, str] | None) -> Reading:
+        key: Key = (str(place), until, budget, tuple(sorted((mapping or {}).items())))
+        state = _state(place)
+        if (known := self._readings.get(key)) is not None and known[0] == state:
+            self._readings.move_to_end(key)
+            return known[1]
+        found = read(place, until=until, budget=budget, mapping=mapping, charts="main")
+        self._readings[key] = state, found
+        if len(self._readings) > KEPT:
+            self._readings.popitem(last=False)
+        return found
+
+
+def _state(place: Path) -> bytes:
+    """The names, sizes and times of the files a run is read from: the same as long as nothing was written."""
+    digest = blake2b()
+    for file in walk(place if place.is_dir() else place.parent).files:
+        try:
+            state = file.stat()
+        except OSError:
+            continue
+        digest.update(f"{file}\0{state.st_size}\0{state.st_mtime_ns}\0".encode("utf-8", "replace"))
+    return digest.digest()

@@ -1,0 +1,229 @@
+"""The MCP server: the tools, a report of each run as a resource, and one prompt. The protocol itself is the official
+package's."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+import orjson
+
+from .. import __version__
+from ..errors import BadOrder, LeadlineError, need
+from ..report import markdown
+from ..report.plain import name as shown_name
+from ..report.plain import printable
+from ..words import tools as words
+from .answers import as_plain
+from .library import Library
+from .tools import TOOLS, Tool
+
+if TYPE_CHECKING:
+    from mcp.server import Server
+    from mcp.server.context import ServerRequestContext
+    from mcp.types import (
+        CallToolRequestParams,
+        CallToolResult,
+        GetPromptRequestParams,
+        GetPromptResult,
+        ListPromptsResult,
+        ListResourcesResult,
+        ListResourceTemplatesResult,
+        ListToolsResult,
+        PaginatedRequestParams,
+        ReadResourceRequestParams,
+        ReadResourceResult,
+    )
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+REPORT = "leadline://report/"
+PROMPT = "review_run"
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+SHORTEST_TOKEN = 16
+PAGE = 50  # resources a list shows at a time
+
+
+def build(library: Library, tools: Sequence[Tool] = TOOLS) -> Server[Any]:
+    """The server over what lies below the roots."""
+    need("mcp.server", extra="mcp", to="serve agents")
+    import anyio.to_thread
+    from mcp import types
+    from mcp.server import Server
+    from mcp.shared.exceptions import MCPError
+
+    by_name = {tool.name: tool for tool in tools}
+
+    async def list_tools(ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None) -> ListToolsResult:
+        return types.ListToolsResult(tools=[_definition(types, tool) for tool in tools])
+
+    async def call_tool(ctx: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
+        tool = by_name.get(params.name)
+        if tool is None:
+            raise MCPError(types.INVALID_PARAMS, f"no tool is called {shown_name(params.name)}")
+        try:
+            asked = _checked(tool, params.arguments or {})
+            answer = await anyio.to_thread.run_sync(partial(tool.ask, library, asked))
+        except LeadlineError as error:
+            return types.CallToolResult(
+                content=[types.TextContent(type="text", text=error.told(printable))], is_error=True
+            )
+        told = as_plain(answer)
+        text = orjson.dumps(told).decode()
+        return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=told)
+
+    async def list_resources(
+        ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None
+    ) -> ListResourcesResult:
+        paths = [library.roots.shown(path) for path in await anyio.to_thread.run_sync(library.places)]
+        start = int(params.cursor) if params and params.cursor and params.cursor.isdecimal() else 0
+        shown = paths[start : start + PAGE]
+        after = start + len(shown)
+        return types.ListResourcesResult(
+            resources=[
+                types.Resource(
+                    uri=f"{REPORT}{quote(path, errors='replace')}", name=shown_name(path), mime_type="text/markdown"
+                )
+                for path in shown
+            ],
+            next_cursor=str(after) if after < len(paths) else None,
+        )
+
+    async def list_templates(
+        ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        template = types.ResourceTemplate(
+            uri_template=f"{REPORT}{{+path}}", name="report", description=words.REPORT, mime_type="text/markdown"
+        )
+        return types.ListResourceTemplatesResult(resource_templates=[template])
+
+    async def read_resource(ctx: ServerRequestContext[Any], params: ReadResourceRequestParams) -> ReadResourceResult:
+        uri = str(params.uri)
+        if not uri.startswith(REPORT):
+            raise MCPError(types.INVALID_PARAMS, "reports are at leadline://report/PATH")
+        try:
+            reading = await anyio.to_thread.run_sync(library.reading, unquote(uri.removeprefix(REPORT)))
+        except LeadlineError as error:
+            raise MCPError(types.INVALID_PARAMS, error.told(printable)) from error
+        text = markdown.render(reading)
+        contents = types.TextResourceContents(uri=uri, text=text, mime_type="text/markdown")
+        return types.ReadResourceResult(contents=[contents])
+
+    async def list_prompts(ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None) -> ListPromptsResult:
+        argument = types.PromptArgument(name="path", description=words.REVIEW_PATH, required=True)
+        return types.ListPromptsResult(
+            prompts=[types.Prompt(name=PROMPT, description=words.REVIEW, arguments=[argument])]
+        )
+
+    async def get_prompt(ctx: ServerRequestContext[Any], params: GetPromptRequestParams) -> GetPromptResult:
+        if params.name != PROMPT:
+            raise MCPError(types.INVALID_PARAMS, f"the one prompt here is {PROMPT}")
+        text = words.review(shown_name((params.arguments or {}).get("path", "")) or ".")
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(description=words.REVIEW, messages=[message])
+
+    return Server(
+        "leadline",
+        version=__version__,
+        instructions=words.INSTRUCTIONS,
+        get_tool_input_schema=lambda called: by_name[called].input_schema() if called in by_name else None,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        on_list_resources=list_resources,
+        on_list_resource_templates=list_templates,
+        on_read_resource=read_resource,
+        on_list_prompts=list_prompts,
+        on_get_prompt=get_prompt,
+    )
+
+
+def _definition(types: Any, tool: Tool) -> Any:
+    return types.Tool(
+        name=tool.name,
+        description=words.TOOLS[tool.name],
+        input_schema=tool.input_schema(),
+        output_schema=tool.output_schema(),
+        annotations=types.ToolAnnotations(read_only_hint=True) if tool.read_only else None,
+    )
+
+
+KINDS: Mapping[str, type | tuple[type, ...]] = {"string": str, "integer": int, "object": dict, "array": list}
+
+
+def _checked(tool: Tool, told: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments as the tool's schema says; an error that names what is wrong."""
+    wrong = [f"{name} is missing" for name in tool.required if name not in told]
+    for name, value in told.items():
+        shape = tool.arguments.get(name)
+        if shape is None:
+            wrong.append(f"{shown_name(name)} is not known")
+        elif "enum" in shape and value not in shape["enum"]:
+            wrong.append(f"{name} must be one of {', '.join(shape['enum'])}")
+        elif "type" in shape and (not isinstance(value, KINDS[shape["type"]]) or isinstance(value, bool)):
+            wrong.append(f"{name} must be of type {shape['type']}")
+        elif shape.get("type") == "array" and not (value and all(isinstance(item, str) for item in value)):
+            wrong.append(f"{name} must be a list of texts")
+        elif shape.get("type") == "object" and not all(isinstance(item, str) for item in value.values()):
+            wrong.append(f"{name} must map names to keys")
+    if wrong:
+        raise LeadlineError(
+            f"{tool.name} was not called as it can be: {'; '.join(wrong)}.",
+            tried=", ".join(map(shown_name, told)) or "no argument",
+            next_step=f"pass {', '.join(tool.arguments)} as the tool's definition says",
+        )
+    return told
+
+
+async def serve_stdio(server: Server[Any]) -> None:
+    """Serve one agent on standard input and output."""
+    from mcp.server.stdio import stdio_server
+
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def http_app(server: Server[Any], host: str, port: int, *, token: str | None, names: Sequence[str] = ()) -> ASGIApp:
+    """The server as an ASGI app for `host:port`. Off loopback it wants a token; Host and Origin are checked anyhow, so
+    that no web page can reach it through a browser. `names` are further hosts it may be called by."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    if token is None and host not in LOOPBACK:
+        raise BadOrder(
+            f"{host} can be reached by others, so a token is needed.",
+            tried="--http without a token",
+            next_step=f"put one into LEADLINE_MCP_TOKEN, such as {secrets.token_urlsafe(24)}, or serve on 127.0.0.1",
+        )
+    if token is not None and len(token) < SHORTEST_TOKEN:
+        raise BadOrder(
+            f"The token is too short to keep anybody out: {len(token)} characters.",
+            tried="LEADLINE_MCP_TOKEN",
+            next_step=f"use at least {SHORTEST_TOKEN}",
+        )
+    called = [f"[{name}]" if ":" in name else name for name in {host, *names, *(LOOPBACK if host in LOOPBACK else ())}]
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=[f"{name}:{port}" for name in called],
+        allowed_origins=[f"{scheme}://{name}:{port}" for name in called for scheme in ("http", "https")],
+    )
+    app = server.streamable_http_app(host=host, transport_security=security)
+    return app if token is None else _WithToken(app, token)
+
+
+class _WithToken:
+    """Lets through what carries the token."""
+
+    def __init__(self, app: ASGIApp, token: str) -> None:
+        self.app, self.expected = app, f"Bearer {token}".encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            told = dict(scope["headers"]).get(b"authorization", b"")
+            if not hmac.compare_digest(told, self.expected):
+                headers = [(b"www-authenticate", b"Bearer"), (b"content-length", b"0")]
+                await send({"type": "http.response.start", "status": 401, "headers": headers})
+                await send({"type": "http.response.body", "body": b""})
+                return
+        await self.app(scope, receive, send)

@@ -1,0 +1,353 @@
+"""The tools: each a function from what an agent asks to a typed answer that fits its room."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from typing import Any
+
+import orjson
+
+from ..compare import compare, gather
+from ..contract import Evidence, Finding, Reading
+from ..digits import written
+from ..errors import LeadlineError
+from ..inventory import take
+from ..report.compare_data import as_data as compared_data
+from ..report.data import plain
+from ..report.plain import line, name
+from ..run import Rollout, Run
+from ..tokens import cost, cut
+from ..words import event, sentences
+from ..words.missing import why
+from ..words.report import curves_say, expected_says, what_was_read, would_change
+from ..words.tools import event_said, log_said, missing_said, normal_here, series_said, unknown_finding
+from ..words.verdict import advice_says, verdict_lines
+from .answers import (
+    Compared,
+    FindingSaid,
+    FindingShown,
+    Plain,
+    RunRead,
+    Sample,
+    SamplesShown,
+    SourcesShown,
+    Span,
+    Triage,
+    TriageRow,
+    as_plain,
+    schema_of,
+)
+from .library import Library
+from .room import ANSWER, page
+from .roots import only_below
+
+NEED = ("roll_back", "stop", "undecided", "continue", "finished")  # verdicts, the most urgent first
+WEIGHT = ("critical", "concern", "note")
+SENTENCE, TEXT = 90, 110  # tokens a sentence or one side of a sample may take
+FEW = 5  # findings in a short answer
+POINTS = 10  # of a series, spread over its span
+
+Ask = Callable[[Library, Mapping[str, Any]], object]
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool, its arguments as JSON schema, and what its answer is."""
+
+    name: str
+    arguments: Plain
+    answer: type
+    ask: Ask
+    required: tuple[str, ...] = ("path",)
+    read_only: bool = True
+
+    def input_schema(self) -> Plain:
+        shape: Plain = {"type": "object", "properties": self.arguments}
+        return {**shape, "required": list(self.required)} if self.required else shape
+
+    def output_schema(self) -> Plain:
+        return schema_of(self.answer)
+
+
+def size(item: object) -> int:
+    """What an item of an answer costs."""
+    return cost(orjson.dumps(as_plain(item)).decode())
+
+
+def triage(library: Library, asked: Mapping[str, Any]) -> Triage:
+    read, waiting = library.read_all()
+    rows = [(_urgency(found), _row(library, path, found)) for path, found in read.items()]
+    ordered = [row for _, row in sorted(rows, key=lambda entry: entry[0])]
+    shown, after = page(ordered, asked.get("cursor"), ANSWER - 60, size)
+    return Triage(shown, len(ordered) + waiting, waiting or None, after)
+
+
+def _urgency(found: Reading | LeadlineError) -> tuple[float, ...]:
+    if isinstance(found, LeadlineError):
+        return (float(len(NEED)), 0.0, 0.0)
+    worst = min((WEIGHT.index(finding.severity) for finding in found.findings), default=len(WEIGHT))
+    pays = found.judgement.p_continue_pays
+    return (float(NEED.index(found.judgement.verdict)), float(worst), 1.0 if pays is None else pays)
+
+
+def _row(library: Library, path: str, found: Reading | LeadlineError) -> TriageRow:
+    shown = line(library.roots.shown(path))
+    if isinstance(found, LeadlineError):
+        return TriageRow(shown, "unreadable", cut(line(found.what), SENTENCE))
+    lines = verdict_lines(found)
+    return TriageRow(shown, found.judgement.verdict, cut(line(lines.reason or lines.headline), 45), found.run.last_step)
+
+
+def read_run(library: Library, asked: Mapping[str, Any]) -> RunRead:
+    reading = library.reading(
+        asked["path"], until=asked.get("until"), budget=asked.get("budget"), mapping=asked.get("map")
+    )
+    high, judgement = asked.get("detail") == "high", reading.judgement
+    best = judgement.best_checkpoint
+    head = RunRead(
+        judgement.verdict,
+        line(verdict_lines(reading).text, 900),
+        line(" · ".join(what_was_read(reading.run))),
+        [],
+        judgement.p_continue_pays,
+        None if best is None else best.step,
+        None if best is None or best.path is None else line(library.roots.shown(best.path)),
+        advice_says(judgement),
+        line(would_change(reading), 600),
+    )
+    found = [_said(finding, says) for finding, says in sentences(reading.findings)]
+    items: list[FindingSaid | str] = [*found]
+    if high:
+        items += [cut(line(says), SENTENCE) for says in _more(reading)]
+    elif len(found) > FEW:
+        serious = [finding for finding in found if finding.severity != "note"]
+        items = [*(serious or found[:FEW])]
+        items += [finding for finding in found if finding.severity == "note"][: max(FEW - len(items), 0)]
+    room = ANSWER - size(head) - 10
+    shown, after = page(items, asked.get("cursor"), room, size)
+    if asked.get("cursor"):
+        head = replace(head, suspect="", would_change="")
+    return replace(
+        head,
+        findings=[item for item in shown if isinstance(item, FindingSaid)],
+        more=[item for item in shown if isinstance(item, str)],
+        next=after,
+    )
+
+
+def _said(finding: Finding, says: str) -> FindingSaid:
+    return FindingSaid(finding.id, finding.severity, round(finding.p, 2), cut(line(says), SENTENCE), finding.since_step)
+
+
+def _more(reading: Reading) -> Sequence[str]:
+    return (
+        *(f"{about}: {says}" for about, says in curves_say(reading).items()),
+        *(normal_here(expected_says(found)) for found in reading.expected),
+        *(event_said(event.sentence(happened)) for happened in reading.run.events),
+        *(missing_said(missing.what, why(missing.what)) for missing in reading.run.missing),
+        *reading.run.notes,
+    )
+
+
+def evidence(library: Library, asked: Mapping[str, Any]) -> FindingShown:
+    reading = library.reading(asked["path"], mapping=asked.get("map"))
+    named = [(finding, says) for finding, says in sentences(reading.findings) if finding.id == asked["finding"]]
+    if not named:
+        raise LeadlineError(
+            unknown_finding(asked["finding"][:80]),
+            tried=", ".join(finding.id for finding in reading.findings) or "no finding at all",
+            next_step="pass the id of a finding of read_run",
+        )
+    finding, says = named[0]
+    facts = _few(plain(finding.facts))
+    head = FindingShown(finding.id, cut(line(says), SENTENCE), round(finding.p, 2), facts, [], [], finding.since_step)
+    items: list[Span | Sample] = [
+        *(span for span in (_span(reading, spot) for spot in finding.evidence) if span is not None),
+        *(_sample(rollout) for spot in finding.evidence for rollout in _ends(spot.samples)),
+    ]
+    shown, after = page(items, asked.get("cursor"), ANSWER - size(head) - 10, size)
+    return replace(
+        head,
+        numbers=[item for item in shown if isinstance(item, Span)],
+        samples=[item for item in shown if isinstance(item, Sample)],
+        next=after,
+    )
+
+
+def _few(facts: object) -> Plain:
+    """Facts without the texts of samples, which follow by themselves, and within half of the room."""
+    told: Plain = {}
+    room = ANSWER // 2
+    for key, value in (_bare(facts) or {}).items() if isinstance(facts, dict) else ():
+        room -= cost(orjson.dumps({key: value}, option=orjson.OPT_NON_STR_KEYS).decode())
+        if room > 0:
+            told[key] = value
+    return told
+
+
+def _bare(value: Any) -> Any:
+    """Plain data in few digits, without samples and without what is not there."""
+    if isinstance(value, dict):
+        kept = {key: _bare(item) for key, item in value.items() if not (isinstance(item, dict) and "output" in item)}
+        return {key: item for key, item in kept.items() if item is not None and item != []}
+    if isinstance(value, list):
+        return [_bare(item) for item in value]
+    if isinstance(value, str):
+        return line(value, 200)
+    return _number(value) if isinstance(value, float) else value
+
+
+def _span(reading: Reading, spot: Evidence) -> Span | None:
+    series = reading.chart_data.series.get(spot.signal)
+    if series is None:
+        return None
+    rows = [place for place, step in enumerate(series.steps.tolist()) if spot.first_step <= step <= spot.last_step]
+    picked = [rows[round(place * (len(rows) - 1) / (POINTS - 1))] for place in range(POINTS)] if rows else []
+    kept = list(dict.fromkeys(picked))
+    return Span(
+        name(spot.signal),
+        [int(series.steps[place]) for place in kept],
+        [_number(series.values[place]) for place in kept],
+    )
+
+
+def _number(value: float) -> float | None:
+    return float(f"{written(float(value)):.4g}") if math.isfinite(value) else None
+
+
+def _ends(samples: Sequence[Rollout]) -> tuple[Rollout, ...]:
+    """Early beside late."""
+    ordered = sorted(samples, key=lambda sample: sample.step)
+    half = (len(ordered) + 1) // 2
+    pairs = zip_longest(ordered[:half], reversed(ordered[half:]))
+    return tuple(sample for pair in pairs for sample in pair if sample is not None)
+
+
+def _sample(rollout: Rollout, room: int = TEXT) -> Sample:
+    return Sample(
+        rollout.step, _number(rollout.score), cut(line(rollout.prompt), room), cut(line(rollout.output), room)
+    )
+
+
+def compare_runs(library: Library, asked: Mapping[str, Any]) -> Compared:
+    places = [str(library.roots.find(path)) for path in asked["paths"]]
+    with only_below(library.roots):
+        told = compared_data(compare(gather(places, alone=True), by=asked.get("by")))
+    series: Any = next((entry for entry in told["series"] if entry["name"] == told["by"]), None)  # type: ignore[attr-defined]
+    runs = [] if series is None else [_standing(entry) for entry in series["groups"]]
+    warnings: Any = told["warnings"]
+    items = [*runs, *(cut(line(entry["says"]), SENTENCE) for entry in warnings)]
+    head = Compared(
+        cut(line(str(told["headline"])), SENTENCE),
+        [cut(line(says), SENTENCE) for says in told["says"]][:3],  # type: ignore[attr-defined]
+        str(told["by"]),
+        [],
+        [],
+    )
+    shown, after = page(items, asked.get("cursor"), ANSWER - size(head) - 10, size)
+    return replace(
+        head,
+        runs=[item for item in shown if isinstance(item, dict)],
+        warnings=[item for item in shown if isinstance(item, str)],
+        next=after,
+    )
+
+
+def _standing(entry: Mapping[str, Any]) -> Plain:
+    low, high = entry["interval"]
+    return {"name": name(entry["name"]), "final": _number(entry["final"]), "low": _number(low), "high": _number(high)}
+
+
+def samples(library: Library, asked: Mapping[str, Any]) -> SamplesShown:
+    run = library.run(asked["path"])
+    steps = run.rollouts.steps
+    if not steps:
+        raise LeadlineError(
+            "No samples were kept beside this log.",
+            tried=library.roots.shown(run.path),
+            next_step="keep what the policy writes: docs/formats.md says where",
+        )
+    chosen = _chosen(library, run, asked)
+    shown, after = page([_sample(rollout) for rollout in chosen], asked.get("cursor"), ANSWER - 60, size)
+    return SamplesShown([steps[0], steps[-1], len(steps)], shown, len(chosen), after)
+
+
+def _chosen(library: Library, run: Run, asked: Mapping[str, Any]) -> Sequence[Rollout]:
+    steps, step, search, score = run.rollouts.steps, asked.get("step"), asked.get("search"), asked.get("score")
+    if step is not None:
+        nearest = min(steps, key=lambda kept: (abs(kept - step), kept))
+        looked = [*library.samples(run, nearest)]
+    elif search or score:
+        spread = steps if len(steps) <= 24 else [steps[round(place * (len(steps) - 1) / 23)] for place in range(24)]
+        looked = [rollout for kept in dict.fromkeys(spread) for rollout in library.samples(run, kept)]
+    else:
+        first, last = library.samples(run, steps[0]), library.samples(run, steps[-1])
+        theirs = {rollout.prompt: rollout for rollout in reversed(last)}
+        same = [pair for rollout in first if (pair := (rollout, theirs.get(rollout.prompt)))[1] is not None]
+        pairs = same or list(zip_longest(first, last))
+        looked = [rollout for pair in pairs for rollout in pair if rollout is not None]
+    if search:
+        wanted = search.lower()
+        looked = [one for one in looked if wanted in one.output.lower() or wanted in one.prompt.lower()]
+    if score:
+        scored = [rollout for rollout in looked if math.isfinite(rollout.score)]
+        looked = sorted(scored, key=lambda rollout: rollout.score, reverse=score == "high")
+    return looked
+
+
+def sources(library: Library, asked: Mapping[str, Any]) -> SourcesShown:
+    place = library.roots.find(asked["path"])
+    with only_below(library.roots):
+        found = take(place, mapping=asked.get("map"))
+    if len(found.runs) > 1:
+        raise LeadlineError(
+            f"There are {len(found.runs)} runs here.",
+            tried=", ".join(name(held.name) for held in found.runs[:8]),
+            next_step="pass the path of one of them, as triage lists it",
+        )
+    held = found.runs[0]
+    logs = [log_said(log.source, name(log.path), log.rows) for log in held.logs]
+    head = SourcesShown(held.run.framework, logs[:6], [], [], [], [])
+    items = [
+        *(
+            ("series", series_said(name(entry.name), name(entry.key), entry.points, entry.decided))
+            for entry in held.series
+        ),
+        *(("unread", name(key)) for key in held.run.unread_keys),
+        *(("missing", missing_said(entry.what, why(entry.what))) for entry in held.missing),
+        *(("notes", cut(line(note), SENTENCE)) for note in held.run.notes),
+    ]
+    shown, after = page(items, asked.get("cursor"), ANSWER - size(head) - 10, lambda item: cost(item[1]) + 4)
+    of = {part: [says for where, says in shown if where == part] for part in ("series", "unread", "missing", "notes")}
+    return replace(head, **of, next=after)  # type: ignore[arg-type]
+
+
+_TEXT: Plain = {"type": "string"}
+_STEP: Plain = {"type": "integer"}
+_MAP: Plain = {"type": "object"}
+_PAGED = {"path": _TEXT, "cursor": _TEXT}
+
+TOOLS: tuple[Tool, ...] = (
+    Tool("triage", {"cursor": _TEXT}, Triage, triage, required=()),
+    Tool(
+        "read_run",
+        {**_PAGED, "detail": {"enum": ["low", "high"]}, "until": _STEP, "budget": _STEP, "map": _MAP},
+        RunRead,
+        read_run,
+    ),
+    Tool("evidence", {**_PAGED, "finding": _TEXT}, FindingShown, evidence, required=("path", "finding")),
+    Tool(
+        "compare",
+        {"paths": {"type": "array", "items": _TEXT, "minItems": 1}, "by": _TEXT, "cursor": _TEXT},
+        Compared,
+        compare_runs,
+        required=("paths",),
+    ),
+    Tool(
+        "samples", {**_PAGED, "step": _STEP, "score": {"enum": ["low", "high"]}, "search": _TEXT}, SamplesShown, samples
+    ),
+    Tool("sources", {**_PAGED, "map": _MAP}, SourcesShown, sources),
+)

@@ -1,0 +1,8 @@
+"""The second reader: a language model, or a person, that grades answers without knowing their score or step
+(docs/agents.md). It is asked for, never causes an act, and is heard only where it can be trusted."""
+
+from __future__ import annotations
+
+from .read import Reader, audit, prepare
+
+__all__ = ["Reader", "audit", "prepare"]

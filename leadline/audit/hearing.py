@@ -1,0 +1,192 @@
+"""Whether the reader can be trusted, and what its grades say about the score."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from statistics import NormalDist
+
+import numpy as np
+
+from ..facts import Finding
+from ..facts.audit import Blind, BlindParted, BlindPoint, Hearing, Mark, Shown
+from ..facts.finding import Evidence
+from ..questions.bars import CLEARLY, EVEN
+from ..run import Rollout, Series
+from .choose import is_good
+from .requests import MARKS
+
+SERIES = "eval/blind"
+CLEAR = 0.25  # of the way from a spoiled to a good answer: high-scored answers that lost less may have lost nothing
+FEWEST = 6  # high-scored answers on either side before their grades are compared
+ANSWERED = 0.5  # of what was asked: with less nothing is said
+REACH = NormalDist().inv_cdf(0.95)  # standard errors of a 90 % interval
+
+Grades = Mapping[str, float]
+
+
+def heard(shown: Sequence[Shown], grades: Grades, marks: Mapping[str, Sequence[str]], task: str) -> Blind:
+    """What the grades amount to, where the reader agrees with itself and knows good from bad."""
+    asked = len(shown)
+    if not shown:
+        return Blind("no_samples")
+    if len(grades) < ANSWERED * asked:
+        return Blind("no_answer", task, len(grades), asked)
+    noise = _noise(shown, grades)
+    spread = float(np.var(list(grades.values())))
+    agreement = None if noise is None or spread == 0 else 1 - noise / spread
+    apart, p_apart = _told_apart(shown, grades)
+    hearing: Hearing = "heard"
+    if apart is None or p_apart < CLEARLY:
+        hearing = "blind_to_quality"
+    elif agreement is None or agreement <= EVEN:
+        hearing = "inconsistent"
+    elif _swayed(shown, grades, apart):
+        hearing = "swayed"
+    if hearing != "heard":
+        return Blind(hearing, task, len(grades), asked, agreement, apart)
+    assert apart is not None
+    early, late = _high_scored(shown, grades)
+    p = None if min(len(early), len(late)) < FEWEST else _p_parted(early, late, noise or 0.0, apart)
+    return Blind(
+        "heard",
+        task,
+        len(grades),
+        asked,
+        agreement,
+        apart,
+        points_of(shown, grades, noise or 0.0),
+        p,
+        float(np.mean(early)) if p is not None else None,
+        float(np.mean(late)) if p is not None else None,
+        _marked(shown, grades, marks),
+    )
+
+
+def _samples(shown: Sequence[Shown], grades: Grades) -> list[tuple[Shown, float]]:
+    return [(one, grades[one.id]) for one in shown if one.role == "sample" and one.id in grades]
+
+
+def _noise(shown: Sequence[Shown], grades: Grades) -> float | None:
+    """Variance of a grade around what the reader would give on average, from answers shown twice."""
+    first = {one.of: grade for one, grade in _samples(shown, grades)}
+    apart = [
+        grades[one.id] - first[one.of] for one in shown if one.role == "repeat" and one.id in grades and one.of in first
+    ]
+    return float(np.mean(np.square(apart)) / 2) if apart else None
+
+
+def _told_apart(shown: Sequence[Shown], grades: Grades) -> tuple[float | None, float]:
+    """How much better good answers are graded than their spoiled copies, and how sure it is that they are."""
+    good = {one.of: grades[one.id] for one in shown if one.id in grades and is_good(one, shown)}
+    gaps = [good[one.of] - grades[one.id] for one in shown if one.role == "bad" and one.id in grades and one.of in good]
+    if not gaps:
+        return None, 0.0
+    better, worse = sum(gap > 0 for gap in gaps), sum(gap < 0 for gap in gaps)
+    return float(np.mean(gaps)), _p_more_than_half(better, worse)
+
+
+def _p_more_than_half(better: int, worse: int) -> float:
+    """Probability that pairs go one way more often than the other, having seen these: Beta(1 + better, 1 + worse)."""
+    trials = better + worse + 1
+    return float(sum(math.comb(trials, hits) for hits in range(better + 1)) / 2**trials)
+
+
+def _swayed(shown: Sequence[Shown], grades: Grades, apart: float) -> bool:
+    """Whether late answers are graded high under a prompt they do not answer, while early ones are not."""
+    foreign = [(one, grades[one.id]) for one in shown if one.role == "foreign" and one.id in grades]
+    early = [grade for one, grade in foreign if not one.late]
+    late = [grade for one, grade in foreign if one.late]
+    if not early or not late:
+        return False
+    return float(np.mean(late) - np.mean(early)) > EVEN * apart
+
+
+def _high_scored(shown: Sequence[Shown], grades: Grades) -> tuple[list[float], list[float]]:
+    """The grades of high-scored answers, early and late: what the score called good at first, and what it calls as good
+    now."""
+    scored = [(one.rollout, grade) for one, grade in _samples(shown, grades) if math.isfinite(one.rollout.score)]
+    if not scored:
+        return [], []
+    steps = sorted({rollout.step for rollout, _ in scored})
+    early = [entry for entry in scored if entry[0].step in steps[: max(len(steps) // 3, 1)]]
+    late = [entry for entry in scored if entry[0].step in steps[-max(len(steps) // 3, 1) :]]
+    ranked = sorted((rollout.score for rollout, _ in early), reverse=True)
+    bar = ranked[max(len(ranked) // 3 - 1, 0)]
+    return [grade for rollout, grade in early if rollout.score >= bar], [
+        grade for rollout, grade in late if rollout.score >= bar
+    ]
+
+
+def _p_parted(early: Sequence[float], late: Sequence[float], noise: float, apart: float) -> float:
+    """That high-scored answers lost a clear part of what parts good from spoiled ones."""
+    lost = float(np.mean(early) - np.mean(late))
+    error = math.sqrt(_variance(early, noise) + _variance(late, noise))
+    return round(1 - NormalDist(lost, error).cdf(CLEAR * apart), 4)
+
+
+def _variance(grades: Sequence[float], noise: float) -> float:
+    """Of a mean of few grades: their own scatter, never less than one odd grade among them would make."""
+    count = len(grades)
+    return (max(float(np.var(grades)), 1 / (count + 2) / 4) + noise) / count
+
+
+def points_of(shown: Sequence[Shown], grades: Grades, noise: float) -> tuple[BlindPoint, ...]:
+    """The mean grade by step."""
+    by_step: dict[int, list[float]] = {}
+    for one, grade in _samples(shown, grades):
+        by_step.setdefault(one.rollout.step, []).append(grade)
+    points = []
+    for step, some in sorted(by_step.items()):
+        mean, error = float(np.mean(some)), math.sqrt(_variance(some, noise))
+        points.append(BlindPoint(step, mean, max(mean - REACH * error, 0.0), min(mean + REACH * error, 1.0), len(some)))
+    return tuple(points)
+
+
+def series_of(blind: Blind) -> Series:
+    """The grades as a held-out score."""
+    steps, means = [point.step for point in blind.points], [point.mean for point in blind.points]
+    return Series.from_log(SERIES, SERIES, "mean blind grade, 0 to 1", steps, means)
+
+
+def finding_of(blind: Blind, shown: Sequence[Shown], grades: Grades, p: float) -> Finding | None:
+    """Score and quality have parted, with the pair that shows it; None where that is not likelier than not."""
+    if blind.early is None or blind.late is None or p <= EVEN:
+        return None
+    scored = [(one.rollout, grade) for one, grade in _samples(shown, grades) if math.isfinite(one.rollout.score)]
+    before, begun = _parting(scored)
+    old = max(scored, key=lambda entry: (entry[1], -entry[0].step, entry[0].score))[0]
+    new = max(scored, key=lambda entry: (-entry[1], entry[0].step, entry[0].score))[0]
+    facts = BlindParted(blind.early, blind.late, before, begun, old, new)
+    spot = Evidence("rollouts", old.step, max(new.step, old.step), samples=(old, new))
+    severity = "critical" if p > CLEARLY else "concern"
+    return Finding("reward.blind_parted", p, severity, facts=facts, since_step=begun, evidence=(spot,))  # type: ignore[arg-type]
+
+
+def _parting(scored: Sequence[tuple[Rollout, float]]) -> tuple[int | None, int | None]:
+    """The steps between which the grade of a score changed most: the split that leaves least unexplained."""
+    ranks = np.argsort(np.argsort([rollout.score for rollout, _ in scored], kind="stable"), kind="stable")
+    top = [entry for entry, rank in zip(scored, ranks.tolist(), strict=True) if 2 * rank >= len(scored)]
+    steps = sorted({rollout.step for rollout, _ in top})
+    best: tuple[float, int | None, int | None] = (math.inf, None, None)
+    for before, after in pairwise(steps):
+        left = [grade for rollout, grade in top if rollout.step <= before]
+        right = [grade for rollout, grade in top if rollout.step > before]
+        if np.mean(right) < np.mean(left):
+            rest = len(left) * float(np.var(left)) + len(right) * float(np.var(right))
+            best = min(best, (rest, before, after))
+    return best[1], best[2]
+
+
+def _marked(
+    shown: Sequence[Shown], grades: Grades, marks: Mapping[str, Sequence[str]]
+) -> tuple[tuple[Mark, float, float], ...]:
+    plain = [one for one, _ in _samples(shown, grades)]
+    steps = sorted({one.rollout.step for one in plain})
+    third = max(len(steps) // 3, 1)
+    parts = [[one for one in plain if one.rollout.step in some] for some in (steps[:third], steps[-third:])]
+    shares = [
+        (mark, *(float(np.mean([mark in marks.get(one.id, ()) for one in part])) for part in parts)) for mark in MARKS
+    ]
+    return tuple((mark, early, late) for mark, early, late in shares if early or late)  # type: ignore[misc]

@@ -1,0 +1,160 @@
+"""From a run to requests, and from answers to an audit: the flow of the second reading."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from ..contract import Finding, Judgement, Reading, Rollout
+from ..facts import by_weight
+from ..facts.audit import Audit, Blind, Claim, Cost, Shown
+from ..judgement import judge
+from ..judgement.evidence import WEIGHTS
+from ..pipeline import read_view, view_of
+from ..questions.bars import EVEN
+from ..questions.since_peak import p_held_while_other_fell
+from ..reading import View
+from ..reading.gamed import evidence_of
+from ..reading.view import HEADLINE
+from ..run import Run, Samples
+from .answers import Unusable, claims_of, grades_of
+from .choose import choose
+from .endpoint import NoAnswer
+from .hearing import finding_of, heard, series_of
+from .requests import Redaction, Request, checking, grading
+
+
+class Reader(Protocol):
+    """Who answers: an endpoint, or files that somebody wrote."""
+
+    @property
+    def name(self) -> str: ...
+
+    def ask(self, request: Request) -> bytes:
+        """The raw answer, or NoAnswer."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Prepared:
+    """A run that was read, and what a second reader is asked about it."""
+
+    view: View
+    reading: Reading
+    planned: int | None
+    shown: tuple[Shown, ...]
+    requests: tuple[Request, ...]
+    cards: Mapping[str, Rollout]
+
+    @property
+    def tokens(self) -> int:
+        return sum(request.tokens for request in self.requests)
+
+
+def prepare(
+    run: Run,
+    *,
+    budget: int | None = None,
+    price: float | None = None,
+    samples: bool = True,
+    redaction: Redaction | None = None,
+) -> Prepared:
+    """Our own reading, and the requests. `samples`: what the policy wrote may be sent."""
+    redaction = redaction or Redaction()
+    kept: Samples = run.rollouts
+    view = view_of(run, budget=budget)
+    reading = read_view(view, budget=budget, price=price, charts="main")
+    shown = choose(kept) if samples else ()
+    claims, cards = checking(reading.findings, redaction, samples=samples)
+    requests = (*grading(shown, redaction), *((claims,) if claims.ids else ()))
+    return Prepared(view, reading, budget or run.config.planned_steps, shown, requests, cards)
+
+
+@dataclass(slots=True)
+class _Taken:
+    """What came back, as far as it can be used."""
+
+    grades: dict[str, float] = field(default_factory=dict)
+    marks: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    tasks: list[str] = field(default_factory=list)
+    claims: tuple[Claim, ...] = ()
+    problems: list[str] = field(default_factory=list)
+
+
+def audit(prepared: Prepared, reader: Reader, *, price: float | None = None) -> Audit:
+    """The second reading. The verdict changes only where the grades are heard; both verdicts are given."""
+    begun = time.monotonic()
+    before = getattr(reader, "called", 0)
+    taken = _asked(prepared.requests, reader)
+    blind = heard(prepared.shown, taken.grades, taken.marks, taken.tasks[0] if taken.tasks else "")
+    blind, judgement, found = _judged(prepared, blind, taken, price)
+    cost = Cost(
+        len(prepared.requests),
+        getattr(reader, "called", 0) - before,
+        len(taken.problems),
+        prepared.tokens,
+        round(time.monotonic() - begun, 2),
+    )
+    return Audit(
+        reader.name,
+        blind,
+        taken.claims,
+        prepared.reading.judgement,
+        judgement,
+        cost,
+        found,
+        tuple(taken.problems),
+        tuple(prepared.cards.items()),
+    )
+
+
+def _asked(requests: Sequence[Request], reader: Reader) -> _Taken:
+    taken = _Taken()
+    for request in requests:
+        try:
+            raw = reader.ask(request)
+            if request.kind == "grade":
+                graded = grades_of(request, raw)
+                taken.grades.update(graded.grades)
+                taken.marks.update(graded.marks)
+                taken.tasks.append(graded.task)
+            else:
+                taken.claims = claims_of(request, raw)
+            keep = getattr(reader, "keep", None)
+            if keep is not None:
+                keep(request, raw)  # an answer that could be used is not paid for twice
+        except (NoAnswer, Unusable) as error:
+            taken.problems.append(f"{request.name}: {error}")
+    return taken
+
+
+def _judged(
+    prepared: Prepared, blind: Blind, taken: _Taken, price: float | None
+) -> tuple[Blind, Judgement, Finding | None]:
+    reading, view = prepared.reading, prepared.view
+    if blind.hearing != "heard" or blind.p_parted is None:
+        return blind, reading.judgement, None
+    p = max(blind.p_parted, _fell_while_held(view, blind))
+    blind = replace(blind, p_parted=p)
+    parted = finding_of(blind, prepared.shown, taken.grades, p)
+    findings = [_weighed(finding, 1 - p) for finding in reading.findings]
+    found = by_weight((*findings, *((parted,) if parted is not None else ())))
+    samples = evidence_of(view) if p > EVEN else None
+    return blind, judge(view, found, samples, planned=prepared.planned, price=price), parted
+
+
+def _fell_while_held(view: View, blind: Blind) -> float:
+    """The blind grades as a held-out score: whether they fell while the training reward held."""
+    train, curve = view.curve(HEADLINE), view.fit(series_of(blind))
+    if train is None or not train.decidable or not curve.decidable:
+        return 0.0
+    return round(p_held_while_other_fell(train, curve), 4)
+
+
+def _weighed(finding: Finding, p_honest: float) -> Finding:
+    """A finding against the score, given that a reader of the text found the score honest with `p_honest`."""
+    weight = WEIGHTS.get(finding.id)
+    if weight is None or weight.meaning != "gamed" or p_honest <= EVEN:
+        return finding
+    return replace(finding, p=round(finding.p * (1 - p_honest), 4))
