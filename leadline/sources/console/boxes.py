@@ -70,17 +70,19 @@ class Boxes:
             return self._panel(text[1:-1])
         if len(cells) % 2:
             return False
+        filed = False
         for name, value in zip(cells[::2], cells[1::2], strict=True):
             if name.endswith("/") and not value:
                 self._section = name
             elif (number := as_number(value)) is not None and value:
                 inside = name if "/" in name else f"{self._section}{name}"
                 self._values[inside] = number
+                filed = True
         if len(self._values) > MOST:
             self._values = {}
         if self._columns and self._whole and self._values.keys() == self._whole:
             return self._flush(rows)  # a Markdown table has no lower edge
-        return False
+        return filed
 
     def _row(self, cells: list[str], rows: Rows) -> bool:
         """One line of a table whose head names its columns."""
@@ -105,7 +107,7 @@ class Boxes:
         prefix = "" if self._category == "other" else f"{self._category}/"
         for pair in pairs:
             self._values[f"{prefix}{pair['key']}"] = pair["value"]
-        return False
+        return True  # a line of a box is nobody else's, closed or not
 
     def _flush(self, rows: Rows) -> bool:
         values, self._values, self._section = self._values, {}, ""
