@@ -42,7 +42,7 @@ def service(*words: str) -> Iterator[subprocess.Popen[str]]:
 
 def test_a_service_looks_when_asked_and_ends_when_asked(tmp_path: Path) -> None:
     log, state, answer = tmp_path / "metrics.jsonl", tmp_path / "state.db", tmp_path / "answer.json"
-    write_rows(log, range(1, 140), fall_after=40)
+    write_rows(log, range(1, 140), fall_after=60)
     with service(str(log), "--state", str(state), "--answer", str(answer), "--tell", "stdout") as process:
         wait_for(answer.exists)
         assert json.loads(answer.read_text())["step"] == 138
