@@ -39,6 +39,7 @@ RESOLUTION = {
     "evidence.asked": "SHUFFLES",
     "evidence.kinds": "SMOOTHING",
     "evidence.numbers": "EXACT",
+    "evidence.outage": "EXACT",
     "evidence.scores": "ROUND",
     "evidence.track": "DRAWS GOLDEN",
     "evidence.written": "BUDGET LEAST PER_WORD LONGEST",

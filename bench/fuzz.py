@@ -1,9 +1,10 @@
 """Damaged logs: `python bench/fuzz.py [--files N] [--processes P] [--journal FILE]`.
 
-Every sample of every source is damaged in every way, again and again: bits, bytes, cuts, repeats, huge numbers, NaN,
-encodings, swapped and lost lines. Counted are tracebacks, warnings, hangs, memory, and numbers that changed without a
-note: more of them than stand in the lines that were touched. A case is its sample, its damage and its seed, so each
-defect is made again by one command, which is printed with it. With a journal a run that was ended goes on where it was.
+Every sample of every source, and a bundled run as long logs in the usual styles, is damaged in every way, again and
+again: bits, bytes, cuts, repeats, huge numbers, NaN, encodings, swapped and lost lines. Counted are tracebacks,
+warnings, hangs, memory, and numbers that changed without a note: more of them than stand in the lines that were
+touched. A case is its sample, its damage and its seed, so each defect is made again by one command, which is printed
+with it. With a journal a run that was ended goes on where it was.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import os
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import argparse
+import atexit
 import contextlib
 import json
 import multiprocessing
@@ -158,7 +160,40 @@ def samples() -> dict[str, Path]:
         for file in sorted(root.rglob("*")):
             if file.is_file() and file.suffix not in (".py", ".md", ".pyc") and file.stat().st_size and _is_log(file):
                 found[str(file.relative_to(ROOT))] = file
-    return found
+    return found | {f"long/{file.name}": file for file in _long_logs()}
+
+
+def _long_logs() -> list[Path]:
+    """A bundled run in the styles in which logs are written. The samples are a few rows long: there a touched line is
+    all of the log, and hardly any number could change unseen."""
+    run = open_run(EXAMPLES / "healthy")
+    columns = {
+        series.key: dict(zip(series.steps.tolist(), series.values.tolist(), strict=True)) for series in run.series
+    }
+    keys = list(columns)[:8]
+    steps = [step for step in columns[keys[0]] if all(step in columns[key] for key in keys)]
+    rows = [(step, {key: float(f"{columns[key][step]:.5g}") for key in keys}) for step in steps]
+    simple = [(step, {re.sub(r"\W", "_", key): value for key, value in row.items()}) for step, row in rows]
+    written = {
+        "rows.jsonl": [json.dumps({"step": step, **row}) for step, row in rows],
+        "rows.csv": [",".join(["step", *keys]), *(",".join(map(str, [step, *row.values()])) for step, row in rows)],
+        "mappings.log": [str({"step": step, **row}) for step, row in rows],
+        "stepless.log": [str({**row, "epoch": step / 100}) for step, row in rows],
+        "pairs.log": [f"step={step} " + " ".join(f"{key}={held}" for key, held in row.items()) for step, row in simple],
+        "verl.log": [
+            f"step:{step} - " + " - ".join(f"{key}:{held}" for key, held in row.items()) for step, row in rows
+        ],
+        "logging.log": [
+            f"2026-01-01 00:00:00,000 INFO trainer.py:10 Step {step} | "
+            + " | ".join(f"{k}: {v}" for k, v in row.items())
+            for step, row in simple
+        ],
+    }
+    folder = Path(tempfile.mkdtemp(prefix="leadline-fuzz-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    for name, lines in written.items():
+        (folder / name).write_text("".join(f"{line}\n" for line in lines))
+    return [folder / name for name in written]
 
 
 def _is_log(file: Path) -> bool:
@@ -176,13 +211,12 @@ def cases(count: int, seed: int) -> Iterator[str]:
 
 
 @cache
-def whole(name: str) -> tuple[dict[tuple[str, int], float], int] | None:
-    """The numbers of a sample as it is, and how many keys it has; None where it is no log by itself."""
+def whole(name: str) -> Run | None:
+    """A sample as it is; None where it is no log by itself."""
     try:
-        run = open_run(place_of(samples()[name]))
+        return open_run(place_of(samples()[name]))
     except LeadlineError:
         return None
-    return numbers(run), len(run.series) + len(run.unread)
 
 
 def place_of(file: Path) -> Path:
@@ -262,10 +296,9 @@ def _too_long(*_: object) -> None:
 def _changed(case: str, run: Run, touched: int, name: str) -> Outcome | None:
     """Whether more numbers changed than stand in the lines that were touched, and nothing says so."""
     known = whole(name)
-    if touched < 0 or known is None or run.notes or run.events:
+    if touched < 0 or known is None or run.notes != known.notes or run.events != known.events:
         return None
-    there, keys = known
-    now = numbers(run)
+    there, now, keys = numbers(known), numbers(run), len(known.series) + len(known.unread)
     other = [key for key, value in now.items() if key in there and repr(value) != repr(there[key])]
     if len(other) <= touched * max(keys, 1):
         return None

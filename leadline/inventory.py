@@ -90,7 +90,7 @@ def take(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining:
     place = Path(path)
     found = find_runs(place, joining=joining)
     told = {**mapping_near(place, working=Path.cwd()), **(mapping or {})}
-    return Inventory(str(place), tuple(_runs(found, told)), found.apart, (*found.seen.notes, *found.notes))
+    return Inventory(str(place), tuple(_runs(found, told)), found.apart, found.left_out)
 
 
 def _runs(found: Found, mapping: Mapping[str, str]) -> Iterator[RunFound]:

@@ -34,6 +34,7 @@ from .reading.gamed import without_outages
 from .reading.generations.embedder import Embedder
 from .reading.missing import missing
 from .reading.sampler import steps_to_read
+from .reading.still import long_still
 from .run import Run
 from .sources import Joining, open_run, open_runs, read_samples
 from .words.report import NOTHING_LOGGED, past_the_plan
@@ -49,16 +50,20 @@ def read(
     embeddings: bool = False,
     joining: Joining = "by evidence",
     charts: Wanted = "all",
+    now: float | None = None,
 ) -> Reading:
     """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
     `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
     `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
     `embeddings` also compares the answers by their meaning (docs/decisions/0012).
     `joining`: which logs at `path` are one run, by evidence or as the user says.
-    `charts` says what to prepare for drawing: all that a page shows, or what a screen does."""
+    `charts` says what to prepare for drawing: all that a page shows, or what a screen does.
+    `now`: the time at which it is read, so that a run whose log has long been still is taken to be finished; without it
+    the reading depends on the log alone."""
     embedder = load_embedder() if embeddings else None
     run = open_run(path, mapping=mapping, joining=joining).until(until)
-    return read_run(run, budget=budget, price=price, embedder=embedder, charts=charts)
+    silent = now is not None and long_still(run, now)
+    return read_run(run, budget=budget, price=price, embedder=embedder, charts=charts, silent=silent)
 
 
 def read_all(
@@ -71,11 +76,14 @@ def read_all(
     embeddings: bool = False,
     joining: Joining = "by evidence",
     charts: Wanted = "all",
+    now: float | None = None,
 ) -> Iterator[Reading]:
     """The same for every run at `path`, one after the other."""
     embedder = load_embedder() if embeddings else None
-    for run in open_runs(path, mapping=mapping, joining=joining):
-        yield read_run(run.until(until), budget=budget, price=price, embedder=embedder, charts=charts)
+    for opened in open_runs(path, mapping=mapping, joining=joining):
+        run = opened.until(until)
+        silent = now is not None and long_still(run, now)
+        yield read_run(run, budget=budget, price=price, embedder=embedder, charts=charts, silent=silent)
 
 
 def read_run(

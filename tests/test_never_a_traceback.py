@@ -122,6 +122,13 @@ def test_odd_numbers_in_a_log_are_read_without_a_warning(text: str) -> None:
         json.dumps(as_data(reading), allow_nan=False)  # raises where there is one
 
 
+def test_values_too_large_to_work_with_are_told_and_not_counted_as_missing() -> None:
+    rows = [json.dumps({"step": n, "reward": 1e308 * (0.5 + n / 200), "loss": 0.1 * (n % 3)}) for n in range(1, 101)]
+    shown = terminal.render(read_run(read_stream("\n".join([*rows, ""]).encode())))
+    assert "None of the 100 values of reward is a finite number" in " ".join(shown.split())
+    assert "0 points" not in shown
+
+
 def test_one_bad_byte_moves_no_other_row_and_is_told() -> None:
     rows = [
         f"{{'loss': {0.1 + k / 1000:.4f}, 'reward': {math.cos(k):.4f}, 'kl': {k / 500:.4f}, 'learning_rate': 1e-06, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -121,6 +122,7 @@ def verb(
                 embeddings=embeddings,
                 joining=joining,
                 charts=charts,
+                now=time.time(),
             )
         if not printed:  # before any file is written: a full disk shall not hide the answer
             click.echo(shown(reading), nl=False)
@@ -144,6 +146,7 @@ def verb(
         embeddings=embeddings,
         joining=joining,
         charts=charts,
+        now=time.time(),
     )
     for number, reading in enumerate(each(readings)):
         if as_json:

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..questions.bars import FEW, TWO
 from ..run import Rollout
 from .measures import held
 from .written import Flags, Floats, Ids, Written
 
-EDGE = 3  # batches: what is first and what is last, at most a third of all each
-LEAST = 4  # batches: with fewer there is no clock
-BOTH = 3  # samples of either kind at a step, for the two to be compared there
+LEAST = 2 * TWO  # batches: with fewer there is no clock
 SMOOTHING = 0.5  # samples: what a gram that was never seen counts
 
 
@@ -38,7 +37,7 @@ def kinds(written: Written) -> Kinds | None:
     """None with too few batches, or without text in the first or the last."""
     if written.batches < LEAST:
         return None
-    edge = min(EDGE, written.batches // 3)
+    edge = min(FEW, written.batches // 3)
     early, late = written.batch < edge, written.batch >= written.batches - edge
     grams, owner = held(written.answers, 2 if written.words else 3)
     if not len(grams):
@@ -86,7 +85,7 @@ def _earned(written: Written, is_new: Flags, early: Flags, late: Flags) -> tuple
     for batch in range(written.batches):
         here = scored & (written.batch == batch)
         new, old = here & is_new, here & ~is_new
-        if min(new.sum(), old.sum()) >= BOTH:
+        if min(new.sum(), old.sum()) >= FEW:
             gaps.append(float(written.scores[new].mean() - written.scores[old].mean()))
             weights.append(1 / (1 / new.sum() + 1 / old.sum()))
     if not gaps or not (scored & early).any() or not (scored & late).any():

@@ -12,19 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..questions.bars import DOUBLED, HABIT, RARE
 from ..run import Run, Series
 from .outage import REWARD, Outage, noise_of, outages
 from .written import Floats
 
-POINTS = 5  # at either end of a series: what its start and its present are the middle of
-SHARE = 0.02  # of a long series, where that is more
 FILTERED, MOST_REWARD = "reward/filtered_mean", "reward/max"
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
 LENGTH, LONGEST = "len/response_mean", "len/response_max"
 ENTROPY, KL = "entropy", "kl/ref"
 COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
 KNOBS = re.compile(r"^lr$|^lr/|kl/coef|kl_coef|/beta$|^beta$|entropy_coef|clip/(?:low|high)|temperature")
-MOVED = 2.0  # times: a knob that changed less than this is not worth a word
 EXACT = 1e-12
 
 
@@ -90,12 +88,12 @@ def level(values: Floats, *, late: bool) -> float:
     finite = values[np.isfinite(values)]
     if not len(finite):
         return float("nan")
-    count = min(max(POINTS, round(SHARE * len(finite))), len(finite))
+    count = min(max(HABIT, round(RARE * len(finite))), len(finite))
     return float(np.median(finite[-count:] if late else finite[:count]))
 
 
 def _ends(series: Series | None) -> tuple[float, float] | None:
-    if series is None or series.finite.sum() < 2 * POINTS:
+    if series is None or series.finite.sum() < 2 * HABIT:
         return None
     return level(series.values, late=False), level(series.values, late=True)
 
@@ -139,12 +137,12 @@ def knobs(series: Sequence[Series]) -> tuple[Knob, ...]:
     found = []
     for one in series:
         values = one.values[one.finite]
-        if not KNOBS.search(one.name) or len(values) < 2 * POINTS or values.min() <= 0:
+        if not KNOBS.search(one.name) or len(values) < 2 * HABIT or values.min() <= 0:
             continue
-        steps, values = one.steps[one.finite][POINTS:], values[POINTS:]
+        steps, values = one.steps[one.finite][HABIT:], values[HABIT:]
         start, now = level(values, late=False), level(values, late=True)
         furthest = float(values[int(np.argmax(np.abs(np.log(values / start))))])
-        if max(furthest / start, start / furthest) >= MOVED:
+        if max(furthest / start, start / furthest) >= DOUBLED:
             half = np.abs(np.log(values / start)) >= 0.5 * abs(float(np.log(furthest / start)))
             found.append(Knob(one.name, start, now, furthest, int(steps[int(np.argmax(half))])))
     return tuple(found)
@@ -164,7 +162,7 @@ def _trades(run: Run) -> tuple[Trade, ...]:
         match = COMPONENT.fullmatch(series.name)
         ends = _ends(series) if match else None
         if match is not None and ends is not None:
-            noise = noise_of(series.values[series.finite]) / np.sqrt(POINTS)
+            noise = noise_of(series.values[series.finite]) / np.sqrt(HABIT)
             moved.append((match["name"], ends[1] - ends[0], noise))
     return tuple(
         Trade(gained, lost, gain, -loss)

@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..questions.bars import HABIT, TWO, USUAL
 from ..run import Run, Series
 
 REWARD = "reward/mean"
-POINTS = 5  # beside the stretch: what it is compared with
-SHORTEST = 2  # points
-LEAST = 20  # points: in fewer, nothing is told
 CLEAR = 3.0  # sd of a point: the fall into it is no noise
 EXACT = 1e-12
 
@@ -31,7 +29,7 @@ def outages(run: Run) -> tuple[Outage, ...]:
     """Stretches in which the reward is exactly one value, which it otherwise does not take; an extreme of the series.
     A reward that begins or ends at its floor is none: it may not have learned yet, or have collapsed."""
     series = run.get(REWARD)
-    if series is None or series.finite.sum() < LEAST:
+    if series is None or series.finite.sum() < USUAL:
         return ()
     steps, values = series.steps[series.finite], series.values[series.finite]
     low = float(values.min())
@@ -39,9 +37,9 @@ def outages(run: Run) -> tuple[Outage, ...]:
     edges = np.flatnonzero(np.diff(np.concatenate([[False], still, [False]]).astype(np.int8)))
     found = []
     for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        before = values[max(first - POINTS, 0) : first]
-        after = values[end : end + POINTS]
-        if end - first < SHORTEST or first == 0 or len(before) < POINTS:
+        before = values[max(first - HABIT, 0) : first]
+        after = values[end : end + HABIT]
+        if end - first < TWO or first == 0 or len(before) < HABIT:
             continue
         fell_at_once = float(np.median(before)) - low > CLEAR * noise_of(values[:first])
         back = len(after) > 0 and float(np.median(after)) - low > 0.5 * (float(np.median(before)) - low)

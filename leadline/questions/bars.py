@@ -20,10 +20,11 @@ MANY_TIMES = 3.0  # times: gradient norms and pauses double and halve in every r
 TENFOLD = 10.0  # times: so much larger or longer than usual is an event by itself
 
 # Distances in units of the run's own noise.
-VISIBLE = 2.0  # sd of one point: a smaller change is told by many points together and seen by no eye
 FAR = 4.0  # standard errors: no chance, even where the place was chosen for it
 
 # Counts.
+TWO = 2  # series, batches: one may be blind or odd, two are unlikely to be
 FEW = 3  # points, batches, samples: two may coincide, a third makes a level
 HABIT = 5  # points: the run's own start; fewer show no habit
+SPELL = 10  # points: a start or a present, however many follow or came before
 USUAL = 20  # points: with fewer nothing is known about what is usual

@@ -13,9 +13,8 @@ from .bars import NOTICEABLE, TENTH, THIRD
 
 Flags = NDArray[np.bool_]
 
-AT_REST = 0.15  # of the path's own best pace: slower is flat
+SLIGHT = 0.15  # of the path's own best pace, or of its range: slower is flat, and a rise of less makes no peak
 FELL = 0.12  # of the path's own range, since its highest point: less is not a decline
-ROSE = 0.15  # of the path's own range, up to its highest point: less is not a peak
 
 
 def rising(curve: Curve) -> Flags:
@@ -27,7 +26,7 @@ def rising(curve: Curve) -> Flags:
 
 def moving_up(curve: Curve) -> Flags:
     """Paths that move up at a clear share of their own best pace."""
-    return ~curve.trendless & (curve.speed > AT_REST)
+    return ~curve.trendless & (curve.speed > SLIGHT)
 
 
 def _creeping(curve: Curve) -> Flags:
@@ -45,7 +44,7 @@ def decelerating(curve: Curve) -> Flags:
 
 def peaked(curve: Curve) -> Flags:
     """Paths that rose to a highest point inside the run, lost a clear share since, and are not on their way up."""
-    fell, rose = curve.fall > FELL * curve.span, curve.climb > ROSE * curve.span
+    fell, rose = curve.fall > FELL * curve.span, curve.climb > SLIGHT * curve.span
     inside = curve.summit < curve.now
     came_down: Flags = ~curve.trendless & ~moving_up(curve) & fell & rose & inside
     return came_down
@@ -53,7 +52,7 @@ def peaked(curve: Curve) -> Flags:
 
 def declining(curve: Curve) -> Flags:
     """Paths that move down now without having risen before."""
-    return ~curve.trendless & (curve.speed < -AT_REST) & ~peaked(curve) & ~rising(curve)
+    return ~curve.trendless & (curve.speed < -SLIGHT) & ~peaked(curve) & ~rising(curve)
 
 
 def flat(curve: Curve) -> Flags:

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from ..curve import Curve
 from ..curve.bins import BINS
+from ..curve.breaks import VISIBLE
 from ..run import Series
-from .bars import EVEN, TENTH, VISIBLE
+from .bars import EVEN, TENTH
 from .best import top_step as best_step
 from .classes import FELL, moving_up
 from .level import level_at, level_now, start_of, within

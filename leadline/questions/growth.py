@@ -7,9 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..curve import Break, Curve
+from ..curve.breaks import VISIBLE
 from ..curve.robust import running_median, scale_of
 from ..run import Series
-from .bars import MANY_TIMES, VISIBLE
+from .bars import MANY_TIMES
 from .way import climbed
 
 BELOW = 1e-6  # of the median: the log of a size of exactly 0

@@ -11,14 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from ..curve import Curve
 from ..facts.chart import Band
 from ..run import Series, Steps
-from .bars import FAR, FEW
+from .bars import FAR, FEW, SPELL
 from .stuck import stuck_at
 
 Floats = NDArray[np.float64]
 
 NOTHING = 1e-3  # of the noise of one point: a level that much smaller is 0
 TENTHS = (0.1, 0.9)  # of the paths: what the edges of a band are
-START = 10  # points, a quarter of a shorter run: what happened at the start; later points do not change it
 
 
 def level_at(curve: Curve, logged: Series, step: float) -> float:
@@ -82,7 +81,7 @@ def start_of(curve: Curve, logged: Series) -> float:
     """Where it started from, by its first points alone: what is said about the start must not change with every look.
     A start that was over after a few points is told by those."""
     values = logged.values[logged.finite & (logged.steps >= curve.grid[0])]
-    count = min(max(len(values) // 4, FEW), START)
+    count = min(max(len(values) // 4, FEW), SPELL)
     start, first = float(np.median(values[:count])), float(values[:FEW].mean())
     apart = abs(first - start) > FAR * curve.noise / math.sqrt(FEW)
     return _told(curve, logged, first if apart else start)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curve.bins import LEAST
 from ..curve.robust import tame
 from ..digits import first_highest
 from ..run import Series
@@ -17,7 +18,7 @@ Floats = NDArray[np.float64]
 
 DATES = 200  # points within the window: a longer log is read in means of neighbours
 FADES = (1 / 24, 1 / 8)  # of the window: how fast a shock may fade
-POINTS = 12  # points: fewer cannot be dated
+POINTS = 2 * LEAST  # points: fewer cannot be dated
 ROUNDING = 1e-9  # of the whole: less is the arithmetic's
 
 

@@ -13,7 +13,7 @@ from ..curve.curve import PACE
 from ..curve.shapes import STEPS_PER_RUN
 from ..facts.kl import Regime
 from .bars import TENTH
-from .classes import AT_REST, rising
+from .classes import SLIGHT, rising
 
 Floats = NDArray[np.float64]
 
@@ -57,14 +57,14 @@ def _word(regime: int) -> str:
 
 def _direction_now(curve: Curve) -> NDArray[np.int64]:
     """0 down, 1 at rest, 2 up: as the word for the curve has it."""
-    down = curve.speed < -AT_REST
+    down = curve.speed < -SLIGHT
     way: NDArray[np.int64] = np.where(rising(curve), 2, np.where(down, 0, 1))
     return way
 
 
 def _directions(speed: Floats) -> NDArray[np.int64]:
     """0 down, 1 at rest, 2 up."""
-    way: NDArray[np.int64] = 1 + (speed > AT_REST).astype(np.int64) - (speed < -AT_REST).astype(np.int64)
+    way: NDArray[np.int64] = 1 + (speed > SLIGHT).astype(np.int64) - (speed < -SLIGHT).astype(np.int64)
     return way
 
 

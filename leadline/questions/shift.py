@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curve.breaks import LOOK_AROUND
 from ..curve.robust import running_median, scale_of
 from ..run import Series
 from .bars import CLEARLY, DOUBLED, FAR, NOTICEABLE
@@ -18,7 +19,6 @@ Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
 FEWEST, MOST = 4, 25  # points on each side, whatever the length of the log
-BESIDE = 0.25  # of the points, each side of the date: what the metric does there is usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ def shift_at(series: Series, step: float, reach: float) -> Shift | None:
     date = int(here[np.abs(shifts[here - window]).argmax()])
     size = float(shifts[date - window])
     away = np.abs(dates - date)
-    beside = np.abs(shifts[(away >= 2 * window) & (away <= BESIDE * len(values) + 2 * window)])
+    beside = np.abs(shifts[(away >= 2 * window) & (away <= LOOK_AROUND * len(values) + 2 * window)])
     usual = float(np.quantile(beside, CLEARLY)) if len(beside) else 0.0
     if size == 0 or abs(size) <= FAR * _error(values, window) or abs(size) <= DOUBLED * usual:
         return None

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evidence import GamedEvidence, Outage, gather
+from ..evidence.scores import MOST_LEVELS
 from ..facts import Evidence, Finding, Severity
 from ..facts.gamed import (
     ChangedInKind,
@@ -26,7 +27,7 @@ from ..run import Run, Steps
 from .view import HEADLINE, View
 
 CLEAR_MOVE = 0.02  # a share that moved by less is not told: it would read as no change
-FEW_LEVELS = 6  # values of a score: more are a scale, not a sum of parts
+FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum of parts
 
 
 def evidence_of(view: View) -> GamedEvidence:

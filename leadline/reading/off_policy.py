@@ -19,7 +19,6 @@ from .view import View
 EFFECTIVE, GRADIENT = "is/ess_frac", "grad_norm"
 AGES = ("off_policy/staleness_mean", "off_policy/staleness_avg", "off_policy/staleness_max")  # the first logged is read
 DROPPED, KEPT = "reward/dropped_mean", ("reward/kept_mean", HEADLINE)
-VERSION = 1.0  # versions of the policy: younger samples differ by less than one update
 
 
 def read(view: View) -> tuple[Finding, ...]:
@@ -55,7 +54,7 @@ def _staleness(view: View) -> tuple[Finding, ...]:
     if curve is None or change is None or paths is None:
         return ()
     start, now = start_of(curve, series), level_now(curve, series)
-    p = min(change.rose, paths.above(start + VERSION))
+    p = min(change.rose, paths.above(start + 1))  # one version of the policy: an update
     if p < SAID:
         return ()
     since = last_step_before(curve, (start + now) / 2, way=1.0)
@@ -73,7 +72,7 @@ def _dropped(view: View) -> tuple[Finding, ...]:
     if len(steps) < LEAST:
         return ()
     low, high = dropped.values[dropped.finite][ours], kept.values[kept.finite][theirs]
-    gaps = Series("reward/dropped_gap", dropped.key, "dropped less kept", steps, low - high)
+    gaps = Series("reward/dropped_gap", dropped.key, "difference", steps, low - high)
     curve = view.fit(gaps)
     paths = paths_now(curve)
     if paths is None:

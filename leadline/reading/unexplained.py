@@ -11,12 +11,12 @@ from ..curve import Break
 from ..facts import Evidence, Finding
 from ..facts.kl import KlReset
 from ..facts.onset import Contradiction, Move, UnexplainedBreak, UnreadKeys
-from ..questions.bars import SAID
+from ..questions.bars import SAID, TWO
 from ..questions.level import steps_seen
 from ..questions.shift import unlogged
 from ..questions.way import p_held_since, way_of
 from .onset import anchor_of
-from .shifts import ENOUGH_TO_ACQUIT, events_at, everything_at, near
+from .shifts import events_at, everything_at, near
 from .view import View
 
 GRADUAL = ("reward.declining", "reward.peaked")
@@ -40,11 +40,11 @@ def _contradictions(view: View, findings: tuple[Finding, ...]) -> tuple[Finding,
     read_ = (curve for name in FOLLOWERS if (curve := view.curve(name)) is not None and curve.decidable)
     curves = [curve for curve in read_ if steps_seen(curve)[1] > since]  # the others saw nothing of it
     held = [p_held_since(curve, since) for curve in curves]
-    if len(curves) < ENOUGH_TO_ACQUIT or min(held) <= SAID:
+    if len(curves) < TWO or min(held) <= SAID:
         return ()
     # What moved before is not said to have held, though it has since.
     still = tuple(curve.metric for curve in curves if way_of(curve) not in ("rose", "fell"))
-    if len(still) < ENOUGH_TO_ACQUIT:
+    if len(still) < TWO:
         return ()
     facts = Contradiction(since, still, everything_at(view, since, besides=("reward/mean", *still)))
     last = view.run.last_step or since

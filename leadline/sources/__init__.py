@@ -190,7 +190,7 @@ def _open_address(place: Path | str, mapping: Mapping[str, str] | None, joining:
         if reached.left_out:
             left_out = Event("unreadable", run.last_step or 0, Damaged(files=reached.left_out, because="too_large"))
             run = replace(run, events=(*run.events, left_out))
-        return replace(run, path=address)
+        return replace(run, path=address, written_at=None)  # the files here are as young as the copy
     if len(reached) > 1:
         raise NotOneRun(
             f"{address} holds {len(reached)} runs: {', '.join(str(one.log.label) for one in reached[:20])}.",

@@ -57,12 +57,15 @@ class Separated:
         self._table = Table()
         self._unreadable: list[tuple[int, int]] = []
         self._bad_width = 0
-        self._numeric = 0
+        self._numeric = 0  # rows with a number in them
+        self._wordy = 0  # rows without one
 
     @property
     def plausible(self) -> bool:
         """Whether what was fed so far looks like a table of logged numbers at all."""
-        if self._header is None or len(self._header) < 2 or not self._numeric or self._bad_width > self._numeric:
+        if self._header is None or len(self._header) < 2 or not self._numeric:
+            return False
+        if max(self._bad_width, self._wordy) > self._numeric:
             return False
         rows = [_without_run(dict(zip(self._header, cells, strict=True))) for cells in self._first]
         return self._monitor is not None or may_be_logged(
@@ -91,7 +94,9 @@ class Separated:
                 return
             if len(self._first) < ENOUGH:
                 self._first.append(cells)
-            self._numeric += any(_number(cell) is not None for cell in cells if cell)
+            has_number = any(_number(cell) is not None for cell in cells if cell)
+            self._numeric += has_number
+            self._wordy += not has_number
             if self._decided:
                 self._file(cells)
             else:

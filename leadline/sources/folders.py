@@ -26,6 +26,7 @@ from .carrier import Carrier, own_folders
 from .checkpoints import looks_saved, recognise
 from .events import with_events
 from .index_files import without_index_files
+from .last_written import last_written
 from .readers import Readers
 from .same_run import Group, Joining, attempts, group, on_one_clock
 from .source import Log, Source
@@ -131,6 +132,11 @@ class Found:
     apart: tuple[str, ...] = ()  # why logs were not taken for one run
     others: tuple[Path, ...] = ()  # where logs of no run, or of one that was not chosen, lie
 
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What lies there and was not read, and why."""
+        return (*self.seen.notes, *self.notes)
+
     def only(self) -> FoundRun:
         """The one run there; an error that lists them where there are several."""
         if len(self.runs) == 1:
@@ -184,7 +190,9 @@ def run_and_surroundings(
     built = assemble(name, [carrier.log for carrier in used], around, mapping=mapping)
     torn = [Event("torn", built.last_step or 0, Damaged(files=(copy,))) for copy in found.passed_over]
     later = attempts([carrier for carrier in used if not carrier.log.captured])
-    return with_events(replace(built, events=(*built.events, *later, *torn))), around
+    events = (*built.events, *later, *torn)
+    written_at = last_written(built, [carrier.path for carrier in run.carriers], found.seen.files)
+    return with_events(replace(built, events=events, written_at=written_at)), around
 
 
 def search(

@@ -13,13 +13,13 @@ ENDS = ("stop", "roll_back")  # the verdicts by which they do
 class Bar:
     """What looks must say, and for how long, before a run is ended."""
 
-    p: float  # that going on pays must be less likely; for saying so more is enough (leadline/judgement/ending.py)
+    p: float  # that going on pays must be less likely; for saying so more is enough (leadline/judgement/decide.py)
     span: float  # of the plan over which they must say it
 
 
 # What findings testify to is seen, and going on costs more; a plateau may end, and must hold as long again as it took
 # to be called one.
-FOUND = Bar(p=0.1, span=0.05)
+FOUND = Bar(p=0.08, span=0.05)
 PLATEAU = Bar(p=0.05, span=0.2)
 
 

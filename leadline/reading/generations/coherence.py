@@ -16,7 +16,7 @@ from .text import Text
 
 ORDER = 3  # tokens: a trigram model; a few dozen early samples know no longer patterns
 WINDOW = 4  # tokens: one odd word is a rare word, several in a row are odd text
-ENOUGH = 40  # windows: with less early text its rarest twentieth is a single window, which is chance
+ENOUGH = 2 / NOTICEABLE  # windows: with less early text its rarest twentieth is a single window, which is chance
 
 
 def strangeness(text: Text, steps: Steps) -> Measure | None:

@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 from ...facts import Evidence, Finding
 from ...facts.generation import CloserMeaning, Compared
-from ...questions.bars import FEW, SAID
+from ...questions.bars import FEW, SAID, TWO
 from ...run import Rollout
 from ..sampler import Batch, joined
 from ..view import View
 from .diversity import LOST
 from .embedder import Embedder
-from .measure import BASELINE, RUNNING, Measure
+from .measure import BASELINE, Measure
 from .samples import early_and_late, shortened
 from .witnesses import at_the_top
 
@@ -57,7 +57,7 @@ def relative_spread(name: str, steps: Sequence[int], batches: Sequence[Bundles],
     """
     spoken = [[told for bundle in bundles if (told := _told(bundle))] for bundles in batches]
     known = [(step, bundles) for step, bundles in zip(steps, spoken, strict=True) if bundles]
-    if len(known) < BASELINE + RUNNING:
+    if len(known) < BASELINE + TWO:
         return None
     start = [bundles for _, bundles in known[:BASELINE]]
     longest = min(map(_room, start))

@@ -9,14 +9,14 @@ import numpy as np
 from ...curve.bins import LEAST
 from ...facts import Evidence, Finding
 from ...facts.generation import TruncatedThroughout, Truncation
-from ...questions.bars import CLEARLY, EVEN, HABIT, SAID
+from ...questions.bars import CLEARLY, EVEN, HABIT, SAID, TWO
 from ...questions.level import last_step_before, level_now, paths_now
 from ...questions.share import more_than
 from ...questions.way import net_change
 from ...run import Run, Series
 from ..reward import HEADLINE
 from ..view import View
-from .measure import RUNNING, Floats, Levels
+from .measure import Floats, Levels
 
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
 
@@ -35,7 +35,7 @@ class Cut:
 
     def way(self, _: View) -> Levels:
         """How far it has come, in shares of the change that is a finding by itself."""
-        levels = Levels(np.full(RUNNING, self.drawn.mean()), np.full(RUNNING, self.drawn.std()), self.drawn)
+        levels = Levels(np.full(TWO, self.drawn.mean()), np.full(TWO, self.drawn.std()), self.drawn)
         return levels.in_units_of(self.start, EVEN * (1.0 - self.start))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...facts import Evidence, Finding, Severity
 from ...facts.generation import Incoherence, LessDiversity, Shortcut
-from ...questions.bars import DOUBLED, EVEN, NOTICEABLE, SAID, SELDOM, TENTH
+from ...questions.bars import DOUBLED, EVEN, NOTICEABLE, SAID, SELDOM, TENTH, TWO
 from ...questions.way import net_change
 from ...run import Rollout
 from ..reward import HEADLINE
@@ -18,7 +18,7 @@ from ..view import View
 from . import shortcut, truncation
 from .coherence import repeating, strangeness
 from .diversity import LOST, variety, within_prompts
-from .measure import BASELINE, RUNNING, Levels, Measure
+from .measure import BASELINE, Levels, Measure
 from .samples import early_and_late, shortened
 from .text import DIGIT, Text, as_text
 
@@ -57,7 +57,7 @@ def read_witnesses(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     moved as far."""
     cut = truncation.witness(view)
     batches = joined(batches)
-    if len(batches) < BASELINE + RUNNING:
+    if len(batches) < BASELINE + TWO:
         return (truncation.finding(cut, cut.far),) if cut is not None and cut.far >= SAID else ()
     text = as_text([[sample.output for sample in batch.samples] for batch in batches])
     steps = np.asarray([batch.step for batch in batches], dtype=np.int64)
@@ -115,7 +115,7 @@ def _less_what_prompts_explain(view: View, batches: Sequence[Batch], strange: Wi
 
 def _incoherent(batches: Sequence[Batch], strange: Witness, p: float) -> Finding:
     share, young = strange.told
-    late = repeating([sample.output for batch in batches[-RUNNING:] for sample in batch.alone])
+    late = repeating([sample.output for batch in batches[-TWO:] for sample in batch.alone])
     early = repeating([sample.output for batch in batches[:BASELINE] for sample in batch.alone])
     facts = Incoherence(share, NOTICEABLE, young, late if late > max(2 * early, SELDOM) else None, early)
     return Finding(
@@ -146,10 +146,10 @@ def _alike(batches: Sequence[Batch], varied: Witness, p: float) -> Finding:
 def _same_within(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     """Answers to one prompt became one answer, and not the one that earns most: exploration has ended too early."""
     steps, shares = within_prompts(batches)
-    if len(steps) < BASELINE + RUNNING or float(shares[:BASELINE].mean()) == 0:
+    if len(steps) < BASELINE + TWO or float(shares[:BASELINE].mean()) == 0:
         return ()
     bar = EVEN * float(shares[:BASELINE].mean())
-    if np.median(shares[-RUNNING - 1 :]) > bar or at_the_top(batches):
+    if np.median(shares[-TWO - 1 :]) > bar or at_the_top(batches):
         return ()
     measure = Measure("text/within_prompts", steps, shares, np.full(len(steps), np.inf))
     (p,) = measure.beyond(view, bar)
@@ -168,7 +168,7 @@ def at_the_top(batches: Sequence[Batch]) -> bool:
         min((batch.lowest for batch in scored), default=np.nan),
         max((batch.highest for batch in scored), default=np.nan),
     )
-    groups = [group for batch in batches[-RUNNING - 1 :] for group in batch.groups]
+    groups = [group for batch in batches[-TWO - 1 :] for group in batch.groups]
     best = high - TENTH * (high - low)
     return sum(float(np.median([sample.score for sample in group])) >= best for group in groups) * 2 > len(groups)
 

@@ -8,6 +8,7 @@ what learning looks like before its reward shows.
 from __future__ import annotations
 
 from ...curve import Curve
+from ...curve.bins import BINS
 from ...facts import Evidence, Finding
 from ...facts.kl import KlDrift
 from ...questions.bars import EVEN, SAID
@@ -17,8 +18,6 @@ from ...questions.level import level_at, level_now, steps_seen
 from ...questions.way import p_climbed, p_fell_since, p_moved
 from ..view import View
 from .distance import LENGTH, distance_series
-
-ENOUGH = 100  # points, where no plan is known
 
 
 def drift_without_benefit(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
@@ -35,7 +34,7 @@ def enough_seen(view: View, reward: Curve) -> bool:
     """Whether half of the plan lies behind; where none is known, whether there are many points."""
     planned, first, last = view.horizon_step or view.run.config.planned_steps, view.run.first_step, view.run.last_step
     if planned is None or first is None or last is None:
-        return reward.points >= ENOUGH
+        return reward.points >= BINS  # one for each place a curve has
     return last - first >= EVEN * (planned - first)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...curve.bins import LEAST
 from ...facts import Evidence, Facts, Finding, Severity
 from ...facts.signal import AllTied, AllTruncated, BatchSpread, MostlyTied, NoEntropy
-from ...questions.bars import CLEARLY, EVEN, SAID
+from ...questions.bars import CLEARLY, EVEN, SAID, SPELL
 from ...questions.level import last_before
 from ...questions.share import more_than
 from ...run import Run
@@ -20,7 +20,7 @@ from ..generations.truncation import throughout, truncated
 from ..reward import HEADLINE
 from ..view import View
 from .dead_steps import GRADIENT, ZERO_STD, dead_steps, nearly_all, tied_samples, tied_share
-from .standing import FEWEST, Standing, present, standing_of
+from .standing import Standing, present, standing_of
 
 SHOWN = 3  # samples: enough to see what they are
 
@@ -70,7 +70,7 @@ def _spread(run: Run) -> BatchSpread | None:
         if series.name == "reward/std" or (
             series.name.startswith("reward/component/") and series.name.endswith("/std")
         ):
-            last = series.values[series.finite][-FEWEST:]
+            last = series.values[series.finite][-SPELL:]
             if len(last) and last.mean() > 0:
                 return BatchSpread(series.key, float(last.mean()))
     return None

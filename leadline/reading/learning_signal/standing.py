@@ -7,11 +7,10 @@ from typing import Literal
 
 import numpy as np
 
-from ...questions.bars import FEW, TENTH
+from ...questions.bars import FEW, SPELL, TENTH
 from ..reward import HEADLINE
 from ..view import View
 
-FEWEST = 10  # points: the present is at least so many
 EXACT = 1e-9  # of the range: rounding
 
 
@@ -55,4 +54,4 @@ def standing_of(view: View) -> Standing | None:
 
 
 def present(points: int) -> int:
-    return min(points, max(FEWEST, round(TENTH * points)))
+    return min(points, max(SPELL, round(TENTH * points)))

@@ -6,14 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...facts.loss import Explanation, LossNumbers, PolicyLoss
-from ...questions.bars import CLEARLY, HABIT, NOTICEABLE
+from ...questions.bars import CLEARLY, HABIT, NOTICEABLE, TENFOLD
 from ...run import Run, Series
 from ..advantages import centred
 from ..kl_and_reward.distance import distance_series
 
 Floats = NDArray[np.float64]
 
-ROUNDING = 8  # smallest steps of the log: a loss that rarely exceeds them is rounding, whatever its unit
 WHOLE = 0.01  # of a smallest step: closer to a whole number of them is a whole number
 EXPLAINED = 0.99  # of the variance of the loss by KL: what is left is the rounding of the log
 
@@ -94,6 +93,6 @@ def _rounding(values: Floats) -> PolicyLoss | None:
         return None
     steps = some / some.min()
     whole = np.abs(steps - np.round(steps)) < WHOLE
-    if (whole & (steps <= ROUNDING)).sum() + (len(values) - len(some)) < CLEARLY * len(values):
+    if (whole & (steps <= TENFOLD)).sum() + (len(values) - len(some)) < CLEARLY * len(values):
         return None
     return _nothing("rounding", LossNumbers(points=len(values), rounding=float(some.min())))

@@ -1,0 +1,30 @@
+"""What is printed about what a second reader saw: each sentence from its facts."""
+
+from __future__ import annotations
+
+import pytest
+
+from leadline.facts import Facts, Finding
+from leadline.facts.audit import BlindParted
+from leadline.run import Rollout
+from leadline.words import audit, sentence
+
+OLD, NEW = Rollout(1, "2+2=", "4", 1.0), Rollout(90, "2+2=", "it is 4 or 5", 1.0)
+
+SAID: list[tuple[str, Facts, str]] = [
+    (
+        "reward.blind_parted",
+        BlindParted(0.92, 0.31, 160, 180, OLD, NEW),
+        "A high score no longer means a good answer from about step 180 on: read blind, high-scored answers are "
+        "graded 0.31 of 1, 0.92 at first.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "facts", "said"), SAID)
+def test_a_finding_is_said_from_its_facts(name: str, facts: Facts, said: str) -> None:
+    assert sentence(Finding(name, 0.9, "note", facts=facts)) == said
+
+
+def test_every_sentence_has_an_example() -> None:
+    assert set(audit.SENTENCES) == {name for name, _, _ in SAID}
