@@ -93,12 +93,16 @@ LOOKS = (0.3, 1.0)
 HEAD = """# Constants
 
 Written by `python bench/constants.py` from the code; a test compares them. Every number is dimensionless or counts
-points, bins, steps or samples: none belongs to a metric. The last two columns tell what changes when it is halved and
-doubled: reward words that become others, concerns that come (+) and go (-), over {looks} looks at runs of the zoo
-(`--sweep`). `same`: nothing; `fails`: the value makes no sense any more; `-`: not swept since the constant changed.
-The constants of the judgement touch no finding and are not swept here: what they do to the verdict is in
-docs/judgement.md.
+points, bins, steps or samples: none belongs to a metric. {deciding} of them decide something, at most {most} may. The
+last two columns tell what changes when it is halved and doubled: reward words that become others, verdicts, concerns
+that come (+) and go (-), over {looks} looks at runs of the zoo (`--sweep`). `same`: nothing; `fails`: the value makes
+no sense any more; `-`: not swept since the constant changed. What those of the judgement do is in docs/judgement.md.
 """
+PARTS = {
+    "decides": "What decides",
+    "resolution": "How finely it is computed",
+    "shown": "How much is shown",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +118,13 @@ class Constant:
     @property
     def key(self) -> str:
         return f"{self.module}.{self.name} = {self.value}"
+
+    @property
+    def part(self) -> str:
+        for part, table in (("resolution", RESOLUTION), ("shown", SHOWN)):
+            if self.name in table.get(self.module.removeprefix("leadline."), "").split():
+                return part
+        return "decides"
 
 
 def constants() -> list[Constant]:
@@ -173,7 +184,15 @@ def _comment_at(comments: dict[int, tuple[str, bool]], first: int, last: int) ->
 
 def page(found: Sequence[Constant], swept: dict[str, list[str]]) -> str:
     """docs/constants.md."""
-    rows = []
+    deciding = [one for one in found if one.part == "decides"]
+    lines = [HEAD.format(looks=len(SAMPLE) * len(LOOKS), deciding=len(deciding), most=MOST)]
+    for part, title in PARTS.items():
+        lines += [f"## {title}\n", *_table([one for one in found if one.part == part], swept), ""]
+    return "\n".join(lines)
+
+
+def _table(found: Sequence[Constant], swept: dict[str, list[str]]) -> Iterator[str]:
+    yield "| module | name | value | unit | why | halved | doubled |\n|---|---|---|---|---|---|---|"
     for one in found:
         halved, doubled = swept.get(one.key, ["-", "-"])
         cells = (
@@ -185,9 +204,7 @@ def page(found: Sequence[Constant], swept: dict[str, list[str]]) -> str:
             halved,
             doubled,
         )
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    head = "| module | name | value | unit | why | halved | doubled |\n|---|---|---|---|---|---|---|\n"
-    return HEAD.format(looks=len(SAMPLE) * len(LOOKS)) + "\n" + head + "\n".join(rows) + "\n"
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def kept() -> dict[str, list[str]]:
@@ -217,8 +234,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{one.key}: halved {told[0]}, doubled {told[1]}", flush=True)
     PAGE.write_text(page(found, kept()), encoding="utf-8")
     bare = [f"{one.module}.{one.name}" for one in found if not one.why]
+    deciding = sum(one.part == "decides" for one in found)
     print(
-        f"{len(found)} constants in {PAGE.relative_to(ROOT)}"
+        f"{len(found)} constants in {PAGE.relative_to(ROOT)}, of which {deciding} decide something (at most {MOST})"
         + (f"; without a reason: {', '.join(bare)}" if bare else "")
     )
     return 0

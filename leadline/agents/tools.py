@@ -23,7 +23,7 @@ from ..tokens import cost, cut
 from ..words import event, sentences
 from ..words.missing import why
 from ..words.report import curves_say, expected_says, what_was_read, would_change
-from ..words.tools import event_said, log_said, missing_said, normal_here, series_said, unknown_finding
+from ..words.tools import event_said, log_said, missing_said, normal_here, not_logged, series_said, unknown_finding
 from ..words.verdict import advice_says, verdict_lines
 from .answers import (
     Compared,
@@ -147,7 +147,7 @@ def _more(reading: Reading) -> Sequence[str]:
         *(f"{about}: {says}" for about, says in curves_say(reading).items()),
         *(normal_here(expected_says(found)) for found in reading.expected),
         *(event_said(event.sentence(happened)) for happened in reading.run.events),
-        *(missing_said(missing.what, why(missing.what)) for missing in reading.run.missing),
+        *(not_logged(missing_said(missing.what, why(missing.what))) for missing in reading.run.missing),
         *reading.run.notes,
     )
 

@@ -13,8 +13,8 @@ from ..run import Rollout, Samples
 
 STEPS = 10  # looked at, the first and the last among them: a curve needs six points
 EACH = 8  # answers a step
-TWICE = 8  # answers shown a second time
-SPOILED = 6  # known-good answers of which a spoiled copy is shown
+TWICE = 10  # answers shown a second time
+SPOILED = 10  # answers of which a spoiled copy is shown: half of them the best-scored of the first steps
 FOREIGN = 4  # early and as many late answers shown under another prompt
 LONGEST = 1500  # characters of a prompt or an answer; of a longer one the middle is left out
 
@@ -34,10 +34,12 @@ def choose(samples: Samples) -> tuple[Shown, ...]:
         return ()
     key = _key(picked)
     early, late = _third(plain, first=True), _third(plain, first=False)
-    good = sorted(early, key=lambda shown: -_score(shown))[:SPOILED]
+    good = sorted(early, key=lambda shown: (-_score(shown), shown.of))[: SPOILED // 2]
+    others = [shown for shown in _drawn(plain, len(plain), key + b"spoiled") if shown not in good]
+    spoiled = (*good, *others[: SPOILED - len(good)])
     made = [
         *(replace(shown, role="repeat") for shown in _drawn(plain, TWICE, key)),
-        *(replace(shown, role="bad", rollout=_spoiled(shown.rollout)) for shown in good),
+        *(replace(shown, role="bad", rollout=_spoiled(shown.rollout)) for shown in spoiled),
         *_foreign(good[:FOREIGN], plain, late=False),
         *_foreign(sorted(late, key=lambda shown: -_score(shown))[:FOREIGN], plain, late=True),
     ]
@@ -45,8 +47,8 @@ def choose(samples: Samples) -> tuple[Shown, ...]:
     return tuple(replace(shown, id=f"a{number:03d}") for number, (_, shown) in enumerate(mixed, 1))
 
 
-def is_good(shown: Shown, all_shown: Sequence[Shown]) -> bool:
-    """Whether a spoiled copy of it is shown too."""
+def is_spoiled_too(shown: Shown, all_shown: Sequence[Shown]) -> bool:
+    """Whether a spoiled copy of it is shown as well."""
     return shown.role == "sample" and any(other.role == "bad" and other.of == shown.of for other in all_shown)
 
 

@@ -14,7 +14,7 @@ from ..facts.audit import Blind, BlindParted, BlindPoint, Hearing, Mark, Shown
 from ..facts.finding import Evidence
 from ..questions.bars import CLEARLY, EVEN
 from ..run import Rollout, Series
-from .choose import is_good
+from .choose import is_spoiled_too
 from .requests import MARKS
 
 SERIES = "eval/blind"
@@ -34,9 +34,8 @@ def heard(shown: Sequence[Shown], grades: Grades, marks: Mapping[str, Sequence[s
     if len(grades) < ANSWERED * asked:
         return Blind("no_answer", task, len(grades), asked)
     noise = _noise(shown, grades)
-    spread = float(np.var(list(grades.values())))
-    agreement = None if noise is None or spread == 0 else 1 - noise / spread
     apart, p_apart = _told_apart(shown, grades)
+    agreement = None if noise is None or apart is None else _agreement(noise, apart, grades)
     hearing: Hearing = "heard"
     if apart is None or p_apart < CLEARLY:
         hearing = "blind_to_quality"
@@ -77,14 +76,22 @@ def _noise(shown: Sequence[Shown], grades: Grades) -> float | None:
     return float(np.mean(np.square(apart)) / 2) if apart else None
 
 
+def _agreement(noise: float, apart: float, grades: Grades) -> float | None:
+    """Share of the scatter of grades that is not the reader's own noise. Where nearly all answers are alike, what would
+    scatter is a good answer among as many bad ones."""
+    between = max(float(np.var(list(grades.values()))) - noise, (max(apart, 0.0) / 2) ** 2)
+    return None if between + noise == 0 else between / (between + noise)
+
+
 def _told_apart(shown: Sequence[Shown], grades: Grades) -> tuple[float | None, float]:
-    """How much better good answers are graded than their spoiled copies, and how sure it is that they are."""
-    good = {one.of: grades[one.id] for one in shown if one.id in grades and is_good(one, shown)}
+    """How much better answers are graded than their spoiled copies, where there is a difference, and how sure it is
+    that they are. A bad answer cannot be spoiled, so a tie says nothing."""
+    good = {one.of: grades[one.id] for one in shown if one.id in grades and is_spoiled_too(one, shown)}
     gaps = [good[one.of] - grades[one.id] for one in shown if one.role == "bad" and one.id in grades and one.of in good]
-    if not gaps:
+    if not any(gaps):
         return None, 0.0
     better, worse = sum(gap > 0 for gap in gaps), sum(gap < 0 for gap in gaps)
-    return float(np.mean(gaps)), _p_more_than_half(better, worse)
+    return float(np.mean([gap for gap in gaps if gap])), _p_more_than_half(better, worse)
 
 
 def _p_more_than_half(better: int, worse: int) -> float:

@@ -25,6 +25,9 @@ from .endpoint import NoAnswer
 from .hearing import finding_of, heard, series_of
 from .requests import Redaction, Request, checking, grading
 
+# Findings that a reader of the text can refute. Whether what is learned carries over to other prompts, it cannot see.
+OF_THE_TEXT = ("reward.gamed", "generation.")
+
 
 class Reader(Protocol):
     """Who answers: an endpoint, or files that somebody wrote."""
@@ -155,6 +158,6 @@ def _fell_while_held(view: View, blind: Blind) -> float:
 def _weighed(finding: Finding, p_honest: float) -> Finding:
     """A finding against the score, given that a reader of the text found the score honest with `p_honest`."""
     weight = WEIGHTS.get(finding.id)
-    if weight is None or weight.meaning != "gamed" or p_honest <= EVEN:
+    if weight is None or weight.meaning != "gamed" or not finding.id.startswith(OF_THE_TEXT) or p_honest <= EVEN:
         return finding
     return replace(finding, p=round(finding.p * (1 - p_honest), 4))

@@ -10,7 +10,22 @@ import click
 
 from .. import __version__
 from ..errors import BadMapping, BadNumber, BadOrder, BadState, CannotWrite, LeadlineError
-from . import audit, backtest, calibration, compare, demo, doctor, history, mcp, read, record, schema, sources, watch
+from . import (
+    audit,
+    backtest,
+    calibration,
+    compare,
+    demo,
+    doctor,
+    history,
+    mcp,
+    read,
+    record,
+    schema,
+    skill,
+    sources,
+    watch,
+)
 from .encoding import fit_streams
 
 USAGE = 2  # click's own
@@ -18,7 +33,7 @@ NOTHING_READABLE = 3
 CANNOT_PRINT = 4
 READER_GONE = 141  # as the shell says of a program whose reader went away
 
-VERBS = (read, compare, demo, sources, backtest, doctor, schema, record, watch, history, calibration, mcp, audit)
+VERBS = (read, compare, demo, sources, backtest, doctor, schema, record, watch, history, calibration, mcp, audit, skill)
 
 
 class Verbs(click.Group):

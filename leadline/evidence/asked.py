@@ -16,7 +16,7 @@ from ..draws import Stream
 from ..questions.bars import RARE, TWO
 from .written import Floats, Written
 
-SHUFFLES = 199
+SHUFFLES = 199  # draws: a chance of one in two hundred is the least that can be told
 FAR = 1.0  # sd of single prompts: less than that, and most prompts of one part could stand in the other
 
 

@@ -23,7 +23,7 @@ LENGTH, LONGEST = "len/response_mean", "len/response_max"
 ENTROPY, KL = "entropy", "kl/ref"
 COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
 KNOBS = re.compile(r"^lr$|^lr/|kl/coef|kl_coef|/beta$|^beta$|entropy_coef|clip/(?:low|high)|temperature")
-EXACT = 1e-12
+EXACT = 1e-12  # of the size: rounding
 
 
 @dataclass(frozen=True, slots=True)

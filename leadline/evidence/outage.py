@@ -12,7 +12,7 @@ from ..run import Run, Series
 
 REWARD = "reward/mean"
 CLEAR = 3.0  # sd of a point: the fall into it is no noise
-EXACT = 1e-12
+EXACT = 1e-12  # of the size: rounding
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ Way = Literal["detached", "copied", "looped", "alike"]
 # How likely gaming is, by the distance: fitted on the runs of both zoos that kept text, each family left out in turn
 # (bench/gamed.py); the two numbers are where it is as likely as not, and how fast that changes.
 AS_LIKELY = 0.105
-STEEPNESS = 40.0
+STEEPNESS = 40.0  # log odds for each unit of distance beyond that
 # An answer can depend on its prompt in ways that share no words (a formula for a table), so that a loss of shared
 # words says half as much; fitted with the two above (1, .7, .5, .35, 0 were tried).
 OVERLAP = 0.5

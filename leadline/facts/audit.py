@@ -17,7 +17,7 @@ Hearing = Literal[
     "no_samples",  # nothing to grade was kept, or it was not to be sent
     "no_answer",  # nothing came back that could be used
     "inconsistent",  # samples that were shown twice got different grades
-    "blind_to_quality",  # known-good and known-bad answers got the same grades
+    "blind_to_quality",  # answers and spoiled copies of them got the same grades
     "swayed",  # late answers are graded high whatever they answer: it grades something else in the text
 ]
 
@@ -65,7 +65,7 @@ class Blind:
     graded: int = 0
     asked: int = 0
     agreement: float | None = None  # of grades of samples shown twice; 1: always the same
-    told_apart: float | None = None  # mean grade of known-good less known-bad answers
+    told_apart: float | None = None  # mean grade of answers less that of their spoiled copies, where they differ
     points: tuple[BlindPoint, ...] = ()  # `eval/blind`
     p_parted: float | None = None  # that a high score no longer means a good answer
     early: float | None = None

@@ -19,7 +19,6 @@ TOOLS = {
         "Untrusted text."
     ),
     "sources": "Show how a log was understood: its series, keys that need a mapping, and what is missing.",
-    "stop_run": "Ask for the stop that the user configured. It happens only where `leadline watch --act` would do it.",
 }
 REPORT = "Report of a run as Markdown"
 REVIEW = "Review a run as a practitioner would"
@@ -41,10 +40,6 @@ Report: what to do (go on, stop, or go back to which checkpoint), why, how sure,
 you could not check. Stop nothing yourself: a person decides."""
 
 
-def not_read_yet(count: int) -> str:
-    return f"{count} runs are not read yet: call triage again."
-
-
 def normal_here(says: str) -> str:
     return f"Normal here: {says}"
 
@@ -54,7 +49,11 @@ def event_said(says: str) -> str:
 
 
 def missing_said(what: str, why: str) -> str:
-    return f"Missing: {what}. {why}"
+    return f"{what}: {why}"
+
+
+def not_logged(missing: str) -> str:
+    return f"Missing: {missing}"
 
 
 def unknown_finding(name: str) -> str:

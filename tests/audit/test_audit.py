@@ -383,7 +383,7 @@ def test_the_command(
     path, server = prepared["gamed"].reading.run.path, serve()
     assert main(["audit", path, "--model", "tiny", "--endpoint", server.address, "--json"]) == 0
     told = capsys.readouterr()
-    assert "Sends 102 answers" in told.err
+    assert "Sends 108 answers" in told.err
     assert server.address in told.err
     assert json.loads(told.out)["audit"]["judgement"]["reason"]["kind"] == "gamed"
     assert main(["audit", path]) == 2

@@ -73,7 +73,7 @@ class Mappings:
             if "}" not in text[text.rfind("{") :] and self.BEGUN.match(text):
                 self._lines = self._lines if self._open else 0
                 self._open, self._before = text, before
-                return False
+                return True  # a line of a mapping is nobody else's, closed or not
             self._open = ""
             return self._is_lost(text, rows)
         self._open = ""

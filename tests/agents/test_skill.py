@@ -1,0 +1,68 @@
+"""The skill: installed where agents look, never over somebody's changes, its commands run as they stand."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import EXAMPLES
+
+from leadline.cli import main
+from leadline.cli.skill import FOLDERS, sealed, source
+
+TEXT = source().read_text(encoding="utf-8")
+COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL) for line in block.strip().splitlines()]
+
+
+def test_it_follows_the_conventions() -> None:
+    front = yaml.safe_load(TEXT.split("---")[1])
+    assert front["name"] == "leadline"
+    assert 0 < len(front["description"]) <= 1024
+    assert len(TEXT.splitlines()) < 300
+
+
+@pytest.mark.parametrize("agent", [*FOLDERS, "all"])
+def test_it_is_installed_where_the_agent_looks(
+    agent: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["skill", "install", "--agent", agent]) == 0
+    wanted = {name: Path(place) / "leadline" / "SKILL.md" for name, place in FOLDERS.items()}
+    for name, file in wanted.items():
+        assert file.exists() is (agent in (name, "all"))
+    assert main(["skill", "install", "--agent", agent]) == 0  # ours, so it may be replaced
+
+
+def test_what_somebody_changed_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = Path(".claude/skills/leadline/SKILL.md")
+    file.parent.mkdir(parents=True)
+    for text in ("my own", sealed(TEXT).replace("Never kill", "Always kill"), ""):
+        file.write_text(text)
+        assert main(["skill", "install", "--agent", "claude"]) == 2
+        assert file.read_text() == text
+    file.write_text(sealed("an older skill of ours"))
+    assert main(["skill", "install", "--agent", "claude"]) == 0
+    assert file.read_text() == sealed(TEXT)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_run_as_they_stand(command: str, tmp_path: Path) -> None:
+    binary = tmp_path / "bin"
+    binary.mkdir()
+    script = binary / "leadline"
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m leadline "$@"\n')
+    script.chmod(0o755)
+    env = {**os.environ, "RUN": str(EXAMPLES / "healthy"), "OTHER": str(EXAMPLES / "collapsed")}
+    env["PATH"] = f"{binary}:{env['PATH']}"
+    env["PYTHONPATH"] = str(EXAMPLES.parent.parent)
+    done = subprocess.run(["sh", "-c", command], env=env, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
