@@ -55,7 +55,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """When the move began, as steps: a quarter of its way was behind it."""
+    """When the move began, as steps: a tenth of its way was behind it."""
 
     step: int  # the middle of the distribution
     low: int

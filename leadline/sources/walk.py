@@ -1,5 +1,5 @@
-"""A bounded look below a folder: what lies there, without entering weights, following links out of it, or opening what
-is no file: pipes, devices, the system's own folders."""
+"""A bounded look below a folder: what lies there, without entering weights, following links out of it (but for those
+that lie beside a journal of ours), or opening what is no file: pipes, devices, the system's own folders."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ SAMPLES = {"#.jsonl", "completions_#.parquet", "train_data_step#.jsonl", "val_da
 DIGITS = re.compile(r"\d+")
 OF_THE_SYSTEM = ("/proc", "/sys", "/dev")  # endless, and reading there may act
 SHOWN = 5  # links that are named
+JOURNAL = "journal.jsonl"
+LAID = {"checkpoints", "rollouts", "completions"}  # links that whoever writes a journal lays beside it
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,9 @@ def walk(
         seen.folders.append(folder)
         _take_files(seen, files)
         inside_state = depth > 0 and looks_saved(folder.name) and folder.parent.name != "rollouts"
-        for below, leads_out in folders:
+        journaled = any(file.name == JOURNAL for file in files)
+        for below, is_outward in folders:
+            leads_out = is_outward and not (journaled and below.name in LAID)
             if depth == 0 and not enter(below.name):
                 continue
             if looks_saved(below.name):

@@ -22,7 +22,7 @@ from leadline.errors import BadOrder
 from leadline.judgement.decide import STOP
 from leadline.live import acting
 from leadline.live.acting import Actor, Decision, Life, Run, Said, may_act
-from leadline.live.acting.bar import FOUND, PLATEAU
+from leadline.live.acting.bar import FOUND, PLATEAU, said
 from leadline.live.acting.once import Marks
 from leadline.live.acting.process import Identity, identify
 from leadline.live.acting.training import Observed, Unclear, resolve
@@ -161,7 +161,7 @@ def test_findings_that_came_late_count_from_when_they_came() -> None:
         looks((400, "roll_back", 0.0), (450, "undecided", 0.0)),  # never on undecided
         looks((400, "roll_back", 0.0), (450, "finished", 0.0)),  # nor where it has ended by itself
         looks((400, "roll_back", 0.0), (425, "continue", 0.6), (450, "roll_back", 0.0)),  # not in a row
-        looks((400, "roll_back", 0.12), (450, "roll_back", 0.01)),  # enough to say, too little to act
+        looks((400, "roll_back", (FOUND.p + STOP) / 2), (450, "roll_back", 0.01)),  # enough to say, too little to act
         looks((400, "stop", None), (450, "stop", None)),  # nothing is known
         looks((750, "stop", 0.0), (1000, "stop", 0.0), over=True),  # it ends by itself
     ],
@@ -175,6 +175,16 @@ def test_less_is_not(said: list[Said]) -> None:
 def test_the_bars_for_acting_are_higher_than_the_one_for_saying() -> None:
     assert max(FOUND.p, PLATEAU.p) < STOP
     assert min(FOUND.span, PLATEAU.span) > 0
+
+
+@pytest.mark.parametrize(("ended", "planned"), [("trainer", None), ("silent", 1000), ("plan", 450), (None, 450)])
+def test_a_run_that_is_over_is_never_acted_on(ended: str | None, planned: int | None) -> None:
+    """Whatever its verdict says: nobody is there who could be stopped, or it stops by itself."""
+    judgement = {"verdict": "stop", "p_continue_pays": 0.0, "because": ["x"], "best_checkpoint": None, "ended": ended}
+    found = said({"run": {"first_step": 1, "last_step": 450, "planned_steps": planned}, "judgement": judgement})
+    assert found is not None
+    assert found.over
+    assert not may_act([*looks((200, "stop", 0.0), (300, "stop", 0.0)), found]).act
 
 
 # --- the right process

@@ -288,6 +288,23 @@ def test_links_out_of_the_folder_are_named_and_not_followed(tmp_path: Path) -> N
     assert open_run(tmp_path / "link").last_step == 40  # what the user names is looked at
 
 
+def test_links_that_a_journal_laid_are_followed_and_no_others(tmp_path: Path) -> None:
+    journal = tmp_path / "run" / "journal.jsonl"
+    journal.parent.mkdir()
+    lines = [{"leadline": 1}, *({"step": step, "data": {"reward": step / 9}} for step in range(1, 9))]
+    journal.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    verl_log(tmp_path / "theirs" / "metrics.jsonl", noisy(2))
+    (tmp_path / "states" / "actor" / "global_step_5").mkdir(parents=True)
+    (tmp_path / "run" / "checkpoints").symlink_to(tmp_path / "states")
+    (tmp_path / "run" / "datasets").symlink_to(tmp_path / "theirs")
+    for place in (journal.parent, journal):
+        run = open_run(place)
+        assert [state.step for state in run.checkpoints] == [5]
+        assert run.last_step == 8
+    journal.rename(tmp_path / "run" / "metrics.jsonl")
+    assert not open_run(tmp_path / "run").checkpoints
+
+
 def test_a_checkpoint_that_was_moved_and_left_a_link_is_a_checkpoint(tmp_path: Path) -> None:
     rows = [(step, {"reward": value}) for step, value in enumerate(noisy(1), start=1)]
     kept = tmp_path / "scratch" / "kept"

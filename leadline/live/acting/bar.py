@@ -31,7 +31,7 @@ class Said:
     verdict: str
     p_continue_pays: float | None
     plan: int  # steps of the plan
-    over: bool = False  # the plan is at its end
+    over: bool = False  # the plan is at its end, or the run is finished by what it says itself
     found: bool = False  # the verdict rests on findings, and not on a plateau alone
     best: str | None = None
 
@@ -61,7 +61,7 @@ def said(reading: Mapping[str, object]) -> Said | None:
         judgement["verdict"],
         judgement["p_continue_pays"],
         max(planned or 0, last) - first,
-        planned is not None and last >= planned,
+        judgement.get("ended") is not None or (planned is not None and last >= planned),
         bool(judgement["because"]),
         None if best is None else best["path"] or f"step {best['step']}",
     )
