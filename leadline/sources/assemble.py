@@ -17,7 +17,7 @@ from ..vocabulary.other_training import other_training
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings, telemetry
 from .around import Surroundings
-from .mapping import STEP
+from .mapping import ATTEMPT, STEP
 from .number import as_step
 from .rewritten import settled
 from .running_means import running_means
@@ -145,7 +145,7 @@ def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> View:
     prefix = ""
     if dialect is None and (prefix := common_prefix(sorted(log.table.keys()))):
         dialect = _told(log, algorithm, family, prefix)
-    log, table = settled(log)
+    log, table = settled(log, _attempt(told))
     columns = log.table.columns()
     return View(log, dialect, columns, columns if table is log.table else table.columns(), prefix)
 
@@ -201,7 +201,7 @@ def _meanings(
 ) -> dict[str, Meaning]:
     """What the user says, then what the dialect knows, then what every dialect agrees on, then what is likely by the
     words of a key. Of a framework that is known, words are asked for no more than its reward."""
-    meanings = {key: Meaning(name, "as you say", TOLD) for name, key in told.items() if name != STEP}
+    meanings = {key: Meaning(name, "as you say", TOLD) for name, key in told.items() if name not in (STEP, ATTEMPT)}
     for key in columns:
         if key not in meanings and view.dialect and (meaning := translate(view.bare(key), view.dialect)):
             meanings[key] = meaning
@@ -383,11 +383,25 @@ def _updates_from(view: View) -> float | None:
     return None
 
 
+def _attempt(told: Mapping[str, str]) -> int | None:
+    """Which attempt the user wants; None for the newest."""
+    if ATTEMPT not in told:
+        return None
+    wanted = as_step(told[ATTEMPT])
+    if wanted is None or wanted < 1:
+        raise BadMapping(
+            f"{told[ATTEMPT]!r} is no attempt.",
+            tried="a number from 1, the first attempt",
+            next_step="write, for example, --map attempt=1",
+        )
+    return wanted
+
+
 def _check(told: Mapping[str, str], views: Sequence[View]) -> None:
     """Whether every key the user named was logged."""
     logged = {key for view in views for key in view.columns}
     for name, key in told.items():
-        if key not in logged and name != STEP:
+        if key not in logged and name not in (STEP, ATTEMPT):
             shown = ", ".join(sorted(logged)[:12]) + (" ..." if len(logged) > 12 else "")
             raise BadMapping(
                 f"No number was logged under the key {key!r} that is to be {name}.",

@@ -26,6 +26,7 @@ SHORT = {  # what people call the series they mean
     "clip_fraction": "clip/frac",
 }
 STEP = "step"  # not a series: the key to count steps by
+ATTEMPT = "attempt"  # nor this: which attempt of a log that was started over, counted from 1
 
 
 def parse_mapping(options: Sequence[str]) -> dict[str, str]:

@@ -15,8 +15,9 @@ DISTINCT = 5  # rows that differ, before a log can be one that writes each of th
 IN_PARTS = 1 / 3  # of the rows that follow a row of the same step with other values: then steps come in parts
 
 
-def settled(log: Log) -> tuple[Log, Table]:
-    """The log with one row or one group of parts a step, and its table as it was written."""
+def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
+    """The log with one row or one group of parts a step, and its table as it was written. `wanted`: which attempt of a
+    log that was started over; the newest, where nobody says."""
     table = log.table
     if table.has_columns or len(table) < 2:
         return log, table
@@ -24,13 +25,16 @@ def settled(log: Log) -> tuple[Log, Table]:
     notes = []
     attempts = _attempts(table)
     if len(attempts) > 1:
-        # Steps of one attempt say nothing about another. The longest tells most; of two alike, the later.
-        begin, end = max(attempts, key=lambda rows: (rows[1] - rows[0], rows[0]))
+        # Steps of one attempt say nothing about another. The newest is the one that may still be running: a verdict on
+        # a dead one, however long it was, would be acted upon in the wrong run (docs/decisions/0032).
+        number = min(wanted or len(attempts), len(attempts))
+        begin, end = attempts[number - 1]
         kept[:begin] = kept[end:] = False
         sizes = ", ".join(str(last - first) for first, last in attempts)
         notes.append(
             f"the log begins anew {_times(len(attempts) - 1)} at its first step, after {sizes} rows: "
-            f"the longest attempt is read, {end - begin} of {len(table)} rows"
+            f"attempt {number}{', the newest,' if number == len(attempts) else ''} is read, "
+            f"{end - begin} of {len(table)} rows; --map attempt=N reads another"
         )
     sure = table.same_as_before(broken=2) & kept
     if 2 * int(sure.sum()) >= int(kept.sum()) and int((kept & ~sure).sum()) >= DISTINCT:

@@ -46,6 +46,7 @@ SECTIONS = {
 WHICH = {"num", "number", "no", "id", "idx", "index"}  # after a word for what counts: which one it is
 TRACKERS = {"wandb", "mlflow", "tensorboard", "tb", "trackio", "swanlab"}  # they count calls of their own
 LONGEST_NAME = 4  # words
+MOSTLY = 2 / 3  # of the rows
 STILL = 2  # rows in which a step may stand still
 KINDS = ("type", "split", "phase", "mode", "kind", "stage", "subset", "event")  # under which a row says what it is of
 OF_SETTINGS = {"config", "hparams", "args", "settings", "hyperparameters", "meta", "metadata", "header"}
@@ -68,11 +69,19 @@ def step_key(rows: Iterable[Mapping[str, object]]) -> str | None:
             fitting.append((key, steps))
     fitting.sort(key=lambda pair: len(pair[1]) < len(seen))  # stable: those of every row first
     going_on = [key for key, steps in fitting if steps[-1] > steps[0] and _turns(steps) == 0]
+    # None does where a run was taken up again and again: then those that mostly go on.
+    going_on = going_on or [key for key, steps in fitting if _goes_on_mostly(steps)]
     for key, steps in fitting:
         stands = len(steps) > STILL and len(set(steps)) == 1
         if not going_on or key in going_on or not (stands or _turns(steps) > 1):
             return key
     return None
+
+
+def _goes_on_mostly(steps: Sequence[int]) -> bool:
+    """Whether nearly every row is one further than the row before: a count, and no length of an episode."""
+    ahead = sum(after > before for before, after in itertools.pairwise(steps))
+    return len(steps) > STILL and ahead > MOSTLY * (len(steps) - 1)
 
 
 def _turns(steps: Sequence[int]) -> int:

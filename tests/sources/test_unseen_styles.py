@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from leadline.errors import BadMapping
 from leadline.run import Run
 from leadline.sources import read_stream
 
@@ -101,8 +102,8 @@ STYLES: dict[str, tuple[str, int]] = {  # text, and how much each step counts
 }
 
 
-def read(text: str) -> Run:
-    return read_stream(text.encode())
+def read(text: str, **mapping: str) -> Run:
+    return read_stream(text.encode(), mapping=mapping)
 
 
 @pytest.mark.parametrize("style", STYLES)
@@ -177,13 +178,22 @@ def attempts(*lengths: int) -> str:
     return objects(*rows)
 
 
-def test_of_a_log_that_was_started_over_the_longest_attempt_is_read() -> None:
+def test_of_a_log_that_was_started_over_the_newest_attempt_is_read() -> None:
     run = read(attempts(4, 9, 6))
     reward = run.get("reward/mean")
     assert reward is not None
-    assert reward.values.tolist() == [step + 0.1 for step in range(1, 10)]
+    assert reward.values.tolist() == [step + 0.2 for step in range(1, 7)]
     assert reward.rows == 19
-    assert any("begins anew 2 times" in note for note in run.notes)
+    assert any("begins anew 2 times" in note and "attempt 3, the newest," in note for note in run.notes)
+
+
+def test_of_a_log_that_was_started_over_another_attempt_can_be_asked_for() -> None:
+    text = attempts(4, 9, 6)
+    reward = read(text, attempt="2").get("reward/mean")
+    assert reward is not None
+    assert reward.values.tolist() == [step + 0.1 for step in range(1, 10)]
+    with pytest.raises(BadMapping, match="no attempt"):
+        read(text, attempt="the long one")
 
 
 def test_a_row_that_is_written_again_and_again_is_one_row() -> None:

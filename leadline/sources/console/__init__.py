@@ -15,7 +15,7 @@ from .grammar import Grammar
 from .mappings import Mappings
 from .pairs import Pairs
 from .plain import plain
-from .plan import planned
+from .plan import Plan
 from .rows import Rows
 from .words import Words
 
@@ -69,7 +69,7 @@ class Console:
             self._columns,
             self._words,
         ]
-        self._planned: int | None = None  # as the settings say that were printed before the first row
+        self._plan = Plan()  # as was printed before the first row
         self._found = [0] * len(self._grammars)
         self._seen = 0
         self._settled = False
@@ -93,8 +93,8 @@ class Console:
         """The whole lines between two places of a block."""
         if not self._rows.unsloth and self._seen < SETTLED and block.find(BANNER, start, end) >= 0:
             self._rows.unsloth = True
-        if self._planned is None and self._seen < SETTLED:
-            self._planned = planned(block[start:end])
+        if self._seen < SETTLED and (self._plan.steps is None or self._rows.taken + self._chatter.taken < ROWS):
+            self._plan.hear(block[start:end])
         done = start
         for first, last in _lines_with(block, self._marks, start, end):
             while self._goes_on and done < first:  # what is open goes on with the very next line
@@ -155,7 +155,9 @@ class Console:
         kept_apart = (self._chatter, self._words.counted, self._bar_rows.counted)
         found = [rows for rows in (self._rows, *kept_apart) if rows.taken]
         rows = next((rows for rows in found if rows.taken >= ROWS), found[0] if found else self._rows)
-        return rows.log(torn=torn, notes=self._lines.notes, planned=self._planned)
+        if self._rows.family is not None and self._rows.taken and self._rows.rewarded:
+            rows = self._rows  # what a framework printed, however little it is yet: the rest is talk about samples
+        return rows.log(torn=torn, notes=self._lines.notes, planned=self._plan.steps)
 
 
 def _lines_with(block: bytes, marks: tuple[bytes, ...], start: int, stop: int) -> list[tuple[int, int]]:

@@ -13,7 +13,9 @@ from .rows import Rows
 NUMBER = r"[-+]?(?:\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|nan|inf|NaN|Infinity)"
 WRAPPED = rf"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*{NUMBER}[^()]*\)|{NUMBER}"
 METRIC = re.compile(
-    r"reward|(?<![a-z])rew(?![a-z])|return|score|loss|(?<![a-z])kl|acc|entropy|success|solve|grad", re.IGNORECASE
+    r"reward|(?<![a-z])rew(?![a-z])|return|score|loss|(?<![a-z])kl|acc|entropy|success|solve|grad"
+    r"|(?<![a-z])win(?:ning)?[\s_-]?(?:rate|ratio)",
+    re.IGNORECASE,
 )
 
 

@@ -92,7 +92,7 @@ def _open(found: list[Piece], gap: str, value: str, after: re.Match[str] | None)
     joined = EQUALS.search(gap)
     text = gap[: joined.start()] if joined else gap.rstrip()
     parts = HARD.split(text)
-    label = parts[-1].strip(" []()<>*#\"'_=:-").strip()
+    label = parts[-1].strip(" []()<>*#\"'_=:-├└─┃→").strip()
     if not label and (tag := TAG.search(gap)):  # "[UPDATE] 12/300"
         label = tag[1] if counter_rank(tag[1]) is not None else ""
     label = re.sub(rf"^(?:{UNITS}|%)(?:/\w+)?(?=\s|$)", "", label).strip() if len(parts) == 1 and found else label

@@ -15,19 +15,30 @@ SAYS = re.compile(
 FEWEST = 2
 
 
-def planned(text: bytes) -> int | None:
-    """The number of steps that a piece of a console announces; None where it announces none, or several.
+class Plan:
+    """The number of steps that a console announces, piece by piece.
 
-    >>> planned(b"Total training steps: 700\\n"), planned(b"  'max_steps': 200,"), planned(b"warmup_steps=10")
-    (700, 200, None)
-    >>> planned(b"'agent': {'max_steps': 4}\\nTotal training steps: 700\\n")
+    >>> plan = Plan()
+    >>> plan.hear(b"  'max_steps': 4, warmup_steps=10")
+    >>> plan.steps
+    4
+    >>> plan.hear(b"Total training steps: 700")
+    >>> plan.steps
     700
     """
-    plain: set[int] = set()
-    sure: set[int] = set()  # that name the training: `max_steps` alone may be an agent's
-    for match in SAYS.finditer(text):
-        steps = int(match["steps"].replace(b",", b"").replace(b"_", b""))
-        if steps >= FEWEST:
-            (sure if match["training"] or match["of_it"] else plain).add(steps)
-    found = sure or plain
-    return found.pop() if len(found) == 1 else None
+
+    def __init__(self) -> None:
+        self._plain: set[int] = set()
+        self._sure: set[int] = set()  # that name the training: `max_steps` alone may be an agent's
+
+    def hear(self, text: bytes) -> None:
+        for match in SAYS.finditer(text):
+            steps = int(match["steps"].replace(b",", b"").replace(b"_", b""))
+            if steps >= FEWEST:
+                (self._sure if match["training"] or match["of_it"] else self._plain).add(steps)
+
+    @property
+    def steps(self) -> int | None:
+        """None where it announces none, or several."""
+        found = self._sure or self._plain
+        return next(iter(found)) if len(found) == 1 else None

@@ -1,0 +1,137 @@
+"""Kinds of logs that were misread in trials on repositories nobody had seen (`bench/sources.py --trial`): small samples
+made by hand in the manner of each kind, never a copy."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from leadline.run import Run, Series
+from leadline.sources import open_run
+
+ROWS = range(1, 31)
+REWARDS = [round(-5.0 + 0.4 * row + (row * 7 % 5), 3) for row in ROWS]
+
+
+def read(folder: Path, name: str, text: str) -> Run:
+    (folder / name).write_text(text)
+    return open_run(folder / name)
+
+
+def reward_of(run: Run) -> Series:
+    reward = run.get("reward/mean")
+    assert reward is not None
+    return reward
+
+
+def test_drawn_tables_that_name_no_step_are_rows_once_they_come_again(tmp_path: Path) -> None:
+    form = (
+        "--------------\n| expert acc  | 0.8 |\n| mean 50 episode reward | {} |\n| value loss | 0.1 |\n--------------\n"
+    )
+    run = read(tmp_path, "log.txt", "Logging to logs\n" + "".join(form.format(reward) for reward in REWARDS))
+    assert reward_of(run).key == "mean 50 episode reward"
+    assert reward_of(run).values.tolist() == REWARDS
+    assert reward_of(run).steps.tolist() == [*ROWS]
+
+
+def test_a_drawn_table_that_comes_once_is_a_summary(tmp_path: Path) -> None:
+    summary = "--------------\n| mean reward | 99.0 |\n| value loss | 0.1 |\n--------------\n"
+    run = read(tmp_path, "log.txt", summary + "".join(f"step {row} reward: {REWARDS[row - 1]}\n" for row in ROWS))
+    assert reward_of(run).values.tolist() == REWARDS
+
+
+def test_a_running_total_under_a_section_is_the_step(tmp_path: Path) -> None:
+    header = "rollout/return,train/loss,total/steps,total/duration\n"
+    text = header + "".join(f"{REWARDS[row - 1]},0.1,{row * 2000},{row * 3.5}\n" for row in ROWS)
+    assert reward_of(read(tmp_path, "progress.csv", text)).steps.tolist() == [row * 2000 for row in ROWS]
+
+
+def test_the_running_mean_of_a_reward_is_not_the_reward(tmp_path: Path) -> None:
+    so_far = [sum(REWARDS[:row]) / row for row in ROWS]
+    text = "episode,reward,avg_reward\n" + "".join(f"{row},{REWARDS[row - 1]},{so_far[row - 1]}\n" for row in ROWS)
+    assert reward_of(read(tmp_path, "training.csv", text)).key == "reward"
+
+
+def test_a_mean_that_forgets_is_not_the_reward_either(tmp_path: Path) -> None:
+    smooth = [REWARDS[0]]
+    for reward in REWARDS[1:]:
+        smooth.append(0.9 * smooth[-1] + 0.1 * reward)
+    text = "episode,reward,mean_reward\n" + "".join(f"{row},{REWARDS[row - 1]},{smooth[row - 1]}\n" for row in ROWS)
+    assert reward_of(read(tmp_path, "training.csv", text)).key == "reward"
+
+
+def test_a_mean_of_its_own_stays_the_reward(tmp_path: Path) -> None:
+    """Of many episodes a row, `mean_reward` is what the row is about, and `reward` that of its last episode."""
+    means = [round(reward + (row % 3) / 3, 4) for row, reward in zip(ROWS, REWARDS, strict=True)]
+    text = "update,reward,mean_reward\n" + "".join(f"{row},{REWARDS[row - 1]},{means[row - 1]}\n" for row in ROWS)
+    assert reward_of(read(tmp_path, "training.csv", text)).key == "mean_reward"
+
+
+def test_the_reward_of_an_episode_comes_before_that_of_a_step(tmp_path: Path) -> None:
+    rows = [{"step": row, "avg_reward": 0.01 * row, "avg_ep_reward": REWARDS[row - 1], "loss": 0.1} for row in ROWS]
+    run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert reward_of(run).key == "avg_ep_reward"
+
+
+def test_the_reward_of_the_team_comes_before_that_of_one_agent(tmp_path: Path) -> None:
+    agents = ("carrier", "loader")
+    header = ",".join(["_step", *(f"collection/{agent}/reward/episode_reward_mean" for agent in agents)])
+    header += ",collection/reward/episode_reward_mean,collection/reward/reward_mean,eval/reward/episode_reward_mean\n"
+    text = header + "".join(f"{row},1.{row},2.{row},{REWARDS[row - 1]},0.{row},\n" for row in ROWS)
+    assert reward_of(read(tmp_path, "export.csv", text)).key == "collection/reward/episode_reward_mean"
+
+
+def test_a_curve_downloaded_from_tensorboard_is_named_after_its_file(tmp_path: Path) -> None:
+    text = "Wall time,Step,Value\n" + "".join(f"{1.7e9 + row},{row * 512},{REWARDS[row - 1]}\n" for row in ROWS)
+    run = read(tmp_path, "run-walker_3-tag-train_return.csv", text)
+    assert reward_of(run).key == "train_return"
+    assert reward_of(run).steps.tolist() == [row * 512 for row in ROWS]
+    assert reward_of(run).walls is not None
+
+
+def test_a_column_of_rewards_alone_is_a_log(tmp_path: Path) -> None:
+    run = read(tmp_path, "training_log.csv", "reward\n" + "".join(f"{reward}\n" for reward in REWARDS))
+    assert reward_of(run).values.tolist() == REWARDS
+
+
+def test_the_number_of_an_episode_is_the_step(tmp_path: Path) -> None:
+    rows = [{"episode_num": 5 * row, "score": REWARDS[row - 1], "task_id": 1} for row in ROWS]
+    run = read(tmp_path, "metrics.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+    assert reward_of(run).steps.tolist() == [5 * row for row in ROWS]
+
+
+def test_an_episode_that_is_taken_up_again_and_again_still_counts(tmp_path: Path) -> None:
+    """Not the length of the episode, which is called steps."""
+    episodes = [row - 3 * (row // 8) for row in ROWS]
+    text = "episode,total_reward,steps\n" + "".join(
+        f"{episode},{reward},50\n" for episode, reward in zip(episodes, REWARDS, strict=True)
+    )
+    assert reward_of(read(tmp_path, "training.csv", text)).steps.tolist() == sorted(set(episodes))
+
+
+def test_a_win_rate_below_its_step_stands_for_the_reward(tmp_path: Path) -> None:
+    form = (
+        "[Update {0}/900] Step: {1}/14745600 | FPS: 1100 | ETA: 01:47:48\n └─ WinRate: {2} | Loss(P/V): -0.01/0.02\n\n"
+    )
+    shares = [round(0.2 + 0.01 * row, 2) for row in ROWS]
+    run = read(tmp_path, "train.log", "".join(form.format(row, row * 16384, shares[row - 1]) for row in ROWS))
+    assert reward_of(run).values.tolist() == shares
+    assert reward_of(run).steps.tolist() == [row * 16384 for row in ROWS]
+
+
+def test_what_a_framework_printed_stands_before_talk_about_samples(tmp_path: Path) -> None:
+    talk = "".join(f"2026-01-18 | DEBUG | gold: [], reward: {row % 2}.0\n" for row in range(40))
+    row = "{'loss': 0.04, 'grad_norm': 2.2, 'learning_rate': 1e-07, 'num_tokens': 6408.0, "
+    row += "'completions/mean_length': 53.4, "
+    row += "'completions/clipped_ratio': 0.0, 'rewards/accuracy/mean': 0.1, 'reward': 0.35, 'reward_std': 0.2, "
+    row += "'frac_reward_zero_std': 0.1, 'kl': 0.001, 'epoch': 0.7}\n"
+    run = read(tmp_path, "train.log", f"{talk} 70%|███████   | 10/14 [01:30<00:36,  9.1s/it]\n{row}")
+    assert run.framework is not None
+    assert run.framework.startswith("trl")
+    assert reward_of(run).values.tolist() == [0.35]
+
+
+def test_the_plan_of_the_training_is_not_an_agents_limit(tmp_path: Path) -> None:
+    text = "{'agent': {'max_steps': 4}}\nTotal training steps: 700\n"
+    run = read(tmp_path, "train.log", text + "".join(f"step {row} reward: {REWARDS[row - 1]}\n" for row in ROWS))
+    assert run.config.planned_steps == 700
