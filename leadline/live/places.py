@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..shelf.home import state_folder
+
 SUFFIX = ".watch.db"
-
-
-def state_folder() -> Path:
-    """The user's folder for such things."""
-    base = os.environ.get("XDG_STATE_HOME", "")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "leadline"
 
 
 def state_file(paths: Sequence[str]) -> Path:

@@ -55,7 +55,7 @@ LOGGED = re.compile(
 def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
     """Files and tracker folders that may be logs. Samples, settings and records of the machine are none. Where a state
     is kept in every saved one, they are alternatives, the newest first: each holds all that the older ones hold."""
-    none = {place for form in rollouts.FORMATS if form is not generic for place in _files_of(form.index(seen.files))}
+    none = {place for form in rollouts.FORMATS if form is not generic for place in files_of(form.index(seen.files))}
     none |= {file for file in machine_files(seen.files) if _is_record(file)}
     families = Counter((file.parent, DIGITS.sub("#", file.name)) for file in seen.files)
     claimed = _tracker_folders(seen, sources)
@@ -77,7 +77,8 @@ def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
     return [*([folder] for folder in claimed), *single, *newest]
 
 
-def _files_of(found: rollouts.Found) -> set[Path]:
+def files_of(found: rollouts.Found) -> set[Path]:
+    """The files that samples were found in."""
     places = [place for by_step in (found.training, found.evaluation) for held in by_step.values() for place in held]
     return {place if isinstance(place, Path) else place.file for place in places}  # type: ignore[attr-defined]
 
