@@ -10,12 +10,12 @@ import click
 from .. import __version__
 from ..errors import BadMapping, BadOrder, BadState, CannotWrite, LeadlineError
 from ..report.plain import printable
-from . import backtest, calibration, compare, demo, doctor, history, read, record, scan, schema, sources, watch
+from . import backtest, calibration, compare, demo, doctor, history, read, record, scan, schema, serve, sources, watch
 
 USAGE = 2  # click's own
 NOTHING_READABLE = 3
 
-VERBS = (read, compare, demo, sources, backtest, doctor, schema, record, watch, history, calibration, scan)
+VERBS = (read, compare, demo, sources, backtest, doctor, schema, record, watch, history, calibration, scan, serve)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})

@@ -6,6 +6,7 @@ lease is still held: a scan that is killed has written all of a place or nothing
 
 from __future__ import annotations
 
+import hashlib
 import json
 import zlib
 from collections.abc import Iterator, Sequence
@@ -169,7 +170,7 @@ class Shelf:
             return True
 
     def _put_rows(self, outcome: Outcome, place: str, now: float) -> None:
-        change = self._changed()
+        change = self.changed()
         for entry in outcome.entries:
             self._put_row(entry, change)
         there = {stored(entry.row.identity) for entry in outcome.entries} | set(map(stored, outcome.kept))
@@ -185,9 +186,9 @@ class Shelf:
     def _put_row(self, entry: Entry, change: int) -> None:
         values = [stored(value) if isinstance(value, str) else value for value in astuple(entry.row)]
         self.base.run(
-            f"INSERT INTO runs ({FIELDS}, change) VALUES ({', '.join('?' * len(values))}, ?)"
+            f"INSERT INTO runs ({FIELDS}, key, change) VALUES ({', '.join('?' * len(values))}, ?, ?)"
             f" ON CONFLICT (identity) DO UPDATE SET {_EXCLUDED}, vanished_at = NULL, change = excluded.change",
-            (*values, change),
+            (*values, key_of(entry.row.identity), change),
         )
         if entry.body is not None:
             self.base.run(
@@ -213,10 +214,10 @@ class Shelf:
             self.base.run(f"UPDATE places SET done = NULL WHERE {scope.where} AND seen_at < ?", values)
             return self.base.run(
                 f"UPDATE runs SET vanished_at = ?, change = ? WHERE vanished_at IS NULL AND {gone}",
-                (self.base.now(), self._changed(), *values),
+                (self.base.now(), self.changed(), *values),
             )
 
-    def _changed(self) -> int:
+    def changed(self) -> int:
         """One more change; who reads rows by it sees each once. Only inside a transaction."""
         self.base.run("UPDATE shelf SET value = value + 1 WHERE key = 'change'")
         return self.change
@@ -290,6 +291,11 @@ _EXCLUDED = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name !=
 def as_row(values: Sequence[object]) -> Row:
     """The row of these columns."""
     return Row(*(meant(value) if isinstance(value, str) else value for value in values))  # type: ignore[arg-type]
+
+
+def key_of(identity: str) -> str:
+    """What a run is called in an address of the page."""
+    return hashlib.sha256(identity.encode("utf-8", errors="surrogateescape")).hexdigest()[:20]
 
 
 def shard_of(place: str) -> int:

@@ -40,10 +40,15 @@ TABLES = (
     f"""CREATE TABLE runs (
     {_columns()},
     vanished_at DOUBLE PRECISION,            -- since when it is not found any more
+    key TEXT NOT NULL,                       -- what it is called in an address of the page: no path is ever in one
+    acknowledged TEXT,                       -- the need that a person has seen
+    muted_until DOUBLE PRECISION,
+    handed_to TEXT,
     seeds_at DOUBLE PRECISION,               -- since when runs that differ by their seed alone disagree
     change BIGINT NOT NULL,                  -- counter at its last change
     PRIMARY KEY (identity)
 )""",
+    "CREATE UNIQUE INDEX runs_by_key ON runs (key)",
     "CREATE INDEX runs_by_place ON runs (place)",
     "CREATE INDEX runs_by_change ON runs (change)",
     "CREATE INDEX runs_by_last ON runs (last_at)",

@@ -25,6 +25,12 @@ NEED_DO = {
     "unclear": "Say which key is the reward: leadline read PATH --map reward=KEY.",
 }
 
+ENDED_DO = {  # of a run that has ended anyway
+    "hacked": "Read some samples, and go on from the best checkpoint, not from the last.",
+    "falling": "Go on from the best checkpoint, not from the last.",
+    "broken": "Look at the reward function and the advantages before it is started again.",
+}
+
 
 def ended_the_reader(times: int) -> str:
     return (

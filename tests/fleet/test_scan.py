@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -60,8 +60,9 @@ def rows(shelf: Shelf) -> dict[str, Row]:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
-    return Shelf(str(tmp_path / "shelf.db"))
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    with Shelf(str(tmp_path / "shelf.db")) as shelf:
+        yield shelf
 
 
 def test_every_run_is_a_row_and_a_bad_one_says_why(lab: Path, shelf: Shelf) -> None:
@@ -133,7 +134,7 @@ def test_shards_read_every_run_once(lab: Path, shelf: Shelf) -> None:
 def test_many_runs_in_one_file_are_read_alone_when_one_grows(tmp_path: Path, shelf: Shelf) -> None:
     folder = tmp_path / "kept"
     for place, name in enumerate(("first", "second", "third")):
-        run = write_run(tmp_path / name, lift=1 + 3 * place)
+        run = write_run(tmp_path / name, lift=1 + 3 * place, steps=40 + 30 * place)
         folder.mkdir(exist_ok=True)
         shutil.copy(run / "metrics.jsonl", folder / f"{name}.jsonl")
     scanned(shelf, folder)
