@@ -66,7 +66,7 @@ def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, App] | None = N
     ]
     app = Starlette(routes=routes, lifespan=_lifespan)
     app.state.page = state
-    return Guard(app, doors)  # type: ignore[arg-type]
+    return Guard(app, doors)
 
 
 class _lifespan:  # noqa: N801 - Starlette calls it like a function
@@ -116,7 +116,7 @@ def _triage(request: Request) -> Response:
     state, now = _state(request), time.time()
     counts = query.counts(state.shelf, now)
     urgent, _ = query.lines(state.shelf, query.Asked(group="person", size=URGENT), now)
-    return _page(request, words.GROUPS["person"], pages.triage(dict(counts), urgent, now), here="/")
+    return _page(request, words.GROUPS["person"], pages.triage(counts, urgent, now), here="/")
 
 
 def _asked(request: Request) -> query.Asked:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
 from ..live.records import Look
 from ..report.plain import line
 from ..shelf.people import Said
-from ..shelf.query import BY, GROUPS, SORTS, Asked, Line, Together
+from ..shelf.query import BY, GROUPS, SORTS, Asked, Group, Line, Together
 from ..shelf.row import Row
 from ..words import serve as words
 
@@ -40,7 +40,7 @@ def page(title: str, body: str, *, here: str = "", change: int = 0, live: str = 
     )
 
 
-def triage(counts: dict[str, int], urgent: Sequence[Line], now: float) -> str:
+def triage(counts: Mapping[Group, int], urgent: Sequence[Line], now: float) -> str:
     tiles = "".join(
         f'<li class="tile {group}"><a href="/runs?{urlencode({"group": group})}"><b>{counts.get(group, 0)}</b> '
         f"<span>{h(words.GROUPS[group])}</span></a></li>"
@@ -209,11 +209,10 @@ def run(
     one: Line, said: Sequence[Said], looks: Sequence[Look], now: float, *, may_act: bool, token: str, unreadable: str
 ) -> str:
     row = one.row
-    need = (
-        f'<p class="needs"><span class="badge">{h(words.need_called(one.need))}</span> {h(words.need_do(one.need, ended=row.ended is not None))}</p>'
-        if one.need
-        else ""
-    )
+    need = ""
+    if one.need:
+        do = words.need_do(one.need, ended=row.ended is not None)
+        need = f'<p class="needs"><span class="badge">{h(words.need_called(one.need))}</span> {h(do)}</p>'
     report = (
         f'<iframe id="report" title="Report of {h(row.name, 160)}" src="/run/{one.key}/report"></iframe>'
         if not unreadable

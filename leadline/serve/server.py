@@ -109,12 +109,17 @@ def _scans(
 ) -> None:
     """Scans one after the other, with a rest in between. What goes wrong is said once."""
     told: set[str] = set()
+
+    def once(says: str) -> None:
+        if says not in told:
+            told.add(says)
+            say(says)
+
     while not ended.is_set():
         try:
             scan(roots, shelf, Pool(workers), problem=lambda error: say(error.what), ended=ended)
-        except (LeadlineError, *shelf.base.fails) as error:
-            says = error.what if isinstance(error, LeadlineError) else f"{shelf.url}: {error}"
-            if says not in told:
-                told.add(says)
-                say(says)
+        except LeadlineError as error:
+            once(error.what)
+        except shelf.base.fails as error:
+            once(f"{shelf.url}: {error}")
         ended.wait(every)

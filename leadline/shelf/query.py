@@ -97,7 +97,8 @@ def _all(now: float) -> tuple[str, list[object]]:
 
 
 def _where(asked: Asked) -> tuple[str, list[object]]:
-    parts, values = ["1 = 1"], []
+    parts: list[str] = ["1 = 1"]
+    values: list[object] = []
     for column, wanted in (
         ("now_group", asked.group),
         ("verdict", asked.verdict),

@@ -18,7 +18,9 @@ def write_run(folder: Path, *, steps: int = 40, lift: float = 1.0, planned: int 
     with (folder / "metrics.jsonl").open("w", encoding="utf-8") as file:
         for step in range(1, steps + 1):
             reward = lift * (1 - math.exp(-step / 15)) + 0.05 * math.sin(7.3 * step)
-            file.write(json.dumps({"step": step, "reward": reward, "kl": 0.01 * step, "loss": 0.1}) + "\n")
+            file.write(
+                json.dumps({"step": step, "reward": reward, "kl": 0.01 * lift * step, "loss": 0.1 / lift}) + "\n"
+            )
     if planned is not None:
         (folder / "config.json").write_text(json.dumps({"max_steps": planned}), encoding="utf-8")
     return folder
