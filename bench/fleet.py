@@ -167,9 +167,8 @@ def killing(runs: Path, home: Path, count: int, kills: int) -> None:
         got, want = dict(killed.rows()), dict(expected.rows())
         lost, other = len(want.keys() - got.keys()), len(got.keys() - want.keys())
         leased = killed.base.rows("SELECT COUNT(*) FROM places WHERE leased_by IS NOT NULL")[0][0]
-    print(
-        "| kills | places read after each | rows lost | rows doubled or different | leases left |\n|---|---|---|---|---|"
-    )
+    print("| kills | places read after each | rows lost | rows doubled or different | leases left |")
+    print("|---|---|---|---|---|")
     print(f"| {kills} | {json.dumps(done)} | {lost} | {other} | {leased} |")
 
 

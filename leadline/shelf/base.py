@@ -100,7 +100,7 @@ class Sqlite:
 
     def run(self, query: str, values: Sequence[object] = ()) -> int:
         with self._guard:
-            return self._base.execute(query, values).rowcount
+            return self._base.execute(self.sql(query), values).rowcount
 
     def many(self, query: str, values: Sequence[Sequence[object]]) -> None:
         with self._guard:
@@ -146,7 +146,7 @@ class Postgres:
             ) from error
 
     def sql(self, statement: str) -> str:
-        return statement.replace("BLOB", "BYTEA").replace("?", "%s")
+        return statement.replace("BLOB", "BYTEA").replace("%", "%%").replace("?", "%s")
 
     def has_tables(self) -> bool:
         return bool(self.rows("SELECT 1 FROM information_schema.tables WHERE table_name = 'shelf'"))

