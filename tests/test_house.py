@@ -17,13 +17,15 @@ OF_FILES = ("options", "watch", "found")
 PATHS = {"paths", "seen", "summit", "climb", "speed", "bend", "trendless", "at_rest", "levels_at"}
 
 # Who may open files: what reads logs, follows and records runs, writes reports; and two that read the package itself.
-OPENERS = ("sources/", "live/", "inside/", "recorder/", "cli/")
+OPENERS = ("sources/", "live/", "inside/", "recorder/", "cli/", "fleet/")
 OPENS: dict[str, str] = {
     "report/files.py": "writes reports",
     "report/html/page.py": "its own static parts, from the package",
     "vocabulary/entries.py": "its own tables, from the package",
     "audit/endpoint.py": "an address, no file",
     "audit/files.py": "answers of a second reader",
+    "serve/assets.py": "its own static parts, from the package",
+    "shelf/home.py": "what the system tells of this machine and its processes",
     "embeddings.py": "the model of the `embeddings` extra",
 }
 OPENING = {
@@ -39,7 +41,7 @@ OPENING = {
 }
 
 # Where a sentence is no place: these hold data, compute, or lay out.
-WORDLESS = ("curve/", "questions/", "evidence/", "reading/", "judgement/", "facts/", "report/", "contract.py")
+WORDLESS = ("curve/", "questions/", "evidence/", "reading/", "judgement/", "facts/", "report/", "shelf/", "contract.py")
 SENTENCE = re.compile(r"[A-Za-z']{2,},? (?:[a-z']+,? ){1,}[a-z']{2,}")  # three words in a row
 MARKUP = re.compile(r"<\w|: ?#|;[a-z-]+:|--\w+:|^[\w./-]+$|\\[sSdAZ]|\(\?")  # HTML, CSS, a regular expression
 

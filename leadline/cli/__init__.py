@@ -21,7 +21,9 @@ from . import (
     mcp,
     read,
     record,
+    scan,
     schema,
+    serve,
     skill,
     sources,
     watch,
@@ -33,7 +35,10 @@ NOTHING_READABLE = 3
 CANNOT_PRINT = 4
 READER_GONE = 141  # as the shell says of a program whose reader went away
 
-VERBS = (read, compare, demo, sources, backtest, doctor, schema, record, watch, history, calibration, mcp, audit, skill)
+VERBS = (
+    *(read, compare, demo, sources, backtest, doctor, schema, record, watch, history, calibration),
+    *(mcp, audit, skill, scan, serve),
+)
 
 
 class Verbs(click.Group):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -140,9 +141,9 @@ class Place:
         place = Path(self.path)
         found = find_runs(place, self._readers, joining=self._joining)
         self._readers.forget_unused()
-        homes = [_home(found, one) for one in found.runs]
         sightings = []
-        for one in found.runs:
+        homes = [_home(found, run) for run in found.runs]
+        for one, identity, home in zip(found.runs, identities(found), homes, strict=True):
             alone = len(found.runs) == 1
             try:
                 run = build_run(found, one, str(place) if alone else found.path_of(one), self._mapping)
@@ -153,8 +154,6 @@ class Place:
             steps = all_steps(run)
             if not len(steps):
                 continue
-            home = _home(found, one)
-            identity = home if homes.count(home) == 1 else _carrier_of(one)
             current = _written_last(one, int(steps[-1]))
             seen = _sighting(identity, run, steps, current, one.modified)
             sightings.append(_with_files(seen, one, one.home if place.is_dir() and homes.count(home) == 1 else None))
@@ -230,6 +229,13 @@ def all_steps(run: Run) -> Steps:
         return np.empty(0, dtype=np.int64)
     others = [steps for steps in every[1:] if not np.array_equal(steps, every[0])]  # most are the same
     return np.unique(np.concatenate([every[0], *others])) if others else every[0]
+
+
+def identities(found: Found) -> list[str]:
+    """What each run of a place is called for good: where it lives, or its log where several live there."""
+    homes = [_home(found, run) for run in found.runs]
+    alone = Counter(homes)
+    return [home if alone[home] == 1 else _carrier_of(run) for home, run in zip(homes, found.runs, strict=True)]
 
 
 def _home(found: Found, run: FoundRun) -> str:

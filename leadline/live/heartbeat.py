@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..shelf.home import state_folder
 from .acting.process import look, supported
-from .places import state_folder
 
 EVERY = 5.0  # seconds between two beats
 STALE = 60.0  # seconds without one after which a watch counts as dead

@@ -9,6 +9,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..shelf.home import state_folder
+
 SUFFIX = ".watch.db"
 # File systems that live on this machine alone. What is not known to is taken for one that others may share.
 LOCAL = frozenset(
@@ -52,12 +54,6 @@ def _file_system(path: Path) -> str | None:
         if place.is_relative_to(point) and len(point) >= best:
             best, kind = len(point), right.split()[0]
     return kind
-
-
-def state_folder() -> Path:
-    """The user's folder for such things."""
-    base = os.environ.get("XDG_STATE_HOME", "")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "leadline"
 
 
 def state_file(paths: Sequence[str]) -> Path:

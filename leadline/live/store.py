@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import BadState
+from ..shelf.people import is_muted
 from . import alert as alerts
 from .alert import Alert
 from .lock import FileLock
@@ -352,6 +353,8 @@ class Store:
             if not put.rowcount:
                 continue
             new += 1
+            if channels and is_muted(one.run, one.about, now):
+                continue  # a person has seen it: it is written down and not told
             base.executemany(
                 "INSERT INTO deliveries (alert, channel, state, next_try) VALUES (?, ?, 'pending', ?)",
                 [(put.lastrowid, channel, now) for channel in dict.fromkeys(channels)],

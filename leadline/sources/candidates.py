@@ -89,10 +89,11 @@ def _samples(files: Sequence[Path]) -> set[Path]:
         by_folder.setdefault(file.parent, []).append(file)
     lots = [files, *by_folder.values()] if len(by_folder) > 1 else [files]
     known = [form for form in rollouts.FORMATS if form is not generic]
-    return {place for form in known for lot in lots for place in _files_of(form.index(lot))}
+    return {place for form in known for lot in lots for place in files_of(form.index(lot))}
 
 
-def _files_of(found: rollouts.Found) -> set[Path]:
+def files_of(found: rollouts.Found) -> set[Path]:
+    """The files that samples were found in."""
     places = [place for by_step in (found.training, found.evaluation) for held in by_step.values() for place in held]
     return {place if isinstance(place, Path) else place.file for place in places}  # type: ignore[attr-defined]
 

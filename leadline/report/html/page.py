@@ -59,7 +59,7 @@ def _part(name: str) -> str:
 
 @cache
 def _style() -> str:
-    return "\n".join([_colours(), *map(_part, STYLES)])
+    return "\n".join([colours(), *map(_part, STYLES)])
 
 
 @cache
@@ -67,7 +67,7 @@ def _script(scripts: tuple[str, ...]) -> str:
     return "(() => {\n" + "\n".join(map(_part, scripts)) + "})();\n"
 
 
-def _colours() -> str:
+def colours() -> str:
     """The palette as custom properties: light, dark where the system asks for it, and either when the reader does."""
     light, dark = ("".join(f"--{name}: {shade[ground]};" for name, shade in _named().items()) for ground in range(2))
     return (

@@ -1,0 +1,107 @@
+"""`leadline scan`: one summary row a run, for many runs."""
+
+from __future__ import annotations
+
+import signal
+import threading
+import time
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from ..fleet.engine import Engine
+    from ..fleet.scan import Shard, Tally
+
+
+@click.command("scan")
+@click.argument("roots", nargs=-1, required=True, metavar="ROOT...")
+@click.option(
+    "--store",
+    metavar="URL",
+    help="Keep the rows there: a file, sqlite:///PATH or postgresql://...; LEADLINE_STORE or the user's folder else.",
+)
+@click.option("--on", metavar="ENGINE", help="Read on `ray`, or on the Ray cluster at ray://ADDRESS; else in a pool.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes of the pool; one a processor else.")
+@click.option("--shard", "sharded", metavar="I/N", help="Read the I-th of N parts only, from 0: for job arrays.")
+@click.option("--again", is_flag=True, help="Read also what has not changed since the last scan.")
+@click.option("--json", "as_json", is_flag=True, help="Print the rows of all runs below ROOTS, one JSON object a line.")
+def verb(
+    roots: tuple[str, ...],
+    store: str | None,
+    on: str | None,
+    workers: int | None,
+    sharded: str | None,
+    again: bool,
+    as_json: bool,
+) -> None:
+    """Read every run below ROOTS that changed since the last scan, and keep one summary row each.
+
+    ROOTS are folders, s3:// and other addresses, W&B and MLflow projects. A scan that was killed is gone on with.
+
+    Example: leadline scan /data/experiments --store sqlite:///runs.db
+    """
+    from ..fleet.scan import scan, settled
+    from ..report.data import dump
+    from ..report.plain import printable
+    from ..shelf.store import Shelf
+    from ..words.fleet import scanned
+
+    shard = _shard(sharded)
+    began = time.monotonic()
+    ended = threading.Event()
+    before = signal.signal(signal.SIGTERM, lambda *_: ended.set())
+    last = began
+
+    def progress(tally: Tally) -> None:
+        nonlocal last
+        if not as_json and time.monotonic() - last > 5:
+            last = time.monotonic()
+            click.echo(f"{tally.read} of {tally.units} places read", err=True)
+
+    try:
+        with Shelf(store) as shelf:
+            tally = scan(
+                roots,
+                shelf,
+                _engine(on, workers),
+                shard=shard,
+                again=again,
+                progress=progress,
+                problem=lambda error: click.echo(error.told(printable), err=True),
+                ended=ended,
+            )
+            if as_json:
+                for row, vanished in shelf.rows([settled(root) for root in roots]):
+                    click.echo(dump({**asdict(row), "vanished_at": vanished}, lines=True), nl=False)
+            counts = {name: value for name, value in asdict(tally).items() if name != "left"}
+            click.echo(scanned(**counts, seconds=time.monotonic() - began), err=True)
+            click.echo(f"rows in {shelf.url}", err=True)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    if ended.is_set():
+        click.get_current_context().exit(128 + signal.SIGTERM)
+
+
+def _engine(on: str | None, workers: int | None) -> Engine:
+    from ..fleet.pool import Pool
+
+    if on is None:
+        return Pool(workers)
+    if on != "ray" and not on.startswith("ray://"):
+        raise click.UsageError(f"--on takes ray or ray://ADDRESS; got {on!r}")
+    from ..fleet.on_ray import OnRay
+
+    return OnRay(None if on == "ray" else on)
+
+
+def _shard(told: str | None) -> Shard:
+    from ..fleet.scan import Shard
+
+    if told is None:
+        return Shard()
+    number, slash, count = told.partition("/")
+    if not slash or not number.isdigit() or not count.isdigit() or int(number) >= int(count):
+        raise click.UsageError(f"--shard takes I/N with I from 0 to N-1, such as 0/8; got {told!r}")
+    return Shard(int(number), int(count))

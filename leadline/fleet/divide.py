@@ -1,0 +1,226 @@
+"""Folders divided into what is read as a whole, by names, sizes and times alone: no log is opened for it.
+
+A run's folder may hold several logs, saved states and samples, and a folder of runs may hold stray files. A folder that
+holds files that may be logs is one unit with all below it, unless two folders in it hold logs of their own: then it is
+a folder of runs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+from ..errors import NothingReadable, need
+from ..shelf.row import Unit
+from ..sources import settings
+from ..sources.candidates import NO_LOGS, NO_SUFFIX, files_of
+from ..sources.checkpoints import looks_saved
+from ..sources.folders import OF_THE_RUN
+from ..sources.remote import address_of, is_address
+from ..sources.rollouts import FORMATS, generic
+from ..sources.walk import NOT_ENTERED, STATES, WEIGHTS
+
+DEEPEST = 24  # folders below a root: they are entered once each, so this only ends what has no end
+MOST_LOGS = 100  # in one unit; a source reads at most 200 together (sources/folders.py)
+SERVERS = ("wandb://", "mlflow+http://", "mlflow+https://", "mlflow://")
+TRACKERS = {"wandb", "tensorboard", "tb", "tb_logs", "logs", "log", "runs", "swanlog", "trackio", "outputs", "metrics"}
+WHOLE = {"wandb"}  # a run that was resumed has several folders there, and only its logs tell which
+BESIDE = ("-wal", "-shm", "-journal", ".lock", ".part", ".tmp", ".swp", ".watch.db", ".parquet")
+
+
+class File(NamedTuple):
+    """A file as a listing shows it."""
+
+    name: str
+    size: int
+    changed: str  # its time, or whatever else tells versions apart
+
+
+Listing = tuple[list[File], list[str]]  # files and folders, by name
+Lister = Callable[[str], Listing]
+
+
+@dataclass(slots=True)
+class _Part:
+    """What one folder holds."""
+
+    units: list[tuple[str, str]] = field(default_factory=list)  # place and mark, not handed on yet
+    logs: int = 0
+    mark: str = ""
+    spread: bool = False  # a folder of runs: its units were handed on
+
+
+def units(root: str, *, skip: Iterable[Path] = ()) -> Iterator[Unit]:
+    """The units at a folder, a file or an address. Raises LeadlineError where there is nothing."""
+    if is_address(root):
+        address = address_of(root)
+        if address.startswith(SERVERS):
+            yield Unit(root, address, "")  # a server is asked what is new
+            return
+        yield from _divided(root, address, _remote(address))
+        return
+    place = Path(root).absolute()
+    if place.is_dir():
+        yield from _divided(root, str(place), _local(set(skip)))
+        return
+    try:
+        state = place.stat()
+    except OSError as error:
+        raise NothingReadable(
+            f"{root} cannot be scanned: {error.strerror or error}.",
+            tried="to list it",
+            next_step="check how it is spelled and its permissions",
+        ) from error
+    yield Unit(root, str(place), _digest([(place.name, state.st_size, state.st_mtime_ns)]))
+
+
+def _divided(root: str, place: str, listed: Lister) -> Iterator[Unit]:
+    """Post-order, so that a folder is judged by what it holds; what is settled is handed on at once."""
+    ready: list[tuple[str, str]] = []
+    for part in _walk(place, listed, ready, 0):
+        yield from (Unit(root, where, mark) for where, mark in ready)
+        ready.clear()
+        if part is not None:
+            yield from (Unit(root, where, mark) for where, mark in part.units)
+
+
+def _walk(place: str, listed: Lister, ready: list[tuple[str, str]], depth: int) -> Iterator[_Part | None]:
+    """The parts of a tree; the last one given is that of `place`. None is given whenever something is ready."""
+    files, folders = listed(place)
+    samples = sample_files(place, files)
+    own = [file for file in files if may_be_log(file.name) and file.name not in samples]
+    part = _Part(logs=len(own), spread=len(own) > MOST_LOGS)
+    seen: list[object] = [tuple(file) for file in files]
+    several = 0
+    for name in folders:
+        if name in NOT_ENTERED or depth >= DEEPEST:
+            continue
+        below: _Part | None = None
+        if looks_saved(name):
+            below = _saved(f"{place}/{name}", listed)
+        else:
+            for below in _walk(f"{place}/{name}", listed, ready, depth + 1):
+                if below is None:
+                    yield None
+        assert below is not None
+        seen.append((name, below.mark))
+        part.logs += below.logs
+        part.units += below.units
+        several += bool(below.units) and not _belongs_to_a_run(name)
+        whole = PurePosixPath(place).name in WHOLE
+        part.spread |= below.spread or (several > 1 and not whole) or part.logs > MOST_LOGS
+        if part.spread and part.units:
+            ready += part.units
+            part.units.clear()
+            yield None
+    part.mark = _digest(seen)
+    if part.spread:
+        ready += [(f"{place}/{file.name}", _digest([tuple(file)])) for file in own]
+        part.units.clear()
+    elif part.logs and (own or len(part.units) != 1):
+        part.units = [(place, part.mark)]
+    yield part
+
+
+def _saved(place: str, listed: Lister) -> _Part:
+    """A saved state: it may hold a log, and is never a run of its own."""
+    files, folders = listed(place)
+    logs = sum(may_be_log(file.name) for file in files)
+    return _Part(logs=min(logs, 1), mark=_digest([*map(tuple, files), *folders]))
+
+
+def may_be_log(name: str) -> bool:
+    """
+    >>> may_be_log("train.log"), may_be_log("model.safetensors"), may_be_log("README.md"), may_be_log("mlflow.db-wal")
+    (True, False, False, False)
+    """
+    path = PurePosixPath(name)
+    if name.startswith(".") or name in NO_LOGS or name.lower().endswith(BESIDE):
+        return False
+    return path.suffix.lower() not in WEIGHTS | STATES | NO_SUFFIX and not settings.recognises(Path(name))
+
+
+def sample_files(place: str, files: list[File]) -> set[str]:
+    """The names of the files in a folder that hold what a policy wrote, by how frameworks name them."""
+    paths = [Path(place) / file.name for file in files]
+    forms = [form for form in FORMATS if form is not generic]
+    return {path.name for form in forms for path in files_of(form.index(paths))}
+
+
+def _belongs_to_a_run(name: str) -> bool:
+    """Whether a folder is a part of a run by its name, not a run beside others."""
+    return name.lower() in TRACKERS or any(name.lower().startswith(word) for word in OF_THE_RUN)
+
+
+def _local(skip: set[Path]) -> Lister:
+    """Folders of this machine. What cannot be entered is empty: the reader of the unit says why."""
+    visited: set[tuple[int, int]] = set()
+    hidden = {str(path) + end for path in skip for end in ("", "-wal", "-shm", "-journal")}
+
+    def listed(place: str) -> Listing:
+        files: list[File] = []
+        folders: list[str] = []
+        try:
+            here = Path(place).stat()
+            if (here.st_dev, here.st_ino) in visited:
+                return [], []  # a link that leads back
+            visited.add((here.st_dev, here.st_ino))
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    try:
+                        if entry.is_dir():
+                            folders.append(entry.name)
+                        elif entry.is_file() and entry.path not in hidden:
+                            state = entry.stat()
+                            files.append(File(entry.name, state.st_size, str(state.st_mtime_ns)))
+                    except OSError:
+                        continue
+        except OSError:
+            return files, []
+        return sorted(files), sorted(folders)
+
+    return listed
+
+
+def _remote(address: str) -> Lister:
+    """The same for storage that fsspec reaches: one listing of all that is there."""
+    fsspec = need("fsspec", extra="remote", to=f"scan {address.split('://')[0]}:// addresses")
+    try:
+        storage, root = fsspec.core.url_to_fs(address, use_listings_cache=False)
+        found: dict[str, dict[str, Any]] = storage.find(root, detail=True)
+    except Exception as error:  # storages raise what their transports raise
+        said = next(iter(str(error).splitlines()), "") or type(error).__name__
+        raise NothingReadable(
+            f"{address} could not be listed: {said}", tried="fsspec", next_step="check the address and your credentials"
+        ) from error
+    if not found:
+        raise NothingReadable(
+            f"{address} holds nothing.", tried="to list it", next_step="check how the address is spelled"
+        )
+    tree: dict[str, tuple[list[File], set[str]]] = {}
+    for path, info in found.items():
+        inner = path[len(root.rstrip("/")) :].lstrip("/")
+        folders = inner.split("/")[:-1]
+        changed = next(
+            (str(info[key]) for key in ("ETag", "etag", "LastModified", "mtime", "created") if key in info), ""
+        )
+        for depth, name in enumerate(folders):
+            tree.setdefault("/".join(folders[:depth]), ([], set()))[1].add(name)
+        held = tree.setdefault("/".join(folders), ([], set()))
+        held[0].append(File(inner.rpartition("/")[2], int(info.get("size") or 0), changed))
+    base = address.rstrip("/")
+
+    def listed(place: str) -> Listing:
+        files, below = tree.get(place[len(base) :].strip("/"), ([], set()))
+        return sorted(files), sorted(below)
+
+    return listed
+
+
+def _digest(parts: Iterable[object]) -> str:
+    told = "\0".join(map(repr, parts))
+    return hashlib.sha256(told.encode("utf-8", errors="surrogateescape")).hexdigest()[:32]

@@ -1,0 +1,76 @@
+"""The same on a Ray cluster: plain tasks in chunks. It joins the cluster that is there, and opens no dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..errors import BadOrder, need
+from ..shelf.row import Outcome, Task
+from .engine import Done
+from .reader import read_tasks
+
+CHUNK = 8  # units a task: Ray spends some milliseconds on each
+AHEAD = 2  # chunks under way for each processor of the cluster
+RETRIES = 3  # of a chunk whose node was lost
+
+
+class OnRay:
+    """Chunks of units as tasks of a cluster: the one at `address`, the one this process is in, or one of this machine.
+
+    Every node has to reach the same folders and have the same Leadline.
+    """
+
+    def __init__(self, address: str | None = None, *, chunk: int = CHUNK) -> None:
+        self._ray: Any = need("ray", extra="ray", to="scan on a Ray cluster")
+        self._ours = not self._ray.is_initialized()
+        if self._ours:
+            self._join(address)
+        self._read = self._ray.remote(num_cpus=1, max_retries=RETRIES)(read_tasks)
+        self._chunk = chunk
+        self._under_way: dict[Any, tuple[Task, ...]] = {}
+
+    @property
+    def room(self) -> int:
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1))) * AHEAD * self._chunk
+
+    def submit(self, tasks: Sequence[Task]) -> None:
+        for first in range(0, len(tasks), self._chunk):
+            chunk = tuple(tasks[first : first + self._chunk])
+            self._under_way[self._read.remote(chunk)] = chunk
+
+    def collect(self, patience: float) -> Done:
+        if not self._under_way:
+            return Done()
+        ready, _ = self._ray.wait(list(self._under_way), num_returns=1, timeout=patience)
+        outcomes: list[Outcome] = []
+        lost: list[Task] = []
+        for reference in ready:
+            chunk = self._under_way.pop(reference)
+            try:
+                outcomes += self._ray.get(reference)
+            except self._ray.exceptions.RayError:  # its node is gone, and so were those it was tried on after
+                lost += chunk
+        return Done(tuple(outcomes), tuple(lost))
+
+    def close(self) -> None:
+        for reference in self._under_way:
+            self._ray.cancel(reference, force=True)
+        self._under_way.clear()
+        if self._ours:
+            self._ray.shutdown()
+
+    def _join(self, address: str | None) -> None:
+        try:
+            self._ray.init(
+                address=address or "auto", include_dashboard=False, log_to_driver=False, configure_logging=False
+            )
+        except ConnectionError as error:
+            if address is not None:
+                said = next(iter(str(error).splitlines()), "")
+                raise BadOrder(
+                    f"No Ray cluster answers at {address}: {said}",
+                    tried="to join it",
+                    next_step="check the address, or give --on ray for a cluster of this machine",
+                ) from error
+            self._ray.init(include_dashboard=False, log_to_driver=False, configure_logging=False)

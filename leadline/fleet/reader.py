@@ -1,0 +1,172 @@
+"""One unit read: what every engine calls, in whatever process and on whatever machine. Never raises."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import LeadlineError, NotAnRLRun
+from ..live.follow import identities
+from ..live.memory import give_back
+from ..pipeline import read_run
+from ..run import Run
+from ..shelf.row import Entry, Outcome, Task
+from ..shelf.store import ATTEMPTS
+from ..shelf.summary import entry, patience, times, unreadable
+from ..sources import build_run, find_runs
+from ..sources.address import reach
+from ..sources.around import Surroundings
+from ..sources.assemble import assemble
+from ..sources.events import with_events
+from ..sources.folders import Found, FoundRun, steps_of
+from ..sources.remote import Copy, is_address
+from ..sources.source import Log, Reader
+from ..words.fleet import ended_the_reader, reading_failed
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """One run of a unit, not yet understood."""
+
+    identity: str
+    mark: str
+    modified: float | None
+    found: Found | None = None
+    run: FoundRun | None = None
+    reader: Reader | None = None
+
+
+def read_tasks(tasks: Sequence[Task]) -> list[Outcome]:
+    """Several units, one after the other: what a remote worker takes at a time."""
+    return [read_task(task) for task in tasks]
+
+
+def read_task(task: Task) -> Outcome:
+    """The rows of a unit. A run that cannot be read is a row too."""
+    unit = task.unit
+    if task.attempts > ATTEMPTS:
+        return Outcome(unit, (_bad(task, ended_the_reader(task.attempts - 1)),))
+    try:
+        return _read(task)
+    except LeadlineError as error:
+        return Outcome(unit, (_bad(task, error.what),))
+    except Exception as error:  # a defect on one run must not end the scan of all others
+        return Outcome(unit, (_bad(task, reading_failed(error)),))
+    finally:
+        give_back()
+
+
+def _bad(task: Task, says: str, held: _Held | None = None) -> Entry:
+    unit = task.unit
+    identity = unit.place if held is None else held.identity
+    modified = _modified(unit.place) if held is None else held.modified
+    return unreadable(says, identity=identity, root=unit.root, place=unit.place, modified=modified)
+
+
+def _read(task: Task) -> Outcome:
+    known, unit = dict(task.known), task.unit
+    entries: list[Entry] = []
+    kept: list[str] = []
+    refused: list[Entry] = []
+    for held in _runs(unit.place):
+        if known.get(held.identity) == held.mark:
+            kept.append(held.identity)
+            continue
+        try:
+            entries.append(_entry(task, held))
+        except NotAnRLRun as error:  # beside runs it is none of our business; alone the user wants to know
+            refused.append(_bad(task, error.what, held))
+        except LeadlineError as error:
+            entries.append(_bad(task, error.what, held))
+        except Exception as error:
+            entries.append(_bad(task, reading_failed(error), held))
+    return Outcome(unit, tuple(entries or (refused[:1] if not kept else ())), tuple(kept))
+
+
+def _runs(place: str) -> Iterator[_Held]:
+    if not is_address(place):
+        yield from _found(find_runs(Path(place)), "")
+        return
+    reached = reach(place)
+    if isinstance(reached, Copy):
+        yield from _found(find_runs(reached.path), place)
+        return
+    for reader in reached:
+        reader.update()
+        log = reader.log
+        label = log.run_id or log.label or "run"
+        yield _Held(f"{place}#{label}" if len(reached) > 1 else place, _log_mark(log), None, reader=reader)
+
+
+def _found(found: Found, address: str) -> Iterator[_Held]:
+    for identity, run in zip(identities(found), found.runs, strict=True):
+        named = _at(address, identity, found) if address else identity
+        yield _Held(named, _run_mark(found, run), run.modified, found, run)
+
+
+def _at(address: str, identity: str, found: Found) -> str:
+    """The identity of a run that was copied from an address: the copy's own place means nothing."""
+    inner = identity.removeprefix(str(found.place.absolute())).strip("/")
+    return f"{address.rstrip('/')}{'' if not inner or len(found.runs) == 1 else '/' + inner}"
+
+
+def _run_mark(found: Found, run: FoundRun) -> str:
+    """By what it is told that a run changed: its logs, and all files that are no log of another run."""
+    others = {carrier.path for other in found.runs if other is not run for carrier in other.carriers}
+    own = {carrier.path for carrier in run.carriers}
+    parts: list[str] = []
+    for file in sorted({*found.seen.files, *found.seen.saved, *own}):
+        if file in others and file not in own:
+            continue
+        try:
+            state = file.stat()
+        except OSError:
+            continue
+        shared = file in others  # a database of many runs: what is in it tells
+        parts.append(f"{file}" if shared else f"{file}\0{state.st_size}\0{state.st_mtime_ns}")
+    parts += [_log_mark(log) for log in run.logs]
+    return hashlib.sha256("\n".join(parts).encode("utf-8", errors="surrogateescape")).hexdigest()[:24]
+
+
+def _log_mark(log: Log) -> str:
+    """What a log holds, in few numbers."""
+    steps = steps_of(log)
+    columns = log.table.columns()
+    rows = sum(len(column.steps) for column in columns.values())
+    last = sorted((key, repr(column.values[-1:].tolist())) for key, column in columns.items())
+    told = f"{rows}\0{len(steps)}\0{steps[-1:].tolist()}\0{last}"
+    return hashlib.sha256(told.encode("utf-8", errors="surrogatepass")).hexdigest()[:24]
+
+
+def _entry(task: Task, held: _Held) -> Entry:
+    run = _understood(held)
+    _, last, gap = times(run, held.modified)
+    silent = last is not None and time.time() - last > patience(gap)
+    reading = read_run(run, charts="main", silent=silent)
+    unit = task.unit
+    return entry(
+        run,
+        reading,
+        identity=held.identity,
+        root=unit.root,
+        place=unit.place,
+        modified=held.modified,
+        mark=held.mark,
+    )
+
+
+def _understood(held: _Held) -> Run:
+    if held.found is not None and held.run is not None:
+        return build_run(held.found, held.run, held.identity)
+    assert held.reader is not None
+    return with_events(assemble(held.identity, held.reader.log, Surroundings()))
+
+
+def _modified(place: str) -> float | None:
+    try:
+        return Path(place).stat().st_mtime
+    except OSError:
+        return None

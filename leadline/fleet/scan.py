@@ -1,0 +1,166 @@
+"""A scan: find what is there, read what changed, keep the rows. Killed at any moment, the next one goes on."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from .. import __version__
+from ..contract import SCHEMA
+from ..errors import LeadlineError
+from ..shelf.home import owner as this_process
+from ..shelf.row import Task
+from ..shelf.seeds import compare_seeds
+from ..shelf.store import LEASE, Scope, Shelf, shard_of
+from ..sources.remote import is_address
+from .divide import units
+from .engine import Engine
+
+BATCH = 500  # units noted at a time
+AGAIN = 1.0  # seconds between looks at what another scan still reads
+MAKER = f"{__version__}/{SCHEMA}"
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """The part of all places that one of several scans reads: `number` of `count`, from 0."""
+
+    number: int = 0
+    count: int = 1
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of a scan."""
+
+    units: int = 0
+    read: int = 0  # units that were read; the others had not changed
+    rows: int = 0
+    unreadable: int = 0
+    vanished: int = 0
+    lost: int = 0  # readers that died
+    left: int = 0  # units that another scan reads now
+
+
+def scan(
+    roots: tuple[str, ...],
+    shelf: Shelf,
+    engine: Engine,
+    *,
+    shard: Shard | None = None,
+    again: bool = False,
+    progress: Callable[[Tally], None] = lambda tally: None,
+    problem: Callable[[LeadlineError], None] | None = None,
+    ended: threading.Event | None = None,
+) -> Tally:
+    """Bring the rows of all runs below `roots` up to date. `again`: read also what has not changed. `ended` asks it to
+    end before all is read."""
+    part = shard or Shard()
+    began = shelf.base.now()
+    maker = f"{MAKER}/{began}" if again else MAKER
+    tally, whole = Tally(), []
+    for root in map(settled, roots):
+        try:
+            tally.units += _note(root, shelf, part, began)
+        except LeadlineError as error:
+            if problem is None or len(roots) == 1:
+                raise
+            problem(error)
+        else:
+            whole.append(root)
+    scope = Scope(tuple(whole), began, part.number, part.count, maker)
+    if not whole:
+        return tally
+    owner = f"{this_process()}:{time.monotonic_ns()}"
+    with _renewing(shelf, owner):
+        try:
+            _read_all(shelf, engine, scope, owner, tally, progress, ended or threading.Event())
+        finally:
+            engine.close()
+            shelf.release(owner)
+    if ended is None or not ended.is_set():
+        if again:
+            shelf.made_by(scope, MAKER)
+        tally.vanished = shelf.finish(scope)
+        compare_seeds(shelf)
+    progress(tally)
+    return tally
+
+
+def settled(root: str) -> str:
+    """A root as it is kept: the same from wherever it is named."""
+    return root.rstrip("/") if is_address(root) else str(Path(root).absolute())
+
+
+def _note(root: str, shelf: Shelf, part: Shard, began: float) -> int:
+    found = (
+        unit
+        for unit in units(root, skip=() if shelf.file is None else (shelf.file,))
+        if shard_of(unit.place) % part.count == part.number
+    )
+    count = 0
+    while batch := list(islice(found, BATCH)):
+        shelf.note(batch, began)
+        count += len(batch)
+    return count
+
+
+def _read_all(
+    shelf: Shelf,
+    engine: Engine,
+    scope: Scope,
+    owner: str,
+    tally: Tally,
+    progress: Callable[[Tally], None],
+    ended: threading.Event,
+) -> None:
+    under_way = 0
+    while not ended.is_set():
+        tasks: list[Task] = []
+        if under_way <= engine.room // 2:  # few trips to a database that may be far
+            tasks = shelf.claim(scope, owner, engine.room - under_way)
+            engine.submit(tasks)
+            under_way += len(tasks)
+        if not under_way:
+            tally.left = shelf.left(scope)
+            if not tally.left:
+                return
+            ended.wait(AGAIN)  # another scan reads them; should it die, they are ours when its leases end
+            continue
+        done = engine.collect(AGAIN)
+        under_way -= len(done.outcomes) + len(done.lost)
+        for outcome in done.outcomes:
+            if shelf.put(outcome, owner=owner, maker=scope.maker):
+                tally.read += 1
+                tally.rows += len(outcome.entries)
+                tally.unreadable += sum(entry.row.state == "unreadable" for entry in outcome.entries)
+        if done.lost:
+            tally.lost += len(done.lost)
+            shelf.hand_back(done.lost, owner)
+        progress(tally)
+
+
+@contextmanager
+def _renewing(shelf: Shelf, owner: str) -> Iterator[None]:
+    """Leases renewed while the block runs, by a thread: reading one unit may take longer than they last."""
+    over = threading.Event()
+
+    def renew() -> None:
+        while not over.wait(LEASE / 4):
+            try:
+                shelf.renew(owner)
+            except shelf.base.fails:
+                continue  # the next time; should all fail, another scan takes over and our rows are refused
+
+    thread = threading.Thread(target=renew, name="leadline-leases", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()

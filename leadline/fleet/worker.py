@@ -1,0 +1,38 @@
+"""A reading process of the pool: takes tasks on its standard input and gives outcomes on its standard output.
+
+`python -m leadline.fleet.worker`, so that nothing of the program that scans is imported a second time. It ends when its
+input does: when the scan is over, and as well when it was killed.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import sys
+from typing import BinaryIO
+
+from .reader import read_task
+
+
+def main() -> None:
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a library prints is no answer
+    serve(sys.stdin.buffer, answers)
+
+
+def serve(tasks: BinaryIO, answers: BinaryIO) -> None:
+    """Both ends are ours: nothing that a user's file holds is unpickled."""
+    while True:
+        try:
+            task = pickle.load(tasks)
+        except (EOFError, KeyboardInterrupt):
+            return
+        try:
+            pickle.dump(read_task(task), answers, protocol=5)
+            answers.flush()
+        except (OSError, KeyboardInterrupt):
+            return  # nobody waits for it any more
+
+
+if __name__ == "__main__":
+    main()

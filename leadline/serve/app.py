@@ -1,0 +1,334 @@
+"""The application: routes, and what each asks the shelf for. Others may be mounted beside them (`mounts`)."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import time
+from collections.abc import AsyncIterator, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+
+from ..errors import LeadlineError
+from ..live.history import past_of
+from ..live.records import Look
+from ..shelf import people, query
+from ..shelf.people import WHATS
+from ..shelf.store import Shelf
+from ..words import serve as words
+from . import assets, pages
+from .guard import App, Doors, Guard
+from .reports import Reports, allowed, mark_of, rules_of
+
+URGENT = 50  # runs on the first page
+TICK = 1.0  # seconds between looks at the counter of changes, one look for all who listen
+GROWN = 2.0  # seconds between looks at the files of a run that somebody has open
+BEAT = 15.0  # seconds after which a silent stream says that it lives
+DAY = 86400.0
+MOST_COMPARED = 20
+LARGEST_FORM = 16384  # bytes
+
+
+@dataclass(slots=True)
+class State:
+    """What all requests share."""
+
+    shelf: Shelf
+    doors: Doors
+    reports: Reports = field(default_factory=Reports)
+    change: int = 0
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    ended: bool = False
+
+
+def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, App] | None = None) -> App:
+    """The page over a shelf. `mounts`: other applications by their path, behind the same guard."""
+    state = State(shelf, doors)
+    routes = [
+        Route("/", _triage),
+        Route("/runs", _runs),
+        Route("/compare", _compare),
+        Route("/events", _events),
+        Route("/api/rows", _api_rows),
+        Route("/run/{key}", _run),
+        Route("/run/{key}/report", _report),
+        Route("/run/{key}/reading.json", _reading),
+        Route("/run/{key}/events", _run_events),
+        Route("/run/{key}/say", _say, methods=["POST"]),
+        Route("/static/{name}", _static),
+        *(Mount(path, app=app) for path, app in (mounts or {}).items()),
+    ]
+    app = Starlette(routes=routes, lifespan=_lifespan)
+    app.state.page = state
+    return Guard(app, doors)
+
+
+class _lifespan:  # noqa: N801 - Starlette calls it like a function
+    """Follows the counter of changes while the server runs."""
+
+    def __init__(self, app: Starlette) -> None:
+        self._state: State = app.state.page
+
+    async def __aenter__(self) -> None:
+        self._task = asyncio.create_task(_follow(self._state))
+
+    async def __aexit__(self, *_: object) -> None:
+        self._state.ended = True
+        self._task.cancel()
+
+
+async def _follow(state: State) -> None:
+    while not state.ended:
+        try:
+            change = await run_in_threadpool(lambda: state.shelf.change)
+        except state.shelf.base.fails:
+            change = state.change  # the store does not answer now
+        if change != state.change:
+            state.change = change
+            async with state.changed:
+                state.changed.notify_all()
+        await asyncio.sleep(TICK)
+
+
+def _state(request: Request) -> State:
+    state: State = request.app.state.page
+    return state
+
+
+def _page(request: Request, title: str, body: str, *, here: str = "", live: str = "/events") -> HTMLResponse:
+    return HTMLResponse(pages.page(title, body, here=here, change=_state(request).shelf.change, live=live))
+
+
+def _failed(request: Request, says: str, status: int = 404) -> HTMLResponse:
+    return HTMLResponse(pages.page(says, f"<h1>{pages.h(says)}</h1>"), status)
+
+
+# --- pages. Those that ask the database are no coroutines: Starlette runs them in threads.
+
+
+def _triage(request: Request) -> Response:
+    state, now = _state(request), time.time()
+    counts = query.counts(state.shelf, now)
+    urgent, _ = query.lines(state.shelf, query.Asked(group="person", size=URGENT), now)
+    return _page(request, words.GROUPS["person"], pages.triage(counts, urgent, now), here="/")
+
+
+def _asked(request: Request) -> query.Asked:
+    told = request.query_params
+
+    def number(name: str, usual: int) -> int:
+        text = told.get(name, "")
+        return int(text) if text.isdecimal() and len(text) < 8 else usual
+
+    return query.Asked(
+        words=told.get("q", "")[:200],
+        group=told.get("group", "")[:40],
+        verdict=told.get("verdict", "")[:40],
+        project=told.get("project", "")[:400],
+        framework=told.get("framework", "")[:100],
+        variant=told.get("variant", "")[:400],
+        sort=told.get("sort", "urgency")[:20],
+        down=told.get("down") == "1",
+        page=number("page", 0),
+        size=min(max(number("size", 100), 1), query.MOST),
+    )
+
+
+def _columns(request: Request) -> tuple[str, ...]:
+    told = request.query_params
+    wanted = told.getlist("col") or told.get("cols", "").split(",")
+    columns = tuple(name for name in pages.COLUMNS if name in wanted)
+    return columns or pages.SHOWN
+
+
+def _runs(request: Request) -> Response:
+    state, now, asked = _state(request), time.time(), _asked(request)
+    by = request.query_params.get("by", "")
+    by = by if by in query.BY else ""
+    groups = query.together(state.shelf, asked, by, now) if by else []
+    lines, total = ([], 0) if by else query.lines(state.shelf, asked, now)
+    choices = query.choices(state.shelf)
+    body = pages.table(lines, total, asked, _columns(request), choices, groups, by, now)
+    return _page(request, "Runs", body, here="/runs")
+
+
+def _api_rows(request: Request) -> Response:
+    state, now = _state(request), time.time()
+    lines, total = query.lines(state.shelf, _asked(request), now)
+    rows = [{**asdict(one.row), "key": one.key, "group": one.group, "needs": one.need} for one in lines]
+    return JSONResponse({"total": total, "change": state.shelf.change, "rows": rows})
+
+
+def _line(request: Request) -> query.Line | None:
+    return query.line_of(_state(request).shelf, request.path_params["key"], time.time())
+
+
+def _run(request: Request) -> Response:
+    state, one = _state(request), _line(request)
+    if one is None:
+        return _failed(request, words.NO_SUCH_RUN)
+    unreadable = ""
+    try:
+        if one.row.state == "unreadable":
+            unreadable = one.row.problem or words.FILES_GONE
+        else:
+            allowed(one.row)
+    except LeadlineError as error:
+        unreadable = f"{error.what} {words.FILES_GONE}"
+    body = pages.run(
+        one,
+        people.said_of(state.shelf, one.row.identity),
+        _looks(one.row.identity),
+        time.time(),
+        may_act=state.doors.may_act,
+        token=state.doors.form_token,
+        unreadable=unreadable,
+    )
+    return _page(request, one.row.name, body, live=f"/run/{one.key}/events")
+
+
+def _looks(identity: str) -> tuple[Look, ...]:
+    """What watches on this machine said of it."""
+    try:
+        return tuple(look for past in past_of(identity) if past.run == identity for look in past.looks)
+    except LeadlineError:
+        return ()
+
+
+def _framed(page: str) -> HTMLResponse:
+    """A report stands in a frame of ours, and its scripts run by their digests alone."""
+    return HTMLResponse(page, headers={"content-security-policy": rules_of(page), "x-frame-options": "SAMEORIGIN"})
+
+
+def _report(request: Request) -> Response:
+    one = _line(request)
+    if one is None:
+        return _failed(request, words.NO_SUCH_RUN)
+    try:
+        return _framed(_state(request).reports.of(one.row))
+    except LeadlineError as error:
+        return _failed(request, error.what)
+
+
+def _compare(request: Request) -> Response:
+    state = _state(request)
+    keys = list(dict.fromkeys(request.query_params.getlist("run")))[:MOST_COMPARED]
+    found = [query.line_of(state.shelf, key, time.time()) for key in keys]
+    rows = [one.row for one in found if one is not None]
+    if len(rows) < 2:
+        return _failed(request, words.COMPARE_TWO, 400)
+    try:
+        return _framed(state.reports.compared(rows))
+    except LeadlineError as error:
+        return _failed(request, error.what)
+
+
+def _reading(request: Request) -> Response:
+    one = _line(request)
+    reading = None if one is None else _state(request).shelf.reading(one.row.identity)
+    return JSONResponse({"problem": words.NO_SUCH_RUN}, 404) if reading is None else JSONResponse(reading)
+
+
+def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    body = assets.asset(name)
+    if body is None:
+        return Response(status_code=404)
+    return Response(body, headers={"content-type": assets.KINDS[name]})
+
+
+# --- what people say
+
+
+async def _say(request: Request) -> Response:
+    state = _state(request)
+    if not state.doors.may_act:
+        return _failed(request, words.READ_ONLY, 403)
+    if int(request.headers.get("content-length") or LARGEST_FORM + 1) > LARGEST_FORM:
+        return Response(status_code=413)
+    form = _fields(await request.body())
+    if not hmac.compare_digest(form.get("form", "").encode(), state.doors.form_token.encode()):
+        return _failed(request, "This form is not of this page.", 403)
+    what = next((one for one in WHATS if one == form.get("what")), None)
+    one = await run_in_threadpool(_line, request)
+    if one is None or what is None:
+        return _failed(request, words.NO_SUCH_RUN)
+    until = time.time() + DAY if what == "mute" else None
+    await run_in_threadpool(
+        lambda: people.say(
+            state.shelf,
+            one.row.identity,
+            what,
+            who=form.get("who", "").strip() or "somebody",
+            about=form.get("about") or one.need,
+            until=until,
+            note=form.get("note", ""),
+        )
+    )
+    return RedirectResponse(f"/run/{one.key}", 303)
+
+
+def _fields(body: bytes) -> dict[str, str]:
+    from urllib.parse import parse_qsl
+
+    return dict(parse_qsl(body.decode("utf-8", errors="replace"), keep_blank_values=True, max_num_fields=20))
+
+
+# --- streams
+
+
+def _stream(events: AsyncIterator[str]) -> StreamingResponse:
+    return StreamingResponse(events, media_type="text/event-stream", headers={"x-accel-buffering": "no"})
+
+
+def _cursor(request: Request) -> int:
+    told = request.headers.get("last-event-id") or request.query_params.get("cursor", "")
+    return int(told) if told.isdecimal() and len(told) < 19 else 0
+
+
+async def _events(request: Request) -> Response:
+    return _stream(_changes(_state(request), _cursor(request)))
+
+
+async def _changes(state: State, cursor: int) -> AsyncIterator[str]:
+    """Says when there is a change after the cursor; what it is, the page asks for itself."""
+    yield "retry: 3000\n\n"
+    while not state.ended:
+        if state.change > cursor:
+            cursor = state.change
+            yield f"id: {cursor}\nevent: changed\ndata: {cursor}\n\n"
+        try:
+            async with state.changed:
+                await asyncio.wait_for(state.changed.wait(), BEAT)
+        except asyncio.TimeoutError:
+            yield ": still here\n\n"
+
+
+async def _run_events(request: Request) -> Response:
+    one = await run_in_threadpool(_line, request)
+    if one is None:
+        return Response(status_code=404)
+    return _stream(_growth(_state(request), one, _cursor(request)))
+
+
+async def _growth(state: State, one: query.Line, cursor: int) -> AsyncIterator[str]:
+    """Says when the files of a run changed: by names, sizes and times, never by reading its history."""
+    yield "retry: 3000\n\n"
+    mark: Any = await run_in_threadpool(mark_of, one.row)
+    said = time.monotonic()
+    number = cursor
+    while not state.ended:
+        await asyncio.sleep(GROWN)
+        now = await run_in_threadpool(mark_of, one.row)
+        if now != mark:
+            mark, said, number = now, time.monotonic(), number + 1
+            yield f"id: {number}\nevent: grew\ndata: {number}\n\n"
+        elif time.monotonic() - said > BEAT:
+            said = time.monotonic()
+            yield ": still here\n\n"

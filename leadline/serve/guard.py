@@ -1,0 +1,140 @@
+"""Who may ask, and what a browser may do with the answer. Stands before every page, and before all that is mounted.
+
+A page on loopback is still reached by any page in the user's browser: by a name that was bound anew (hence the exact
+Host), or by a form of a foreign page (hence the Origin and the token of every form).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass, field
+from http.cookies import SimpleCookie
+from typing import Any
+from urllib.parse import parse_qs
+
+from ..words.serve import NOT_SIGNED_IN
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+COOKIE = "leadline"
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+SAFE = ("GET", "HEAD")
+RULES = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What is let in."""
+
+    hosts: frozenset[str]  # exactly as a browser sends them, with the port
+    token: str | None = None  # demanded of everyone where there is one
+    may_act: bool = False
+    secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
+
+    @property
+    def origins(self) -> frozenset[str]:
+        return frozenset(f"{scheme}://{host}" for scheme in ("http", "https") for host in self.hosts)
+
+    @property
+    def cookie(self) -> str:
+        """What a browser keeps: made from the token, and not the token itself."""
+        return hmac.new(self.secret, f"cookie {self.token}".encode(), hashlib.sha256).hexdigest()
+
+    @property
+    def form_token(self) -> str:
+        """What every form of this page holds and no other page can know."""
+        return hmac.new(self.secret, b"form", hashlib.sha256).hexdigest()
+
+
+class Guard:
+    """Lets in what may come in, and writes on every answer what a browser may do with it."""
+
+    def __init__(self, app: App, doors: Doors) -> None:
+        self._app, self._doors = app, doors
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            if scope["type"] == "lifespan":
+                await self._app(scope, receive, send)
+            return
+        headers = {key.decode("latin-1"): value.decode("latin-1") for key, value in scope["headers"]}
+        refused = self._refused(scope, headers)
+        if refused is not None:
+            await _answer(send, *refused)
+            return
+        if (token := self._offered(scope)) is not None:
+            if not hmac.compare_digest(token.encode(), (self._doors.token or "").encode()):
+                await _answer(send, 403, NOT_SIGNED_IN)
+                return
+            cookie = f"{COOKIE}={self._doors.cookie}; Path=/; HttpOnly; SameSite=Strict; Max-Age=2592000"
+            await _answer(send, 303, "", (b"location", b"/"), (b"set-cookie", cookie.encode()))
+            return
+        if self._doors.token is not None and not self._known(headers):
+            await _answer(send, 401, NOT_SIGNED_IN)
+            return
+
+        async def sent(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                named = {key.lower() for key, _ in message["headers"]}
+                own = [(b"content-security-policy", RULES.encode()), (b"x-frame-options", b"DENY"), *HEADERS]
+                message["headers"] = [*message["headers"], *(one for one in own if one[0] not in named)]
+            await send(message)
+
+        await self._app(scope, receive, sent)
+
+    def _refused(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
+        if headers.get("host", "") not in self._doors.hosts:
+            return 421, "This page is not called so."
+        origin = headers.get("origin")
+        if origin is not None and origin not in self._doors.origins:
+            return 403, "Another page asked for this."
+        if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
+            return 403, "Another page asked for this."
+        if scope["method"] not in SAFE:
+            if origin is None and headers.get("sec-fetch-site") != "same-origin" and "authorization" not in headers:
+                return 403, "It cannot be told which page asked for this."
+            if scope["method"] != "POST":
+                return 405, "Only reading and forms."
+        return None
+
+    def _offered(self, scope: Scope) -> str | None:
+        """The token of a first visit, which is in the address once and never again."""
+        if self._doors.token is None or scope["path"] != "/" or scope["method"] != "GET":
+            return None
+        return next(iter(parse_qs(scope["query_string"].decode("latin-1")).get("token", ())), None)
+
+    def _known(self, headers: dict[str, str]) -> bool:
+        bearer = headers.get("authorization", "")
+        if bearer.startswith("Bearer "):
+            return hmac.compare_digest(bearer[7:].encode(), (self._doors.token or "").encode())
+        kept: SimpleCookie = SimpleCookie()
+        try:
+            kept.load(headers.get("cookie", ""))
+        except Exception:  # no cookie of ours
+            return False
+        return COOKIE in kept and hmac.compare_digest(kept[COOKIE].value.encode(), self._doors.cookie.encode())
+
+
+async def _answer(send: Send, status: int, says: str, *headers: tuple[bytes, bytes]) -> None:
+    body = says.encode()
+    plain = (b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())
+    frame = (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"), (b"x-frame-options", b"DENY")
+    await send({"type": "http.response.start", "status": status, "headers": [*plain, *frame, *HEADERS, *headers]})
+    await send({"type": "http.response.body", "body": body})

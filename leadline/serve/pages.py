@@ -1,0 +1,264 @@
+"""The pages as HTML: laid out here, worked out elsewhere. All text from logs, paths and people goes through `h`."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Mapping, Sequence
+from urllib.parse import urlencode
+
+from ..live.records import Look
+from ..report.plain import line
+from ..shelf.people import Said
+from ..shelf.query import BY, GROUPS, SORTS, Asked, Group, Line, Together
+from ..shelf.row import Row
+from ..words import serve as words
+
+COLUMNS = ("name", "spark", "verdict", "why", "steps", "p", "best", "last", "hours", "left", "framework", "project")
+SHOWN = ("name", "spark", "verdict", "why", "steps", "p", "last", "left")
+SORTED = {"name": "name", "verdict": "verdict", "steps": "steps", "p": "p", "last": "last", "hours": "hours"}
+SORTED |= {"left": "left", "framework": "framework", "project": "project"}
+WIDTH, HEIGHT = 120, 28  # of a sparkline
+
+
+def h(text: object, most: int = 400) -> str:
+    """A text as it may stand in a page: nothing invisible, nothing endless, nothing a browser would obey."""
+    return html.escape(line(str(text), most))
+
+
+def page(title: str, body: str, *, here: str = "", change: int = 0, live: str = "/events") -> str:
+    links = (("/", "Triage"), ("/runs", "All runs"))
+    nav = "".join(f'<a href="{to}"{" aria-current=page" if to == here else ""}>{h(name)}</a>' for to, name in links)
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1"><link rel="icon" href="data:,">'
+        f'<title>{h(title)} · {words.TITLE}</title><link rel="stylesheet" href="/static/app.css">'
+        '<script src="/static/app.js" defer></script></head>'
+        f'<body data-change="{change}" data-live="{h(live)}"><a class="skip" href="#main">Skip to content</a>'
+        f'<header><strong>{words.TITLE}</strong><nav aria-label="Pages">{nav}</nav>'
+        '<span id="status" role="status"></span></header>'
+        f'<main id="main" tabindex="-1">{body}</main></body></html>\n'
+    )
+
+
+def triage(counts: Mapping[Group, int], urgent: Sequence[Line], now: float) -> str:
+    tiles = "".join(
+        f'<li class="tile {group}"><a href="/runs?{urlencode({"group": group})}"><b>{counts.get(group, 0)}</b> '
+        f"<span>{h(words.GROUPS[group])}</span></a></li>"
+        for group in GROUPS
+    )
+    if not sum(counts.values()):
+        listed = f"<p>{h(words.NOTHING_KEPT)}</p>"
+    elif not urgent:
+        listed = f"<p>{h(words.NOTHING_NEEDED)}</p>"
+    else:
+        listed = f'<ol class="urgent">{"".join(_urgent(one, now) for one in urgent)}</ol>'
+        if counts.get("person", 0) > len(urgent):
+            listed += f'<p><a href="/runs?group=person">{h(words.found(len(urgent), counts["person"]))}</a></p>'
+    return f'<h1>{h(words.GROUPS["person"])}</h1>{listed}<h2>Groups</h2><ul class="tiles">{tiles}</ul>'
+
+
+def _urgent(one: Line, now: float) -> str:
+    row, need = one.row, one.need or ""
+    keep = f'<span class="keep">Best: step {row.best_step}</span>' if row.best_step is not None else ""
+    left = f"<span>{words.amount(row.gpu_hours_left)} GPU-hours to go</span>" if row.gpu_hours_left else ""
+    handed = f"<span>{h(one.handed_to)}</span>" if one.handed_to else ""
+    return (
+        f'<li class="need-{h(need)}"><h2><span class="badge">{h(words.need_called(need))}</span> '
+        f'<a href="/run/{one.key}">{h(row.name, 160)}</a></h2>{spark(row)}'
+        f'<p class="why">{h(row.why)}</p><p class="do">{h(words.need_do(need, ended=row.ended is not None))}</p>'
+        f'<p class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>{keep}{left}'
+        f"<span>{h(words.ago(row.last_at, now))}</span>{handed}</p></li>"
+    )
+
+
+def spark(row: Row) -> str:
+    """The few points of the row as a line; gaps stay gaps."""
+    pairs = [row.spark[at : at + 2] for at in range(0, len(row.spark), 2)]
+    pieces: list[list[str]] = [[]]
+    across = WIDTH / max(len(pairs) - 1, 1)
+    for place, pair in enumerate(pairs):
+        if pair.isdigit():
+            pieces[-1].append(f"{place * across:.0f},{HEIGHT - 2 - int(pair) * (HEIGHT - 4) / 99:.1f}")
+        elif pieces[-1]:
+            pieces.append([])
+    drawn = "".join(f'<polyline points="{" ".join(piece)}"/>' for piece in pieces if piece)
+    label = h(words.drawn(row.name, row.verdict), 200)
+    return (
+        f'<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img"'
+        f' aria-label="{label}">{drawn}</svg>'
+    )
+
+
+def table(
+    lines: Sequence[Line],
+    total: int,
+    asked: Asked,
+    columns: Sequence[str],
+    choices: dict[str, list[str]],
+    groups: Sequence[Together],
+    by: str,
+    now: float,
+) -> str:
+    form = _form(asked, columns, choices, by)
+    if by:
+        return f"<h1>Runs by {h(by)}</h1>{form}{_groups(groups, asked, by)}"
+    heads = "".join(_head(name, asked, columns) for name in columns)
+    body = "".join(_line(one, columns, now) for one in lines)
+    shown = asked.page * asked.size + len(lines)
+    more = ""
+    if shown < total:
+        to = address(asked, columns, page=asked.page + 1)
+        more = f'<p><a id="more" rel="next" href="/runs?{h(to, 4000)}">More</a></p>'
+    empty = "" if lines else f"<p>{h(words.NOTHING_FOUND)}</p>"
+    return (
+        f'<h1>Runs</h1>{form}<p id="count">{h(words.found(shown, total))}</p><form id="compare" action="/compare">'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Runs"><table><thead><tr><th scope="col">'
+        f'<span class="hidden">Choose</span></th>{heads}</tr></thead><tbody>{body}</tbody></table></div>{empty}{more}'
+        "<p><button>Compare the chosen runs</button></p></form>"
+    )
+
+
+def address(asked: Asked, columns: Sequence[str], **changes: object) -> str:
+    """A view as an address: what differs from the usual one, so that it can be kept and sent."""
+    told: dict[str, object] = {
+        "q": asked.words, "group": asked.group, "verdict": asked.verdict, "project": asked.project,
+        "framework": asked.framework, "variant": asked.variant, "sort": asked.sort, "down": int(asked.down),
+        "page": asked.page, "size": asked.size, "cols": ",".join(columns),
+    }  # fmt: skip
+    usual = {"sort": "urgency", "down": 0, "page": 0, "size": 100, "cols": ",".join(SHOWN)}
+    return urlencode({key: value for key, value in {**told, **changes}.items() if value not in ("", usual.get(key))})
+
+
+def _head(name: str, asked: Asked, columns: Sequence[str]) -> str:
+    title = h(words.COLUMNS[name])
+    if name not in SORTED:
+        return f'<th scope="col">{title}</th>'
+    sort = SORTED[name]
+    mine = asked.sort == sort
+    way = ' aria-sort="descending"' if mine and asked.down else ' aria-sort="ascending"' if mine else ""
+    to = address(asked, columns, sort=sort, down=int(mine and not asked.down), page=0)
+    return f'<th scope="col"{way}><a href="/runs?{h(to, 4000)}">{title}</a></th>'
+
+
+def _line(one: Line, columns: Sequence[str], now: float) -> str:
+    row = one.row
+    box = f'<td><input type="checkbox" name="run" value="{one.key}" aria-label="Choose {h(row.name, 160)}"></td>'
+    verdict = row.verdict or row.state
+    cells = {
+        "name": f'<th scope="row"><a href="/run/{one.key}">{h(row.name, 160)}</a></th>',
+        "spark": f"<td>{spark(row)}</td>",
+        "verdict": f'<td><span class="verdict {h(verdict)}">{h(verdict.replace("_", " "))}</span></td>',
+        "why": f'<td class="why">{h(row.why, 240)}</td>',
+        "steps": f"<td class=number>{h(words.steps(row.last_step, row.planned_steps))}</td>",
+        "p": f"<td class=number>{h(words.pays(row.p))}</td>",
+        "best": f"<td>{'' if row.best_step is None else f'step {row.best_step}'}</td>",
+        "last": f"<td class=number>{h(words.ago(row.last_at, now))}</td>",
+        "hours": f"<td>{h(words.amount(row.hours))}</td>",
+        "left": f"<td>{h(words.amount(row.gpu_hours_left))}</td>",
+        "framework": f"<td>{h(row.framework or '')}</td>",
+        "project": f"<td>{h(row.project, 120)}</td>",
+    }
+    return f'<tr class="{one.group}">{box}{"".join(cells[name] for name in columns)}</tr>'
+
+
+def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], by: str) -> str:
+    def select(name: str, label: str, options: Iterable[str], chosen: str) -> str:
+        listed = "".join(
+            f'<option value="{h(one)}"{" selected" if one == chosen else ""}>{h(words.GROUPS.get(one, one)) or "any"}'
+            "</option>"
+            for one in ("", *options)
+        )
+        return f'<label>{label}<select name="{name}">{listed}</select></label>'
+
+    boxes = "".join(
+        f'<label><input type="checkbox" name="col" value="{name}"{" checked" if name in columns else ""}>'
+        f"{h(words.COLUMNS[name])}</label>"
+        for name in COLUMNS
+    )
+    return (
+        f'<form class="filters" action="/runs" role="search"><label>Search<input type="search" name="q"'
+        f' value="{h(asked.words)}"></label>{select("group", "Group", GROUPS, asked.group)}'
+        f"{select('verdict', 'Verdict', choices['verdict'], asked.verdict)}"
+        f"{select('project', 'Project', choices['project'], asked.project)}"
+        f"{select('framework', 'Framework', choices['framework'], asked.framework)}"
+        f"{select('by', 'Together by', BY, by)}{select('sort', 'Order', SORTS, asked.sort)}"
+        f"<button>Show</button><details><summary>Columns</summary>{boxes}</details></form>"
+    )
+
+
+def _groups(groups: Sequence[Together], asked: Asked, by: str) -> str:
+    rows = []
+    for one in groups:
+        filters = {"project", "variant", "framework", "verdict"}
+        to = urlencode({by: one.name}) if by in filters and one.name else urlencode({"q": one.name})
+        rows.append(
+            f'<tr><th scope="row"><a href="/runs?{h(to, 4000)}">{h(one.name or "none", 160)}</a></th>'
+            f"<td>{one.runs}</td><td>{one.person}</td><td>{h(words.spread(one.lowest, one.mean, one.highest))}</td>"
+            f"<td>{one.steps if one.steps is not None else ''}</td><td>{one.verdicts}</td></tr>"
+        )
+    heads = "".join(
+        f'<th scope="col">{h(name)}</th>' for name in (by, "Runs", "Need a person", "Level", "Steps", "Verdicts")
+    )
+    return (
+        '<div class="scroll" tabindex="0" role="region" aria-label="Groups"><table>'
+        f"<thead><tr>{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def run(
+    one: Line, said: Sequence[Said], looks: Sequence[Look], now: float, *, may_act: bool, token: str, unreadable: str
+) -> str:
+    row = one.row
+    need = ""
+    if one.need:
+        do = words.need_do(one.need, ended=row.ended is not None)
+        need = f'<p class="needs"><span class="badge">{h(words.need_called(one.need))}</span> {h(do)}</p>'
+    report = (
+        f'<iframe id="report" title="Report of {h(row.name, 160)}" src="/run/{one.key}/report"></iframe>'
+        if not unreadable
+        else f"<p>{h(unreadable)}</p><p>{h(row.why)}</p>"
+        f'<p><a href="/run/{one.key}/reading.json">Reading as JSON</a></p>'
+    )
+    return (
+        f"<h1>{h(row.name, 160)}</h1>{need}"
+        f'<p class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>'
+        f"<span>{h(row.framework or '')}</span><span>{h(words.ago(row.last_at, now))}</span>"
+        f"<span>{h(row.identity, 300)}</span></p>{report}"
+        f'<div class="beside"><section aria-label="Looks"><h2>Looks</h2>{_looks(looks)}</section>'
+        f'<section aria-label="People"><h2>People</h2>{_acting(one, may_act, token)}{_said(said)}</section></div>'
+    )
+
+
+def _looks(looks: Sequence[Look]) -> str:
+    if not looks:
+        return "<p>No watch has looked at it yet: leadline watch PATH.</p>"
+    listed = "".join(
+        f'<li><time>{h(words.moment(look.at))}</time> step {look.step} <span class="verdict {h(look.verdict)}">'
+        f"{h(look.verdict.replace('_', ' '))}</span> {h(look.says)}</li>"
+        for look in reversed(looks)
+    )
+    return f'<ol class="timeline">{listed}</ol>'
+
+
+def _said(said: Sequence[Said]) -> str:
+    listed = "".join(
+        f"<li><time>{h(words.moment(one.at))}</time> <b>{h(words.SAID.get(one.what, one.what))}</b> by {h(one.who, 80)}"
+        f"{f' until {words.moment(one.until)}' if one.until else ''} {h(one.note, 2000)}</li>"
+        for one in said
+    )
+    return f'<ol class="timeline">{listed}</ol>' if listed else ""
+
+
+def _acting(one: Line, may_act: bool, token: str) -> str:
+    if not may_act:
+        return f"<p>{h(words.READ_ONLY)}</p>"
+    return (
+        f'<form class="act" method="post" action="/run/{one.key}/say"><input type="hidden" name="form" value="{token}">'
+        f'<input type="hidden" name="about" value="{h(one.need or "")}">'
+        '<label>Your name<input name="who" required maxlength="80" autocomplete="username"></label>'
+        '<label>Note, or to whom<input name="note" maxlength="2000"></label><div class="buttons">'
+        '<button name="what" value="acknowledge">Acknowledge</button>'
+        '<button name="what" value="mute">Mute a day</button>'
+        '<button name="what" value="unmute">Tell again</button><button name="what" value="note">Note</button>'
+        '<button name="what" value="hand_over">Hand over</button></div></form>'
+    )

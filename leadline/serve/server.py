@@ -1,0 +1,125 @@
+"""The server: where it listens, who may come, and the scans beside it."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import secrets
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ..errors import BadOrder, LeadlineError, need
+from ..fleet.pool import Pool
+from ..fleet.scan import scan
+from ..shelf.store import Shelf
+from .guard import LOOPBACK, App, Doors
+
+TOKEN = "LEADLINE_TOKEN"
+
+
+def is_loopback(host: str) -> bool:
+    """
+    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("example.org")
+    (True, True, False, False)
+    """
+    try:
+        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def doors_for(host: str, port: int, names: Sequence[str], *, may_act: bool) -> Doors:
+    """Who may come: on loopback those on this machine, else who has the token."""
+    called = [*LOOPBACK, *([] if host in ("0.0.0.0", "::") else [f"[{host}]" if ":" in host else host])]
+    hosts = {f"{name}:{port}" for name in called} | set(names)
+    if port in (80, 443):
+        hosts |= set(called)
+    token = None if is_loopback(host) else os.environ.get(TOKEN) or secrets.token_urlsafe(24)
+    return Doors(frozenset(hosts), token, may_act)
+
+
+def serve(
+    shelf: Shelf,
+    *,
+    roots: tuple[str, ...] = (),
+    host: str = "127.0.0.1",
+    port: int = 7310,
+    names: Sequence[str] = (),
+    may_act: bool = False,
+    every: float = 60.0,
+    workers: int | None = None,
+    mounts: Mapping[str, App] | None = None,
+    say: Callable[[str], None],
+) -> None:
+    """Serve until asked to end."""
+    for module in ("starlette", "uvicorn"):
+        need(module, extra="serve", to="show the page of all runs")
+    import socket
+
+    import uvicorn
+
+    from .app import application
+
+    try:
+        listening = socket.create_server((host.strip("[]"), port), family=_family(host), backlog=2048)
+    except OSError as error:
+        raise BadOrder(
+            f"The page cannot be served at {host}:{port}: {error.strerror or error}.",
+            tried="to listen there",
+            next_step="give another --port, or --port 0 for any that is free",
+        ) from error
+    port = int(listening.getsockname()[1])
+    doors = doors_for(host, port, names, may_act=may_act)
+    where = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}/"
+    say(f"{where}{'' if doors.token is None else f'?token={doors.token}'}")
+    ended = threading.Event()
+    scanning = threading.Thread(target=_scans, args=(shelf, roots, every, workers, ended, say), daemon=True)
+    config: Any = uvicorn.Config(
+        application(shelf, doors, mounts),
+        log_level="warning",
+        access_log=False,  # an address may hold the token of a first visit
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=3,
+    )
+    if roots:
+        scanning.start()
+    try:
+        uvicorn.Server(config).run(sockets=[listening])
+    finally:
+        ended.set()
+        if roots:
+            scanning.join(20)
+
+
+def _family(host: str) -> Any:
+    import socket
+
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
+
+
+def _scans(
+    shelf: Shelf,
+    roots: tuple[str, ...],
+    every: float,
+    workers: int | None,
+    ended: threading.Event,
+    say: Callable[[str], None],
+) -> None:
+    """Scans one after the other, with a rest in between. What goes wrong is said once."""
+    told: set[str] = set()
+
+    def once(says: str) -> None:
+        if says not in told:
+            told.add(says)
+            say(says)
+
+    while not ended.is_set():
+        try:
+            scan(roots, shelf, Pool(workers), problem=lambda error: say(error.what), ended=ended)
+        except LeadlineError as error:
+            once(error.what)
+        except shelf.base.fails as error:
+            once(f"{shelf.url}: {error}")
+        ended.wait(every)

@@ -1,0 +1,53 @@
+"""Where the shelf is when nobody says where, and who holds a lease."""
+
+from __future__ import annotations
+
+import os
+import socket
+from functools import cache
+from pathlib import Path
+
+
+def state_folder() -> Path:
+    """The user's folder for what is remembered from one call to the next."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    return (Path(base) if base else Path.home() / ".local" / "state") / "leadline"
+
+
+def default_store() -> str:
+    """The address in LEADLINE_STORE, or a file in the user's folder."""
+    return os.environ.get("LEADLINE_STORE") or str(state_folder() / "shelf.db")
+
+
+@cache
+def host() -> str:
+    """This machine since it was started: after a reboot nobody of before lives. Two containers may share a name, but
+    not the numbers of their processes."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()[:8]
+        space = Path("/proc/self/ns/pid").readlink().name.strip("pid:[]")
+    except OSError:
+        boot = space = ""
+    return f"{socket.gethostname()}/{boot}/{space}"
+
+
+def process_started(pid: int) -> str | None:
+    """When a process of this machine began, in the system's own count; None where there is none, or it is not told."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[19]
+    except (OSError, IndexError):
+        return None
+
+
+def owner() -> str:
+    """This process, so that another one can tell whether it still lives."""
+    pid = os.getpid()
+    return f"{host()}:{pid}:{process_started(pid) or ''}"
+
+
+def is_dead(holder: str) -> bool:
+    """Whether the process that holds a lease is known to be gone; of another machine that cannot be known."""
+    where, pid, started, *_ = (*holder.split(":"), "", "")  # behind it, which of its scans it is
+    if where != host() or not pid.isdigit() or not started:
+        return False
+    return process_started(int(pid)) != started

@@ -1,0 +1,44 @@
+"""What a run is called, and what it belongs to: project, variant and seed, from its path and nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+SEED = re.compile(r"(?:^|[-_./ ])(?:seed|s)[-_=]?(\d{1,10})(?=$|[-_./ #])|[-_](\d{1,4})$", re.IGNORECASE)
+TRACKERS = {"wandb", "mlruns", "runs", "logs", "log", "tensorboard", "tb", "trackio", "swanlog", "outputs"}
+
+
+class Called(NamedTuple):
+    """The names of a run."""
+
+    name: str
+    project: str
+    variant: str
+    seed: str | None
+
+
+def called(identity: str, root: str) -> Called:
+    """
+    >>> called("/runs/math/grpo-seed2", "/runs")
+    Called(name='math/grpo-seed2', project='math', variant='math/grpo', seed='2')
+    >>> called("/runs/ppo_7", "/runs"), called("/runs", "/runs").name
+    (Called(name='ppo_7', project='runs', variant='ppo', seed='7'), 'runs')
+    >>> called("/runs/mlflow.db#abc", "/runs").project
+    'mlflow.db'
+    """
+    base = root.rstrip("/")
+    inside = identity.startswith((f"{base}/", f"{base}#"))
+    name = identity[len(base) + 1 :] if inside else PurePosixPath(identity).name
+    name = name or identity
+    path, _, label = name.partition("#")
+    folders = PurePosixPath(path).parts if label else PurePosixPath(path).parts[:-1]
+    named = [folder for folder in folders if folder.lower() not in TRACKERS]
+    project = "/".join(named) or PurePosixPath(base).name or base
+    found = list(SEED.finditer(name))
+    if not found:
+        return Called(name, project, name, None)
+    last = found[-1]
+    variant = (name[: last.start()] + name[last.end() :]).strip("-_ ") or name
+    return Called(name, project, variant, last[1] or last[2])

@@ -1,0 +1,190 @@
+"""The table as a page asks for it: triage, search, filters, order and groups, all worked out by the database.
+
+Whether a run needs a person depends on the time of asking: rows are not written again because time goes by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from .row import NEEDS, Row
+from .store import FIELDS, Shelf, as_row, meant, stored
+
+Group = Literal["person", "training", "finished", "silent", "unreadable", "gone"]
+GROUPS: tuple[Group, ...] = ("person", "training", "finished", "silent", "unreadable", "gone")
+FRESH = 3 * 86400.0  # seconds after its last row during which a run can need a person now
+SORTS = {  # what may be sorted by; nothing else ever reaches the SQL
+    "urgency": "urgency",
+    "name": "name",
+    "last": "last_at",
+    "steps": "last_step",
+    "verdict": "verdict",
+    "p": "p",
+    "hours": "hours",
+    "left": "gpu_hours_left",
+    "framework": "framework",
+    "project": "project",
+    "level": "level",
+}
+BY = ("project", "variant", "seed", "framework", "verdict")
+MOST = 500  # rows a page
+
+NEED = "CASE WHEN need IS NOT NULL THEN need WHEN quiet_at < ? THEN 'silent' WHEN seeds_at IS NOT NULL THEN 'seeds' END"
+GROUP = (
+    "CASE WHEN vanished_at IS NOT NULL THEN 'gone' WHEN state = 'unreadable' THEN 'unreadable'"
+    f" WHEN last_at > ? AND {NEED} IS NOT NULL AND (acknowledged IS NULL OR acknowledged <> {NEED})"
+    " AND (muted_until IS NULL OR muted_until < ?) THEN 'person'"
+    " WHEN ended IN ('plan', 'trainer') THEN 'finished' WHEN ended = 'silent' OR quiet_at < ? THEN 'silent'"
+    " ELSE 'training' END"
+)
+URGENCY = (
+    "CASE " + " ".join(f"WHEN now_needs = '{need}' THEN {place}" for place, need in enumerate(NEEDS)) + " ELSE 99 END"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What of the table is wanted."""
+
+    words: str = ""
+    group: str = ""
+    verdict: str = ""
+    project: str = ""
+    framework: str = ""
+    variant: str = ""
+    sort: str = "urgency"
+    down: bool = False
+    page: int = 0
+    size: int = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row as the table shows it now."""
+
+    key: str
+    row: Row
+    group: Group
+    need: str | None
+    handed_to: str | None
+    acknowledged: str | None
+    muted_until: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Together:
+    """Rows that belong together, in numbers."""
+
+    name: str
+    runs: int
+    person: int
+    lowest: float | None  # level of the judged series
+    mean: float | None
+    highest: float | None
+    steps: int | None
+    verdicts: int  # different ones
+
+
+def _all(now: float) -> tuple[str, list[object]]:
+    """All rows with what they need now."""
+    table = (
+        f"(SELECT {FIELDS}, key, handed_to, acknowledged, muted_until, {GROUP} AS now_group, {NEED} AS now_needs"
+        " FROM runs) AS told"
+    )
+    return table, [now - FRESH, now, now, now, now, now]
+
+
+def _where(asked: Asked) -> tuple[str, list[object]]:
+    parts: list[str] = ["1 = 1"]
+    values: list[object] = []
+    for column, wanted in (
+        ("now_group", asked.group),
+        ("verdict", asked.verdict),
+        ("project", asked.project),
+        ("framework", asked.framework),
+        ("variant", asked.variant),
+    ):
+        if wanted:
+            parts.append(f"{column} = ?")
+            values.append(stored(wanted))
+    for word in asked.words.split()[:8]:
+        like = f"%{stored(word.lower()).replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
+        told = "LOWER(name) LIKE ? ESCAPE '!' OR LOWER(why) LIKE ? ESCAPE '!' OR LOWER(COALESCE(framework, '')) LIKE ?"
+        parts.append(f"({told} ESCAPE '!')")
+        values += [like] * 3
+    return " AND ".join(parts), values
+
+
+def lines(shelf: Shelf, asked: Asked, now: float) -> tuple[list[Line], int]:
+    """One page of the table, and how many rows there are in all."""
+    table, first = _all(now)
+    where, values = _where(asked)
+    column = SORTS.get(asked.sort, "urgency")
+    order = URGENCY if column == "urgency" else column
+    way = "DESC" if asked.down else "ASC"
+    size = min(max(asked.size, 1), MOST)
+    last = ", last_at DESC" if column == "urgency" else ""
+    found = shelf.base.rows(
+        f"SELECT {FIELDS}, key, now_group, now_needs, handed_to, acknowledged, muted_until FROM {table} WHERE {where}"
+        f" ORDER BY {order} IS NULL, {order} {way}{last}, name LIMIT ? OFFSET ?",
+        (*first, *values, size, max(asked.page, 0) * size),
+    )
+    total = shelf.base.rows(f"SELECT COUNT(*) FROM {table} WHERE {where}", (*first, *values))[0][0]
+    return [_line(row) for row in found], int(total)
+
+
+def line_of(shelf: Shelf, key: str, now: float) -> Line | None:
+    """The run of a key."""
+    table, first = _all(now)
+    found = shelf.base.rows(
+        f"SELECT {FIELDS}, key, now_group, now_needs, handed_to, acknowledged, muted_until FROM {table} WHERE key = ?",
+        (*first, key),
+    )
+    return next(map(_line, found), None)
+
+
+def _line(values: Sequence[object]) -> Line:
+    *fields, key, group, need, handed, seen, muted = values
+    return Line(str(key), as_row(fields), group, need, handed and meant(str(handed)), seen, muted)  # type: ignore[arg-type]
+
+
+def counts(shelf: Shelf, now: float) -> dict[Group, int]:
+    """How many runs there are in each group."""
+    table, first = _all(now)
+    found = dict(shelf.base.rows(f"SELECT now_group, COUNT(*) FROM {table} GROUP BY now_group", first))
+    return {group: int(found.get(group, 0)) for group in GROUPS}
+
+
+def together(shelf: Shelf, asked: Asked, by: str, now: float) -> list[Together]:
+    """The rows that are wanted, by what they share, with the spread within."""
+    if by not in BY:
+        return []
+    table, first = _all(now)
+    where, values = _where(asked)
+    found = shelf.base.rows(
+        f"SELECT COALESCE({by}, ''), COUNT(*), SUM(CASE WHEN now_group = 'person' THEN 1 ELSE 0 END), MIN(level),"
+        f" AVG(level), MAX(level), MAX(last_step), COUNT(DISTINCT verdict) FROM {table} WHERE {where}"
+        f" GROUP BY COALESCE({by}, '') ORDER BY 3 DESC, 2 DESC, 1 LIMIT ?",
+        (*first, *values, MOST),
+    )
+    return [Together(meant(name), *map(_number, rest)) for name, *rest in found]  # type: ignore[arg-type]
+
+
+def _number(value: object) -> object:
+    return int(value) if isinstance(value, int) else value
+
+
+def choices(shelf: Shelf) -> dict[str, list[str]]:
+    """What can be filtered by, as far as it fits a list."""
+    names = ("project", "framework", "verdict")
+    return {
+        name: [
+            meant(value)
+            for (value,) in shelf.base.rows(
+                f"SELECT DISTINCT {name} FROM runs WHERE {name} IS NOT NULL ORDER BY {name} LIMIT 200"
+            )
+        ]
+        for name in names
+    }

@@ -1,0 +1,327 @@
+"""The shelf itself: places to read, who reads them, and the rows that came of it.
+
+A place is read under a lease. What came of it, and that it was read, is one transaction, which is made only while the
+lease is still held: a scan that is killed has written all of a place or nothing of it, and none is written twice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+from ..errors import BadState
+from .base import Base, Sqlite, open_base
+from .home import default_store, is_dead
+from .row import COLUMNS, Entry, Outcome, Row, Task, Unit
+from .tables import TABLES, VERSION
+
+LEASE = 120.0  # seconds; whoever reads renews it well before
+ATTEMPTS = 3  # readings that ended their reader, after which it is not tried again
+FIELDS = ", ".join(COLUMNS)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The part of the shelf that a scan is about."""
+
+    roots: tuple[str, ...]
+    began: float
+    shard: int = 0
+    shards: int = 1
+    maker: str = ""  # rows that another version made are made anew
+
+    @property
+    def where(self) -> str:
+        return f"root IN ({', '.join('?' * len(self.roots))}) AND shard % ? = ?"
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        return (*map(stored, self.roots), self.shards, self.shard)
+
+
+class Shelf:
+    """One store. Methods may be called from any thread."""
+
+    def __init__(self, url: str | None = None, *, write: bool = True) -> None:
+        self.base: Base = open_base(url or default_store(), write=write)
+        try:
+            self._prepare(write)
+        except BaseException:
+            self.base.close()
+            raise
+
+    @property
+    def url(self) -> str:
+        return self.base.url
+
+    @property
+    def file(self) -> Path | None:
+        """The file it is kept in, where it is one."""
+        return self.base.path if isinstance(self.base, Sqlite) else None
+
+    def close(self) -> None:
+        self.base.close()
+
+    def __enter__(self) -> Shelf:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # --- what is to be read
+
+    def note(self, units: Sequence[Unit], began: float) -> None:
+        """Units that were found, a batch at a time."""
+        with self.base.writing():
+            self.base.many(
+                "INSERT INTO places (place, root, shard, wanted, seen_at) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (place) DO UPDATE SET root = excluded.root, wanted = excluded.wanted,"
+                " seen_at = excluded.seen_at",
+                [(stored(unit.place), stored(unit.root), shard_of(unit.place), unit.mark, began) for unit in units],
+            )
+
+    def claim(self, scope: Scope, owner: str, limit: int) -> list[Task]:
+        """Take places that are due and that nobody reads, for as long as a lease lasts."""
+        now = self.base.now()
+        self._free_the_dead(scope, now)
+        skip = " FOR UPDATE SKIP LOCKED" if not isinstance(self.base, Sqlite) else ""
+        with self.base.writing():
+            found = self.base.rows(
+                f"SELECT place, root, wanted, attempts FROM places WHERE {scope.where} AND seen_at >= ?"
+                f" AND {DUE} AND (leased_by IS NULL OR leased_until < ?) ORDER BY place LIMIT ?{skip}",
+                (*scope.values, scope.began, scope.maker, now, now, limit),
+            )
+            self.base.many(
+                "UPDATE places SET leased_by = ?, leased_until = ?, attempts = attempts + 1 WHERE place = ?",
+                [(owner, now + LEASE, place) for place, *_ in found],
+            )
+            return [
+                Task(Unit(meant(root), meant(place), wanted), self._known(place, scope.maker, now), attempts + 1)
+                for place, root, wanted, attempts in found
+            ]
+
+    def renew(self, owner: str) -> None:
+        """Say that the owner still reads what it took."""
+        self.base.run("UPDATE places SET leased_until = ? WHERE leased_by = ?", (self.base.now() + LEASE, owner))
+
+    def hand_back(self, tasks: Sequence[Task], owner: str) -> None:
+        """Let go of places whose reader was lost; that it was tried is remembered."""
+        self.base.many(
+            "UPDATE places SET leased_by = NULL, leased_until = NULL WHERE place = ? AND leased_by = ?",
+            [(stored(task.unit.place), owner) for task in tasks],
+        )
+
+    def release(self, owner: str) -> None:
+        """Hand back what was taken and not read: a scan that was told to end."""
+        self.base.run(
+            "UPDATE places SET leased_by = NULL, leased_until = NULL, attempts = attempts - 1 WHERE leased_by = ?",
+            (owner,),
+        )
+
+    def left(self, scope: Scope) -> int:
+        """How many places are still due, whoever reads them."""
+        query = f"SELECT COUNT(*) FROM places WHERE {scope.where} AND seen_at >= ? AND {DUE}"
+        return int(self.base.rows(query, (*scope.values, scope.began, scope.maker, self.base.now()))[0][0])
+
+    def _known(self, place: str, maker: str, now: float) -> tuple[tuple[str, str], ...]:
+        """The runs of a place as they were last read by this version, without those that fell silent since."""
+        rows = self.base.rows(
+            "SELECT identity, mark FROM runs WHERE place = ? AND vanished_at IS NULL AND mark <> ''"
+            " AND (quiet_at IS NULL OR quiet_at > ?)"
+            " AND EXISTS (SELECT 1 FROM places WHERE places.place = runs.place AND maker = ?)",
+            (place, now, maker),
+        )
+        return tuple((meant(identity), mark) for identity, mark in rows)
+
+    def _free_the_dead(self, scope: Scope, now: float) -> None:
+        """Leases of processes of this machine that are gone, so that what they left is read at once."""
+        holders = self.base.rows(
+            f"SELECT DISTINCT leased_by FROM places WHERE {scope.where}"
+            " AND leased_by IS NOT NULL AND leased_until >= ?",
+            (*scope.values, now),
+        )
+        for (holder,) in holders:
+            if is_dead(holder):
+                self.base.run("UPDATE places SET leased_by = NULL WHERE leased_by = ?", (holder,))
+
+    # --- what came of it
+
+    def put(self, outcome: Outcome, *, owner: str, maker: str) -> bool:
+        """Write down what was read; False where the lease was lost meanwhile, and then nothing is written."""
+        place, now = stored(outcome.unit.place), self.base.now()
+        with self.base.writing():
+            done = self.base.run(
+                "UPDATE places SET done = ?, maker = ?, read_at = ?, attempts = 0, leased_by = NULL,"
+                " leased_until = NULL WHERE place = ? AND leased_by = ?",
+                (outcome.unit.mark, maker, now, place, owner),
+            )
+            if not done:
+                return False
+            self._put_rows(outcome, place, now)
+            self.base.run(
+                "UPDATE places SET again_at = (SELECT MIN(quiet_at) FROM runs WHERE runs.place = places.place"
+                " AND vanished_at IS NULL) WHERE place = ?",
+                (place,),
+            )
+            return True
+
+    def _put_rows(self, outcome: Outcome, place: str, now: float) -> None:
+        change = self.changed()
+        for entry in outcome.entries:
+            self._put_row(entry, change)
+        there = {stored(entry.row.identity) for entry in outcome.entries} | set(map(stored, outcome.kept))
+        for (identity,) in self.base.rows("SELECT identity FROM runs WHERE place = ?", (place,)):
+            if identity not in there:
+                self.base.run(
+                    "UPDATE runs SET vanished_at = COALESCE(vanished_at, ?), change = ? WHERE identity = ?",
+                    (now, change, identity),
+                )
+        for identity in outcome.kept:
+            self.base.run("UPDATE runs SET vanished_at = NULL WHERE identity = ?", (stored(identity),))
+
+    def _put_row(self, entry: Entry, change: int) -> None:
+        values = [stored(value) if isinstance(value, str) else value for value in astuple(entry.row)]
+        self.base.run(
+            f"INSERT INTO runs ({FIELDS}, key, change) VALUES ({', '.join('?' * len(values))}, ?, ?)"
+            f" ON CONFLICT (identity) DO UPDATE SET {_EXCLUDED}, vanished_at = NULL, change = excluded.change",
+            (*values, key_of(entry.row.identity), change),
+        )
+        if entry.body is not None:
+            self.base.run(
+                "INSERT INTO readings (identity, body) VALUES (?, ?)"
+                " ON CONFLICT (identity) DO UPDATE SET body = excluded.body",
+                (stored(entry.row.identity), zlib.compress(entry.body, 6)),
+            )
+
+    def made_by(self, scope: Scope, maker: str) -> None:
+        """Say that what a scan of all made anew is as this version makes it."""
+        self.base.run(
+            f"UPDATE places SET maker = ? WHERE {scope.where} AND maker = ?", (maker, *scope.values, scope.maker)
+        )
+
+    def finish(self, scope: Scope) -> int:
+        """Mark the runs of places that were not found any more; how many there are new."""
+        with self.base.writing():
+            gone = f"place IN (SELECT place FROM places WHERE {scope.where} AND seen_at < ?)"
+            values = (*scope.values, scope.began)
+            if not self.base.rows(f"SELECT 1 FROM runs WHERE vanished_at IS NULL AND {gone} LIMIT 1", values):
+                return 0
+            # Read anew when it comes back: who knows what came of it meanwhile.
+            self.base.run(f"UPDATE places SET done = NULL WHERE {scope.where} AND seen_at < ?", values)
+            return self.base.run(
+                f"UPDATE runs SET vanished_at = ?, change = ? WHERE vanished_at IS NULL AND {gone}",
+                (self.base.now(), self.changed(), *values),
+            )
+
+    def changed(self) -> int:
+        """One more change; who reads rows by it sees each once. Only inside a transaction."""
+        self.base.run("UPDATE shelf SET value = value + 1 WHERE key = 'change'")
+        return self.change
+
+    # --- what is there
+
+    @property
+    def change(self) -> int:
+        return int(self.base.rows("SELECT value FROM shelf WHERE key = 'change'")[0][0])
+
+    def row(self, identity: str) -> Row | None:
+        rows = self.base.rows(f"SELECT {FIELDS} FROM runs WHERE identity = ?", (stored(identity),))
+        return next((as_row(values) for values in rows), None)
+
+    def rows(self, roots: Sequence[str] = ()) -> Iterator[tuple[Row, float | None]]:
+        """All rows by identity, with the time since when each is not found any more; few at a time in memory."""
+        where = f" AND root IN ({', '.join('?' * len(roots))})" if roots else ""
+        last = ""
+        while True:
+            found = self.base.rows(
+                f"SELECT {FIELDS}, vanished_at FROM runs WHERE identity > ?{where} ORDER BY identity LIMIT 1000",
+                (last, *map(stored, roots)),
+            )
+            for *values, vanished in found:
+                yield as_row(values), vanished
+            if len(found) < 1000:
+                return
+            last = found[-1][0]
+
+    def reading(self, identity: str) -> dict[str, object] | None:
+        """The reading of a run as it was when the row was made; None where it could not be read."""
+        rows = self.base.rows("SELECT body FROM readings WHERE identity = ?", (stored(identity),))
+        return next((dict(json.loads(zlib.decompress(bytes(body)))) for (body,) in rows), None)
+
+    # --- inside
+
+    def _prepare(self, write: bool) -> None:
+        try:
+            if not self.base.has_tables():
+                if not write:
+                    raise self._unusable("nothing was ever written to it")
+                self._create()
+            version = int(self.base.rows("SELECT value FROM shelf WHERE key = 'version'")[0][0])
+        except self.base.fails as error:
+            raise self._unusable(str(error).strip()) from error
+        if version != VERSION:
+            raise self._unusable(f"it was written by another Leadline, in version {version}")
+
+    def _create(self) -> None:
+        with self.base.writing():
+            if not isinstance(self.base, Sqlite):
+                self.base.run("SELECT pg_advisory_xact_lock(7305)")  # several machines may begin at once
+            if self.base.has_tables():
+                return
+            for statement in TABLES:
+                self.base.run(statement)
+            self.base.run("INSERT INTO shelf (key, value) VALUES ('version', ?), ('change', 0)", (VERSION,))
+
+    def _unusable(self, why: str) -> BadState:
+        return BadState(
+            f"The store {self.url} cannot be used: {why}.",
+            tried=f"to read it as version {VERSION}",
+            next_step="scan into it first, or give another with --store",
+        )
+
+
+DUE = "(done IS NULL OR done <> wanted OR wanted = '' OR maker <> ? OR again_at < ?)"
+_EXCLUDED = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name != "identity")
+
+
+def as_row(values: Sequence[object]) -> Row:
+    """The row of these columns."""
+    return Row(*(meant(value) if isinstance(value, str) else value for value in values))  # type: ignore[arg-type]
+
+
+def key_of(identity: str) -> str:
+    """What a run is called in an address of the page."""
+    return hashlib.sha256(identity.encode("utf-8", errors="surrogateescape")).hexdigest()[:20]
+
+
+def shard_of(place: str) -> int:
+    return zlib.crc32(place.encode("utf-8", errors="surrogateescape"))
+
+
+def stored(text: str) -> str:
+    """A text as a database takes it. Names on disk may hold bytes that are no text, and NUL is none in Postgres.
+
+    >>> stored("a" + chr(0xdc80) + "b"), meant(stored("a" + chr(0xdc80) + "b")) == "a" + chr(0xdc80) + "b"
+    ('a\\ufdd0dc80b', True)
+    """
+    if text.isascii() and "\0" not in text:
+        return text
+    return "".join(
+        f"{ESCAPE}{ord(letter):04x}" if "\ud800" <= letter <= "\udfff" or letter in ("\0", ESCAPE) else letter
+        for letter in text
+    )
+
+
+def meant(text: str) -> str:
+    """The text that was stored."""
+    if ESCAPE not in text:
+        return text
+    first, *rest = text.split(ESCAPE)
+    return first + "".join(chr(int(part[:4], 16)) + part[4:] for part in rest)
+
+
+ESCAPE = "\ufdd0"  # no character, in any text

@@ -1,0 +1,156 @@
+"""From a run and its reading to its row: the numbers a table shows, and why a person should look."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+
+from ..contract import ChartData, Reading
+from ..facts.judgement import Judgement
+from ..report.data import as_data, dump
+from ..run import Run, Series
+from ..words.verdict import verdict_lines
+from .naming import called
+from .row import Entry, Need, Row
+
+POINTS = 48  # of a sparkline
+SILENT = 600.0  # seconds without a new row after which a run that is not at its end counts as silent
+SILENT_GAPS = 20.0  # and as many times the usual time between rows
+RECENT = 50  # rows that tell the usual time between two
+HEADLINE = "reward/mean"
+# Kinds of reasons that say that the rest of the plan buys nothing.
+SPENT = ("flat", "ceiling", "no_trend")
+
+
+def patience(gap: float | None) -> float:
+    """Seconds after its last row from which on a run is silent."""
+    return max(SILENT, SILENT_GAPS * (gap or 0.0))
+
+
+def times(run: Run, modified: float | None) -> tuple[float | None, float | None, float | None]:
+    """When the first and the last row were written and the usual time between two; by the file where rows tell none."""
+    walls = [one.walls[np.isfinite(one.walls)] for one in run.series if one.walls is not None]
+    longest = max(walls, key=len, default=np.empty(0))
+    if not len(longest):
+        return None, modified, None
+    gaps = np.diff(np.sort(longest)[-RECENT:])
+    gap = float(np.median(gaps)) if len(gaps) else None
+    first, last = min(float(one.min()) for one in walls if len(one)), max(float(one.max()) for one in walls if len(one))
+    if modified is not None and last > modified + 86400:  # a clock that does not count seconds since 1970
+        return None, modified, None
+    return (first, last, gap) if last > 1e8 else (None, modified, None)
+
+
+def entry(
+    run: Run, reading: Reading, *, identity: str, root: str, place: str, modified: float | None, mark: str
+) -> Entry:
+    """The row of a run that was read, and the reading as it is kept."""
+    judgement, horizon = reading.judgement, reading.judgement.horizon
+    first, last, gap = times(run, modified)
+    body = dump(as_data(replace(reading, chart_data=ChartData()))).encode()
+    hours = None if first is None or last is None else (last - first) / 3600
+    gpus = len(set(run.telemetry.gpus.devices.tolist()))
+    best, lines = judgement.best_checkpoint, verdict_lines(reading)
+    going = judgement.ended is None and horizon is not None and horizon.planned
+    name, project, variant, seed = called(identity, root)
+    return Entry(
+        Row(
+            identity=identity,
+            root=root,
+            place=place,
+            name=name,
+            project=project,
+            variant=variant,
+            seed=seed,
+            state="read",
+            framework=reading.run.framework,
+            algorithm=reading.run.algorithm,
+            first_step=reading.run.first_step,
+            last_step=reading.run.last_step,
+            planned_steps=reading.run.planned_steps,
+            verdict=judgement.verdict,
+            p=judgement.p_continue_pays,
+            reason=judgement.reason.kind,
+            why=lines.reason or lines.headline,
+            ended=judgement.ended,
+            best_step=None if best is None else best.step,
+            best_path=None if best is None else best.path,
+            first_at=first,
+            last_at=last,
+            quiet_at=None if judgement.ended is not None or last is None else last + patience(gap),
+            hours=hours,
+            gpu_hours=hours * gpus if hours is not None and gpus else None,
+            hours_left=horizon.hours if going and horizon is not None else None,
+            gpu_hours_left=horizon.gpu_hours if going and horizon is not None else None,
+            level=judgement.reason.level,
+            need=need_of(judgement),
+            spark=spark(_drawn(run, judgement)),
+            mark=mark,
+            digest=hashlib.sha256(body).hexdigest(),
+        ),
+        body,
+    )
+
+
+def unreadable(says: str, *, identity: str, root: str, place: str, modified: float | None = None) -> Entry:
+    """The row of a place that cannot be read, with the sentence why."""
+    name, project, variant, seed = called(identity, root)
+    return Entry(
+        Row(
+            identity=identity,
+            root=root,
+            place=place,
+            name=name,
+            project=project,
+            variant=variant,
+            seed=seed,
+            state="unreadable",
+            problem=says,
+            why=says,
+            last_at=modified,
+        )
+    )
+
+
+def need_of(judgement: Judgement) -> Need | None:
+    """Why a person should look at a run, as far as its log tells; silence and other seeds are told later."""
+    kind, verdict = judgement.reason.kind, judgement.verdict
+    if kind in ("gamed", "changed_in_kind"):
+        return "hacked"
+    if kind == "fallen":
+        return "falling"
+    if kind in ("no_signal", "lost_numbers", "no_numbers"):
+        return "broken"
+    if kind == "no_reward":
+        return "unclear"
+    if judgement.ended in ("plan", "trainer"):
+        return "finished_rising" if kind == "rising" else None
+    if judgement.ended == "silent":
+        return "silent"
+    return "wasting" if verdict == "stop" and kind in SPENT else None
+
+
+def _drawn(run: Run, judgement: Judgement) -> Series | None:
+    return run.get(judgement.judged or HEADLINE) or run.get(HEADLINE) or next(iter(run.series), None)
+
+
+def spark(series: Series | None) -> str:
+    """A series in few points, each its place between the lowest and the highest as two digits.
+
+    >>> import numpy as np
+    >>> spark(Series("reward/mean", "r", "reward", np.arange(3), np.array([0.0, 1.0, 0.5])))
+    '009950'
+    """
+    if series is None or not series.points:
+        return ""
+    parts = np.array_split(series.values, min(POINTS, series.points))
+    means = [float(np.mean(kept)) if len(kept := part[np.isfinite(part)]) else None for part in parts]
+    seen = [mean for mean in means if mean is not None]
+    if not seen:
+        return ""
+    low, span = min(seen), max(seen) - min(seen)
+    return "".join(
+        ".." if mean is None else f"{round(99 * ((mean - low) / span if span else 0.5)):02d}" for mean in means
+    )

@@ -1,0 +1,110 @@
+"""The page of all runs, in words."""
+
+from __future__ import annotations
+
+import time
+
+from .fleet import ENDED_DO, NEED_CALLED, NEED_DO
+from .numbers import chance, duration, number
+
+TITLE = "Leadline"
+GROUPS = {
+    "person": "Needs a person now",
+    "training": "Training",
+    "finished": "Finished",
+    "silent": "Silent",
+    "unreadable": "Unreadable",
+    "gone": "No longer found",
+}
+NOTHING_NEEDED = "No run needs a person now."
+NOTHING_KEPT = "No run was scanned yet: leadline scan ROOT, or start this page with ROOT."
+NOTHING_FOUND = "No run matches."
+READ_ONLY = "This page was started read-only; start it with --allow-act to acknowledge, mute and note."
+FILES_GONE = "The files of this run cannot be read from here; this is what was kept when it was last scanned."
+NOT_SIGNED_IN = "Open the address that `leadline serve` printed: it holds the token of this page."
+NO_SUCH_RUN = "There is no such run on the shelf."
+OUTSIDE = "The path of this run leads out of the folder that was scanned, so it is not opened."
+COMPARE_TWO = "Choose two runs or more to compare."
+NEW_ROWS = "new rows"
+COLUMNS = {
+    "name": "Run",
+    "spark": "Reward",
+    "verdict": "Verdict",
+    "why": "Why",
+    "steps": "Steps",
+    "p": "p",
+    "best": "Best checkpoint",
+    "last": "Last row",
+    "hours": "Hours",
+    "left": "GPU-hours to go",
+    "framework": "Framework",
+    "project": "Project",
+}
+SAID = {
+    "acknowledge": "Acknowledged",
+    "mute": "Muted",
+    "unmute": "Told again",
+    "note": "Note",
+    "hand_over": "Handed over",
+}
+
+
+def need_called(need: str) -> str:
+    return NEED_CALLED.get(need, need)
+
+
+def need_do(need: str, *, ended: bool = False) -> str:
+    """What to do about it."""
+    return (ENDED_DO.get(need) if ended else None) or NEED_DO.get(need, "")
+
+
+def steps(last: int | None, planned: int | None) -> str:
+    """
+    >>> steps(400, 1000), steps(400, None), steps(None, None)
+    ('400 of 1000', '400', '')
+    """
+    if last is None:
+        return ""
+    return f"{last} of {planned}" if planned else str(last)
+
+
+def ago(at: float | None, now: float) -> str:
+    """
+    >>> ago(0.0, 600.0), ago(None, 600.0), ago(0.0, 1e6)
+    ('10 min ago', '', '12 days ago')
+    """
+    if at is None:
+        return ""
+    past = max(0.0, now - at)
+    return f"{round(past / 86400)} days ago" if past > 2 * 86400 else f"{duration(round(past))} ago"
+
+
+def moment(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
+def pays(p: float | None) -> str:
+    return "" if p is None else chance(p)
+
+
+def amount(value: float | None) -> str:
+    return "" if value is None else number(value)
+
+
+def found(shown: int, total: int) -> str:
+    return f"{shown} of {total} runs" if shown != total else f"{total} runs"
+
+
+def spread(lowest: float | None, mean: float | None, highest: float | None) -> str:
+    """
+    >>> spread(0.1, 0.2, 0.3), spread(None, None, None)
+    ('0.2 (0.1 to 0.3)', '')
+    """
+    if lowest is None or mean is None or highest is None:
+        return ""
+    return f"{number(mean)} ({number(lowest)} to {number(highest)})"
+
+
+def drawn(name: str, verdict: str | None) -> str:
+    """What a sparkline shows, for those who do not see it."""
+    return f"Reward of {name}" + (f", verdict {verdict.replace('_', ' ')}" if verdict else "")

@@ -1,0 +1,153 @@
+"""The page of all runs in Chromium: keyboard, names for screen readers, a phone, a run that grows while it is open."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from browsing import FLAGS, chromium
+from extras import needs
+
+from leadline.shelf.store import Shelf
+
+from .conftest import write_run
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    needs("playwright")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        opened = play.chromium.launch(executable_path=chromium(), args=FLAGS)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def address(lab: Path, tmp_path: Path) -> Iterator[str]:
+    """A server of its own over a lab."""
+    store = str(tmp_path / "page.db")
+    base = [sys.executable, "-m", "leadline"]
+    subprocess.run([*base, "scan", str(lab), "--store", store, "--workers", "1"], check=True, capture_output=True)
+    with Shelf(store) as shelf:
+        shelf.base.run("UPDATE runs SET need = 'falling', verdict = 'roll_back' WHERE name = 'web/only'")
+    command = [
+        *base,
+        "serve",
+        str(lab),
+        "--store",
+        store,
+        "--port",
+        "0",
+        "--every",
+        "3",
+        "--workers",
+        "1",
+        "--allow-act",
+    ]
+    server = subprocess.Popen(
+        command, stderr=subprocess.PIPE, text=True, env={**os.environ, "XDG_STATE_HOME": str(tmp_path)}
+    )
+    try:
+        assert server.stderr is not None
+        found = re.search(r"http://\S+", server.stderr.readline())
+        assert found is not None
+        until = time.monotonic() + 60
+        import urllib.request
+
+        while time.monotonic() < until:
+            try:
+                urllib.request.urlopen(found[0], timeout=5).close()
+                break
+            except OSError:
+                time.sleep(0.2)
+        yield found[0]
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=30)
+
+
+def opened(browser: Any, address: str, **options: Any) -> tuple[Any, list[str]]:
+    page = browser.new_context(**options).new_page()
+    errors: list[str] = []
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(address)
+    return page, errors
+
+
+@pytest.mark.parametrize("options", [{}, {"viewport": {"width": 390, "height": 800}, "color_scheme": "dark"}])
+def test_pages_can_be_read_by_everyone(browser: Any, address: str, options: dict[str, Any]) -> None:
+    needs("axe_playwright_python")
+    from axe_playwright_python.sync_playwright import Axe
+
+    page, errors = opened(browser, address, **options)
+    for path in ("", "runs", "runs?by=variant"):
+        page.goto(address + path)
+        assert Axe().run(page).response["violations"] == []
+        width = page.evaluate("document.documentElement.scrollWidth")
+        assert width <= page.viewport_size["width"]
+    assert errors == []
+
+
+def test_a_run_is_reached_and_acknowledged_by_keyboard_alone(browser: Any, address: str) -> None:
+    page, errors = opened(browser, address)
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        if page.evaluate("document.activeElement.textContent") == "web/only":
+            break
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/run/*")
+    page.get_by_label("Your name").focus()
+    page.keyboard.type("Ada")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("text=Acknowledged")
+    page.goto(address)
+    assert page.get_by_text("No run needs a person now.").count() == 1
+    assert errors == []
+
+
+def test_an_open_run_grows_with_its_log(browser: Any, address: str, lab: Path) -> None:
+    page, errors = opened(browser, address + "runs?q=code/a")
+    page.get_by_role("link", name="code/a").click()
+    frame = page.frame_locator("#report")
+    frame.locator("h1").first.wait_for(timeout=30000)
+    write_run(lab / "code" / "a", steps=77)
+    page.wait_for_function("document.getElementById('report').src.includes('at=')", timeout=30000)
+    frame.get_by_text("77").first.wait_for(timeout=30000)
+    assert errors == []
+
+
+def test_thousands_of_rows_are_scrolled(browser: Any, address: str, lab: Path, tmp_path: Path) -> None:
+    with Shelf(str(tmp_path / "page.db")) as shelf:
+        columns = ", ".join(name for name in COPIED)
+        for number in range(1000):
+            shelf.base.run(
+                f"INSERT INTO runs (identity, place, name, key, {columns}) SELECT identity || ?, place || ?, name || ?,"
+                f" key || ?, {columns} FROM runs WHERE name = 'code/b'",
+                (f"-{number}",) * 4,
+            )
+    page, errors = opened(browser, address + "runs?q=code/b&sort=name")
+    for _ in range(40):
+        page.mouse.wheel(0, 4000)
+        page.wait_for_timeout(100)
+        if page.locator("tbody tr").count() >= 600:
+            break
+    assert page.locator("tbody tr").count() >= 600
+    assert errors == []
+
+
+COPIED = ("root", "project", "variant", "state", "why", "spark", "mark", "digest", "change", "verdict", "last_at")

@@ -1,0 +1,278 @@
+"""A scan: what is kept, what is read again, and what a kill leaves behind."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import orjson
+import pytest
+from click.testing import CliRunner
+
+from leadline.cli import verbs
+from leadline.errors import NothingReadable
+from leadline.fleet.engine import Done
+from leadline.fleet.pool import Pool
+from leadline.fleet.reader import read_task
+from leadline.fleet.scan import Shard, Tally, scan
+from leadline.shelf.row import Outcome, Row, Task, Unit
+from leadline.shelf.store import Scope, Shelf
+
+from .conftest import write_run
+
+
+class Here:
+    """An engine in this process, which notes what it reads."""
+
+    room = 4
+
+    def __init__(self) -> None:
+        self.tasks: list[Task] = []
+        self.read: list[str] = []
+
+    def submit(self, tasks: Sequence[Task]) -> None:
+        self.tasks += tasks
+
+    def collect(self, patience: float) -> Done:
+        task = self.tasks.pop(0)
+        self.read.append(Path(task.unit.place).name)
+        return Done((read_task(task),))
+
+    def close(self) -> None:
+        self.tasks.clear()
+
+
+def scanned(shelf: Shelf, *roots: Path, **options: object) -> tuple[Tally, Here]:
+    engine = Here()
+    return scan(tuple(map(str, roots)), shelf, engine, **options), engine  # type: ignore[arg-type]
+
+
+def rows(shelf: Shelf) -> dict[str, Row]:
+    return {row.name: row for row, _ in shelf.rows()}
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    with Shelf(str(tmp_path / "shelf.db")) as shelf:
+        yield shelf
+
+
+def test_every_run_is_a_row_and_a_bad_one_says_why(lab: Path, shelf: Shelf) -> None:
+    tally, _ = scanned(shelf, lab)
+    kept = rows(shelf)
+    assert (tally.units, tally.read, tally.unreadable) == (7, 7, 1)
+    good = kept["math/grpo-seed1"]
+    assert (good.project, good.variant, good.seed, good.last_step, good.state) == ("math", "math/grpo", "1", 41, "read")
+    assert good.why
+    assert good.verdict is not None
+    assert len(good.spark) == 2 * 41
+    reading = shelf.reading(good.identity)
+    assert reading is not None
+    assert reading["judgement"]["verdict"] == good.verdict  # type: ignore[index]
+    assert kept["code/broken"].state == "unreadable"
+    assert "no logged step" in str(kept["code/broken"].problem)
+    assert shelf.reading(kept["code/broken"].identity) is None
+
+
+def test_a_second_scan_reads_only_what_changed(lab: Path, shelf: Shelf) -> None:
+    scanned(shelf, lab)
+    before = rows(shelf)
+    tally, engine = scanned(shelf, lab)
+    assert (tally.read, engine.read) == (0, [])
+    write_run(lab / "web" / "only", steps=55)
+    write_run(lab / "web" / "new")
+    _, engine = scanned(shelf, lab)
+    assert sorted(engine.read) == ["new", "only"]
+    after = rows(shelf)
+    assert after["web/only"].last_step == 55
+    assert {name for name in before if before[name] != after[name]} == {"web/only"}
+
+
+def test_again_reads_all_and_gives_the_same_rows(lab: Path, shelf: Shelf) -> None:
+    scanned(shelf, lab)
+    before = rows(shelf)
+    _, engine = scanned(shelf, lab, again=True)
+    assert len(engine.read) == 7
+    assert rows(shelf) == before
+    assert scanned(shelf, lab)[1].read == []
+
+
+def test_a_run_that_vanished_stays_marked_and_comes_back(lab: Path, shelf: Shelf, tmp_path: Path) -> None:
+    scanned(shelf, lab)
+    shutil.move(lab / "math" / "ppo-seed0", tmp_path / "away")
+    assert scanned(shelf, lab)[0].vanished == 1
+    gone = {row.name: vanished for row, vanished in shelf.rows() if vanished is not None}
+    assert list(gone) == ["math/ppo-seed0"]
+    assert scanned(shelf, lab)[0].vanished == 0
+    shutil.move(tmp_path / "away", lab / "math" / "ppo-seed0")
+    scanned(shelf, lab)
+    assert [name for name, vanished in ((row.name, vanished) for row, vanished in shelf.rows()) if vanished] == []
+
+
+def test_a_root_that_is_gone_marks_nothing(lab: Path, shelf: Shelf, tmp_path: Path) -> None:
+    scanned(shelf, lab)
+    shutil.move(lab, tmp_path / "away")
+    with pytest.raises(NothingReadable):
+        scanned(shelf, lab)
+    assert [vanished for _, vanished in shelf.rows() if vanished] == []
+
+
+def test_shards_read_every_run_once(lab: Path, shelf: Shelf) -> None:
+    read = [name for number in range(3) for name in scanned(shelf, lab, shard=Shard(number, 3))[1].read]
+    assert sorted(read) == ["a", "b", "broken", "grpo-seed0", "grpo-seed1", "only", "ppo-seed0"]
+    assert [vanished for _, vanished in shelf.rows() if vanished] == []
+
+
+def test_many_runs_in_one_file_are_read_alone_when_one_grows(tmp_path: Path, shelf: Shelf) -> None:
+    folder = tmp_path / "kept"
+    for place, name in enumerate(("first", "second", "third")):
+        run = write_run(tmp_path / name, lift=1 + 3 * place, steps=40 + 30 * place)
+        folder.mkdir(exist_ok=True)
+        shutil.copy(run / "metrics.jsonl", folder / f"{name}.jsonl")
+    scanned(shelf, folder)
+    before = {row.name: row for row, _ in shelf.rows()}
+    assert len(before) == 3
+    unit = next(iter(shelf.base.rows("SELECT place, wanted FROM places")))
+    with (folder / "second.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"step": 41, "reward": 2.5, "kl": 0.4, "loss": 0.1}\n')
+    known = tuple((row.identity, row.mark) for row in before.values())
+    outcome = read_task(Task(Unit(str(folder), unit[0], "new"), known))
+    assert [entry.row.name for entry in outcome.entries] == ["second.jsonl"]
+    assert len(outcome.kept) == 2
+
+
+def test_a_place_is_never_with_two_readers_and_a_lost_lease_writes_nothing(lab: Path, shelf: Shelf) -> None:
+    scanned(shelf, lab)
+    shelf.base.run("UPDATE places SET done = NULL")
+    scope = Scope((str(lab),), 0.0, maker="other")
+    mine = shelf.claim(scope, "me", 4)
+    other = shelf.claim(scope, "you", 10)
+    assert len(mine) == 4
+    assert len(other) == 3
+    assert not {task.unit.place for task in mine} & {task.unit.place for task in other}
+    shelf.base.run("UPDATE places SET leased_until = 0 WHERE leased_by = 'me'")
+    taken = shelf.claim(scope, "third", 10)
+    assert {task.unit for task in taken} == {task.unit for task in mine}
+    assert not shelf.put(Outcome(mine[0].unit), owner="me", maker="other")
+    assert [vanished for _, vanished in shelf.rows() if vanished] == []
+    assert shelf.put(read_task(taken[0]), owner="third", maker="other")
+
+
+def test_a_place_that_ends_its_reader_again_and_again_becomes_a_row(lab: Path) -> None:
+    unit = Unit(str(lab), str(lab / "code" / "a"), "m")
+    (entry,) = read_task(Task(unit, attempts=4)).entries
+    assert "ended the reading process 3 times" in str(entry.row.problem)
+
+
+def test_the_pool_gives_the_same_rows_and_survives_a_reader_that_is_killed(
+    lab: Path, shelf: Shelf, tmp_path: Path
+) -> None:
+    scanned(shelf, lab)
+    pool, killed = Pool(2), []
+
+    def kill_one(tally: Tally) -> None:
+        if not killed and pool._processes:
+            process = next(iter(pool._processes))
+            os.kill(process.pid, signal.SIGKILL)
+            killed.append(process.pid)
+
+    with Shelf(str(tmp_path / "other.db")) as other:
+        for number in range(12):
+            write_run(lab / "more" / f"run-{number}")
+        tally = scan((str(lab),), other, pool, progress=kill_one)
+        scanned(shelf, lab)
+        assert killed
+        assert tally.read == 19
+        assert rows(other) == rows(shelf)
+
+
+def test_a_scan_that_is_killed_is_gone_on_with(lab: Path, tmp_path: Path) -> None:
+    for number in range(30):
+        write_run(lab / "more" / f"run-{number}")
+    store = tmp_path / "killed.db"
+    command = [sys.executable, "-m", "leadline", "scan", str(lab), "--store", str(store), "--workers", "1"]
+    process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    try:
+        until = time.monotonic() + 120
+        while _count(store) < 3 and time.monotonic() < until:
+            time.sleep(0.05)
+    finally:
+        process.kill()
+        process.wait()
+    done = _count(store)
+    assert 3 <= done < 37
+    with Shelf(str(store)) as shelf:
+        _, engine = scanned(shelf, lab)
+        assert len(engine.read) == 37 - done
+        killed = rows(shelf)
+        assert shelf.base.rows("SELECT COUNT(*) FROM places WHERE leased_by IS NOT NULL OR done IS NULL") == [(0,)]
+    with Shelf(str(tmp_path / "whole.db")) as whole:
+        scanned(whole, lab)
+        assert rows(whole) == killed
+
+
+def _count(store: Path) -> int:
+    try:
+        with sqlite3.connect(f"{store.as_uri()}?mode=ro", uri=True) as base:
+            return int(base.execute("SELECT COUNT(*) FROM places WHERE done IS NOT NULL").fetchone()[0])
+    except sqlite3.Error:
+        return 0
+
+
+def test_a_run_that_fell_silent_is_read_once_more(lab: Path, shelf: Shelf) -> None:
+    scanned(shelf, lab)
+    assert rows(shelf)["web/only"].quiet_at is not None
+    log = lab / "web" / "only" / "metrics.jsonl"
+    shelf.base.run("UPDATE runs SET quiet_at = 1 WHERE name = 'web/only'")
+    shelf.base.run("UPDATE places SET again_at = 1 WHERE place = ?", (str(log.parent),))
+    assert scanned(shelf, lab)[1].read == ["only"]
+
+
+def test_old_logs_count_as_ended(lab: Path, shelf: Shelf) -> None:
+    log = lab / "web" / "only" / "metrics.jsonl"
+    os.utime(log, (1e9, 1e9))
+    scanned(shelf, lab)
+    row = rows(shelf)["web/only"]
+    assert (row.ended, row.need, row.quiet_at) == ("silent", "silent", None)
+
+
+def test_names_that_are_no_text_are_kept(tmp_path: Path, shelf: Shelf) -> None:
+    odd = tmp_path / "lab" / os.fsdecode(b"\xff<script>\x01")
+    write_run(odd)
+    write_run(tmp_path / "lab" / "plain")
+    scanned(shelf, tmp_path / "lab")
+    assert set(rows(shelf)) == {odd.name, "plain"}
+    assert scanned(shelf, tmp_path / "lab")[1].read == []
+
+
+def test_the_verb_prints_rows(lab: Path, tmp_path: Path) -> None:
+    called = CliRunner().invoke(
+        verbs, ["scan", str(lab), "--store", str(tmp_path / "s.db"), "--workers", "2", "--json"]
+    )
+    assert called.exit_code == 0, called.output
+    printed = [orjson.loads(line) for line in called.stdout.splitlines()]
+    assert len(printed) == 7
+    with Shelf(str(tmp_path / "s.db"), write=False) as shelf:
+        assert printed == [orjson.loads(orjson.dumps({**asdict(row), "vanished_at": None})) for row, _ in shelf.rows()]
+
+
+@pytest.mark.parametrize("told", ["3/3", "a/2", "1", "-1/2"])
+def test_a_shard_that_is_none_is_refused(told: str, lab: Path) -> None:
+    called = CliRunner().invoke(verbs, ["scan", str(lab), f"--shard={told}"])
+    assert called.exit_code == 2
+    assert "--shard takes I/N" in called.output
+
+
+def test_rows_of_the_same_run_differ_only_by_what_changed(lab: Path) -> None:
+    unit = Unit(str(lab), str(lab / "web" / "only"), "m")
+    (first,) = read_task(Task(unit)).entries
+    (second,) = read_task(Task(replace(unit, mark="n"))).entries
+    assert first.row == second.row
