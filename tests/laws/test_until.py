@@ -72,7 +72,9 @@ def test_a_cut_verl_log_reads_like_until(rows: Rows, k: int) -> None:
     if not cut_rows:
         assert whole.until(k).series == ()
         return
-    assert_same(whole.until(k), assemble("x", parse(verl_file, verl_bytes(cut_rows)), Surroundings()))
+    cut = assemble("x", parse(verl_file, verl_bytes(cut_rows)), Surroundings())
+    assume(cut.framework is not None or whole.framework is None)  # rows before those that tell the framework
+    assert_same(whole.until(k), cut)
 
 
 @given(logs(VERL_KEYS), st.integers(0, 12), st.integers(0, 12))
