@@ -35,7 +35,7 @@ RESOLUTION = {
     "curve.prior": "FIT_LIMIT",
     "curve.robust": "SD_OF_MAD",
     "curve.shapes": "STEPS_PER_RUN",
-    "curve.track": "CELLS LARGEST",
+    "curve.track": "CELLS",
     "evidence.asked": "SHUFFLES",
     "evidence.kinds": "SMOOTHING",
     "evidence.numbers": "EXACT",

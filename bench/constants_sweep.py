@@ -91,12 +91,8 @@ def _told(base: Said, other: Said | None) -> str:
     came = sum(len(other[look][1] - base[look][1]) for look in base)
     gone = sum(len(base[look][1] - other[look][1]) for look in base)
     verdicts = sum(base[look][2] != other[look][2] for look in base)
-    parts = (
-        [f"{words} words"] * bool(words)
-        + [f"{verdicts} verdicts"] * bool(verdicts)
-        + [f"+{came}"] * bool(came)
-        + [f"-{gone}"] * bool(gone)
-    )
+    parts = [f"{words} words"] * bool(words) + [f"{verdicts} verdicts"] * bool(verdicts)
+    parts += [f"+{came}"] * bool(came) + [f"-{gone}"] * bool(gone)
     return " ".join(parts) or "same"
 
 

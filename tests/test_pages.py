@@ -17,7 +17,9 @@ from leadline.cli import main
 SHOWN = 16  # lines of output in the README: the verdict, what the curves look like and the first findings
 
 
-@pytest.mark.parametrize("page", ["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "leadline/examples/README.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "leadline/examples/README.md"]
+)
 def test_pages_name_only_what_exists(page: str, root: Path) -> None:
     text = (root / page).read_text()
     named = re.findall(r"`((?:leadline|tests|docs|bench)/[\w/.-]*)`", text)

@@ -17,7 +17,6 @@ from ..questions.bars import RARE, TWO
 from .written import Floats, Written
 
 SHUFFLES = 199  # draws: a chance of one in two hundred is the least that can be told
-FAR = 1.0  # sd of single prompts: less than that, and most prompts of one part could stand in the other
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,8 @@ def changed_prompts(written: Written) -> ChangedPrompts | None:
     far, place = furthest[0]
     as_far = sum(other >= far * (1 - 1e-9) for other, _ in furthest)
     apart = float(np.abs(means[:place].mean(axis=0) - means[place:].mean(axis=0)).max())
-    if as_far > RARE * len(orders) or apart < FAR:  # of few steps some shuffles part them just as time did
+    # Of few steps some shuffles part them just as time did; parts that are less than 1 sd of single prompts apart are one.
+    if as_far > RARE * len(orders) or apart < 1:
         return None
     lengths = np.asarray([float(len(sample.prompt)) for sample in written.samples])
     old = written.batch < place

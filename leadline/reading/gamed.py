@@ -22,11 +22,10 @@ from ..facts.gamed import (
     RewardOutage,
     ScoreLevels,
 )
-from ..questions.bars import CLEARLY, EVEN, NOTICEABLE
+from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, RARE
 from ..run import Run, Steps
 from .view import HEADLINE, View
 
-CLEAR_MOVE = 0.02  # a share that moved by less is not told: it would read as no change
 FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum of parts
 
 
@@ -76,7 +75,7 @@ def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
     begun, kinds = evidence.begun, evidence.kinds
     if evidence.outcome in ("gamed", "decayed"):
         moves = () if evidence.relation is None else evidence.relation.moves
-        clear = [move for move in moves if abs(move.now - move.start) > max(CLEAR_MOVE, 2 * move.error)]
+        clear = [move for move in moves if abs(move.now - move.start) > max(RARE, 2 * move.error)]
         found = [Move(move.way, move.start, move.now, move.paid) for move in clear]
         if evidence.numbers.cut > EVEN:
             found.append(Move("cut", 0.0, evidence.numbers.cut))

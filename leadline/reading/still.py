@@ -5,22 +5,21 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..questions.bars import MANY_TIMES, SPELL, TENFOLD
 from ..run import Run, Values
 from .wall_clock import step_times
 
-USUAL = 20.0  # times the usual time between two rows
-OUT_OF_RHYTHM = 3.0  # times the longest pause the run has made
+LONG = 2 * TENFOLD  # times the usual time between two rows
 LEAST = 3600.0  # seconds: a queue, a restart or a long evaluation may take as long
-FEWEST = 10  # pauses: fewer have no rhythm
 
 
 def long_still(run: Run, now: float) -> bool:
     """Whether nothing was written for far longer than the run's own rhythm explains. False where its rhythm or its last
     writing is not known."""
     pauses = _pauses(run)
-    if run.written_at is None or len(pauses) < FEWEST:
+    if run.written_at is None or len(pauses) < SPELL:
         return False
-    patience = max(USUAL * float(np.median(pauses)), OUT_OF_RHYTHM * float(np.max(pauses)), LEAST)
+    patience = max(LONG * float(np.median(pauses)), MANY_TIMES * float(np.max(pauses)), LEAST)
     return now - run.written_at > patience
 
 
