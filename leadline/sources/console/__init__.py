@@ -69,7 +69,7 @@ class Console:
             self._columns,
             self._words,
         ]
-        self._plan = Plan()  # as was printed before the first row
+        self._plan = Plan()  # as is printed at the start
         self._found = [0] * len(self._grammars)
         self._seen = 0
         self._settled = False
@@ -93,7 +93,7 @@ class Console:
         """The whole lines between two places of a block."""
         if not self._rows.unsloth and self._seen < SETTLED and block.find(BANNER, start, end) >= 0:
             self._rows.unsloth = True
-        if self._seen < SETTLED and (self._plan.steps is None or self._rows.taken + self._chatter.taken < ROWS):
+        if self._seen < SETTLED:
             self._plan.hear(block[start:end])
         done = start
         for first, last in _lines_with(block, self._marks, start, end):
