@@ -71,7 +71,7 @@ FINDINGS: dict[str, Entry] = {
         "Reweigh the components, or rescale them so that the one you care about has the larger spread.",
     ),
     "reward.blind_parted": Entry(
-        "Somebody who knew neither score nor step graded the answers, and high-scored ones were good and are not any more.",
+        "Graded by somebody who knew neither score nor step, high-scored answers were good and are not any more.",
         "Blind grades of `leadline audit`, where the reader agreed with itself and told answers from spoiled copies.",
         "Read the pair of samples that is shown. Go back to a checkpoint before the step that is named, and mend the "
         "reward function first.",
