@@ -8,7 +8,8 @@ import numpy as np
 from shapes import Array
 
 from leadline.curve import Curve, fit_curves
-from leadline.questions import BAR, Peak, shape_of
+from leadline.questions import AGREED as BAR
+from leadline.questions import Peak, shape_of
 from leadline.run import Series
 
 __all__ = ["BAR", "Look", "five_shape", "look"]

@@ -1,7 +1,8 @@
 """Leadline's verdicts against baselines and other tools on finished runs: `python bench/backtest.py`.
 
-Every run of ../shared/zoo and ../shared/runs is replayed at equal shares of its length and scored by ../shared/score,
-whose head states the rule. Baselines and the peers that are installed answer the same looks in the same run.
+Every run of ../shared/zoo, zoo2.tar.gz and runs is replayed at equal shares of its length and scored by
+../shared/score, whose head states the rule. Baselines and the peers that are installed answer the same looks in the
+same run.
 `--sweep` halves and doubles the constants of the judgement instead, on the findings of the last replay.
 """
 
@@ -15,8 +16,6 @@ import argparse
 import importlib.util
 import json
 import sys
-import tarfile
-import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -27,12 +26,13 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
+import backtest_sets as sets
 import backtest_sweep as sweep
 import backtest_tables as tables
 import numpy as np
 
 from leadline.curve import Curve
-from leadline.facts import Finding, by_weight
+from leadline.facts import Facts, Finding, by_weight
 from leadline.judgement import judge
 from leadline.judgement.case import case_of
 from leadline.judgement.evidence import WEIGHTS
@@ -43,7 +43,7 @@ from leadline.run import Run, Series
 from leadline.sources import open_run
 
 ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared"
+SHARED = sets.SHARED
 SEEN = ("elapsed", "rises", "rise", "lately", "room")  # of a forecast: what its probability is made of
 SETS = ("zoo_dev", "zoo2_dev", "runs_dev")
 BASELINES = ("last", "raw_max", "patience")
@@ -153,26 +153,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @cache
 def _score_modules() -> tuple[Any, Any]:
-    os.environ.setdefault("ZOO_DEV", str(SHARED / "zoo"))
-    os.environ.setdefault("RUNS_DEV", str(SHARED / "runs"))
-    if "ZOO2_DEV" not in os.environ:
-        os.environ["ZOO2_DEV"] = str(unpacked("zoo2"))
-    sys.path.insert(0, str(SHARED / "score"))
+    sets.set_environment()
+    sys.path.insert(0, str(sets.SHARED / "score"))
     import runs
     import score
 
     return runs, score
-
-
-def unpacked(name: str) -> Path:
-    """The folder of a packed set, unpacked once a machine."""
-    folder = Path(tempfile.gettempdir()) / "leadline-bench"
-    if not (folder / name).is_dir():
-        folder.mkdir(exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder) as place, tarfile.open(SHARED / f"{name}.tar.gz") as archive:
-            archive.extractall(place, filter="data")
-            (Path(place) / name).rename(folder / name)
-    return folder / name
 
 
 def all_jobs(sets: Sequence[str], looks: int) -> list[tuple[Any, Job]]:
@@ -210,9 +196,15 @@ def _jobs(cases: Sequence[Any], looks: int, found: dict[str, list[dict[str, Any]
     for run in cases:
         told = any(key in run.native for key in TOLD.values())
         lines = (found or {}).get(run.id, [])
-        findings = tuple((line["step"], tuple(Finding(*one) for one in line["findings"])) for line in lines)
+        findings = tuple((line["step"], tuple(map(_finding, line["findings"]))) for line in lines)
         jobs.append(Job(run.id, run.folder, run.first, run.last, looks, told, findings))
     return jobs
+
+
+def _finding(kept: Sequence[Any]) -> Finding:
+    """A finding as the judgement sees it: it looks at no facts."""
+    name, p, severity, since = kept
+    return Finding(name, p, severity, Facts(), since)
 
 
 def _ours(jobs: Sequence[Job], file: Path, replay: Callable[[Job], list[dict[str, object]]], processes: int) -> None:
@@ -247,8 +239,9 @@ def _replay(job: Job) -> list[dict[str, object]]:
                 "p_continue_pays": said.judgement.p_continue_pays,
                 "grounds": _grounds(view, by_weight(said.findings), clock.planned),
                 "findings": [
-                    (one.id, one.p, one.severity, "", one.since_step) for one in said.findings if one.id in WEIGHTS
+                    (one.id, one.p, one.severity, one.since_step) for one in said.findings if one.id in WEIGHTS
                 ],
+                "concerns": sorted({one.id for one in said.findings if one.severity != "note"}),
                 "because": list(said.judgement.because),
                 "seconds": round(seconds, 4),
                 "judging": round(_judging(view, said.findings, clock.planned), 4),

@@ -21,8 +21,9 @@ HACKED = ("contains", "rm_overopt", "rm_overopt_ppo", "random_reward")
 COLLAPSED = ("drift", "entropy_collapse", "lr_step")
 LATE = ("slow", "late")
 SOUND = ("healthy", "noisy_reward", "slow", "late", "rm_kl_safe", "data_shift", "ref_reset")
-KINDS = ("zoo", "public")
+KINDS = ("zoo", "zoo2", "public")
 TARGETS = {
+    "zoo2": "U >= .69, false <= .03",
     "zoo": "U >= .83, false <= .04, missed <= .08, select <= .07",
     "public": "U >= .76, false <= .05, missed <= .12, select <= .10",
 }
@@ -45,8 +46,10 @@ def report(score: Any, truths: dict[str, Any], out: Path) -> Iterator[Table]:
     rows = {name: _scored(score, truths, given) for name, given in answers.items()}
     ours = answers["leadline"]
     for kind in KINDS:
-        if any(run.kind == kind for run, _ in truths.values()):
+        if any(_kind(run) == kind for run, _ in truths.values()):
             yield _against_others(score, kind, rows)
+    if any(_kind(run) == "zoo2" for run, _ in truths.values()):
+        yield _bad_and_sound(truths, ours, rows)
     yield _must_show(rows)
     yield _often(score, truths, rows["leadline"], out)
     yield _reliability("P(continue pays)", truths, ours, out / "reliability.png")
@@ -67,10 +70,40 @@ def _known(given: Given, truths: dict[str, Any]) -> Given:
 
 def _scored(score: Any, truths: dict[str, Any], given: Given) -> list[Line]:
     return [
-        {"run": name, "kind": truths[name][0].kind, "family": truths[name][0].family}
+        {"run": name, "kind": _kind(truths[name][0]), "family": truths[name][0].family}
         | score.score_run(truths[name][1], looks)
         for name, looks in given.items()
     ]
+
+
+def _kind(run: Any) -> str:
+    """The two zoos apart: one was there when the judgement was made."""
+    return "zoo2" if run.set == "zoo2_dev" else str(run.kind)
+
+
+def _bad_and_sound(truths: dict[str, Any], ours: Given, rows: dict[str, list[Line]]) -> Table:
+    """What is lost on the bad runs of the second zoo, with and without text, and how many sound ones are accused."""
+    facts = {}
+    for name, (run, _) in truths.items():
+        if _kind(run) == "zoo2":
+            told = json.loads((Path(run.folder) / "truth.json").read_text())
+            facts[name] = bool(told["sound"]), (Path(run.folder) / "rollouts").is_dir()
+    accused = [name for name, (sound, _) in facts.items() if sound and any(line.get("concerns") for line in ours[name])]
+    cells = []
+    for policy in ("leadline", *sorted(set(rows) - {"leadline"})):
+        some = [(*facts[row["run"]], row) for row in rows[policy] if row["run"] in facts]
+        kinds = (
+            [row["regret"] for sound, _, row in some if not sound],
+            [row["regret"] for sound, text, row in some if not sound and text],
+            [row["regret"] for sound, text, row in some if not sound and not text],
+            [row["regret"] for sound, _, row in some if sound],
+            [row["false_stop"] for sound, _, row in some if sound],
+        )
+        cells.append([policy, *[f"{np.mean(kind):.3f}" if kind else "" for kind in kinds]])
+    columns = ("policy", "bad: regret", "text kept", "no text", "sound: regret", "false stops")
+    sound = sum(sound for sound, _ in facts.values())
+    note = f"Sound runs with a concern of ours at any look: {len(accused)} of {sound}: {', '.join(accused)}"
+    return Table("zoo2: bad and sound runs", "bad <= .32, text <= .15, concerns <= 2 %", columns, cells, note)
 
 
 def _of(rows: Sequence[Line], kind: str) -> list[Line]:
@@ -164,7 +197,7 @@ def _said_and_came(truths: dict[str, Any], given: Given, kind: str) -> tuple[NDA
         (line["p_continue_pays"], gain_came(truths[name][1], line["step"]))
         for name, lines in given.items()
         for line in lines
-        if truths[name][0].kind == kind and _told(line, truths[name][1])
+        if _kind(truths[name][0]) == kind and _told(line, truths[name][1])
     ]
     said, came = np.array(pairs, dtype=float).reshape(-1, 2).T
     return said, came
@@ -178,7 +211,7 @@ def _runs(truths: dict[str, Any], given: Given, kind: str, low: float) -> int:
             name
             for name, lines in given.items()
             for line in lines
-            if truths[name][0].kind == kind
+            if _kind(truths[name][0]) == kind
             and _told(line, truths[name][1])
             and min(int(line["p_continue_pays"] * FIFTHS), FIFTHS - 1) == place
         }
@@ -225,7 +258,7 @@ def _named(truths: dict[str, Any], given: Given) -> Table:
 def _accusations(truths: dict[str, Any], given: Given) -> Table:
     """Witnesses against the reward heard on sound runs of the zoo, and on any public run."""
     cells = []
-    sound = [name for name in given if truths[name][0].kind == "zoo" and truths[name][0].family.startswith(SOUND)]
+    sound = [name for name in given if _kind(truths[name][0]) == "zoo" and truths[name][0].family.startswith(SOUND)]
     for name, lines in given.items():
         heard = sorted({one for line in lines for one in line["because"] if WEIGHTS[one].meaning == "gamed"})
         if heard and (truths[name][0].kind == "public" or name in sound):
@@ -239,7 +272,7 @@ def _cost(truths: dict[str, Any], answers: dict[str, Given]) -> Table:
     """Median milliseconds of processor time a look, and the median over runs of the ratio on the same run."""
     cells = []
     for kind in KINDS:
-        names = [name for name in answers["leadline"] if truths[name][0].kind == kind]
+        names = [name for name in answers["leadline"] if _kind(truths[name][0]) == kind]
         if not names:
             continue
         ours = {name: np.median([line["seconds"] for line in answers["leadline"][name]]) for name in names}

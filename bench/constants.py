@@ -18,7 +18,71 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("leadline/curve", "leadline/reading", "leadline/judgement")
+PACKAGES = ("leadline/curve", "leadline/questions", "leadline/evidence", "leadline/reading", "leadline/judgement")
+MOST = 80  # that decide something
+# What decides nothing. How finely something is computed: draws, cells, rounding, how much text or how many files are
+# read; another value costs time or digits.
+RESOLUTION = {
+    "curve.bins": "BINS EVEN ROUNDING",
+    "curve.breaks": "LEAST_LOOK SHIFT_CELLS SIDE_BINS LOOKS",
+    "curve.clock": "BASIS",
+    "curve.curve": "TIE",
+    "curve.fit": "ORDINARY",
+    "curve.jumps": "BETS ROUNDING EXACT RESTARTS",
+    "curve.magnitude": "AVERAGED SMALLEST",
+    "curve.noise": "CORRELATIONS",
+    "curve.posterior": "PATHS NEGLIGIBLE WEIGHT_UNITS",
+    "curve.prior": "FIT_LIMIT",
+    "curve.robust": "SD_OF_MAD",
+    "curve.shapes": "STEPS_PER_RUN",
+    "curve.track": "CELLS LARGEST",
+    "evidence.asked": "SHUFFLES",
+    "evidence.kinds": "SMOOTHING",
+    "evidence.numbers": "EXACT",
+    "evidence.outage": "EXACT",
+    "evidence.scores": "ROUND",
+    "evidence.track": "DRAWS GOLDEN",
+    "evidence.written": "BUDGET LEAST PER_WORD LONGEST",
+    "judgement.case": "SUREST",
+    "judgement.evidence": "TINY",
+    "questions.forecast": "AHEAD",
+    "questions.growth": "BELOW ZERO GLANCE",
+    "questions.level": "NOTHING",
+    "questions.onset": "DATES ROUNDING",
+    "questions.peak": "GOLDEN",
+    "questions.share": "ANGLES",
+    "questions.turnover": "OUT_OF_REACH",
+    "reading.conflicts.clock": "CELLS MOST_GUESTS TREND",
+    "reading.conflicts.shifted": "SHIFTS",
+    "reading.generations.diversity": "FOLDS",
+    "reading.generations.meaning": "LONGEST SIZES DIGITS",
+    "reading.generations.text": "BUDGET LEAST PER_WORD LONGEST ASKED",
+    "reading.learning_signal.standing": "EXACT",
+    "reading.policy_loss.meaning": "WHOLE",
+    "reading.prompts": "PAIRS CHARACTERS SHUFFLES ROUNDING",
+    "reading.resources.memory": "ROUNDING",
+    "reading.resources.uneven": "BLOCKS",
+    "reading.reward.apart": "MOST",
+    "reading.sampler": "FILES EDGE PROMPTS GROUPS MEMBERS",
+    "reading.shifts": "MOST_KEYS",
+    "reading.stability": "MOST",
+}
+# How much is shown or named.
+SHOWN = {
+    "judgement.advice": "MOST",
+    "judgement.decide": "CANDIDATES",
+    "questions.best": "SHOWN",
+    "questions.level": "TENTHS",
+    "reading.chart_data": "HELD_OUT PHASES",
+    "reading.generations.samples": "SHOWN CHARACTERS PROMPT",
+    "reading.generations.shared": "PHRASES",
+    "reading.generations.shortcut": "PHRASES",
+    "reading.kl_and_reward.resets": "SHOWN",
+    "reading.learning_signal": "SHOWN",
+    "reading.onset": "MOST",
+    "reading.shown_samples": "SIDE ROOM LONGEST_OUTPUT SHORTEST_OUTPUT WEIGHED MARKS",
+    "reading.unexplained": "NAMED",
+}
 PAGE, SWEPT = ROOT / "docs" / "constants.md", ROOT / "docs" / "constants.json"
 SAMPLE = (
     "healthy-0", "noisy_reward-0", "slow-0", "late-0", "saturated-0", "data_shift-0", "ref_reset-0", "random_reward-0",
@@ -29,12 +93,16 @@ LOOKS = (0.3, 1.0)
 HEAD = """# Constants
 
 Written by `python bench/constants.py` from the code; a test compares them. Every number is dimensionless or counts
-points, bins, steps or samples: none belongs to a metric. The last two columns tell what changes when it is halved and
-doubled: reward words that become others, concerns that come (+) and go (-), over {looks} looks at runs of the zoo
-(`--sweep`). `same`: nothing; `fails`: the value makes no sense any more; `-`: not swept since the constant changed.
-The constants of the judgement touch no finding and are not swept here: what they do to the verdict is in
-docs/judgement.md.
+points, bins, steps or samples: none belongs to a metric. {deciding} of them decide something, at most {most} may. The
+last two columns tell what changes when it is halved and doubled: reward words that become others, verdicts, concerns
+that come (+) and go (-), over {looks} looks at runs of the zoo (`--sweep`). `same`: nothing; `fails`: the value makes
+no sense any more; `-`: not swept since the constant changed. What those of the judgement do is in docs/judgement.md.
 """
+PARTS = {
+    "decides": "What decides",
+    "resolution": "How finely it is computed",
+    "shown": "How much is shown",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +118,13 @@ class Constant:
     @property
     def key(self) -> str:
         return f"{self.module}.{self.name} = {self.value}"
+
+    @property
+    def part(self) -> str:
+        for part, table in (("resolution", RESOLUTION), ("shown", SHOWN)):
+            if self.name in table.get(self.module.removeprefix("leadline."), "").split():
+                return part
+        return "decides"
 
 
 def constants() -> list[Constant]:
@@ -109,7 +184,15 @@ def _comment_at(comments: dict[int, tuple[str, bool]], first: int, last: int) ->
 
 def page(found: Sequence[Constant], swept: dict[str, list[str]]) -> str:
     """docs/constants.md."""
-    rows = []
+    deciding = [one for one in found if one.part == "decides"]
+    lines = [HEAD.format(looks=len(SAMPLE) * len(LOOKS), deciding=len(deciding), most=MOST)]
+    for part, title in PARTS.items():
+        lines += [f"## {title}\n", *_table([one for one in found if one.part == part], swept), ""]
+    return "\n".join(lines)
+
+
+def _table(found: Sequence[Constant], swept: dict[str, list[str]]) -> Iterator[str]:
+    yield "| module | name | value | unit | why | halved | doubled |\n|---|---|---|---|---|---|---|"
     for one in found:
         halved, doubled = swept.get(one.key, ["-", "-"])
         cells = (
@@ -121,9 +204,7 @@ def page(found: Sequence[Constant], swept: dict[str, list[str]]) -> str:
             halved,
             doubled,
         )
-        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    head = "| module | name | value | unit | why | halved | doubled |\n|---|---|---|---|---|---|---|\n"
-    return HEAD.format(looks=len(SAMPLE) * len(LOOKS)) + "\n" + head + "\n".join(rows) + "\n"
+        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def kept() -> dict[str, list[str]]:
@@ -153,8 +234,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"{one.key}: halved {told[0]}, doubled {told[1]}", flush=True)
     PAGE.write_text(page(found, kept()), encoding="utf-8")
     bare = [f"{one.module}.{one.name}" for one in found if not one.why]
+    deciding = sum(one.part == "decides" for one in found)
     print(
-        f"{len(found)} constants in {PAGE.relative_to(ROOT)}"
+        f"{len(found)} constants in {PAGE.relative_to(ROOT)}, of which {deciding} decide something (at most {MOST})"
         + (f"; without a reason: {', '.join(bare)}" if bare else "")
     )
     return 0

@@ -10,8 +10,6 @@ import ast
 import importlib
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
 from typing import ClassVar
@@ -24,9 +22,9 @@ from leadline.curve import Curve
 from leadline.pipeline import read_run
 from leadline.reading import view
 from leadline.run import Run, Series
-from leadline.sources import open_run
+from leadline.sources import open_run, read_samples
 
-Said = dict[str, tuple[str, frozenset[str]]]  # by look: the word for the reward, and the concerns
+Said = dict[str, tuple[str, frozenset[str], str]]  # by look: the word for the reward, the concerns, the verdict
 
 ENGINE = "leadline.curve"
 FACTORS = (0.5, 2.0)
@@ -64,7 +62,7 @@ class _Sample:
     def open(cls, zoo: Path) -> None:
         for name in SAMPLE:
             run = open_run(zoo / name)
-            cls.runs[name] = replace(run, rollouts=replace(run.rollouts, load=cache(run.rollouts.load)))
+            cls.runs[name] = read_samples(run, run.rollouts.steps)
         fit = view.fit_curves
 
         def once(series: Sequence[Series], **how: object) -> dict[str, Curve]:
@@ -92,7 +90,13 @@ def _told(base: Said, other: Said | None) -> str:
     words = sum(base[look][0] != other[look][0] for look in base)
     came = sum(len(other[look][1] - base[look][1]) for look in base)
     gone = sum(len(base[look][1] - other[look][1]) for look in base)
-    parts = [f"{words} words"] * bool(words) + [f"+{came}"] * bool(came) + [f"-{gone}"] * bool(gone)
+    verdicts = sum(base[look][2] != other[look][2] for look in base)
+    parts = (
+        [f"{words} words"] * bool(words)
+        + [f"{verdicts} verdicts"] * bool(verdicts)
+        + [f"+{came}"] * bool(came)
+        + [f"-{gone}"] * bool(gone)
+    )
     return " ".join(parts) or "same"
 
 
@@ -103,7 +107,7 @@ def say() -> Said:
         for part in LOOKS:
             reading = read_run(run.until(round(part * (run.last_step or 0))))
             ids = frozenset(one.id for one in reading.findings if one.severity != "note")
-            said[f"{name}@{part}"] = (reading.reward.shape, ids)
+            said[f"{name}@{part}"] = (reading.reward.shape, ids, reading.judgement.verdict)
     return said
 
 

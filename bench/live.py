@@ -2,7 +2,7 @@
 
 Every logger has a process of its own, as in a training, and they log the same rows by turns, a few at a time, so that
 all of them meet the same machine. `LeadlineCallback` is called as the Trainer does: the end of a step, then its log.
-Peers: W&B offline, trackio, a plain JSON line. The answer of a looker changes meanwhile, as often as looks are made.
+Peers: W&B offline, trackio, a plain JSON line. The answer of a sidecar changes meanwhile, as often as looks are made.
 Two clocks: what the loop waits (the target), and the processor's time, which other programs hardly touch. A second
 table has work before every row that drives it out of the processor's caches, as a training does. What a watch costs is
 measured by `bench/live_watch.py`.
@@ -39,7 +39,7 @@ import leadline
 from leadline.inside.trainer import Hooks
 
 KEYS = 28  # as many as TRL's GRPOTrainer logs
-ANSWERS = 500  # steps between two answers of a looker
+ANSWERS = 500  # steps between two answers of a sidecar
 AT_ONCE = 20  # steps of one logger before the next has its turn
 WARM = 100  # first steps, in which files are opened and code is met for the first time
 Logger = Callable[[int, dict[str, float]], None]
@@ -83,7 +83,7 @@ def callback(folder: Path) -> Iterator[Logger]:
 
 
 def answering(log: Logger, folder: Path | None) -> Logger:
-    """The same, with a looker that answers now and then. What it does is not the loop's time."""
+    """The same, with a sidecar that answers now and then. What it does is not the loop's time."""
     assert folder is not None
 
     def logged(step: int, row: dict[str, float]) -> None:
@@ -198,14 +198,14 @@ def shown(title: str, took: dict[str, np.ndarray], steps: int) -> Table:
 
 
 def once() -> Table:
-    """What is paid once: importing, and starting a journal with its looker."""
+    """What is paid once: importing, and starting a journal with its sidecar."""
     text = (
         "import time; a = time.perf_counter(); import leadline; leadline.attach; b = time.perf_counter(); "
         "import sys; run = leadline.attach('x', sys.argv[1], look=bool(sys.argv[2])); c = time.perf_counter(); "
         "run.close(); print(b - a, c - b)"
     )
     rows = []
-    for name, look in (("without a looker", ""), ("with a looker", "1")):
+    for name, look in (("without a sidecar", ""), ("with a sidecar", "1")):
         found = []
         for _ in range(5):
             with tempfile.TemporaryDirectory() as folder:

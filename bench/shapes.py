@@ -16,7 +16,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.special import expit
 
 from leadline.curve.curve import PACE
-from leadline.questions.classes import AT_REST, FELL, ROSE  # what the words mean is the engine's to define
+from leadline.questions.classes import FELL, SLIGHT  # what the words mean is the engine's to define
 
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]
@@ -55,11 +55,11 @@ class Facts:
     @property
     def state(self) -> str:
         """Exactly one of rising, peaked (below an inner maximum and not on the way up), declining, flat."""
-        if self.speed_ratio > AT_REST:
+        if self.speed_ratio > SLIGHT:
             return "rising"
         if self.peak_at is not None:
             return "peaked"
-        return "declining" if self.speed_ratio < -AT_REST else "flat"
+        return "declining" if self.speed_ratio < -SLIGHT else "flat"
 
 
 def _log_uniform(rng: Generator, low: float, high: float) -> float:
@@ -245,7 +245,7 @@ def facts(curve: Function) -> Facts:
     return Facts(
         speed_ratio=float(pace[-1] / best),
         bend=float((pace[-1] - pace[-1 - lag]) / max(abs(float(pace[-1])), 1e-12)),
-        peak_at=float(GRID[top]) if rise > ROSE and loss > FELL else None,
+        peak_at=float(GRID[top]) if rise > SLIGHT and loss > FELL else None,
         rise_before_peak=float(rise),
         loss_since_peak=float(loss),
         late_range=float(np.ptp(values[GRID >= 0.7]) / span),

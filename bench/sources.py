@@ -26,6 +26,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
+import sources_trial
 import sources_unseen
 from tables import Table, share
 
@@ -257,8 +258,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=Path, default=shared / "runs", help="folder with INDEX.csv and the logs")
     parser.add_argument("--logs", type=Path, default=logs, help="the same of logs the reader was not written with")
     parser.add_argument("--zoo", type=Path, default=shared / "zoo", help="folder of more runs, for the census only")
+    parser.add_argument("--trial", type=Path, help="only this: a folder of labelled logs (see bench/sources_trial.py)")
     parser.add_argument("--no-census", action="store_true", help="do not open every single file")
     asked = parser.parse_args(argv)
+    if asked.trial is not None:
+        return 0 if sources_trial.trial(asked.trial) else 1
     failed = False
     with unpacked(asked.logs) as logs_folder:
         places = [file for file in sorted(SAMPLES.iterdir()) if not file.name.startswith(("own", "monitor"))]

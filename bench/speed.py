@@ -122,6 +122,19 @@ def process_costs(rounds: int) -> tuple[float, float]:
     return float(np.median(times[0])), float(np.median(times[1]))
 
 
+def help_costs(rounds: int) -> tuple[float, float]:
+    """Median seconds of `leadline --help` as a whole process, and of Python importing click."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])}
+    commands = ([sys.executable, "-m", "leadline", "--help"], [sys.executable, "-c", "import click"])
+    times: tuple[list[float], list[float]] = ([], [])
+    for k in range(2 * rounds + 1):
+        for some, command in zip(times, commands, strict=True):
+            spent = seconds(lambda command=command: _run(command, environment))
+            if k:
+                some.append(spent)
+    return float(np.median(times[0])), float(np.median(times[1]))
+
+
 def page_costs(rounds: int, steps: int = 2_000) -> tuple[float, float, int]:
     """Median seconds of reading a run and of making its HTML report, and the bytes of that."""
     reads, pages, size = [], [], 0
@@ -167,6 +180,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     looks = look_costs(rounds)
     one, many = series_costs(rounds)
     command, imports = process_costs(rounds)
+    helped, clicked = help_costs(rounds)
     reads, pages, size = page_costs(rounds)
     median, tail = append_costs()
     rows = []
@@ -175,6 +189,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         rows.append([f"a look at n = {n:,}", _ms(looks[n]), f"{looks[n] / looks[POINTS[0]]:.2f}x n = 1,000", target])
     rows += [
         ["12 series on one clock", _ms(many), f"{many / one:.2f}x one series ({_ms(one)})", "<= 2.5x"],
+        ["leadline --help", _ms(helped), f"{helped / clicked:.2f}x import click ({_ms(clicked)})", "<= 3x"],
         ["leadline read, 1,000 steps", _ms(command), f"{command / imports:.2f}x imports ({_ms(imports)})", "<= 5x"],
         [
             f"HTML, 2,000 steps, {size / 1e6:.1f} MB",

@@ -35,6 +35,7 @@ TOPICS = {
     "generation": "Generated text",
     "signal": "Learning signal",
     "stability": "Stability",
+    "agent": "Turns and tools",
     "onset": "Order of changes",
     "unexplained": "Unexplained",
     "resources": "Machine",

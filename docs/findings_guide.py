@@ -43,6 +43,11 @@ VERDICTS: dict[str, Entry] = {
 }
 
 FINDINGS: dict[str, Entry] = {
+    "reward.blind_parted": Entry(
+        "A second reader, who graded answers without knowing step or score, sees them get worse while the score rises.",
+        "`leadline audit`: its grades as a series of their own, heard only where it tells planted samples apart.",
+        "Read the pairs that are shown. If the grader is right, the reward function pays for something else.",
+    ),
     "reward.break": Entry(
         "The reward changed its level from one step to the next.",
         "A break in the fitted curve of the reward, and whether KL, entropy and gradients broke with it.",
@@ -69,12 +74,6 @@ FINDINGS: dict[str, Entry] = {
         "One component of the reward rises while another falls.",
         "The curves of the logged components, and how much each varies between samples.",
         "Reweigh the components, or rescale them so that the one you care about has the larger spread.",
-    ),
-    "reward.blind_parted": Entry(
-        "Graded by somebody who knew neither score nor step, high-scored answers were good and are not any more.",
-        "Blind grades of `leadline audit`, where the reader agreed with itself and told answers from spoiled copies.",
-        "Read the pair of samples that is shown. Go back to a checkpoint before the step that is named, and mend the "
-        "reward function first.",
     ),
     "reward.gamed": Entry(
         "The score goes on while the answers decay: the policy probably found a way to be paid for nothing.",
@@ -265,5 +264,65 @@ FINDINGS: dict[str, Entry] = {
         "Steps that also save a checkpoint take longer.",
         "Step times at the rhythm of the checkpoints.",
         "Nothing, or save more rarely or in the background.",
+    ),
+    "kl.frozen": Entry(
+        "The policy has hardly left its reference and, at this pace, will not.",
+        "KL per token times the length of an answer: how many answers can differ at all (Pinsker's inequality).",
+        "Raise the learning rate, or check that the optimizer steps and the weights reach the sampler.",
+    ),
+    "kl.pinned": Entry(
+        "The KL penalty may hold the policy where it is.",
+        "A flat reward, a KL that no longer rises, gradients that have not shrunk, and a KL coefficient above zero.",
+        "Try a lower KL coefficient, or a reference that is reset.",
+    ),
+    "generation.truncated_throughout": Entry(
+        "Nearly every answer has been cut off at the length cap since the first steps.",
+        "The logged share of truncated answers.",
+        "Raise the cap or shorten the prompt's demand, unless answers are meant to have a fixed length.",
+    ),
+    "signal.no_entropy": Entry(
+        "Entropy fell to exactly 0: the policy gives one answer to each prompt.",
+        "The logged entropy.",
+        "Go back to a checkpoint before that step; raise the temperature or an entropy bonus.",
+    ),
+    "signal.effective_samples": Entry(
+        "Importance weights leave few samples that count.",
+        "The logged effective share of the samples, and the scatter of the gradient norm since.",
+        "Fewer updates per batch, fresher samples, or a tighter clip of the ratios.",
+    ),
+    "signal.staleness": Entry(
+        "Samples come from older versions of the policy than before.",
+        "The logged age of the samples in versions of the policy.",
+        "Give generation more GPUs, or bound the staleness of what is trained on.",
+    ),
+    "signal.dropped_reward": Entry(
+        "What is dropped before training earns another reward than what is kept.",
+        "The two logged mean rewards.",
+        "Look at the filter: it shifts what the policy is trained towards.",
+    ),
+    "stability.spike": Entry(
+        "A few single values are enormous by the series' own measure.",
+        "Values twice as far from their neighbourhood as anything else and ten times as large as usual.",
+        "Look at the batch of that step; clip gradients if the norm is among them.",
+    ),
+    "stability.stuck": Entry(
+        "A series ends on one and the same number after it had moved.",
+        "A run of equal values longer than any before.",
+        "Check that the metric is still computed: a cached value or a dead worker looks like this.",
+    ),
+    "agent.turns": Entry(
+        "Answers take many more or many fewer turns than at the start.",
+        "The logged number of turns, and what the reward did meanwhile.",
+        "Read a few long conversations; check the cap on turns.",
+    ),
+    "agent.tool_calls": Entry(
+        "Answers call tools much more or much less often than at the start.",
+        "The logged number of tool calls, and what the reward did meanwhile.",
+        "Read a few answers: calls that stop or loop are a common shortcut.",
+    ),
+    "agent.tool_failures": Entry(
+        "More tool calls fail than at the start.",
+        "The logged share of failed calls.",
+        "Look at the tools' own log first: a sandbox that is down looks like a policy that got worse.",
     ),
 }

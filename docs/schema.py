@@ -106,7 +106,8 @@ def _object(kind: type, seen: dict[str, Schema]) -> Schema:
         if field.name in left_out:
             continue
         name = called.get(field.name, field.name)
-        described = WORDS_OF.get((kind, field.name)) or _type(hints[field.name], field.name, seen)
+        hint = _facts_beside(kind, hints[field.name])
+        described = WORDS_OF.get((kind, field.name)) or _type(hint, field.name, seen)
         properties[name] = described | ({"description": comments[field.name]} if field.name in comments else {})
         if field.name not in optional:
             required.append(name)
@@ -120,6 +121,16 @@ def _object(kind: type, seen: dict[str, Schema]) -> Schema:
     about = inspect.getdoc(kind) or ""
     about = "" if about.startswith(f"{kind.__name__}(") else about  # the one that dataclasses write
     return {"description": " ".join(about.split())} | described if about else described
+
+
+def _facts_beside(kind: type, hint: typing.Any) -> typing.Any:
+    """Which facts a class may carry that only says "facts": those of its own file. A finding's go by its id."""
+    if kind is Finding or Facts not in (hint, *typing.get_args(hint)):
+        return hint
+    beside = [facts for facts in Facts.__subclasses__() if facts.__module__ == kind.__module__]
+    beside += [facts for known in beside for facts in known.__subclasses__() if facts.__module__ == kind.__module__]
+    several = typing.Union[(*dict.fromkeys(beside), Facts)]  # made at run time
+    return several if hint is Facts else tuple[several, ...]
 
 
 def _added(kind: type, seen: dict[str, Schema]) -> Mapping[str, Schema]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -9,13 +10,14 @@ from pathlib import Path
 from . import contract, frames, pipeline
 from .contract import Band
 from .embeddings import load_embedder
-from .errors import LeadlineError
+from .errors import BadNumber, LeadlineError
 from .questions.statement import Statement
 from .reading import View
 from .reading.chart_data import band_for
 from .report import data, markdown, notebook, plain, terminal
 from .run import Steps, Values
-from .sources import open_run
+from .sources import Joining, open_run
+from .sources.number import FURTHEST
 from .words import sentence
 from .words.report import what_was_read
 
@@ -91,6 +93,22 @@ class Reading(contract.Reading):
         return markdown.render(self)
 
 
+def check_plan(budget: int | None, price: float | None) -> None:
+    """Refuse a plan that no run can have."""
+    if budget is not None and not 0 < budget < FURTHEST:
+        raise BadNumber(
+            f"A budget of {budget} steps cannot be worked with.",
+            tried=f"a whole number from 1 to {FURTHEST - 1}",
+            next_step="give the total number of steps that are planned",
+        )
+    if price is not None and not 0 <= price < math.inf:
+        raise BadNumber(
+            f"A price of {price} cannot be worked with.",
+            tried="a share of the run's own range, from 0",
+            next_step="give a share such as 0.05",
+        )
+
+
 def read(
     path: Path | str,
     *,
@@ -99,13 +117,16 @@ def read(
     price: float | None = None,
     mapping: Mapping[str, str] | None = None,
     embeddings: bool = False,
+    joining: Joining = "by evidence",
 ) -> Reading:
     """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
     `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
     `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
-    `embeddings` also compares the answers by their meaning; it needs the extra of that name (docs/decisions/0012)."""
+    `embeddings` also compares the answers by their meaning; it needs the extra of that name (docs/decisions/0012).
+    `joining`: which logs at `path` are one run: by evidence, or as you say, "join" all or keep each "separate"."""
+    check_plan(budget, price)
     embedder = load_embedder() if embeddings else None
-    view = pipeline.view_of(open_run(path, mapping=mapping).until(until), budget=budget)
+    view = pipeline.view_of(open_run(path, mapping=mapping, joining=joining).until(until), budget=budget)
     found = pipeline.read_view(view, budget=budget, price=price, embedder=embedder)
     reading = Reading(**{field.name: getattr(found, field.name) for field in fields(found)})
     object.__setattr__(reading, "_view", view)  # frozen: no part of the reading itself

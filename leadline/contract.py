@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 
 from .facts import Evidence, Facts, Finding
 from .facts.chart import Band, ChartData
+from .facts.conflict import Conflict
 from .facts.expected import Expected
 from .facts.judgement import BestCheckpoint, Condition, Judgement
+from .facts.kl import KlReward, Regime
+from .facts.loss import PolicyLoss
+from .facts.machine import PhaseUse, Resources
+from .facts.missing import Missing
 from .facts.reward import OtherReward, RewardPeak, RewardReading
-from .reading.conflicts import Conflict
-from .reading.kl_and_reward import KlReward, Regime
-from .reading.missing import Missing
-from .reading.policy_loss import PolicyLoss
-from .reading.resources import PhaseUse, Resources
 from .run import Checkpoint, Event, Rollout, Series
 
 __all__ = [
@@ -90,7 +90,6 @@ class RunSummary:
     notes: tuple[str, ...] = ()  # what a user should know about the reading itself
     checkpoints: tuple[Checkpoint, ...] = ()
     settings: Settings = field(default_factory=Settings)
-    at_its_end: bool = False  # the last planned step is the last logged one; past it, it is judged as if it went on
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ LeadlineError             everything we can explain; shown without a traceback
 ├── BadMapping            what the user says about keys cannot be followed (exit code 2)
 ├── BadState              the state file of a watch cannot be used (exit code 2)
 ├── BadOrder              what is to be told by or acted on cannot be followed (exit code 2)
+├── BadNumber             a number that was given is none to work with (exit code 2)
 ├── CannotWrite           a report cannot be written where it was asked for (exit code 2)
 └── MissingExtra          an optional package is needed for what was asked
 """
@@ -25,9 +26,17 @@ class LeadlineError(Exception):
         self.what, self.tried, self.next_step = what, tried, next_step
         super().__init__(self.told())
 
+    def __reduce__(self) -> tuple[Callable[..., LeadlineError], tuple[object, ...]]:
+        """So that it may travel between processes: an exception is rebuilt from its one text otherwise."""
+        return _rebuilt, (type(self), self.what, self.tried, self.next_step)
+
     def told(self, escape: Callable[[str], str] = str) -> str:
         """The text, each part through `escape`: parts may quote names from a user's disk."""
         return f"{escape(self.what)}\n  tried: {escape(self.tried)}\n  next:  {escape(self.next_step)}"
+
+
+def _rebuilt(kind: type[LeadlineError], what: str, tried: str, next_step: str) -> LeadlineError:
+    return kind(what, tried=tried, next_step=next_step)
 
 
 class NothingReadable(LeadlineError):
@@ -52,6 +61,10 @@ class BadState(LeadlineError):
 
 class BadOrder(LeadlineError):
     """A --tell or --act that cannot be followed."""
+
+
+class BadNumber(LeadlineError):
+    """A budget or price that is not finite, or beyond all steps."""
 
 
 class CannotWrite(LeadlineError):

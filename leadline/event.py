@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Literal, TypeAlias
 
 
@@ -68,7 +67,3 @@ class Event:
     @property
     def visible_from(self) -> int:
         return self.step if self.known_step is None else max(self.step, self.known_step)
-
-    @property
-    def says(self) -> str:  # TRANSITION: reports call words.event.sentence
-        return str(import_module("leadline.words.event").sentence(self))

@@ -10,14 +10,15 @@ from pathlib import Path
 import numpy as np
 
 from .errors import BadMapping
-from .reading.missing import Missing, missing
+from .facts.missing import Missing
+from .reading.missing import missing
 from .run import Run, Series
-from .sources import look_at, open_run
+from .sources import Joining, find_runs, open_run
 from .sources.around import Surroundings
-from .sources.folders import Found, FoundRun, steps_of, understood
+from .sources.carrier import Carrier
+from .sources.folders import Found, FoundRun, run_and_surroundings, steps_of
 from .sources.mapping import mapping_near, write_mapping
 from .sources.remote import is_address
-from .sources.same_run import Carrier
 from .vocabulary import dialects, families
 
 SHOWN_SETTINGS = (
@@ -70,28 +71,31 @@ class RunFound:
     settings_files: tuple[str, ...] = ()
     telemetry_files: tuple[str, ...] = ()
     rollout_format: str | None = None
+    joined: tuple[str, ...] = ()  # why its logs are taken for one run
 
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
     path: str
     runs: tuple[RunFound, ...]
+    apart: tuple[str, ...] = ()  # why logs were kept apart
+    left_out: tuple[str, ...] = ()  # what lies there and was not read, and why
 
 
-def take(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> Inventory:
+def take(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining: Joining = "by evidence") -> Inventory:
     """What lies at `path`, every run of it."""
     if str(path) == "-" or is_address(path) or Path(path).is_fifo():
         run = open_run(path, mapping=mapping)
         return Inventory(str(path), (_described(run, run.path),))
     place = Path(path)
-    found = look_at(place)
+    found = find_runs(place, joining=joining)
     told = {**mapping_near(place, working=Path.cwd()), **(mapping or {})}
-    return Inventory(str(place), tuple(_runs(found, told)))
+    return Inventory(str(place), tuple(_runs(found, told)), found.apart, found.left_out)
 
 
 def _runs(found: Found, mapping: Mapping[str, str]) -> Iterator[RunFound]:
     for held in found.runs:
-        run, around = understood(found, held, name=str(found.place), mapping=mapping)
+        run, around = run_and_surroundings(found, held, name=str(found.place), mapping=mapping)
         yield _with_files(_described(run, held.name), found.place.absolute(), held, around)
 
 
@@ -110,6 +114,7 @@ def _with_files(described: RunFound, root: Path, held: FoundRun, around: Surroun
         settings_files=_below(around.settings_files, root),
         telemetry_files=_below(around.telemetry_files, root),
         rollout_format=around.rollout_format,
+        joined=held.why,
     )
 
 
@@ -164,54 +169,3 @@ def _below(paths: Iterable[Path], root: Path) -> tuple[str, ...]:
         whole = path.absolute()
         names.append(str(whole.relative_to(root)) if root in whole.parents else whole.name)
     return tuple(names)
-
-
-def as_data(inventory: Inventory) -> dict[str, object]:
-    """The inventory as plain data."""
-    return {"schema": 1, "path": inventory.path, "runs": [_run_data(one) for one in inventory.runs]}
-
-
-def _run_data(one: RunFound) -> dict[str, object]:
-    run, machine = one.run, one.run.telemetry
-    return {
-        "name": one.name,
-        "framework": run.framework,
-        "first_step": run.first_step,
-        "last_step": run.last_step,
-        "logs": [
-            {
-                "source": log.source,
-                "path": log.path,
-                "first_step": log.steps[0] if log.steps else None,
-                "last_step": log.steps[1] if log.steps else None,
-                "rows": log.rows,
-                "trust": log.trust,
-                "steps_written_twice": log.twice,
-                "torn": log.torn,
-            }
-            for log in one.logs
-        ],
-        "series": [
-            {"name": two.name, "key": two.key, "kind": two.kind, "points": two.points, "decided": two.decided}
-            for two in one.series
-        ],
-        "unread_keys": list(run.unread_keys),
-        "questions": [
-            {"name": two.name, "keys": list(two.keys), "chosen": two.chosen, "answer": two.answer}
-            for two in run.questions
-        ],
-        "settings": {**one.settings},
-        "settings_files": list(one.settings_files),
-        "checkpoints": [{"step": two.step, "path": two.path, "complete": two.complete} for two in run.checkpoints],
-        "rollouts": {"format": one.rollout_format, "steps": list(run.rollouts.steps)},
-        "telemetry": {
-            "files": list(one.telemetry_files),
-            "gpu_samples": len(machine.gpus),
-            "gpus": len(np.unique(machine.gpus.devices)),
-            "phases": list(machine.phases.names),
-            "processes": len(machine.processes.table),
-        },
-        "events": [{"kind": two.kind, "step": two.step, "says": two.says} for two in run.events],
-        "missing": [{"what": two.what, "why_it_matters": two.why_it_matters} for two in one.missing],
-        "notes": list(run.notes),
-    }

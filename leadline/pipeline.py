@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import numpy as np
+
 from .contract import Reading, RunSummary, Settings, Signal
 from .embeddings import load_embedder
-from .evidence.numbers import outages
+from .evidence.outage import outages
 from .judgement import horizon_of, judge
 from .reading import (
     View,
@@ -32,8 +34,9 @@ from .reading.gamed import without_outages
 from .reading.generations.embedder import Embedder
 from .reading.missing import missing
 from .reading.sampler import steps_to_read
+from .reading.still import long_still
 from .run import Run
-from .sources import open_run, open_runs, read_samples
+from .sources import Joining, open_run, open_runs, read_samples
 from .words.report import NOTHING_LOGGED, past_the_plan
 
 
@@ -45,16 +48,22 @@ def read(
     price: float | None = None,
     mapping: Mapping[str, str] | None = None,
     embeddings: bool = False,
+    joining: Joining = "by evidence",
     charts: Wanted = "all",
+    now: float | None = None,
 ) -> Reading:
     """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
     `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
     `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
     `embeddings` also compares the answers by their meaning (docs/decisions/0012).
-    `charts` says what to prepare for drawing: all that a page shows, or what a screen does."""
+    `joining`: which logs at `path` are one run, by evidence or as the user says.
+    `charts` says what to prepare for drawing: all that a page shows, or what a screen does.
+    `now`: the time at which it is read, so that a run whose log has long been still is taken to be finished; without it
+    the reading depends on the log alone."""
     embedder = load_embedder() if embeddings else None
-    run = open_run(path, mapping=mapping).until(until)
-    return read_run(run, budget=budget, price=price, embedder=embedder, charts=charts)
+    run = open_run(path, mapping=mapping, joining=joining).until(until)
+    silent = now is not None and long_still(run, now)
+    return read_run(run, budget=budget, price=price, embedder=embedder, charts=charts, silent=silent)
 
 
 def read_all(
@@ -65,12 +74,16 @@ def read_all(
     price: float | None = None,
     mapping: Mapping[str, str] | None = None,
     embeddings: bool = False,
+    joining: Joining = "by evidence",
     charts: Wanted = "all",
+    now: float | None = None,
 ) -> Iterator[Reading]:
     """The same for every run at `path`, one after the other."""
     embedder = load_embedder() if embeddings else None
-    for run in open_runs(path, mapping=mapping):
-        yield read_run(run.until(until), budget=budget, price=price, embedder=embedder, charts=charts)
+    for opened in open_runs(path, mapping=mapping, joining=joining):
+        run = opened.until(until)
+        silent = now is not None and long_still(run, now)
+        yield read_run(run, budget=budget, price=price, embedder=embedder, charts=charts, silent=silent)
 
 
 def read_run(
@@ -88,6 +101,7 @@ def read_run(
     return read_view(view, budget=budget, price=price, embedder=embedder, charts=charts, silent=silent)
 
 
+@np.errstate(over="ignore", invalid="ignore")  # values near 1e308: what overflows is no number, and read as none
 def view_of(run: Run, *, budget: int | None = None, silent: bool = False) -> View:
     """The run under the eyes of all readers: the last files, those of the samples to look at, are read here."""
     loaded = read_samples(run, steps_to_read(run.rollouts.steps))
@@ -96,6 +110,7 @@ def view_of(run: Run, *, budget: int | None = None, silent: bool = False) -> Vie
     return View(without_outages(loaded, gaps), horizon_step=horizon, outages=gaps)
 
 
+@np.errstate(over="ignore", invalid="ignore")
 def read_view(
     view: View,
     *,
@@ -161,7 +176,6 @@ def _summary(run: Run, planned: int | None) -> RunSummary:
         Settings(
             config.kl_coefficient, config.group_size, config.updates_per_batch, config.learning_rate, config.length_cap
         ),
-        at_its_end=planned is not None and planned == run.last_step,
     )
 
 

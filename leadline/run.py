@@ -19,6 +19,9 @@ Values: TypeAlias = NDArray[np.float64]
 Kind = TypeVar("Kind", np.int64, np.float64)
 
 
+LARGEST = 1e303  # beyond this a few hundred values cannot be added up, and no metric lies there: as good as infinite
+
+
 def no_values() -> Values:
     return np.empty(0)
 
@@ -58,12 +61,13 @@ class Series:
         cls, name: str, key: str, kind: str, steps: ArrayLike, values: ArrayLike, walls: ArrayLike | None = None
     ) -> Series:
         """The series behind rows in the order they were written: steps may repeat or go back, the last value stands.
+        What is larger than any metric is infinite to all who look.
 
         >>> Series.from_log("reward/mean", "reward", "reward", [1, 2, 3, 2], [0.1, 0.2, 0.3, 0.9]).values.tolist()
         [0.1, 0.9, 0.3]
         """
         written = np.asarray(steps, dtype=np.int64)
-        columns = [np.asarray(values, dtype=np.float64)]
+        columns = [_with_infinities(np.asarray(values, dtype=np.float64))]
         if walls is not None:
             columns.append(np.asarray(walls, dtype=np.float64))
         if not np.all(written[1:] > written[:-1]):
@@ -291,6 +295,9 @@ class Run:
     events: tuple[Event, ...] = ()  # by step
     notes: tuple[str, ...] = ()  # what a user should know of how it was read: what was guessed, what was left out
     questions: tuple[Question, ...] = ()
+    # When its log was last written, in seconds since the epoch, where that is known. Files are touched and copied, so
+    # no reader looks at it: only who asks whether the run has ended (reading/still.py) does.
+    written_at: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "series", settle_names(self.series))
@@ -324,6 +331,7 @@ class Run:
             telemetry=Telemetry() if wall is None else self.telemetry.until(wall),
             checkpoints=tuple(checkpoint for checkpoint in self.checkpoints if checkpoint.step <= step),
             events=tuple(event for event in self.events if event.visible_from <= step),
+            written_at=None,
         )
 
     def _wall_at(self, step: int) -> float | None:
@@ -350,6 +358,11 @@ def settle_names(series: Sequence[Series]) -> tuple[Series, ...]:
         taken.add(name)
         settled.append(one if name == one.name else replace(one, name=name))
     return tuple(settled)
+
+
+def _with_infinities(values: Values) -> Values:
+    huge = np.abs(values) >= LARGEST
+    return np.where(huge, np.copysign(np.inf, values), values) if huge.any() else values
 
 
 def _last_rows(written: Steps) -> NDArray[np.intp]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from leadline.cli import main
@@ -12,7 +14,7 @@ def test_all_three_runs_are_shown_as_they_were_read_then(capsys: pytest.CaptureF
     assert main(["demo", "--no-wait"]) == 0
     out = capsys.readouterr()
     assert out.err == ""
-    assert [line[:6] for line in out.out.splitlines() if " of 3 " in line] == ["1 of 3", "2 of 3", "3 of 3"]
+    assert re.findall(r"^\d of 3(?= )", out.out, flags=re.MULTILINE) == ["1 of 3", "2 of 3", "3 of 3"]
     for scene in SCENES:
         assert f"steps 1 to {scene.until} of" in out.out
         assert f"at step {scene.before}: " in out.out

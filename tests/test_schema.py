@@ -39,7 +39,8 @@ def printed(path: Path, **options: int) -> dict[str, Any]:
 def undescribed(value: object, schema: dict[str, Any], where: str = "") -> Iterator[str]:
     """Fields that the schema lets pass and does not name."""
     if "anyOf" in schema:
-        schema = next(one for one in schema["anyOf"] if jsonschema.Draft202012Validator(one | DEFS).is_valid(value))
+        fitting = [one for one in schema["anyOf"] if jsonschema.Draft202012Validator(one | DEFS).is_valid(value)]
+        schema = min(fitting, key=lambda one: len(list(undescribed(value, one))))
     if "$ref" in schema:
         schema = SCHEMA["$defs"][schema["$ref"].rsplit("/", 1)[-1]]
     if isinstance(value, dict):

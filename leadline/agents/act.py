@@ -16,6 +16,8 @@ from ..live import acting
 from ..live.places import state_file
 from ..live.store import Store
 from ..report.data import as_data
+from ..sources import find_runs
+from ..words.tools import NOTHING_DONE, SETTLED
 from .library import Library
 from .roots import Roots
 from .tools import Tool
@@ -38,12 +40,12 @@ class Permission:
     """A run, and what may be done to it."""
 
     place: Path
-    target: acting.Target
+    order: acting.Order
     state: Path
-    really: bool
+    dry: bool
 
     @classmethod
-    def of(cls, told: str, roots: Roots, *, really: bool) -> Permission:
+    def of(cls, told: str, roots: Roots, *, dry: bool) -> Permission:
         """As the user says it, RUN=ORDER. A process is identified now: later its number may be another's."""
         found = ORDER.fullmatch(told)
         if found is None:
@@ -52,13 +54,13 @@ class Permission:
                 tried="to read it as RUN=ORDER",
                 next_step="name the run and what may be done, such as run7=sigterm:4711 or run7=file:/tmp/stop",
             )
-        place = roots.find(found["path"])
+        place, text = roots.find(found["path"]), found["order"]
         state = state_file([str(place)])
         state.parent.mkdir(parents=True, exist_ok=True)
         with Store(state) as store:
-            wanted = acting.target(found["order"], store)
-            target = acting.remember(store, store.run(str(place), time.time()), wanted, time.time())
-        return cls(place, target, state, really)
+            order = acting.parse(text, store.order(text))
+            store.remember_order(text, order.as_data(), time.time())
+        return cls(place, order, state, dry)
 
     def tool(self) -> Tool:
         return Tool("stop_run", {"path": {"type": "string"}}, Stopped, partial(_stop, self), read_only=False)
@@ -74,15 +76,18 @@ def _stop(permission: Permission, library: Library, asked: Mapping[str, Any]) ->
         )
     decision = acting.may_act(_looks(library, asked["path"]))
     if not decision.act:
-        return Stopped(False, "Nothing was done.", decision.why)
-    with Store(permission.state) as store:
-        number = store.run(str(place), time.time())
-        done = acting.carry_out(
-            store, number, decision, permission.target, time.time(), really=permission.really, alone=True
-        )
+        return Stopped(False, NOTHING_DONE, decision.why)
+    logs = tuple(carrier.path for run in find_runs(place).runs for carrier in run.carriers)
+    with Store(permission.state) as store:  # refused where a watch holds it: that one acts by itself
+        actor = acting.Actor(store, permission.order, dry=permission.dry)
+        try:
+            life = acting.Life(store.run(str(place), time.time()), str(place))
+            done = actor.consider(life, decision, acting.Run(logs, place if place.is_dir() else None))
+        finally:
+            actor.close()
     if done is None:
-        return Stopped(False, "Nothing was done: it was settled before.", decision.why)
-    return Stopped(done.state == "done", done.says, done.why)
+        return Stopped(False, SETTLED, decision.why)
+    return Stopped(done.state in ("sent", "done"), done.says, done.why)
 
 
 def _looks(library: Library, path: str) -> list[acting.Said]:

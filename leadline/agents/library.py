@@ -13,7 +13,7 @@ from ..contract import Reading
 from ..errors import LeadlineError
 from ..pipeline import read
 from ..run import Rollout, Run
-from ..sources import look_at, open_run
+from ..sources import find_runs, open_run
 from ..sources.walk import walk
 from .roots import Roots, only_below
 
@@ -59,7 +59,7 @@ class Library:
             found: dict[str, None] = {}
             for folder in self.roots.folders:
                 try:
-                    held = look_at(folder)
+                    held = find_runs(folder)
                 except LeadlineError:
                     continue  # nothing there yet
                 names = [held.path_of(run) for run in held.runs] if len(held.runs) > 1 else [str(folder)]

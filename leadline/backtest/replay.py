@@ -11,7 +11,7 @@ from ..digits import written
 from ..pipeline import read_run
 from ..reading.reward import HEADLINE
 from ..run import Run
-from ..sources import open_runs
+from ..sources import Joining, open_runs
 from .outcome import Outcome, Truth, outcome_of, truth_of
 
 LOOKS = 10  # equal shares of a run, the last one its end
@@ -55,9 +55,9 @@ class Replay:
     truth: str  # what the truth is taken to be, or why nothing is
 
 
-def replay_all(path: Path, *, looks: int = LOOKS) -> list[Replay]:
+def replay_all(path: Path, *, looks: int = LOOKS, joining: Joining = "by evidence") -> list[Replay]:
     """Every run at `path`, replayed."""
-    return [replay(run, looks=looks) for run in open_runs(path)]
+    return [replay(run, looks=looks) for run in open_runs(path, joining=joining)]
 
 
 def replay(run: Run, *, looks: int = LOOKS) -> Replay:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
 import click
 
 from .. import __version__
-from ..errors import BadMapping, BadOrder, BadState, CannotWrite, LeadlineError
-from ..report.plain import printable
+from ..errors import BadMapping, BadNumber, BadOrder, BadState, CannotWrite, LeadlineError
 from . import (
     audit,
     backtest,
@@ -26,25 +26,38 @@ from . import (
     sources,
     watch,
 )
+from .encoding import fit_streams
 
 USAGE = 2  # click's own
 NOTHING_READABLE = 3
+CANNOT_PRINT = 4
+READER_GONE = 141  # as the shell says of a program whose reader went away
 
 VERBS = (read, compare, demo, sources, backtest, doctor, schema, record, watch, history, calibration, mcp, audit, skill)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+class Verbs(click.Group):
+    """The verbs with all of their first sentence: click cuts it where a line ends."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        told = [(name, self.commands[name].get_short_help_str(limit=1000)) for name in self.list_commands(ctx)]
+        with formatter.section("Commands"):
+            formatter.write_dl(told)
+
+
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="leadline")
 def verbs() -> None:
     """Read an RL training run and say whether it is still worth its GPUs."""
 
 
-for one in VERBS:
-    verbs.add_command(one.verb)
+for module in VERBS:
+    verbs.add_command(module.verb)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return its exit code; what we can explain is shown without a traceback."""
+    fit_streams()
     try:
         ended = verbs.main(args=None if argv is None else list(argv), prog_name="leadline", standalone_mode=False)
     except click.ClickException as error:
@@ -53,11 +66,34 @@ def main(argv: Sequence[str] | None = None) -> int:
     except click.Abort:
         return 130
     except LeadlineError as error:
+        from ..report.plain import printable  # only where it is needed: reports take long to import
+
         click.echo(error.told(printable), err=True)
-        return USAGE if isinstance(error, BadMapping | BadOrder | BadState | CannotWrite) else NOTHING_READABLE
+        usage = BadMapping | BadNumber | BadOrder | BadState | CannotWrite
+        return USAGE if isinstance(error, usage) else NOTHING_READABLE
+    except BrokenPipeError:  # `leadline read run | head`
+        return READER_GONE
+    except OSError as error:
+        return _refused(error)
     return ended if isinstance(ended, int) else 0  # a number where a verb asked for one
+
+
+def _refused(error: OSError) -> int:
+    """Say what the system would not do: a full disk, an output that was closed."""
+    where = f" ({error.filename})" if error.filename else ""
+    what = f"The output could not be written: {error.strerror or error}{where}."
+    told = CannotWrite(what, tried="printing the answer", next_step="make room there, or print somewhere else")
+    click.echo(str(told), err=True)
+    return CANNOT_PRINT
 
 
 def script() -> None:
     """The console script."""
-    sys.exit(main())
+    code = main()
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        code = code or (READER_GONE if isinstance(error, BrokenPipeError) else _refused(error))
+    if code in (CANNOT_PRINT, READER_GONE):  # what is left in the buffer would fail once more when Python ends
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ..errors import NothingReadable
+from .options import joining_of, joining_options
 from .screen import color, width
 
 
@@ -16,8 +17,9 @@ from .screen import color, width
 @click.option(
     "--looks", type=click.IntRange(min=1), default=10, metavar="N", help="Look at N equal shares of each run."
 )
+@joining_options
 @click.option("--no-color", is_flag=True, help="Print plain text.")
-def verb(paths: tuple[Path, ...], as_json: bool, looks: int, no_color: bool) -> None:
+def verb(paths: tuple[Path, ...], as_json: bool, looks: int, join: bool, separate: bool, no_color: bool) -> None:
     """Replay the finished runs at PATHS and show what Leadline would have said, saved and cost.
 
     Example: leadline backtest outputs/* --looks 20
@@ -31,7 +33,7 @@ def verb(paths: tuple[Path, ...], as_json: bool, looks: int, no_color: bool) -> 
     done: list[Replay] = []
     unread: list[Unread] = []
     with Progress("replaying") as bar:
-        for one in replayed(paths, looks=looks, started=bar.expect):
+        for one in replayed(paths, looks=looks, joining=joining_of(join, separate), started=bar.expect):
             bar.advance()
             if isinstance(one, Unread):
                 unread.append(one)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .options import joining_of, joining_options
 from .screen import color, height, width
 
 
@@ -30,6 +31,7 @@ from .screen import color, height, width
     help="Compare at equal steps, equal training time or equal tokens.",
 )
 @click.option("--map", "mapped", multiple=True, metavar="NAME=KEY", help="Say what a key of the logs means.")
+@joining_options
 @click.option("--json", "as_json", is_flag=True, help="Print the whole comparison as JSON.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write an interactive page as well.")
 @click.option("--verbose", "-v", is_flag=True, help="Show every pair, series and run.")
@@ -41,6 +43,8 @@ def verb(
     by: str | None,
     clock: str,
     mapped: tuple[str, ...],
+    join: bool,
+    separate: bool,
     as_json: bool,
     html: Path | None,
     verbose: bool,
@@ -67,7 +71,14 @@ def verb(
         check_file(html)
     with Progress("reading") as bar:
         bar.expect(len(paths) + sum(map(len, groups.values())))
-        gathered = gather(paths, groups=groups, alone=alone, mapping=parse_mapping(mapped), opened=bar.advance)
+        gathered = gather(
+            paths,
+            groups=groups,
+            alone=alone,
+            mapping=parse_mapping(mapped),
+            joining=joining_of(join, separate),
+            opened=bar.advance,
+        )
     with Progress("comparing") as bar:
         unit = next(one for one in UNITS if one == clock)
         comparison = compare(gathered, by=by, clock=unit, started=bar.expect, read=bar.advance)

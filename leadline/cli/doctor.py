@@ -9,13 +9,17 @@ from .screen import color, width
 
 
 @click.command("doctor")
+@click.option("--live", is_flag=True, help="Check the watches and sidecars of this user instead: which of them live.")
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
-def verb(as_json: bool, no_color: bool) -> None:
-    """Check this environment: versions, optional packages and what each adds, GPU, cache.
+def verb(live: bool, as_json: bool, no_color: bool) -> int:
+    """Check this environment: versions, optional packages and what each adds, GPU, cache. With --live, whether every
+    watch that was begun still lives; exit code 1 where one does not.
 
-    Example: leadline doctor --json
+    Example: leadline doctor --live
     """
+    if live:
+        return _live(as_json, no_color)
     from .. import environment
     from ..report import environment as report
     from ..report.data import dump
@@ -23,3 +27,22 @@ def verb(as_json: bool, no_color: bool) -> None:
     found = environment.examine(__version__)
     text = dump(environment.as_data(found)) if as_json else report.render(found, color=color(no_color), width=width())
     click.echo(text, nl=False)
+    return 0
+
+
+def _live(as_json: bool, no_color: bool) -> int:
+    import time
+
+    from ..live import heartbeat
+    from ..live.words import watches_lines
+    from ..report.data import dump
+    from ..report.lines import page
+
+    now = time.time()
+    found = heartbeat.listed()
+    if as_json:
+        for watch in found:
+            click.echo(dump(heartbeat.as_data(watch, now), lines=True), nl=False)
+    else:
+        click.echo(page(watches_lines(found, now), color=color(no_color), width=width()), nl=False)
+    return 0 if all(watch.alive(now) for watch in found) else 1

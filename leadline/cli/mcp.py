@@ -25,7 +25,7 @@ TOKEN = "LEADLINE_MCP_TOKEN"
     "--really", is_flag=True, help="With --allow-act: act on the first occasion too, which else is a dry run."
 )
 def verb(
-    roots: tuple[Path, ...], http: str | None, names: tuple[str, ...], allow_act: str | None, really: bool
+    roots: tuple[Path, ...], http: str | None, names: tuple[str, ...], allow_act: str | None, no_dry_run: bool
 ) -> None:
     """Serve agents by the Model Context Protocol: read-only tools over the runs below each ROOT.
 
@@ -49,7 +49,7 @@ def verb(
     if allow_act is not None:
         from ..agents.act import Permission
 
-        tools = (*TOOLS, Permission.of(allow_act, library.roots, really=really).tool())
+        tools = (*TOOLS, Permission.of(allow_act, library.roots, dry=not no_dry_run).tool())
     os.chdir(library.roots.folders[0])  # a leadline.toml of the folder it was started in is not below the roots
     server = build(library, tools)
     if http is None:

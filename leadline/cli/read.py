@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from .options import SHARE, STEPS, joining_of, joining_options
 from .screen import color, height, width
 
 if TYPE_CHECKING:
@@ -21,12 +23,10 @@ STANDARD_OUTPUT = "-"
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print the whole reading as JSON, schema 1.")
 @click.option("--until", type=int, metavar="STEP", help="Read the run as if it had ended at this step.")
-@click.option(
-    "--budget", type=click.IntRange(min=1), metavar="STEPS", help="Total planned steps, when the run does not say."
-)
+@click.option("--budget", type=STEPS, metavar="STEPS", help="Total planned steps, when the run does not say.")
 @click.option(
     "--price",
-    type=click.FloatRange(min=0),
+    type=SHARE,
     metavar="SHARE",
     help="What a whole planned run has to earn, in shares of the run's own range; 0.05 when not given.",
 )
@@ -57,6 +57,7 @@ STANDARD_OUTPUT = "-"
     metavar="DIR",
     help="With --md: draw reward, held-out reward and KL into this folder and link them.",
 )
+@joining_options
 @click.option("--all", "every", is_flag=True, help="Read every run at PATH, one after the other; JSON one a line.")
 @click.option(
     "--embeddings", is_flag=True, help="Also compare the samples by meaning; needs the extra `embeddings`, no network."
@@ -74,6 +75,8 @@ def verb(
     page: Path | None,
     markdown: Path | None,
     plots: Path | None,
+    join: bool,
+    separate: bool,
     every: bool,
     embeddings: bool,
     verbose: bool,
@@ -100,7 +103,7 @@ def verb(
     if printed and as_json:
         raise click.UsageError("--json and --md - both print: give --md a file")
     _check_targets(page, None if printed else markdown, plots)
-    mapping = parse_mapping(told)
+    mapping, joining = parse_mapping(told), joining_of(join, separate)
     charts: Wanted = "all" if as_json or page else "main"  # a screen draws little, and is there sooner
 
     def shown(reading: Reading) -> str:
@@ -111,7 +114,15 @@ def verb(
     if not every:
         with progress_bar():
             reading = pipeline.read(
-                path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings, charts=charts
+                path,
+                until=until,
+                budget=budget,
+                price=price,
+                mapping=mapping,
+                embeddings=embeddings,
+                joining=joining,
+                charts=charts,
+                now=time.time(),
             )
         if not printed:  # before any file is written: a full disk shall not hide the answer
             click.echo(shown(reading), nl=False)
@@ -127,7 +138,15 @@ def verb(
             click.get_current_context().exit(EXIT_CODES.get(reading.judgement.verdict, 0))
         return
     readings = pipeline.read_all(
-        path, until=until, budget=budget, price=price, mapping=mapping, embeddings=embeddings, charts=charts
+        path,
+        until=until,
+        budget=budget,
+        price=price,
+        mapping=mapping,
+        embeddings=embeddings,
+        joining=joining,
+        charts=charts,
+        now=time.time(),
     )
     for number, reading in enumerate(each(readings)):
         if as_json:

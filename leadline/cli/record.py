@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ..report.plain import printable
+from ..errors import NothingReadable
 
 
 @click.command("record")
@@ -35,7 +35,14 @@ def verb(path: Path, every: float, seconds: float | None, largest: float) -> Non
     Example: leadline record outputs/grpo-run &
     """
     from ..recorder import Recorder
+    from ..report.plain import printable
 
+    if not path.exists():
+        raise NothingReadable(
+            f"There is nothing at {path} to record beside.",
+            tried="the path as it was given",
+            next_step="pass the folder of the run, or its log",
+        )
     folder = path if path.is_dir() else path.absolute().parent
     recorder = Recorder(folder, log=path, every=every, largest=int(largest * 1e6))
     said = 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 import click
 
 
@@ -13,4 +11,6 @@ def verb() -> None:
 
     Example: leadline schema > leadline-schema-1.json
     """
+    from importlib.resources import files  # takes longer to import than --help should
+
     click.echo((files("leadline") / "schema-1.json").read_text(encoding="utf-8"), nl=False)

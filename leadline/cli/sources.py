@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from .options import joining_of, joining_options
 from .screen import color, width
 
 
@@ -14,9 +15,12 @@ from .screen import color, width
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
 @click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="Say what a key of the log means.")
 @click.option("--write-map", is_flag=True, help="Keep how the keys were understood in the run's leadline.toml.")
+@joining_options
 @click.option("--no-color", is_flag=True, help="Print plain text.")
-def verb(path: Path, as_json: bool, told: tuple[str, ...], write_map: bool, no_color: bool) -> None:
-    """Show what was found at PATH, what each series was taken for and why, and what is missing.
+def verb(
+    path: Path, as_json: bool, told: tuple[str, ...], write_map: bool, join: bool, separate: bool, no_color: bool
+) -> None:
+    """Show what was found at PATH, which logs are one run and why, what each series was taken for, what is missing.
 
     Example: leadline sources outputs/grpo-run
     """
@@ -25,8 +29,8 @@ def verb(path: Path, as_json: bool, told: tuple[str, ...], write_map: bool, no_c
     from ..report.data import dump
     from ..sources.mapping import parse_mapping
 
-    found = inventory.take(path, mapping=parse_mapping(told))
-    text = dump(inventory.as_data(found)) if as_json else report.render(found, color=color(no_color), width=width())
+    found = inventory.take(path, mapping=parse_mapping(told), joining=joining_of(join, separate))
+    text = dump(report.as_data(found)) if as_json else report.render(found, color=color(no_color), width=width())
     click.echo(text, nl=False)
     if write_map:
         click.echo(f"Written to {inventory.keep_mapping(found, parse_mapping(told))}.", err=as_json)

@@ -7,11 +7,18 @@ from pathlib import Path
 
 import click
 
+from .options import SHARE, STEPS, joining_of, joining_options
 from .screen import color
 
 
 @click.command("watch")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.option(
+    "--config",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Watch the runs in the [watch] table of a leadline.toml, each with its own process, policy and channels.",
+)
 @click.option("--headless", is_flag=True, help="Print a line a look instead of the live view, as for a service.")
 @click.option(
     "--state",
@@ -32,32 +39,59 @@ from .screen import color
     help="Send alerts there: stdout, desktop, webhook:$NAME, slack:$NAME, discord:$NAME, mail:ADDRESS, command:...",
 )
 @click.option("--act", metavar="ORDER", help="Stop the run when the bar for that is reached (docs/live.md).")
-@click.option("--really", is_flag=True, help="Act on the first occasion too, which else is a dry run.")
+@click.option(
+    "--dry-run/--no-dry-run", default=True, show_default=True, help="Only say what --act would do, or really do it."
+)
+@click.option(
+    "--then",
+    type=click.Choice(["sigkill", "sigterm"]),
+    help="Send this to a training that still runs after --act.",
+)
+@click.option(
+    "--after",
+    type=click.FloatRange(min=1),
+    default=300.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Wait so long before --then.",
+)
 @click.option(
     "--answer", type=click.Path(path_type=Path), metavar="FILE", help="Write what the last look said to FILE, as JSON."
 )
+@click.option("--state-near", type=click.Path(path_type=Path), hidden=True)  # in that folder, if its disk is local
+@click.option("--heartbeat", type=click.Path(path_type=Path), hidden=True)  # a file to touch, for the sidecar
 @click.option(
-    "--metrics-port", type=click.IntRange(0, 65535), metavar="PORT", help="Serve Prometheus metrics on this machine."
+    "--metrics",
+    metavar="[HOST:]PORT",
+    help="Serve Prometheus metrics there; beyond this machine to whoever has $LEADLINE_METRICS_TOKEN.",
 )
 @click.option("--record", is_flag=True, help="Record what the machine does, as `leadline record` does.")
-@click.option("--budget", type=click.IntRange(min=1), metavar="STEPS", help="As for `leadline read`.")
-@click.option("--price", type=click.FloatRange(min=0), metavar="SHARE", help="As for `leadline read`.")
+@click.option("--budget", type=STEPS, metavar="STEPS", help="As for `leadline read`.")
+@click.option("--price", type=SHARE, metavar="SHARE", help="As for `leadline read`.")
 @click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="As for `leadline read`.")
+@joining_options
 @click.option("--no-color", is_flag=True, help="Draw without colour.")
 def verb(
     paths: tuple[str, ...],
+    config: Path | None,
     headless: bool,
     state: Path | None,
     every: float | None,
     tell: tuple[str, ...],
     act: str | None,
-    really: bool,
+    dry_run: bool,
+    then: str | None,
+    after: float,
     answer: Path | None,
-    metrics_port: int | None,
+    state_near: Path | None,
+    heartbeat: Path | None,
+    metrics: str | None,
     record: bool,
     budget: int | None,
     price: float | None,
     told: tuple[str, ...],
+    join: bool,
+    separate: bool,
     no_color: bool,
 ) -> None:
     """Follow the runs at PATHS while they train, and look at them again when there is something new to say.
@@ -66,25 +100,45 @@ def verb(
 
     Example: leadline watch outputs/* --tell 'slack:$SLACK_URL'
     """
+    from ..live.entries import load
+    from ..live.places import local_place
     from ..live.session import Options, run
     from ..sources.mapping import parse_mapping
 
     if "-" in paths:
         raise click.UsageError("a watch follows files; pass the log itself instead of -")
+    if bool(paths) == (config is not None):
+        raise click.UsageError("name the paths to watch, or a table of them with --config")
+    if config is not None and (act or tell or budget or price or then):
+        raise click.UsageError("with --config, what is wanted of each run stands in the table")
+    wanted = None if config is None else load(config)
+    if wanted is not None:
+        paths = tuple(entry.path for entry in wanted.entries)
+        state, every, metrics, answer = (
+            state or wanted.state,
+            every or wanted.every,
+            metrics or wanted.metrics,
+            answer or wanted.answer,
+        )
     run(
         Options(
             paths=tuple(dict.fromkeys(paths)),
-            state=state,
+            entries=() if wanted is None else wanted.entries,
+            state=state if state_near is None else local_place(state_near, "state.db"),
             headless=headless or not sys.stdout.isatty(),
             every=every,
             mapping=parse_mapping(told),
+            joining=joining_of(join, separate),
             budget=budget,
             price=price,
             tell=tell,
             act=act,
-            really=really,
+            dry_run=dry_run,
+            then=then,
+            after=after,
+            heartbeat=heartbeat,
             answer=answer,
-            metrics_port=metrics_port,
+            metrics=metrics,
             record=record,
             color=color(no_color),
         )

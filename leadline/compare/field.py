@@ -19,7 +19,7 @@ from ..facts.comparison import (
     Standing,
     Unit,
 )
-from ..questions.level_at import is_readable, span_of
+from ..questions.level import is_readable, steps_seen
 from ..reading.view import View
 from .choose import key_of, series_of
 from .clocks import Clock, clock_of
@@ -65,7 +65,7 @@ class Board:
             curves[member] = curve
         if lacking or short:
             return NotLogged(name, tuple(lacking), tuple(short))
-        spans = {member: span_of(curve) for member, curve in curves.items()}
+        spans = {member: steps_seen(curve) for member, curve in curves.items()}
         begins = {member: clocks[member].at(first) for member, (first, _) in spans.items()}
         ends = {member: clocks[member].at(last) for member, (_, last) in spans.items()}
         latest, earliest = max(begins, key=lambda member: begins[member]), min(ends, key=lambda member: ends[member])

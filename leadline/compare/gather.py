@@ -12,7 +12,7 @@ import numpy as np
 from ..errors import LeadlineError, NothingReadable
 from ..facts.comparison import LeftOut, SameRun, Unreadable
 from ..run import Run, Series
-from ..sources import open_runs
+from ..sources import Joining, open_runs
 from ..sources.remote import is_address
 from ..words import compare as words
 from .groups import Grouping, Member, as_told, each_by_itself, guess, short_names
@@ -41,6 +41,7 @@ def gather(
     groups: Mapping[str, Sequence[str]] | None = None,
     alone: bool = False,
     mapping: Mapping[str, str] | None = None,
+    joining: Joining = "by evidence",
     opened: Callable[[], None] = lambda: None,
 ) -> Gathered:
     """The runs at `paths` and in `groups` (name to paths), unreadable ones named and left out. `alone`: nothing is
@@ -54,7 +55,7 @@ def gather(
         runs: list[Run] = []
         for place in _places(told):
             try:
-                runs += open_runs(place, mapping=mapping)
+                runs += open_runs(place, mapping=mapping, joining=joining)
             except LeadlineError as error:
                 first_error = first_error or error
                 left_out.append(LeftOut(place, Unreadable(error.what)))

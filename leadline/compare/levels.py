@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
-from ..questions.level_at import levels_at
+from ..questions.level import levels_at
 from .clocks import Clock
 
 Floats = NDArray[np.float64]

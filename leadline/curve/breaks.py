@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..digits import first_highest
+from .bins import LEAST
 from .jumps import ROUNDING, suspects
 from .noise import CORRELATIONS, LEAST_INFORMATION, prior_over_correlations, whiten
 from .prior import log_gain
@@ -29,7 +30,7 @@ LOOK_AROUND = 0.25  # of the series on each side of a suspect is what the second
 LEAST_LOOK = 24  # cells, where that is less
 SHIFT_CELLS = 16  # cells on each side by which the size of a break is measured
 SIDE_BINS = 32  # into so many bins at most it puts each side
-LEAST_SIDE = 5  # bins needed on each side of a break
+LEAST_SIDE = LEAST - 1  # bins needed on each side of a break
 BREAK_PRIOR = 0.5  # of a break, once there is an alarm
 EVENT_PRIOR = 0.8  # of a break at a known event (a resume, a reset)
 CONFIRMED = 0.9  # probability from which on we speak of a break and read each side by itself
@@ -38,7 +39,7 @@ VISIBLE = 2.0  # sd of a cell about its neighbourhood: a smaller shift can be da
 QUICK = 0.8  # of that, between means of neighbouring cells: less is not worth a second look
 DELAY = 0.1  # of the series: an alarm that comes later than this after its break is not looked back from
 LOOKS = 16  # second looks at one series, at the largest shifts first
-APART = 0.03  # of the series: closer breaks are one break
+APART = 0.03  # of the series: closer breaks are one break, and what else happens so near to one happens with it
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 TIE = 1e-6  # of a path's range: heights closer than this are equal
-PACE = 0.15  # of the run: pace is measured over so long
+PACE = 0.15  # of the run: pace is measured over so long; what moved further from a date moved for another reason
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..draws import Stream
-from ..run import Series
+from ..run import LARGEST, Series
 from .bins import Bins, bin_cells
 from .breaks import Break, find_breaks
 from .clock import clock_at
@@ -20,7 +20,7 @@ from .curve import Curve, Segment
 from .posterior import PATHS, Draws, draw_paths
 from .robust import tame
 from .shapes import GRID, STEPS_PER_RUN
-from .track import LARGEST, Cells, Track
+from .track import Cells, Track
 
 Floats = NDArray[np.float64]
 

@@ -13,7 +13,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from .bins import LEAST
 from .deviates import normal_of_t
+from .robust import ODD
 
 Floats = NDArray[np.float64]
 
@@ -22,9 +24,7 @@ CLIP = 3.5  # one point alone is never an alarm
 RUN_LENGTH = 3.0  # one false alarm in so many runs of this length; the second look removes those
 ROUNDING = 1e-12  # of the mean square: less variance than this is the arithmetic's
 EXACT = 100.0  # sd, standing for infinitely many: a series that never moved has moved
-WARM_UP = 6  # points before the first bet
 RESTARTS = 24  # of the alarm in one series: a smooth curve without noise would ring at every other point
-SHOCK = 4.0  # sd: one such surprise is looked at too; where noise remembers long, a break shows in one point only
 
 
 class Alarm:
@@ -70,7 +70,7 @@ _BET_SIZES = tuple(BETS.tolist())
 
 def _surprise(pairs: int, sums: tuple[float, float, float, float, float], x: float, y: float) -> float:
     """How far y lies from its prediction given x, as a standard normal deviate; 0 while there is too little to say."""
-    if pairs < WARM_UP:
+    if pairs < LEAST:
         return 0.0
     sx, sy, sxx, sxy, syy = sums
     mean_x, mean_y = sx / pairs, sy / pairs
@@ -94,10 +94,11 @@ def suspects(values: Floats) -> list[int]:
     found: set[int] = set()
     start = 0
     for _ in range(RESTARTS):
-        if len(values) - start < WARM_UP + 2:
+        if len(values) - start < LEAST + 2:
             break
         surprise = _surprises(values[start:])
-        found.update((np.flatnonzero(np.abs(surprise) > SHOCK) + start).tolist())
+        # One great surprise is looked at too: where noise remembers long, a break shows in one point only.
+        found.update((np.flatnonzero(np.abs(surprise) > ODD) + start).tolist())
         over = np.flatnonzero(_bets(np.clip(surprise, -CLIP, CLIP)) > RUN_LENGTH * len(values))
         if len(over) == 0:
             break
@@ -125,7 +126,7 @@ def _surprises(values: Floats) -> Floats:
         moves = (var_x > ROUNDING * sxx) & (var_y > ROUNDING * syy) & np.isfinite(z)
         first = (sxx == 0) & (syy == 0) & (y != 0)  # nothing moved so far, and now it does
     z = np.where(moves, z, np.where(first, np.sign(y) * EXACT, 0.0))
-    return np.concatenate([[0.0], np.where(before >= WARM_UP, z, 0.0)])
+    return np.concatenate([[0.0], np.where(before >= LEAST, z, 0.0)])
 
 
 def _bets(surprise: Floats) -> Floats:

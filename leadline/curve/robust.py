@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-CLIP = 4.0  # robust sd; a Gaussian point beyond is 1 in 16,000, public KL and loss logs have far more (methods.md 2)
+ODD = 4.0  # robust sd; a Gaussian point beyond is 1 in 16,000, public KL and loss logs have far more (methods.md 2)
 SD_OF_MAD = 1.4826  # ratio: the sd of a Gaussian over its median absolute deviation
 
 
@@ -39,6 +39,6 @@ def tame(values: Floats) -> tuple[Floats, int]:
     """Values with spikes clipped to the neighbourhood's level, and how many were clipped."""
     level = running_median(values)
     residuals = values - level
-    limit = CLIP * scale_of(residuals)
+    limit = ODD * scale_of(residuals)
     tamed = level + np.clip(residuals, -limit, limit)
     return tamed, int((np.abs(residuals) > limit).sum())

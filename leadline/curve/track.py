@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..digits import exact_sum
+from ..run import LARGEST
 
 CELLS = 4096  # enough to date a break to 1/4000 of the run, small enough to keep hundreds of tracks in memory
-LARGEST = 1e303  # beyond this a few hundred values cannot be added up, and no metric lies there: as good as infinite
 
 Floats = NDArray[np.float64]
 Cell = tuple[float, float, float, float]  # first step, mean step, mean value, variance inside

@@ -8,7 +8,7 @@ no task is known, no level of any metric decides. The same input gives the same 
     evidence.p               probability that the reward is being gamed
     evidence.outcome         "gamed", "changed" (the answers changed in kind and the rise is that change: a person must
                              look), "decayed" (as gamed, but the reward fell with it), "none", or "blind"
-    evidence.begun           when it began, as an interval: a tenth of the way was behind it; None where p is small
+    evidence.begun           when it began, as an interval: a quarter of the way was behind it; None where p is small
     evidence.worth(steps)    what a checkpoint is worth beside an honest one of the same reward, 0 to 1
 
 What lies behind it: `relation` (how answers relate to prompt, to themselves and to each other), `kinds` (the old and
@@ -30,11 +30,13 @@ from typing import Literal
 import numpy as np
 
 from ..curve import Curve
+from ..questions.bars import EVEN, SAID, TENTH
 from ..run import Run, Series
 from .asked import ChangedPrompts, changed_prompts
 from .kinds import Kinds, kinds
-from .numbers import CUT, ENDED, LENGTH, REWARD, Filtered, Knob, Numbers, Outage, Trade, level, numbers
-from .relation import BEGUN, EVEN, Begun, Move, Relation, probability, relation
+from .numbers import COMPONENT, CUT, ENDED, LENGTH, Filtered, Knob, Numbers, Trade, level, numbers
+from .outage import REWARD, Outage, without_outages
+from .relation import AS_LIKELY, Begun, Move, Relation, probability, relation
 from .scores import LabelNoise, Levels, Repeats, ScoreLevel, label_noise, levels, repeats
 from .written import Floats, Step, Written, since, written
 
@@ -55,18 +57,14 @@ __all__ = [
     "ScoreLevel",
     "Trade",
     "gather",
+    "without_outages",
 ]
 
 Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
 Blind = Literal["no_text", "no_prompts", "no_scores", "held_out_is_the_reward", "one_component", "too_few_batches"]
 
-TOLD = 0.5  # probability: from here on it is likelier than not
-APART = 0.8  # of the answers went over to a new way
-MOSTLY = 0.5  # of the rise in reward is that change
 CUT_EVEN = 0.7  # of the answers cut off: alone, as likely as not that the reward says little about them
 NEARLY = 10  # power: answers of one length are a hint only where next to none differs
-FAINT = 0.1  # probability: below it there is nothing whose beginning could be told
-SAME_REWARD = 0.1  # of the reward's range: a held-out score that keeps so near to the reward is the same function
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +84,7 @@ class GamedEvidence:
     blind: tuple[Blind, ...]
     batches: int
     samples: int
+    beside: float  # what the logged numbers add to the distance of the relations
     numbers_steps: Floats
     numbers_gone: Floats
 
@@ -125,6 +124,7 @@ def gather(run: Run, batches: Sequence[Step], fit: Callable[[Series], Curve]) ->
         _blind(run, text),
         0 if text is None else text.batches,
         0 if text is None else len(text),
+        beside,
         steps,
         gone,
     )
@@ -132,7 +132,7 @@ def gather(run: Run, batches: Sequence[Step], fit: Callable[[Series], Curve]) ->
 
 def _beside(logged: Numbers) -> float:
     """What the numbers add to the distance: each as much as would leave the question open by itself."""
-    return EVEN * float(np.hypot(logged.cut / CUT_EVEN, logged.uniform**NEARLY))
+    return AS_LIKELY * float(np.hypot(logged.cut / CUT_EVEN, logged.uniform**NEARLY))
 
 
 def _numbers_way(run: Run, logged: Numbers) -> tuple[Floats, Floats]:
@@ -158,19 +158,19 @@ def _calm(values: Floats) -> Floats:
 
 
 def _begun(related: Relation | None, p: float, steps: Floats, gone: Floats) -> Begun | None:
-    if p < FAINT:
+    if p < TENTH:
         return None
-    if related is not None and related.moves and probability(related) >= FAINT:
+    if related is not None and related.moves and probability(related) >= TENTH:
         return related.begun
-    below = np.flatnonzero(gone <= BEGUN)
+    below = np.flatnonzero(gone <= TENTH)
     step = int(steps[below[-1]]) if len(below) else int(steps[0])
     return Begun(step, step, step)
 
 
 def _outcome(run: Run, p: float, changed: Kinds | None, text: Written | None) -> Outcome:
-    if p > TOLD:
+    if p > EVEN:
         return "decayed" if _fell(run) else "gamed"
-    if changed is not None and changed.apart >= APART and (changed.explains or 0.0) >= MOSTLY:
+    if changed is not None and changed.apart >= SAID and (changed.explains or 0.0) >= EVEN:
         return "changed"
     return "blind" if text is None else "none"
 
@@ -194,7 +194,7 @@ def _blind(run: Run, text: Written | None) -> tuple[Blind, ...]:
             found.append("no_scores")
     if _held_out_is_the_reward(run):
         found.append("held_out_is_the_reward")
-    if not any(series.name.startswith("reward/component/") for series in run.series):
+    if sum(COMPONENT.fullmatch(series.name) is not None for series in run.series) < 2:
         found.append("one_component")
     return tuple(found)
 
@@ -210,6 +210,6 @@ def _held_out_is_the_reward(run: Run) -> bool:
     for series in run.series:
         if series.name.startswith("eval/") and "reward" in series.name and series.finite.sum() >= 3 and size > 0:
             beside = np.interp(series.steps[series.finite], steps, values)
-            if float(np.median(np.abs(series.values[series.finite] - beside))) < SAME_REWARD * size:
+            if float(np.median(np.abs(series.values[series.finite] - beside))) < TENTH * size:
                 return True
     return False

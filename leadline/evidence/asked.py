@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..draws import Stream
+from ..questions.bars import TWO
 from .written import Floats, Written
 
-SIDE = 2  # batches at least on each side of a change
-SHUFFLES = 199
+SHUFFLES = 199  # draws: a chance of one in two hundred is the least that can be told
 FAR = 1.0  # sd of single prompts: less than that, and most prompts of one part could stand in the other
 
 
@@ -34,7 +34,7 @@ class ChangedPrompts:
 
 def changed_prompts(written: Written) -> ChangedPrompts | None:
     """The clearest change of the prompts, where there is one."""
-    if written.batches < 2 * SIDE or not written.asks.all():
+    if written.batches < 2 * TWO or not written.asks.all():
         return None
     kinds = _kinds(written)
     scatter = np.sqrt(np.mean([_within(written, column) for column in kinds.T], axis=1))
@@ -83,7 +83,7 @@ def _within(written: Written, column: Floats) -> Floats:
 def _furthest(means: Floats) -> tuple[float, int]:
     count = len(means)
     sums = np.cumsum(means, axis=0)
-    first = np.arange(SIDE, count - SIDE + 1)
+    first = np.arange(TWO, count - TWO + 1)
     before = sums[first - 1] / first[:, None]
     after = (sums[-1] - sums[first - 1]) / (count - first)[:, None]
     apart = ((before - after) ** 2).sum(axis=1) * first * (count - first) / count

@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..questions.bars import FEW, TWO
 from ..run import Rollout
 from .measures import held
 from .written import Flags, Floats, Ids, Written
 
-EDGE = 3  # batches: what is first and what is last, at most a third of all each
-LEAST = 4  # batches: with fewer there is no clock
-BOTH = 3  # samples of either kind at a step, for the two to be compared there
+LEAST = 2 * TWO  # batches: with fewer there is no clock
 SMOOTHING = 0.5  # samples: what a gram that was never seen counts
 
 
@@ -38,7 +37,7 @@ def kinds(written: Written) -> Kinds | None:
     """None with too few batches, or without text in the first or the last."""
     if written.batches < LEAST:
         return None
-    edge = min(EDGE, written.batches // 3)
+    edge = min(FEW, written.batches // 3)
     early, late = written.batch < edge, written.batch >= written.batches - edge
     grams, owner = held(written.answers, 2 if written.words else 3)
     if not len(grams):
@@ -61,21 +60,21 @@ def kinds(written: Written) -> Kinds | None:
 
 
 def _ratios(column: Ids, owner: Ids, early: Flags, late: Flags, samples: int) -> Floats:
-    """How much likelier each sample is among the last than among the first, by a model that has not seen it."""
+    """How much likelier each sample is among the last than among the first, by what it holds and what it lacks, under
+    models that have not seen it (naive Bayes: only the sign is used)."""
     size = int(column.max()) + 1
     even = np.arange(samples) % 2 == 0
-    per_sample = np.bincount(owner, minlength=samples).astype(np.float64)
-    total = np.zeros(samples)
+    ratio: Floats = np.zeros(samples)
     for part in (even, ~even):
-        weights = []
+        shares = []
         for side in (late, early):
             taught = side & part
             seen = np.bincount(column[taught[owner]], minlength=size)
-            weights.append(np.log((seen + SMOOTHING) / (taught.sum() + 2 * SMOOTHING)))
-        score = np.bincount(owner, weights=(weights[0] - weights[1])[column], minlength=samples)
-        asked = ~part | ~(early | late)
-        total += np.where(asked, score, 0.0)
-    ratio: Floats = total / np.maximum(per_sample, 1.0)
+            shares.append((seen + SMOOTHING) / (taught.sum() + 2 * SMOOTHING))
+        lacks = np.log((1 - shares[0]) / (1 - shares[1]))
+        holds = np.log(shares[0] / shares[1]) - lacks
+        score = float(lacks.sum()) + np.bincount(owner, weights=holds[column], minlength=samples)
+        ratio += np.where(~part | ~(early | late), score, 0.0)
     return ratio
 
 
@@ -86,7 +85,7 @@ def _earned(written: Written, is_new: Flags, early: Flags, late: Flags) -> tuple
     for batch in range(written.batches):
         here = scored & (written.batch == batch)
         new, old = here & is_new, here & ~is_new
-        if min(new.sum(), old.sum()) >= BOTH:
+        if min(new.sum(), old.sum()) >= FEW:
             gaps.append(float(written.scores[new].mean() - written.scores[old].mean()))
             weights.append(1 / (1 / new.sum() + 1 / old.sum()))
     if not gaps or not (scored & early).any() or not (scored & late).any():

@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..questions.bars import FEW, TWO
 from .written import Flags, Floats, Ids, Tokens, Written
 
 SALT = np.int64(1_000_003)
-APART = 3  # other prompts of the same step that an answer is held against
 SHORTEST = 8  # tokens: in less text nothing can be said twice
 
 
@@ -22,7 +22,7 @@ def copied(written: Written) -> Floats:
 
 def copied_from_others(written: Written) -> Floats:
     """How much of an answer stands in prompts that other answers of the same step were given to."""
-    return _mean_of([_copied_from(written, _neighbour(written, by)) for by in range(1, APART + 1)])
+    return _mean_of([_copied_from(written, _neighbour(written, by)) for by in range(1, FEW + 1)])
 
 
 def shared(written: Written) -> Floats:
@@ -32,7 +32,7 @@ def shared(written: Written) -> Floats:
 
 def shared_with_others(written: Written) -> Floats:
     """The same of prompts that other answers of the step were given to: what chance offers."""
-    return _mean_of([_shared_with(written, _neighbour(written, by)) for by in range(1, APART + 1)])
+    return _mean_of([_shared_with(written, _neighbour(written, by)) for by in range(1, FEW + 1)])
 
 
 def _mean_of(columns: list[Floats]) -> Floats:
@@ -112,14 +112,14 @@ def _neighbour(written: Written, by: int) -> Ids:
 
 
 def _copied_from(written: Written, source: Ids) -> Floats:
-    """How much of each answer stands in the prompt of sample `source[i]`: single words, or runs of characters."""
+    """How much of each answer stands in the prompt of sample `source[i]`, in runs of at least TWO tokens: to pick words
+    out of a prompt is work, to repeat its phrases is not."""
     answers, prompts = written.answers, written.prompts
-    size = 1 if written.words else 2
-    theirs, whose = _grams(prompts, size)
+    theirs, whose = _grams(prompts, TWO)
     known = np.unique(whose * SALT * SALT + theirs)
-    ours, owner = _grams(answers, size)
+    ours, owner = _grams(answers, TWO)
     inside = np.isin(source[owner] * SALT * SALT + ours, known)
-    covered = _covered(answers, inside, size)
+    covered = _covered(answers, inside, TWO)
     hits = np.bincount(answers.owner, weights=covered, minlength=len(written))
     share: Floats = np.full(len(written), np.nan)
     np.divide(hits, answers.count, out=share, where=(answers.count > 0) & (prompts.count[source] > 0))
@@ -150,8 +150,6 @@ def _numbered(text: Tokens, source: Ids, kinds: int) -> Ids:
 
 def _covered(answers: Tokens, inside: Flags, size: int) -> NDArray[np.float64]:
     """Which tokens lie in a run that was found."""
-    if size == 1:
-        return inside.astype(np.float64)
     covered = np.zeros(len(answers.ids))
     starts = np.flatnonzero(_joins(answers))[inside]
     for shift in range(size):

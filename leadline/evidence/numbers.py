@@ -12,29 +12,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..questions.bars import DOUBLED, HABIT, RARE
 from ..run import Run, Series
+from .outage import REWARD, Outage, noise_of, outages
 from .written import Floats
 
-POINTS = 5  # at either end of a series: what its start and its present are the middle of
-SHARE = 0.02  # of a long series, where that is more
-REWARD, FILTERED, MOST_REWARD = "reward/mean", "reward/filtered_mean", "reward/max"
+FILTERED, MOST_REWARD = "reward/filtered_mean", "reward/max"
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
 LENGTH, LONGEST = "len/response_mean", "len/response_max"
 ENTROPY, KL = "entropy", "kl/ref"
 COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
 KNOBS = re.compile(r"^lr$|^lr/|kl/coef|kl_coef|/beta$|^beta$|entropy_coef|clip/(?:low|high)|temperature")
-MOVED = 2.0  # times: a knob that changed less than this is not worth a word
-EXACT = 1e-12
-
-
-@dataclass(frozen=True, slots=True)
-class Outage:
-    """The score stood still at one value while everything else went on."""
-
-    first: int
-    last: int
-    value: float
-    back: bool  # whether it has moved again since
+EXACT = 1e-12  # of the size: rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +33,7 @@ class Knob:
     name: str
     start: float
     now: float
-    most: float
+    furthest: float
     since: int  # the first step at which it had changed by half of the way
 
 
@@ -99,12 +88,12 @@ def level(values: Floats, *, late: bool) -> float:
     finite = values[np.isfinite(values)]
     if not len(finite):
         return float("nan")
-    count = min(max(POINTS, round(SHARE * len(finite))), len(finite))
+    count = min(max(HABIT, round(RARE * len(finite))), len(finite))
     return float(np.median(finite[-count:] if late else finite[:count]))
 
 
 def _ends(series: Series | None) -> tuple[float, float] | None:
-    if series is None or series.finite.sum() < 2 * POINTS:
+    if series is None or series.finite.sum() < 2 * HABIT:
         return None
     return level(series.values, late=False), level(series.values, late=True)
 
@@ -142,45 +131,20 @@ def _entropy_lost(run: Run) -> float | None:
     return None if ends is None or ends[0] <= 0 else float(np.clip(1 - ends[1] / ends[0], 0.0, 1.0))
 
 
-def outages(run: Run) -> tuple[Outage, ...]:
-    """Stretches in which the reward is exactly one value, which it otherwise does not take; an extreme of the series.
-    A reward that begins or ends at its floor is none: it may not have learned yet, or have collapsed."""
-    series = run.get(REWARD)
-    if series is None or series.finite.sum() < 4 * POINTS:
-        return ()
-    steps, values = series.steps[series.finite], series.values[series.finite]
-    low = float(values.min())
-    still = np.abs(values - low) <= EXACT
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], still, [False]]).astype(np.int8)))
-    found = []
-    for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
-        before = values[max(first - POINTS, 0) : first]
-        after = values[end : end + POINTS]
-        if end - first < 2 or first == 0 or len(before) < POINTS:
-            continue
-        fell_at_once = float(np.median(before)) - low > 3 * _noise(values[:first])
-        back = len(after) > 0 and float(np.median(after)) - low > 0.5 * (float(np.median(before)) - low)
-        if fell_at_once and (back or end == len(values)):
-            found.append(Outage(int(steps[first]), int(steps[end - 1]), low, back))
-    return tuple(found)
-
-
-def _noise(values: Floats) -> float:
-    return float(1.4826 * np.median(np.abs(np.diff(values))) / np.sqrt(2)) if len(values) > 2 else 0.0
-
-
 def knobs(series: Sequence[Series]) -> tuple[Knob, ...]:
-    """Settings that are logged and moved: a coefficient of a controller, a learning rate."""
+    """Settings that are logged and moved: a coefficient of a controller, a learning rate. The first few rows of a
+    warm-up are no move."""
     found = []
     for one in series:
         values = one.values[one.finite]
-        if not KNOBS.search(one.name) or len(values) < 2 * POINTS or values.min() <= 0:
+        if not KNOBS.search(one.name) or len(values) < 2 * HABIT or values.min() <= 0:
             continue
+        steps, values = one.steps[one.finite][HABIT:], values[HABIT:]
         start, now = level(values, late=False), level(values, late=True)
-        if max(values.max() / start, start / values.min()) >= MOVED:
-            half = np.abs(np.log(values / start)) >= 0.5 * abs(np.log(now / start)) if now != start else values != start
-            since = int(one.steps[one.finite][int(np.argmax(half))])
-            found.append(Knob(one.name, start, now, float(values.max()), since))
+        furthest = float(values[int(np.argmax(np.abs(np.log(values / start))))])
+        if max(furthest / start, start / furthest) >= DOUBLED:
+            half = np.abs(np.log(values / start)) >= 0.5 * abs(float(np.log(furthest / start)))
+            found.append(Knob(one.name, start, now, furthest, int(steps[int(np.argmax(half))])))
     return tuple(found)
 
 
@@ -198,7 +162,7 @@ def _trades(run: Run) -> tuple[Trade, ...]:
         match = COMPONENT.fullmatch(series.name)
         ends = _ends(series) if match else None
         if match is not None and ends is not None:
-            noise = _noise(series.values[series.finite]) / np.sqrt(POINTS)
+            noise = noise_of(series.values[series.finite]) / np.sqrt(HABIT)
             moved.append((match["name"], ends[1] - ends[0], noise))
     return tuple(
         Trade(gained, lost, gain, -loss)

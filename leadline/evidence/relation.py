@@ -4,11 +4,15 @@ Any learning changes the text. What it rarely does is to change these relations 
 prompt (`detached`), stands in it word for word (`copied`), goes round in circles (`looped`), or is the same whatever
 was asked (`alike`). Each is a share between 0 and 1, so their moves add up to one distance, and the distance alone says
 how likely the reward is being gamed: witnesses of one decay are not counted twice.
+
+An answer that only adds to what it said (a scratchpad, a format, a flattering phrase) has changed in kind and lost
+nothing. So a share counts as far as the amount behind it was lost too: what took up the prompt, what was the answer's
+own, what was not in the prompt, each against the length that answers had at first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +20,7 @@ import numpy as np
 
 from ..curve import Curve
 from ..curve.bins import LEAST
+from ..questions.bars import DOUBLED, NOTICEABLE, TENTH
 from ..questions.course import paths_seen
 from ..run import Series
 from . import measures
@@ -27,14 +32,14 @@ Way = Literal["detached", "copied", "looped", "alike"]
 
 # How likely gaming is, by the distance: fitted on the runs of both zoos that kept text, each family left out in turn
 # (bench/gamed.py); the two numbers are where it is as likely as not, and how fast that changes.
-EVEN = 0.116
-STEEPNESS = 47.0
+AS_LIKELY = 0.105
+STEEPNESS = 40.0  # log odds for each unit of distance beyond that
 # An answer can depend on its prompt in ways that share no words (a formula for a table), so that a loss of shared
 # words says half as much; fitted with the two above (1, .7, .5, .35, 0 were tried).
 OVERLAP = 0.5
-FAR = 2.0  # times the distance at which gaming is as likely as not: what lies beyond adds nothing to it
-BEGUN = 0.1  # of the way: from here on it has begun
-LAST = 0.95  # of the draws: between 1 - LAST and LAST lies the interval
+# What is copied beside an answer that is still there may be the question restated, or the answer hidden in a heap.
+ADDED = 0.5
+LAST = 1 - NOTICEABLE  # of the draws: between 1 - LAST and LAST lies the interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """When the move began, as steps: a tenth of its way was behind it."""
+    """When the move began, as steps: a quarter of its way was behind it."""
 
     step: int  # the middle of the distribution
     low: int
@@ -75,46 +80,70 @@ class Relation:
 
 def relation(written: Written, fit: Fit) -> Relation | None:
     """None with fewer than two batches."""
-    values = _values(written)
-    tracks = {way: one for way, value in values.items() if (one := track(written, value)) is not None}
-    if not tracks:
+    sides = _sides(written)
+    if not sides:
         return None
-    drawn = {way: _moved(way, one.drawn_move(column)) for column, (way, one) in enumerate(tracks.items())}
-    distance = np.sqrt(sum((_weight(way) * move) ** 2 for way, move in drawn.items()))
-    moves = [_move(way, one, written, values[way]) for way, one in tracks.items() if float(drawn[way].mean()) > 0]
-    moves.sort(key=lambda move: -abs(move.now - move.start) * _weight(move.way))
-    steps, paths = _way(tracks, fit)
+    drawn = {side.way: _weight(side.way) * side.counted(column) for column, side in enumerate(sides)}
+    distance: Floats = np.sqrt(np.sum([move**2 for move in drawn.values()], axis=0))
+    told = sorted((side for side in sides if drawn[side.way].mean() > 0), key=lambda side: -drawn[side.way].mean())
+    moves = tuple(_move(side, written) for side in told)
+    steps, paths = _way(sides, {way: float(move.mean()) for way, move in drawn.items()}, fit)
     shares = np.clip(paths, 0.0, 1.0).mean(axis=0)
-    return Relation(float(distance.mean()), distance, tuple(moves), steps, shares, _begun(steps, paths))
+    return Relation(float(distance.mean()), distance, moves, steps, shares, _begun(steps, paths))
 
 
 def probability(related: Relation | None, beside: float = 0.0) -> float:
     """That the reward is being gamed, by how far the relations moved and what the logged numbers say `beside`."""
     drawn = np.zeros(1) if related is None else related.draws
-    return float((1 / (1 + np.exp(-STEEPNESS * (np.hypot(drawn, beside) - EVEN)))).mean())
+    return float((1 / (1 + np.exp(-STEEPNESS * (np.hypot(drawn, beside) - AS_LIKELY)))).mean())
 
 
-def _values(written: Written) -> dict[Way, Floats]:
-    values: dict[Way, Floats] = {"looped": measures.looped(written), "alike": measures.alike(written)}
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """One relation as a share of the answer, and the amount that it leaves; no amount where none is lost by it."""
+
+    way: Way
+    values: Floats
+    share: Track
+    amount: Track | None
+
+    def counted(self, column: int) -> Floats:
+        """How far it went where that is worrying, as far as the amount was lost too; the other way is none."""
+        move = self.share.drawn_move(2 * column)
+        move = np.maximum(-move if self.way == "detached" else move, 0.0)
+        if self.amount is None:
+            return move
+        lost: Floats = np.minimum(move, np.maximum(-self.amount.drawn_move(2 * column + 1), 0.0))
+        return np.maximum(lost, ADDED * move) if self.way == "copied" else lost
+
+
+def _sides(written: Written) -> list[_Side]:
+    alike = measures.alike(written)
+    size = written.answers.count / max(float(written.answers.count[written.batch == 0].mean()), 1.0)
+    values: dict[Way, tuple[Floats, Floats | None]] = {
+        "looped": (measures.looped(written), None),
+        "alike": (alike, (1 - alike) * size),
+    }
     if written.asks.any():
-        values["detached"] = measures.shared(written) - measures.shared_with_others(written)
-        values["copied"] = measures.copied(written) - measures.copied_from_others(written)
-    return values
-
-
-def _moved(way: Way, move: Floats) -> Floats:
-    """How far it went where that is worrying; the other way is none."""
-    worrying: Floats = np.maximum(-move if way == "detached" else move, 0.0)
-    return worrying
+        taken_up = measures.shared(written) - measures.shared_with_others(written)
+        copied = measures.copied(written)
+        values["detached"] = (taken_up, taken_up * size)
+        values["copied"] = (copied - measures.copied_from_others(written), (1 - copied) * size)
+    sides = []
+    for way, (share, amount) in values.items():
+        seen = track(written, share)
+        if seen is not None:
+            sides.append(_Side(way, share, seen, None if amount is None else track(written, amount)))
+    return sides
 
 
 def _weight(way: Way) -> float:
     return OVERLAP if way == "detached" else 1.0
 
 
-def _move(way: Way, one: Track, written: Written, value: Floats) -> Move:
-    error = float(np.hypot(one.start.error, one.now.error))
-    return Move(way, one.start.mean, one.now.mean, error, paid_for(written, value))
+def _move(side: _Side, written: Written) -> Move:
+    start, now = side.share.start, side.share.now
+    return Move(side.way, start.mean, now.mean, float(np.hypot(start.error, now.error)), paid_for(written, side.values))
 
 
 def paid_for(written: Written, value: Floats) -> float | None:
@@ -127,22 +156,23 @@ def paid_for(written: Written, value: Floats) -> float | None:
     return float((apart[0][known] * apart[1][known]).sum() / size) if size > 1e-9 else None
 
 
-def _way(tracks: dict[Way, Track], fit: Fit) -> tuple[Floats, Floats]:
+def _way(sides: Sequence[_Side], counted: dict[Way, float], fit: Fit) -> tuple[Floats, Floats]:
     """What share of the way from the first samples to now, or to where nothing is left to lose, lay behind the
     answers: a curve of its own."""
-    every = next(iter(tracks.values())).steps
+    every = sides[0].share.steps
     total, share, error = 0.0, np.zeros(len(every)), np.zeros(len(every))
-    for way, one in tracks.items():
-        move = one.now.mean - one.start.mean
-        if float(_moved(way, np.asarray([move]))[0]) == 0 or len(one.steps) != len(every):
+    for side in sides:
+        seen, far = side.share, counted[side.way]
+        move = seen.now.mean - seen.start.mean
+        if far == 0 or move == 0 or len(seen.steps) != len(every):
             continue
-        weight = _weight(way) ** 2 * move
-        total += weight * move
-        share += weight * (one.values - one.start.mean)
-        error += (weight * one.errors) ** 2
+        weight = far**2 / move  # the part of the distance that each unit of this measure stands for
+        total += far**2
+        share += weight * (seen.values - seen.start.mean)
+        error += (weight * seen.errors) ** 2
     if total <= 0:
         return every.astype(np.float64), np.zeros((1, len(every)))
-    far = min(float(np.sqrt(total)), FAR * EVEN) * float(np.sqrt(total))
+    far = min(float(np.sqrt(total)), DOUBLED * AS_LIKELY) * float(np.sqrt(total))
     share, error = share / far, np.sqrt(error) / far
     if len(every) >= LEAST:
         curve = fit(Series("text/relation", "text/relation", "samples", every, share))
@@ -153,13 +183,13 @@ def _way(tracks: dict[Way, Track], fit: Fit) -> tuple[Floats, Floats]:
 
 
 def _begun(steps: Floats, paths: Floats) -> Begun:
-    """On each path the last place where less than BEGUN of the way was behind it."""
-    before = paths <= BEGUN
+    """On each path the last place where less than a tenth of the way was behind it."""
+    before = paths <= TENTH
     last = np.where(before.any(axis=1), paths.shape[1] - 1 - before[:, ::-1].argmax(axis=1), 0)
     after = np.minimum(last + 1, paths.shape[1] - 1)
     rows = np.arange(len(paths))
     rise = paths[rows, after] - paths[rows, last]
-    part = np.clip(np.divide(BEGUN - paths[rows, last], rise, out=np.zeros_like(rise), where=rise > 0), 0.0, 1.0)
+    part = np.clip(np.divide(TENTH - paths[rows, last], rise, out=np.zeros_like(rise), where=rise > 0), 0.0, 1.0)
     onset = np.where(before.any(axis=1), steps[last] + part * (steps[after] - steps[last]), steps[0])
     low, middle, high = np.quantile(onset, [1 - LAST, 0.5, LAST])
     return Begun(round(float(middle)), round(float(low)), round(float(high)))

@@ -12,11 +12,11 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ..questions.bars import FEW
 from ..run import Steps
 from .written import Floats, Written
 
 DRAWS = 400  # enough for a probability to one part in a hundred
-NEIGHBOURS = 3  # batches at most at either end
 PRIOR = 1.0  # samples: how much the scatter of the whole run says about the scatter of one batch
 GOLDEN = (5**0.5 - 1) / 2  # steps of this share of a circle never meet: an even spread in any order
 
@@ -64,7 +64,7 @@ def track(written: Written, values: Floats) -> Track | None:
 def _edge(means: Floats, errors: Floats) -> Level:
     """The outermost batch and those next to it, each weighing as far as it agrees with those outside of it."""
     total, weight, squares, trust = float(means[0]), 1.0, float(errors[0]) ** 2, 1.0
-    for place in range(1, min(NEIGHBOURS, len(means))):
+    for place in range(1, min(FEW, len(means))):
         apart = means[place] - total / weight
         noise = errors[place] ** 2 + squares / weight**2
         trust *= float(np.exp(-0.5 * apart**2 / noise)) if noise > 0 else float(apart == 0)

@@ -51,3 +51,14 @@ class ProcessEffect(Facts):
     step_time: Literal["slower", "harmless", "unclear"]
     ratio: float  # of step time while it runs
     memory: MemoryHeld | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """A process that ran beside the training for one stretch of time, and what its running did."""
+
+    process: str
+    p: float
+    did: ProcessEffect
+    first_wall: float
+    last_wall: float

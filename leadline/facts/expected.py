@@ -4,7 +4,6 @@ itself."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 
 from .finding import Facts
 
@@ -15,14 +14,6 @@ class Expected:
 
     id: str
     facts: Facts
-
-    @property
-    def says(self) -> str:  # TRANSITION: reports call words.expected.says
-        return str(import_module("leadline.words.expected").says(self))
-
-    @property
-    def because(self) -> str:  # TRANSITION: reports call words.expected.because
-        return str(import_module("leadline.words.expected").because(self))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Literal
 
 from ..run import Event, Rollout
 
 Severity = Literal["note", "concern", "critical"]
-
-BAR = 0.8  # probability from which on a finding is said; it carries its own p, so it may speak earlier than a word
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +39,9 @@ class Finding:
     id: str  # dotted and stable: "reward.train_eval_gap"
     p: float  # probability that it is true
     severity: Severity
-    says: str = ""  # TRANSITION: goes when every finding carries facts
+    facts: Facts
     since_step: int | None = None
     evidence: tuple[Evidence, ...] = ()
-    facts: Facts | None = None  # TRANSITION: will be required
-
-    def __post_init__(self) -> None:  # TRANSITION: reports that still read `says` find it
-        if self.facts is not None and not self.says:
-            object.__setattr__(self, "says", import_module("leadline.words").sentence(self))
 
 
 def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

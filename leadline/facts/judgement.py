@@ -62,6 +62,7 @@ class Risk:
 class Horizon:
     """The time the judgement speaks about."""
 
+    first_step: int
     elapsed: float  # share of the plan
     end_step: int  # up to which going on is judged
     planned: bool  # a plan is known; else going on as long again is judged

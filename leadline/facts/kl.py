@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Literal
 
 from .finding import Facts, Finding
@@ -98,13 +97,8 @@ class KlReward:
     p: float | None = None
     since_step: int | None = None
     segments: tuple[Regime, ...] = ()
-    says: str = ""  # TRANSITION: words.kl.regime(section) makes it
     findings: tuple[Finding, ...] = ()
-    state: Literal["unread", "too_little", "read", "not_logged", "always_zero"] = "unread"
+    state: Literal["too_little", "read", "not_logged", "always_zero"] = "not_logged"
     below_best: bool = False  # the reward has plateaued below what it once had
     drift: tuple[Drift, ...] = ()  # without KL: what else may show drift
     frozen: bool = False  # the policy has hardly left its reference: the regime is one of noise
-
-    def __post_init__(self) -> None:  # TRANSITION: reports that still read `says` find it
-        if self.state != "unread" and not self.says:
-            object.__setattr__(self, "says", import_module("leadline.words.kl").regime(self))

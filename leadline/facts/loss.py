@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Literal
 
 from .cause import Cause
@@ -70,11 +69,6 @@ class PolicyLoss:
 
     informative: bool = False
     pattern: str = "undecided"
-    why: str = ""  # TRANSITION: words.loss.pattern(section) makes it
     findings: tuple[Finding, ...] = ()
-    because: Explanation | None = None
+    because: Explanation = "missing"
     numbers: LossNumbers = LossNumbers()
-
-    def __post_init__(self) -> None:  # TRANSITION: reports that still read `why` find it
-        if self.because is not None and not self.why:
-            object.__setattr__(self, "why", import_module("leadline.words.loss").pattern(self))

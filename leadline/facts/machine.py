@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .finding import Facts
+from .finding import Facts, Finding
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +124,22 @@ class PhasesFromPower(Facts):
 class MemoryRoom(Facts):
     peak_gb: float
     total_gb: float
+
+
+@dataclass(frozen=True, slots=True)
+class PhaseUse:
+    """What one phase of a step takes."""
+
+    share: float
+    power_w: float | None = None
+    memory_gb: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Where the time and the memory go."""
+
+    phases: Mapping[str, PhaseUse] = field(default_factory=dict)
+    bottleneck: str | None = None
+    remarks: tuple[Facts, ...] = ()
+    findings: tuple[Finding, ...] = ()

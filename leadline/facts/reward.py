@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Literal
 
 from .cause import Cause, PromptChange
@@ -116,11 +115,6 @@ class RewardReading:
     shape: str
     probabilities: dict[str, float]
     peak: RewardPeak | None
-    says: str = ""  # TRANSITION: words.reward.trajectory(reading) makes it
     findings: tuple[Finding, ...] = ()
     others: tuple[OtherReward, ...] = ()  # held-out rewards and components
-    trajectory: Trajectory | None = None
-
-    def __post_init__(self) -> None:  # TRANSITION: reports that still read `says` find it
-        if self.trajectory is not None and not self.says:
-            object.__setattr__(self, "says", import_module("leadline.words.reward").trajectory(self))
+    trajectory: Trajectory = Trajectory("missing")

@@ -6,17 +6,16 @@ import atexit
 import contextlib
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from .answer import Answer
+from .answer import ENDS, Answer
 from .journal import JOURNAL, Journal, folder_for
-from .looker import start_looker
 from .quiet import LOGGER, complain, quiet
+from .ranks import Agreement, rank_and_size
+from .sidecar import ANSWER, Sidecar
 
 __all__ = ["Attached", "attach"]
-
-ANSWER = "answer.json"
 
 
 def attach(
@@ -27,18 +26,22 @@ def attach(
     config: Mapping[str, object] | None = None,
     look: bool = True,
     stop: bool = False,
+    tell: Sequence[str] = (),
     resume: bool = False,
 ) -> Attached:
     """A journal for the run `name`, below `folder` (./leadline when not given). `look` starts a process that reads it
     while it grows and goes away with this one. `stop`: `should_stop()` may become true; without it, it never does.
-    `resume`: this process goes on where an earlier one of that name left off. Never raises for what the disk does:
+    `tell`: where alerts go, as `leadline watch --tell` takes them. `resume`: this process goes on where an earlier one
+    of that name left off. Of several processes of one training, the first writes. Never raises for what the disk does:
     where no journal can be written, the calls do nothing and say so once."""
     attached = Attached(stop=stop)
+    if rank_and_size()[0] != 0:
+        return attached
     attached.open(
         name, Path("leadline" if folder is None else folder), planned_steps=planned_steps, config=config, resume=resume
     )
     if look:
-        attached.look(act=stop)
+        attached.look(act=stop, tell=tell)
     return attached
 
 
@@ -50,6 +53,8 @@ class Attached:
         self.folder: Path | None = None  # None: nothing could be opened
         self._journal: Journal | None = None
         self._answer: Answer | None = None
+        self._sidecar: Sidecar | None = None
+        self._agreement = Agreement()
         self._owner = os.getpid()
         self._told = False  # that it would have been stopped
 
@@ -66,15 +71,16 @@ class Attached:
         """Begin the journal."""
         folder = folder_for(name, parent.absolute(), resume=resume)
         self._journal = Journal(folder, name=name, planned_steps=planned_steps, config=config)
-        self.folder, self._answer = folder, Answer(folder / ANSWER)
+        self.folder, self._answer = folder, Answer(folder / ANSWER, token=self._journal.token)
         atexit.register(self._at_exit)
         LOGGER.info("leadline: journal at %s", folder / JOURNAL)
 
     @quiet
-    def look(self, *, act: bool = False) -> None:
+    def look(self, *, act: bool = False, tell: Sequence[str] = ()) -> None:
         """Have another process look at the journal from now on. `act`: it may ask us to stop, and writes that down."""
         if self.folder is not None:
-            start_looker(self.folder / JOURNAL, answer=self.folder / ANSWER, act=act)
+            self._sidecar = Sidecar(self.folder, act=act, tell=[tell] if isinstance(tell, str) else tell)
+            self._sidecar.start()
 
     @quiet
     def link(self, name: str, target: str | os.PathLike[str]) -> None:
@@ -88,6 +94,8 @@ class Attached:
         if self._journal is not None:
             try:
                 self._journal.log(step, metrics)
+                if self._sidecar is not None:
+                    self._sidecar.check()
             except Exception as error:  # as @quiet does, without the price of one more call a step
                 complain("a row could not be written", error)
 
@@ -114,8 +122,13 @@ class Attached:
                 self._journal.add_phase(name, start, time.time())
 
     def should_stop(self) -> bool:
-        """Whether the looker holds the run to be over, by the bar for acting, and you opted in. Where you did not, it
-        is said once in the log that the run would have been stopped."""
+        """Whether the sidecar holds the run to be over, by the bar for acting, and you opted in. Where you did not, it
+        is said once in the log that the run would have been stopped. In a training of several processes all of them
+        ask after each step, and all of them are told at the same one."""
+        return self._agreement.stops(self.is_over()) if self._may_stop else self.is_over()
+
+    def is_over(self) -> bool:
+        """The same, as this process alone knows it."""
         answer = self._answer
         if answer is None:
             return False
@@ -126,11 +139,21 @@ class Attached:
 
     @property
     def answer(self) -> Mapping[str, object]:
-        """What the looker said last; nothing before its first look."""
+        """What the sidecar said last; nothing before its first look."""
         if self._answer is None:
             return {}
         self._answer.changed()
         return self._answer.latest
+
+    @property
+    def advises_to_end(self) -> bool:
+        """Whether the last answer says that the run should end, by whatever bar."""
+        return self._answer is not None and self._answer.latest.get("verdict") in ENDS
+
+    @property
+    def best_checkpoint(self) -> tuple[int | None, str | None]:
+        """The step and the path of the checkpoint that the last answer advises to keep, as far as they are known."""
+        return (None, None) if self._answer is None else (self._answer.best_step, self._answer.best_path)
 
     @property
     def said(self) -> str:

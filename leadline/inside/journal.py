@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import time
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -66,7 +67,15 @@ class Journal:
         self._begun: set[int] = set()  # steps whose samples were written by us
         self._phases: dict[str, list[tuple[float, float]]] = {}
         self._closed = False
-        begins: dict[str, object] = {"leadline": VERSION, "run": name, "at": time.time(), "pid": os.getpid()}
+        self.token = secrets.token_hex(8)  # which process of the run this is: an answer to an earlier one is none to it
+        begins: dict[str, object] = {
+            "leadline": VERSION,
+            "run": name,
+            "at": time.time(),
+            "pid": os.getpid(),
+            "started": began(os.getpid()),
+            "token": self.token,
+        }
         if planned_steps is not None:
             begins["planned_steps"] = int(planned_steps)
         settings = _plain(_settled(config or {}))
@@ -142,6 +151,25 @@ def folder_for(name: str, parent: Path, *, resume: bool) -> Path:
             return folder
         except FileExistsError:
             taken, number = folder, number + 1
+
+
+def started_at(pid: int) -> str:
+    """When a process began, in the system's own count; "" where it is gone, or the system does not tell."""
+    try:
+        # The name of a program may hold blanks and brackets: what counts stands behind the last bracket.
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return ""
+    return "" if len(fields) < 20 or fields[0] in (b"Z", b"X") else fields[19].decode()
+
+
+def began(pid: int) -> str:
+    """The same, and since which boot: by this a process is told from a later one of its number."""
+    try:
+        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return ""
+    return f"{started_at(pid)} {boot}"
 
 
 def ended(journal: Path) -> bool:

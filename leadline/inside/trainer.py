@@ -10,17 +10,19 @@ import importlib
 import importlib.util
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import need
 from .attached import Attached, attach
+from .keep import keep, let_go, note
 from .quiet import LOGGER, quiet
 
 # Which of TRL's trainers it is, by the class of its settings: their logs look alike (leadline/vocabulary/trl.csv).
 TRAINERS = {"GRPOConfig": "grpo", "RLOOConfig": "rloo", "PPOConfig": "ppo", "OnlineDPOConfig": "onlinedpo"}
 AGREE_EVERY = 10  # steps between two moments at which the processes of one training ask each other
+GO_ON, STOP, SAVE, UNSAVED = range(4)  # what they tell each other: to stop, and whether to save a last state
 
 
 class Hooks:
@@ -33,13 +35,19 @@ class Hooks:
         *,
         look: bool = True,
         stop: bool = False,
+        tell: Sequence[str] = (),
     ) -> None:
         """`name`: of the run, else its `run_name`. `folder`: where journals go, else `leadline` in its `output_dir`.
         `look`: have another process read the journal meanwhile. `stop`: let it end the training through the Trainer's
-        own control when the bar for acting holds (docs/live.md); without it, it is only said."""
-        self._name, self._folder, self._look, self._stop = name, folder, look, stop
+        own control when the bar for acting holds (docs/live.md); without it, it is only said. `tell`: where alerts go,
+        as `leadline watch --tell` takes them."""
+        self._name, self._folder, self._look, self._stop, self._tell = name, folder, look, stop, tell
         self.run: Attached | None = None  # None: not begun, or not the first process
         self.stopped_at: int | None = None
+        self._advised: str | None = None  # the checkpoint that was last advised, and where it was made safe
+        self._safe: str | None = None
+        self._kept = ""
+        self._resume: str | None = None
 
     @quiet
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: object) -> None:
@@ -56,6 +64,7 @@ class Hooks:
             config=settings,
             look=self._look,
             stop=self._stop,
+            tell=self._tell,
             resume=state.global_step > 0,
         )
         if getattr(args, "log_completions", False):
@@ -75,15 +84,75 @@ class Hooks:
 
     @quiet
     def on_step_end(self, args: Any, state: Any, control: Any, **_: object) -> None:
-        over = self.run is not None and self.run.should_stop()
-        if not self._stop or not _agreed(args, state, over):
+        if not self._stop:
+            if self.run is not None:
+                self.run.should_stop()  # which says it once
+            return
+        over = self.run is not None and self.run.is_over()
+        self._protect(args)
+        word = _agreed(args, state, self._way_to_stop(args) if over else GO_ON)
+        if word == GO_ON:
             return
         self.stopped_at = state.global_step
         control.should_training_stop = True
-        if str(getattr(args.save_strategy, "value", args.save_strategy)) != "no":
-            control.should_save = True  # as the Trainer does at its own end
+        if word != STOP:
+            control.should_save = word == SAVE  # as the Trainer does at its own end
         if self.run is not None:
-            LOGGER.warning("leadline: stops the training at step %s. %s", state.global_step, self.run.said)
+            self._say(args, state, saves=word == SAVE)
+
+    def _protect(self, args: Any) -> None:
+        """Make the checkpoint safe that the last answer advises to go back to: a Trainer that keeps few of them deletes
+        the oldest whenever it saves. One that is advised no more is let go."""
+        if self.run is None or getattr(args, "save_total_limit", None) is None or not self.run.advises_to_end:
+            return
+        _, path = self.run.best_checkpoint
+        if path is None or path in (self._advised, self._safe):
+            return
+        before, self._advised = self._safe, path
+        kept = keep(Path(path), Path(args.output_dir))
+        if kept is None:
+            return
+        self._safe = str(kept)
+        if before is not None and before != self._safe:
+            let_go(Path(before))
+
+    def _way_to_stop(self, args: Any) -> int:
+        """Whether to save a last state, which must not cost what the answer advises to keep."""
+        assert self.run is not None
+        saves = str(getattr(args.save_strategy, "value", args.save_strategy)) != "no"
+        step, path = self.run.best_checkpoint
+        if path is None:
+            self._kept = "No earlier checkpoint was recommended"
+        elif self._safe is not None and path in (self._advised, self._safe):
+            self._kept, self._resume = f"The recommended checkpoint, kept out of the rotation: {self._safe}", self._safe
+            self.run.log_checkpoint(step or 0, self._safe)
+        elif not Path(path).is_dir():
+            self._kept = f"The recommended checkpoint, {path}, is gone"
+        else:
+            self._kept, self._resume = f"The recommended checkpoint: {path}", path
+            if saves and getattr(args, "save_total_limit", None) is not None:
+                return UNSAVED  # it could not be made safe
+        return SAVE if saves else STOP
+
+    def _say(self, args: Any, state: Any, *, saves: bool) -> None:
+        assert self.run is not None
+        saved = (
+            f"The last state: {Path(args.output_dir) / f'checkpoint-{state.global_step}'}"
+            if saves
+            else "The last state was not saved"
+            + (": saving it could have deleted the recommended one." if self._resume is not None else ".")
+        )
+        LOGGER.warning(
+            "leadline: stops the training at step %s. %s %s. %s", state.global_step, self.run.said, self._kept, saved
+        )
+        note(
+            Path(args.output_dir),
+            step=state.global_step,
+            said=self.run.said,
+            kept=self._kept,
+            saved=saved,
+            resume=self._resume,
+        )
 
     @quiet
     def on_train_end(self, args: Any, state: Any, control: Any, **_: object) -> None:
@@ -98,17 +167,17 @@ def _run_name(args: Any, output: Path) -> str:
     return str(name) if name and name != args.output_dir else "run"
 
 
-def _agreed(args: Any, state: Any, over: bool) -> bool:
-    """Whether all processes of the training end now. They must do so at the same step, or those that go on wait for the
+def _agreed(args: Any, state: Any, word: int) -> int:
+    """What all processes of the training do now. They must do it at the same step, or those that go on wait for the
     others for ever: every few steps the first one's word is passed round."""
     if args.world_size <= 1:
-        return over
+        return word
     if state.global_step % AGREE_EVERY:
-        return False
+        return GO_ON
     torch = sys.modules["torch"]
-    flag = torch.tensor([int(over)], device=args.device)
+    flag = torch.tensor([word], device=args.device)
     torch.distributed.all_reduce(flag, op=torch.distributed.ReduceOp.MAX)
-    return bool(flag.item())
+    return int(flag.item())
 
 
 @functools.cache

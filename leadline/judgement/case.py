@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from ..curve import Curve
 from ..evidence import GamedEvidence
 from ..facts import Finding
-from ..questions.bars import CLEARLY
+from ..questions.bars import CLEARLY, EVEN
 from ..questions.ceiling import ceiling_of
 from ..questions.fall import p_fallen
 from ..questions.forecast import Forecast, forecast
-from ..questions.rest import flat_since, never_moved
+from ..questions.gain import flat_since
+from ..questions.way import p_moved
 from ..reading.reward import HEADLINE
 from ..reading.reward.apart import held_out_names
 from ..reading.view import View
@@ -49,7 +50,7 @@ class Case:
 
     @property
     def never_moved(self) -> bool:
-        return never_moved(self.curve)
+        return p_moved(self.curve) < EVEN
 
     @property
     def p_gain(self) -> float:

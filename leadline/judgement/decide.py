@@ -12,11 +12,12 @@ from ..curve.bins import LEAST
 from ..evidence import GamedEvidence
 from ..facts import Finding
 from ..facts.judgement import Condition, Horizon, Judgement, Reason, Risk, Upside, Verdict
-from ..questions.bars import CLEARLY, EVEN
+from ..questions.bars import CLEARLY, EVEN, NOTICEABLE
 from ..questions.best import Floats, Ranking, highest
+from ..questions.direction import p_rising
 from ..questions.fall import fall_of
 from ..questions.level import level_now, start_of
-from ..questions.silence import silence
+from ..questions.stuck import silence
 from ..reading.reward import HEADLINE
 from ..reading.view import View
 from ..run import Run
@@ -26,7 +27,6 @@ from .keep import best_checkpoint, ranked_everywhere
 
 STOP = 0.1  # probability that going on pays: below it, stop
 GO_ON = 0.3  # probability that going on pays: from here on, continue; between the two it cannot be told yet
-SOONEST = 0.05  # of the plan: sooner than this no answer changes
 LIKE_A_REWARD = re.compile(r"reward|score|return|acc|success|pass|win", re.IGNORECASE)
 CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody
 
@@ -148,7 +148,7 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         return Reason("ceiling", high=case.ceiling, level=now)
     if case.never_moved:
         return Reason("no_trend", level=now)
-    if case.forecast.lately > EVEN and (case.p_gain >= GO_ON or verdict == "continue"):
+    if p_rising(curve) > EVEN:
         return Reason("rising", start=start, level=now)
     return Reason("flat", since_step=round(case.flat_since), level=now)
 
@@ -167,6 +167,7 @@ def _horizon(view: View, case: Case) -> Horizon:
     plan = case.plan
     hours, gpus = _hours(view.run, plan.end - plan.now), len(set(view.run.telemetry.gpus.devices.tolist()))
     return Horizon(
+        plan.first,
         round(plan.elapsed, 4),
         plan.end,
         plan.planned is not None and plan.ended is None,
@@ -185,7 +186,7 @@ def _hours(run: Run, steps: float) -> float | None:
 
 def _next_look(case: Case) -> int:
     """When a plateau that began by now could be told, or a pause that has begun be over."""
-    wait = min(max(SPAN - case.flat_for, SOONEST), SPAN)
+    wait = min(max(SPAN - case.flat_for, NOTICEABLE), SPAN)
     return min(round(case.plan.now + max(wait * case.plan.steps, 1)), case.plan.end)
 
 
@@ -194,7 +195,7 @@ def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[
     if case.plan.ended is not None:
         return ()
     level = highest(case.curve, case.series) + case.forecast.worth
-    if case.ceiling is not None and level > case.ceiling:
+    if case.ceiling is not None and (level > case.ceiling or case.forecast.room < EVEN):
         return ()
     by = case.plan.end if next_look is None else next_look
     evidence = case.evidence

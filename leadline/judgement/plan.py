@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..facts.judgement import Ending
+from ..questions.bars import EVEN
 from ..run import Run
 
-EXTENSION = 0.5  # of the run: so much more is judged where it is finished
 ENDS = "time/total"  # written once, by a trainer that is through
 
 
@@ -44,7 +44,7 @@ def plan_of(run: Run, planned: int | None, *, silent: bool = False) -> Plan | No
     ended = _ended(run, planned, now, silent=silent)
     length = max(now - first, 1)
     if ended is not None:
-        return Plan(first, now, now + max(round(EXTENSION * length), 1), planned, ended)
+        return Plan(first, now, now + max(round(EVEN * length), 1), planned, ended)
     return Plan(first, now, now + length if planned is None else planned, planned)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ..report.data import dump
-from .look import Made
+from .records import Look
 
 
 class AnswerFile:
@@ -18,19 +18,19 @@ class AnswerFile:
         self._path = path
         self._runs: dict[str, Mapping[str, object]] = {}
 
-    def say(self, made: Made, *, name: str, act: bool) -> None:
-        """Take the latest look at a run. Raises OSError where the file cannot be written."""
-        best = made.reading.judgement.best_checkpoint
-        look = made.look
+    def say(self, look: Look, best: Mapping[str, object] | None, *, name: str, act: bool, to: str | None) -> None:
+        """Take the latest look at a run. `to`: which process of the training it speaks to, where that is known: one
+        that was started later must not take it for itself. Raises OSError where the file cannot be written."""
         self._runs[look.run] = {
             "run": name,
             "step": look.step,
             "verdict": look.verdict,
             "p_continue_pays": look.p_continue_pays,
-            "best_checkpoint": None if best is None else {"step": best.step, "path": best.path},
+            "best_checkpoint": None if best is None else {"step": best["step"], "path": best["path"]},
             "says": look.says,
             "act": act,
             "at": look.at,
+            "to": to,
         }
         content = self._runs[look.run] if len(self._runs) == 1 else {"runs": list(self._runs.values())}
         beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 
+from . import heartbeat
 from .metrics import Figures, RunFigures
 from .watch import Watch, Watched
 
@@ -15,7 +17,10 @@ def figures_of(watch: Watch) -> Figures:
     actions = Counter(
         str(action["state"]) for one in list(watch.runs.values()) for _, action in watch.store.actions(one.number)
     )
-    return Figures(runs, watch.store.delivery_counts(), actions)
+    now = time.time()
+    watches = {str(listed.state): listed.alive(now) for listed in heartbeat.listed()}
+    age = time.monotonic() - watch.went_round
+    return Figures(runs, watch.store.delivery_counts(), actions, watches, now - age, len(watch.hanging))
 
 
 def _figures(one: Watched) -> RunFigures:
@@ -29,7 +34,7 @@ def _figures(one: Watched) -> RunFigures:
         step=last.step,
         verdict=last.verdict,
         p_continue_pays=last.p_continue_pays,
-        p_worse=reading["judgement"]["risk"]["p_worse"],
+        p_worse=(reading["judgement"]["risk"] or {}).get("p_worse"),
         findings={(found["id"], found["severity"]): found["p"] for found in reading["findings"]},
         grown_at=grown_at,
         looked_at=last.at,

@@ -10,7 +10,7 @@ import hashlib
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from ..errors import LeadlineError, NotAnRLRun
 from ..reading.reward import HEADLINE
 from ..run import Run, Steps, Values
-from ..sources import Readers, look_at, open_run, understand
+from ..sources import Joining, Readers, build_run, find_runs, open_run
 from ..sources.folders import Found, FoundRun, steps_of
 from ..sources.remote import is_address
 
@@ -26,6 +26,7 @@ SOONEST = 0.5  # seconds between two looks at the same files
 ELSEWHERE = 30.0  # seconds between two looks for new files where the known ones stand still
 SHARE = 0.15  # of one core that following may take, over all paths
 REMOTE = 60.0  # seconds between two looks at an address
+GAPS = 30  # rows by which the usual time between two is told
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,6 +40,17 @@ class Sighting:
     current: int  # the step that was written last: after a resume not the largest
     started: str  # by what a log that began anew is told from one that grew
     modified: float  # when its log was last written to, in seconds since 1970
+    rewinds: int = 0  # how often it was resumed at an earlier step
+    files: tuple[Path, ...] = ()  # its logs on this machine
+    home: Path | None = None  # the folder that is the run's alone
+    writers: tuple[Mapping[str, object], ...] = ()  # what the processes that wrote its journal said of themselves
+    over: bool = False  # its journal says that it has ended
+    gap: float | None = None  # usual seconds between its rows, where they are dated
+
+    @property
+    def attempt(self) -> int:
+        """Which process of the training wrote last, counted from 1: one that was resumed has had several."""
+        return len(self.writers) or 1 + self.rewinds
 
     @property
     def settled(self) -> int:
@@ -59,12 +71,14 @@ class Place:
         path: str,
         *,
         mapping: Mapping[str, str] | None = None,
+        joining: Joining = "by evidence",
         others: int = 0,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.path = path
         self.problem: LeadlineError | None = None  # why there is no run to be seen there now
         self._mapping = mapping
+        self._joining = joining
         self._clock = clock
         self._readers = Readers()
         self._sharing = 1 + others  # paths that share what following may cost
@@ -79,6 +93,10 @@ class Place:
     def next_time(self) -> float:
         """When, on the clock, looking again is worth it."""
         return float(self._next)
+
+    def again(self) -> None:
+        """What was found could not be kept: find it again, whether or not anything changes meanwhile."""
+        self._elsewhere = self._next = -np.inf
 
     def poll(self, *, force: bool = False) -> tuple[Sighting, ...] | None:
         """The runs there, if anything may have changed since the last time; None where nothing has. Never raises: what
@@ -120,14 +138,14 @@ class Place:
             steps = all_steps(run)
             return (_sighting(self.path, run, steps, int(steps[-1]), time.time()),) if len(steps) else ()
         place = Path(self.path)
-        found = look_at(place, self._readers)
+        found = find_runs(place, self._readers, joining=self._joining)
         self._readers.forget_unused()
         homes = [_home(found, one) for one in found.runs]
         sightings = []
         for one in found.runs:
             alone = len(found.runs) == 1
             try:
-                run = understand(found, one, str(place) if alone else found.path_of(one), self._mapping)
+                run = build_run(found, one, str(place) if alone else found.path_of(one), self._mapping)
             except NotAnRLRun:
                 if alone:
                     raise
@@ -138,7 +156,8 @@ class Place:
             home = _home(found, one)
             identity = home if homes.count(home) == 1 else _carrier_of(one)
             current = _written_last(one, int(steps[-1]))
-            sightings.append(_sighting(identity, run, steps, current, one.modified))
+            seen = _sighting(identity, run, steps, current, one.modified)
+            sightings.append(_with_files(seen, one, one.home if place.is_dir() and homes.count(home) == 1 else None))
         return tuple(sightings)
 
 
@@ -147,6 +166,52 @@ def _sighting(identity: str, run: Run, steps: Steps, current: int, modified: flo
     reward = np.full(len(steps), np.nan)
     reward[np.searchsorted(steps, series.steps)] = series.values
     return Sighting(identity, run, steps, reward, current, _start(run, int(steps[0])), modified)
+
+
+def _with_files(sighting: Sighting, run: FoundRun, home: Path | None) -> Sighting:
+    """The same with what its files tell beside its rows. A run that went back to an earlier step begins anew there."""
+    journals = [carrier.log for carrier in run.carriers if carrier.log.writers]
+    newest = max(run.used, key=lambda carrier: carrier.modified)
+    again = rewinds(newest.log.table.row_steps)
+    return replace(
+        sighting,
+        started=f"{sighting.started}+{again}" if again else sighting.started,
+        rewinds=again,
+        files=tuple(carrier.path.resolve() for carrier in run.carriers),
+        home=None if home is None else home.resolve(),
+        writers=tuple(writer for log in journals[:1] for writer in log.writers),
+        over=bool(journals) and journals[0].ended,
+        gap=_gap(sighting.run),
+    )
+
+
+def rewinds(written: Steps) -> int:
+    """How often a log went back and trained on from there. One late row, as of an evaluation, is no such thing.
+
+    >>> rewinds(np.array([1, 2, 3, 4, 2, 3, 4, 5])), rewinds(np.array([1, 2, 3, 2, 4, 5])), rewinds(np.array([1, 2]))
+    (1, 0, 0)
+    """
+    if len(written) < 3 or bool(np.all(written[1:] >= written[:-1])):
+        return 0
+    highest = np.maximum.accumulate(written)
+    count, first = 0, None  # the step a stretch below the highest began at, as long as it has not gone on from there
+    for step, most, before in zip(written[1:].tolist(), highest[:-1].tolist(), written[:-1].tolist(), strict=True):
+        if step < before:
+            first = step
+        elif first is not None and step > first:
+            count += step <= most
+            first = None
+    return count
+
+
+def _gap(run: Run) -> float | None:
+    """The usual time between two rows, by their own dates."""
+    dated = next((one.walls for one in run.series if one.walls is not None and len(one.walls) > 2), None)
+    if dated is None:
+        return None
+    gaps = np.diff(dated[-GAPS:])
+    good = gaps[np.isfinite(gaps) & (gaps >= 0)]  # a clock that was set back says nothing
+    return float(np.median(good)) if len(good) else None
 
 
 def _start(run: Run, first: int) -> str:
@@ -170,7 +235,7 @@ def all_steps(run: Run) -> Steps:
 def _home(found: Found, run: FoundRun) -> str:
     """Where a run lives, whatever else lies beside it: a folder, or the file that was named."""
     if not found.place.is_dir():
-        return str(found.place.absolute()) if len(found.runs) == 1 and not found.several else _carrier_of(run)
+        return str(found.place.absolute()) if len(found.runs) == 1 and not found.others else _carrier_of(run)
     return str(run.home.absolute())
 
 

@@ -21,7 +21,8 @@ class FileLock:
 
     def acquire(self) -> bool:
         """Whether it is ours now. Does not wait."""
-        file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+        file = os.open(self.path, flags, 0o600)
         try:
             _lock(file)
         except OSError:

@@ -50,11 +50,13 @@ def make_look(
     remembered: Remembered,
     *,
     life: int = 0,
+    attempt: int = 1,
     at: float,
     budget: int | None = None,
     price: float | None = None,
+    cost: str | None = None,
 ) -> Made:
-    """Read the run as it stood at the step that is due."""
+    """Read the run as it stood at the step that is due. `cost`: what going on costs, for alerts about ending it."""
     seen = run.until(due.step)
     view = view_of(seen, budget=budget)
     reading = read_view(view, budget=budget, price=price, charts="main")
@@ -63,6 +65,11 @@ def make_look(
     told, alerts = new_alerts(
         remembered.told or {}, reading, run=identity, life=life, also=() if surprise is None else (surprise,)
     )
+    if cost is not None:
+        alerts = tuple(
+            replace(alert, evidence=(*alert.evidence, cost)) if alert.about.startswith("verdict.") else alert
+            for alert in alerts
+        )
     judgement = reading.judgement
     body = dump(as_data(replace(reading, chart_data=ChartData()))).encode()  # what was said; the log can be drawn again
     look = Look(
@@ -78,6 +85,7 @@ def make_look(
         says=verdict_lines(reading).text,
         digest=hashlib.sha256(body).hexdigest(),
         reading=body,
+        attempt=attempt,
     )
     promised = ledger.promises(view, due.points)
     return Made(look, reading, tuple(one.score for one in outcomes), promised, surprise, alerts, told)

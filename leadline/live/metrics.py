@@ -1,11 +1,14 @@
-"""Figures of a watch for Prometheus, in its text format, on this machine alone unless told otherwise.
+"""Figures of a watch for Prometheus, in its text format: on this machine alone, or elsewhere to whoever has the token.
 
 Nothing is computed here: a snapshot is asked for at every scrape and written down.
 """
 
 from __future__ import annotations
 
+import hmac
+import ipaddress
 import math
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -21,7 +24,34 @@ FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 PATIENCE = 10.0  # seconds for a client to say what it wants
 AT_ONCE = 8  # clients; more are turned away
 LOOPBACK = "127.0.0.1"
-VERDICTS = get_args(Verdict)
+TOKEN = "LEADLINE_METRICS_TOKEN"  # the name of the secret, in the environment
+VERDICTS = (*get_args(Verdict), *({"finished"} - set(get_args(Verdict))))
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach it.
+
+    >>> is_loopback("127.0.0.1"), is_loopback("::1"), is_loopback("0.0.0.0"), is_loopback("localhost")
+    (True, True, False, True)
+    """
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def address(text: str) -> tuple[str, int]:
+    """A host and a port from "HOST:PORT" or "PORT".
+
+    >>> address("9109"), address("0.0.0.0:9109"), address("[::]:9109")
+    (('127.0.0.1', 9109), ('0.0.0.0', 9109), ('::', 9109))
+    """
+    host, _, port = text.rpartition(":")
+    if not port.isdecimal() or int(port) > 65535:
+        raise BadOrder(
+            f"--metrics {text} is no address.", tried="to read it as HOST:PORT", next_step="write 0.0.0.0:9109, or 9109"
+        )
+    return host.strip("[]") or LOOPBACK, int(port)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +75,9 @@ class Figures:
     runs: tuple[RunFigures, ...] = ()
     deliveries: Mapping[str, int] = field(default_factory=dict)  # state: how many alerts are in it, over all channels
     actions: Mapping[str, int] = field(default_factory=dict)  # state: how many there ever were
+    watches: Mapping[str, bool] = field(default_factory=dict)  # state file: whether that watch of this user is alive
+    beat_at: float | None = None  # when this watch last went round
+    hanging: int = 0  # paths that do not answer
 
 
 def written(figures: Figures, now: float) -> str:
@@ -57,6 +90,15 @@ def written(figures: Figures, now: float) -> str:
     blocks = [
         _block("leadline_info", "Version of the watch.", [({"version": __version__}, 1)]),
         _block("leadline_runs", "Runs that are watched.", [({}, len(runs))]),
+        _block(
+            "leadline_watch_age_seconds", "Time since the watch last went round.", [({}, _age(figures.beat_at, now))]
+        ),
+        _block(
+            "leadline_watch_alive",
+            "1 for each watch or sidecar of this user that lives, 0 for one that died.",
+            [({"state": state}, int(alive)) for state, alive in sorted(figures.watches.items())],
+        ),
+        _block("leadline_paths_hanging", "Paths that have not answered for a minute.", [({}, figures.hanging)]),
         _block("leadline_alerts", "Alerts to channels by state.", _by_state(figures.deliveries)),
         _block("leadline_actions_total", "Actions by how they ended.", _by_state(figures.actions), kind="counter"),
         _block("leadline_step", "Last step of the last look.", [(_of(one), one.step) for one in runs]),
@@ -102,15 +144,29 @@ class MetricsPort:
     """Serves the figures until closed."""
 
     def __init__(
-        self, port: int, figures: Callable[[], Figures], *, host: str = LOOPBACK, clock: Callable[[], float] = time.time
+        self,
+        port: int,
+        figures: Callable[[], Figures],
+        *,
+        host: str = LOOPBACK,
+        token: str | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
-        try:
-            self._server = _Server((host, port), figures, clock)
-        except OSError as error:
+        """`token`: what a client has to show, as `Authorization: Bearer TOKEN`. Beyond this machine nobody is answered
+        without."""
+        if not is_loopback(host) and not token:
             raise BadOrder(
-                f"The metrics cannot be served at {host}:{port}: {error.strerror}.",
+                f"The metrics would be open to everybody at {host}:{port}.",
+                tried=f"to find a token in ${TOKEN}",
+                next_step=f"set {TOKEN} to a long secret, and have Prometheus send it as its bearer token",
+            )
+        try:
+            self._server = _Server((host, port), figures, clock, token)
+        except (OSError, OverflowError) as error:
+            raise BadOrder(
+                f"The metrics cannot be served at {host}:{port}: {getattr(error, 'strerror', None) or error}.",
                 tried="to listen there",
-                next_step="give a free port with --metrics-port; 0 takes any",
+                next_step="give a free port and an address of this machine with --metrics; port 0 takes any",
             ) from error
         self.port: int = self._server.server_address[1]
         self._thread = threading.Thread(
@@ -130,8 +186,16 @@ class _Server(ThreadingHTTPServer):
     daemon_threads = True
     block_on_close = False  # a client that holds its line must not hold up the end of a watch
 
-    def __init__(self, address: tuple[str, int], figures: Callable[[], Figures], clock: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        address: tuple[str, int],
+        figures: Callable[[], Figures],
+        clock: Callable[[], float],
+        token: str | None,
+    ) -> None:
         self.figures, self.clock, self._places = figures, clock, threading.BoundedSemaphore(AT_ONCE)
+        self.token = token
+        self.address_family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         super().__init__(address, _Handler)
 
     def process_request(self, request: Any, client_address: Any) -> None:
@@ -158,7 +222,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
-        if not self._asked_for_us():
+        if not self._has_token():
+            self._answer(401, "The metrics are for whoever has the token.\n", "text/plain; charset=utf-8")
+        elif not self._asked_for_us():
             self._answer(403, "The metrics are for this machine.\n", "text/plain; charset=utf-8")
         elif path == "/metrics":
             self._answer(200, written(self.server.figures(), self.server.clock()), FORMAT)
@@ -168,9 +234,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_HEAD(self) -> None:
         self.do_GET()
 
+    def _has_token(self) -> bool:
+        if self.server.token is None:
+            return True
+        shown = (self.headers.get("Authorization") or "").encode("utf-8", errors="replace")
+        return hmac.compare_digest(shown, f"Bearer {self.server.token}".encode())
+
     def _asked_for_us(self) -> bool:
         """A page in a browser may not read them by giving its own name our address."""
-        if self.server.server_address[0] != LOOPBACK:
+        if self.server.token is not None:
             return True
         host = (self.headers.get("Host") or "").strip().lower()
         return host.rpartition(":")[0] in ("localhost", LOOPBACK) or host in ("localhost", LOOPBACK)
@@ -181,6 +253,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.send_header("X-Content-Type-Options", "nosniff")
+        if status == 401:
+            self.send_header("WWW-Authenticate", "Bearer")
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(content)

@@ -17,6 +17,7 @@ class Cursor:
     step: int = -1
     points: int = 0
     grown_at: float = 0.0
+    gap: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,7 @@ class Look:
     says: str
     digest: str
     reading: bytes
+    attempt: int = 1  # which process of the training had written the last row
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from math import ceil, isfinite
 
-from ..curve.jumps import Alarm
 from ..run import Steps, Values
+from .alarm import Alarm
 
 FIRST = 12  # logged steps before the first look that is due by itself
 RATIO = 1.12  # each is so many times as far into the run as the one before
-BETWEEN_FALSE = 1000.0  # logged steps between two false rings of the alarm
-APART = 1.02  # a jump is looked at only so far after the look before it: smooth curves ring often
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +33,7 @@ class Schedule:
 
     def __init__(self) -> None:
         self._points = 0  # steps taken so far
-        self._last = 0  # points at the last look that was due
-        self._alarm = Alarm(BETWEEN_FALSE)
+        self._alarm = Alarm()
 
     @property
     def points(self) -> int:
@@ -54,8 +51,8 @@ class Schedule:
 
     def _taken(self, steps: Steps, reward: Values, settled: int) -> Iterator[Due]:
         if settled < self._points:
-            self._points = self._last = 0
-            self._alarm.restart()
+            self._points = 0
+            self._alarm = Alarm()
             for _ in self._taken(steps, reward, settled):
                 pass
             return
@@ -63,15 +60,12 @@ class Schedule:
         for step, value in zip(steps[self._points : settled].tolist(), values, strict=True):
             self._points += 1
             rings = isfinite(value) and self._alarm.push(value)
-            if rings:
-                self._alarm.restart()
             if is_on_schedule(self._points):
                 why = "schedule"
-            elif rings and self._points >= max(FIRST, APART * self._last):
+            elif rings:
                 why = "jump"
             else:
                 continue
-            self._last = self._points
             yield Due(step, self._points, why)
 
 

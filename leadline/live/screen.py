@@ -19,6 +19,7 @@ from rich.text import Text
 
 from ..report import terminal
 from ..report.plain import printable
+from .need import Need, by_need
 from .watch import Watch, Watched, duration
 
 STYLES = {"continue": "green", "undecided": "", "stop": "yellow", "roll_back": "red"}
@@ -39,6 +40,8 @@ class Screen:
         self._live = Live(console=self._console, screen=True, auto_refresh=False, transient=True)
         self._chosen = 0
         self._open: str | None = None
+        self._state: list[tuple[str, bool, str | None]] = []
+        self._needs: list[tuple[Watched, Need]] = []
         self._message, self._since = "", 0.0
 
     def say(self, message: str) -> None:
@@ -59,17 +62,26 @@ class Screen:
 
     def shown(self) -> RenderableType:
         """What is on the screen now."""
-        runs = list(self._watch.runs.values())
+        runs = self._ordered()
         if not runs:
             return self._waiting()
         if len(runs) == 1:
-            return self._reading(runs[0], KEYS)
-        opened = next((one for one in runs if one.identity == self._open), None)
+            return self._reading(runs[0][0], KEYS)
+        opened = next((watched for watched, _ in runs if watched.identity == self._open), None)
         return self._list(runs) if opened is None else self._reading(opened, READING_KEYS)
+
+    def _ordered(self) -> list[tuple[Watched, Need]]:
+        """The runs by need. Findings are read from kept readings, so it is asked again only when something changed."""
+        runs = list(self._watch.runs.values())
+        state = [(one.identity, one.silent, None if one.last is None else one.last.digest) for one in runs]
+        if state != self._state:
+            self._state = state
+            self._needs = by_need(runs, time.monotonic(), self._watch.places)
+        return self._needs
 
     def press(self, key: str) -> bool:
         """Act on a key; false when the user wants to leave."""
-        runs = list(self._watch.runs)
+        runs = [watched.identity for watched, _ in self._ordered()]
         if key in ("q", "\x03"):
             return False
         if key == "l":
@@ -103,30 +115,30 @@ class Screen:
             lines.append(Text(printable(watched.made.surprise.says), style="yellow"))
         return Group(*lines, self._freshness(watched), self._status(keys))
 
-    def _list(self, runs: Sequence[Watched]) -> RenderableType:
+    def _list(self, runs: Sequence[tuple[Watched, Need]]) -> RenderableType:
         table = Table(box=None, pad_edge=False, expand=True)
-        for name in ("", "run", "step", "of", "verdict", "pays", "new row", "says"):
-            table.add_column(name, no_wrap=True, overflow="ellipsis", ratio=3 if name in ("run", "says") else None)
+        for name in ("", "run", "step", "of", "verdict", "pays", "new row", "why"):
+            table.add_column(name, no_wrap=True, overflow="ellipsis", ratio={"run": 2, "why": 4}.get(name))
         height = max(3, self._console.size.height - 4)
         top = max(0, min(self._chosen - height // 2, len(runs) - height))
-        names = apart([one.name for one in runs])
+        names = apart([watched.name for watched, _ in runs])
         for place in range(top, min(top + height, len(runs))):
-            table.add_row(*self._row(runs[place], names[place], chosen=place == self._chosen))
+            table.add_row(*self._row(*runs[place], names[place], chosen=place == self._chosen))
         return Group(table, self._status(LIST_KEYS))
 
-    def _row(self, one: Watched, name: str, *, chosen: bool) -> Iterator[str | Text]:
-        look = one.last
-        planned = one.sighting.run.config.planned_steps
+    def _row(self, watched: Watched, need: Need, name: str, *, chosen: bool) -> Iterator[str | Text]:
+        look = watched.last
+        planned = watched.sighting.run.config.planned_steps
         verdict = "" if look is None else look.verdict.replace("_", " ")
         pays = "" if look is None or look.p_continue_pays is None else f"{look.p_continue_pays:.2f}"
         yield ">" if chosen else " "
         yield Text(printable(name))
-        yield str(one.sighting.current)
+        yield str(watched.sighting.current)
         yield "" if planned is None else str(planned)
         yield Text(verdict, style="" if look is None else STYLES.get(look.verdict, ""))
         yield pays
-        yield Text(f"{duration(time.monotonic() - one.grown)} ago", style="yellow" if one.silent else "dim")
-        yield Text("" if look is None else printable(look.says))
+        yield Text(f"{duration(time.monotonic() - watched.grown)} ago", style="yellow" if watched.silent else "dim")
+        yield Text(need.why)
 
     def _freshness(self, watched: Watched) -> Text:
         look, sighting = watched.last, watched.sighting

@@ -6,11 +6,12 @@ import contextlib
 import json
 import os
 import signal
+import sqlite3
 import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -19,11 +20,15 @@ from ..errors import BadOrder
 from ..recorder import Recorder
 from ..report.plain import printable
 from ..report.png import png
-from . import acting, memory
+from ..sources import Joining
+from . import acting, memory, metrics
+from .acting.process import Identity
 from .answer import AnswerFile
+from .entries import Entry
 from .figures import figures_of
+from .follow import Sighting
+from .heartbeat import Heartbeat
 from .look import Made
-from .metrics import MetricsPort
 from .outbox import Outbox
 from .places import state_file
 from .records import Look
@@ -40,20 +45,25 @@ REMEMBERED = 10_000  # and of this one: with --every there may be many
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the user asked for."""
+    """What the user asked for. `entries` say it for each path, where a table does; else it is the same for all."""
 
     paths: tuple[str, ...]
+    entries: tuple[Entry, ...] = ()
     state: Path | None = None
     headless: bool = False
     every: float | None = None
     mapping: Mapping[str, str] | None = None
+    joining: Joining = "by evidence"
     budget: int | None = None
     price: float | None = None
     tell: tuple[str, ...] = ()
     act: str | None = None
-    really: bool = False
+    dry_run: bool = True
+    then: str | None = None
+    after: float = 300.0
     answer: Path | None = None
-    metrics_port: int | None = None
+    heartbeat: Path | None = None
+    metrics: str | None = None
     record: bool = False
     color: bool = False
 
@@ -81,7 +91,8 @@ class Signals:
 
 def run(options: Options) -> None:
     """Watch until asked to end."""
-    if "stdout" in options.tell and not options.headless:
+    tells = {channel for entry in options.entries for channel in entry.tell} | set(options.tell)
+    if "stdout" in tells and not options.headless:
         raise BadOrder(
             "--tell stdout would write over the live view.",
             tried="to print alerts where the view is drawn",
@@ -94,6 +105,7 @@ def run(options: Options) -> None:
         signals = Signals()
         ends.enter_context(signals.caught())
         ends.enter_context(session.beside())
+        ends.callback(session.close)
         session.watch.start()
         ends.callback(session.watch.end)
         if options.headless:
@@ -106,6 +118,7 @@ def _serve(session: _Session, signals: Signals) -> None:
     _print(f"watching {', '.join(session.options.paths)}; state in {session.watch.store.path}")
     while not signals.end.is_set():
         pause = session.watch.tick()
+        session.settle()
         if signals.look.is_set():
             signals.look.clear()
             session.watch.ask()
@@ -117,6 +130,7 @@ def _show(session: _Session, signals: Signals) -> None:
         session.said = screen.say
         while not signals.end.is_set():
             session.watch.tick()
+            session.settle()
             if signals.look.is_set():
                 signals.look.clear()
                 session.watch.ask()
@@ -130,23 +144,33 @@ class _Session:
 
     def __init__(self, options: Options, store: Store) -> None:
         self.options = options
+        entries = options.entries or tuple(_entry(path, options) for path in options.paths)
         self.said: Callable[[str], None] = _complain
         self._answer = None if options.answer is None else AnswerFile(options.answer)
-        self._target = None if options.act is None else acting.target(options.act, store)
+        self._heart = Heartbeat(store.path, options.paths, also=options.heartbeat)
+        self._grown: deque[Watched] = deque()
+        self._decided: dict[str, tuple[str, acting.Decision]] = {}  # by run: after which look, and what
+        self._warned: set[str] = set()
         self._pictures: dict[str, bytes | None] = {}  # of runs that alerts speak of
-        self._agreeing: dict[tuple[str, int], deque[acting.Said]] = {}  # looks that say that a life of a run should end
-        channels = open_channels(options.tell, os.environ)
+        # Looks that say that an attempt at a run should end, and what was last answered.
+        self._agreeing: dict[tuple[str, int, int], deque[acting.Said]] = {}
+        self._heard: dict[str, int] = {}  # the number of the last look that was asked
+        self._acts: dict[str, tuple[str, bool]] = {}
+        channels = open_channels(tuple(dict.fromkeys(one for entry in entries for one in entry.tell)), os.environ)
         self._outbox = Outbox(store, channels, say=lambda says: self.said(says), picture=self._pictures.get)
+        self._actors = {
+            entry.path: self._ordered(entry, entry.act, store) for entry in entries if entry.act is not None
+        }
         self.watch = Watch(
-            options.paths,
+            [entry.path for entry in entries],
             store,
             mapping=options.mapping,
-            budget=options.budget,
-            price=options.price,
+            joining=options.joining,
+            entries=entries,
             every=options.every,
-            channels=self._outbox.names,
             keep_readings=not options.headless,
             looked=self._looked,
+            grown=self._grown.append,
             problem=lambda says: self.said(says),
         )
 
@@ -154,9 +178,12 @@ class _Session:
     def beside(self) -> Iterator[None]:
         """What runs beside the watch and ends with it: telling, the metrics port, the recorder."""
         with contextlib.ExitStack() as ends:
-            if self.options.metrics_port is not None:
-                port = ends.enter_context(MetricsPort(self.options.metrics_port, lambda: figures_of(self.watch)))
-                self.said(f"metrics at http://127.0.0.1:{port.port}/metrics")
+            if self.options.metrics is not None:
+                host, number = metrics.address(self.options.metrics)
+                token = os.environ.get(metrics.TOKEN) or None
+                served = metrics.MetricsPort(number, lambda: figures_of(self.watch), host=host, token=token)
+                port = ends.enter_context(served)
+                self.said(f"metrics at http://{f'[{host}]' if ':' in host else host}:{port.port}/metrics")
             if self.options.record:
                 place = Path(self.options.paths[0])
                 recorder = Recorder(place if place.is_dir() else place.absolute().parent, log=place)
@@ -166,6 +193,7 @@ class _Session:
                 ends.callback(recorder.stop)
             self._outbox.start()
             ends.callback(self._outbox.close)
+            ends.enter_context(self._heart)
             yield
 
     def _looked(self, watched: Watched, made: Made) -> None:
@@ -179,50 +207,150 @@ class _Session:
                 with contextlib.suppress(Exception):  # an alert without a picture is still an alert
                     self._pictures[watched.identity] = png(made.reading)
             self._outbox.wake()
-        if self._target is None and self._answer is None:
+
+    # --- acting, by the thread that follows: nothing waits for a look to be told
+
+    def settle(self) -> None:
+        """Do what follows from what is known by now. What could not be written down stays due."""
+        self._heart.beat()
+        if not self._actors and self._answer is None:
+            self._grown.clear()
             return
-        act = self._act(watched, look)
-        if self._answer is not None:
-            try:
-                self._answer.say(made, name=watched.name, act=act)
-            except OSError as error:
-                self.said(f"The answer could not be written: {error.strerror or error}.")
+        try:
+            for watched in list(self.watch.runs.values()):
+                self._settled(watched)
+            self._grown.clear()
+        except sqlite3.Error as error:
+            self._say_once(f"What is to be done cannot be written down now: {error}. Trying again.")
+        except Exception as error:  # acting that fails must not end the watch of all runs
+            self._say_once(f"Acting failed: {type(error).__name__}: {error}. Nothing was done by it.")
 
-    def _act(self, watched: Watched, look: Look) -> bool:
-        """Whether the bar for acting holds; where the user asked for it, it is acted on."""
-        store, life = self.watch.store, look.life
-        decision = acting.may_act(self._looks(watched, look))
-        if self._target is None:
-            return decision.act
-        now = time.time()
-        target = acting.remember(store, watched.number, self._target, now, life=life)
-        alone = len(self.watch.runs) == 1
-        done = acting.carry_out(
-            store, watched.number, decision, target, now, life=life, really=self.options.really, alone=alone
-        )
-        if done is not None:
-            store.put_alerts(watched.number, [acting.alert_of(done, watched.identity)], self._outbox.names, now)
-            self._outbox.wake()
-            self.said(done.says)
-        if self._target.kind == "stop":
-            return acting.asked_to_stop(store.actions(watched.number), life)
-        return decision.act
+    def _settled(self, watched: Watched) -> None:
+        look, sighting = watched.last, watched.sighting
+        actor = self._actors.get(watched.place.path)
+        if actor is not None and actor.order.process is not None:
+            warning = actor.sample(_files_of(sighting))
+            if warning is not None:
+                self._say_once(warning)
+        if look is None or look.life != watched.cursor.life:
+            return
+        life = acting.Life(watched.number, watched.identity, look.life, sighting.attempt)
+        decision = self._decision(watched, look)
+        act = decision.act
+        if actor is not None:
+            if watched in self._grown:
+                self._tell(actor.grew_after(life))
+            if not watched.due:  # else the last look is not the last word
+                self._tell(actor.consider(life, decision, _files_of(sighting), alone=self._is_alone(watched)))
+            if actor.order.kind == "stop":
+                act = act and actor.asks_to_stop(life)
+        if self._answer is not None and self._acts.get(watched.identity) != (look.digest, act):
+            self._write_answer(watched, look, act=act)
 
-    def _looks(self, watched: Watched, look: Look) -> deque[acting.Said]:
-        """The latest looks at this life of a run, as far back as they can matter. What an earlier watch wrote down is
-        asked for once: a reading is large."""
-        key = watched.identity, look.life
-        looks = [look]
+    def _is_alone(self, watched: Watched) -> bool:
+        """Whether what an order names can only belong to this run: no other is at its path, nor may one come, and the
+        order was given for this path alone."""
+        others = [one for one in self.watch.runs.values() if one.place is watched.place]
+        return len(others) == 1 and (bool(self.options.entries) or len(self.watch.places) == 1)
+
+    def _write_answer(self, watched: Watched, look: Look, *, act: bool) -> None:
+        assert self._answer is not None
+        best = json.loads(look.reading)["judgement"]["best_checkpoint"]
+        writers = watched.sighting.writers
+        to = writers[look.attempt - 1].get("token") if 0 < look.attempt <= len(writers) else None
+        try:
+            self._answer.say(look, best, name=watched.name, act=act, to=None if to is None else str(to))
+            self._acts[watched.identity] = look.digest, act
+        except OSError as error:
+            self._say_once(f"The answer could not be written: {error.strerror or error}.")
+
+    def _tell(self, done: acting.Action | None) -> None:
+        """Say what was done, now and to those who are to be told."""
+        if done is None or done.state == "begun":
+            return
+        self._outbox.wake()
+        self.said(done.says)
+
+    def _decision(self, watched: Watched, look: Look) -> acting.Decision:
+        """Whether the looks at this attempt, the last one included, are reason enough to act. A run that was resumed
+        begins anew: what was said of the process before it does not count."""
+        attempt = watched.sighting.attempt
+        if look.attempt != attempt:
+            return acting.may_act(())
+        known = self._decided.get(watched.identity)
+        if known is None or known[0] != look.digest:
+            known = self._decided[watched.identity] = look.digest, acting.may_act(self._looks(watched, look))
+        return known[1]
+
+    def _looks(self, watched: Watched, look: Look) -> Sequence[acting.Said]:
+        """The latest looks at this attempt at a run, as far back as they can matter: every one that was written down,
+        by whichever watch. A reading is large, so each is asked for once."""
+        key = watched.identity, look.life, look.attempt
         if key not in self._agreeing:
-            looks = [one for one in self.watch.store.looks(watched.number, last=RECENT) if one.life == look.life]
-            self._agreeing = {one: said for one, said in self._agreeing.items() if one[0] != watched.identity}
+            self._agreeing = {one: heard for one, heard in self._agreeing.items() if one[0] != watched.identity}
             self._agreeing[key] = deque(maxlen=REMEMBERED)
+            self._heard[watched.identity] = self.watch.store.look_before(watched.number, RECENT)
         agreeing = self._agreeing[key]
-        for said in filter(None, (acting.said(json.loads(one.reading)) for one in looks)):
+        for number, made in self.watch.store.looks_after(watched.number, self._heard[watched.identity]):
+            self._heard[watched.identity] = number
+            said = acting.said(json.loads(made.reading)) if (made.life, made.attempt) == key[1:] else None
+            if said is None:
+                continue
             if said.verdict not in acting.ENDS:
                 agreeing.clear()
             agreeing.append(said)
         return agreeing
+
+    def _ordered(self, entry: Entry, text: str, store: Store) -> acting.Actor:
+        """Who carries out the order. What it names is written down before anything else: a number may be taken by
+        another process while nobody watches."""
+        order = acting.parse(text, store.order(text))
+        store.remember_order(text, order.as_data(), time.time())
+        if entry.then is not None and order.process is None:
+            raise BadOrder(
+                "--then needs an order that sends a signal.",
+                tried=f"to follow --act {text} by {entry.then}",
+                next_step="use it with --act sigterm:PID or sigint:PID",
+            )
+        return acting.Actor(store, order, dry=entry.dry_run, then=entry.then, after=entry.after, channels=entry.tell)
+
+    def _say_once(self, says: str) -> None:
+        if says not in self._warned:
+            self._warned.add(says)
+            self.said(says)
+
+    def close(self) -> None:
+        for actor in self._actors.values():
+            actor.close()
+
+
+def _names(channels: Sequence[str]) -> tuple[str, ...]:
+    """By which names alerts to these channels are kept."""
+    return tuple(channel.name for channel in open_channels(channels, os.environ))
+
+
+def _entry(path: str, options: Options) -> Entry:
+    """What the command line wants of a path: the same of each."""
+    return Entry(
+        path,
+        options.act,
+        options.dry_run,
+        options.then,
+        options.after,
+        options.tell,
+        options.budget,
+        options.price,
+    )
+
+
+def _files_of(sighting: Sighting) -> acting.Run:
+    """What tells a run's processes from others."""
+    writers = [
+        Identity(pid, str(writer["started"]), ())
+        for writer in sighting.writers[-1:]
+        if isinstance(pid := writer.get("pid"), int) and writer.get("started")
+    ]
+    return acting.Run(sighting.files, sighting.home, tuple(writers))
 
 
 def _print(says: str) -> None:

@@ -7,6 +7,7 @@ give the same look again.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import threading
 import zlib
@@ -19,8 +20,9 @@ from ..errors import BadState
 from . import alert as alerts
 from .alert import Alert
 from .lock import FileLock
+from .places import is_shared
 from .records import Cursor, Delivery, Look, Prediction, Promise, Score
-from .tables import SCHEMA, VERSION
+from .tables import FROM_1, SCHEMA, VERSION
 
 PATIENCE = 5.0  # seconds to wait for another program that holds the file
 
@@ -68,7 +70,7 @@ class Store:
         return {name: number for number, name in self._rows("SELECT id, name FROM runs ORDER BY id")}
 
     def cursor(self, run: int) -> Cursor:
-        rows = self._rows("SELECT life, started, step, points, grown_at FROM cursors WHERE run = ?", (run,))
+        rows = self._rows("SELECT life, started, step, points, grown_at, gap FROM cursors WHERE run = ?", (run,))
         return next((Cursor(*row) for row in rows), Cursor())
 
     def told(self, run: int) -> dict[str, object]:
@@ -93,11 +95,11 @@ class Store:
         with self._writing() as base:
             found = base.execute(
                 "INSERT INTO looks (run, life, step, points, why, at, verdict, p_continue_pays, best_step,"
-                " says, digest, reading) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " says, digest, reading, attempt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
                 " ON CONFLICT (run, life, step, digest) DO NOTHING",
                 (
                     run, look.life, look.step, look.points, look.why, look.at, look.verdict, look.p_continue_pays,
-                    look.best_step, _text(look.says), look.digest, zlib.compress(look.reading, 6),
+                    look.best_step, _text(look.says), look.digest, zlib.compress(look.reading, 6), look.attempt,
                 ),
             )  # fmt: skip
             self._move(base, run, cursor)
@@ -121,19 +123,30 @@ class Store:
                 base.execute("UPDATE runs SET told = ? WHERE id = ?", (json.dumps(dict(told)), run))
             return True
 
-    def move(self, run: int, cursor: Cursor) -> None:
-        """Note how far a run was followed where no look came of it."""
-        with self._writing() as base:
-            self._move(base, run, cursor)
-
     def looks(self, run: int, *, last: int | None = None) -> tuple[Look, ...]:
         """The looks at a run in the order they were made; the latest few where `last` says how many."""
         rows = self._rows(
             "SELECT runs.name, life, step, points, why, at, verdict, p_continue_pays, best_step, says, digest,"
-            " reading FROM looks JOIN runs ON runs.id = looks.run WHERE run = ? ORDER BY looks.id DESC LIMIT ?",
+            " reading, attempt FROM looks JOIN runs ON runs.id = looks.run WHERE run = ?"
+            " ORDER BY looks.id DESC LIMIT ?",
             (run, -1 if last is None else last),
         )
         return tuple(_look(row) for row in reversed(rows))
+
+    def look_before(self, run: int, last: int) -> int:
+        """A number that all but the latest few looks at a run are not above, for `looks_after`."""
+        rows = self._rows("SELECT id FROM looks WHERE run = ? ORDER BY id DESC LIMIT 1 OFFSET ?", (run, last))
+        return int(rows[0][0]) if rows else 0
+
+    def looks_after(self, run: int, number: int) -> tuple[tuple[int, Look], ...]:
+        """The looks at a run that were written down after the one of that number, each with its own."""
+        rows = self._rows(
+            "SELECT looks.id, runs.name, life, step, points, why, at, verdict, p_continue_pays, best_step, says,"
+            " digest, reading, attempt FROM looks JOIN runs ON runs.id = looks.run WHERE run = ? AND looks.id > ?"
+            " ORDER BY looks.id",
+            (run, number),
+        )
+        return tuple((int(row[0]), _look(row[1:])) for row in rows)
 
     # --- predictions
 
@@ -196,21 +209,42 @@ class Store:
 
     # --- actions
 
-    def record_action(self, run: int, action: Mapping[str, object], now: float) -> None:
-        """What was done to a run, or would have been."""
+    def record_action(
+        self,
+        run: int,
+        action: Mapping[str, object],
+        now: float,
+        *,
+        alerts: Sequence[Alert] = (),
+        channels: Sequence[str] = (),
+    ) -> None:
+        """What was done to a run, or would have been, and the alerts about it."""
         with self._writing() as base:
             base.execute("INSERT INTO actions (run, at, action) VALUES (?, ?, ?)", (run, now, json.dumps(dict(action))))
+            self._put_alerts(base, run, None, now, alerts, channels)
 
     def actions(self, run: int) -> tuple[tuple[float, dict[str, object]], ...]:
         rows = self._rows("SELECT at, action FROM actions WHERE run = ? ORDER BY id", (run,))
         return tuple((at, dict(json.loads(action))) for at, action in rows)
+
+    def order(self, text: str) -> dict[str, object] | None:
+        """What an order named when it was first given; None where it is new."""
+        rows = self._rows("SELECT target FROM orders WHERE text = ?", (_text(text),))
+        return next((dict(json.loads(row[0])) for row in rows), None)
+
+    def remember_order(self, text: str, target: Mapping[str, object], now: float) -> None:
+        with self._writing() as base:
+            base.execute(
+                "INSERT INTO orders (text, at, target) VALUES (?, ?, ?) ON CONFLICT (text) DO NOTHING",
+                (_text(text), now, json.dumps(dict(target))),
+            )
 
     # --- inside
 
     def _locked(self) -> FileLock:
         lock = FileLock(self.path.with_name(self.path.name + ".lock"))
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             held = lock.acquire()
         except OSError as error:
             raise self._unusable(error) from error
@@ -226,6 +260,8 @@ class Store:
         try:
             if not write and not self.path.is_file():
                 raise sqlite3.OperationalError("there is no such file")
+            if write:  # before sqlite does: what is remembered of a run is its owner's business
+                os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
             address = f"{self.path.absolute().as_uri()}?mode={'rwc' if write else 'ro'}"
             base = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
         except (OSError, sqlite3.Error) as error:
@@ -251,14 +287,20 @@ class Store:
                 next_step="give another file with --state",
             )
         if not write:
-            if not version:
-                raise sqlite3.OperationalError("nothing was ever written to it")
+            if version < VERSION:
+                raise sqlite3.OperationalError(
+                    "an older Leadline wrote it: watch once more with this one"
+                    if version
+                    else "nothing was ever written"
+                )
             return
-        base.execute("PRAGMA journal_mode = WAL")  # where the file system cannot, sqlite keeps its older way
+        # A write-ahead log is shared through memory, which only one machine has.
+        base.execute(f"PRAGMA journal_mode = {'DELETE' if is_shared(self.path) else 'WAL'}")
         base.execute("PRAGMA synchronous = FULL")  # an alert that was sent must be known as sent after a power cut
         base.execute("PRAGMA foreign_keys = ON")
-        if not version:
-            base.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {VERSION}; COMMIT;")
+        if version < VERSION:
+            made = FROM_1 if version else SCHEMA
+            base.executescript(f"BEGIN IMMEDIATE; {made} PRAGMA user_version = {VERSION}; COMMIT;")
 
     def _unusable(self, error: Exception) -> BadState:
         return BadState(
@@ -287,8 +329,9 @@ class Store:
     @staticmethod
     def _move(base: sqlite3.Connection, run: int, cursor: Cursor) -> None:
         base.execute(
-            "INSERT OR REPLACE INTO cursors (run, life, started, step, points, grown_at) VALUES (?, ?, ?, ?, ?, ?)",
-            (run, cursor.life, cursor.started, cursor.step, cursor.points, cursor.grown_at),
+            "INSERT OR REPLACE INTO cursors (run, life, started, step, points, grown_at, gap)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (run, cursor.life, cursor.started, cursor.step, cursor.points, cursor.grown_at, cursor.gap),
         )
 
     @staticmethod

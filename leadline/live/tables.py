@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-VERSION = 1
+VERSION = 2
 SCHEMA = """
 CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
@@ -24,6 +24,7 @@ CREATE TABLE looks (
     says TEXT NOT NULL,
     digest TEXT NOT NULL,            -- of the reading
     reading BLOB NOT NULL,           -- its JSON, compressed
+    attempt INTEGER NOT NULL DEFAULT 1, -- which process of the training had written the last row
     UNIQUE (run, life, step, digest)
 );
 CREATE TABLE predictions (
@@ -73,6 +74,17 @@ CREATE TABLE cursors (
     started TEXT NOT NULL,           -- by what a log that began anew is told from one that grew
     step INTEGER NOT NULL,           -- looks that were due up to here are done
     points INTEGER NOT NULL,
-    grown_at REAL NOT NULL           -- when the log was last seen to grow
+    grown_at REAL NOT NULL,          -- when the log last grew
+    gap REAL                         -- usual seconds between two rows
 );
+CREATE TABLE orders (                -- what --act named when it was first given: a number may be taken by another
+    text TEXT PRIMARY KEY,
+    at REAL NOT NULL,
+    target TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+FROM_1 = """
+ALTER TABLE looks ADD COLUMN attempt INTEGER NOT NULL DEFAULT 1;
+ALTER TABLE cursors ADD COLUMN gap REAL;
+CREATE TABLE orders (text TEXT PRIMARY KEY, at REAL NOT NULL, target TEXT NOT NULL) WITHOUT ROWID;
 """

@@ -1,8 +1,8 @@
 """The watch: follows many runs in one process, looks when a look is due, writes it down.
 
-The thread that calls `tick` follows; one other thread looks. A look takes seconds of processor time and following must
-not wait for it. All looks together take a share of one core, whatever the number of runs: where more are due than that,
-older ones of the same run are dropped.
+The thread that calls `tick` follows, with one thread a path to help it; one other thread looks. A look takes seconds of
+processor time and following must not wait for it. All looks together take a share of one core, whatever the number of
+runs: where more are due than that, older ones of the same run are dropped.
 """
 
 from __future__ import annotations
@@ -18,10 +18,13 @@ from typing import TypeVar
 import numpy as np
 
 from ..errors import LeadlineError
+from ..sources import Joining
+from .entries import Entry
 from .follow import Place, Sighting
 from .look import Made, Remembered, make_look
 from .memory import give_back
 from .onsets import silence
+from .polling import DEADLINE, FORCED, Polled, Polling
 from .records import Cursor, Look
 from .schedule import Due, Schedule
 from .store import Store
@@ -33,6 +36,8 @@ QUIET = 60.0  # seconds without a new row after which the last step counts as co
 QUIET_GAPS = 6.0  # and as many times the usual time between rows
 SILENT = 600.0  # seconds without a new row after which a run that is not at its end is said to be silent
 SILENT_GAPS = 20.0  # and as many times the usual time between rows
+UNKNOWN_GAP = 90.0  # seconds that stand for the usual time between rows where no two were seen
+STARTED_LATE = 86400.0  # seconds of stillness after which a run that is first met is taken for an old one
 TRY_AGAIN = 2.0  # seconds until a state file that could not be written is tried again
 _Result = TypeVar("_Result")
 URGENT = {"asked": 0, "jump": 1}  # what is looked at before the rest
@@ -50,7 +55,7 @@ class Watched:
     schedule: Schedule = field(default_factory=Schedule)
     due: deque[Due] = field(default_factory=deque)
     grown: float = 0.0  # when it last grew, on the monotonic clock
-    gap: float | None = None  # usual seconds between two times it grew
+    seen_gap: float | None = None  # usual seconds between two times it grew
     looked: float = -np.inf  # when the last look was made, on the monotonic clock
     tried: Due | None = None  # the last look that was tried: one that fails is not tried again and again
     growths: int = 0  # how often it grew before our eyes
@@ -58,12 +63,18 @@ class Watched:
     last: Look | None = None
     made: Made | None = None  # the last look with its reading, where it is to be shown
     silent: bool = False
+    old: bool = False  # it stood still when it was first met, and nothing says that it should not
     dropped: int = 0  # looks that were due and not made, for want of time
 
     @property
     def name(self) -> str:
         """The run as its user names it."""
         return self.sighting.run.path
+
+    @property
+    def gap(self) -> float | None:
+        """Usual seconds between two rows: as they are dated, as they were seen to come, or as an earlier watch saw."""
+        return next((gap for gap in (self.sighting.gap, self.seen_gap, self.cursor.gap) if gap is not None), None)
 
     def has_seen(self, due: Due) -> bool:
         """Whether the last look, or the last that was tried, was one of the same steps."""
@@ -80,30 +91,42 @@ class Watch:
         store: Store,
         *,
         mapping: Mapping[str, str] | None = None,
+        joining: Joining = "by evidence",
         budget: int | None = None,
         price: float | None = None,
         every: float | None = None,
         channels: Sequence[str] = (),
+        entries: Sequence[Entry] = (),
         keep_readings: bool = True,
         looked: Callable[[Watched, Made], None] = lambda watched, made: None,
+        grown: Callable[[Watched], None] = lambda watched: None,
         problem: Callable[[str], None] = lambda says: None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        """`looked` and `problem` are told of every look, after it is safely written down, and of what goes wrong, once
+        """`entries`: what is wanted of each path; else `budget`, `price` and `channels` hold for all of them. `looked`
+        and `problem` are told of every look, after it is safely written down, and of what goes wrong, once
         each; `looked` by the thread that looks."""
         self.store = store
         self.runs: dict[str, Watched] = {}
-        self.places = [Place(path, mapping=mapping, others=len(paths) - 1, clock=clock) for path in paths]
-        self._budget, self._price, self._every = budget, price, every
-        self._channels = tuple(channels)
+        self.places = [
+            Place(path, mapping=mapping, joining=joining, others=len(paths) - 1, clock=clock) for path in paths
+        ]
+        self._every = every
+        given = tuple(channels)
+        self._entries = {entry.path: entry for entry in entries} or {
+            path: Entry(path, budget=budget, price=price, tell=given) for path in paths
+        }
         self._keep_readings = keep_readings
-        self._looked, self._problem = looked, problem
+        self._looked, self._grown, self._problem = looked, grown, problem
         self._clock, self._wall = clock, wall
         self._work = threading.Condition()
         self._ended = False
         self._busy: Watched | None = None
-        self._cost = 1.0  # seconds a look takes, lately
+        self._takes = 1.0  # seconds a look takes, lately
+        self._polling = Polling()
+        self._hung: set[Place] = set()
+        self.went_round = time.monotonic()  # when paths were last seen to
         self._problems: set[str] = set()
         self._places_said: dict[str, str | None] = {}
         self._thread = threading.Thread(target=self._look_on, name="leadline-looks", daemon=True)
@@ -118,34 +141,52 @@ class Watch:
         with self._work:
             self._ended = True
             self._work.notify_all()
+        self._polling.end()
         if self._thread.is_alive():
             self._thread.join(wait)
 
     def tick(self, *, force: bool = False) -> float:
-        """Follow the paths that are due, the longest overdue first, for a moment at most: whoever calls has signals and
-        a screen to see to. `force`: all paths, however long it takes. The seconds after which to call again."""
-        began = self._clock()
-        for place in sorted(self.places, key=lambda place: place.next_time):
-            if not force and place.next_time > self._clock():
-                break
-            self._follow(place, force=force)
-            if not force and self._clock() - began > MOMENT:
-                break
+        """Follow the paths that are due, for a moment at most: whoever calls has signals and a screen to see to.
+        `force`: all paths, however long it takes, but for those that hang. The seconds after which to call again."""
+        for place in self.places:
+            if force or place.next_time <= self._clock():
+                self._polling.ask(place, force=force)
+        for polled in self._polling.found(FORCED if force else MOMENT):
+            self._take(polled)
         now = self._clock()
         for watched in list(self.runs.values()):
             self._passes(watched, now)
+        self._speak_of_hanging()
+        self.went_round = time.monotonic()
         soonest = min((place.next_time for place in self.places), default=now)
         return max(0.0, soonest - self._clock())
 
-    def _follow(self, place: Place, *, force: bool) -> None:
+    def _take(self, polled: Polled) -> None:
+        place = polled.place
         try:
-            for one in place.poll(force=force) or ():
-                self._seen(place, one)
+            if polled.error is not None:
+                raise polled.error
+            for sighting in polled.sightings or ():
+                self._seen(place, sighting)
         except sqlite3.Error as error:  # the state file is locked or its disk is full: the next poll repeats it
+            place.again()
             self._trouble(error)
         except Exception as error:  # one path that cannot be followed must not end the watch of the others
             self._told_once(f"{place.path} cannot be followed: {type(error).__name__}: {error}")
         self._problems_of(place)
+
+    @property
+    def hanging(self) -> set[Place]:
+        """Paths that do not answer."""
+        return set(self._hung)
+
+    def _speak_of_hanging(self) -> None:
+        hanging = set(self._polling.hanging())
+        for place in hanging - self._hung:
+            self._problem(f"{place.path} has not answered for {DEADLINE:.0f} s; the others are followed meanwhile.")
+        for place in self._hung - hanging:
+            self._problem(f"{place.path} answers again.")
+        self._hung = hanging
 
     def ask(self) -> None:
         """Look at every run as it stands now, the last row included."""
@@ -169,7 +210,7 @@ class Watch:
             self._began_anew(watched, sighting, now)
         else:
             if _size(sighting) != _size(watched.sighting):
-                self._grew(watched, now)
+                self._grew(watched, sighting, now)
             watched.sighting = sighting
         with self._work:  # all at once: which of them are too many is told by all of them
             for due in watched.schedule.take(sighting.steps, sighting.reward, sighting.settled):
@@ -181,17 +222,18 @@ class Watch:
         number = self.store.run(sighting.identity, wall)
         cursor = self.store.cursor(number)
         last = next(iter(self.store.looks(number, last=1)), None)
-        watched = Watched(sighting.identity, number, place, cursor, sighting, grown=now)
+        # How long it has been still, by when it was written; a clock that was stepped back says nothing.
+        still = max(0.0, wall - sighting.modified)
+        watched = Watched(sighting.identity, number, place, cursor, sighting, grown=now - still)
         with self._work:  # the other thread goes through them
             self.runs[sighting.identity] = watched
         if cursor.step >= 0 and cursor.started == sighting.started:
             watched.schedule.skip(sighting.steps, sighting.reward, min(cursor.points, sighting.settled))
             watched.last = last
-            # How long it has been still while nobody watched; a clock that was stepped back says nothing.
-            watched.grown = now - max(0.0, wall - cursor.grown_at) if _reached(cursor, sighting) else now
             if last is not None and self._keep_readings:
                 self._put(watched, Due(last.step, last.points, "again"), now)
         else:
+            watched.old = still > STARTED_LATE or (still > SILENT and self._planned(watched) is None)
             self._begin(watched, now, life=cursor.life + (cursor.step >= 0))
         return watched
 
@@ -202,14 +244,14 @@ class Watch:
             watched.sighting, watched.schedule = sighting, Schedule()
             watched.made = watched.last = None
             watched.tried = None
-            self._grew(watched, now)
+            self._grew(watched, sighting, now)
             self._begin(watched, now, life=watched.cursor.life + 1)
 
     def _begin(self, watched: Watched, now: float, *, life: int) -> None:
         """The first look at a life of a run: at all that is complete, without the looks that would have been due. A log
         that has been still for a while is complete to its last row."""
         sighting = watched.sighting
-        watched.cursor = Cursor(life=life, started=sighting.started, grown_at=self._wall())
+        watched.cursor = Cursor(life=life, started=sighting.started, grown_at=sighting.modified, gap=watched.gap)
         watched.schedule.skip(sighting.steps, sighting.reward, sighting.settled)
         finished = self._wall() - sighting.modified > QUIET
         points = sighting.points if finished else sighting.settled or sighting.points
@@ -224,13 +266,15 @@ class Watch:
             watched.due.append(due)
             self._work.notify_all()
 
-    def _grew(self, watched: Watched, now: float) -> None:
+    def _grew(self, watched: Watched, sighting: Sighting, now: float) -> None:
         gap = now - watched.grown
         if watched.growths:  # the first time began before we looked
-            watched.gap = gap if watched.gap is None else 0.8 * watched.gap + 0.2 * gap
+            watched.seen_gap = gap if watched.seen_gap is None else 0.8 * watched.seen_gap + 0.2 * gap
         watched.grown, watched.silent, watched.growths = now, False, watched.growths + 1
+        watched.old = False
         with self._work:
-            watched.cursor = replace(watched.cursor, grown_at=self._wall())
+            watched.cursor = replace(watched.cursor, grown_at=min(sighting.modified, self._wall()), gap=watched.gap)
+        self._grown(watched)
 
     def _passes(self, watched: Watched, now: float) -> None:
         """What is due because time goes by: looks by the clock, the last row of a log that stands still, silence."""
@@ -249,22 +293,34 @@ class Watch:
                 waits = bool(watched.due) or self._busy is watched
             if not waits:
                 self._put(watched, due, now)
-        if not watched.silent and watched.gap is not None and still > max(SILENT, SILENT_GAPS * gap):
+        usual = UNKNOWN_GAP if watched.gap is None else gap
+        if not (watched.silent or watched.old) and still > max(SILENT, SILENT_GAPS * usual):
             self._fell_silent(watched, still)
+
+    def _planned(self, watched: Watched) -> int | None:
+        return self._entry(watched).budget or watched.sighting.run.config.planned_steps
+
+    def _entry(self, watched: Watched) -> Entry:
+        return self._entries[watched.place.path]
+
+    def _cost(self, watched: Watched) -> str | None:
+        """What going on to the planned end costs, where the price and the pace are known."""
+        price, planned, gap = self._entry(watched).price_per_hour, self._planned(watched), watched.gap
+        if price is None or planned is None or gap is None:
+            return None
+        hours = max(0, planned - watched.sighting.current) * gap * _rows_per_step(watched.sighting) / 3600
+        return f"Going on to step {planned} takes about {hours:.3g} h and costs about {hours * price:.3g}."
 
     def _fell_silent(self, watched: Watched, still: float) -> None:
         watched.silent = True
-        sighting = watched.sighting
-        planned = self._budget or sighting.run.config.planned_steps
-        if planned is not None and sighting.current >= planned:
+        sighting, planned = watched.sighting, self._planned(watched)
+        if sighting.over or (planned is not None and sighting.current >= planned):
             return
-        says = (
-            f"No row was logged for {duration(still)} after step {sighting.current};"
-            f" before, one came every {duration(watched.gap or 0.0)}."
-        )
+        before = "how long a step takes is not known yet" if watched.gap is None else _pace(watched.gap)
+        says = f"No row was logged for {duration(still)} after step {sighting.current}; {before}."
         alert = silence(watched.identity, step=sighting.current, says=says, life=watched.cursor.life)
         try:
-            self.store.put_alerts(watched.number, [alert], self._channels, self._wall())
+            self.store.put_alerts(watched.number, [alert], self._entry(watched).tell, self._wall())
         except sqlite3.Error as error:
             watched.silent = False  # once more at the next tick
             self._trouble(error)
@@ -293,7 +349,7 @@ class Watch:
                 rest = (time.thread_time() - worked) * (1 / LOOKING - 1)
                 with self._work:
                     self._busy, watched.tried, watched.looked = None, due, self._clock()
-                    self._cost = 0.8 * self._cost + 0.2 * (self._clock() - began + rest)
+                    self._takes = 0.8 * self._takes + 0.2 * (self._clock() - began + rest)
                     self._work.wait_for(lambda: self._ended, timeout=rest)
 
     def _next_job(self) -> tuple[Watched, Due] | None:
@@ -301,7 +357,7 @@ class Watch:
         waiting = [watched for watched in self.runs.values() if watched.due]
         if not waiting:
             return None
-        behind = sum(len(watched.due) for watched in waiting) * self._cost > LATE
+        behind = sum(len(watched.due) for watched in waiting) * self._takes > LATE
 
         def urgency(watched: Watched) -> tuple[int, float]:
             return min(URGENT.get(due.why, 2) for due in watched.due), watched.waits_since
@@ -323,9 +379,11 @@ class Watch:
                 due,
                 Remembered(self.store.open_predictions(watched.number, cursor.life), self.store.told(watched.number)),
                 life=cursor.life,
+                attempt=sighting.attempt,
                 at=self._wall(),
-                budget=self._budget,
-                price=self._price,
+                budget=self._entry(watched).budget,
+                price=self._entry(watched).price,
+                cost=self._cost(watched),
             )
         )
         if made is None or watched.cursor.life != cursor.life:
@@ -340,7 +398,7 @@ class Watch:
                 scores=made.scores,
                 promises=made.promises,
                 alerts=made.alerts,
-                channels=self._channels,
+                channels=self._entry(watched).tell,
                 told=made.told,
             )
         )
@@ -348,7 +406,7 @@ class Watch:
             return
         with self._work:
             if watched.cursor.life == cursor.life:
-                watched.cursor = replace(cursor, grown_at=watched.cursor.grown_at)
+                watched.cursor = replace(cursor, grown_at=watched.cursor.grown_at, gap=watched.cursor.gap)
         watched.last = made.look
         if self._keep_readings:
             watched.made = made
@@ -395,9 +453,14 @@ def _size(sighting: Sighting) -> tuple[int, int, int]:
     return sighting.current, len(sighting.steps), sum(one.rows for one in sighting.run.series)
 
 
-def _reached(cursor: Cursor, sighting: Sighting) -> bool:
-    """Whether a log stands about where it stood when it was last watched."""
-    return sighting.settled <= cursor.points
+def _rows_per_step(sighting: Sighting) -> float:
+    """Logged rows for each step: a run that logs every tenth has a tenth of one."""
+    span = int(sighting.steps[-1] - sighting.steps[0])
+    return (len(sighting.steps) - 1) / span if span else 1.0
+
+
+def _pace(gap: float) -> str:
+    return f"before, one came every {duration(gap)}" if gap >= 0.5 else "before, several came every second"
 
 
 def duration(seconds: float) -> str:

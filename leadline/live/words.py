@@ -9,9 +9,11 @@ from rich.text import Text
 
 from ..report.lines import field
 from .calibration import INTERVALS, Calibration
+from .heartbeat import Listed
 from .history import Past
 from .ledger import Outcome, sentence
 from .records import Look
+from .watch import duration
 
 STYLES = {"stop": "yellow", "roll_back": "red", "continue": "green"}
 BARS = " ▁▂▃▄▅▆▇█"
@@ -64,6 +66,19 @@ def _surprises(past: Past) -> dict[tuple[int, int], list[str]]:
 
 def _time(at: float) -> str:
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(at))
+
+
+def watches_lines(found: Sequence[Listed], now: float) -> Iterator[tuple[str, Text]]:
+    """Every watch that was begun and has not ended in order."""
+    if not found:
+        yield field("", "No watch of this user goes on, and none has died.")
+    for watch in found:
+        alive = watch.alive(now)
+        yield field("alive" if alive else "dead", ", ".join(watch.paths), "green" if alive else "bold red")
+        age = "never" if watch.beat_at is None else f"{duration(max(0.0, now - watch.beat_at))} ago"
+        yield field("", f"process {watch.pid} since {_time(watch.since)}, last sign of life {age}; state {watch.state}")
+        if not alive:
+            yield field("", f"Nobody watches these runs any more. Start it again, or delete {watch.file}.")
 
 
 def calibration_lines(found: Sequence[Calibration]) -> Iterator[tuple[str, Text]]:

@@ -8,7 +8,7 @@ from ..curve import Curve
 from .direction import is_accelerating, is_decelerating, is_declining, is_flat, is_noise, is_rising
 from .jump import broke, stepped
 from .peak import Peak, has_peaked, peak_of
-from .shape import BAR, WORDS, Shape, shape_of
+from .shape import AGREED, WORDS, Shape, shape_of
 from .statement import Statement
 from .zero import has_changed_sign, oscillates_about_zero
 
@@ -26,4 +26,4 @@ STATEMENTS: tuple[Callable[[Curve], Statement], ...] = (
     has_changed_sign,
 )
 
-__all__ = ["BAR", "STATEMENTS", "WORDS", "Peak", "Shape", "peak_of", "shape_of"]
+__all__ = ["AGREED", "STATEMENTS", "WORDS", "Peak", "Shape", "peak_of", "shape_of"]

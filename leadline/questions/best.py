@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 from ..curve import Curve
 from ..curve.curve import TIE
 from ..run import Series
+from .bars import EVEN, TENTH
 from .level import within
 
 Floats = NDArray[np.float64]
 
-WINDOW = 0.1  # of the run so far: the local fit sees so much at a time; what no shape of the bank can draw shows in it
 LOCAL = 0.25  # share of the local fit in a level; 0 trusts the bank alone (bench/README.md)
-CLOSE = 0.5  # of the chosen one's probability of being best: a checkpoint that reaches it should be evaluated too
 SHOWN = 3  # checkpoints to evaluate besides: more is a sweep, not a shortlist
 
 
@@ -49,7 +48,7 @@ class Ranking:
     def close(self) -> tuple[int, ...]:
         """Steps that may well be as good as the best, likeliest first."""
         wins, chosen = self.wins, self.best
-        bar = max(CLOSE * wins[chosen], 1 / len(self.steps))
+        bar = max(EVEN * wins[chosen], 1 / len(self.steps))
         order = np.argsort(-wins, kind="stable")
         return tuple(int(self.steps[place]) for place in order if place != chosen and wins[place] >= bar)[:SHOWN]
 
@@ -69,7 +68,7 @@ def rank(
     seen = np.clip(places, curve.grid[0], curve.grid[curve.now])  # a checkpoint may be newer than the last score
     levels = _levels(curve, seen)
     if scale > 0:  # in a series that never moved, rounding must not choose
-        width = WINDOW * float(curve.grid[curve.now] - curve.grid[0])
+        width = TENTH * float(curve.grid[curve.now] - curve.grid[0])
         levels = levels + LOCAL * (local_fit(series, seen, width) - levels.mean(axis=0))
     if p_gamed > 0 and gone is not None:
         levels = _discounted(levels, gone, p_gamed, scale)

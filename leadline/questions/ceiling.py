@@ -10,13 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..run import Run, Series
+from .bars import FEW, HABIT, NOTICEABLE, RARE
 
 Floats = NDArray[np.float64]
-
-PILED = 3  # equal highest values: two may coincide, a third is a wall
-SHARE = 0.02  # of the values that are equal and highest: less is a rare prize, not a bound
-BINARY = 0.05  # of the largest spread right-or-wrong rewards can have: how far the logged spread may be from theirs
-FEWEST = 6  # points to recognise a habit
 
 
 def ceiling_of(run: Run, series: Series, scores: Sequence[float] = ()) -> float | None:
@@ -37,18 +33,18 @@ def ceiling_of(run: Run, series: Series, scores: Sequence[float] = ()) -> float 
 def _wall(values: Floats) -> float | None:
     """The highest value, where several are exactly equal to it."""
     values = values[np.isfinite(values)]
-    if len(values) < FEWEST:
+    if len(values) < HABIT:
         return None
     top = float(values.max())
     count = int((values == top).sum())
     apart = float(values.min()) < top
-    return top if apart and count >= max(PILED, SHARE * len(values)) else None
+    return top if apart and count >= max(FEW, RARE * len(values)) else None
 
 
 def _batch_maximum(run: Run) -> float | None:
     """The best answer of a step, where it is nearly always the same."""
     series = run.get("reward/max")
-    if series is None or series.finite.sum() < FEWEST:
+    if series is None or series.finite.sum() < HABIT:
         return None
     values = _numbers(series).tolist()
     top, count = Counter(values).most_common(1)[0]
@@ -62,10 +58,10 @@ def _right_or_wrong(run: Run) -> float | None:
         return None
     _, ours, theirs = np.intersect1d(mean.steps[mean.finite], spread.steps[spread.finite], return_indices=True)
     p, sd = _numbers(mean)[ours], _numbers(spread)[theirs]
-    if len(p) < FEWEST or p.min() < 0 or p.max() > 1:
+    if len(p) < HABIT or p.min() < 0 or p.max() > 1:
         return None
     apart = np.abs(sd - np.sqrt(p * (1 - p)))
-    return 1.0 if float(np.quantile(apart, 0.9)) < BINARY else None
+    return 1.0 if float(np.quantile(apart, 0.9)) < NOTICEABLE else None
 
 
 def _numbers(series: Series) -> Floats:

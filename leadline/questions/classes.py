@@ -9,15 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
-from .bars import NOTICEABLE
+from .bars import NOTICEABLE, TENTH, THIRD
 
 Flags = NDArray[np.bool_]
 
-AT_REST = 0.15  # of the path's own best pace: slower is flat
+SLIGHT = 0.15  # of the path's own best pace, or of its range: slower is flat, and a rise of less makes no peak
 FELL = 0.12  # of the path's own range, since its highest point: less is not a decline
-ROSE = 0.15  # of the path's own range, up to its highest point: less is not a peak
-LATE = 1 / 3  # of the run so far: a rise that is slow beside its beginning shows over so long
-CHANGE_OF_PACE = 0.1  # of the pace itself: less is neither speeding up nor slowing down
 
 
 def rising(curve: Curve) -> Flags:
@@ -29,25 +26,25 @@ def rising(curve: Curve) -> Flags:
 
 def moving_up(curve: Curve) -> Flags:
     """Paths that move up at a clear share of their own best pace."""
-    return ~curve.trendless & (curve.speed > AT_REST)
+    return ~curve.trendless & (curve.speed > SLIGHT)
 
 
 def _creeping(curve: Curve) -> Flags:
-    change = curve.seen[:, -1] - curve.seen[:, round((1 - LATE) * curve.now)]
+    change = curve.seen[:, -1] - curve.seen[:, round((1 - THIRD) * curve.now)]
     return np.asarray(change > np.maximum(NOTICEABLE * curve.span, 0.5 * curve.last.noise))
 
 
 def accelerating(curve: Curve) -> Flags:
-    return rising(curve) & (curve.bend > CHANGE_OF_PACE)
+    return rising(curve) & (curve.bend > TENTH)
 
 
 def decelerating(curve: Curve) -> Flags:
-    return rising(curve) & (curve.bend < -CHANGE_OF_PACE)
+    return rising(curve) & (curve.bend < -TENTH)
 
 
 def peaked(curve: Curve) -> Flags:
     """Paths that rose to a highest point inside the run, lost a clear share since, and are not on their way up."""
-    fell, rose = curve.fall > FELL * curve.span, curve.climb > ROSE * curve.span
+    fell, rose = curve.fall > FELL * curve.span, curve.climb > SLIGHT * curve.span
     inside = curve.summit < curve.now
     came_down: Flags = ~curve.trendless & ~moving_up(curve) & fell & rose & inside
     return came_down
@@ -55,7 +52,7 @@ def peaked(curve: Curve) -> Flags:
 
 def declining(curve: Curve) -> Flags:
     """Paths that move down now without having risen before."""
-    return ~curve.trendless & (curve.speed < -AT_REST) & ~peaked(curve) & ~rising(curve)
+    return ~curve.trendless & (curve.speed < -SLIGHT) & ~peaked(curve) & ~rising(curve)
 
 
 def flat(curve: Curve) -> Flags:

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from ..curve import Curve
 from ..curve.bins import BINS
+from ..curve.breaks import VISIBLE
 from ..run import Series
+from .bars import EVEN, TENTH
 from .best import top_step as best_step
 from .classes import FELL, moving_up
 from .level import level_at, level_now, start_of, within
@@ -18,10 +20,6 @@ from .peak import Peak, peak_of
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-
-BEGUN = 0.1  # of the fall: where a reader would say that it began
-VISIBLE = 2.0  # sd of one point: a smaller fall is told by many points together, and is no ruin
-RUINED = 0.5  # of the run's own range: a run that has lost more than half of it is in another state than before
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class Fall:
     @property
     def ruined(self) -> bool:
         """More than half of its range is gone."""
-        return self.lost > RUINED
+        return self.lost > EVEN
 
 
 def has_fallen(curve: Curve) -> Flags:
@@ -86,7 +84,7 @@ def fall_of(curve: Curve, logged: Series) -> Fall | None:
 def _onset(mean: Floats, curve: Curve, top: int) -> int:
     """The step by which a fall from grid cell `top` had begun."""
     fall = mean[top] - mean[top:]
-    place = top + int(np.argmax(fall >= BEGUN * fall[-1]))
+    place = top + int(np.argmax(fall >= TENTH * fall[-1]))
     return round(float(curve.grid[place]))
 
 

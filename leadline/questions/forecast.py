@@ -9,16 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
-from .bars import NOTICEABLE
+from .bars import FAR, NOTICEABLE, RARE, SELDOM
 
 Floats = NDArray[np.float64]
 
 BARELY = 1.5  # sd of a bin: a smaller gain could not be told from noise, even afterwards
 AHEAD = 30  # places at which the rest of the plan is looked at
-LATELY = 0.2  # of the run so far: what it did in this time it did lately
-MOVED = 0.02  # of the run's own range: less is no movement
-STEEP = 4.0  # sd of a bin: a rise beyond this over the second half is clear, however much larger
-LEAST_LEFT = 0.02  # of the plan: nearer to its end no difference is made
 # Fitted by `python bench/forecast.py` on runs whose score can be believed, each family or repository left out in turn.
 # Log odds that a gain worth having comes on paths that do not foresee it:
 BASE = 0.1
@@ -67,7 +63,7 @@ def forecast(curve: Curve, *, end: float, elapsed: float, price: float, ceiling:
     noise = float(np.median(curve.last.noise))
     worth = max(scale * max(NOTICEABLE, price * (1 - elapsed)), BARELY * noise)
     headroom = np.full(len(best), np.inf) if ceiling is None else np.maximum(ceiling - best, 0.0)
-    middle, late = (curve.seen[:, round(share * curve.now)] for share in (0.5, 1 - LATELY))
+    middle, late = (curve.seen[:, round(share * curve.now)] for share in (0.5, 1 - SELDOM))
     latest = curve.seen[:, -1]
     rise = float((latest - middle).mean())
     return Forecast(
@@ -76,8 +72,8 @@ def forecast(curve: Curve, *, end: float, elapsed: float, price: float, ceiling:
         np.minimum(ahead.max(axis=1) - best, headroom),
         ahead[:, -1] - latest,
         worth,
-        rise / noise if noise > 0 else math.copysign(STEEP, rise) if rise else 0.0,
-        float((latest - late > MOVED * scale).mean()) if scale > 0 else 0.0,
+        rise / noise if noise > 0 else math.copysign(FAR, rise) if rise else 0.0,
+        float((latest - late > RARE * scale).mean()) if scale > 0 else 0.0,
         float((headroom > NOTICEABLE * scale).mean()),
     )
 
@@ -90,6 +86,6 @@ def scale_of(curve: Curve, ahead: Floats) -> float:
 
 def unforeseen(elapsed: float, rise: float, lately: float) -> float:
     """The chance of a gain that the paths do not foresee."""
-    left = math.log(max(1 - elapsed, LEAST_LEFT))
-    steep = min(max(rise, -STEEP), STEEP) / STEEP
+    left = math.log(max(1 - elapsed, RARE))
+    steep = min(max(rise, -FAR), FAR) / FAR
     return 1 / (1 + math.exp(-(BASE + LEFT * left + RISE * steep + STILL * lately)))

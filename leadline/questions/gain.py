@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..curve import Curve
+from .bars import CLEARLY, DOUBLED
 from .classes import FELL
 
 BARELY = 0.5  # sd of a bin: a gain of less cannot be told from none
-DOUBLED = 2.0  # times its level then: a distance from the reference that doubled
 
 
 def p_gained(curve: Curve) -> float:
@@ -16,13 +16,17 @@ def p_gained(curve: Curve) -> float:
     return float(np.mean(curve.seen[:, -1] - curve.seen[:, 0] > BARELY * curve.last.noise))
 
 
-def had_by(curve: Curve) -> float | None:
-    """The step by which it had nearly all of the gain it has kept; None where it kept none."""
+def flat_since(curve: Curve) -> float:
+    """The step from which on the mean path had nearly all of its gain."""
     mean = curve.seen.mean(axis=0)
-    whole = float(np.ptp(mean))
-    if mean[-1] - mean[0] < (1 - FELL) * whole:
-        return None
-    return float(curve.grid[int(np.argmax(mean >= mean[-1] - FELL * whole))])
+    there = int(np.argmax(mean >= mean[0] + CLEARLY * (mean.max() - mean[0])))
+    return float(curve.grid[there])
+
+
+def kept_its_gain(curve: Curve) -> bool:
+    """Whether the mean path still has nearly all it ever gained."""
+    mean = curve.seen.mean(axis=0)
+    return bool(mean[-1] - mean[0] >= (1 - FELL) * np.ptp(mean))
 
 
 def p_doubled_since(curve: Curve, step: float) -> float:

@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..curve import Break, Curve
+from ..curve.breaks import VISIBLE
 from ..curve.robust import running_median, scale_of
 from ..run import Series
+from .bars import MANY_TIMES
 from .way import climbed
 
-MANY_TIMES = 3.0  # times the least it was before: gradient norms double and halve in every run
 BELOW = 1e-6  # of the median: the log of a size of exactly 0
 ZERO = 1e-5  # of the median: what is nearer to that than to any size is told as 0
-VISIBLE = 2.0  # sd of one point: what grew by less cannot be seen by eye
 GLANCE = 5  # parts of the run, of which the first and the last are compared before anything is fitted
 
 

@@ -23,3 +23,10 @@ def stepped(curve: Curve) -> Statement:
     return Statement(
         curve.metric, "stepped", found.probability * float(still), found.interval, found.step, found.interval
     )
+
+
+def sudden_step(curve: Curve, start: float, now: float) -> int | None:
+    """The break that makes up most of the way from a start to where it stands now; None where no break does."""
+    way = now - start
+    most = (each.step for each in curve.breaks if each.size * way > 0 and 2 * abs(each.size) > abs(way))
+    return next(map(round, most), None)

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..curve import Curve
-from ..run import Series
+from ..facts.chart import Band
+from ..run import Series, Steps
+from .bars import FAR, FEW, SPELL
 from .stuck import stuck_at
 
 Floats = NDArray[np.float64]
 
 NOTHING = 1e-3  # of the noise of one point: a level that much smaller is 0
-MISSED = 4.0  # standard errors: so far from the level of the start, the first points are a level of their own
-FIRST = 3  # points: the least that make a level
-START = 10  # points, a quarter of a shorter run: what happened at the start; later points do not change it
+TENTHS = (0.1, 0.9)  # of the paths: what the edges of a band are
 
 
 def level_at(curve: Curve, logged: Series, step: float) -> float:
@@ -37,18 +38,52 @@ def level_now(curve: Curve, logged: Series) -> float:
     return _told(curve, logged, float(curve.seen[:, -1].mean()) if stuck is None else stuck.value)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class PathsNow:
+    """The level at the last point seen, one a path."""
+
+    drawn: Floats
+
+    def above(self, bar: float) -> float:
+        """Probability that it stands above a bar."""
+        return float((self.drawn > bar).mean())
+
+    def below(self, bar: float) -> float:
+        return float((self.drawn < bar).mean())
+
+
+def paths_now(curve: Curve | None) -> PathsNow | None:
+    """Where a curve stands; None where there is none, or too few points to tell."""
+    return None if curve is None or not curve.decidable else PathsNow(curve.seen[:, -1])
+
+
+def last_step_before(curve: Curve, bar: float, *, way: float, among: Steps | None = None) -> int:
+    """The last step before the mean path went beyond a bar, upwards (1) or downwards (-1), for good; of all steps the
+    curve was seen over, or of some of them."""
+    grid, level = curve.grid[: curve.now + 1], curve.seen.mean(axis=0)
+    if among is not None:
+        grid, level = among.astype(np.float64), np.interp(among, grid, level)
+    return round(float(grid[last_before(way * (level - bar) > 0)]))
+
+
+def last_before(flags: NDArray[np.bool_]) -> int:
+    """The place before the unbroken stretch of True that reaches the end; 0 where it is all of it."""
+    away = np.flatnonzero(~flags)
+    return min(int(away[-1]), len(flags) - 1) if len(away) else 0
+
+
 def p_below(curve: Curve, level: float) -> float:
     """The probability that it stands below a level now."""
-    return float(np.mean(curve.seen[:, -1] < level))
+    return PathsNow(curve.seen[:, -1]).below(level)
 
 
 def start_of(curve: Curve, logged: Series) -> float:
     """Where it started from, by its first points alone: what is said about the start must not change with every look.
     A start that was over after a few points is told by those."""
     values = logged.values[logged.finite & (logged.steps >= curve.grid[0])]
-    count = min(max(len(values) // 4, FIRST), START)
-    start, first = float(np.median(values[:count])), float(values[:FIRST].mean())
-    apart = abs(first - start) > MISSED * curve.noise / math.sqrt(FIRST)
+    count = min(max(len(values) // 4, FEW), SPELL)
+    start, first = float(np.median(values[:count])), float(values[:FEW].mean())
+    apart = abs(first - start) > FAR * curve.noise / math.sqrt(FEW)
     return _told(curve, logged, first if apart else start)
 
 
@@ -62,6 +97,31 @@ def within(levels: ArrayLike, logged: Series) -> Floats:
 def steps_seen(curve: Curve) -> tuple[int, int]:
     """The first and the last step of a curve."""
     return round(float(curve.grid[0])), round(float(curve.grid[curve.now]))
+
+
+def band_of(curve: Curve, logged: Series) -> Band | None:
+    """The band of a curve as far as it reaches; None where it has a single place. Its middle is the level that
+    sentences tell, so that a chart and a sentence agree."""
+    if len(curve.grid) < 2:
+        return None
+    end = int(np.searchsorted(curve.grid, curve.reach, side="right"))
+    now = min(curve.now, end - 1)
+    low, high = np.quantile(curve.paths[:, :end], TENTHS, axis=0)
+    middle = np.clip(curve.paths[:, :end].mean(axis=0), low, high)  # a few wild paths ahead may carry the mean away
+    middle[: now + 1] = levels(curve, logged)[: now + 1]
+    return Band(curve.grid[:end], low, middle, high, now, tuple(jump.step for jump in curve.breaks))
+
+
+def is_readable(curve: Curve) -> bool:
+    """Whether there are points enough for levels at several steps."""
+    return curve.decidable and len(curve.grid) > 1
+
+
+def levels_at(curve: Curve, steps: Floats) -> Floats:
+    """(paths, steps) the level of each path; beyond what was seen, that of the nearest step that was."""
+    inside = np.clip(steps, curve.grid[0], curve.grid[curve.now])
+    levels: Floats = np.stack([curve.at(float(step)) for step in inside], axis=1)
+    return levels
 
 
 def _told(curve: Curve, logged: Series, level: float) -> float:

@@ -8,19 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curve.bins import LEAST
 from ..curve.robust import tame
 from ..digits import first_highest
-from ..facts import BAR
 from ..run import Series
+from .bars import CLEARLY, EVEN, SAID
 
 Floats = NDArray[np.float64]
 
 DATES = 200  # points within the window: a longer log is read in means of neighbours
 FADES = (1 / 24, 1 / 8)  # of the window: how fast a shock may fade
-POINTS = 12  # points: fewer cannot be dated
-STRAIGHT = 0.5  # prior that a series just goes on as before
+POINTS = 2 * LEAST  # points: fewer cannot be dated
 ROUNDING = 1e-9  # of the whole: less is the arithmetic's
-LARGEST_MEMORY = 0.9  # correlation of neighbouring points: more than that is a trend, not noise
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,8 +72,8 @@ def onset_in(series: Series, window: tuple[float, float], banks: dict[bytes, Mov
     gain = _log_gain(values, banks[clock])
     top = float(gain.max())
     weights = np.exp(gain - top)
-    moved = (1 - STRAIGHT) * float(weights.mean())
-    if not moved / (moved + STRAIGHT * float(np.exp(-top))) > BAR:
+    moved = (1 - EVEN) * float(weights.mean())
+    if not moved / (moved + EVEN * float(np.exp(-top))) > SAID:
         return None
     together = np.bincount(banks[clock].begins, weights=weights / weights.sum(), minlength=len(steps)).astype(
         np.float64
@@ -135,5 +134,5 @@ def _log_gain(values: Floats, moves: Moves) -> Floats:
 def _fresh(left: Floats) -> float:
     """Share of a point that is news after the one before it, by what even the best move leaves unexplained."""
     total = float(left @ left)
-    memory = float(np.clip(left[1:] @ left[:-1] / total, 0.0, LARGEST_MEMORY)) if total > 0 else 0.0
+    memory = float(np.clip(left[1:] @ left[:-1] / total, 0.0, CLEARLY)) if total > 0 else 0.0
     return (1 - memory) / (1 + memory)

@@ -8,9 +8,9 @@ import numpy as np
 
 from ..curve import Curve
 from . import classes
+from .bars import RARE
 from .statement import Statement
 
-RESOLUTION = 0.02  # of the run: half the distance between neighbouring corners of the shape bank
 GOLDEN = 0.5 * (5**0.5 - 1)  # ratio: multiples of it, modulo 1, fill an interval evenly
 
 
@@ -33,7 +33,7 @@ def peak_of(curve: Curve) -> Peak | None:
     places = curve.grid[curve.summit[peaked]]
     # Corners are drawn on a lattice: each may lie anywhere between its neighbours. Even offsets, not random ones.
     offsets = (np.arange(len(places)) * GOLDEN) % 1 * 2 - 1
-    places = places + offsets * RESOLUTION * (curve.grid[curve.now] - curve.grid[0])
+    places = places + offsets * RARE * (curve.grid[curve.now] - curve.grid[0])
     low, middle, high = np.clip(np.quantile(places, [0.1, 0.5, 0.9]), curve.grid[0], curve.grid[curve.now])
     return Peak(float(middle), (float(low), float(high)), float(peaked.mean()))
 

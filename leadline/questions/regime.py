@@ -12,11 +12,11 @@ from ..curve import Curve, Segment
 from ..curve.curve import PACE
 from ..curve.shapes import STEPS_PER_RUN
 from ..facts.kl import Regime
-from .classes import AT_REST, rising
+from .bars import TENTH
+from .classes import SLIGHT, rising
 
 Floats = NDArray[np.float64]
 
-SHORTEST = 0.1  # of the run: pace is measured over .15 of it, so a shorter stretch is a seam, not a regime
 KL_WORDS = ("falling", "stable", "rising")
 REWARD_WORDS = ("declining", "flat", "rising")
 
@@ -57,14 +57,14 @@ def _word(regime: int) -> str:
 
 def _direction_now(curve: Curve) -> NDArray[np.int64]:
     """0 down, 1 at rest, 2 up: as the word for the curve has it."""
-    down = curve.speed < -AT_REST
+    down = curve.speed < -SLIGHT
     way: NDArray[np.int64] = np.where(rising(curve), 2, np.where(down, 0, 1))
     return way
 
 
 def _directions(speed: Floats) -> NDArray[np.int64]:
     """0 down, 1 at rest, 2 up."""
-    way: NDArray[np.int64] = 1 + (speed > AT_REST).astype(np.int64) - (speed < -AT_REST).astype(np.int64)
+    way: NDArray[np.int64] = 1 + (speed > SLIGHT).astype(np.int64) - (speed < -SLIGHT).astype(np.int64)
     return way
 
 
@@ -99,7 +99,7 @@ def _merge(flat: Floats) -> NDArray[np.int64]:
     """The likeliest regime at each moment between two breaks. Stretches that are too short go to a neighbour, the
     shortest first."""
     owner: NDArray[np.int64] = flat.argmax(axis=1)
-    least = max(2, round(SHORTEST * STEPS_PER_RUN))
+    least = max(2, round(TENTH * STEPS_PER_RUN))
     while True:
         edges = [0, *(np.flatnonzero(np.diff(owner)) + 1).tolist(), len(owner)]
         lengths = np.diff(edges)

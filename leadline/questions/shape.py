@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from ..curve import Curve
 from . import classes
+from .bars import CLEARLY
 from .peak import Peak, peak_of
 
-BAR = 0.85  # probability: a word is said only when so many paths agree
-FALLING_BAR = 0.9  # probability: "declining" and "peaked" may end a run, and over many looks they get many chances
+AGREED = 0.85  # probability: a word is said only when so many paths agree
 
 WORDS = ("accelerating", "rising", "decelerating", "flat", "declining", "peaked", "noise")
 
@@ -60,11 +60,11 @@ def _groups(p: dict[str, float]) -> dict[str, float]:
 
 def _word(p: dict[str, float]) -> str:
     group, share = max(_groups(p).items(), key=lambda item: item[1])
-    if share <= (FALLING_BAR if group == "declining" else BAR):
+    if share <= (CLEARLY if group == "declining" else AGREED):
         return "undecided"
     if group == "rising":
         # The pace is named only when nearly all that rise agree on it.
-        return next((word for word in ("accelerating", "decelerating") if p[word] > BAR * share), "rising")
+        return next((word for word in ("accelerating", "decelerating") if p[word] > AGREED * share), "rising")
     if group == "declining":
         return "peaked" if p["peaked"] >= p["declining"] else "declining"
     return "flat" if p["flat"] >= p["noise"] else "noise"

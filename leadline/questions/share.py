@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-NEARLY_ALL = 0.9  # of the steps, or of the answers: then the rest does not matter
 ANGLES = 4096  # parts of a right angle: fine enough for three digits
 
 

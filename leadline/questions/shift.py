@@ -10,18 +10,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curve.breaks import LOOK_AROUND
 from ..curve.robust import running_median, scale_of
 from ..run import Series
+from .bars import CLEARLY, DOUBLED, FAR, NOTICEABLE
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
 
-WINDOW = 0.05  # of the points, each side of the date: long enough to average, short enough to be about the date
 FEWEST, MOST = 4, 25  # points on each side, whatever the length of the log
-CLEAR = 4.0  # standard errors: the date was chosen for another series, and the largest shift near it is taken
-BESIDE = 0.25  # of the points, each side of the date: what the metric does there is usual
-USUAL = 0.9  # of the shifts there are no larger
-SUDDEN = 2.0  # times the usual shift: a trend, or a slow swing, shifts as much at many dates
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +42,9 @@ def shift_at(series: Series, step: float, reach: float) -> Shift | None:
     date = int(here[np.abs(shifts[here - window]).argmax()])
     size = float(shifts[date - window])
     away = np.abs(dates - date)
-    beside = np.abs(shifts[(away >= 2 * window) & (away <= BESIDE * len(values) + 2 * window)])
-    usual = float(np.quantile(beside, USUAL)) if len(beside) else 0.0
-    if size == 0 or abs(size) <= CLEAR * _error(values, window) or abs(size) <= SUDDEN * usual:
+    beside = np.abs(shifts[(away >= 2 * window) & (away <= LOOK_AROUND * len(values) + 2 * window)])
+    usual = float(np.quantile(beside, CLEARLY)) if len(beside) else 0.0
+    if size == 0 or abs(size) <= FAR * _error(values, window) or abs(size) <= DOUBLED * usual:
         return None
     return Shift(series.name, int(steps[date]), size)
 
@@ -66,7 +63,7 @@ def unlogged(series: Series, interval: tuple[float, float]) -> bool:
 
 def window_of(points: int) -> int:
     """How many points on each side of a date are looked at, in a log of so many."""
-    return int(np.clip(round(WINDOW * points), FEWEST, MOST))
+    return int(np.clip(round(NOTICEABLE * points), FEWEST, MOST))
 
 
 def _dates(steps: NDArray[np.int64], step: float, reach: float) -> tuple[int, Places, Places]:

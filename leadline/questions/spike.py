@@ -14,13 +14,9 @@ from numpy.typing import NDArray
 
 from ..curve.robust import running_median, scale_of
 from ..run import Series
+from .bars import DOUBLED, RARE, TENFOLD, USUAL
 
 Floats = NDArray[np.float64]
-
-AS_FAR = 2.0  # times as far from its neighbourhood as anything else
-LOUD = 10.0  # times as large as usual
-FEWEST = 20  # points: with fewer nothing is known about what is usual
-RARE = 0.02  # of the points: what happens more often is usual
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +34,7 @@ class Spike:
 def spike_in(series: Series) -> Spike | None:
     """The loudest values of a series; None where nothing stands out."""
     steps, values = series.steps[series.finite], series.values[series.finite]
-    if len(values) < FEWEST:
+    if len(values) < USUAL:
         return None
     around = running_median(values)
     apart, least = _distances(values, around)
@@ -65,9 +61,9 @@ def _distances(values: Floats, around: Floats) -> tuple[Floats, float]:
     if (values >= 0).all() and len(positive) > len(values) / 2:
         usual = float(np.median(positive))  # next to nothing is no level to be many times of
         logs: Floats = np.log(np.maximum(values, usual)) - np.log(np.maximum(around, usual))
-        return logs, float(np.log(LOUD))
+        return logs, float(np.log(TENFOLD))
     apart: Floats = np.abs(values - around)
-    return apart, LOUD * max(scale_of(values - around), float(np.median(np.abs(values))))
+    return apart, TENFOLD * max(scale_of(values - around), float(np.median(np.abs(values))))
 
 
 def _loud(ordered: Floats, least: float, most: int) -> int:
@@ -75,6 +71,6 @@ def _loud(ordered: Floats, least: float, most: int) -> int:
     for count in range(1, most + 1):
         if ordered[count - 1] <= least:
             return 0
-        if ordered[count - 1] > AS_FAR * ordered[count]:
+        if ordered[count - 1] > DOUBLED * ordered[count]:
             return count
     return 0

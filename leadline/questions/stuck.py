@@ -1,4 +1,4 @@
-"""Has it stuck: does it end on one and the same number, after it had moved?"""
+"""Has it stuck or fallen silent: does it end on one and the same number, after it had moved, or on none?"""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from ..curve.bins import LEAST
 from ..run import Series
+from .bars import DOUBLED
 
 Floats = NDArray[np.float64]
-
-LONGER = 2  # times any earlier run of equal numbers: a metric of few values repeats itself now and then
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +29,7 @@ def stuck_at(series: Series) -> Stuck | None:
     if len(values) < 2 * LEAST:
         return None
     lengths, starts = _runs(values)
-    if len(lengths) < 2 or lengths[-1] < max(LEAST, LONGER * int(lengths[:-1].max()) + 1):
+    if len(lengths) < 2 or lengths[-1] < max(LEAST, DOUBLED * int(lengths[:-1].max()) + 1):
         return None
     return Stuck(float(values[-1]), int(steps[starts[-1]]), int(lengths[-1]))
 
@@ -40,3 +39,15 @@ def _runs(values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     starts = np.concatenate([[0], np.flatnonzero(np.diff(values) != 0) + 1]).astype(np.int64)
     lengths: NDArray[np.int64] = np.diff(np.append(starts, len(values))).astype(np.int64)
     return lengths, starts
+
+
+def silence(series: Series) -> int:
+    """How many values at its end are no numbers; 0 where they are too few to tell anything."""
+    last = trailing(series)
+    return last if last >= LEAST else 0
+
+
+def trailing(series: Series) -> int:
+    """How many values at its end are no numbers, however few."""
+    known = np.flatnonzero(series.finite)
+    return series.points - 1 - int(known[-1]) if len(known) else series.points

@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
+from .bars import CLEARLY
 from .fall import has_fallen
 
 Floats = NDArray[np.float64]
 
-MONOTONE = 0.9  # of its whole way up and down KL must have gone up, or distance is no clock
-FITS = 0.9  # of the variance of a path along d: else the form does not describe this run
 OUT_OF_REACH = 50.0  # of a over b: a turnover at e to the 49 times the distance lies beyond any run
 
 
@@ -47,7 +46,7 @@ def turnover_of(kl: Curve, reward: Curve) -> Turnover | None:
 def _monotone(kl: Curve) -> bool:
     mean = kl.seen.mean(axis=0)
     way = float(np.abs(np.diff(mean)).sum())
-    return kl.decidable and way > 0 and (mean[-1] - mean[0]) / way > MONOTONE and mean[-1] > 0
+    return kl.decidable and way > 0 and (mean[-1] - mean[0]) / way > CLEARLY and mean[-1] > 0
 
 
 def _distance(kl: Curve, steps: Floats) -> Floats:
@@ -66,7 +65,7 @@ def _turnovers(distance: Floats, paths: Floats) -> tuple[Floats, NDArray[np.bool
     a, b = weights[1], weights[2]
     left = paths.T - columns @ weights
     total = ((paths - paths.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
-    fits = (total > 0) & ((left**2).sum(axis=0) < (1 - FITS) * total)
+    fits = (total > 0) & ((left**2).sum(axis=0) < (1 - CLEARLY) * total)
     bends = (b > 0) & (np.abs(a) < OUT_OF_REACH * np.abs(b))
     power = np.divide(a, b, out=np.full_like(a, np.inf), where=bends)
     turnover = np.where(bends, distance[-1] * np.exp(np.where(bends, power, 0.0) - 1), np.inf)

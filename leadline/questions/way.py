@@ -1,21 +1,19 @@
-"""Which way did it go: does it stand higher or lower than where it began, and since when?"""
+"""Which way did it go: does it stand higher or lower than where it began, by how much, and since when?"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
-from ..facts import BAR
+from .bars import EVEN, SAID, TENTH
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Way = Literal["rose", "fell", "moved", "still"]
-
-MOST_OF_IT = 0.5  # of a path's own range: a net change of more is where the metric went, not a wiggle on the way
-BEGUN = 0.1  # of the way: where a reader would say that it began
 
 
 def climbed(curve: Curve) -> Flags:
@@ -39,18 +37,41 @@ def p_moved(curve: Curve) -> float:
 
 def way_of(curve: Curve) -> Way:
     """The way it went, in one word: up, down, somewhere and back, or nowhere."""
-    if p_climbed(curve) > BAR:
+    if p_climbed(curve) > SAID:
         return "rose"
-    if p_sank(curve) > BAR:
+    if p_sank(curve) > SAID:
         return "fell"
-    return "moved" if p_moved(curve) > BAR else "still"
+    return "moved" if p_moved(curve) > SAID else "still"
+
+
+@dataclass(frozen=True, slots=True)
+class NetChange:
+    """What a curve did from its start to where it stands now."""
+
+    size: float  # now less at the start, on the mean path
+    rose: float  # probability that it stands clearly higher than where it began
+    fell: float
+
+    def which(self, bar: float) -> Literal["rose", "fell", "unclear"]:
+        """The way it went, as far as that is sure."""
+        if max(self.rose, self.fell) < bar:
+            return "unclear"
+        return "rose" if self.rose > self.fell else "fell"
+
+
+def net_change(curve: Curve | None) -> NetChange | None:
+    """What a curve did from its start to its end; None where there is none, or too few points to tell."""
+    if curve is None or not curve.decidable:
+        return None
+    size = float((curve.seen[:, -1] - curve.seen[:, 0]).mean())
+    return NetChange(size, p_climbed(curve), p_sank(curve))
 
 
 def since_of(curve: Curve) -> int:
     """The step by which the mean path had come a tenth of its net way."""
     mean = curve.seen.mean(axis=0)
     way = (mean - mean[0]) / (mean[-1] - mean[0]) if mean[-1] != mean[0] else np.ones_like(mean)
-    return round(float(curve.grid[int(np.argmax(way >= BEGUN))]))
+    return round(float(curve.grid[int(np.argmax(way >= TENTH))]))
 
 
 def p_held_since(curve: Curve, step: float) -> float:
@@ -67,4 +88,4 @@ def p_fell_since(curve: Curve, step: float) -> float:
 
 
 def _went(curve: Curve, change: Floats) -> Flags:
-    return np.asarray(~curve.trendless & (change > np.maximum(MOST_OF_IT * curve.span, curve.last.noise)))
+    return np.asarray(~curve.trendless & (change > np.maximum(EVEN * curve.span, curve.last.noise)))

@@ -7,17 +7,16 @@ from numpy.typing import NDArray
 
 from ..curve import Curve
 from ..curve.curve import PACE
+from .bars import SELDOM
 from .classes import moving_down, rising
 from .statement import Statement
-
-EITHER_SIDE = 0.2  # of the points: with fewer on one side of zero it lies beside zero, not about it
 
 
 def oscillates_about_zero(curve: Curve) -> Statement:
     """It stays within its own noise of zero all along: both signs, no direction."""
     if not curve.decidable:
         return Statement(curve.metric, "about zero", 0.0)
-    near = (np.abs(curve.seen) < curve.noise).all(axis=1) & (min(curve.signs) > EITHER_SIDE)
+    near = (np.abs(curve.seen) < curve.noise).all(axis=1) & (min(curve.signs) > SELDOM)
     return Statement(curve.metric, "about zero", float(near.mean()), _whole(curve))
 
 

@@ -6,19 +6,16 @@ from typing import Literal
 
 import numpy as np
 
-from ..facts import BAR, Evidence, Finding, Severity
+from ..facts import Evidence, Finding, Severity
 from ..facts.agent import FailingTools, TurnsChange
-from ..questions.level import level_now, start_of
-from ..questions.net_change import net_change
-from ..questions.paths_now import last_step_before, paths_now
-from ..questions.share import NEARLY_ALL
+from ..questions.bars import CLEARLY, HALF_MORE, SAID, TENTH
+from ..questions.level import last_step_before, level_now, paths_now, start_of
+from ..questions.way import net_change
 from .reward import HEADLINE
 from .view import View
 
 TURNS, MOST_TURNS = "agent/turns_mean", "agent/turns_max"
 CALLS, FAILURES = "tools/calls_per_sample", "tools/failure_frac"
-MOVED = 1.5  # times the number at the start, or one part in it: less is not worth a sentence
-FAILING = 0.1  # of the calls, more than at the start: tools that fail now and then are everyday
 
 
 def read(view: View) -> tuple[Finding, ...]:
@@ -32,11 +29,11 @@ def _moved(view: View, name: str, what: Literal["turns", "tool_calls"]) -> tuple
     if series is None or curve is None or change is None or paths is None:
         return ()
     start, now = start_of(curve, series), level_now(curve, series)
-    p = max(min(change.rose, paths.above(MOVED * start)), min(change.fell, paths.below(start / MOVED)))
-    if p < BAR or start <= 0:
+    p = max(min(change.rose, paths.above(HALF_MORE * start)), min(change.fell, paths.below(start / HALF_MORE)))
+    if p < SAID or start <= 0:
         return ()
     reward = net_change(view.curve(HEADLINE))
-    meanwhile = None if reward is None else reward.which(BAR)
+    meanwhile = None if reward is None else reward.which(SAID)
     facts = TurnsChange(what, start, now, meanwhile, _cap(view, now) if what == "turns" else None)
     since = last_step_before(curve, (start + now) / 2, way=float(np.sign(change.size)))
     severity: Severity = "concern" if meanwhile == "fell" else "note"
@@ -49,7 +46,7 @@ def _cap(view: View, now: float) -> float | None:
     series = view.run.get(MOST_TURNS)
     values = series.values[series.finite] if series is not None else np.empty(0)
     most = float(values.max()) if len(values) else 0.0
-    return most if most > 0 and now >= NEARLY_ALL * most else None
+    return most if most > 0 and now >= CLEARLY * most else None
 
 
 def _failures(view: View) -> tuple[Finding, ...]:
@@ -58,11 +55,11 @@ def _failures(view: View) -> tuple[Finding, ...]:
     if series is None or curve is None or change is None or paths is None:
         return ()
     start, now = start_of(curve, series), level_now(curve, series)
-    p = min(change.rose, paths.above(start + FAILING))
-    if p < BAR:
+    p = min(change.rose, paths.above(start + TENTH))
+    if p < SAID:
         return ()
     reward = net_change(view.curve(HEADLINE))
-    meanwhile = None if reward is None else reward.which(BAR)
+    meanwhile = None if reward is None else reward.which(SAID)
     facts = FailingTools(start, now, meanwhile)
     since = last_step_before(curve, (start + now) / 2, way=1.0)
     severity: Severity = "note" if meanwhile == "rose" else "concern"

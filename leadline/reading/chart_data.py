@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 
 from ..facts.chart import Band, Chart, ChartData, ChartId, KlPath, MachineByStep, Neighbour, PhaseSeconds
-from ..questions.band import band_of
+from ..facts.conflict import Conflict
+from ..questions.level import band_of
 from ..run import Run
-from .conflicts import Conflict
 from .kl_and_reward.distance import distance, distance_series
 from .resources.by_step import power_by_step
 from .resources.phases import Spent, time_spent

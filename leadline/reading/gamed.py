@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evidence import GamedEvidence, Outage, gather
+from ..evidence.scores import MOST_LEVELS
 from ..facts import Evidence, Finding, Severity
 from ..facts.gamed import (
     ChangedInKind,
@@ -21,13 +22,12 @@ from ..facts.gamed import (
     RewardOutage,
     ScoreLevels,
 )
-from ..questions.bars import CLEARLY, EVEN
+from ..questions.bars import CLEARLY, EVEN, NOTICEABLE
 from ..run import Run, Steps
 from .view import HEADLINE, View
 
-CLEAR_NOISE = 0.05  # of the labels: fewer wrong ones explain nothing
-OFTEN = 0.5  # of the samples: prompts that come back less often teach by heart little
-FEW_LEVELS = 6  # values of a score: more are a scale, not a sum of parts
+CLEAR_MOVE = 0.02  # a share that moved by less is not told: it would read as no change
+FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum of parts
 
 
 def evidence_of(view: View) -> GamedEvidence:
@@ -76,7 +76,8 @@ def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
     begun, kinds = evidence.begun, evidence.kinds
     if evidence.outcome in ("gamed", "decayed"):
         moves = () if evidence.relation is None else evidence.relation.moves
-        found = [Move(move.way, move.start, move.now, move.paid) for move in moves]
+        clear = [move for move in moves if abs(move.now - move.start) > max(CLEAR_MOVE, 2 * move.error)]
+        found = [Move(move.way, move.start, move.now, move.paid) for move in clear]
         if evidence.numbers.cut > EVEN:
             found.append(Move("cut", 0.0, evidence.numbers.cut))
         elif evidence.numbers.uniform > EVEN:
@@ -159,7 +160,7 @@ def _score(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
         shares = tuple(LevelShare(level.value, level.early, level.late, level.example) for level in levels.levels)
         found.append(Finding("reward.levels", CLEARLY, "note", facts=ScoreLevels(shares, levels.parts), evidence=spans))
     noise = evidence.noise
-    if noise is not None and noise.rate > CLEAR_NOISE:
+    if noise is not None and noise.rate > NOTICEABLE:
         found.append(
             Finding(
                 "reward.noisy_labels",
@@ -170,7 +171,7 @@ def _score(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
             )
         )
     repeats = evidence.repeats
-    if repeats is not None and repeats.again > OFTEN and repeats.first_time is not None and repeats.later is not None:
+    if repeats is not None and repeats.again > EVEN and repeats.first_time is not None and repeats.later is not None:
         facts = RepeatedPrompts(repeats.different, repeats.again, repeats.first_time, repeats.later)
         found.append(Finding("signal.repeated_prompts", CLEARLY, "note", facts=facts, evidence=spans))
     return tuple(found)

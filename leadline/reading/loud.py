@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from ..facts import BAR, Evidence, Finding, Severity
+from ..facts import Evidence, Finding, Severity
 from ..facts.stability import LoudValue, Spikes, StuckSeries, StuckValue
+from ..questions.bars import HABIT, SAID
 from ..questions.shift import would_show
 from ..questions.spike import Spike, spike_in
 from ..questions.stuck import stuck_at
@@ -13,7 +14,6 @@ from .view import HEADLINE, View
 
 SPIKING = ("grad_norm", "kl/ref", "kl/ref_seq_sum", "kl/update", "mismatch/kl", "loss/policy", "loss/total", "entropy")
 STICKING = (HEADLINE, "entropy", "kl/ref", "kl/ref_seq_sum")  # a gradient norm of 0 is told as no learning signal
-WARMING_UP = 5  # points: the first gradients of a run are often its largest
 
 
 def read(view: View) -> tuple[Finding, ...]:
@@ -29,7 +29,7 @@ def _spikes(view: View) -> tuple[Finding, ...]:
         return ()
     first = min(spike.steps[0] for _, spike in found)
     p = max(spike.p for _, spike in found)
-    if p <= BAR:
+    if p <= SAID:
         return ()
     fell = _reward_fell(view, sorted({step for _, spike in found for step in (spike.steps[0], spike.step)}))
     values = (LoudValue(series.name, spike.step, spike.value, spike.usual, len(spike.steps)) for series, spike in found)
@@ -51,7 +51,7 @@ def _reward_fell(view: View, steps: list[int]) -> bool | None:
 
 def _settled(series: Series, spike: Spike | None) -> Spike | None:
     """A spike that is not the run's first points."""
-    settled = series.steps[min(WARMING_UP, series.points - 1)]
+    settled = series.steps[min(HABIT, series.points - 1)]
     return None if spike is None or spike.steps[-1] < settled else spike
 
 

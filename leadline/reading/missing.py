@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from importlib import import_module
-
+from ..facts.missing import Missing
 from ..run import Run
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """Something a reader would look for; why it matters is told by `words/missing.py`."""
-
-    what: str
-
-    @property
-    def why_it_matters(self) -> str:  # TRANSITION: reports call words.missing.why
-        return str(import_module("leadline.words.missing").why(self.what))
 
 
 def missing(run: Run) -> tuple[Missing, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..facts import Evidence, Finding, Severity
 from ..facts.stability import BadValues, NotNumbers
-from ..questions.silence import trailing
+from ..questions.stuck import trailing
 from ..run import Series
 
 

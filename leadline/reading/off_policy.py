@@ -6,12 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from ..curve.bins import LEAST
-from ..facts import BAR, Evidence, Facts, Finding, Severity
+from ..facts import Evidence, Facts, Finding, Severity
 from ..facts.off_policy import DroppedReward, FewerEffectiveSamples, OlderSamples
-from ..questions.level import level_now, start_of
-from ..questions.net_change import net_change
-from ..questions.paths_now import last_step_before, paths_now
+from ..questions.bars import DOUBLED, EVEN, SAID
+from ..questions.level import last_step_before, level_now, paths_now, start_of
 from ..questions.scatter import scatter_ratio
+from ..questions.way import net_change
 from ..run import Series
 from .reward import HEADLINE
 from .view import View
@@ -19,9 +19,6 @@ from .view import View
 EFFECTIVE, GRADIENT = "is/ess_frac", "grad_norm"
 AGES = ("off_policy/staleness_mean", "off_policy/staleness_avg", "off_policy/staleness_max")  # the first logged is read
 DROPPED, KEPT = "reward/dropped_mean", ("reward/kept_mean", HEADLINE)
-HALVED = 0.5  # of its start: less is left of what counts
-VERSION = 1.0  # versions of the policy: younger samples differ by less than one update
-UNSTEADY = 2.0  # times the scatter before: gradient norms that have become unstable
 
 
 def read(view: View) -> tuple[Finding, ...]:
@@ -36,13 +33,13 @@ def _effective(view: View) -> tuple[Finding, ...]:
     if series is None or curve is None or change is None or paths is None:
         return ()
     start, now = start_of(curve, series), level_now(curve, series)
-    p = min(change.fell, paths.below(HALVED * start))
-    if p < BAR:
+    p = min(change.fell, paths.below(EVEN * start))
+    if p < SAID:
         return ()
     since = last_step_before(curve, (start + now) / 2, way=-1.0)
     norm = view.run.get(GRADIENT)
     scatter = None if norm is None else scatter_ratio(norm, since)
-    unsteady = scatter is not None and scatter > UNSTEADY
+    unsteady = scatter is not None and scatter > DOUBLED
     facts = FewerEffectiveSamples(start, now, scatter if unsteady else None)
     found = _finding("signal.effective_samples", p, facts, since, series, "concern" if unsteady else "note")
     return (found,)
@@ -57,8 +54,8 @@ def _staleness(view: View) -> tuple[Finding, ...]:
     if curve is None or change is None or paths is None:
         return ()
     start, now = start_of(curve, series), level_now(curve, series)
-    p = min(change.rose, paths.above(start + VERSION))
-    if p < BAR:
+    p = min(change.rose, paths.above(start + 1))  # one version of the policy: an update
+    if p < SAID:
         return ()
     since = last_step_before(curve, (start + now) / 2, way=1.0)
     facts = OlderSamples(start, now, series.name.endswith("_max"))
@@ -75,13 +72,13 @@ def _dropped(view: View) -> tuple[Finding, ...]:
     if len(steps) < LEAST:
         return ()
     low, high = dropped.values[dropped.finite][ours], kept.values[kept.finite][theirs]
-    gaps = Series("reward/dropped_gap", dropped.key, "dropped less kept", steps, low - high)
+    gaps = Series("reward/dropped_gap", dropped.key, "difference", steps, low - high)
     curve = view.fit(gaps)
     paths = paths_now(curve)
     if paths is None:
         return ()
     p = max(paths.above(0.0), paths.below(0.0))
-    if p < BAR:
+    if p < SAID:
         return ()
     recent = max(len(steps) // 10, 1)
     kept_now = float(np.mean(high[-recent:]))

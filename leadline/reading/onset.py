@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..curve.curve import PACE
 from ..facts import Evidence, Finding, by_weight
 from ..facts.onset import OnsetOrder, Tier
 from ..questions.onset import POINTS, Moves, Onset, onset_in
 from ..run import Event, Series
-from .shifts import AROUND, events_at, near
+from .shifts import events_at, near
 from .view import View
 
 MOST = 6  # series that are named: more is a list, not an order
@@ -38,7 +39,7 @@ def read(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     if anchor is None or anchor.since_step is None or first is None or last is None:
         return ()
     logged = [series for name in DATED if (series := view.run.get(name)) is not None]
-    reach = max(AROUND * (last - first), 2 * POINTS * _spacing(logged))
+    reach = max(PACE * (last - first), 2 * POINTS * _spacing(logged))
     window = (anchor.since_step - reach, anchor.since_step + reach)
     banks: dict[bytes, Moves] = {}  # series of one log share their clock
     dated = [onset for series in logged if (onset := onset_in(series, window, banks)) is not None]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ..digits import first_highest
 from ..draws import Stream
 from ..facts.cause import PromptChange
+from ..questions.bars import EVEN, FEW
 from .sampler import Batch
 from .view import View
 
@@ -21,11 +22,8 @@ Floats = NDArray[np.float64]
 
 PAIRS = 512  # places into which character pairs are hashed
 CHARACTERS = 500  # of a prompt, its last ones: what comes before is the same template every time
-SIDE = 3  # steps at least on each side of a change
 SHUFFLES = 199  # draws: a chance of one in two hundred is the least that can be told
-AS_FAR = 1  # orders that part as far: the true one alone, which happens by chance once in 200
 ROUNDING = 1e-9  # of a distance: equal
-SUDDEN = 0.5  # of the whole change lies between the steps next to it; a curriculum moves bit by bit
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +37,16 @@ class ChangeOfPrompts:
 def change_of_prompts(view: View) -> ChangeOfPrompts | None:
     """The sudden change of the prompts, where there is one."""
     batches = [batch for batch in view.batches if batch.alone]
-    if len(batches) < 2 * SIDE:
+    if len(batches) < 2 * FEW:
         return None
     vectors = np.stack([_vector(batch) for batch in batches])
     stream = Stream(PAIRS, len(batches))
     orders = np.stack([np.arange(len(batches)), *(stream.order(len(batches)) for _ in range(SHUFFLES))])
     distances = _distances(vectors @ vectors.T, orders)
-    furthest, place = distances.max(axis=1), SIDE + first_highest(distances[0])
+    furthest, place = distances.max(axis=1), FEW + first_highest(distances[0])
+    # The true order alone parts so far: by chance that happens once in 200.
     as_far = int((furthest >= furthest[0] * (1 - ROUNDING)).sum())
-    if furthest[0] <= ROUNDING or as_far > AS_FAR or not _at_once(vectors, place):
+    if furthest[0] <= ROUNDING or as_far > 1 or not _at_once(vectors, place):
         return None
     return ChangeOfPrompts(PromptChange(batches[place - 1].step, batches[place].step), 1 - as_far / len(orders))
 
@@ -70,7 +69,7 @@ def _distances(products: Floats, orders: NDArray[np.int64]) -> Floats:
     two means needs only the products of the vectors, which are few."""
     count = len(products)
     sums = products[orders[:, :, None], orders[:, None, :]].cumsum(axis=1).cumsum(axis=2)
-    first = np.arange(SIDE, count - SIDE + 1)
+    first = np.arange(FEW, count - FEW + 1)
     last = count - first
     inside, across, all_of_it = sums[:, first - 1, first - 1], sums[:, first - 1, -1], sums[:, -1:, -1]
     after = all_of_it - 2 * across + inside
@@ -82,5 +81,5 @@ def _distances(products: Floats, orders: NDArray[np.int64]) -> Floats:
 def _at_once(vectors: Floats, place: int) -> bool:
     along = vectors @ (vectors[place:].mean(axis=0) - vectors[:place].mean(axis=0))
     whole = along[place:].mean() - along[:place].mean()
-    beside = along[place : place + SIDE].mean() - along[place - SIDE : place].mean()
-    return bool(beside > SUDDEN * whole)
+    beside = along[place : place + FEW].mean() - along[place - FEW : place].mean()
+    return bool(beside > EVEN * whole)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ..digits import exact_sum
+from ..evidence.written import TELLING
 from ..run import Rollout, Samples
 
 FILES = 48  # steps: enough for a curve, few enough to read within a second
@@ -15,7 +16,6 @@ EDGE = 4  # steps: the first and the last ones are always looked at
 PROMPTS = 24  # samples a step, each of another prompt
 GROUPS = 2  # whole groups a step
 MEMBERS = 8  # samples a group
-TELLING = 12  # samples a batch: with fewer, neighbouring steps are read together
 
 One = TypeVar("One")
 

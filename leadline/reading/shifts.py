@@ -8,24 +8,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..curve.breaks import APART
+from ..curve.curve import PACE
+from ..questions.bars import DOUBLED, EVEN, USUAL
 from ..questions.onset import Moves, onset_in
-from ..questions.shift import SUDDEN, Shift, shift_at, would_show
+from ..questions.shift import Shift, shift_at, would_show
 from ..run import Event, Run, Series
 from .view import View
 
-EVERYWHERE = 0.5  # of the run: what lies near so much of it explains no date
-NEAR = 0.03  # of the run: what happens within it of a date happens at that date
-AROUND = 0.15  # of the run: what moved further from the date than this moved for another reason
-POINTS = 20  # points: a key with fewer shows no shift
 MOST_KEYS = 200  # keys that are tried, in the order of the log: keeps a log of thousands of keys quick
 
 POLICY = ("kl/ref", "kl/ref_seq_sum", "entropy", "grad_norm")  # move when the policy itself changes
-TASK = ("len/prompt_mean", "reward/std", "group/zero_std_frac", "group/solve_none_frac", "group/solve_all_frac")
 
 
 def near(run: Run) -> float:
     """Steps within which two things happen at once."""
-    return NEAR * max((run.last_step or 0) - (run.first_step or 0), 1)
+    return APART * max((run.last_step or 0) - (run.first_step or 0), 1)
 
 
 def events_at(
@@ -36,7 +34,7 @@ def events_at(
     wanted, reach, (low, high) = tuple(kinds), near(run), interval or (step, step)
     found = [event for event in run.events if event.kind in wanted and low - reach <= event.step <= high + reach / 2]
     rates = sum(event.kind == "learning_rate" for event in run.events)
-    telling = 1.5 * rates * NEAR < EVERYWHERE  # a schedule of many small stairs is near every date
+    telling = 1.5 * rates * APART < EVEN  # a schedule of many small stairs is near every date
     causes = [event for event in found if event.kind != "learning_rate" or (telling and _at_once(run, event.step))]
     return tuple(sorted(causes, key=lambda event: (abs(event.step - step), event.step)))
 
@@ -48,7 +46,7 @@ def _at_once(run: Run, step: int) -> bool:
     if rate is None or not 2 <= place < rate.points or not (rate.values[place - 2 : place + 1] > 0).all():
         return True
     before, change = np.abs(np.diff(np.log(rate.values[place - 2 : place + 1])))
-    return bool(change > SUDDEN * before)
+    return bool(change > DOUBLED * before)
 
 
 def shifts_at(view: View, step: float, names: Iterable[str]) -> tuple[Shift, ...]:
@@ -70,7 +68,7 @@ def company_at(view: View, step: float, names: Iterable[str]) -> Company:
     """Which of these series moved at a step and which held still. What may have begun to move there, but cannot be
     dated so closely, did neither."""
     reach = near(view.run)
-    window = (step - AROUND / NEAR * reach, step + AROUND / NEAR * reach)
+    window = (step - PACE / APART * reach, step + PACE / APART * reach)
     banks: dict[bytes, Moves] = {}
     moved, still = [], []
     for series in (series for name in names if (series := view.run.get(name)) is not None):
@@ -86,7 +84,7 @@ def everything_at(view: View, step: float, besides: Iterable[str] = ()) -> tuple
     """All that was logged and shifts at a step, the keys that nobody understood included, by their names in the log."""
     left_out, reach = set(besides), near(view.run)
     known = (series for series in view.run.series if series.name not in left_out)
-    unknown = (_in_its_own_unit(series) for series in view.run.unread[:MOST_KEYS] if series.finite.sum() >= POINTS)
+    unknown = (_in_its_own_unit(series) for series in view.run.unread[:MOST_KEYS] if series.finite.sum() >= USUAL)
     return (
         *(series.name for series in known if shift_at(series, step, reach) is not None),
         *(series.key for series in unknown if shift_at(series, step, reach) is not None),

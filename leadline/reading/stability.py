@@ -11,8 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..curve import Curve
-from ..facts import BAR, Evidence, Facts, Finding, Severity
+from ..facts import Evidence, Facts, Finding, Severity
 from ..facts.stability import ClipGrew, EntropyMoved, GradientNorm, SamplerMismatch
+from ..questions.bars import HABIT, SAID
 from ..questions.direction import p_rising
 from ..questions.fall import p_fallen
 from ..questions.growth import (
@@ -30,7 +31,6 @@ from . import loud
 from .not_numbers import not_numbers
 from .view import HEADLINE, View
 
-WARMING_UP = 5  # points: mixed precision finds its scale within them
 WATCHED = ("grad_norm", "loss/policy", "loss/total", "kl/ref", "kl/update", "entropy")
 RATIOS = ("is/ratio_mean", "is/update_ratio_mean")  # 1 is perfect: their distance from it is what grows
 FALLS = ("mismatch/pearson",)  # 1 is perfect, and the most: what is missing to it grows
@@ -57,22 +57,22 @@ def _gradient(view: View, gone: float, up: float) -> tuple[Finding, ...]:
     if series is None or not (series.finite & (series.values > 0)).any():
         return ()
     logs = logarithm(series)
-    if gone <= BAR and not may_have_multiplied(logs):
+    if gone <= SAID and not may_have_multiplied(logs):
         return ()
     curve = view.fit(logs)
     if not curve.decidable:
         return ()
-    growth, lost = growth_of(curve, series), gone > BAR
+    growth, lost = growth_of(curve, series), gone > SAID
     grew = growth.p_grew * (1 - up)
     if lost and growth.jump is not None:
         step = round(growth.jump.step)
         facts = GradientNorm("jumped", growth.start, growth.now, reward_lost=True, step=step, factor=growth.factor)
         return (_finding("stability.grad_norm", "grad_norm", curve, growth.jump.probability * gone, facts, step),)
-    if grew > BAR:
+    if grew > SAID:
         facts = GradientNorm("grew", growth.start, growth.now, reward_lost=lost)
         severity: Severity = "concern" if lost else "note"
         return (_finding("stability.grad_norm", "grad_norm", curve, grew, facts, severity=severity),)
-    if lost and growth.p_shrank > BAR and growth.now > 0:  # a norm of 0 is told as no learning signal
+    if lost and growth.p_shrank > SAID and growth.now > 0:  # a norm of 0 is told as no learning signal
         facts = GradientNorm("shrank", growth.start, growth.now, reward_lost=True)
         return (_finding("stability.grad_norm", "grad_norm", curve, gone * growth.p_shrank, facts),)
     return ()
@@ -81,11 +81,11 @@ def _gradient(view: View, gone: float, up: float) -> tuple[Finding, ...]:
 def _entropy(view: View, gone: float) -> tuple[Finding, ...]:
     """Entropy that exploded or collapsed together with the reward. Falling entropy with reward kept is convergence,
     rising entropy with reward kept is exploration."""
-    curve, logged = (view.curve("entropy"), view.run.get("entropy")) if gone > BAR else (None, None)
+    curve, logged = (view.curve("entropy"), view.run.get("entropy")) if gone > SAID else (None, None)
     if curve is None or logged is None or not curve.decidable:
         return ()
     up, down = gone * p_climbed(curve), gone * p_sank(curve)
-    if max(up, down) <= BAR:
+    if max(up, down) <= SAID:
         return ()
     facts = EntropyMoved(up > down, start_of(curve, logged), level_now(curve, logged))
     return (_finding("stability.entropy", "entropy", curve, max(up, down), facts),)
@@ -93,11 +93,11 @@ def _entropy(view: View, gone: float) -> tuple[Finding, ...]:
 
 def _clip(view: View, gone: float) -> tuple[Finding, ...]:
     """A clip fraction that grew while reward was lost: updates too large for the trust region."""
-    curve, logged = (view.curve("clip/frac"), view.run.get("clip/frac")) if gone > BAR else (None, None)
+    curve, logged = (view.curve("clip/frac"), view.run.get("clip/frac")) if gone > SAID else (None, None)
     if curve is None or logged is None or not curve.decidable:
         return ()
     p = gone * p_climbed(curve)
-    if p <= BAR:
+    if p <= SAID:
         return ()
     facts = ClipGrew(start_of(curve, logged), level_now(curve, logged))
     return (_finding("stability.clip", "clip/frac", curve, p, facts),)
@@ -113,12 +113,12 @@ def _mismatch(view: View, gone: float, up: float) -> tuple[Finding, ...]:
     )
     turned = [series for name in names[:MOST] if (series := _up_is_worse(view.run.get(name))) is not None]
     grown = [(p_visibly_grew(view.fit(series)), series) for series in turned if may_have_grown(series)]
-    surely = [(p, series) for p, series in grown if p > BAR]
+    surely = [(p, series) for p, series in grown if p > SAID]
     if not surely:
         return ()
     p, series = max(surely, key=lambda found: found[0])
     curve = view.fit(series)
-    severity: Severity = "concern" if up <= BAR and max(p_multiplied(curve), gone) > BAR else "note"
+    severity: Severity = "concern" if up <= SAID and max(p_multiplied(curve), gone) > SAID else "note"
     facts = SamplerMismatch(series.name, abs(start_of(curve, series)), abs(level_now(curve, series)), len(surely))
     return (_finding("signal.sampler_mismatch", series.name, curve, p, facts, severity=severity),)
 
@@ -140,7 +140,7 @@ def _not_numbers(view: View) -> tuple[Finding, ...]:
     if not bad:
         return ()
     ended = any(not series.finite[-1] for series in bad)
-    warming_up = all(series.finite[WARMING_UP:].all() for series in bad)  # a loss scale that finds its size skips steps
+    warming_up = all(series.finite[HABIT:].all() for series in bad)  # a loss scale that finds its size skips steps
     return (not_numbers(bad, "critical" if ended else "note" if warming_up else "concern"),)
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..curve import Break
-from ..facts import BAR, Evidence, Finding
+from ..facts import Evidence, Finding
 from ..facts.kl import KlReset
 from ..facts.onset import Contradiction, Move, UnexplainedBreak, UnreadKeys
+from ..questions.bars import SAID, TWO
 from ..questions.level import steps_seen
 from ..questions.shift import unlogged
 from ..questions.way import p_held_since, way_of
@@ -20,7 +21,6 @@ from .view import View
 
 GRADUAL = ("reward.declining", "reward.peaked")
 FOLLOWERS = ("kl/ref", "kl/ref_seq_sum", "len/response_mean", "entropy", "grad_norm")
-ENOUGH = 2  # series that held: one may be blind, two are unlikely to be
 WATCHED = ("kl/ref", "entropy", "len/response_mean", "grad_norm")  # whose breaks are looked into
 EVENTS = ("learning_rate", "resume", "reference_reset", "checkpoint")
 NAMED = 3  # keys that are named: more is a list
@@ -40,11 +40,11 @@ def _contradictions(view: View, findings: tuple[Finding, ...]) -> tuple[Finding,
     read_ = (curve for name in FOLLOWERS if (curve := view.curve(name)) is not None and curve.decidable)
     curves = [curve for curve in read_ if steps_seen(curve)[1] > since]  # the others saw nothing of it
     held = [p_held_since(curve, since) for curve in curves]
-    if len(curves) < ENOUGH or min(held) <= BAR:
+    if len(curves) < TWO or min(held) <= SAID:
         return ()
     # What moved before is not said to have held, though it has since.
     still = tuple(curve.metric for curve in curves if way_of(curve) not in ("rose", "fell"))
-    if len(still) < ENOUGH:
+    if len(still) < TWO:
         return ()
     facts = Contradiction(since, still, everything_at(view, since, besides=("reward/mean", *still)))
     last = view.run.last_step or since

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..errors import LeadlineError
 from ..reading.resources.phases import NOT_A_PHASE, OVERLAP, PARTS
-from ..sources import Log, Reader, look_at, source_of
+from ..sources import Log, Reader, find_runs, source_of
 from ..vocabulary import detect, translate
 
 BY = "leadline record"
@@ -137,7 +137,7 @@ def _reader_of(log: Path) -> Reader | None:
     try:
         place = log
         if place.is_dir():
-            place = look_at(place).only().used[0].path
+            place = find_runs(place).only().used[0].path
         source = source_of(place)
         return None if source is None else source.open(place)[0]
     except (LeadlineError, OSError, IndexError):  # not there yet, or several runs: another sample may see it

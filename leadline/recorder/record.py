@@ -8,6 +8,8 @@ from pathlib import Path
 
 TIME = 23  # letters of a time that rows of one sample share: "2026/11/15 09:12:20.435"
 
+THINNEST = 4096  # samples that became one: where a single one is too large, it does not end
+
 
 class Record:
     """A file that samples are appended to, one or more lines each."""
@@ -66,7 +68,7 @@ class Record:
         finally:
             beside.unlink(missing_ok=True)
         self.close()
-        self.thinned *= 2
+        self.thinned = min(2 * self.thinned, THINNEST)
 
 
 def _place(folder: Path, name: str, header: bytes) -> Path:

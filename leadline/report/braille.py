@@ -140,7 +140,8 @@ def _scaled(values: Floats, ends: tuple[float, float], most: float) -> Floats:
     low, high = (end / 2 for end in ends)
     if high <= low:
         return np.full(len(values), most / 2)
-    scaled: Floats = (values / 2 - low) / (high - low) * most
+    with np.errstate(over="ignore"):  # what lies far outside the ends is drawn at the edge
+        scaled: Floats = (values / 2 - low) / (high - low) * most
     return scaled
 
 

@@ -24,6 +24,7 @@ HEIGHT = 40  # lines of a screen where there is none
 PLOT = {34: 9, 28: 7, 22: 5}  # lines of plot on a screen of at least so many
 MOST_ROWS = 12  # of the table on one screen
 LONGEST = 32  # columns of a name: what is longer is cut in the middle, where names of runs differ least
+ANSWERS = 4  # sentences before the table on one screen
 SAYS = {"answer": 5, "also": 4, "warning": 2}  # lines a sentence may take on one screen
 MARKS = string.ascii_uppercase
 MOST_LETTERS = 3  # beside one row of the plot
@@ -65,9 +66,13 @@ def _said(name: str, says: str, width: int, style: str = "", most: int | None = 
 
 
 def _answer(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
-    for number_, says in enumerate(words.answer(comparison)):
+    told = words.answer(comparison)
+    shown = told if verbose else told[:ANSWERS]
+    for number_, says in enumerate(shown):
         style = "" if number_ else "bold"
         yield from _said("" if number_ else "compare", says, width, style, None if verbose else SAYS["answer"])
+    if len(told) > len(shown):
+        yield from _said("", more_of(len(told) - len(shown), "sentence"), width, "dim")
 
 
 def _table(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:

@@ -11,7 +11,8 @@ from rich.text import Text
 from ..inventory import Inventory, LogFound, RunFound, SeriesFound
 from ..words import event
 from ..words.missing import why
-from ..words.report import HOW_TO_MAP, last_checkpoint, several, steps, written_twice
+from ..words.numbers import several
+from ..words.report import HOW_TO_MAP, last_checkpoint, steps, written_twice
 from .lines import field, page
 
 MARGIN = 12
@@ -28,9 +29,14 @@ def render(inventory: Inventory, *, color: bool = False, width: int = 100) -> st
 def _lines(inventory: Inventory, room: int) -> Iterator[tuple[str, Text]]:
     count = len(inventory.runs)
     yield field("path", f"{inventory.path}: {count} run{'s' * (count != 1)}")
-    for one in inventory.runs:
+    if count > 1:
+        for says in inventory.apart:
+            yield field("apart", says)
+        for says in inventory.left_out[:SHOWN_NOTES]:
+            yield field("left out", says)
+    for run in inventory.runs:
         yield field("", "")
-        yield from _run(one, room)
+        yield from _run(run, room)
 
 
 def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
@@ -39,6 +45,8 @@ def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
     yield field("run", f"{one.name} · {run.framework or 'unknown framework'} · {span}", "bold")
     for log in one.logs:
         yield field("log", _log(log))
+    for says in one.joined[:SHOWN_NOTES]:
+        yield field("joined", says)
     yield from _table(one.series, room)
     if run.unread_keys:
         yield field("unread", f"{several(run.unread_keys, SHOWN_KEYS)}{HOW_TO_MAP}")
@@ -109,3 +117,61 @@ def _around(one: RunFound) -> Iterator[tuple[str, Text]]:
 
 def _files(names: tuple[str, ...]) -> str:
     return f" ({', '.join(names[:4])}{' ...' * (len(names) > 4)})" if names else ""
+
+
+def as_data(inventory: Inventory) -> dict[str, object]:
+    """The inventory as plain data."""
+    return {
+        "schema": 1,
+        "path": inventory.path,
+        "runs": [_run_data(found) for found in inventory.runs],
+        "kept_apart": list(inventory.apart),
+        "left_out": list(inventory.left_out),
+    }
+
+
+def _run_data(one: RunFound) -> dict[str, object]:
+    run, machine = one.run, one.run.telemetry
+    return {
+        "name": one.name,
+        "framework": run.framework,
+        "first_step": run.first_step,
+        "last_step": run.last_step,
+        "logs": [
+            {
+                "source": log.source,
+                "path": log.path,
+                "first_step": log.steps[0] if log.steps else None,
+                "last_step": log.steps[1] if log.steps else None,
+                "rows": log.rows,
+                "trust": log.trust,
+                "steps_written_twice": log.twice,
+                "torn": log.torn,
+            }
+            for log in one.logs
+        ],
+        "joined": list(one.joined),
+        "series": [
+            {"name": two.name, "key": two.key, "kind": two.kind, "points": two.points, "decided": two.decided}
+            for two in one.series
+        ],
+        "unread_keys": list(run.unread_keys),
+        "questions": [
+            {"name": two.name, "keys": list(two.keys), "chosen": two.chosen, "answer": two.answer}
+            for two in run.questions
+        ],
+        "settings": {**one.settings},
+        "settings_files": list(one.settings_files),
+        "checkpoints": [{"step": two.step, "path": two.path, "complete": two.complete} for two in run.checkpoints],
+        "rollouts": {"format": one.rollout_format, "steps": list(run.rollouts.steps)},
+        "telemetry": {
+            "files": list(one.telemetry_files),
+            "gpu_samples": len(machine.gpus),
+            "gpus": len(np.unique(machine.gpus.devices)),
+            "phases": list(machine.phases.names),
+            "processes": len(machine.processes.table),
+        },
+        "events": [{"kind": two.kind, "step": two.step, "says": event.sentence(two)} for two in run.events],
+        "missing": [{"what": two.what, "why_it_matters": why(two.what)} for two in one.missing],
+        "notes": list(run.notes),
+    }

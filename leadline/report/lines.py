@@ -102,5 +102,6 @@ def _console(width: int, *, color: bool = False) -> Console:
         no_color=not color,
         color_system="256" if color else None,
         legacy_windows=False,
+        force_jupyter=False,  # else rich shows each line in the notebook itself, and the text is empty
         _environ={},
     )

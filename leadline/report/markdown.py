@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from ..contract import Reading
 from ..words import event, events_told, sentences
-from ..words.numbers import sure
+from ..words.numbers import several, sure
 from ..words.report import (
     ABOUT_THE_READING,
     curves_say,
     expected_says,
     left_out,
     missing_list,
-    several,
     unread_list,
     what_was_read,
     would_change,
@@ -27,10 +27,10 @@ from .plain import line
 
 NAME = "markdown"
 
-# Only where it would be obeyed: a chat shows the backslashes.
-SPECIAL = re.compile(r"[\\`*\[\]~$]|<(?=[\w/!?])|&(?=#?\w+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])")
-START = re.compile(r"^([#>+=-]|\d+(?=[.)]))")  # what makes a heading, a quote or a list of a line that begins with it
-PINGS = re.compile(r"(?<=[@#])(?=\w)")  # a name or number after these calls somebody, or links an issue
+# What Markdown would obey: marks, tags, entities, and names or numbers that call somebody or link an issue.
+SPECIAL = re.compile(r"[\\`*\[\]~$]|<(?=[\w/!?])|&(?=#?\w+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[@#](?=\w)")
+START = re.compile(r"[#>+=-]+|\d+[.)]")  # makes a heading, a quote or a list of the line that it begins
+QUOTED = re.compile(r"`([^`]+)`")  # what our own sentences quote: keys, commands
 ROWS = 6  # lines of plot where there are no files
 
 
@@ -90,15 +90,33 @@ def _list(title: str, items: Sequence[str], most: int | None = None) -> Iterator
 
 
 def text(says: str) -> str:
-    r"""Text that may quote a log, so that it is shown as it stands and calls nobody.
+    """Text that may quote a log, so that it is shown as it stands and calls nobody: what Markdown would obey becomes
+    code, which every chat shows without marks of its own.
 
-    >>> text("a_b <b> *x* `c` p < .01")
-    'a_b \\<b> \\*x\\* \\`c\\` p < .01'
+    >>> text("a_b <b> *x* p < .01")
+    'a_b `<b> *x*` p < .01'
+    >>> text("`eval_reward` has 68 points, says @alice")
+    '`eval_reward` has 68 points, says `@alice`'
     """
-    plain = SPECIAL.sub(lambda found: f"\\{found[0]}", line(says).strip())
-    return PINGS.sub(
-        "\u200b", START.sub(lambda found: f"{found[0]}\\" if found[0].isdigit() else f"\\{found[0]}", plain)
+    parts = QUOTED.split(line(says).strip())
+    return "".join(
+        code(part) if place % 2 else _words(part, starts=not place) for place, part in enumerate(parts) if part
     )
+
+
+def _words(part: str, *, starts: bool) -> str:
+    """The words of a text, with neighbours that Markdown would obey together as one piece of code."""
+    shown: list[str] = []
+    for obeyed, held in groupby(
+        enumerate(part.split(" ")), key=lambda word: _is_obeyed(word[1], starts and not word[0])
+    ):
+        words = " ".join(word for _, word in held)
+        shown.append(code(words) if obeyed and words.strip() else words)
+    return " ".join(shown)
+
+
+def _is_obeyed(word: str, first: bool) -> bool:
+    return SPECIAL.search(word) is not None or (first and START.match(word) is not None)
 
 
 def code(says: str) -> str:

@@ -27,7 +27,9 @@ class Progress:
 
     def __init__(self, what: str) -> None:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-        self._bar = Bar(*columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty())
+        self._bar = Bar(
+            *columns, console=Console(stderr=True, force_jupyter=False), transient=True, disable=not sys.stderr.isatty()
+        )
         self._task = self._bar.add_task(what, total=None)
 
     def __enter__(self) -> Progress:
@@ -53,7 +55,7 @@ def progress_bar() -> Iterator[None]:
         yield
         return
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    bar = Bar(*columns, console=Console(stderr=True, force_jupyter=False), transient=True)
     began, tasks = time.monotonic(), dict[str, TaskID]()
 
     def told(what: str, done: int, of: int) -> None:

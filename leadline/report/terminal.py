@@ -15,14 +15,13 @@ from ..words.conflict import effect
 from ..words.kl import regime
 from ..words.machine import remark
 from ..words.missing import why
-from ..words.numbers import counted, share, sure
+from ..words.numbers import counted, several, share, sure
 from ..words.report import (
     curves_say,
     expected_says,
     left_out_of_screen,
     loss_says,
     reward_says,
-    several,
     steps,
     time_says,
     what_was_read,

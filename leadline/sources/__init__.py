@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import itertools
+import stat
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -34,18 +35,22 @@ from .address import reach
 from .around import Surroundings
 from .assemble import assemble, refuse_other_training
 from .events import with_events
-from .folders import CHOSEN, Found, FoundRun, find_runs, opened
+from .folders import CHOSEN, Found, FoundRun, run_and_surroundings, search
 from .mapping import mapping_near
+from .pipes import opened_pipe
 from .readers import Readers
 from .remote import Copy, address_of, is_address
 from .rollouts import read_samples
+from .same_run import Joining
 from .source import HEAD, Log, Parser, Reader, Source, TextSource, names_of
 from .table import Column, Table
 from .text import BLOCK, GZIP, head_of, unpacked, unpacked_head
+from .walk import is_of_the_system
 
 __all__ = [
     "SOURCES",
     "Column",
+    "Joining",
     "Log",
     "Parser",
     "Reader",
@@ -54,13 +59,13 @@ __all__ = [
     "Table",
     "TEXT_SOURCES",
     "TextSource",
-    "look_at",
+    "build_run",
+    "find_runs",
     "open_run",
     "open_runs",
     "read_samples",
     "read_stream",
     "source_of",
-    "understand",
 ]
 
 TEXT_SOURCES: tuple[TextSource, ...] = (
@@ -78,58 +83,73 @@ TRACKERS: tuple[Source, ...] = (wandb_file, swanlab_file, tensorboard, mlflow_st
 SOURCES: tuple[Source, ...] = (*TRACKERS, *TEXT_SOURCES)  # asked in this order
 
 
-def open_run(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> Run:
+def open_run(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining: Joining = "by evidence") -> Run:
     """The run at `path`: a log file, a folder that holds one, or "-" for a log on standard input. `mapping` is what the
-    user says of keys, canonical name to key; a leadline.toml near the run or here says it too, with less weight."""
+    user says of keys, canonical name to key; a leadline.toml near the run or here says it too, with less weight.
+    `joining`: which logs are one run, by evidence or as the user says: "join" all, or keep each "separate"."""
     if str(path) == "-":
         return read_stream(sys.stdin.buffer, mapping=mapping)
     if is_address(path):
-        return _open_address(path, mapping)
+        return _open_address(path, mapping, joining)
     place = Path(path)
     with _opening(place):
         if place.is_fifo():  # the shell's <(command)
-            with place.open("rb") as stream:
+            with opened_pipe(place) as stream:
                 return read_stream(stream, name=str(place), mapping=mapping)
-        found = look_at(place)
-        return understand(found, found.only(), str(place), mapping)
+        found = find_runs(place, joining=joining)
+        return build_run(found, found.only(), str(place), mapping)
 
 
-def open_runs(path: Path | str, *, mapping: Mapping[str, str] | None = None) -> Iterator[Run]:
+def open_runs(
+    path: Path | str, *, mapping: Mapping[str, str] | None = None, joining: Joining = "by evidence"
+) -> Iterator[Run]:
     """Every run at `path`, one after the other. What is no RL run is passed over, unless there is nothing else."""
     place = Path(path)
     if str(path) == "-" or is_address(path) or place.is_fifo():
-        yield open_run(path, mapping=mapping)
+        yield open_run(path, mapping=mapping, joining=joining)
         return
-    found = look_at(place)
+    found = find_runs(place, joining=joining)
     refused: LeadlineError | None = None
     opened_any = False
     for run in found.runs:
         name = str(place) if len(found.runs) == 1 else found.path_of(run)
         try:
             with _opening(place):
-                one = understand(found, run, name, mapping)
+                built = build_run(found, run, name, mapping)
         except (NotAnRLRun, BadMapping) as error:
             refused = error
             continue
         opened_any = True
-        yield one
+        yield built
     if refused is not None and not opened_any:
         raise refused
 
 
-def look_at(place: Path, readers: Readers | None = None) -> Found:
+def find_runs(place: Path, readers: Readers | None = None, *, joining: Joining = "by evidence") -> Found:
     """The runs at a file or folder, not yet understood; an error where there is none. `mlflow.db#seed2` is the run of
     that label, name or id there. `readers` are those of earlier looks: only what was added since is read then."""
     with _opening(place):
         place, chosen = _parted(place)
         if not place.exists():
             raise _nothing_at(place)
+        _refuse_what_is_no_file(place)
         if kept := rollouts.kept_in(place):
             raise _samples(place, kept)
-        found = find_runs(place, SOURCES, readers)
+        found = search(place, SOURCES, readers, joining=joining)
         if not found.runs:
             raise _nothing_in(found)
         return found.choose(chosen) if chosen else found
+
+
+def _refuse_what_is_no_file(place: Path) -> None:
+    """Devices have no end, and what the system shows as files is no log."""
+    state = place.stat()
+    if is_of_the_system(state) or not (stat.S_ISREG(state.st_mode) or stat.S_ISDIR(state.st_mode)):
+        raise NothingReadable(
+            f"{place} is no log: it is a device, a socket, a pipe or a place of the system.",
+            tried="what kind of file it is",
+            next_step="pass a log file or a folder, or - for standard input",
+        )
 
 
 def _parted(place: Path) -> tuple[Path, str]:
@@ -141,12 +161,12 @@ def _parted(place: Path) -> tuple[Path, str]:
     return next(((Path(text[:at]), text[at + 1 :]) for at in parts if Path(text[:at]).exists()), (place, ""))
 
 
-def understand(found: Found, run: FoundRun, name: str, mapping: Mapping[str, str] | None = None) -> Run:
-    """One of the runs that `look_at` found; an error where it is another kind of training."""
+def build_run(found: Found, run: FoundRun, name: str, mapping: Mapping[str, str] | None = None) -> Run:
+    """One of the runs that `find_runs` found; an error where it is another kind of training."""
     told = {**mapping_near(found.place, working=Path.cwd()), **(mapping or {})}
     if not told:
         refuse_other_training(run.logs, path=name)
-    return opened(found, run, name=name, mapping=told)
+    return run_and_surroundings(found, run, name=name, mapping=told)[0]
 
 
 @contextlib.contextmanager
@@ -162,15 +182,15 @@ def _opening(place: Path) -> Iterator[None]:
         ) from error
 
 
-def _open_address(place: Path | str, mapping: Mapping[str, str] | None) -> Run:
+def _open_address(place: Path | str, mapping: Mapping[str, str] | None, joining: Joining) -> Run:
     """The run at an address: on a tracker's server, or on remote storage, whose logs are copied first."""
     address, reached = address_of(place), reach(place)
     if isinstance(reached, Copy):
-        run = open_run(reached.path, mapping=mapping)
+        run = open_run(reached.path, mapping=mapping, joining=joining)
         if reached.left_out:
             left_out = Event("unreadable", run.last_step or 0, Damaged(files=reached.left_out, because="too_large"))
             run = replace(run, events=(*run.events, left_out))
-        return replace(run, path=address)
+        return replace(run, path=address, written_at=None)  # the files here are as young as the copy
     if len(reached) > 1:
         raise NotOneRun(
             f"{address} holds {len(reached)} runs: {', '.join(str(one.log.label) for one in reached[:20])}.",

@@ -20,6 +20,7 @@ from .around import Surroundings
 from .mapping import STEP
 from .number import as_step
 from .rewritten import settled
+from .running_means import running_means
 from .source import Log
 from .table import Column
 
@@ -206,8 +207,11 @@ def _meanings(
             meanings[key] = meaning
     known = taken | {meaning.canonical for meaning in meanings.values()}
     if view.dialect is None:
+        plainest = _plainest_reward(view, columns, meanings)
         for key in sorted(columns):
             meaning = anywhere(view.bare(key)) if key not in meanings else None
+            if meaning is not None and meaning.canonical == "reward/mean" and key != plainest:
+                continue  # a framework calls its reward so, but here another key says it more plainly
             if meaning is not None and meaning.canonical not in known:
                 meanings[key] = meaning
                 known.add(meaning.canonical)
@@ -216,10 +220,21 @@ def _meanings(
     return meanings
 
 
+def _plainest_reward(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> str | None:
+    """The key that the words of all keys make the reward, or that a framework calls so where words do not tell."""
+    by_name = {key: anywhere(view.bare(key)) for key in columns}
+    listed = [key for key, meaning in by_name.items() if meaning is not None and meaning.canonical == "reward/mean"]
+    other = {key for key, meaning in by_name.items() if meaning is not None and meaning.canonical != "reward/mean"}
+    guessed = _guessed(view, {key: column for key, column in columns.items() if key not in other}, meanings)
+    found = [key for key, meaning in guessed.meanings.items() if meaning.canonical == "reward/mean"]
+    return next(iter(found or sorted(listed)), None)
+
+
 def _guessed(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Guessed:
     """What the words of the remaining keys say."""
     points = {view.bare(key): len(column.steps) for key, column in columns.items() if key not in meanings}
-    guessed = _as_written(by_words(points, points), view.prefix)
+    averages = {view.bare(key) for key in running_means(columns)}
+    guessed = _as_written(by_words(points, points, averages), view.prefix)
     if view.dialect is None:
         return guessed
     held_out = any(meaning.canonical.startswith("eval/") for meaning in meanings.values())

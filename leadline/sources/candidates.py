@@ -18,8 +18,9 @@ from .walk import Walk
 
 FAMILY = 100  # files of one folder whose names differ by their digits alone; more of them are samples, not logs
 NO_LOGS = {
-    "answer.json",  # what our own looker says and prints
-    "looker.log",
+    "answer.json",  # what our own sidecar says and prints
+    "sidecar.log",
+    "LEADLINE.md",
     "checkpoints.jsonl",
     "timing_spans.jsonl",
     "debug.log",
@@ -44,7 +45,7 @@ NO_LOGS = {
     "latest_ckpt_global_step.txt",
     "params.json",
 }
-NO_SUFFIX = {".py", ".sh", ".md", ".html", ".toml", ".lock", ".cfg", ".ini"}  # people's own files
+NO_SUFFIX = {".py", ".sh", ".html", ".toml", ".lock", ".cfg", ".ini"}  # people's own files
 NO_SUFFIX |= {".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".pdf", ".model", ".jinja", ".arrow", ".tar", ".whl"}
 DIGITS = re.compile(r"\d+")
 LOGGED = re.compile(
@@ -55,7 +56,7 @@ LOGGED = re.compile(
 def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
     """Files and tracker folders that may be logs. Samples, settings and records of the machine are none. Where a state
     is kept in every saved one, they are alternatives, the newest first: each holds all that the older ones hold."""
-    none = {place for form in rollouts.FORMATS if form is not generic for place in _files_of(form.index(seen.files))}
+    none = _samples(seen.files)
     none |= {file for file in machine_files(seen.files) if _is_record(file)}
     families = Counter((file.parent, DIGITS.sub("#", file.name)) for file in seen.files)
     claimed = _tracker_folders(seen, sources)
@@ -64,17 +65,31 @@ def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
     for file in seen.files:
         if file in none or file.name in NO_LOGS or file.suffix in NO_SUFFIX or settings.recognises(file):
             continue
+        if file.suffix == ".md" and not _may_be_a_log(file):
+            continue
         if families[file.parent, DIGITS.sub("#", file.name)] > FAMILY or _is_part(file, claimed):
             continue
         if looks_saved(file.parent.name):
             states.setdefault((file.parent.parent, file.name), []).append(file)
         elif not generic.is_samples(file):
             single.append([file])
-    single = [one for one in single if not _is_beside_a_log(one[0], [file for held in single for file in held])]
+    logs = [file for held in single for file in held]
+    single = [held for held in single if not _is_beside_a_log(held[0], logs)]
     if not single and not states and not claimed:  # a console that somebody kept as notes
         single = [[file] for file in seen.files if file.suffix == ".md" and not settings.recognises(file)]
     newest = [sorted(files, key=_state_step, reverse=True) for files in states.values()]
     return [*([folder] for folder in claimed), *single, *newest]
+
+
+def _samples(files: Sequence[Path]) -> set[Path]:
+    """Files that keep samples. Each folder is also asked about by itself: of one run, a format may take only the last
+    file of a step."""
+    by_folder: dict[Path, list[Path]] = {}
+    for file in files:
+        by_folder.setdefault(file.parent, []).append(file)
+    lots = [files, *by_folder.values()] if len(by_folder) > 1 else [files]
+    known = [form for form in rollouts.FORMATS if form is not generic]
+    return {place for form in known for lot in lots for place in _files_of(form.index(lot))}
 
 
 def _files_of(found: rollouts.Found) -> set[Path]:
@@ -91,12 +106,19 @@ def _tracker_folders(seen: Walk, sources: Sequence[Source]) -> dict[Path, None]:
     return {folder: None for folder in marked if folder not in outer and recognised(folder, b"", sources)}
 
 
+def _may_be_a_log(page: Path) -> bool:
+    """Whether a page of Markdown is a log by its name, such as `20251225.md`, and not somebody's text."""
+    return LOGGED.search(page.stem) is not None or re.search("[A-Za-z]", page.stem) is None
+
+
 def _is_beside_a_log(file: Path, others: Sequence[Path]) -> bool:
     """Whether a JSON document that does not call itself a log lies in the folder of a file that may be one: it is then
     somebody's notes on the run, such as its outcome, which a reading must not know."""
     if file.suffix != ".json" or LOGGED.search(file.stem):
         return False
-    return any(one.parent == file.parent and (one.suffix != ".json" or LOGGED.search(one.stem)) for one in others)
+    return any(
+        other.parent == file.parent and (other.suffix != ".json" or LOGGED.search(other.stem)) for other in others
+    )
 
 
 def _is_part(file: Path, claimed: Container[Path]) -> bool:

@@ -7,10 +7,12 @@ import csv
 import math
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
+from ..vocabulary.guess import may_be_reward
 from .lines import Lines
-from .number import as_number, as_step, loads
+from .number import FURTHEST, as_number, as_step, loads
 from .row import held_out, is_held_out, kind_key, may_be_logged, step_key, wall_in
 from .source import Log, Parser, Reader
 from .table import Table
@@ -20,8 +22,11 @@ NAME = "csv"
 EXPECTS = "a .csv or .tsv file with a header and rows of numbers"
 SEPARATORS = (",", "\t", ";")
 WANDB = re.compile(r"^(?P<run>.+) - (?P<key>.+?)(?P<bound>__M(IN|AX))?$")  # a chart exported from W&B
+TENSORBOARD = ("Wall time", "Step", "Value")  # a curve that was downloaded; its file is named after run and tag
+TAG = re.compile(r"^(?:run-.*-)?tag-(?P<tag>.+)$")
 ENOUGH = 16  # rows after which it is decided which column is the step
 WIDEST = 10_000  # columns
+FEWEST = 3  # numbers below a name that make it a column
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -32,7 +37,7 @@ def recognises(path: Path, head: bytes) -> bool:
 
 
 def open(path: Path) -> tuple[Reader, ...]:
-    return (TextReader(path, parser),)
+    return (TextReader(path, partial(Separated, _tag(path))),)
 
 
 def parser() -> Parser:
@@ -42,7 +47,8 @@ def parser() -> Parser:
 class Separated:
     """A parser of separated values. Empty cells are absent, not zero."""
 
-    def __init__(self) -> None:
+    def __init__(self, tag: str = "") -> None:
+        self._tag = tag  # what the values of a file with one curve are, as its name says
         self._lines = Lines()
         self._number = 0
         self._separator = ","
@@ -57,13 +63,16 @@ class Separated:
         self._table = Table()
         self._unreadable: list[tuple[int, int]] = []
         self._bad_width = 0
-        self._numeric = 0
+        self._numeric = 0  # rows with a number in them
+        self._wordy = 0  # rows without one
 
     @property
     def plausible(self) -> bool:
         """Whether what was fed so far looks like a table of logged numbers at all."""
-        if self._header is None or len(self._header) < 2 or not self._numeric or self._bad_width > self._numeric:
+        if self._header is None or not self._numeric or max(self._bad_width, self._wordy) > self._numeric:
             return False
+        if len(self._header) == 1:  # a list of numbers: its name has to say that they are rewards
+            return self._numeric >= FEWEST and may_be_reward(self._header[0])
         rows = [_without_run(dict(zip(self._header, cells, strict=True))) for cells in self._first]
         return self._monitor is not None or may_be_logged(
             [{key: cell for key, cell in row.items() if cell} for row in rows]
@@ -91,7 +100,9 @@ class Separated:
                 return
             if len(self._first) < ENOUGH:
                 self._first.append(cells)
-            self._numeric += any(_number(cell) is not None for cell in cells if cell)
+            has_number = any(_number(cell) is not None for cell in cells if cell)
+            self._numeric += has_number
+            self._wordy += not has_number
             if self._decided:
                 self._file(cells)
             else:
@@ -112,6 +123,8 @@ class Separated:
         header = [name.strip() for name in self._cells(line)]
         if len(header) <= WIDEST and sum(_number(name) is None for name in header) * 2 > len(header):
             self._header = header if len(set(header)) == len(header) else _told_apart(header)
+            if header == [*TENSORBOARD]:
+                self._header = ["wall_time", "step", self._tag or "Value"]
 
     def _cells(self, line: str) -> list[str]:
         try:
@@ -141,7 +154,11 @@ class Separated:
                 number = _number(cell)
                 values[key] = cell if number is None else number
         if self._monitor is not None and "l" in values:
-            self._episodes += int(as_number(values["l"]) or 0)
+            length = as_step(values["l"])
+            if length is None or length < 0 or self._episodes + length >= FURTHEST:
+                self._unreadable.append((self._number, len(self._table)))
+                return
+            self._episodes += length
             step = self._episodes
             wall = self._monitor + (as_number(values.get("t", "")) or math.nan)
         elif self._step_key is None:
@@ -169,6 +186,17 @@ class Separated:
             unreadable=tuple(self._unreadable),
             notes=self._lines.notes,
         )
+
+
+def _tag(path: Path) -> str:
+    """What a curve downloaded from TensorBoard is called: `run-ppo_3-tag-train_return.csv`.
+
+    >>> _tag(Path("run-ppo_3-tag-rollout_ep_rew_mean.csv")), _tag(Path("rewards (1).csv"))
+    ('rollout_ep_rew_mean', 'rewards')
+    """
+    stem = re.sub(r" ?\(\d+\)$", "", path.name.removesuffix(".gz").rsplit(".", 1)[0])
+    match = TAG.match(stem)
+    return match["tag"] if match else stem
 
 
 def _number(cell: str) -> float | None:

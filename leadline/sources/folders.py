@@ -8,7 +8,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,15 +22,18 @@ from ..vocabulary.guess import guess
 from .around import Surroundings, look_around
 from .assemble import assemble
 from .candidates import candidates, recognised
+from .carrier import Carrier, own_folders
 from .checkpoints import looks_saved, recognise
 from .events import with_events
+from .index_files import without_index_files
+from .last_written import last_written
 from .readers import Readers
-from .same_run import Carrier, attempts, group, on_one_clock
+from .same_run import Group, Joining, attempts, group, on_one_clock
 from .source import Log, Source
 from .text import head_of
 from .walk import Walk, walk
 
-MOST_LOGS = 200  # that are read to tell the runs in a folder apart
+MOST_LOGS = 2000  # that are read to tell the runs in a folder apart
 OF_THE_RUN = (
     "rollout",
     "completion",
@@ -64,6 +67,7 @@ class FoundRun:
     name: str
     home: Path
     carriers: tuple[Carrier, ...]
+    why: tuple[str, ...] = ()  # the others are taken for logs of the same run as the first
 
     @property
     def label(self) -> str:
@@ -74,6 +78,11 @@ class FoundRun:
     def called(self) -> set[str]:
         """Its names and ids in its trackers."""
         return {one for log in self.logs for one in (log.label, log.run_id) if one is not None}
+
+    @property
+    def homes(self) -> set[Path]:
+        """The folders its logs live in."""
+        return {carrier.home for carrier in self.carriers}
 
     @property
     def logs(self) -> list[Log]:
@@ -120,7 +129,13 @@ class Found:
     empty: tuple[Carrier, ...] = ()  # logs without a step
     passed_over: tuple[str, ...] = ()  # torn copies of a log that is there whole
     notes: tuple[str, ...] = ()
-    several: bool = False  # there are more runs than the one that was chosen
+    apart: tuple[str, ...] = ()  # why logs were not taken for one run
+    others: tuple[Path, ...] = ()  # where logs of no run, or of one that was not chosen, lie
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What lies there and was not read, and why."""
+        return (*self.seen.notes, *self.notes)
 
     def only(self) -> FoundRun:
         """The one run there; an error that lists them where there are several."""
@@ -130,7 +145,8 @@ class Found:
             f"{self.place} holds {len(self.runs)} runs: {', '.join(run.name for run in self.runs[:12])}"
             f"{' and others' * (len(self.runs) > 12)}.",
             tried="; ".join(run.said() for run in self.runs[:12]),
-            next_step=f"pass one of them, as in {self.path_of(self.runs[0])}, or read all with --all",
+            next_step=f"pass one of them, as in {self.path_of(self.runs[0])}, or read all with --all; "
+            "--join takes them for one run",
         )
 
     def path_of(self, run: FoundRun) -> str:
@@ -142,7 +158,8 @@ class Found:
         named = [run for run in self.runs if name in (run.name, run.label)]
         chosen = named or [run for run in self.runs if name in run.called]
         if len(chosen) == 1:
-            return replace(self, runs=tuple(chosen), several=True)
+            elsewhere = [home for run in self.runs if run is not chosen[0] for home in run.homes]
+            return replace(self, runs=tuple(chosen), others=(*self.others, *elsewhere))
         listed = ", ".join(run.label for run in self.runs[:12]) + " and others" * (len(self.runs) > 12)
         if not chosen:
             raise NothingReadable(
@@ -155,40 +172,40 @@ class Found:
         )
 
     def around(self, run: FoundRun) -> Surroundings:
-        """What lies around one of the runs."""
-        seen = self.seen if len(self.runs) == 1 and not self.several else _below(self.seen, run.home)
+        """What lies around one of the runs: where no log of another lies closer."""
+        elsewhere = [home for other in self.runs if other is not run for home in other.homes]
+        seen = territory(self.seen, run.homes, (*self.others, *elsewhere))
         steps = run.steps
         until = _asked_state(self.place)
         around = look_around(seen, last_step=steps[1] if steps else None, span=run.written, until=until)
         return replace(around, notes=(*around.notes, *self.notes))
 
 
-def opened(found: Found, run: FoundRun, *, name: str, mapping: Mapping[str, str] | None = None) -> Run:
-    """One of the runs that were found, with all that lies around it and all that happened to it."""
-    return understood(found, run, name=name, mapping=mapping)[0]
-
-
-def understood(
+def run_and_surroundings(
     found: Found, run: FoundRun, *, name: str, mapping: Mapping[str, str] | None = None
 ) -> tuple[Run, Surroundings]:
-    """The same, and what of it came from around the logs."""
+    """One of the runs that were found, with all that happened to it, and what of it came from around its logs."""
     around = found.around(run)
     used = run.used
     built = assemble(name, [carrier.log for carrier in used], around, mapping=mapping)
     torn = [Event("torn", built.last_step or 0, Damaged(files=(copy,))) for copy in found.passed_over]
     later = attempts([carrier for carrier in used if not carrier.log.captured])
-    return with_events(replace(built, events=(*built.events, *later, *torn))), around
+    events = (*built.events, *later, *torn)
+    written_at = last_written(built, [carrier.path for carrier in run.carriers], found.seen.files)
+    return with_events(replace(built, events=events, written_at=written_at)), around
 
 
-def find_runs(place: Path, sources: Sequence[Source], readers: Readers | None = None) -> Found:
+def search(
+    place: Path, sources: Sequence[Source], readers: Readers | None = None, *, joining: Joining = "by evidence"
+) -> Found:
     """Every run at a file or folder. Raises only when the place itself cannot be opened. `readers` are those of earlier
-    looks at it."""
+    looks at it; `joining` is what the user says of which logs are one run."""
     readers = readers or Readers()
     notes: list[str] = []
     if not place.is_dir():
         seen = walk(home_of(place), deepest=NEAR, enter=_belongs_to_a_log)
         held = _with_rotated(place, _read(place, sources, readers), sources, readers)
-        return _found(place, held, seen, notes)
+        return _found(place, held, seen, notes, joining=joining)
     with os.scandir(place):  # a folder that cannot be listed is an error, not an empty one
         pass
     saved = looks_saved(place.name)
@@ -200,7 +217,7 @@ def find_runs(place: Path, sources: Sequence[Source], readers: Readers | None = 
             notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
             break
         carriers += _furthest(alternatives, sources, readers, notes, passed_over)
-    return _found(place, carriers, seen, notes, passed_over)
+    return _found(place, carriers, seen, notes, passed_over, joining=joining)
 
 
 def _with_rotated(place: Path, carriers: list[Carrier], sources: Sequence[Source], readers: Readers) -> list[Carrier]:
@@ -214,8 +231,8 @@ def _with_rotated(place: Path, carriers: list[Carrier], sources: Sequence[Source
     for file in sorted(moved)[:MOST_ROTATED]:
         with contextlib.suppress(OSError, LeadlineError):  # moved on, or not ours to read
             earlier += [carrier for carrier in _read(file, sources, readers) if carrier.log.table]
-    together = group([*carriers, *earlier]) if earlier else []
-    return next((held for held in together if carriers[0] in held), carriers)
+    together = group([*carriers, *earlier]).groups if earlier else ()
+    return next((list(held.carriers) for held in together if carriers[0] in held.carriers), carriers)
 
 
 def _is_rotated(place: Path, file: Path) -> bool:
@@ -242,11 +259,42 @@ def _asked_state(place: Path) -> int | None:
 
 def _below(seen: Walk, home: Path) -> Walk:
     """What of a walk lies in one folder."""
+    return _kept(seen, lambda path: home in (path, *path.parents))
 
-    def inside(paths: tuple[Path, ...]) -> tuple[Path, ...]:
-        return tuple(path for path in paths if home in (whole := path.absolute(), *whole.parents))
 
-    return replace(seen, files=inside(seen.files), folders=inside(seen.folders), saved=inside(seen.saved))
+def territory(seen: Walk, homes: Collection[Path], others: Collection[Path]) -> Walk:
+    """What of a walk belongs to the run that lives in `homes`: all around it, as far as no log of another lies closer.
+    Where it shares its folder with another, only that folder and what lies below it."""
+    if not others:
+        return seen
+    root = seen.root.absolute()
+    strangers = [other for other in others if other not in homes]
+    mine = {_widest(home, strangers, root) for home in homes}
+    theirs = {_widest(other, homes, root) for other in strangers} - mine
+
+    def belongs(path: Path) -> bool:
+        above = (path, *path.parents)
+        closest = next((folder for folder in above if folder in mine or folder in theirs), None)
+        return closest in mine
+
+    return _kept(seen, belongs)
+
+
+def _widest(home: Path, others: Collection[Path], root: Path) -> Path:
+    """The highest folder above `home`, within what was walked, that is not above a log of another run."""
+    widest = home
+    for folder in home.parents:
+        if root not in (folder, *folder.parents) or any(folder in (other, *other.parents) for other in others):
+            break
+        widest = folder
+    return widest
+
+
+def _kept(seen: Walk, belongs: Callable[[Path], bool]) -> Walk:
+    def some(paths: tuple[Path, ...]) -> tuple[Path, ...]:
+        return tuple(path for path in paths if belongs(path.absolute()))
+
+    return replace(seen, files=some(seen.files), folders=some(seen.folders), saved=some(seen.saved))
 
 
 def _read(place: Path, sources: Sequence[Source], readers: Readers) -> list[Carrier]:
@@ -311,20 +359,43 @@ def _last(log: Log) -> float:
 
 
 def _found(
-    place: Path, carriers: Sequence[Carrier], seen: Walk, notes: list[str], passed_over: Sequence[str] = ()
+    place: Path,
+    carriers: Sequence[Carrier],
+    seen: Walk,
+    notes: list[str],
+    passed_over: Sequence[str] = (),
+    *,
+    joining: Joining,
 ) -> Found:
-    readable = [carrier for carrier in carriers if carrier.log.table]
+    own = own_folders(seen)
+    readable = [replace(carrier, own=own) for carrier in carriers if carrier.log.table]
     empty = tuple(carrier for carrier in carriers if not carrier.log.table)
-    groups = group(readable)
-    telling = [held for held in groups if any(_is_rl(carrier.log) for carrier in held)]
+    grouped = group(readable, joining)
+    groups = list(grouped.groups)
+    if joining == "by evidence":
+        groups, index = without_index_files(groups)
+        if index:
+            notes.append(f"left out, since it tells about the runs here and is a log of none: {_some(index)}")
+    telling = [held for held in groups if any(_is_rl(carrier.log) for carrier in held.carriers)]
+    others: list[Carrier] = []
     if telling and len(telling) < len(groups):
-        others = [_short(carrier.path) for held in groups if held not in telling for carrier in held]
-        notes.append(f"left out, since no reward is logged there: {', '.join(others[:6])}{' ...' * (len(others) > 6)}")
+        others = [carrier for held in groups if held not in telling for carrier in held.carriers]
+        notes.append(f"left out, since no reward is logged there: {_some(others)}")
         groups = telling
-    names = _names(place.absolute(), groups)
-    homes = [min((carrier.home for carrier in held), key=lambda home: len(home.parts)) for held in groups]
-    runs = tuple(FoundRun(name, home, tuple(held)) for name, home, held in zip(names, homes, groups, strict=True))
-    return Found(place, runs, seen, empty, tuple(passed_over), tuple(notes))
+    names = _names(place.absolute(), [held.carriers for held in groups])
+    runs = tuple(
+        FoundRun(name, _outermost(held), held.carriers, held.why) for name, held in zip(names, groups, strict=True)
+    )
+    elsewhere = tuple(dict.fromkeys(carrier.home for carrier in others))
+    return Found(place, runs, seen, empty, tuple(passed_over), tuple(notes), grouped.apart(groups), elsewhere)
+
+
+def _outermost(held: Group) -> Path:
+    return min((carrier.home for carrier in held.carriers), key=lambda home: len(home.parts))
+
+
+def _some(carriers: Sequence[Carrier]) -> str:
+    return ", ".join(_short(carrier.path) for carrier in carriers[:6]) + " ..." * (len(carriers) > 6)
 
 
 def _is_rl(log: Log) -> bool:

@@ -37,6 +37,8 @@ class Entries:
         self._table = Table()
         self._settings: dict[str, object] = {}
         self._label: str | None = None
+        self._writers: list[dict[str, object]] = []
+        self._ended = False
 
     def __len__(self) -> int:
         return len(self._table)
@@ -66,7 +68,11 @@ class Entries:
 
     def _begin(self, entry: dict[str, object]) -> None:
         """What the first process said held from the start; a later one goes on with the same run."""
-        if "leadline" not in entry or self._label is not None:
+        self._ended = "leadline" not in entry
+        if self._ended:
+            return
+        self._writers.append({name: entry[name] for name in ("pid", "started", "at", "token") if name in entry})
+        if self._label is not None:
             return
         self._label = str(entry.get("run", ""))
         if isinstance(config := entry.get("config"), dict):
@@ -79,6 +85,8 @@ class Entries:
             self._table,
             settings=dict(self._settings),
             repeats="rewrite",  # a process that begins anew says so; a step that comes twice is more about it
+            writers=tuple(self._writers),
+            ended=self._ended,
             label=self._label or None,
             torn=torn,
             unreadable=unreadable,

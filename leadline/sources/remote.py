@@ -74,6 +74,7 @@ def fetch(place: Path | str, cache: Path) -> Copy:
 
 
 def _copied(storage: Any, root: str, folder: Path) -> Copy:
+    storage.invalidate_cache()  # listings are kept from one look to the next: a log that grows would never be seen to
     if not storage.exists(root):
         raise FileNotFoundError("there is nothing there")
     name = PurePosixPath(root.rstrip("/")).name or "root"

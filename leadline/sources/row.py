@@ -35,6 +35,15 @@ OTHER_STEPS = {
     "off", "policy_off", "stale", "staleness", "samples", "eval", "size", "frac", "last", "best", "fps", "s", "min",
     "warmup", "save", "log", "logging", "every", "interval", "since", "remaining", "left", "mem", "memory", "this",
 }  # fmt: skip
+SECTIONS = {
+    "total",
+    "counter",
+    "counters",
+    "progress",
+    "time",
+    "state",
+}  # under which running totals stand: total/steps
+WHICH = {"num", "number", "no", "id", "idx", "index"}  # after a word for what counts: which one it is
 TRACKERS = {"wandb", "mlflow", "tensorboard", "tb", "trackio", "swanlab"}  # they count calls of their own
 LONGEST_NAME = 4  # words
 STILL = 2  # rows in which a step may stand still
@@ -77,7 +86,12 @@ def _rank(key: str) -> tuple[int, int] | None:
     name = "_step" if key == "_step" else words(key)
     if name in RANKS:
         return RANKS[name], 0
+    section, _, last = key.rpartition("/")
+    if section and words(section) in SECTIONS and words(last) in RANKS:
+        return RANKS["_step"], 2 + RANKS[words(last)]
     parts = tokens(key)
+    if len(parts) == len(("episode", "num")) and parts[0] in RANKS and parts[1] in WHICH:
+        return RANKS[parts[0]], 1
     heads = [part for part in parts if part in HEADS]
     if not heads or len(parts) > LONGEST_NAME or OTHER_STEPS & {*parts}:
         return None

@@ -1,189 +1,215 @@
-"""Which logs tell of the same run: copies, the same numbers in a tracker and on a console, later attempts."""
+"""Which logs tell of the same run. Two are one only with evidence: a tracker that says so, the same numbers at the same
+steps, or a resume that fits. What contradicts keeps them apart, whatever lies between them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
-
-import numpy as np
+from typing import Literal
 
 from ..event import Event, Resumed
-from ..run import Steps, Values
-from .checkpoints import looks_saved
-from .source import Log
+from .agreement import Agreement, Numbers, agreement, goes_on, in_order, on_other_clocks, resume_fits
+from .carrier import Carrier
+from .settings import config_from, read, recognises
 
-ALIKE = {"exact": 1e-5, "rounded": 6e-3}  # of a value's size: trackers keep 32 bits, consoles 3 to 4 digits
-MOSTLY = 0.8  # of the values both hold, to be the same numbers
-HARDLY = 0.4
-FEW = 2  # steps that both hold, to compare at all
-COMPARED = 200  # steps
-ENOUGH = 8  # changes by which it is told that two series move together
-TOGETHER = 0.9
-KEYS = 40
+Joining = Literal["by evidence", "join", "separate"]  # how logs become runs: the latter two where the user says so
+
+MOST_NAMED = 3  # pairs that are named where runs were kept apart
+NEARNESS = {"told": 0, "same": 1, "resume": 2}  # the surest evidence first
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What is known about two logs."""
+
+    kind: Literal["told", "same", "resume", "apart", "unknown"]
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Carrier:
-    """One log and where it was found."""
+class Group:
+    """The logs of one run, in the order in which they were found, and why each but the first is among them."""
 
-    source: str
-    path: Path
-    log: Log
-    modified: float
-
-    @property
-    def home(self) -> Path:
-        """The folder that is the run's own: above saved states and a tracker's folders."""
-        folder = self.path if self.path.is_dir() else self.path.parent
-        while looks_saved(folder.name) or folder.name in TRACKERS or folder.parent.name in TRACKERS:
-            folder = folder.parent
-        return folder
-
-    @property
-    def in_a_state(self) -> bool:
-        return looks_saved(self.path.parent.name)
+    carriers: tuple[Carrier, ...]
+    why: tuple[str, ...] = ()
 
 
-TRACKERS = {"wandb", "swanlog", "files", "logs", "tensorboard", "tb", "tensorboard_log", "mlruns"}
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouped:
+    """Every log in its run, and why runs that lie close to each other were kept apart."""
+
+    groups: tuple[Group, ...]
+    reasons: Mapping[tuple[Group, Group], Link] = field(default_factory=dict)
+
+    def apart(self, kept: Sequence[Group]) -> tuple[str, ...]:
+        """The same in words for the runs that are kept: a few pairs, those of which most is known first."""
+        shown = [link for pair, link in self.reasons.items() if pair[0] in kept and pair[1] in kept]
+        says = [link.why for link in sorted(shown, key=lambda link: link.kind != "apart")]
+        more = [f"and so for {len(says) - MOST_NAMED} other pairs"] if len(says) > MOST_NAMED else []
+        return (*says[:MOST_NAMED], *more)
 
 
-class Numbers:
-    """The values of a log by key and step, the last written one of each, for comparing."""
-
-    def __init__(self, log: Log) -> None:
-        self.columns: dict[str, tuple[Steps, Values]] = {}
-        for key, column in log.table.columns().items():
-            steps, values = column.steps[::-1], column.values[::-1]
-            kept, first = np.unique(steps, return_index=True)
-            found = values[first]
-            if len(kept) and np.isfinite(found).any():
-                self.columns[_plain(key)] = kept, found
-        every = [steps for steps, _ in self.columns.values()]
-        self.first = min((int(steps[0]) for steps in every), default=0)
-        self.last = max((int(steps[-1]) for steps in every), default=0)
-        self.gap = _gap(every)
-
-
-def _plain(key: str) -> str:
-    """A key as a console, a framework's own log and a tracker all write it."""
-    return key.replace("eval/", "eval_", 1).removeprefix("train/").removeprefix("ray/tune/")
-
-
-def _gap(columns: Sequence[Steps]) -> float:
-    longest = max(columns, key=len, default=None)
-    return 1.0 if longest is None or len(longest) < 2 else float(np.median(np.diff(longest)))
-
-
-def group(carriers: Sequence[Carrier]) -> list[list[Carrier]]:
-    """The carriers by run, in the order in which they were found."""
-    if len(carriers) < 2:
-        return [list(carriers)] if carriers else []
+def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grouped:
+    """The carriers by run."""
+    if not carriers:
+        return Grouped(())
+    if joining == "separate":
+        return Grouped(tuple(Group((carrier,)) for carrier in carriers))
+    if joining == "join":
+        return Grouped((Group(tuple(carriers), ("all of them one run, as you say",) * (len(carriers) > 1)),))
     numbers = [Numbers(carrier.log) for carrier in carriers]
-    parents = list(range(len(carriers)))
-
-    def root(place: int) -> int:
-        while parents[place] != place:
-            place = parents[place]
-        return place
-
-    for later in range(len(carriers)):
-        for earlier in range(later):
-            if root(earlier) != root(later) and _same(
-                carriers[earlier], numbers[earlier], carriers[later], numbers[later]
-            ):
-                parents[root(later)] = root(earlier)
-    runs: dict[int, list[Carrier]] = {}
-    for place, carrier in enumerate(carriers):
-        runs.setdefault(root(place), []).append(carrier)
-    return list(runs.values())
+    links = {
+        (left, right): _link(carriers[left], numbers[left], carriers[right], numbers[right])
+        for left, right in combinations(range(len(carriers)), 2)
+    }
+    joined = _Joined(len(carriers), links)
+    ranked = sorted((NEARNESS[link.kind], pair) for pair, link in links.items() if link.kind in NEARNESS)
+    for _, pair in ranked:
+        joined.join(pair, links[pair].why)
+    _add_companions(joined, carriers, numbers)
+    group_of: dict[int, Group] = {}
+    for members in joined.groups():
+        why = tuple(joined.why[place] for place in members[1:])
+        group_of.update(dict.fromkeys(members, Group(tuple(carriers[place] for place in members), why)))
+    return Grouped(tuple(dict.fromkeys(group_of[place] for place in sorted(group_of))), _reasons(group_of, links))
 
 
-def _same(one: Carrier, mine: Numbers, other: Carrier, theirs: Numbers) -> bool:
-    if one.source == other.source and one.log.run_id is not None and other.log.run_id is not None:
-        if one.log.run_id == other.log.run_id:
-            return True  # the tracker says so
-        if one.path == other.path:  # and here it says they are two; one that goes on under the same name was resumed
-            return one.log.label == other.log.label and _goes_on(mine, theirs)
-    if any(copy.log.captured and logged.path.parent == copy.path.parent.parent for copy, logged in _both(one, other)):
-        return True  # the tracker keeps what was printed below what was logged
-    if one.home == other.home and one.path.name == other.path.name and (one.in_a_state or other.in_a_state):
-        return True  # a trainer keeps its log in every state it saves
-    related = one.home == other.home or one.home in other.home.parents or other.home in one.home.parents
-    shared, equal = _compared(mine.columns, theirs.columns, _tolerance(one, other))
-    if not shared and one.home == other.home:  # next best: numbers that only ever rise, if they are told apart at all
-        _, equal = _compared(mine.columns, theirs.columns, _tolerance(one, other), smooth=True)
-        if equal == 1.0:
-            return True
-    if shared and equal >= MOSTLY:
-        return True  # wherever they lie, these are the same numbers
-    if related and _on_other_clocks(mine, theirs):
+class _Joined:
+    """Which logs are together so far. A link joins two groups only where no log of one contradicts one of the other."""
+
+    def __init__(self, count: int, links: dict[tuple[int, int], Link]) -> None:
+        self._home = list(range(count))
+        self._links = links
+        self.why = [""] * count
+
+    def members(self, place: int) -> list[int]:
+        return [other for other, home in enumerate(self._home) if home == self._home[place]]
+
+    def groups(self) -> list[list[int]]:
+        return [self.members(place) for place in dict.fromkeys(self._home)]
+
+    def together(self, pair: tuple[int, int]) -> bool:
+        return self._home[pair[0]] == self._home[pair[1]]
+
+    def join(self, pair: tuple[int, int], why: str) -> None:
+        if self.together(pair):
+            return
+        left, right = self.members(pair[0]), self.members(pair[1])
+        if any(self._links[min(one, other), max(one, other)].kind == "apart" for one in left for other in right):
+            return
+        kept, moved = (left, right) if left[0] < right[0] else (right, left)
+        self.why[moved[0]] = why  # the others of `moved` have their reasons
+        for place in moved:
+            self._home[place] = self._home[kept[0]]
+
+
+def _link(left: Carrier, mine: Numbers, right: Carrier, theirs: Numbers) -> Link:
+    """What is known about two logs by themselves."""
+    told = _told(left, mine, right, theirs)
+    if told is not None:
+        return told
+    near = left.home == right.home
+    found = agreement(mine, theirs, near=near)
+    if found.same if near else found.the_very_same:
+        return Link("same", f"{right.short}: {found.says} ({left.short})")
+    if near and on_other_clocks(mine, theirs):
+        return Link("same", f"{right.short}: the same numbers in the same order as {left.short}, by another clock")
+    if _may_be_resumed(left, right) and resume_fits(mine, theirs, near=near):
+        begins = in_order(mine, theirs)[1].first
+        early, late = (left, right) if mine.first <= theirs.first else (right, left)
+        return Link("resume", f"{late.short} goes on at step {begins} where {early.short} had come to")
+    return _different(left, right, found, near)
+
+
+def _told(left: Carrier, mine: Numbers, right: Carrier, theirs: Numbers) -> Link | None:
+    """What the places and ids of two logs say, whatever numbers they hold; None where they say nothing."""
+    if left.source == right.source and left.log.run_id is not None and right.log.run_id is not None:
+        if left.log.run_id == right.log.run_id:
+            return Link("told", f"{right.short}: the tracker gives it the id of {left.short}, {left.log.run_id}")
+        if left.path == right.path:  # two to the tracker; one that goes on under the same name was resumed
+            if left.log.label == right.log.label and goes_on(mine, theirs):
+                return Link("resume", f"{right.short} goes on under the name of {left.short}")
+            return Link("apart", f"{left.short} and {right.short} have different ids in their tracker")
+    for copy, logged in ((left, right), (right, left)):
+        if copy.log.captured and logged.path.parent == copy.path.parent.parent:
+            return Link("told", f"{copy.short}: the tracker's copy of what was printed, beside {logged.short}")
+    return None
+
+
+def _may_be_resumed(left: Carrier, right: Carrier) -> bool:
+    """Whether a run may have gone on from one of these places to the other: in one folder, or in one below or beside it
+    unless each has settings of its own and these differ."""
+    if left.home == right.home:
         return True
-    if one.log.counts_rows != other.log.counts_rows:
-        return related and not (shared and equal <= HARDLY and one.home != other.home)
-    if shared and equal <= HARDLY:
-        return related and _goes_on(mine, theirs)
-    if not shared and (mine.columns.keys() & theirs.columns.keys()):
-        return related and _goes_on(mine, theirs)
-    return related and (one.home == other.home or not (mine.columns.keys() & theirs.columns.keys()))
-
-
-def _both(one: Carrier, other: Carrier) -> tuple[tuple[Carrier, Carrier], ...]:
-    return (one, other), (other, one)
-
-
-def _tolerance(one: Carrier, other: Carrier) -> float:
-    return max(ALIKE[one.log.trust], ALIKE[other.log.trust])
-
-
-def _compared(
-    mine: Mapping[str, tuple[Steps, Values]],
-    theirs: Mapping[str, tuple[Steps, Values]],
-    tolerance: float,
-    *,
-    smooth: bool = False,
-) -> tuple[int, float]:
-    """How many keys could be compared, and the share of their values that agree. Keys that follow the clock say little
-    and are left out unless `smooth` asks for them."""
-    shares = []
-    for key in sorted(mine.keys() & theirs.keys())[:KEYS]:
-        steps, ours, others = np.intersect1d(mine[key][0], theirs[key][0], assume_unique=True, return_indices=True)
-        if len(steps) < FEW:
-            continue
-        places = np.linspace(0, len(steps) - 1, min(len(steps), COMPARED)).astype(int)
-        left, right = mine[key][1][ours][places], theirs[key][1][others][places]
-        seen = np.isfinite(left) & np.isfinite(right)
-        left, right = left[seen], right[seen]
-        if len(left) < FEW or np.ptp(left) == 0 or (_follows_the_clock(left) and not smooth):
-            continue
-        shares.append(1.0 if _move_together(left, right) else _equal(left, right, tolerance))
-    return len(shares), float(np.median(shares)) if shares else 0.0
-
-
-def _equal(left: Values, right: Values, tolerance: float) -> float:
-    """The share of values that are the same but for rounding."""
-    size = np.maximum(np.abs(left), np.abs(right))
-    return float(np.mean(np.abs(left - right) <= tolerance * size + 1e-12))
-
-
-def _move_together(left: Values, right: Values) -> bool:
-    """Whether two series go up and down alike: one may be in percent, or rounded to few digits. Their changes
-    are compared, since two runs of one kind rise alike and share no noise."""
-    one, other = np.diff(left), np.diff(right)
-    if len(one) < ENOUGH or np.ptp(one) == 0 or np.ptp(other) == 0:
+    beside = left.home.parent == right.home.parent
+    below = left.home in right.home.parents or right.home in left.home.parents
+    if not (beside or below):
         return False
-    with np.errstate(all="ignore"):
-        return bool(np.corrcoef(one, other)[0, 1] > TOGETHER)
+    if left.home in left.own and right.home in right.own:
+        ours, others = _settings_in(left.home), _settings_in(right.home)
+        return ours is not None and ours == others
+    return True
 
 
-def _on_other_clocks(mine: Numbers, theirs: Numbers) -> bool:
-    """Whether two logs hold the same numbers in the same order at other steps: one may count samples, one updates."""
-    shares = []
-    for key in sorted(mine.columns.keys() & theirs.columns.keys())[:KEYS]:
-        (steps, left), (others, right) = mine.columns[key], theirs.columns[key]
-        if len(steps) == len(others) > FEW and np.any(steps != others) and not _follows_the_clock(left):
-            shares.append(_equal(left, right, ALIKE["exact"]))
-    return bool(shares) and float(np.median(shares)) >= MOSTLY
+def _settings_in(home: Path) -> dict[str, object] | None:
+    """What the settings files of a folder say; None where there is none."""
+    try:
+        files = sorted(file for file in home.iterdir() if file.is_file() and recognises(file))
+    except OSError:
+        return None
+    told = {name: value for file in files for name, value in config_from(read(file)).raw.items()}
+    return told or None
+
+
+def _different(left: Carrier, right: Carrier, found: Agreement, near: bool) -> Link:
+    if found.compared and not found.same:
+        return Link("apart", f"{left.short} and {right.short} differ: {found.says}")
+    if left.home in left.own and right.home in right.own and not near:
+        return Link("apart", f"{left.short} and {right.short} lie in folders with settings or states of their own")
+    if near and not found.compared and left.in_a_state != right.in_a_state and left.path.name == right.path.name:
+        return Link("told", f"{right.short}: a trainer keeps its log in every state it saves")
+    return Link("unknown", f"nothing shows that {left.short} and {right.short} are one run")
+
+
+def _add_companions(joined: _Joined, carriers: Sequence[Carrier], numbers: Sequence[Numbers]) -> None:
+    """Logs that tell of other things than the reward join the one run of their folder, at whose steps they are: losses
+    in one file and rewards in another, or the episodes as the environment saw them."""
+    leads = [
+        members
+        for members in joined.groups()
+        if any(carriers[place].rewarded and not carriers[place].of_episodes for place in members)
+    ]
+    runs_at = Counter(home for members in leads for home in {carriers[place].home for place in members})
+    for lead in leads:
+        for members in joined.groups():
+            if members in leads:
+                continue
+            homes = {carriers[place].home for place in members} & {carriers[place].home for place in lead}
+            if not any(runs_at[home] == 1 for home in homes):
+                continue
+            if any(_overlap(numbers[one], numbers[other]) for one in members for other in lead):
+                first, other = carriers[lead[0]], carriers[members[0]]
+                joined.join((lead[0], members[0]), f"{other.short}: other signals of the run beside it, {first.short}")
+
+
+def _overlap(mine: Numbers, theirs: Numbers) -> bool:
+    """Whether two logs speak of the same stretch of steps; one that counts its rows may speak of any."""
+    return mine.counts_rows or theirs.counts_rows or (mine.first <= theirs.last and theirs.first <= mine.last)
+
+
+def _reasons(group_of: Mapping[int, Group], links: Mapping[tuple[int, int], Link]) -> dict[tuple[Group, Group], Link]:
+    """Why each two runs were not taken for one: the strongest reason."""
+    reasons: dict[tuple[Group, Group], Link] = {}
+    for (left, right), link in links.items():
+        between = group_of[left], group_of[right]
+        if between[0] is not between[1] and link.kind in ("apart", "unknown"):
+            known = reasons.get(between)
+            if known is None or (known.kind == "unknown" and link.kind == "apart"):
+                reasons[between] = link
+    return reasons
 
 
 def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
@@ -194,21 +220,9 @@ def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
     numbers = [Numbers(carrier.log) for carrier in ranked]
     kept: list[int] = []
     for place, mine in enumerate(numbers):
-        if not any(_on_other_clocks(numbers[other], mine) for other in kept):
+        if not any(on_other_clocks(numbers[other], mine) for other in kept):
             kept.append(place)
     return [carrier for carrier in carriers if any(ranked[place] is carrier for place in kept)]
-
-
-def _follows_the_clock(values: Values) -> bool:
-    """Epochs, counters, a schedule: equal in every run with the same settings."""
-    changes = np.diff(values)
-    return bool(np.all(changes >= 0) or np.all(changes <= 0))
-
-
-def _goes_on(mine: Numbers, theirs: Numbers) -> bool:
-    """Whether one begins where the other had come to: a later attempt. Two runs side by side begin at the same step."""
-    early, late = (mine, theirs) if mine.first <= theirs.first else (theirs, mine)
-    return late.first > early.first + early.gap and late.first <= early.last + 1.5 * early.gap
 
 
 def attempts(carriers: Sequence[Carrier]) -> list[Event]:
@@ -219,12 +233,12 @@ def attempts(carriers: Sequence[Carrier]) -> list[Event]:
     found: dict[int, Event] = {}
     for late in numbers:
         if any(
-            early is not late and early.first < late.first and _goes_on(early, late) and _shares(early, late)
+            early is not late and early.first < late.first and goes_on(early, late) and _shares(early, late)
             for early in numbers
         ):
             found[late.first] = Event("resume", late.first, Resumed(later_log=True))
     return list(found.values())
 
 
-def _shares(one: Numbers, other: Numbers) -> bool:
-    return bool(one.columns.keys() & other.columns.keys())
+def _shares(mine: Numbers, theirs: Numbers) -> bool:
+    return bool(mine.columns.keys() & theirs.columns.keys())

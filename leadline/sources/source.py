@@ -30,6 +30,8 @@ class Log:
     repeats: Repeats = "rewrite"
     counts_rows: bool = False  # the log names no step: its rows were counted
     attempt: float | None = None  # order among logs of the same run: a number or the time it began
+    writers: tuple[Mapping[str, object], ...] = ()  # what each process that wrote it said of itself when it began
+    ended: bool = False  # the last of them said that the run is over
     label: str | None = None  # what the run is called inside its file
     run_id: str | None = None  # what its tracker tells runs apart by, where names may repeat
     captured: bool = False  # a tracker's copy of what was printed, beside what was logged: the least to be trusted

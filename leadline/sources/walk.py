@@ -1,11 +1,13 @@
-"""A bounded look below a folder: what lies there, without entering weights or going round in circles."""
+"""A bounded look below a folder: what lies there, without entering weights, following links out of it, or opening what
+is no file: pipes, devices, the system's own folders."""
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,6 +36,8 @@ SAMPLES = {"#.jsonl", "completions_#.parquet", "train_data_step#.jsonl", "val_da
     "rollout_dump_data.step_#.jsonl",
 }
 DIGITS = re.compile(r"\d+")
+OF_THE_SYSTEM = ("/proc", "/sys", "/dev")  # endless, and reading there may act
+SHOWN = 5  # links that are named
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,7 @@ class _Seen:
     folders: list[Path] = field(default_factory=list)
     saved: list[Path] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    outward: list[str] = field(default_factory=list)  # links that lead out of the root
     names: int = 0
 
 
@@ -63,37 +68,57 @@ def walk(
     says which folders directly below `root` are of interest."""
     seen = _Seen()
     visited: set[tuple[int, int]] = set()
+    inside = Path(os.path.realpath(root))
     waiting = deque([(root, 0)])
     while waiting and seen.names < most:
         folder, depth = waiting.popleft()
         try:
             state = folder.stat()
-            if (state.st_dev, state.st_ino) in visited:
+            if (state.st_dev, state.st_ino) in visited or is_of_the_system(state):
                 continue  # a link that leads back
             visited.add((state.st_dev, state.st_ino))
-            files, folders = _listed(folder, most - seen.names, seen)
+            files, folders = _listed(folder, most - seen.names, seen, inside)
         except OSError as error:
             seen.notes.append(f"{folder.name or folder} could not be entered: {error.strerror or error}")
             continue
         seen.folders.append(folder)
         _take_files(seen, files)
         inside_state = depth > 0 and looks_saved(folder.name) and folder.parent.name != "rollouts"
-        for one in folders:
-            if depth == 0 and not enter(one.name):
+        for below, leads_out in folders:
+            if depth == 0 and not enter(below.name):
                 continue
-            if looks_saved(one.name):
-                seen.saved.append(one)
-            if not inside_state and depth < deepest:
-                waiting.append((one, depth + 1))
+            if looks_saved(below.name):
+                seen.saved.append(below)  # also where its weights were moved to a larger disk and left a link
+            elif leads_out:
+                seen.outward.append(below.name)
+            if not inside_state and not leads_out and depth < deepest:
+                waiting.append((below, depth + 1))
     if seen.names >= most:
         seen.notes.append(f"{root.name or root} holds more than {most} names; the rest was not looked at")
+    if seen.outward:
+        seen.notes.append(f"links that lead out of the folder were not followed: {_some(seen.outward)}")
     return Walk(root, tuple(seen.files), tuple(seen.folders), tuple(seen.saved), tuple(seen.notes))
 
 
-def _listed(folder: Path, most: int, seen: _Seen) -> tuple[list[Path], list[Path]]:
-    """What a folder holds, by name: the order in which a disk gives it means nothing."""
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:SHOWN]) + f" and {len(names) - SHOWN} more" * (len(names) > SHOWN)
+
+
+def is_of_the_system(state: os.stat_result) -> bool:
+    """Whether a place lies where the system shows itself as files; `/dev/shm` and other disks below it are none."""
+    return state.st_dev in _system_disks()
+
+
+@functools.cache
+def _system_disks() -> frozenset[int]:
+    return frozenset(place.stat().st_dev for place in map(Path, OF_THE_SYSTEM) if place.is_dir())
+
+
+def _listed(folder: Path, most: int, seen: _Seen, inside: Path) -> tuple[list[Path], list[tuple[Path, bool]]]:
+    """What a folder holds, by name: the order in which a disk gives it means nothing. With each folder, whether it is a
+    link that leads out of `inside`; a file that is such a link is left out."""
     files: list[str] = []
-    folders: list[tuple[bool, str]] = []
+    folders: list[tuple[bool, str, bool]] = []
     with os.scandir(folder) as entries:
         for entry in entries:
             if most <= 0:
@@ -101,15 +126,24 @@ def _listed(folder: Path, most: int, seen: _Seen) -> tuple[list[Path], list[Path
             seen.names += 1
             most -= 1
             try:
+                linked = entry.is_symlink()
+                leads_out = linked and not _is_inside(Path(os.path.realpath(entry.path)), inside)
                 if entry.is_dir():
                     if entry.name not in NOT_ENTERED:
-                        folders.append((entry.is_symlink(), entry.name))  # `latest` leads to what has a name of its own
+                        folders.append((linked, entry.name, leads_out))  # `latest` leads to what has a name of its own
                 elif entry.is_file():
-                    files.append(entry.name)
+                    if leads_out:
+                        seen.outward.append(entry.name)
+                    else:
+                        files.append(entry.name)
             except OSError:
                 continue
     kept = sorted(_without_heaps(files, folder, seen))
-    return [folder / name for name in kept], [folder / name for _, name in sorted(folders)]
+    return [folder / name for name in kept], [(folder / name, leads_out) for _, name, leads_out in sorted(folders)]
+
+
+def _is_inside(place: Path, root: Path) -> bool:
+    return root in (place, *place.parents)
 
 
 def _without_heaps(names: list[str], folder: Path, seen: _Seen) -> list[str]:

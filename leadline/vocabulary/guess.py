@@ -9,13 +9,13 @@ told from that word alone: it is listed as a KL and read as none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .entries import Meaning
 from .names import tokens, words
 
-__all__ = ["Guessed", "by_words", "guess", "words"]
+__all__ = ["Guessed", "by_words", "guess", "may_be_reward", "words"]
 
 RANK = 1_000_000  # after everything a dialect knows
 HELD_OUT = "eval"
@@ -31,7 +31,7 @@ NEUTRAL = {
     "sampler", "performance", "rate", "group", "sample", "samples", "the", "of", "over", "in", "on", "for", "per",
     "history", "summary", "scalars", "monitor", "values", "data", "worker", "rank", "learner", "runner", "runners",
     "last", "recent", "this", "current", "true", "real", "full", "playing", "frac",
-    "percent", "generation", "is", "was", "after", "from", "so", "far",
+    "collection", "collect", "collector", "percent", "generation", "is", "was", "after", "from", "so", "far",
 }  # fmt: skip
 DEARER = {  # words after which it may be another number
     "smooth": 3.0, "selected": 1.0, "filtered": 1.0, "kept": 1.0, "effective": 1.0, "total": 0.5, "sum": 1.0,
@@ -54,7 +54,8 @@ LEAST = 3.0  # below it a key is not called a reward even where it is alone
 AS_PLAIN = 1.5  # keys that are this near to the plainest are named beside it
 SELDOM = 1 / 3  # of the points of another reward; a number printed now and then is a summary of it
 BARE = 1.5  # what the plain word gains, and what it costs to say it twice
-SUMMARY = 3.0  # what that costs
+SUMMARY = 3.0  # what that costs, and what it costs to be the running mean of another reward
+EPISODE = 0.75  # what it gains to be of an episode: a reward beside it may be that of one step in it
 MOST_ASKED = 6
 LIKELY: tuple[tuple[str, str, str], ...] = (  # on the usual spelling of the words, those of place left out
     ("loss/policy", r"(pg|policy_gradient|surrogate|policy|actor)_loss|loss_(policy|pg|actor)", "policy loss"),
@@ -111,6 +112,11 @@ class _Candidate:
         return frozenset(word for word in self.words if word not in STATISTICS and not word.isdigit())
 
 
+def may_be_reward(key: str) -> bool:
+    """Whether the words of a key leave it open that it is a reward."""
+    return _left_over(tokens(key)) is not None
+
+
 def guess(keys: Iterable[str], points: Mapping[str, int] | None = None) -> dict[str, Meaning]:
     """The likely meaning of some of these keys; the others stay unknown.
 
@@ -123,8 +129,9 @@ def guess(keys: Iterable[str], points: Mapping[str, int] | None = None) -> dict[
     return dict(by_words(keys, points).meanings)
 
 
-def by_words(keys: Iterable[str], points: Mapping[str, int] | None = None) -> Guessed:
-    """The same, and what cannot be told. `points`: how often each key was logged, where that is known.
+def by_words(keys: Iterable[str], points: Mapping[str, int] | None = None, averages: Collection[str] = ()) -> Guessed:
+    """The same, and what cannot be told. `points`: how often each key was logged, where that is known; `averages`: keys
+    whose numbers are the running mean of another key's.
 
     >>> by_words(["reward_math", "reward_code", "loss"]).unclear
     {'reward/mean': ('reward_code', 'reward_math')}
@@ -136,7 +143,7 @@ def by_words(keys: Iterable[str], points: Mapping[str, int] | None = None) -> Gu
     }
     found: dict[str, Meaning] = {}
     unclear: dict[str, tuple[str, ...]] = {}
-    rewards = _candidates(training, points or {})
+    rewards = _candidates(training, points or {}, averages)
     chosen, instead = _headline(rewards)
     if chosen is not None:
         found[chosen] = _guess("reward/mean", "training reward", instead)
@@ -158,7 +165,9 @@ def _in_scope(name: tuple[str, ...]) -> tuple[str, ...]:
     return (HELD_OUT, *name[1:]) if name[:1] == ("valid",) else name
 
 
-def _candidates(named: Mapping[str, tuple[str, ...]], points: Mapping[str, int]) -> list[_Candidate]:
+def _candidates(
+    named: Mapping[str, tuple[str, ...]], points: Mapping[str, int], averages: Collection[str] = ()
+) -> list[_Candidate]:
     """The keys that may be the reward as such, the plainest first."""
     found = []
     most = max((points.get(key, 0) for key, name in named.items() if _left_over(name) == ()), default=0)
@@ -171,6 +180,8 @@ def _candidates(named: Mapping[str, tuple[str, ...]], points: Mapping[str, int])
             2.0 * ("mean" in name) + 0.5 * bool(CLEARER & {*name}) - sum(DEARER.get(word, 0.0) for word in set(name))
         )
         plainness += BARE if {*name} - {"train"} == {"reward"} else 0.0
+        plainness += EPISODE * ("episode" in name)
+        plainness -= SUMMARY * (key in averages)
         plainness -= BARE * (name.count("reward") > 1)  # a list of rewards, and one of them
         plainness -= SUMMARY if points.get(key, most) < SELDOM * most else 0.0
         found.append(_Candidate(key, name, left_over, plainness))

@@ -31,8 +31,6 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
 
 def sentence(finding: Finding, told: Collection[Event] = ()) -> str:
     """What a finding says. The events in `told` were told before, and are only named."""
-    if finding.facts is None:
-        return finding.says  # TRANSITION
     return SENTENCES[finding.id](_named_again(finding.facts, told) if told else finding.facts)
 
 

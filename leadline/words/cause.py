@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..facts.cause import Cause
-from ..run import Event
+from . import event
 from .series import all_called, called, sentence_case
 
 NAMED = 5  # series: more is a list
@@ -16,7 +16,7 @@ def cause_of(cause: Cause, *, rose: bool = False) -> str:
     if cause.kind == "unlogged":
         return "Nobody saw what happened there."
     if cause.kind == "event" and cause.event is not None:
-        return f"Likely cause: {happened(cause.event)}.{_beside(cause)}"
+        return f"Likely cause: {event.sentence(cause.event)}.{_beside(cause)}"
     if cause.kind == "prompts" and cause.prompts is not None:
         return f"Likely cause: the prompts changed between steps {cause.prompts.before} and {cause.prompts.after}."
     if cause.kind == "settings":
@@ -26,11 +26,6 @@ def cause_of(cause: Cause, *, rose: bool = False) -> str:
     if cause.shifted:
         return shifted_with(cause.shifted)
     return "No cause was found: nothing else in the log shifts at that step."
-
-
-def happened(event: Event) -> str:
-    """An event as a clause."""
-    return event.says  # TRANSITION: words.event.sentence
 
 
 def _outside(cause: Cause, *, rose: bool) -> str:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from ..facts.comparison import Comparison, Difference
 from .compare import moment, signed
-from .numbers import counted, number
-from .report import several
+from .numbers import counted, number, several
 
 APART = {"final": "told apart", "on the way": "apart on the way", "no": "not told apart"}
 SHOWN_SETTINGS = 6

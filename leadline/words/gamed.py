@@ -31,15 +31,21 @@ SHOWN = 2  # ways named: the furthest
 
 def gamed(facts: Gamed) -> str:
     what = listed([_way(move) for move in facts.moves[:SHOWN]]) or "the answers decay"
-    since = "" if facts.begun_step is None else f" from about step {facts.begun_step} on"
-    doubt = (
-        f" (between {facts.begun_low} and {facts.begun_high})"
-        if facts.begun_low is not None and facts.begun_low != facts.begun_high
-        else ""
-    )
+    since = _since(facts)
     if facts.reward_fell:
-        return f"The text decays{since}{doubt}: {what}. The reward fell with it."
-    return f"The reward is probably being gamed{since}{doubt}: {what}, and the score does not mind."
+        return f"The text decays{since}: {what}. The reward fell with it."
+    return f"The reward is probably being gamed{since}: {what}, and the score does not mind."
+
+
+def _since(facts: Gamed) -> str:
+    step, low, high = facts.begun_step, facts.begun_low, facts.begun_high
+    if step is None:
+        return ""
+    if low is None or high is None or low == high:
+        return f" from about step {step} on"
+    if step == low:  # it may have begun with the first samples
+        return f" from early on, by step {high} at the latest"
+    return f" from about step {step} on (between {low} and {high})"
 
 
 def _way(move: Move) -> str:

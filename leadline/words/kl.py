@@ -78,8 +78,6 @@ def pinned(facts: KlPinned) -> str:
 
 def regime(section: KlReward) -> str:
     """How KL and reward move together."""
-    if section.state == "unread":
-        return section.says  # TRANSITION
     if section.state == "too_little":
         return "too few points to read KL against reward"
     if section.frozen:

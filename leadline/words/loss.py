@@ -31,8 +31,6 @@ def reversal(facts: LossReversed) -> str:
 
 def pattern(section: PolicyLoss) -> str:
     """What the loss is, and what it does."""
-    if section.because is None:
-        return section.why  # TRANSITION
     for found in section.findings:
         if isinstance(found.facts, LossJump):
             return jump(found.facts)

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 
 from ..digits import settled
 
+NAMED = 6  # names a line of a short text can hold
+LONGEST_NAME = 120  # characters
+
 
 def number(value: float) -> str:
     """Three significant digits, without an exponent where a person would write none.
@@ -57,13 +60,18 @@ def counted(count: int, what: str) -> str:
     return f"{count} {what}{'s' * (count != 1)}"
 
 
-def several(names: Sequence[str], most: int = 5) -> str:
-    """The first few names, and how many there are besides.
+def several(names: Sequence[str], most: int = NAMED) -> str:
+    """The first few names, each of a length that a line can hold, and how many there are besides.
 
     >>> several(["a", "b", "c"], 2)
     'a, b and 1 more'
     """
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return ", ".join(map(_cut, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
+
+
+def _cut(name: str) -> str:
+    half = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half + 1 :]}"
 
 
 def capital(sentence: str) -> str:
@@ -91,12 +99,12 @@ def listed(names: Sequence[str], last: str = "and") -> str:
 
 
 def chance(p: float) -> str:
-    """A probability or share in a running sentence.
+    """A probability in a running sentence.
 
     >>> chance(0.004), chance(0.22), chance(0.999)
     ('< 1 %', '22 %', '> 99 %')
     """
-    return "< 1 %" if p < 0.005 else "> 99 %" if p > 0.995 else f"{100 * p:.0f} %"
+    return percent(min(max(p, 0.001), 0.999))  # none is ever certain
 
 
 # How likely, in words; a number beside them says it exactly.

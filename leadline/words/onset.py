@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..facts.onset import Contradiction, OnsetOrder, Tier, UnexplainedBreak, UnreadKeys
-from .cause import happened, shifted_with
+from . import event
+from .cause import shifted_with
 from .numbers import listed
 from .series import all_called, called, sentence_case
 
@@ -19,7 +20,7 @@ def order(facts: OnsetOrder) -> str:
 
 def _tier(tier: Tier) -> str:
     if tier.event is not None:
-        return happened(tier.event)  # names its own step
+        return event.sentence(tier.event)  # names its own step
     if tier.first_step == tier.last_step:
         return f"{all_called(tier.names)} (step {tier.first_step})"
     return f"{all_called(tier.names)} (steps {tier.first_step} to {tier.last_step})"

@@ -9,12 +9,9 @@ from ..facts.chart import ChartId, Contrast
 from . import expected
 from .kl import regime
 from .loss import pattern as loss_meaning
-from .numbers import counted, number, percent
+from .numbers import counted, number, percent, several
 from .reward import trajectory
 from .verdict import would_change as condition_says
-
-NAMED = 6  # names a line of a short text can hold
-LONGEST_NAME = 120  # characters
 
 NOTHING_LOGGED = "nothing was logged up to this step"
 CHARTS: dict[ChartId, str] = {
@@ -93,16 +90,6 @@ def settings(run: RunSummary) -> tuple[tuple[str, str], ...]:
         ("Points", str(run.points)),
         *((name, number(value)) for name, value in told if value is not None),
     )
-
-
-def several(names: Sequence[str], most: int = NAMED) -> str:
-    """The first few names, each of a length that a line can hold, and how many there are besides."""
-    return ", ".join(map(_cut, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
-
-
-def _cut(name: str) -> str:
-    half = LONGEST_NAME // 2
-    return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half + 1 :]}"
 
 
 def written_twice(rows: int) -> str:

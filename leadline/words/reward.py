@@ -78,8 +78,6 @@ def _driver(facts: ComponentTrade) -> str:
 def trajectory(reading: RewardReading) -> str:
     """What the training reward does."""
     numbers = reading.trajectory
-    if numbers is None:
-        return reading.says  # TRANSITION
     until = "" if numbers.last_number_step is None else f"up to step {numbers.last_number_step}, its last number: "
     since = "" if numbers.changed_at is None else f"since the change at step {numbers.changed_at}: "
     return f"{until}{since}{_trajectory(reading, numbers)}"

@@ -91,7 +91,9 @@ def _lost_numbers(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _gamed(reason: Reason, name: str, judgement: Judgement) -> str:
+    first = judgement.horizon is not None and reason.since_step == judgement.horizon.first_step
     since = "" if reason.since_step is None else f" since about step {reason.since_step}"
+    since = ", perhaps from the start" if first else since
     return f"{name} no longer measures what the policy is worth{since} ({_sure(reason)})."
 
 
@@ -115,6 +117,9 @@ def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
+    if judgement.verdict in ("stop", "roll_back"):
+        start, now = _number(reason.start), _number(reason.level)
+        return f"{name} still creeps up ({start} at the start, {now} now), too slowly to matter by the end."
     still = "still rising" if judgement.ended else "rising"
     return f"{name} is {still}: {_number(reason.start)} at the start, {_number(reason.level)} now."
 

@@ -40,13 +40,13 @@ def test_it_stops_what_was_allowed_and_only_once(runs: Path, tmp_path: Path) -> 
     roots = Roots.of([runs])
     library, file = Library(roots), tmp_path / "stop"
     order = f"collapsed=file:{file}"
-    dry = asked(Permission.of(order, roots, really=False), library, "collapsed")
+    dry = asked(Permission.of(order, roots, dry=True), library, "collapsed")
     assert not dry.acted
     assert "Dry run" in dry.says
     assert not file.exists()
-    again = asked(Permission.of(order, roots, really=False), library, "collapsed")
+    again = asked(Permission.of(order, roots, dry=True), library, "collapsed")
     assert "settled" in again.says
-    done = asked(Permission.of(order, roots, really=True), library, "collapsed")
+    done = asked(Permission.of(order, roots, dry=False), library, "collapsed")
     assert done.acted
     assert json.loads(file.read_text())["stop"] is True
 
@@ -54,7 +54,7 @@ def test_it_stops_what_was_allowed_and_only_once(runs: Path, tmp_path: Path) -> 
 def test_it_stops_nothing_else(runs: Path, tmp_path: Path) -> None:
     roots = Roots.of([runs])
     library, file = Library(roots), tmp_path / "stop"
-    permission = Permission.of(f"other=file:{file}", roots, really=True)
+    permission = Permission.of(f"other=file:{file}", roots, dry=False)
     with pytest.raises(LeadlineError, match="Nobody allowed"):
         asked(permission, library, "collapsed")
     told = asked(permission, library, "other")  # no reason to stop this one
@@ -66,4 +66,4 @@ def test_it_stops_nothing_else(runs: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("told", ["collapsed", "collapsed=stop", "collapsed=rm:all", "=file:x"])
 def test_orders_that_cannot_be_followed(runs: Path, told: str) -> None:
     with pytest.raises(BadOrder):
-        Permission.of(told, Roots.of([runs]), really=False)
+        Permission.of(told, Roots.of([runs]), dry=True)

@@ -13,9 +13,9 @@ from leadline.cli import main
 KEYS = {
     "": "schema run reward kl_reward policy_loss findings expected judgement resources conflicts chart_data",
     "run": "path framework algorithm first_step last_step points planned_steps signals unread_keys missing events"
-    " notes checkpoints settings at_its_end",
+    " notes checkpoints settings",
     "reward": "shape p peak says others trajectory",
-    "kl_reward": "regime p since_step segments says state below_best drift",
+    "kl_reward": "regime p since_step segments says state below_best drift frozen",
     "policy_loss": "informative pattern why because numbers",
     "judgement": "verdict reason p_continue_pays upside risk horizon ended best_checkpoint because would_change"
     " next_look_step says judged expected_utility advice",

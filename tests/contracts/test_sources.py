@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from leadline.sources import SOURCES, TEXT_SOURCES, Log, Source, TextSource, open_run, read_stream
 from leadline.sources.around import Surroundings
 from leadline.sources.assemble import assemble
-from leadline.sources.folders import find_runs
+from leadline.sources.folders import search
 
 TEXTS = Path(__file__).parent.parent / "sources" / "samples" / "text"
 ROWS = [(step, {"reward": step / 10, "critic/score/mean": step / 10, "loss": float("nan")}) for step in range(1, 9)]
@@ -72,7 +72,7 @@ def test_a_source_says_what_it_expects(source: Source) -> None:
 def test_bundled_runs_are_found() -> None:
     for place in EXAMPLES.iterdir():
         if place.is_dir():
-            assert len(find_runs(place, SOURCES).runs) == 1, place.name
+            assert len(search(place, SOURCES).runs) == 1, place.name
 
 
 @every_source

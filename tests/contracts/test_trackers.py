@@ -16,7 +16,7 @@ from sources.samples.write import KEYS, STEPS, value
 
 from leadline.errors import LeadlineError
 from leadline.sources import SOURCES, TRACKERS, Log, Source, source_of
-from leadline.sources.folders import find_runs
+from leadline.sources.folders import search
 
 SAMPLES = Path(__file__).parent.parent / "sources" / "samples"
 RUNS = {  # every kind of place a tracker keeps runs in
@@ -118,7 +118,7 @@ def test_only_its_own_source_claims_it(place: Path) -> None:
 @every_run
 def test_it_is_found_in_its_folder(place: Path) -> None:
     folder = place if place.is_dir() else place.parent
-    found = find_runs(folder, SOURCES)
+    found = search(folder, SOURCES)
     read = [carrier.path for run in found.runs for carrier in run.carriers]
     assert any(place.absolute() in (path, *path.parents) for path in read)
 

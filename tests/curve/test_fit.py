@@ -11,6 +11,7 @@ from leadline.curve.clock import _clock
 from leadline.pipeline import read_run
 from leadline.questions import shape_of
 from leadline.run import Config, Run
+from leadline.words.reward import trajectory
 
 
 def test_series_on_one_clock_share_it() -> None:
@@ -61,8 +62,8 @@ STRANGE = {
 def test_strange_series_get_a_word_and_a_sentence(values: list[float], word: str | None) -> None:
     run = Run("test", series=(series(values),) if len(values) else ())
     said = read_run(run).reward
-    assert said.shape == word or (word is None and said.shape) or (word == "rising" and "rising" in said.says)
-    assert said.says.strip()
+    assert said.shape == word or (word is None and said.shape) or (word == "rising" and "rising" in trajectory(said))
+    assert trajectory(said).strip()
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300])

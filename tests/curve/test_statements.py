@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from simulated import PEAK, REST, RISE, Floats, clock, curve, noise, series
 
 from leadline.curve import Curve, fit_curves
-from leadline.questions import BAR, STATEMENTS, shape_of
+from leadline.questions import AGREED, STATEMENTS, shape_of
 from leadline.questions.statement import Statement
 
 ZERO = ("about zero", "changed sign")  # these depend on where zero is
@@ -124,7 +124,7 @@ def test_logging_means_of_five_steps_does_not_flip_a_word(shape: Shape) -> None:
     each, means = shape_of(curve(values)), shape_of(curve(values.reshape(-1, 5).mean(axis=1)))
     rising = {"accelerating", "rising", "decelerating"}
     spoken = [one.p for one in (each, means) if one.word != "undecided"]
-    assert each.word == means.word or {each.word, means.word} <= rising or max(spoken) < BAR + 0.1
+    assert each.word == means.word or {each.word, means.word} <= rising or max(spoken) < AGREED + 0.1
 
 
 @pytest.mark.parametrize("ask", STATEMENTS, ids=lambda ask: ask.__name__)

@@ -23,6 +23,7 @@ from leadline.report import terminal
 ROOT = Path(__file__).parent.parent.parent
 GOLDEN = ROOT / "tests" / "golden"
 RUNS = ("healthy", "collapsed", "hacked")
+SHOWN = 16  # lines of output in the README, as in tests/test_pages.py
 HALF_WAY = {"healthy": 60, "collapsed": 230, "hacked": 300}  # where there is something to say of what may come
 
 
@@ -67,7 +68,8 @@ def record() -> None:
     text = readme.read_text()
     command = re.search(r"^    leadline (read .+)$", text, flags=re.MULTILINE)
     assert command
-    shown = f"<!-- output -->\n```text\n{printed(*command[1].split())}```"
+    first = "".join(printed(*command[1].split()).splitlines(keepends=True)[:SHOWN])
+    shown = f"<!-- output -->\n```text\n{first}```"
     readme.write_text(re.sub(r"<!-- output -->\n```text\n.*?```", lambda _: shown, text, flags=re.DOTALL))
 
 

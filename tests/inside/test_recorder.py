@@ -197,6 +197,24 @@ def test_a_record_never_outgrows_its_limit_and_keeps_its_span(header: bytes, tmp
     assert sorted(tmp_path.iterdir()) == [record.path]
 
 
+def test_a_full_record_is_thinned_while_leadline_records(tmp_path: Path) -> None:
+    """As a user asks for it: by the verb, with a process that is worth recording."""
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        assert main(["record", str(tmp_path), "--every", "0.1", "--largest", "0.008", "--for", "15"]) == 0
+    finally:
+        busy.kill()
+        busy.wait()
+    record = tmp_path / "processes.jsonl"
+    times = [json.loads(line)["t"] for line in record.read_text().splitlines()]
+    assert 500 < record.stat().st_size <= 8_000
+    assert times == sorted(times)
+    assert times[-1] - times[0] > 7.0  # it covers the whole time
+    gaps = np.diff(times)
+    assert gaps.max() < 8.0
+    assert np.median(gaps) > 0.15  # fewer than were taken
+
+
 def test_a_record_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     theirs = tmp_path / "gpus.csv"
     theirs.write_text("timestamp, index, power.draw [W]\n")

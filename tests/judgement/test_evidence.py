@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 import leadline.reading
-from leadline.facts import Finding
+from leadline.facts import Facts, Finding
 from leadline.judgement.evidence import WEIGHTS, weigh
 
 
 def found(name: str, p: float = 0.9, since: int | None = 50) -> Finding:
-    return Finding(name, p, "concern", since_step=since)
+    return Finding(name, p, "concern", Facts(), since)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 
-from leadline.facts import Finding
+from leadline.facts import Facts, Finding
 from leadline.facts.judgement import Judgement
 from leadline.judgement import horizon_of, judge
 from leadline.judgement.decide import GO_ON, STOP
@@ -37,7 +37,7 @@ def reward(course: object, scatter: float = 0.02, name: str = "reward/mean") -> 
 
 
 def decay(p: float = 0.97, since: int | None = 100, name: str = "generation.diversity") -> Finding:
-    return Finding(name, p, "concern", since_step=since)
+    return Finding(name, p, "concern", Facts(), since)
 
 
 def test_a_run_that_still_rises_goes_on() -> None:
@@ -197,7 +197,7 @@ def test_too_few_points_say_how_many_more() -> None:
 @pytest.mark.parametrize(("share", "verdicts"), [(0.15, {"undecided"}), (0.9, {"stop"})])
 def test_rewards_that_are_all_equal_stop_a_run_only_after_long_enough(share: float, verdicts: set[str]) -> None:
     run = run_of(reward(np.full(COUNT, 0.5), 0.0), planned=round(COUNT / share))
-    dead = Finding("signal.no_learning_signal", 0.97, "critical", since_step=1)
+    dead = Finding("signal.no_learning_signal", 0.97, "critical", Facts(), 1)
     assert judged(run, dead).verdict in verdicts
 
 

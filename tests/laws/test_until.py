@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from conftest import Rows, trl_bytes, verl_bytes
-from hypothesis import example, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from leadline.run import Run, Series
@@ -44,8 +44,8 @@ def told(series: Series) -> tuple[object, ...]:
 def assert_same(one: Run, other: Run) -> None:
     assert list(map(told, one.series)) == list(map(told, other.series))
     assert list(map(told, one.unread)) == list(map(told, other.unread))
-    assert [(event.kind, event.step, event.says) for event in one.events] == [
-        (event.kind, event.step, event.says) for event in other.events
+    assert [(event.kind, event.step, event.facts) for event in one.events] == [
+        (event.kind, event.step, event.facts) for event in other.events
     ]
     assert (one.first_step, one.last_step) == (other.first_step, other.last_step)
     assert one.config == other.config
@@ -67,6 +67,7 @@ def test_a_cut_trl_log_reads_like_until(rows: Rows, k: int) -> None:
 @example([(7, {}), (3, {}), (10, {}), (5, {"critic/score/mean": 0})], 7)
 def test_a_cut_verl_log_reads_like_until(rows: Rows, k: int) -> None:
     whole = assemble("x", parse(verl_file, verl_bytes(rows)), Surroundings())
+    assume(not any("begins anew" in note for note in whole.notes))  # a cut by steps takes away what tells a restart
     cut_rows = [(step, values) for step, values in rows if step <= k]
     if not cut_rows:
         assert whole.until(k).series == ()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shlex
+import shutil
 import signal
 import stat
 import subprocess
@@ -16,68 +19,110 @@ from pathlib import Path
 import pytest
 
 from leadline.errors import BadOrder
-from leadline.judgement.ending import BAR
+from leadline.judgement.decide import STOP
 from leadline.live import acting
-from leadline.live.acting import FOUND, PLATEAU, Decision, Said, Target, may_act
-from leadline.live.process import Identity, NotTheSame, identify, send
+from leadline.live.acting import Actor, Decision, Life, Run, Said, may_act
+from leadline.live.acting.bar import FOUND, PLATEAU
+from leadline.live.acting.once import Marks
+from leadline.live.acting.process import Identity, identify
+from leadline.live.acting.training import Observed, Unclear, resolve
 from leadline.live.store import Store
 
 TRAINER = """
 import pathlib, signal, sys, time
 
+log = open(sys.argv[1], "a")
+
 def save(number, frame):
-    pathlib.Path(sys.argv[1]).write_text(f"checkpoint after signal {number}")
+    with open(sys.argv[2], "a") as out:
+        out.write(f"signal {number}\\n")
+    if len(sys.argv) > 3:
+        time.sleep(float(sys.argv[3]))
     sys.exit(0)
 
 signal.signal(signal.SIGTERM, save)
 signal.signal(signal.SIGINT, save)
 print("training", flush=True)
-time.sleep(600)
+while True:
+    log.write('{"step": 1}\\n')
+    log.flush()
+    time.sleep(0.05)
 """
 ENOUGH = Decision(True, "roll_back", 220, "3 looks from step 180 to 220 all say that the run should end", "ckpt/125")
+NOT_YET = Decision(False, "undecided", 220, "", None)
 
 
-class NoRecords:
-    """What a new state file knows."""
+class Scene:
+    """A run with a training, and what an actor needs to act on it."""
 
-    def names(self) -> dict[str, int]:
-        return {}
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log, self.saved = folder / "metrics.jsonl", folder / "saved"
+        self.log.touch()
+        self.store = Store(folder / "state.db")
+        self.begun: list[subprocess.Popen[str]] = []
 
-    def actions(self, run: int) -> tuple[tuple[float, dict[str, object]], ...]:
-        return ()
+    @property
+    def run(self) -> Run:
+        return Run((self.log,))
 
-    def record_action(self, run: int, action: object, now: float) -> None:
-        raise AssertionError
+    def train(self, *words: str, through: str = "{}", **options: object) -> subprocess.Popen[str]:
+        """Start a training, as a command of a shell where `through` says how."""
+        command = [sys.executable, "-u", "-c", TRAINER, str(self.log), str(self.saved), *words]
+        shown = shlex.join(command)
+        given = command if through == "{}" else ["/bin/bash", "-c", through.format(shown)]
+        process = subprocess.Popen(given, stdout=subprocess.PIPE, text=True, **options)  # type: ignore[call-overload]
+        self.begun.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "training\n"
+        return process
+
+    def actor(self, order: str, **options: object) -> Actor:
+        return Actor(self.store, acting.parse(order), dry=False, **options)  # type: ignore[arg-type]
+
+    def life(self, name: str = "run", **where: int) -> Life:
+        return Life(self.store.run(name, 0.0), name, **where)
+
+    def states(self, name: str = "run") -> list[object]:
+        return [action["state"] for _, action in self.store.actions(self.store.names()[name])]
+
+    def signals(self) -> list[str]:
+        return self.saved.read_text().splitlines() if self.saved.exists() else []
+
+    def close(self) -> None:
+        self.store.close()
+        for process in self.begun:
+            # One that has ended may have left its number to somebody else.
+            for pid in _descendants(process.pid) if process.poll() is None else ():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            process.kill()
+            process.communicate()
 
 
-NOTHING = NoRecords()
+def _descendants(pid: int) -> list[int]:
+    from leadline.live.acting.process import below, everything
+
+    return [process.pid for process in below(pid, everything())]
+
+
+@pytest.fixture(autouse=True)
+def _own_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
 
 
 @pytest.fixture
-def train(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
-    """Starts processes that write a checkpoint when they are asked to end."""
-    begun: list[subprocess.Popen[bytes]] = []
-
-    def start(name: str = "checkpoint") -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-c", TRAINER, str(tmp_path / name)]
-        one = subprocess.Popen(command, stdout=subprocess.PIPE)
-        begun.append(one)
-        assert one.stdout is not None
-        assert one.stdout.readline() == b"training\n"
-        return one
-
-    yield start
-    for one in begun:
-        one.kill()
-        one.wait()
-        assert one.stdout is not None
-        one.stdout.close()
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    one = Scene(tmp_path)
+    yield one
+    one.close()
 
 
-@pytest.fixture
-def state(tmp_path: Path) -> Iterator[Store]:
-    with Store(tmp_path / "state.db") as base:
-        yield base
+def wait_for(true: Callable[[], object], patience: float = 60.0) -> None:
+    until = time.monotonic() + patience
+    while not true():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.02)
 
 
 def looks(*said: tuple[int, str, float | None], found: bool = True, over: bool = False) -> list[Said]:
@@ -114,6 +159,7 @@ def test_findings_that_came_late_count_from_when_they_came() -> None:
         looks((450, "roll_back", 0.0)),  # one look
         looks((401, "roll_back", 0.0), (450, "roll_back", 0.0)),  # too close
         looks((400, "roll_back", 0.0), (450, "undecided", 0.0)),  # never on undecided
+        looks((400, "roll_back", 0.0), (450, "finished", 0.0)),  # nor where it has ended by itself
         looks((400, "roll_back", 0.0), (425, "continue", 0.6), (450, "roll_back", 0.0)),  # not in a row
         looks((400, "roll_back", 0.12), (450, "roll_back", 0.01)),  # enough to say, too little to act
         looks((400, "stop", None), (450, "stop", None)),  # nothing is known
@@ -127,7 +173,7 @@ def test_less_is_not(said: list[Said]) -> None:
 
 
 def test_the_bars_for_acting_are_higher_than_the_one_for_saying() -> None:
-    assert max(FOUND.p, PLATEAU.p) < BAR
+    assert max(FOUND.p, PLATEAU.p) < STOP
     assert min(FOUND.span, PLATEAU.span) > 0
 
 
@@ -135,120 +181,204 @@ def test_the_bars_for_acting_are_higher_than_the_one_for_saying() -> None:
 
 
 @pytest.mark.parametrize(("kind", "number"), [("sigterm", 15), ("sigint", 2)])
-def test_a_training_is_asked_to_end_and_writes_its_checkpoint(
-    train: Callable[..., subprocess.Popen[bytes]], tmp_path: Path, kind: str, number: int
-) -> None:
-    process = train()
-    state, says = acting.act(ENOUGH, acting.target(f"{kind}:{process.pid}", NOTHING), dry=False)
+def test_a_training_is_asked_to_end_and_what_became_of_it_is_said(scene: Scene, kind: str, number: int) -> None:
+    process = scene.train()
+    actor, life = scene.actor(f"{kind}:{process.pid}"), scene.life()
+    sent = actor.consider(life, ENOUGH, scene.run)
     assert process.wait(30) == 0
-    assert state == "done"
-    assert says.startswith(f"Has sent {kind.upper()} to process {process.pid} ({sys.executable} -c")
-    assert (tmp_path / "checkpoint").read_text() == f"checkpoint after signal {number}"
+    assert sent is not None
+    assert sent.state == "sent"
+    assert sent.says.startswith(f"Has sent {kind.upper()} to process {process.pid} ({sys.executable} -u -c")
+    assert "it has the run's files open for writing" in sent.says
+    assert scene.signals() == [f"signal {number}"]
+    done = actor.consider(life, ENOUGH, scene.run)
+    assert done is not None
+    assert (done.state, done.says) == ("done", f"The training has ended after {kind.upper()}.")
+    assert actor.consider(life, ENOUGH, scene.run) is None
+    assert scene.states() == ["begun", "sent", "done"]
 
 
-def test_it_is_killed_only_where_that_was_asked_for(
-    train: Callable[..., subprocess.Popen[bytes]], tmp_path: Path
-) -> None:
-    process = train()
-    acting.act(ENOUGH, acting.target(f"sigkill:{process.pid}", NOTHING), dry=False)
+def test_it_is_killed_only_where_that_was_asked_for(scene: Scene) -> None:
+    process = scene.train()
+    scene.actor(f"sigkill:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
     assert process.wait(30) == -signal.SIGKILL
-    assert not (tmp_path / "checkpoint").exists()
+    assert scene.signals() == []
 
 
-def test_a_dry_run_does_nothing(train: Callable[..., subprocess.Popen[bytes]], tmp_path: Path) -> None:
-    process = train()
-    state, says = acting.act(ENOUGH, acting.target(f"sigterm:{process.pid}", NOTHING), dry=True)
-    assert state == "dry"
-    assert says.startswith("Dry run: would have sent SIGTERM to process")
+def test_by_itself_it_only_says_what_it_would_do(scene: Scene) -> None:
+    process = scene.train()
+    actor = Actor(scene.store, acting.parse(f"sigterm:{process.pid}"))
+    said = actor.consider(scene.life(), ENOUGH, scene.run)
+    assert said is not None
+    assert said.state == "dry"
+    assert said.says.startswith("Dry run: would have sent SIGTERM to process")
+    assert actor.consider(scene.life(), ENOUGH, scene.run) is None  # told once
+    assert actor.consider(scene.life("other"), ENOUGH, scene.run) is not None  # and of no run acted on
     time.sleep(0.2)
     assert process.poll() is None
+    assert scene.signals() == []
+    insists = scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
+    assert insists is not None
+    assert insists.state == "sent"
 
 
-def test_a_number_that_is_used_again_is_not_signalled(
-    train: Callable[..., subprocess.Popen[bytes]], tmp_path: Path
-) -> None:
-    """The same number, the same command line, another process."""
-    first = train()
-    target = acting.target(f"sigterm:{first.pid}", NOTHING)
-    assert target.process is not None
+def test_below_the_bar_nothing_is_done_or_written(scene: Scene) -> None:
+    process = scene.train()
+    assert scene.actor(f"sigterm:{process.pid}").consider(scene.life(), NOT_YET, scene.run) is None
+    assert scene.states() == []
+
+
+def refused(scene: Scene, order: str, **options: object) -> str:
+    """What is said where an order is refused; nothing was done."""
+    actor = Actor(scene.store, options.pop("known", None) or acting.parse(order), dry=False)  # type: ignore[arg-type]
+    said = actor.consider(scene.life(), ENOUGH, options.pop("run", scene.run), **options)  # type: ignore[arg-type]
+    assert said is not None
+    assert said.state == "refused", said
+    assert "and did not" in said.says
+    assert scene.signals() == []
+    return said.says
+
+
+def test_a_process_that_has_nothing_to_do_with_the_run_is_left_alone(scene: Scene) -> None:
+    scene.train()
+    other = subprocess.Popen(["sleep", "600"])
+    try:
+        assert "the run is written by process" in refused(scene, f"sigterm:{other.pid}")
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_where_nobody_is_seen_to_write_the_run_nothing_is_signalled(scene: Scene) -> None:
+    other = subprocess.Popen(["sleep", "600"], cwd="/")
+    try:
+        assert "nothing ties process" in refused(scene, f"sigterm:{other.pid}")
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+
+
+@pytest.mark.parametrize("reader", ["tail -f {}", "sleep 600 < {}"])
+def test_who_only_reads_the_log_is_not_the_training(scene: Scene, reader: str) -> None:
+    other = subprocess.Popen(
+        ["/bin/bash", "-c", f"exec {reader.format(scene.log)}"], stdout=subprocess.DEVNULL, stdin=subprocess.DEVNULL
+    )
+    try:
+        wait_for(lambda: identify(other.pid).command[0] != "/bin/bash")
+        assert refused(scene, f"sigterm:{other.pid}")
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
+
+
+def test_a_number_that_is_used_again_is_not_signalled(scene: Scene) -> None:
+    """The same number, the same command line, the same log, another process."""
+    first = scene.train()
+    order = acting.parse(f"sigterm:{first.pid}")
+    assert order.process is not None
     first.kill()
     first.wait()
-    second = _with_number(first.pid, train)
+    second = _with_number(first.pid, scene)
     if second.pid != first.pid:  # where a number cannot be had again: the same is said of it
-        target = replace(target, process=replace(target.process, pid=second.pid))
-    state, says = acting.act(ENOUGH, target, dry=False)
-    assert state == "refused"
-    assert "borne by another process now" in says
-    time.sleep(0.2)
+        order = replace(order, process=replace(order.process, pid=second.pid))
+    assert "borne by another process now" in refused(scene, "", known=order)
     assert second.poll() is None
-    assert not (tmp_path / "checkpoint").exists()
 
 
-def _with_number(pid: int, train: Callable[..., subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
-    """A process that bears `pid`, where the system lets us choose; other programs start processes too."""
+def _with_number(pid: int, scene: Scene) -> subprocess.Popen[str]:
+    """A training that bears `pid`, where the system lets us choose; other programs start processes too."""
     last = Path("/proc/sys/kernel/ns_last_pid")
-    one = None
     for _ in range(20):
         try:
             last.write_text(str(pid - 1))
         except OSError:
             break
-        one = train()
+        one = scene.train()
         if one.pid == pid:
             return one
-    return one or train()
+        one.kill()
+        one.wait()
+    return scene.train()
 
 
-def test_a_process_that_became_another_program_is_not_signalled(tmp_path: Path) -> None:
+def test_what_an_order_named_is_kept_from_the_start(scene: Scene) -> None:
+    """A watch that is started again with the same words means the same process, not the one that has the number now."""
+    process = scene.train()
+    text = f"sigterm:{process.pid}"
+    first = acting.parse(text)
+    assert first.process is not None
+    older = replace(first, process=replace(first.process, started="1 an-earlier-boot"))
+    scene.store.remember_order(text, older.as_data(), 0.0)
+    scene.store.remember_order(text, first.as_data(), 1.0)  # only the first time counts
+    again = acting.parse(text, scene.store.order(text))
+    assert again.process == older.process
+    assert "borne by another process" in refused(scene, "", known=again)
+
+
+def test_a_process_that_became_another_program_is_not_signalled(scene: Scene) -> None:
     program = (
-        "import os, sys; sys.stdin.readline(); os.execv(sys.executable, [sys.executable, '-c', 'input()', 'other'])"
+        "import os, sys; log = open(sys.argv[1], 'a'); sys.stdin.readline();"
+        "os.execv(sys.executable, [sys.executable, '-c', 'input()', 'other'])"
     )
-    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE) as process:
-        known = identify(process.pid)
+    with subprocess.Popen([sys.executable, "-c", program, str(scene.log)], stdin=subprocess.PIPE) as process:
+        order = acting.parse(f"sigterm:{process.pid}")
         assert process.stdin is not None
         process.stdin.write(b"\n")
         process.stdin.flush()
-        until = time.monotonic() + 120
-        while identify(process.pid).command == known.command and time.monotonic() < until:
-            time.sleep(0.02)
-        with pytest.raises(NotTheSame, match="command line"):
-            send(known, signal.SIGTERM)
+        assert order.process is not None
+        wait_for(lambda: identify(process.pid).command != order.process.command)
+        assert "command line" in refused(scene, "", known=order)
         assert process.poll() is None
         process.kill()
 
 
-def test_a_process_that_has_ended_is_not_signalled(train: Callable[..., subprocess.Popen[bytes]]) -> None:
-    process = train()
-    known = identify(process.pid)
+def test_a_process_that_has_ended_is_not_signalled(scene: Scene) -> None:
+    process = scene.train()
+    order = acting.parse(f"sigterm:{process.pid}")
     process.kill()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # ended, and nobody has taken note: a zombie
-    with pytest.raises(NotTheSame, match="has ended"):
-        send(known, signal.SIGTERM)
-    process.wait()
-    with pytest.raises(NotTheSame, match="has ended"):
-        send(known, signal.SIGTERM)
+    assert "has ended" in refused(scene, "", known=order)
+
+
+def test_a_paused_process_is_left_to_whoever_paused_it(scene: Scene) -> None:
+    process = scene.train()
+    process.send_signal(signal.SIGSTOP)
+    wait_for(lambda: Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
+    assert "is paused" in refused(scene, f"sigterm:{process.pid}")
+    process.send_signal(signal.SIGCONT)
+    time.sleep(0.3)
+    assert process.poll() is None
+
+
+def test_a_process_is_left_alone_where_it_could_belong_to_another_run(scene: Scene) -> None:
+    process = scene.train()
+    assert "several runs are watched" in refused(scene, f"sigterm:{process.pid}", alone=False)
+    assert process.poll() is None
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
-def test_a_process_of_somebody_else_is_left_alone(
-    train: Callable[..., subprocess.Popen[bytes]], tmp_path: Path
-) -> None:
-    process = train()
-    target = acting.target(f"sigterm:{process.pid}", NOTHING)
+def test_a_process_of_somebody_else_is_left_alone(scene: Scene) -> None:
+    process = scene.train()
+    order = acting.parse(f"sigterm:{process.pid}")
     read, write = os.pipe()
     child = os.fork()
     if child == 0:  # as nobody
         try:
             os.setuid(65534)
-            os.write(write, "|".join(acting.act(ENOUGH, target, dry=False)).encode())
+            resolve(order.process, scene.run, signal.SIGTERM)  # type: ignore[arg-type]
+            os.write(write, b"resolved")
+        except Unclear as error:
+            os.write(write, str(error).encode())
         finally:
             os._exit(0)
     os.waitpid(child, 0)
     os.close(write)
-    state, says = os.read(read, 10_000).decode().split("|")
+    said = os.read(read, 10_000).decode()
     os.close(read)
-    assert state == "refused"
-    assert "not permitted" in says
+    assert "nothing ties" in said
     assert process.poll() is None
 
 
@@ -256,36 +386,292 @@ def test_a_strange_name_does_not_confuse_it(tmp_path: Path) -> None:
     program = tmp_path / "a) S 1 (b"  # what a process is called stands in brackets in its record
     program.symlink_to("/bin/sleep")
     with subprocess.Popen([program, "600"]) as process:
-        until = time.monotonic() + 120
-        while identify(process.pid).command[-1:] != ("600",) and time.monotonic() < until:
-            time.sleep(0.01)
+        wait_for(lambda: identify(process.pid).command[-1:] == ("600",))
         known = identify(process.pid)
         assert known.command == (str(program), "600")
         assert known.started.split()[0].isdecimal()
-        send(known, signal.SIGTERM)
-        assert process.wait(20) == -signal.SIGTERM
+        process.kill()
 
 
 @pytest.mark.parametrize(
-    "order", ["", "shoot", "sigterm", "sigterm:", "sigterm:abc", "sigterm:-5", "file:", "stop:now"]
-)
+    "order",
+    ["", "shoot", "sigterm", "sigterm:", "sigterm:abc", "sigterm:-5", "file:", "stop:now", "command:", "slurm:x",
+     "kubectl:x", "ray:", "ray:--address", "slurm:12:explode", "command:'"],
+)  # fmt: skip
 def test_an_order_that_cannot_be_followed_says_what_can(order: str) -> None:
     with pytest.raises(BadOrder, match="cannot be followed"):
-        acting.target(order, NOTHING)
+        acting.parse(order)
 
 
-@pytest.mark.parametrize("pid", [0, 1, os.getpid(), 2**30])
-def test_processes_that_are_no_training_are_refused(pid: int) -> None:
-    with pytest.raises(BadOrder, match="cannot be acted on"):
-        acting.target(f"sigterm:{pid}", NOTHING)
+def test_processes_that_are_no_training_are_refused() -> None:
+    for pid in (0, 1, os.getpid(), os.getppid(), 2**30):
+        with pytest.raises(BadOrder, match="cannot be acted on"):
+            acting.parse(f"sigterm:{pid}")
 
 
-# --- a stop file
+@pytest.mark.parametrize("shell", [["bash"], ["bash", "-i"], ["sh"], [sys.executable], [sys.executable, "-i"]])
+def test_what_somebody_types_into_is_refused(shell: list[str]) -> None:
+    process = subprocess.Popen(shell, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        with pytest.raises(BadOrder, match="somebody types into it"):
+            acting.parse(f"sigterm:{process.pid}")
+    finally:
+        process.kill()
+        process.communicate()
 
 
-def test_a_stop_file_says_why(tmp_path: Path) -> None:
-    path = tmp_path / "stop"
-    assert acting.act(ENOUGH, acting.target(f"file:{path}", NOTHING), dry=False)[0] == "done"
+def test_a_login_shell_above_a_training_is_refused(scene: Scene) -> None:
+    """As in a terminal: the shell of the session, and the training below it."""
+    script = scene.folder / "typed"
+    script.write_text(f"{shlex.join([sys.executable, '-u', '-c', TRAINER, str(scene.log), str(scene.saved)])}; true\n")
+    process = subprocess.Popen(
+        ["/bin/bash", "-c", f"exec -a -bash bash --norc < {script}"], stdout=subprocess.PIPE, text=True
+    )
+    scene.begun.append(process)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "training\n"
+    with pytest.raises(BadOrder, match="somebody types into it"):
+        acting.parse(f"sigterm:{process.pid}")
+
+
+def test_a_notebooks_kernel_is_not_ended(scene: Scene) -> None:
+    kernel = scene.folder / "ipykernel_launcher.py"
+    kernel.write_text(TRAINER)
+    with subprocess.Popen(
+        [sys.executable, str(kernel), str(scene.log), str(scene.saved)], stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"training\n"
+        assert "notebook's kernel" in refused(scene, f"sigterm:{process.pid}")
+        said = scene.actor(f"sigint:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
+        assert said is not None
+        assert said.state == "sent"
+        process.wait(30)
+
+
+def test_a_terminals_server_is_never_ended_for_the_training_in_it(scene: Scene) -> None:
+    """tmux starts what it is given without a shell that anybody types into; it may hold other sessions."""
+    if shutil.which("tmux") is None:
+        pytest.skip("needs tmux")
+    command = shlex.join([sys.executable, "-u", "-c", TRAINER, str(scene.log), str(scene.saved)])
+    words = ["tmux", "-L", f"leadline-{os.getpid()}"]
+    subprocess.run([*words, "-f", "/dev/null", "new-session", "-d", command], check=True)
+    try:
+        shown = subprocess.run([*words, "display-message", "-p", "#{pid}"], capture_output=True, text=True, check=True)
+        wait_for(lambda: scene.log.stat().st_size > 0)
+        with pytest.raises(BadOrder, match="runs other things too"):
+            acting.parse(f"sigterm:{shown.stdout.strip()}")
+    finally:
+        subprocess.run([*words, "kill-server"], capture_output=True)
+
+
+def test_what_ignores_a_signal_is_not_sent_it(scene: Scene) -> None:
+    program = (
+        "import signal, sys, time; signal.signal(2, signal.SIG_IGN); log = open(sys.argv[1], 'a')\n"
+        "print('up', flush=True); time.sleep(600)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program, str(scene.log)], stdout=subprocess.PIPE, text=True)
+    scene.begun.append(process)
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert "ignores SIGINT" in refused(scene, f"sigint:{process.pid}")
+
+
+def test_a_checkpoint_that_is_being_written_is_waited_for(scene: Scene) -> None:
+    saving = scene.folder / "checkpoint-50" / "model.safetensors"
+    saving.parent.mkdir()
+    program = (
+        "import sys, time; log = open(sys.argv[1], 'a'); out = open(sys.argv[2], 'w'); print('up', flush=True)\n"
+        "sys.stdin.readline(); out.close(); print('saved', flush=True); time.sleep(600)"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, str(scene.log), str(saving)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    scene.begun.append(process)
+    assert process.stdout is not None
+    assert process.stdin is not None
+    assert process.stdout.readline() == "up\n"
+    actor, life = scene.actor(f"sigterm:{process.pid}"), scene.life()
+    assert actor.consider(life, ENOUGH, scene.run) is None  # it has no handler: it would be cut off
+    assert process.poll() is None
+    process.stdin.write("\n")
+    process.stdin.flush()
+    assert process.stdout.readline() == "saved\n"
+    sent = actor.consider(life, ENOUGH, scene.run)
+    assert sent is not None
+    assert sent.state == "sent"
+    assert process.wait(30) == -signal.SIGTERM
+
+
+# --- launchers
+
+
+def trained_by(scene: Scene, process: subprocess.Popen[str]) -> int:
+    """The process that has the log open below a launcher."""
+    found = resolve(identify(process.pid), scene.run, signal.SIGTERM, Observed())
+    return found.trains[0].pid
+
+
+def gone(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state == "Z"
+
+
+@pytest.mark.parametrize(
+    "through",
+    ["{}; true", "while true; do {}; done", "({}); true", "{} | tee /dev/null; true", "timeout 600 {}; true"],
+)
+def test_a_script_is_ended_with_the_training_it_runs(scene: Scene, through: str) -> None:
+    process = scene.train(through=through)
+    trains = trained_by(scene, process)
+    assert trains != process.pid
+    actor = scene.actor(f"sigterm:{process.pid}")
+    sent = actor.consider(scene.life(), ENOUGH, scene.run)
+    assert sent is not None
+    assert sent.state == "sent"
+    wait_for(lambda: gone(trains))
+    wait_for(lambda: process.poll() is not None)
+    assert scene.signals() == ["signal 15"]
+    wait_for(lambda: (actor.consider(scene.life(), ENOUGH, scene.run) or sent).state == "done")
+    size = scene.log.stat().st_size
+    time.sleep(0.3)
+    assert scene.log.stat().st_size == size  # nobody trains any more
+
+
+def test_a_training_whose_output_is_the_log_is_found_through_its_pipe(scene: Scene) -> None:
+    """`python train.py | tee log`: who writes the log is tee, and who trains is python."""
+    trainer = (
+        "import signal, sys, time\n"
+        "signal.signal(15, lambda *_: (open(sys.argv[1], 'a').write('signal 15\\n'), sys.exit(0)))\n"
+        "while True: print('row', flush=True); time.sleep(.05)"
+    )
+    command = shlex.join([sys.executable, "-c", trainer, str(scene.saved)])
+    process = subprocess.Popen(["/bin/bash", "-c", f"{command} | tee {scene.log} > /dev/null; true"])
+    scene.begun.append(process)  # type: ignore[arg-type]
+    wait_for(lambda: scene.log.stat().st_size > 0)
+    trains = trained_by(scene, process)  # type: ignore[arg-type]
+    assert b"python" in Path(f"/proc/{trains}/cmdline").read_bytes()
+    scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
+    wait_for(lambda: gone(trains))
+    assert scene.signals() == ["signal 15"]
+    process.wait(30)
+
+
+def test_a_training_that_opens_its_log_for_every_row_is_known_by_its_name(scene: Scene) -> None:
+    trainer = (
+        "import signal, sys, time\n"
+        "signal.signal(15, lambda *_: (open(sys.argv[2], 'a').write('signal 15\\n'), sys.exit(0)))\n"
+        "while True:\n"
+        "    with open(sys.argv[1], 'a') as log: log.write('{}\\n' * 20)\n"
+        "    time.sleep(.2)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", trainer, str(scene.log), str(scene.saved)])
+    scene.begun.append(process)  # type: ignore[arg-type]
+    wait_for(lambda: scene.log.stat().st_size > 0)
+    actor = scene.actor(f"sigterm:{process.pid}")
+    actor.sample(scene.run)
+    before = scene.log.stat().st_size
+    wait_for(lambda: scene.log.stat().st_size > before)
+    wait_for(lambda: actor.consider(scene.life(), ENOUGH, scene.run) is not None)
+    assert scene.states()[-1] in ("sent", "done")
+    assert process.wait(30) == 0
+    assert scene.signals() == ["signal 15"]
+
+
+def test_a_worker_of_a_training_is_not_the_training(scene: Scene) -> None:
+    trainer = "import os, sys, time; log = open(sys.argv[1], 'a'); os.fork(); os.write(1, b'up\\n'); time.sleep(600)"
+    process = subprocess.Popen(
+        [sys.executable, "-c", trainer, str(scene.log)], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    scene.begun.append(process)
+    assert process.stdout is not None
+    assert [process.stdout.readline() for _ in range(2)] == ["up\n"] * 2
+    (worker,) = [pid for pid in _descendants(process.pid) if pid != process.pid]
+    assert "is a worker of process" in refused(scene, f"sigterm:{worker}")
+    assert not gone(worker)
+
+
+def test_a_training_that_does_not_end_is_spoken_of_and_killed_only_where_asked(scene: Scene) -> None:
+    now = [0.0]
+    process = scene.train("600")
+    actor, life = scene.actor(f"sigterm:{process.pid}", clock=lambda: now[0]), scene.life()
+    actor.consider(life, ENOUGH, scene.run)
+    wait_for(lambda: scene.signals() == ["signal 15"])
+    assert actor.consider(life, ENOUGH, scene.run) is None
+    now[0] = 61
+    said = actor.consider(life, ENOUGH, scene.run)
+    assert said is not None
+    assert said.says == f"The training (process {process.pid}) still runs 61 s after SIGTERM; it may be saving."
+    now[0] = 1e6
+    assert actor.consider(life, ENOUGH, scene.run) is None
+    assert process.poll() is None
+    harder = scene.actor(f"sigterm:{process.pid}", clock=lambda: now[0], then="sigkill", after=300.0)
+    assert harder.consider(life, ENOUGH, scene.run) is None  # its time begins when this watch first sees it so
+    now[0] += 301
+    said = harder.consider(life, ENOUGH, scene.run)
+    assert said is not None
+    assert said.state == "escalated"
+    assert process.wait(30) == -signal.SIGKILL
+    done = harder.consider(life, ENOUGH, scene.run)
+    assert done is not None
+    assert done.says == "The training has ended after SIGKILL."
+    assert scene.signals() == ["signal 15"]
+
+
+def test_a_signal_that_costs_the_last_state_is_warned_of(scene: Scene) -> None:
+    program = "import sys, time; log = open(sys.argv[1], 'a'); print('up', flush=True); time.sleep(600)"
+    process = subprocess.Popen([sys.executable, "-c", program, str(scene.log)], stdout=subprocess.PIPE, text=True)
+    scene.begun.append(process)
+    assert process.stdout is not None
+    process.stdout.readline()
+    warning = scene.actor(f"sigterm:{process.pid}").sample(scene.run)
+    assert warning is not None
+    assert "does nothing of its own on SIGTERM" in warning
+    careful = scene.train()
+    assert scene.actor(f"sigterm:{careful.pid}").sample(scene.run) is None
+
+
+def test_a_training_that_something_starts_again_is_left_alone_and_said_so(scene: Scene) -> None:
+    process = scene.train()
+    actor, life = scene.actor(f"sigterm:{process.pid}"), scene.life()
+    actor.consider(life, ENOUGH, scene.run)
+    process.wait(30)
+    wait_for(lambda: actor.consider(life, ENOUGH, scene.run) is not None)
+    again = scene.train()
+    said = actor.grew_after(life)
+    assert said is not None
+    assert "something has started it again" in said.says
+    assert actor.grew_after(life) is None
+    assert again.poll() is None
+
+
+def test_two_watches_of_one_run_signal_it_once(scene: Scene, tmp_path: Path) -> None:
+    process = scene.train("1")
+    scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
+    with Store(tmp_path / "other.db") as other:
+        second = Actor(other, acting.parse(f"sigterm:{process.pid}"), dry=False)
+        said = second.consider(Life(other.run("run", 0.0), "run"), ENOUGH, scene.run)
+    assert said is not None
+    assert said.state == "refused"
+    assert "another watch acts on it" in said.says
+    process.wait(30)
+    assert scene.signals() == ["signal 15"]
+
+
+# --- a stop file, a command
+
+
+def test_a_stop_file_says_why(scene: Scene) -> None:
+    path = scene.folder / "stop"
+    done = scene.actor(f"file:{path}").consider(scene.life(), ENOUGH, scene.run)
+    assert done is not None
+    assert done.state == "done"
     assert json.loads(path.read_text()) == {
         "stop": True,
         "verdict": "roll_back",
@@ -296,165 +682,156 @@ def test_a_stop_file_says_why(tmp_path: Path) -> None:
     assert stat.S_IMODE(path.stat().st_mode) & 0o444 == 0o444
 
 
-def test_a_stop_file_that_is_there_is_left_as_it_is(tmp_path: Path) -> None:
-    path = tmp_path / "stop"
+def test_a_stop_file_that_is_there_is_left_as_it_is(scene: Scene) -> None:
+    path = scene.folder / "stop"
     path.write_text("mine")
-    assert acting.act(ENOUGH, Target("file", path=path), dry=False)[0] == "done"
+    done = scene.actor(f"file:{path}").consider(scene.life(), ENOUGH, scene.run)
+    assert done is not None
+    assert done.state == "done"
     assert path.read_text() == "mine"
 
 
 @pytest.mark.parametrize("make", [Path.mkdir, lambda path: path.symlink_to("/etc/hostname"), None])
-def test_a_stop_file_that_cannot_be_written_is_said_so(tmp_path: Path, make: Callable[[Path], None] | None) -> None:
-    path = tmp_path / "stop" if make else tmp_path / "no" / "stop"
+def test_a_stop_file_that_cannot_be_written_is_said_so(scene: Scene, make: Callable[[Path], None] | None) -> None:
+    path = scene.folder / "stop" if make else scene.folder / "no" / "stop"
     if make:
         make(path)
-    state, says = acting.act(ENOUGH, Target("file", path=path), dry=False)
-    assert state == "refused"
-    assert "and did not" in says
+    refused(scene, f"file:{path}")
+
+
+def finished(scene: Scene, actor: Actor) -> acting.Action:
+    found: list[acting.Action] = []
+    wait_for(lambda: (said := actor.consider(scene.life(), ENOUGH, scene.run)) is not None and not found.append(said))
+    return found[0]
+
+
+def test_a_command_gets_the_verdict_in_its_environment(scene: Scene) -> None:
+    out = scene.folder / "out"
+    words = shlex.join(["/bin/sh", "-c", f'echo "$LEADLINE_VERDICT $LEADLINE_STEP $LEADLINE_BEST" >> {out}'])
+    done = finished(scene, scene.actor(f"command:{words}"))
+    assert done.state == "done"
+    assert out.read_text() == "roll_back 220 ckpt/125\n"
+    assert scene.actor(f"command:{words}").consider(scene.life(), ENOUGH, scene.run) is None
+    assert out.read_text() == "roll_back 220 ckpt/125\n"
+
+
+def test_a_command_that_fails_is_told_in_its_own_words(scene: Scene) -> None:
+    failed = finished(scene, scene.actor("command:/bin/sh -c 'echo no such job >&2; exit 3'"))
+    assert failed.state == "failed"
+    assert "exit code 3: no such job" in failed.says
+    assert "was not found" in refused_command(scene)
+
+
+def refused_command(scene: Scene) -> str:
+    said = scene.actor("command:no-such-program").consider(scene.life(), ENOUGH, scene.run)
+    assert said is not None
+    assert said.state == "refused"
+    return said.says
 
 
 # --- once, and written down
 
 
-def states(base: Store, run: int) -> list[object]:
-    return [action["state"] for _, action in base.actions(run)]
-
-
-def test_the_first_use_is_a_dry_run_and_the_next_run_is_acted_on(state: Store, tmp_path: Path) -> None:
-    first, second = (state.run(name, 0.0) for name in ("first", "second"))
-    target = acting.target(f"file:{tmp_path / 'stop'}", NOTHING)
-    done = acting.carry_out(state, first, ENOUGH, target, 0.0)
-    assert done is not None
-    assert (done.state, (tmp_path / "stop").exists()) == ("dry", False)
-    assert acting.carry_out(state, first, ENOUGH, target, 1.0) is None  # told once
-    done = acting.carry_out(state, second, ENOUGH, target, 2.0)
-    assert done is not None
-    assert (done.state, (tmp_path / "stop").exists()) == ("done", True)
-    assert states(state, first) == ["dry"]
-    assert states(state, second) == ["begun", "done"]
-
-
-def test_who_insists_is_obeyed_at_once_even_after_a_dry_run(state: Store, tmp_path: Path) -> None:
-    run, target = state.run("first", 0.0), acting.target(f"file:{tmp_path / 'stop'}", NOTHING)
-    acting.carry_out(state, run, ENOUGH, target, 0.0)
-    done = acting.carry_out(state, run, ENOUGH, target, 1.0, really=True)
-    assert done is not None
-    assert done.state == "done"
-    assert (tmp_path / "stop").exists()
-
-
-def test_below_the_bar_nothing_is_done_or_written(state: Store, tmp_path: Path) -> None:
-    run = state.run("first", 0.0)
-    target = acting.target(f"file:{tmp_path / 'stop'}", NOTHING)
-    assert acting.carry_out(state, run, replace(ENOUGH, act=False), target, 0.0, really=True) is None
-    assert states(state, run) == []
-
-
-def test_a_training_gets_one_signal_however_often_it_is_looked_at(
-    state: Store, train: Callable[..., subprocess.Popen[bytes]]
-) -> None:
-    process = train()
-    target, run = acting.target(f"sigterm:{process.pid}", NOTHING), state.run("first", 0.0)
-    done = [acting.carry_out(state, run, ENOUGH, target, float(now), really=True) for now in range(5)]
-    assert [one.state for one in done if one is not None] == ["done"]
+def test_a_training_gets_one_signal_however_often_it_is_looked_at(scene: Scene) -> None:
+    process = scene.train("0.5")
+    for _ in range(5):
+        scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
     assert process.wait(30) == 0
+    assert scene.signals() == ["signal 15"]
 
 
-def test_what_a_killed_watch_had_begun_is_not_done_twice(
-    state: Store, train: Callable[..., subprocess.Popen[bytes]]
-) -> None:
-    process = train()
-    target, run = acting.target(f"sigterm:{process.pid}", NOTHING), state.run("first", 0.0)
-    begun = acting.Action("begun", "sigterm", 0, 220, target.told(), "", "")
-    state.record_action(run, begun.as_data(), 0.0)  # and there the watch was killed
-    assert acting.carry_out(state, run, ENOUGH, target, 1.0, really=True) is None
+def begun(scene: Scene, order: acting.Order) -> None:
+    """As a watch leaves it that was killed right after it wrote down what it was about to do."""
+    action = acting.Action("begun", order.kind, order.text, 0, 1, 220, order.told(), "", "why")
+    scene.store.record_action(scene.life().run, action.as_data(), 0.0)
+
+
+def test_what_a_killed_watch_had_not_yet_done_is_still_due(scene: Scene) -> None:
+    process = scene.train()
+    order = acting.parse(f"sigterm:{process.pid}")
+    begun(scene, order)
+    sent = Actor(scene.store, order, dry=False).consider(scene.life(), ENOUGH, scene.run)
+    assert sent is not None
+    assert sent.state == "sent"
+    assert process.wait(30) == 0
+    assert scene.signals() == ["signal 15"]
+
+
+def test_what_a_killed_watch_had_done_is_not_done_twice(scene: Scene) -> None:
+    process = scene.train("600")
+    order = acting.parse(f"sigterm:{process.pid}")
+    begun(scene, order)
+    marks = Marks(scene.store.path)
+    marks.prepare()
+    marks.around(scene.life().deed(order), lambda: None)  # the signal went out; nothing of it was written down
+    marks.close()
+    said = Actor(scene.store, order, dry=False).consider(scene.life(), ENOUGH, scene.run)
+    assert said is not None
+    assert said.state == "sent"
     time.sleep(0.2)
+    assert scene.signals() == []
     assert process.poll() is None
 
 
-def test_a_log_that_began_anew_may_be_acted_on_anew(state: Store, tmp_path: Path) -> None:
-    run, target = state.run("first", 0.0), acting.target(f"file:{tmp_path / 'stop'}", NOTHING)
-    acting.carry_out(state, run, ENOUGH, target, 0.0, really=True)
-    (tmp_path / "stop").unlink()
-    done = acting.carry_out(state, run, ENOUGH, target, 1.0, life=1, really=True)
-    assert done is not None
-    assert (tmp_path / "stop").exists()
+def test_killed_at_the_very_moment_it_is_said_and_not_repeated(scene: Scene) -> None:
+    process = scene.train("600")
+    order = acting.parse(f"sigterm:{process.pid}")
+    begun(scene, order)
 
+    class Killed(Exception):
+        pass
 
-def test_a_watch_started_again_remembers_which_process_it_was(
-    state: Store, train: Callable[..., subprocess.Popen[bytes]]
-) -> None:
-    """The command line of the watch names only a number, and that may be another process by then."""
-    process = train()
-    run = state.run("first", 0.0)
-    wanted = acting.remember(state, run, acting.target(f"sigterm:{process.pid}", NOTHING), 0.0)
-    assert wanted.process is not None
-    older = replace(wanted.process, started="1 an-earlier-boot")
-    with Store(state.path.with_name("other.db")) as other:
-        number = other.run("first", 0.0)
-        acting.remember(other, number, replace(wanted, process=older), 0.0)
-        again = acting.remember(other, number, acting.target(f"sigterm:{process.pid}", NOTHING), 1.0)
-        assert again.process == older
-        done = acting.carry_out(other, number, ENOUGH, again, 2.0, really=True)
-    assert done is not None
-    assert done.state == "refused"
+    def die() -> None:
+        raise Killed
+
+    marks = Marks(scene.store.path)
+    marks.prepare()
+    with pytest.raises(Killed):
+        marks.around(scene.life().deed(order), die)
+    marks.close()
+    said = Actor(scene.store, order, dry=False).consider(scene.life(), ENOUGH, scene.run)
+    assert said is not None
+    assert said.state == "failed"
+    assert "look at it" in said.says
     assert process.poll() is None
+    assert scene.signals() == []
 
 
-def test_a_process_is_left_alone_where_it_could_belong_to_another_run(
-    state: Store, train: Callable[..., subprocess.Popen[bytes]]
-) -> None:
-    process = train()
-    target, run = acting.target(f"sigterm:{process.pid}", NOTHING), state.run("first", 0.0)
-    done = acting.carry_out(state, run, ENOUGH, target, 0.0, really=True, alone=False)
+def test_a_resumed_run_may_be_acted_on_anew(scene: Scene) -> None:
+    path = scene.folder / "stop"
+    actor = scene.actor(f"file:{path}")
+    for where in ({}, {"attempt": 2}, {"life": 1}):
+        done = actor.consider(scene.life(**where), ENOUGH, scene.run)
+        assert done is not None
+        assert path.exists()
+        path.unlink()
+        assert actor.consider(scene.life(**where), ENOUGH, scene.run) is None
+
+
+def test_what_was_done_is_written_down_with_its_reason_and_told(scene: Scene) -> None:
+    path = scene.folder / "stop"
+    actor = scene.actor(f"file:{path}", channels=("stdout",), wall=lambda: 5.0)
+    done = actor.consider(scene.life(), ENOUGH, scene.run)
     assert done is not None
-    assert done.state == "refused"
-    assert "several runs are watched" in done.says
-    assert acting.carry_out(state, run, ENOUGH, target, 1.0, really=True, alone=False) is None  # said once
-    time.sleep(0.2)
-    assert process.poll() is None
-
-
-def test_a_watch_started_again_after_the_training_has_ended_goes_on(
-    state: Store, train: Callable[..., subprocess.Popen[bytes]]
-) -> None:
-    process = train()
-    run, order = state.run("first", 0.0), f"sigterm:{process.pid}"
-    acting.remember(state, run, acting.target(order, state), 0.0)
-    process.kill()
-    process.wait()
-    with pytest.raises(BadOrder):
-        acting.target(order, NOTHING)
-    target = acting.remember(state, run, acting.target(order, state), 1.0)
-    done = acting.carry_out(state, run, ENOUGH, target, 2.0, really=True)
-    assert done is not None
-    assert done.state == "refused"
-    assert "has ended" in done.says
-
-
-def test_what_was_done_is_written_down_with_its_reason_and_told(state: Store, tmp_path: Path) -> None:
-    run, target = state.run("first", 0.0), acting.target(f"file:{tmp_path / 'stop'}", NOTHING)
-    done = acting.carry_out(state, run, ENOUGH, target, 5.0, really=True)
-    assert done is not None
-    at, action = state.actions(run)[-1]
+    at, action = scene.store.actions(scene.life().run)[-1]
     assert at == 5.0
     assert (action["why"], action["step"], action["kind"]) == (ENOUGH.why, 220, "file")
-    alert = acting.alert_of(done, "first")
-    assert alert.says == f"Has written the file {tmp_path / 'stop'}. Why: {ENOUGH.why}."
-    assert alert.best_checkpoint == "ckpt/125"
-    assert alert.key == acting.alert_of(done, "first").key
+    (delivery,) = scene.store.pending_alerts(6.0)
+    assert delivery.alert.says == f"Has written the file {path}. Why: {ENOUGH.why}."
+    assert delivery.alert.best_checkpoint == "ckpt/125"
 
 
-def test_the_callback_is_asked_to_stop_only_after_a_real_decision(state: Store) -> None:
-    first, second = (state.run(name, 0.0) for name in ("first", "second"))
-    target = acting.target("stop", NOTHING)
-    acting.carry_out(state, first, ENOUGH, target, 0.0)
-    assert not acting.asked_to_stop(state.actions(first))
-    acting.carry_out(state, second, ENOUGH, target, 1.0)
-    assert acting.asked_to_stop(state.actions(second))
-    assert not acting.asked_to_stop(state.actions(second), life=1)
+def test_the_callback_is_asked_to_stop_only_after_a_real_decision(scene: Scene) -> None:
+    dry = Actor(scene.store, acting.parse("stop"))
+    dry.consider(scene.life(), ENOUGH, scene.run)
+    assert not dry.asks_to_stop(scene.life())
+    real = scene.actor("stop")
+    real.consider(scene.life(), ENOUGH, scene.run)
+    assert real.asks_to_stop(scene.life())
+    assert not real.asks_to_stop(scene.life(attempt=2))
+    assert not real.asks_to_stop(scene.life(life=1))
 
 
 def test_an_identity_survives_the_state_file() -> None:
-    known = identify(os.getppid())
+    known = Identity(7, "1 boot", ("python", "train.py"))
     assert Identity.from_data(json.loads(json.dumps(known.as_data()))) == known

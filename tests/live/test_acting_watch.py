@@ -22,6 +22,7 @@ def save(number, frame):
     pathlib.Path(sys.argv[1]).write_text("saved")
     sys.exit(0)
 
+log = open(sys.argv[2], "a")  # as a trainer holds its own; the rows are written by the test
 signal.signal(signal.SIGTERM, save)
 print("training", flush=True)
 time.sleep(600)
@@ -38,12 +39,18 @@ class Watching:
         shutil.copy(example / "config.json", folder)
         self.rows = (example / "metrics.jsonl").read_bytes().splitlines(keepends=True)
         self.written = 0
-        checkpoint = folder.parent / "checkpoint"
-        self.training = subprocess.Popen([sys.executable, "-c", TRAINER, checkpoint], stdout=subprocess.PIPE)
-        assert self.training.stdout is not None
-        assert self.training.stdout.readline() == b"training\n"
+        self.begun: list[subprocess.Popen[bytes]] = []
+        self.training = self.train()
         self.options = ["--headless", "--state", str(self.state), "--act", f"sigterm:{self.training.pid}", *options]
         self.watch: subprocess.Popen[bytes] | None = None
+
+    def train(self) -> subprocess.Popen[bytes]:
+        words = [self.folder.parent / "checkpoint", self.folder / "metrics.jsonl"]
+        training = subprocess.Popen([sys.executable, "-c", TRAINER, *words], stdout=subprocess.PIPE)
+        self.begun.append(training)
+        assert training.stdout is not None
+        assert training.stdout.readline() == b"training\n"
+        return training
 
     def log(self, step: int) -> None:
         """Write the rows up to a step."""
@@ -52,10 +59,10 @@ class Watching:
             log.write(b"".join(self.rows[self.written : upto]))
         self.written = upto
 
-    def begin(self) -> None:
-        with self.said.open("wb") as said:
+    def begin(self, *more: str) -> None:
+        with self.said.open("ab") as said:
             self.watch = subprocess.Popen(
-                [sys.executable, "-m", "leadline", "watch", str(self.folder), *self.options],
+                [sys.executable, "-m", "leadline", "watch", str(self.folder), *more, *self.options],
                 stdout=said,
                 stderr=said,
                 env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -76,12 +83,10 @@ class Watching:
         raise AssertionError(self.said.read_text())
 
     def close(self) -> None:
-        for process in (self.training, self.watch):
+        for process in (*self.begun, self.watch):
             if process is not None:
                 process.kill()
-                process.wait()
-        assert self.training.stdout is not None
-        self.training.stdout.close()
+                process.communicate()
 
 
 def looked(step: int) -> Callable[[Store], bool]:
@@ -94,7 +99,7 @@ def actions(base: Store) -> list[dict[str, object]]:
 
 @pytest.fixture
 def watching(root: Path, tmp_path: Path) -> Iterator[Watching]:
-    one = Watching(root / "leadline" / "examples" / "collapsed", tmp_path / "run", "--really")
+    one = Watching(root / "leadline" / "examples" / "collapsed", tmp_path / "run", "--no-dry-run")
     yield one
     one.close()
 
@@ -114,9 +119,73 @@ def test_a_training_is_asked_to_end_once_it_is_lost_and_not_while_it_is_sound(
     assert (tmp_path / "checkpoint").read_text() == "saved"
     one.wait_until(lambda base: any(action["state"] == "done" for action in actions(base)))
     with Store(one.state, write=False) as base:
-        (done,) = (action for action in actions(base) if action["state"] == "done")
+        (done,) = (action for action in actions(base) if action["state"] == "sent")
         earlier = [look for run in base.names().values() for look in base.looks(run) if look.step < 205]
     assert str(done["says"]).startswith(f"Has sent SIGTERM to process {one.training.pid}")
     assert "all say that the run should end" in str(done["why"])
     assert earlier
-    assert all(look.verdict in ("continue", "undecided") for look in earlier)
+    assert all(look.verdict != "roll_back" for look in earlier)
+    assert int(str(done["step"])) > 205
+
+
+def test_a_watch_that_was_killed_before_it_acted_acts_when_it_is_started_again(watching: Watching) -> None:
+    """The look that reaches the bar is written down, and there the watch is killed."""
+    one = watching
+    one.log(245)
+    one.options.remove("--no-dry-run")  # what it would do is not done yet, and everything else is as it will be
+    one.begin()
+    one.wait_until(looked(230))
+    one.log(300)
+    one.wait_until(lambda base: any(action["state"] == "dry" for action in actions(base)))
+    assert one.watch is not None
+    one.watch.kill()
+    one.watch.wait()
+    assert one.training.poll() is None
+    one.options.append("--no-dry-run")
+    one.begin()
+    assert one.training.wait(PATIENCE) == 0
+
+
+def test_a_run_that_was_stopped_and_resumed_is_judged_anew(watching: Watching, tmp_path: Path) -> None:
+    one = watching
+    one.log(245)
+    one.begin()
+    one.wait_until(looked(230))
+    one.log(300)
+    assert one.training.wait(PATIENCE) == 0
+    one.wait_until(lambda base: any(action["state"] == "done" for action in actions(base)))
+    (tmp_path / "checkpoint").unlink()
+    again = one.train()
+    sound = [json.loads(row) for row in one.rows if json.loads(row)["step"] <= 175]
+    with (one.folder / "metrics.jsonl").open(
+        "ab"
+    ) as log:  # back to step 126, without the fault, and further than before
+        for step in range(126, 360):
+            row = dict(sound[126 + (step % 49)])
+            log.write(json.dumps({**row, "step": step}).encode() + b"\n")
+    one.wait_until(
+        lambda base: any(
+            look.life == 1 and look.step > 320 for run in base.names().values() for look in base.looks(run)
+        )
+    )
+    time.sleep(2)
+    assert again.poll() is None
+    with Store(one.state, write=False) as base:
+        assert [action["state"] for action in actions(base)][:3] == ["begun", "sent", "done"]
+        assert all(action["state"] != "sent" for action in actions(base)[3:])
+
+
+def test_of_two_paths_neither_process_is_touched_although_one_is_not_there_yet(
+    watching: Watching, tmp_path: Path
+) -> None:
+    one = watching
+    one.log(245)
+    one.begin(str(tmp_path / "not-there-yet"))
+    one.wait_until(looked(230))
+    one.log(300)
+    one.wait_until(lambda base: any(action["state"] == "refused" for action in actions(base)))
+    time.sleep(1)
+    assert one.training.poll() is None
+    assert not (tmp_path / "checkpoint").exists()
+    with Store(one.state, write=False) as base:
+        assert "several runs are watched" in str(actions(base)[-1]["says"])

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 import resource
+import signal
 import sqlite3
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,8 +18,10 @@ import pytest
 from live.growing import looks, settle, wait_for, write_rows
 
 from leadline.live import follow as following
+from leadline.live import polling
 from leadline.live import store as storing
 from leadline.live import watch as watching
+from leadline.live.follow import Place
 from leadline.live.watch import Watch
 
 
@@ -198,14 +204,14 @@ def test_a_look_that_is_asked_for_twice_is_made_once(
 def test_a_path_that_cannot_be_followed_does_not_end_the_watch_of_the_others(
     tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    look_at = following.look_at
+    find_runs = following.find_runs
 
     def fail_for_one(place: Path, *rest: object) -> object:
         if place.name == "bad.jsonl":
             raise ZeroDivisionError("a defect")
-        return look_at(place, *rest)  # type: ignore[arg-type]
+        return find_runs(place, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(following, "look_at", fail_for_one)
+    monkeypatch.setattr(following, "find_runs", fail_for_one)
     said: list[str] = []
     for name in ("bad", "good"):
         write_rows(tmp_path / f"{name}.jsonl", range(1, 40))
@@ -217,16 +223,53 @@ def test_a_path_that_cannot_be_followed_does_not_end_the_watch_of_the_others(
     assert "bad.jsonl cannot be followed" in said[0]
 
 
-def test_following_many_paths_leaves_time_for_signals(
+def test_a_path_that_hangs_delays_no_other(
     tmp_path: Path, watch: Callable[..., Watch], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A watch of a thousand slow paths must still end when it is told to: one call follows for a moment only."""
-    monkeypatch.setattr(watching, "MOMENT", 0.0)
-    for number in range(3):
-        write_rows(tmp_path / f"{number}.jsonl", range(1, 14))
-    one = watch(*(tmp_path / f"{number}.jsonl" for number in range(3)))
-    met = []
-    for _ in range(3):
+    """A network disk or an address that never answers: the others are followed, and whoever calls is not held up."""
+    answers = threading.Event()
+    plain = Place.poll
+
+    def poll(self: Place, *, force: bool = False) -> object:
+        if self.path.endswith("hangs.jsonl"):
+            answers.wait(60)
+        return plain(self, force=force)
+
+    monkeypatch.setattr(Place, "poll", poll)
+    monkeypatch.setattr(polling, "HANGS", 0.2)
+    monkeypatch.setattr(polling, "DEADLINE", 0.3)
+    for name in ("hangs", "good", "other"):
+        write_rows(tmp_path / f"{name}.jsonl", range(1, 14))
+    said: list[str] = []
+    paths = [tmp_path / f"{name}.jsonl" for name in ("hangs", "good", "other")]
+    one = watch(*paths, problem=said.append)
+    began = time.monotonic()
+    while len(one.runs) < 2 or not said:
         one.tick()
-        met.append(len(one.runs))
-    assert met == [1, 2, 3]
+        assert time.monotonic() - began < 30
+    assert {Path(identity).name for identity in one.runs} == {"good.jsonl", "other.jsonl"}
+    assert "hangs.jsonl has not answered for" in said[0]
+    answers.set()
+    wait_for(lambda: (one.tick(), len(one.runs) == 3)[1])
+    assert said[1:] == [f"{paths[0]} answers again."]
+
+
+def test_a_watch_ends_at_once_although_a_path_hangs(tmp_path: Path) -> None:
+    """A pipe that nobody writes to stands for a disk that is gone: opening it never returns."""
+    program = (
+        "import sys, threading; from leadline.live import follow;"
+        "follow.Place.poll = lambda self, force=False: threading.Event().wait();"
+        "from leadline.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    words = ["watch", str(tmp_path / "run.jsonl"), "--headless", "--state", str(tmp_path / "state.db")]
+    process = subprocess.Popen([sys.executable, "-c", program, *words], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        assert "watching" in process.stdout.readline()
+        began = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+        assert time.monotonic() - began < 15
+    finally:
+        process.kill()
+        process.communicate()

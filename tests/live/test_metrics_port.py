@@ -6,13 +6,15 @@ import http.client
 import re
 import socket
 import sys
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 
 import pytest
 
 from leadline.errors import BadOrder
 from leadline.live import metrics
-from leadline.live.metrics import Figures, MetricsPort, RunFigures, written
+from leadline.live.metrics import Figures, MetricsPort, RunFigures, address, written
 
 RUN = RunFigures(
     run='runs/"seven"\\\n',
@@ -142,3 +144,26 @@ def test_the_port_is_free_again_at_once() -> None:
         ask(number)
     with MetricsPort(number, lambda: FIGURES) as again:
         assert ask(again.port)[0] == 200
+
+
+def test_beyond_this_machine_nobody_is_answered_without_the_token() -> None:
+    with pytest.raises(BadOrder, match="open to everybody"):
+        MetricsPort(0, Figures, host="0.0.0.0")
+    with MetricsPort(0, Figures, host="0.0.0.0", token="a long secret") as served:
+        address = f"http://127.0.0.1:{served.port}/metrics"
+        for shown in (None, "Bearer wrong", "Bearer ", "a long secret", "Basic a long secret"):
+            request = urllib.request.Request(address, headers={} if shown is None else {"Authorization": shown})
+            with pytest.raises(urllib.error.HTTPError) as refused:
+                urllib.request.urlopen(request, timeout=10)
+            assert refused.value.code == 401
+            assert b"leadline_info" not in refused.value.read()
+            refused.value.close()
+        request = urllib.request.Request(address, headers={"Authorization": "Bearer a long secret"})
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert b"leadline_info" in answer.read()
+
+
+@pytest.mark.parametrize("text", ["", "x", "0.0.0.0", "host:port", "1:99999999"])
+def test_an_address_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(BadOrder, match="is no address"):
+        address(text)

@@ -17,7 +17,6 @@ from live.growing import settle, wait_for, write_rows
 from rich.console import Console
 
 from leadline.cli import main
-from leadline.live.answer import AnswerFile
 from leadline.live.records import Look
 from leadline.live.screen import Keys, Screen
 from leadline.live.session import Options, _Session
@@ -59,10 +58,10 @@ def test_a_service_looks_when_asked_and_ends_when_asked(tmp_path: Path) -> None:
         assert [(look.step, look.why) for look in (first, second)] == [(138, "first"), (139, "asked")]
         assert out.count(f"{log} step 138: {first.says}\n") == 1
         assert out.count(f"{log} step 139: {second.says}\n") == 1
-        (alert,) = store.alerts()
-        assert alert.about == "verdict.roll_back"
-        assert out.count("Roll back · ") == 1  # told once for both looks
-        assert store.delivery_counts() == {"sent": 1}
+        about = sorted(alert.about for alert in store.alerts())
+        assert about == ["kl.destructive", "reward.peaked"]
+        assert out.count("Reward peaked at ") == 1  # told once for both looks
+        assert store.delivery_counts() == {"sent": 2}
 
 
 def test_a_service_whose_reader_is_gone_goes_on(tmp_path: Path) -> None:
@@ -105,7 +104,9 @@ def test_many_looks_add_up_to_the_bar_for_acting(tmp_path: Path) -> None:
             body = json.dumps(reading).encode()
             look = Look(str(log), 0, step, step, "time", 0.0, "stop", 0.05, None, "", str(step), body)
             store.record(watched.number, look, cursor=watched.cursor)
-            acted.append(session._act(watched, look))
+            watched.last = look
+            session.settle()
+            acted.append(json.loads((tmp_path / "answer.json").read_text())["act"])
     assert acted.index(True) + 1000 == 1111
     assert all(acted[111:])
 
@@ -121,22 +122,24 @@ def test_a_keyboard_that_is_gone_is_not_asked_again() -> None:
     assert keyboard.wait(0) == ""
 
 
-def test_the_answer_is_replaced_as_a_whole(tmp_path: Path, watch: Callable[..., Watch]) -> None:
+def test_the_answer_is_replaced_as_a_whole(tmp_path: Path) -> None:
     answer = tmp_path / "answer.json"
-    file = AnswerFile(answer)
     for name in ("a", "b"):
         write_rows(tmp_path / f"{name}.jsonl", range(1, 40))
-    one = watch(
-        tmp_path / "a.jsonl", tmp_path / "b.jsonl", looked=lambda run, made: file.say(made, name=run.name, act=False)
-    )
-    settle(one)
-    told = json.loads(answer.read_text())
-    assert {Path(each["run"]).name for each in told["runs"]} == {"a.jsonl", "b.jsonl"}
-    wanted = {"run", "step", "verdict", "p_continue_pays", "best_checkpoint", "says", "act", "at"}
-    assert all(each.keys() == wanted for each in told["runs"])
-    assert sorted(file.name for file in tmp_path.iterdir()) == [
-        "a.jsonl", "answer.json", "b.jsonl", "state.db", "state.db-shm", "state.db-wal", "state.db.lock",
-    ]  # fmt: skip
+    paths = tuple(str(tmp_path / f"{name}.jsonl") for name in ("a", "b"))
+    with Store(tmp_path / "state.db") as store:
+        session = _Session(Options(paths=paths, headless=True, answer=answer), store)
+        session.watch.start()
+        settle(session.watch)
+        session.settle()
+        session.watch.end()
+        told = json.loads(answer.read_text())
+        assert {Path(each["run"]).name for each in told["runs"]} == {"a.jsonl", "b.jsonl"}
+        wanted = {"run", "step", "verdict", "p_continue_pays", "best_checkpoint", "says", "act", "at", "to"}
+        assert all(each.keys() == wanted for each in told["runs"])
+        assert sorted(file.name for file in tmp_path.iterdir()) == [
+            "a.jsonl", "answer.json", "b.jsonl", "state.db", "state.db-shm", "state.db-wal", "state.db.lock",
+        ]  # fmt: skip
 
 
 def shown(screen: Screen, console: Console) -> str:

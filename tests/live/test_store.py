@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +15,7 @@ from click.testing import CliRunner
 
 from leadline.cli import main, verbs
 from leadline.errors import BadState
+from leadline.live import places
 from leadline.live.alert import Alert
 from leadline.live.records import Cursor, Look, Promise, Score
 from leadline.live.store import Store
@@ -139,3 +143,53 @@ def test_history_of_an_unknown_run_says_what_to_do(tmp_path: Path, capsys: pytes
         record(store, a_look())
     assert main(["history", "/runs/b", "--state", str(tmp_path / "s.db")]) == 3
     assert "No look at /runs/b was ever written down" in capsys.readouterr().err
+
+
+def test_what_is_remembered_is_its_owners_business(tmp_path: Path) -> None:
+    with Store(tmp_path / "folder" / "state.db") as base:
+        base.run("run", 0.0)
+        assert {stat.S_IMODE(file.stat().st_mode) for file in (tmp_path / "folder").iterdir()} == {0o600}
+        assert stat.S_IMODE((tmp_path / "folder").stat().st_mode) == 0o700
+
+
+def test_a_lock_that_is_a_link_is_refused_and_its_target_left_alone(tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.write_text("mine")
+    (tmp_path / "state.db.lock").symlink_to(precious)
+    with pytest.raises(BadState):
+        Store(tmp_path / "state.db")
+    assert precious.read_text() == "mine"
+
+
+def test_a_state_file_of_the_version_before_is_taken_over(tmp_path: Path) -> None:
+    with Store(tmp_path / "state.db") as base:
+        base.run("run", 0.0)
+    with contextlib.closing(sqlite3.connect(tmp_path / "state.db")) as plain, plain:
+        plain.execute("DROP TABLE orders")
+        plain.execute("ALTER TABLE looks DROP COLUMN attempt")
+        plain.execute("ALTER TABLE cursors DROP COLUMN gap")
+        plain.execute("PRAGMA user_version = 1")
+    with Store(tmp_path / "state.db") as base:
+        assert list(base.names()) == ["run"]
+        base.remember_order("sigterm:7", {"kind": "sigterm"}, 0.0)
+        assert base.order("sigterm:7") == {"kind": "sigterm"}
+
+
+def test_a_disk_that_machines_share_gets_no_log_in_shared_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leadline.live.store.is_shared", lambda path: True)
+    with Store(tmp_path / "state.db") as base:
+        base.run("run", 0.0)
+        assert sorted(file.name for file in tmp_path.iterdir()) == ["state.db", "state.db.lock"]
+
+
+def test_the_state_beside_a_run_on_a_shared_disk_is_kept_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert places.local_place(tmp_path, "state.db") == tmp_path / "state.db"
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(places, "is_shared", lambda path: path == tmp_path)
+    assert places.local_place(tmp_path, "state.db").parent == tmp_path / "home" / "leadline"
+    monkeypatch.setattr(places, "is_shared", lambda path: True)
+    assert places.local_place(tmp_path, "state.db").parent.name == f"leadline-{os.getuid()}"

@@ -7,16 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from found import found as found_by_id
+from found import quoting
 
 import leadline
 from leadline.contract import Reading, RunSummary
 from leadline.facts import Evidence, Finding
 from leadline.facts.judgement import BestCheckpoint, Judgement, Reason
+from leadline.facts.reward import RewardReading
 from leadline.live.alert import Alert
 from leadline.live.onsets import Notice, new_alerts, silence
-from leadline.reading.reward import RewardReading
+from leadline.words import sentence
 
-NO_REWARD = RewardReading("undecided", {}, None, "")
+NO_REWARD = RewardReading("undecided", {}, None)
 
 
 def reading(
@@ -34,9 +37,9 @@ def reading(
     return Reading(run, NO_REWARD, findings=findings, judgement=judgement)
 
 
-def found(name: str = "kl.drift", severity: str = "concern", since: int | None = None) -> Finding:
+def found(name: str = "kl.drift_without_benefit", severity: str = "concern", since: int | None = None) -> Finding:
     evidence = (Evidence("kl/ref", 10, 20, "it rose"),)
-    return Finding(name, 0.93, severity, f"{name} is seen.", since, evidence)  # type: ignore[arg-type]
+    return found_by_id(name, 0.93, severity, since, evidence)  # type: ignore[arg-type]
 
 
 def follow(*looks: Reading, also: Sequence[Notice] = ()) -> list[list[str]]:
@@ -50,7 +53,11 @@ def follow(*looks: Reading, also: Sequence[Notice] = ()) -> list[list[str]]:
 
 
 def test_a_finding_is_told_when_it_begins_and_not_again() -> None:
-    assert follow(reading(10), reading(20, found()), reading(30, found())) == [[], ["kl.drift concern"], []]
+    assert follow(reading(10), reading(20, found()), reading(30, found())) == [
+        [],
+        ["kl.drift_without_benefit concern"],
+        [],
+    ]
 
 
 def test_a_note_is_never_told() -> None:
@@ -64,7 +71,7 @@ def test_flicker_is_one_onset() -> None:
 
 def test_it_is_told_again_after_it_was_withdrawn_for_long_enough() -> None:
     gone = [reading(step) for step in (200, 220, 240, 260)]  # 60 steps: more than 5 % of the plan
-    assert follow(reading(100, found()), *gone, reading(300, found()))[-1] == ["kl.drift concern"]
+    assert follow(reading(100, found()), *gone, reading(300, found()))[-1] == ["kl.drift_without_benefit concern"]
 
 
 @pytest.mark.parametrize("steps", [(200, 240), (200,)])
@@ -75,8 +82,8 @@ def test_a_short_absence_withdraws_nothing(steps: tuple[int, ...]) -> None:
 def test_what_becomes_critical_is_told_once_more() -> None:
     looks = [reading(10, found()), reading(20, found(severity="critical")), reading(30, found())]
     assert follow(*looks, reading(40, found(severity="critical"))) == [
-        ["kl.drift concern"],
-        ["kl.drift critical"],
+        ["kl.drift_without_benefit concern"],
+        ["kl.drift_without_benefit critical"],
         [],
         [],
     ]
@@ -84,14 +91,14 @@ def test_what_becomes_critical_is_told_once_more() -> None:
 
 def test_a_verdict_is_one_alert_with_its_findings_as_evidence() -> None:
     best = BestCheckpoint(80, 0.9, "checkpoints/80", True)
-    look = reading(100, found(since=90), verdict="roll_back", because=["kl.drift"], best=best)
+    look = reading(100, found(since=90), verdict="roll_back", because=["kl.drift_without_benefit"], best=best)
     _, (alert,) = new_alerts({}, look, run="a")
     assert (alert.about, alert.severity, alert.onset_step) == ("verdict.roll_back", "critical", 90)
     assert (
         alert.says
         == "Roll back. Reward has been flat at 0.5 since about step 7. Keep: checkpoints/80 (step 80, complete)."
     )
-    assert alert.evidence == ("kl.drift is seen. (p=.93)",)
+    assert alert.evidence == (f"{sentence(found())} (p=.93)",)
     assert alert.best_checkpoint == "checkpoints/80 (step 80, complete)"
 
 
@@ -111,7 +118,7 @@ def test_a_concern_held_back_is_told_when_the_verdict_is_withdrawn() -> None:
     assert follow(reading(100, verdict="stop"), reading(120, found(), verdict="stop"), reading(140, found())) == [
         ["verdict.stop concern"],
         [],
-        ["kl.drift concern"],
+        ["kl.drift_without_benefit concern"],
     ]
 
 
@@ -158,7 +165,7 @@ def test_silence_after_a_step_has_one_key() -> None:
 
 
 def test_text_from_a_log_can_neither_command_a_terminal_nor_fill_it() -> None:
-    hostile = Finding("x", 0.9, "concern", "\x1b[2J\n\u202e" + "word " * 10_000, None)
+    hostile = quoting("\x1b[2J\n\u202e" + "word " * 10_000)
     _, (alert,) = new_alerts({}, reading(10, hostile), run="a")
     assert alert.says.isprintable()
     assert len(alert.says) <= 400

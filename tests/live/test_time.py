@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,6 +31,7 @@ def begun(tmp_path: Path, watch: Callable[..., Watch], **options: object) -> tup
     for step in range(40, 44):  # a row every ten seconds
         clocks.pass_by(10)
         write_rows(log, [step])
+        _written(log, clocks)
         settle(one)
     return one, log, clocks
 
@@ -89,6 +91,59 @@ def test_looks_by_the_clock_are_made_when_there_is_something_new(tmp_path: Path,
     clocks.pass_by(300)
     settle(one)
     assert len(looks(one.store)) == count
+
+
+def test_silence_is_told_although_the_watch_was_restarted_during_it(
+    tmp_path: Path, watch: Callable[..., Watch]
+) -> None:
+    first, log, clocks = begun(tmp_path, watch)
+    clocks.pass_by(100)
+    write_rows(log, range(44, 60))
+    _written(log, clocks)
+    settle(first)  # the look at 58 keeps how often rows come
+    clocks.pass_by(60)
+    settle(first)
+    first.end()
+    first.store.close()
+    clocks.pass_by(500)  # nobody watches
+    again = watch(log, clock=lambda: clocks.steady, wall=lambda: clocks.wall, channels=("stdout",))
+    settle(again)
+    assert again.store.alerts() == ()
+    clocks.pass_by(2000)
+    settle(again)
+    assert [(alert.about, alert.step) for alert in again.store.alerts()] == [("silence", 59)]
+    assert "43 min" in again.store.alerts()[0].says  # since it was written, not since it was seen
+
+
+def test_a_run_that_hangs_before_its_third_row_is_told(tmp_path: Path, watch: Callable[..., Watch]) -> None:
+    log, clocks = tmp_path / "metrics.jsonl", Clocks()
+    clocks.wall = _now(log)
+    write_rows(log, [1])
+    one = watch(log, clock=lambda: clocks.steady, wall=lambda: clocks.wall, channels=("stdout",))
+    settle(one)
+    for _ in range(4):
+        clocks.pass_by(700)
+        settle(one)
+    (alert,) = one.store.alerts()
+    assert alert.about == "silence"
+    assert "how long a step takes is not known yet" in alert.says
+
+
+def test_a_run_that_stood_still_long_before_is_no_news(tmp_path: Path, watch: Callable[..., Watch]) -> None:
+    log, clocks = tmp_path / "metrics.jsonl", Clocks()
+    clocks.wall = _now(log) + 3000
+    write_rows(log, range(1, 40))
+    one = watch(log, clock=lambda: clocks.steady, wall=lambda: clocks.wall, channels=("stdout",))
+    settle(one)
+    (watched,) = one.runs.values()
+    assert 2900 < clocks.steady - watched.grown < 3100
+    clocks.pass_by(5000)
+    settle(one)
+    assert one.store.alerts() == ()
+
+
+def _written(log: Path, clocks: Clocks) -> None:
+    os.utime(log, (clocks.wall, clocks.wall))
 
 
 def test_a_clock_that_is_stepped_back_delays_nothing(tmp_path: Path, watch: Callable[..., Watch]) -> None:

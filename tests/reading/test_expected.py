@@ -10,8 +10,9 @@ import pytest
 from simulated import noise
 
 from leadline.event import Event
+from leadline.facts import Facts, Finding
 from leadline.facts.expected import TiesWhenSolved
-from leadline.reading import Finding, View
+from leadline.reading import View
 from leadline.reading.expected import RULES, read
 from leadline.run import Config, Rollout, Rollouts, Run, Series
 from leadline.words import expected as words
@@ -199,7 +200,7 @@ def test_ids_are_unique_and_every_rule_has_words() -> None:
 
 def test_beside_a_serious_finding_nothing_is_called_a_sign_of_good_learning() -> None:
     made = CASES["entropy_falls"][0]
-    lost = Finding("generation.diversity", 0.99, "concern", "The text was lost.")
+    lost = Finding("generation.diversity", 0.99, "concern", Facts())
     assert "entropy_falls" in said(made)
     assert "expected.entropy_falls" not in {one.id for one in read(View(made), (lost,))}
     noted = replace(lost, severity="note")
@@ -224,7 +225,7 @@ def test_what_nobody_would_wonder_about_is_not_called_normal(name: str, calm: Ru
 
 def test_what_a_finding_tells_is_not_told_again_as_normal() -> None:
     made = CASES["ties_when_solved"][0]
-    tied = Finding("signal.no_learning_signal", 0.99, "note", "Most groups are tied.")
+    tied = Finding("signal.no_learning_signal", 0.99, "note", Facts())
     assert "expected.ties_when_solved" in {expected.id for expected in read(View(made))}
     assert "expected.ties_when_solved" not in {expected.id for expected in read(View(made), (tied,))}
 

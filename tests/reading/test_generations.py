@@ -11,6 +11,7 @@ import written
 from written import concerns, flat, loaded, named, rising, run, story, view
 
 from leadline.facts import Finding
+from leadline.facts.generation import LengthChange
 from leadline.reading import generations
 from leadline.reading.generations.diversity import expected_kinds
 from leadline.reading.generations.measure import Levels, Measure
@@ -114,8 +115,10 @@ def test_longer_answers_are_no_loss_of_diversity_or_coherence_and_length_is_only
     assert concerns(found) == set()
     finding = named(found, "generation.length")
     assert finding.severity == "note"
-    assert "grew from 20" in sentence(finding)
-    assert "reward rose" in sentence(finding)
+    facts = finding.facts
+    assert isinstance(facts, LengthChange)
+    assert (facts.start, facts.now) == (pytest.approx(20, abs=2), pytest.approx(60, abs=2))
+    assert facts.reward == "rose"
     assert "longer answers score higher" in sentence(finding)
 
 

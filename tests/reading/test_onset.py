@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from simulated import noise
 
-from leadline.reading import Finding, View
+from leadline.facts import Facts, Finding
+from leadline.reading import View
 from leadline.reading.onset import read
 from leadline.run import Event, Run, Series
 
 COUNT = 300
-FALL = Finding("reward.declining", 0.97, "critical", "Reward fell.", 150)
+FALL = Finding("reward.declining", 0.97, "critical", Facts(), 150)
 
 
 def moving(name: str, at: int | None, seed: int, ramp: int = 10, size: float = 10.0, every: int = 1) -> Series:
@@ -58,13 +59,13 @@ def test_an_event_takes_its_place_in_the_order() -> None:
 def test_without_a_serious_date_there_is_no_order() -> None:
     series = (moving("reward/mean", 155, 1), moving("grad_norm", 120, 2))
     assert order(*series, found=()) == ()
-    assert order(*series, found=(Finding("reward.break", 1.0, "note", "It rose.", 150),)) == ()
-    assert order(*series, found=(Finding("resources.stall", 1.0, "critical", "It stalled.", 150),)) == ()
+    assert order(*series, found=(Finding("reward.break", 1.0, "note", Facts(), 150),)) == ()
+    assert order(*series, found=(Finding("resources.stall", 1.0, "critical", Facts(), 150),)) == ()
 
 
 def test_multiplying_steps_and_values_changes_no_order() -> None:
     plain = order(moving("reward/mean", 155, 1), moving("grad_norm", 120, 2))
-    far = Finding("reward.declining", 0.97, "critical", "Reward fell.", 1500)
+    far = Finding("reward.declining", 0.97, "critical", Facts(), 1500)
     scaled = [moving("reward/mean", 155, 1, every=10), moving("grad_norm", 120, 2, every=10)]
     scaled = [Series(one.name, one.key, one.kind, one.steps, 64.0 * one.values) for one in scaled]
     (again,) = order(*scaled, found=(far,))

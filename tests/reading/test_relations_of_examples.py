@@ -40,5 +40,5 @@ def test_the_healthy_run_raises_no_concern() -> None:
 def test_the_collapsed_run_is_told_with_its_cause() -> None:
     view = View(open_run(EXAMPLES / "collapsed"))
     findings = {one.id: one for one in (*reward.read(view).findings, *kl_and_reward.read(view).findings)}
-    assert "the learning rate jumps" in findings["reward.break"].says
+    assert findings["reward.break"].facts.cause.event.kind == "learning_rate"
     assert findings["kl.destructive"].severity == "critical"

@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 
+from leadline.facts.reward import RewardReading
 from leadline.reading import Finding, View
-from leadline.reading.reward import RewardReading, number, read
+from leadline.reading.reward import read
 from leadline.run import Event, Rollout, Rollouts, Run, Series
+from leadline.words.numbers import number
 
 LEARNED = logged("reward/mean", rise(0.3, 0.8), 0.03, 1)
 STILL = tuple(logged(name, 1.0, 0.1, seed) for seed, name in enumerate(("kl/ref", "entropy", "grad_norm"), 5))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import numpy as np
 from simulated import noise
 
-from leadline.reading import Finding, View
+from leadline.facts import Facts, Finding
+from leadline.reading import View
 from leadline.reading.unexplained import read
 from leadline.run import Event, Run, Series
 
 COUNT = 300
 STEPS = np.arange(1, COUNT + 1)
-FALL = Finding("reward.declining", 0.95, "concern", "Reward fell.", 150)
+FALL = Finding("reward.declining", 0.95, "concern", Facts(), 150)
 
 
 def series(name: str, course: object, seed: int) -> Series:
@@ -62,7 +63,7 @@ def test_a_break_at_an_event_is_explained() -> None:
 
 def test_a_break_that_a_finding_speaks_of_is_not_said_twice() -> None:
     jumped = series("entropy", 6.0 * (STEPS > 200), 5)
-    told = Finding("stability.entropy", 0.9, "concern", "Entropy jumped.", 200)
+    told = Finding("stability.entropy", 0.9, "concern", Facts(), 200)
     assert ids(Run("here", series=(jumped,)), (told,)) == []
 
 

@@ -7,12 +7,13 @@ import dataclasses
 from xml.etree import ElementTree
 
 import pytest
+from found import quoting
 from hostile import ENDLESS, SCRIPT, WORDS, write_hostile
 from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
 import leadline
-from leadline.facts import Evidence, Finding
+from leadline.facts import Evidence
 from leadline.report import markdown, terminal
 from leadline.report.pictures import pictures, span
 from leadline.report.svg import svg
@@ -26,10 +27,7 @@ def reading(tmp_path_factory: pytest.TempPathFactory) -> leadline.Reading:
     """The run as it is read, and hostile words also where only a reader of its samples would quote them."""
     one = leadline.read(write_hostile(tmp_path_factory.mktemp("hostile")))
     words = (*WORDS, ENDLESS)
-    findings = tuple(
-        Finding("test", 0.5, "critical", f"It holds {word}.", since_step=1, evidence=(Evidence(word, 1, 2, text=word),))
-        for word in words
-    )
+    findings = tuple(quoting(word, "critical", (Evidence(word, 1, 2, text=word),)) for word in words)
     run = dataclasses.replace(
         one.run,
         unread_keys=(ENDLESS, *one.run.unread_keys),
@@ -59,7 +57,7 @@ def test_a_page_of_markdown_stays_text(reading: leadline.Reading) -> None:
     assert len(text) < 100_000
     tokens = [inner for token in MarkdownIt("commonmark").parse(text) for inner in (token, *(token.children or ()))]
     assert not {one.type for one in tokens} & {"html_inline", "html_block", "link_open", "image", "heading_open"}
-    assert any(SCRIPT in one.content for one in tokens if one.type == "text")
+    assert SCRIPT in "".join(token.content for token in tokens if token.type in ("text", "code_inline"))
 
 
 def test_a_notebook_stays_text(reading: leadline.Reading) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES
+from found import quoting
 from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -14,7 +16,6 @@ from markdown_it import MarkdownIt
 from leadline import pipeline
 from leadline.cli import main
 from leadline.contract import Reading
-from leadline.facts import Finding
 from leadline.report import markdown
 
 HOSTILE = [
@@ -36,7 +37,7 @@ def saying(text: str) -> Reading:
     return dataclasses.replace(
         one,
         run=dataclasses.replace(one.run, path=text, unread_keys=(text,), notes=(text,)),
-        findings=(Finding("test", 0.5, "concern", text),),
+        findings=(quoting(text),),
     )
 
 
@@ -46,9 +47,12 @@ def quiet() -> Reading:
 
 
 def parsed(text: str) -> list[str]:
-    """The kinds of everything a reader of Markdown would make of it, in order."""
+    """The kinds of everything a reader of Markdown would make of it, in order. Text in pieces, some of them code, is
+    text: neither is obeyed."""
     tokens = MarkdownIt("commonmark").enable("strikethrough").parse(text)
-    return [inner.type for token in tokens for inner in (token, *(token.children or ()))]
+    kinds = [inner.type for token in tokens for inner in (token, *(token.children or ()))]
+    plain = ["text" if kind == "code_inline" else kind for kind in kinds]
+    return [kind for kind, _ in itertools.groupby(plain)]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -71,8 +75,18 @@ def test_a_path_is_code_whatever_it_holds(text: str) -> None:
 
 
 def test_nobody_is_called_and_no_issue_is_linked() -> None:
-    assert "@octocat" not in markdown.text("by @octocat, see #12")
-    assert "#12" not in markdown.text("by @octocat, see #12")
+    tokens = MarkdownIt("commonmark").parse(markdown.text("by @octocat, see #12"))
+    texts = "".join(inner.content for token in tokens for inner in token.children or () if inner.type == "text")
+    assert "@" not in texts
+    assert "#" not in texts
+
+
+def test_no_mark_of_ours_is_to_be_seen(quiet: Reading) -> None:
+    page = markdown.render(saying("`a_key` of @alice at <end> and \\(x\\) is 100 % * 2"))
+    assert "\\`" not in page
+    assert "\\<" not in page
+    assert "\u200b" not in page
+    assert "`a_key` of `@alice` at `<end>` and" in page
 
 
 def test_plots_are_drawn_linked_from_where_the_page_lies_and_drawn_the_same_again(tmp_path: Path) -> None:

@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 
 import pytest
 from conftest import EXAMPLES
+from found import quoting
 
 import leadline
-from leadline.facts import Finding
 from leadline.run import Event
 from leadline.words import sentence
 from leadline.words.verdict import verdict_lines
@@ -69,7 +69,7 @@ def test_text_of_a_log_is_text(reading: leadline.Reading) -> None:
     run = dataclasses.replace(
         reading.run, path=HOSTILE, framework=HOSTILE, notes=(HOSTILE,), events=(Event("resume", 1, HOSTILE),)
     )
-    page = card(dataclasses.replace(reading, run=run, findings=(Finding("test", 0.5, "note", HOSTILE),)))
+    page = card(dataclasses.replace(reading, run=run, findings=(quoting(HOSTILE, "note"),)))
     assert page.tags <= {"div", "p", "strong", "span", "ul", "li", "details", "summary", "svg", "rect", "path", "text"}
     assert not any(name.startswith("on") or name in ("src", "href") for name in page.attributes)
     assert page.text.count("<script>alert(1)</script>") == 5

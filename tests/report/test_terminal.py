@@ -17,20 +17,21 @@ from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES
+from found import quoting
 from rich.cells import cell_len
 
 from leadline import pipeline, words
 from leadline.contract import Reading
 from leadline.facts import Facts, Finding
-from leadline.facts.conflict import ProcessEffect
+from leadline.facts.conflict import Conflict, ProcessEffect
 from leadline.facts.expected import Expected, Ratio
 from leadline.facts.judgement import Judgement, Reason
-from leadline.reading.conflicts import Conflict
 from leadline.reading.reward import RewardReading
 from leadline.report import markdown, notebook, terminal
 from leadline.run import Event
 from leadline.words import sentence
 from leadline.words.event import sentence as event_says
+from leadline.words.expected import because
 from leadline.words.verdict import verdict_lines
 
 LOOKS = [("healthy", 30), ("healthy", 354), ("collapsed", 230), ("collapsed", 524), ("hacked", 300), ("hacked", 679)]
@@ -57,12 +58,7 @@ def busy(findings: int, events: int = 30) -> Reading:
         reading("healthy", 30),
         run=run,
         findings=tuple(
-            Finding(
-                f"test.{severity}",
-                0.9,
-                severity,
-                f"The {severity} thing number {number} was seen. " + "More of it. " * 20,
-            )
+            quoting(f"{severity} process number {number} " + "of several " * 20, severity)
             for severity in severities
             for number in range(findings)
         ),
@@ -192,7 +188,7 @@ def test_verbose_shows_everything() -> None:
         assert unwrapped(sentence(finding)) in shown
         assert finding.id in shown
     for expected in one.expected:
-        assert unwrapped(expected.because) in shown
+        assert unwrapped(because(expected)) in shown
     for event in one.run.events:
         assert event_says(event) in shown
 
@@ -217,8 +213,8 @@ def test_a_word_of_a_megabyte_is_one_word_among_others() -> None:
     long = "x" * 1_000_000
     one = Reading(
         run=dataclasses.replace(reading("healthy", 30).run, path=long, notes=(long,), unread_keys=(long,)),
-        reward=RewardReading(shape="undecided", probabilities={}, peak=None, says=long),
-        findings=(Finding("test", 0.5, "critical", long),),
+        reward=RewardReading(shape="undecided", probabilities={}, peak=None),
+        findings=(quoting(long, "critical"),),
         judgement=Judgement(reason=Reason("no_numbers", points=3, key=long)),
     )
     lines = terminal.render(one).splitlines()

@@ -15,8 +15,8 @@ import pytest
 from conftest import trl_bytes, verl_bytes
 
 from leadline.errors import NothingReadable, NotOneRun
-from leadline.sources import SOURCES, look_at, open_run, open_runs
-from leadline.sources.folders import find_runs
+from leadline.sources import SOURCES, find_runs, open_run, open_runs
+from leadline.sources.folders import search
 from leadline.sources.walk import walk
 
 
@@ -33,7 +33,7 @@ def verl(place: Path, log: Sequence[tuple[int, Mapping[str, object]]]) -> Path:
 
 
 def names(root: Path) -> list[str]:
-    return [run.name for run in look_at(root).runs]
+    return [run.name for run in find_runs(root).runs]
 
 
 def test_different_runs_are_listed_to_choose_from(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_the_same_numbers_in_a_log_and_rounded_on_a_console_are_one_run(tmp_path
     lines = [f"step:{step} - critic/score/mean:{values['critic/score/mean']:.3f}" for step, values in log]
     (tmp_path / "train.log").write_text("starting\n" + "\n".join(lines) + "\n")
     run = open_run(tmp_path)
-    assert len(look_at(tmp_path).runs[0].carriers) == 2
+    assert len(find_runs(tmp_path).runs[0].carriers) == 2
     reward = run.get("reward/mean")
     assert reward is not None
     assert reward.values.tolist() == [values["critic/score/mean"] for _, values in log]  # the exact ones stand
@@ -122,7 +122,7 @@ def test_samples_settings_and_records_of_the_machine_are_no_logs(tmp_path: Path)
     (tmp_path / "nvidia-smi.csv").write_text("timestamp, index, power.draw [W]\n2026/11/15 12:00:00.000, 0, 100.0 W\n")
     (tmp_path / "phases.jsonl").write_text('{"step": 1, "gen": [1.0, 2.0]}\n')
     (tmp_path / "checkpoints.jsonl").write_text('{"name": "000001", "batch": 1, "state_path": "tinker://x"}\n')
-    held = look_at(tmp_path).runs
+    held = find_runs(tmp_path).runs
     assert [carrier.path.name for run in held for carrier in run.carriers] == ["metrics.jsonl"]
     run = open_run(tmp_path)
     assert run.rollouts.steps == (1, 2)
@@ -191,7 +191,7 @@ def test_a_file_that_vanishes_while_the_folder_is_read_is_noted(
         return opening(path)
 
     monkeypatch.setattr(source, "open", gone)
-    found = find_runs(tmp_path, SOURCES)
+    found = search(tmp_path, SOURCES)
     assert len(found.runs) == 1
     assert found.notes == ("metrics.jsonl could not be read: No such file or directory",)
 

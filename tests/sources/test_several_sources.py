@@ -16,8 +16,9 @@ from sources.test_wandb_file import framed, history
 from leadline.cli import main
 from leadline.errors import NothingReadable, NotOneRun
 from leadline.run import Series
-from leadline.sources import look_at, open_run, open_runs
-from leadline.sources.same_run import Carrier, group, on_one_clock
+from leadline.sources import find_runs, open_run, open_runs
+from leadline.sources.carrier import Carrier
+from leadline.sources.same_run import group, on_one_clock
 from leadline.sources.source import Log
 from leadline.sources.table import Table
 
@@ -62,7 +63,7 @@ def test_a_tracker_s_copy_of_the_console_adds_nothing_to_what_was_logged(tmp_pat
     wandb_run(tmp_path / "wandb" / "run-1-abc", logged, misnumbered)
     assert reward_of(tmp_path) == logged
     assert open_run(tmp_path).events == ()
-    (found,) = look_at(tmp_path).runs
+    (found,) = find_runs(tmp_path).runs
     assert sorted(carrier.source for carrier in found.carriers) == ["console", "wandb"]  # it is still shown
 
 
@@ -97,7 +98,7 @@ def test_the_exact_files_of_a_trial_are_read_beside_its_event_file(tmp_path: Pat
     tune_trial(tmp_path / "trial")
     for file in events.iterdir():
         (tmp_path / "trial" / file.name).write_bytes(file.read_bytes())
-    sources = {carrier.source for run in look_at(tmp_path / "trial").runs for carrier in run.carriers}
+    sources = {carrier.source for run in find_runs(tmp_path / "trial").runs for carrier in run.carriers}
     assert {"jsonl", "tensorboard"} <= sources
 
 
@@ -117,7 +118,7 @@ def test_the_same_numbers_by_another_clock_are_the_same_run_read_once() -> None:
         [float(np.float32(value)) for value in values],
         trust="rounded",
     )
-    assert len(group([rounded, exact])) == 1
+    assert len(group([rounded, exact]).groups) == 1
     assert on_one_clock([rounded, exact]) == [exact]
     other = carrier("ray/tune/env_runners/episode_return_mean", [4000 * k for k in range(1, STEPS + 1)], rewards(4))
     assert on_one_clock([other, exact]) == [other, exact]
@@ -178,7 +179,7 @@ def test_a_run_that_is_not_there_is_said_with_those_that_are(project: Path) -> N
 
 def test_runs_of_one_name_are_told_apart_by_their_ids(tmp_path: Path) -> None:
     place = trackio(tmp_path / "p.db", {("aaa", "grpo"): rewards(1), ("bbb", "grpo"): rewards(2)})
-    assert [run.name for run in look_at(place).runs] == ["p.db#aaa", "p.db#bbb"]
+    assert [run.name for run in find_runs(place).runs] == ["p.db#aaa", "p.db#bbb"]
     assert list(reward_of(f"{place}#bbb").values()) == rewards(2)
     with pytest.raises(NotOneRun, match="2 runs called grpo") as refused:
         open_run(f"{place}#grpo")
@@ -204,7 +205,7 @@ def test_event_folders_of_the_same_name_are_not_one_run(tmp_path: Path) -> None:
     """Their names are the folder's, and prove nothing."""
     logs = [carrier("reward", list(range(STEPS)), rewards(seed), label="tb", trust="rounded") for seed in (1, 2)]
     apart = [Carrier("tensorboard", tmp_path / f"seed{n}" / "tb", one.log, 0.0) for n, one in enumerate(logs)]
-    assert len(group(apart)) == 2
+    assert len(group(apart).groups) == 2
 
 
 # Samples are no run.

@@ -13,10 +13,11 @@ from leadline.facts.generation import (
     LessDiversity,
     Mark,
     Shortcut,
+    TruncatedThroughout,
     Truncation,
 )
 from leadline.facts.machine import GpuState, LogStopped, LowPower, MemoryGrowth, Pause, UnevenGpu
-from leadline.facts.signal import AllTied, AllTruncated, MostlyTied
+from leadline.facts.signal import AllTied, AllTruncated, MostlyTied, NoEntropy
 from leadline.words import conflict, generation, machine, sentence, signal
 
 SAID: list[tuple[str, Facts, str]] = [
@@ -32,6 +33,12 @@ SAID: list[tuple[str, Facts, str]] = [
         Truncation(0.02, 0.41),
         "41 % of the answers are cut off at the length cap, up from 2 %. Truncated answers never finish, "
         "so their reward says little.",
+    ),
+    (
+        "generation.truncated_throughout",
+        TruncatedThroughout(0.97, 512, False),
+        "97 % of the answers are cut off at the length cap of 512 tokens, and have been from the start. Almost no "
+        "answer finishes: either the cap is too low or the answers never end.",
     ),
     (
         "generation.coherence",
@@ -79,6 +86,12 @@ SAID: list[tuple[str, Facts, str]] = [
         "signal.no_learning_signal",
         MostlyTied(0.94, "top", 1.0),
         "94 % of the groups are tied, mostly at the highest reward seen, 1; only the other groups teach anything.",
+    ),
+    (
+        "signal.no_entropy",
+        NoEntropy(240, 0.31),
+        "Entropy is exactly 0 since about step 240 (it was 0.31 before): the policy gives the same answer to a prompt "
+        "every time, so it explores nothing.",
     ),
     (
         "resources.stall",

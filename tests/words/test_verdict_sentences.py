@@ -7,8 +7,8 @@ import pytest
 from leadline.facts.judgement import BestCheckpoint, Horizon, Judgement, Reason, Risk, Upside
 from leadline.words.verdict import CALLED, judgement_lines
 
-HALF_WAY = Horizon(0.3, 1000, True)
-AFTER_THE_PLAN = Horizon(1.0, 2000, False)
+HALF_WAY = Horizon(1, 0.3, 1000, True)
+AFTER_THE_PLAN = Horizon(1, 1.0, 2000, False)
 
 SAID: list[tuple[str, Judgement, str]] = [
     (

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from writers.held import Held, differences, held_in, read_as
-from writers.launch import run_program
+from writers.launch import PROGRAMS, environment, run_program
 
 from leadline.cli import main
 from leadline.sources import open_run
@@ -45,7 +47,7 @@ def journal(out: Path) -> Path:
 
 
 def answer(out: Path) -> dict[str, Any]:
-    """What was said last; the looker may still be at its last look when the training has ended."""
+    """What was said last; the sidecar may still be at its last look when the training has ended."""
     file, last = journal(out).with_name("answer.json"), ended(out)["step"]
     until = time.monotonic() + 60
     while True:
@@ -122,3 +124,51 @@ def test_two_processes_of_one_training_stop_at_the_same_step(tmp_path: Path) -> 
     stopped = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
     assert stopped[0] == stopped[1]
     assert 20 <= stopped[0] < 2000
+
+
+@pytest.fixture(scope="module")
+def rotated(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run that breaks, in a folder that keeps as many checkpoints as it has when it is stopped: the last save would
+    delete the oldest, and that is the one to go back to."""
+    out = tmp_path_factory.mktemp("rotated")
+    (out / "console.log").write_text(run_program("train_watched", out, *BROKEN, "--stop", "--keep", "9"))
+    return out
+
+
+def test_the_checkpoint_that_is_recommended_outlives_the_stop(rotated: Path) -> None:
+    over, told = ended(rotated), (rotated / "console.log").read_text()
+    assert over["stopped_at"] == over["step"] < 800
+    assert told.count("stops the training at step") == 1
+    note = (rotated / "run" / "LEADLINE.md").read_text()
+    assert f"stopped this training at step {over['step']}" in note
+    (kept,) = (rotated / "run" / "kept-by-leadline").iterdir()
+    assert (kept / "model.safetensors").exists()
+    assert (kept / "trainer_state.json").exists()
+    assert f"resume_from_checkpoint='{kept}'" in note
+    assert str(kept) in told
+
+
+def test_a_run_that_was_stopped_can_be_resumed_and_trains_on(broken: Path) -> None:
+    """From a sound checkpoint, without the fault: the old answer, the old looks and the old request do not hold."""
+    broke = ended(broken)["step"]
+    run_program(
+        "train_watched", broken, "0.002", "--stop", "--steps", broke + 20, "--resume",
+        broken / "run" / "checkpoint-10",
+    )  # fmt: skip
+    over = ended(broken)
+    assert over["stopped_at"] is None, answer(broken)
+    assert over["step"] == broke + 20
+    assert answer(broken)["act"] is False
+
+
+def test_processes_under_torchrun_write_one_journal_and_stop_together(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2",
+         str(PROGRAMS / "attach_ranks.py"), str(tmp_path)],
+        env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-3000:]
+    stopped = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
+    assert stopped[0] == stopped[1]
+    assert stopped[0] > 33
+    assert [folder.name for folder in tmp_path.iterdir() if folder.is_dir()] == ["run"]

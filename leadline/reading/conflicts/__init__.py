@@ -9,34 +9,17 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from importlib import import_module
 
 import numpy as np
 
-from ...facts import BAR, Evidence, Finding, Severity
-from ...facts.conflict import MemoryHeld, MemoryTaken, ProcessEffect, SlowedBy, Spans
+from ...facts import Evidence, Finding, Severity
+from ...facts.conflict import Conflict, MemoryHeld, MemoryTaken, ProcessEffect, SlowedBy, Spans
+from ...questions.bars import FEW, NOTICEABLE, SAID
 from ..view import View
 from ..wall_clock import step_times
-from .clock import CELLS, LEAST_STEPS, TREND, Clock, guests_of
-from .known import NOTICEABLE, known_causes
+from .clock import CELLS, TREND, Clock, guests_of
+from .known import known_causes
 from .shifted import patterns_of, probability, shift_test
-
-__all__ = ["Conflict", "Conflicts", "read"]
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """A process that ran beside the training for one stretch of time, and what its running did."""
-
-    process: str
-    p: float
-    did: ProcessEffect
-    first_wall: float
-    last_wall: float
-
-    @property
-    def effect(self) -> str:  # TRANSITION: reports call words.conflict.effect
-        return str(import_module("leadline.words.conflict").effect(self.did))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +34,7 @@ def read(view: View) -> Conflicts:
     """Step time and memory against the times at which other processes ran."""
     known = known_causes(view.run)
     times = step_times(view.run)
-    if times is None or len(times) <= 2 * LEAST_STEPS:
+    if times is None or len(times) <= 2 * FEW:
         return Conflicts(findings=known)
     clock = Clock.of(view.run, times)
     guests = guests_of(view.run, clock)
@@ -78,13 +61,13 @@ def _judge(process: str, intervals: list[tuple[float, float]], clock: Clock, *, 
     p_time = probability(slowed.chance, among) if ratio > 1 else 0.0
     findings = []
     where = _where(intervals, clock)
-    if p_time > BAR:
+    if p_time > SAID:
         findings.append(_slowed(SlowedBy(process, ratio, slowed.chance, where), p_time))
     p_memory, held = 0.0, None
     if clock.memory is not None:
         rise = shift_test(clock.memory, patterns, clock.causes[:, : TREND + 1])
         p_memory = probability(rise.chance, among) if rise.difference > 0 else 0.0
-        if p_memory > BAR:
+        if p_memory > SAID:
             most = float(clock.memory[on].max() - np.median(clock.memory[~on]))
             held = MemoryHeld(rise.difference, max(most, rise.difference))
             findings.append(_taken(process, p_memory, held, where, clock))
@@ -102,7 +85,7 @@ def _where(intervals: list[tuple[float, float]], clock: Clock) -> Spans:
 
 
 def _effect(ratio: float, highest: float, p_time: float, held: MemoryHeld | None) -> ProcessEffect:
-    if p_time > BAR:
+    if p_time > SAID:
         return ProcessEffect("slower", ratio, held)
     harmless = highest < 1 + NOTICEABLE and ratio > 1 - NOTICEABLE
     return ProcessEffect("harmless" if harmless else "unclear", ratio, held)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ...questions.bars import DOUBLED, FEW, MANY_TIMES
 from ...run import GpuSamples, Run, Values
 from ..wall_clock import StepTimes, intervals_of, known_cause
 
@@ -15,9 +16,6 @@ Flags = NDArray[np.bool_]
 
 CELLS = 1024  # cells: the training's clock is cut into so many; shifts are whole cells
 MOST_GUESTS = 12  # processes that are judged, those that were there longest: keeps a busy host's reading short
-LEAST_STEPS = 3  # steps: a process must be there for so many, and away for so many, to be judged
-LOOKS_APART = 3.0  # looks at the process table: away for longer is a new interval
-FASTEST = 2.0  # ratio to the usual pace: a burst of rows written at once says nothing about speed
 TREND = 2  # degree: of the smooth trend taken off the clock before processes are compared
 
 
@@ -42,7 +40,8 @@ class Clock:
         took = np.diff(times.ends)
         usual = float(np.median(took[took > 0])) if (took > 0).any() else float(np.median(times.durations))
         done = np.interp(edges, np.concatenate([times.starts[:1], times.ends]), np.arange(len(times) + 1.0))
-        pace = np.minimum(np.diff(done) * usual / cell, FASTEST)
+        # Rows that were all written in one moment have no pace.
+        pace = np.minimum(np.diff(done) * usual / cell, DOUBLED) if cell > 0 else np.ones(CELLS)
         excused = known_cause(run, times.steps)
         place = np.clip(np.searchsorted(times.ends, middles), 0, len(times) - 1)
         pace[excused[place]] = np.median(pace[~excused[place]]) if (~excused).any() else 1.0
@@ -65,7 +64,7 @@ def _smooth_causes(run: Run, times: StepTimes, middles: Values) -> Values:
         by_step = np.argsort(times.steps, kind="stable")
         ends = times.ends[by_step][np.searchsorted(times.steps[by_step], length.steps[finite])]
         written = length.values[finite]
-        if len(written) > LEAST_STEPS and np.ptp(written) > 0:
+        if len(written) > FEW and np.ptp(written) > 0:
             order = np.argsort(ends, kind="stable")
             at_cells = np.interp(middles, ends[order], written[order])
             columns.append((at_cells - at_cells.mean()) / np.ptp(written))
@@ -93,7 +92,7 @@ def guests_of(run: Run, clock: Clock) -> dict[str, list[tuple[float, float]]]:
     looks = np.unique(seen.walls)
     if len(looks) < 2:
         return {}
-    reach = LOOKS_APART * float(np.median(np.diff(looks)))
+    reach = MANY_TIMES * float(np.median(np.diff(looks)))
     names = np.array([process.name for process in seen.table], dtype=object)[seen.processes]
     guests: dict[str, tuple[float, list[tuple[float, float]]]] = {}
     for name in dict.fromkeys(process.name for process in seen.table):
@@ -102,7 +101,7 @@ def guests_of(run: Run, clock: Clock) -> dict[str, list[tuple[float, float]]]:
         share = float(clock.on(spans).mean())
         there, away = (part * CELLS * clock.cell / clock.usual for part in (share, 1 - share))
         called_every_step = len(spans) > len(clock.times) / 2  # part of the training: there because a step is long
-        if not called_every_step and min(there, away) >= LEAST_STEPS:
+        if not called_every_step and min(there, away) >= FEW:
             guests[name] = (there, spans)
     longest = sorted(guests, key=lambda name: (-guests[name][0], name))[:MOST_GUESTS]
     return {name: guests[name][1] for name in longest}

@@ -8,14 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve.deviates import probability_below
-from ...facts import BAR, Evidence, Finding
+from ...facts import Evidence, Finding
 from ...facts.conflict import LongerSteps
+from ...questions.bars import FEW, NOTICEABLE, SAID
 from ...run import Run, Steps, Values
-from .clock import LEAST_STEPS
 
 Flags = NDArray[np.bool_]
-
-NOTICEABLE = 0.05  # ratio: a slow-down by less costs nobody a thought, and an effect surely below it is harmless
 
 
 def known_causes(run: Run) -> tuple[Finding, ...]:
@@ -34,13 +32,13 @@ def known_causes(run: Run) -> tuple[Finding, ...]:
 
 
 def _longer(name: str, steps: Steps, took: Values, marked: Flags) -> Finding | None:
-    if marked.sum() < LEAST_STEPS or marked.sum() > len(steps) / 2:
+    if marked.sum() < FEW or marked.sum() > len(steps) / 2:
         return None
     there, away = np.log(took[marked]), np.log(took[~marked])
     error = math.hypot(there.std(ddof=1) / math.sqrt(len(there)), away.std(ddof=1) / math.sqrt(len(away)))
     difference = float(there.mean() - away.mean())
     p = probability_below(difference / error, len(there) - 1) if error > 0 else float(difference > 0)
-    if p <= BAR or difference <= math.log1p(NOTICEABLE):
+    if p <= SAID or difference <= math.log1p(NOTICEABLE):
         return None
     facts = LongerSteps(math.exp(difference), float(took[marked].sum() / took.sum()))
     span = Evidence("time/step", int(steps[0]), int(steps[-1]))

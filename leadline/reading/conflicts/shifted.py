@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...draws import Stream
+from ...questions.bars import CLEARLY
 from ...run import Values
 from .clock import CELLS, Clock
 
 Flags = NDArray[np.bool_]
 
 SHIFTS = 999  # shifts: a thousand places with the true one, so chance is told to a tenth of a percent
-SURE = 1.28  # standard deviations: a one-sided 90 % bound on the effect, from the shifted clocks
+SURE = NormalDist().inv_cdf(
+    CLEARLY
+)  # standard deviations: a one-sided 90 % bound on the effect, from the shifted clocks
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,11 @@ import numpy as np
 
 from ...facts import Facts
 from ...facts.expected import Known, Resets, TwoKeys
+from ...questions.bars import HABIT, TENTH
 from ...run import Run, Series, Values
 from ..view import View
-from .rule import WORRIES, Rule, finite, first_of, framework
+from .rule import Rule, finite, first_of, framework
 
-FEWEST = 5  # points: fewer show no habit
 UNSIGNED = re.compile(r"\bk[23]\b|k3-type|low_var|>= ?0")
 
 
@@ -26,7 +26,7 @@ def _cannot_be_negative(series: Series, run: Run) -> bool:
 
 
 def _often_negative(values: Values) -> bool:
-    return len(values) > 0 and float(np.mean(values < 0)) >= WORRIES
+    return len(values) > 0 and float(np.mean(values < 0)) >= TENTH
 
 
 def no_reference_kl(view: View) -> Facts | None:
@@ -41,7 +41,7 @@ def no_reference_kl(view: View) -> Facts | None:
 
 def kl_logged_as_zero(view: View) -> Facts | None:
     values = finite(view.run.get("kl/ref"))
-    if len(values) < FEWEST or (values != 0).any() or view.run.config.kl_coefficient not in (0, None):
+    if len(values) < HABIT or (values != 0).any() or view.run.config.kl_coefficient not in (0, None):
         return None
     return Known(certain=view.run.config.kl_coefficient == 0)
 
@@ -78,7 +78,7 @@ def sawtooth_kl(view: View) -> Facts | None:
 def kl_starts_at_zero(view: View) -> Facts | None:
     series = view.run.get("kl/ref")
     values = finite(series)
-    young = FEWEST <= len(values) <= 1 / WORRIES
+    young = HABIT <= len(values) <= 1 / TENTH
     if series is None or not young or values[0] != 0 or not (values[1:] != 0).any():
         return None
     return Facts()
@@ -91,7 +91,7 @@ def reward_below_raw(view: View) -> Facts | None:
     _, ours, theirs = np.intersect1d(raw.steps, after.steps, return_indices=True)
     gap = raw.values[ours] - after.values[theirs]
     gap = gap[np.isfinite(gap)]
-    if len(gap) < FEWEST or np.mean(gap > 0) < 0.5:
+    if len(gap) < HABIT or np.mean(gap > 0) < 0.5:
         return None
     return TwoKeys(after.key, raw.key)
 

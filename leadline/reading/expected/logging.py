@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...facts import BAR, Facts
+from ...facts import Facts
 from ...facts.expected import (
     AtStep,
     EverySteps,
@@ -14,16 +14,12 @@ from ...facts.expected import (
     SparseEvaluation,
     SummedKeys,
 )
+from ...questions.bars import CLEARLY, DOUBLED, EVEN, HABIT, SAID, TENTH
+from ..resources.phases import OVERLAP
 from ..reward import HEADLINE
 from ..view import View
 from ..wall_clock import known_cause
-from .rule import WORRIES, Rule, finite, first_of, framework
-
-FEWEST = 5  # points: fewer show no habit
-SPARSE = 0.5  # of the points of the reward: fewer evaluations are "sparse"
-SLOW = 2.0  # usual steps: a first step that takes longer has warmed something up
-IN_STEP = 0.9  # of all distances between long steps: equal ones are a rhythm
-OVERLAP = 1.05  # ratio of all phases to the step: more than the whole means that they run at the same time
+from .rule import Rule, finite, first_of, framework
 
 
 def sparse_evaluation(view: View) -> Facts | None:
@@ -32,11 +28,11 @@ def sparse_evaluation(view: View) -> Facts | None:
     if reward is None or not held_out:
         return None
     most = max(held_out, key=lambda series: series.points)
-    if most.points >= SPARSE * reward.points or most.points < 2:
+    if most.points >= EVEN * reward.points or most.points < 2:
         return None
     gaps = np.diff(most.steps)
     usual = int(np.median(gaps))
-    if np.mean(gaps == usual) > IN_STEP:
+    if np.mean(gaps == usual) > CLEARLY:
         return None  # a rhythm explains itself
     return SparseEvaluation(most.key, most.points, reward.points)
 
@@ -48,7 +44,7 @@ def evaluated_before_training(view: View) -> Facts | None:
         for series in view.run.series
         if series.name.startswith("eval/") and reward and series.steps[0] < reward.steps[0]
     ]
-    if reward is None or not early or reward.points > 1 / WORRIES:
+    if reward is None or not early or reward.points > 1 / TENTH:
         return None
     return AtStep(int(early[0].steps[0]))
 
@@ -71,11 +67,11 @@ def step_time_sawtooth(view: View) -> Facts | None:
     if series is None or not framework(view.run).startswith(("trl", "unsloth")):
         return None
     values = series.values[series.finite & ~known_cause(view.run, series.steps)]  # an evaluation is another reason
-    if len(values) < 4 * FEWEST:
+    if len(values) < 4 * HABIT:
         return None
     middle = (values.min() + values.max()) / 2
     gaps = np.diff(np.flatnonzero(values > middle))
-    if len(gaps) < FEWEST or np.median(gaps) < 2 or np.mean(gaps == np.median(gaps)) < IN_STEP:
+    if len(gaps) < HABIT or np.median(gaps) < 2 or np.mean(gaps == np.median(gaps)) < CLEARLY:
         return None
     return EverySteps(int(np.median(gaps)))
 
@@ -114,11 +110,11 @@ def generation_is_waiting(view: View) -> Facts | None:
 def warm_up(view: View) -> Facts | None:
     series = view.run.get("lr")
     values = finite(series)
-    if series is None or len(values) < FEWEST or not (np.diff(values[:FEWEST]) > 0).all():
+    if series is None or len(values) < HABIT or not (np.diff(values[:HABIT]) > 0).all():
         return None
     rests = np.flatnonzero(np.diff(values) <= 0)  # the warm-up is over where the rate first stops rising
     place = int(rests[0]) if len(rests) else len(values) - 1
-    if place < WORRIES * len(values):
+    if place < TENTH * len(values):
         return None
     return AtStep(int(series.steps[series.finite][place]))
 
@@ -126,13 +122,13 @@ def warm_up(view: View) -> Facts | None:
 def decaying_rate(view: View) -> Facts | None:
     series = view.run.get("lr")
     values = finite(series)
-    if series is None or len(values) < 2 * FEWEST:
+    if series is None or len(values) < 2 * HABIT:
         return None
     late = values[len(values) // 2 :]
     if not (np.diff(late) <= 0).all() or late[-1] >= values.max() / 2:
         return None
     reward = view.shape(HEADLINE)
-    if reward is None or reward.probabilities["decelerating"] + reward.probabilities["flat"] <= BAR:
+    if reward is None or reward.probabilities["decelerating"] + reward.probabilities["flat"] <= SAID:
         return None
     return Share(float(late[-1] / values.max()))
 
@@ -140,12 +136,12 @@ def decaying_rate(view: View) -> Facts | None:
 def slow_first_step(view: View) -> Facts | None:
     series = view.run.get("time/step")
     values = finite(series)
-    if series is None or len(values) < FEWEST or not series.finite[0]:
+    if series is None or len(values) < HABIT or not series.finite[0]:
         return None
     usual = float(np.median(values[1:]))
-    if usual <= 0 or values[0] <= SLOW * usual or (values[1:FEWEST] > SLOW * usual).any():
+    if usual <= 0 or values[0] <= DOUBLED * usual or (values[1:HABIT] > DOUBLED * usual).any():
         return None
-    if values[0] < WORRIES * values.sum():
+    if values[0] < TENTH * values.sum():
         return None
     return Ratio(float(values[0] / usual))
 

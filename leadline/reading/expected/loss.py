@@ -6,6 +6,7 @@ import numpy as np
 
 from ...facts import Facts
 from ...facts.expected import BelowZero, Known, LossNearZero, LowRatios, MultipleOfKl
+from ...questions.bars import HABIT
 from ...run import Run, Series
 from ..advantages import centred
 from ..policy_loss.meaning import multiple_of_kl
@@ -13,8 +14,6 @@ from ..view import View
 from .rule import Rule, about_zero, finite, first_of, framework, on_policy, rests_about_zero
 
 LOSSES = ("loss/policy", "loss/total", "loss/policy_plus_kl")
-FEWEST = 5  # points: fewer show no habit
-CENTRED = 1.0  # of its own scatter: a mean closer to zero is "about zero"
 
 
 def _is_kl(run: Run) -> tuple[Series, float] | None:
@@ -27,9 +26,9 @@ def _is_kl(run: Run) -> tuple[Series, float] | None:
 def loss_near_zero(view: View) -> Facts | None:
     loss = first_of(view.run, *LOSSES)
     values = finite(loss)
-    if loss is None or len(values) < FEWEST or on_policy(view.run) is False or not centred(view.run):
+    if loss is None or len(values) < HABIT or on_policy(view.run) is False or not centred(view.run):
         return None
-    if not rests_about_zero(values, CENTRED) or _is_kl(view.run) is not None:
+    if not rests_about_zero(values) or _is_kl(view.run) is not None:
         return None
     if on_policy(view.run) is None and np.any(finite(view.run.get("clip/frac")) != 0):
         return None
@@ -41,7 +40,7 @@ def negative_loss(view: View) -> Facts | None:
     values = finite(loss)
     below = int((values < 0).sum())
     # About zero it has both signs, and nobody wonders.
-    if loss is None or len(values) < FEWEST or 2 * below <= len(values) or rests_about_zero(values, CENTRED):
+    if loss is None or len(values) < HABIT or 2 * below <= len(values) or rests_about_zero(values):
         return None
     return BelowZero(below, len(values))
 
@@ -56,14 +55,14 @@ def loss_is_kl(view: View) -> Facts | None:
 
 def clip_zero(view: View) -> Facts | None:
     values = finite(first_of(view.run, "clip/frac", "clip/frac_high"))
-    if len(values) < FEWEST or (values != 0).any() or on_policy(view.run) is False:
+    if len(values) < HABIT or (values != 0).any() or on_policy(view.run) is False:
         return None
     return Known(certain=on_policy(view.run) is True)
 
 
 def update_kl_zero(view: View) -> Facts | None:
     values = finite(view.run.get("kl/update"))
-    if len(values) < FEWEST or (values != 0).any() or on_policy(view.run) is False:
+    if len(values) < HABIT or (values != 0).any() or on_policy(view.run) is False:
         return None
     return Known(certain=on_policy(view.run) is True)
 
@@ -71,9 +70,9 @@ def update_kl_zero(view: View) -> Facts | None:
 def truncated_ratios(view: View) -> Facts | None:
     """TRL logs the ratio of trainer to sampler after truncating it, so its mean lies below 1."""
     values = finite(view.run.get("is/ratio_mean"))
-    if len(values) < FEWEST or not framework(view.run).startswith("trl") or np.mean(values < 1) <= 0.5:
+    if len(values) < HABIT or not framework(view.run).startswith("trl") or np.mean(values < 1) <= 0.5:
         return None
-    if rests_about_zero(values - 1, CENTRED):
+    if rests_about_zero(values - 1):
         return None  # it scatters about 1, as one would expect
     top_p = next((value for key, value in view.run.config.raw.items() if key.rsplit(".", 1)[-1] == "top_p"), None)
     certain = isinstance(top_p, int | float) and top_p < 1
@@ -82,7 +81,7 @@ def truncated_ratios(view: View) -> Facts | None:
 
 def advantages_about_zero(view: View) -> Facts | None:
     values = finite(view.run.get("adv/mean"))
-    if len(values) < FEWEST or not centred(view.run) or not about_zero(values, CENTRED):
+    if len(values) < HABIT or not centred(view.run) or not about_zero(values):
         return None
     return Facts()
 
@@ -90,7 +89,7 @@ def advantages_about_zero(view: View) -> Facts | None:
 def explained_variance_negative(view: View) -> Facts | None:
     values = finite(view.run.get("value/explained_variance"))
     quarter = max(len(values) // 4, 1)
-    if len(values) < FEWEST or values[:quarter].min() >= 0 or values[-quarter:].mean() <= values[:quarter].mean():
+    if len(values) < HABIT or values[:quarter].min() >= 0 or values[-quarter:].mean() <= values[:quarter].mean():
         return None
     return Facts()
 

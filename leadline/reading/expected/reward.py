@@ -6,17 +6,15 @@ import re
 
 import numpy as np
 
-from ...facts import BAR, Facts
+from ...facts import Facts
 from ...facts.expected import EntropyFall, Known, OfKey, Share, TiesWhenSolved
+from ...questions.bars import CLEARLY, EVEN, HABIT, SAID
 from ...questions.level import level_now, start_of
-from ...questions.net_change import net_change
+from ...questions.way import net_change
 from ...run import Values
 from ..view import View
 from .rule import Rule, correlation, finite, framework, paired
 
-FEWEST = 5  # points: fewer show no habit
-AT_THE_TOP = 0.9  # of the way from the least to the highest reward: most samples are right
-SOLVED_MOST = 0.5  # of that way: more samples are right than wrong
 POLICY = ("reward.", "kl.", "generation.", "signal.", "stability.")  # findings about the policy: no good learning then
 # What frameworks call dropping tied groups and sampling others instead, and how they say no.
 FILTERS = re.compile(
@@ -24,9 +22,6 @@ FILTERS = re.compile(
     re.IGNORECASE,
 )
 NO = (False, None, 0, "", "none", "None", "false", "False", "null")
-NARROWED = 0.5  # of its own widest, or of its start: what has halved
-FEW_TIED = 0.5  # of the groups: where more are tied, nobody takes comfort from how few they are
-TWO_VALUED_FIT = 0.5  # squared correlation of a spread with that of right/wrong rewards: less is another spread
 
 
 def _scale(view: View) -> tuple[float, float] | None:
@@ -49,7 +44,7 @@ def _scores(view: View) -> Values:
 def _level(view: View) -> float | None:
     """Where the mean reward of the last tenth stands between the lowest and the highest reward: 0 to 1."""
     scale, mean = _scale(view), finite(view.run.get("reward/mean"))
-    if scale is None or len(mean) < FEWEST:
+    if scale is None or len(mean) < HABIT:
         return None
     late = float(np.median(mean[-max(len(mean) // 10, 1) :]))
     return (late - scale[0]) / (scale[1] - scale[0])
@@ -58,7 +53,7 @@ def _level(view: View) -> float | None:
 def _rose(view: View) -> bool:
     """Whether the reward surely stands higher than where it began."""
     reward = net_change(view.curve("reward/mean"))
-    return reward is not None and reward.rose > BAR
+    return reward is not None and reward.rose > SAID
 
 
 def filtered_reward(view: View) -> Facts | None:
@@ -74,7 +69,7 @@ def filtered_training_reward(view: View) -> Facts | None:
     if any(series.name.startswith("reward/filtered") for series in run.series) or shape is None or level is None:
         return None
     settings = [key for key, value in run.config.raw.items() if FILTERS.search(key) and value not in NO]
-    if not settings or shape.word not in ("flat", "noise") or not 1 - AT_THE_TOP < level < AT_THE_TOP:
+    if not settings or shape.word not in ("flat", "noise") or not 1 - CLEARLY < level < CLEARLY:
         return None
     return OfKey(settings[0])
 
@@ -98,10 +93,10 @@ def entropy_falls(view: View) -> Facts | None:
     ):
         return None
     change = net_change(entropy)
-    if change is None or change.fell <= BAR or not _rose(view):
+    if change is None or change.fell <= SAID or not _rose(view):
         return None
     start, now = start_of(entropy, logged), level_now(entropy, logged)
-    return EntropyFall(start, now) if now < NARROWED * start else None
+    return EntropyFall(start, now) if now < EVEN * start else None
 
 
 def binary_spread(view: View) -> Facts | None:
@@ -110,13 +105,13 @@ def binary_spread(view: View) -> Facts | None:
     if scale is None or mean is None or std is None or not _two_valued(view):
         return None
     level, spread = paired(mean, std)
-    if len(level) < FEWEST:
+    if len(level) < HABIT:
         return None
     within = np.sqrt(np.clip((level - scale[0]) * (scale[1] - level), 0, None))
-    if correlation(within, spread) ** 2 < TWO_VALUED_FIT:
+    if correlation(within, spread) ** 2 < EVEN:
         return None
     late = max(len(spread) // 10, 1)
-    if np.median(spread[-late:]) > NARROWED * spread.max() or not _rose(view):
+    if np.median(spread[-late:]) > EVEN * spread.max() or not _rose(view):
         return None
     return Facts()
 
@@ -135,7 +130,7 @@ def ties_when_solved(view: View) -> Facts | None:
     tied = run.get("group/zero_std_frac")
     level = _level(view)
     values = finite(tied)
-    if tied is None or len(values) < FEWEST or level is None or level <= SOLVED_MOST:
+    if tied is None or len(values) < HABIT or level is None or level <= EVEN:
         return None
     tenth = max(len(values) // 10, 1)
     early, late = float(np.median(values[:tenth])), float(np.median(values[-tenth:]))
@@ -146,10 +141,10 @@ def ties_when_solved(view: View) -> Facts | None:
 
 def solved_spread(view: View) -> Facts | None:
     level, std = _level(view), finite(view.run.get("reward/std"))
-    if level is None or level <= AT_THE_TOP or len(std) < FEWEST or _two_valued(view):
+    if level is None or level <= CLEARLY or len(std) < HABIT or _two_valued(view):
         return None
     tenth = max(len(std) // 10, 1)
-    if np.median(std[-tenth:]) > NARROWED * std.max():
+    if np.median(std[-tenth:]) > EVEN * std.max():
         return None
     return Facts()
 
@@ -157,7 +152,7 @@ def solved_spread(view: View) -> Facts | None:
 def batch_scaled_ties(view: View) -> Facts | None:
     values = finite(view.run.get("group/zero_std_frac"))
     scaled = str(view.run.config.raw.get("scale_rewards", ""))
-    if len(values) < FEWEST or not np.isin(values, (0.0, 1.0)).all() or not framework(view.run).startswith("trl"):
+    if len(values) < HABIT or not np.isin(values, (0.0, 1.0)).all() or not framework(view.run).startswith("trl"):
         return None
     if scaled != "batch" and len(np.unique(values)) < 2:
         return None
@@ -170,7 +165,7 @@ def ties_after_kl(view: View) -> Facts | None:
     if framework(run) != "trl-rloo" or not len(shares) or not run.config.kl_coefficient:
         return None
     now = float(np.median(shares[-max(len(shares) // 10, 1) :]))
-    return Share(now) if now < FEW_TIED else None
+    return Share(now) if now < EVEN else None
 
 
 SAME = ("signal.no_learning_signal",)  # tells of tied groups itself

@@ -12,8 +12,6 @@ from ...facts import Facts
 from ...run import Run, Series, Values
 from ..view import View
 
-WORRIES = 0.1  # of the run, or of its time: what concerns less of it is over, or too rare, before anybody wonders
-
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -48,16 +46,16 @@ def in_its_own_unit(values: Values) -> Values:
     return values / largest if largest > 0 else values
 
 
-def about_zero(values: Values, scatter: float) -> bool:
-    """Whether the mean lies within so many standard deviations of zero; a constant is there only if it is 0."""
+def about_zero(values: Values) -> bool:
+    """Whether the mean lies within a standard deviation of zero; a constant is there only if it is 0."""
     own = in_its_own_unit(values)
-    return bool(abs(own.mean()) < scatter * own.std()) if np.ptp(own) > 0 else not own.any()
+    return bool(abs(own.mean()) < own.std()) if np.ptp(own) > 0 else not own.any()
 
 
-def rests_about_zero(values: Values, scatter: float) -> bool:
+def rests_about_zero(values: Values) -> bool:
     """The same of the middle and of the scatter about the trend, which a few spikes do not move."""
     own = in_its_own_unit(values)
-    return bool(abs(np.median(own)) <= scatter * scale_of(own - running_median(own)))
+    return bool(abs(np.median(own)) <= scale_of(own - running_median(own)))
 
 
 def correlation(first: Values, second: Values) -> float:

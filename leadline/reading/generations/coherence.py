@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from ...questions.bars import NOTICEABLE
 from ...run import Steps
 from .grams import stream, surprises
 from .measure import BASELINE, Measure
@@ -15,13 +16,11 @@ from .text import Text
 
 ORDER = 3  # tokens: a trigram model; a few dozen early samples know no longer patterns
 WINDOW = 4  # tokens: one odd word is a rare word, several in a row are odd text
-RARE = 0.05  # share of the early text: what is stranger than all the rest of it is called strange
-STRANGER = 2.0  # times the early share of strange text: by itself a loss of coherence
-ENOUGH = 40  # windows: with less early text its rarest twentieth is a single window, which is chance
+ENOUGH = 2 / NOTICEABLE  # windows: with less early text its rarest twentieth is a single window, which is chance
 
 
 def strangeness(text: Text, steps: Steps) -> Measure | None:
-    """Share of strange text by batch; RARE at the start by construction. None: too little early text to tell.
+    """Share of strange text by batch; NOTICEABLE at the start by construction. None: too little early text to tell.
 
     The first batches are each read under a model of the other, later ones under both: a model that has seen its own
     baseline makes every later text look incoherent. Numbers are masked, since a sum is not odd for being another sum.
@@ -42,7 +41,7 @@ def strangeness(text: Text, steps: Steps) -> Measure | None:
     early = windows[whole & (batch < BASELINE)]
     if len(early) < ENOUGH:
         return None
-    odd = whole & (windows > np.quantile(early, 1 - RARE))
+    odd = whole & (windows > np.quantile(early, 1 - NOTICEABLE))
     count = len(text.batch)
     return _shares(
         steps,

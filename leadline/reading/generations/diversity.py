@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from ...questions.bars import TWO
 from ...run import Steps
 from ..sampler import Batch
 from .grams import stream
-from .measure import BASELINE, RUNNING, Measure
+from .measure import BASELINE, Measure
 from .text import Text
 
 Counts = NDArray[np.int64]
@@ -43,7 +44,7 @@ def variety(text: Text, steps: Steps, alone: NDArray[np.bool_]) -> Measure | Non
     budget = min(int(counts.sum()) for counts in start) // 2
     values = [_against(counts, start, budget) for counts in whole]
     errors = np.full(len(steps), np.nan)
-    for place in range(len(steps) - RUNNING, len(steps)):  # only the last ones are asked for their error
+    for place in range(len(steps) - TWO, len(steps)):  # only the last ones are asked for their error
         left = [whole[place] - _counts(marks[inside[place] & (fold == part)], whole[place]) for part in range(FOLDS)]
         errors[place] = float(
             np.std([_against(rest, start, budget) for rest in left]) * np.sqrt(FOLDS - 1)

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve.bins import LEAST
-from ...facts import BAR, Evidence, Finding
+from ...facts import Evidence, Finding
 from ...facts.generation import LengthChange
-from ...questions.level import level_now, start_of, steps_seen
-from ...questions.net_change import net_change, sudden_step
-from ...questions.paths_now import last_step_before, paths_now
+from ...questions.bars import HABIT, HALF_MORE, SAID, USUAL
+from ...questions.jump import sudden_step
+from ...questions.level import last_step_before, level_now, paths_now, start_of, steps_seen
+from ...questions.way import net_change
 from ...run import Rollout, Series
 from ..reward import HEADLINE
 from ..sampler import Batch
@@ -23,9 +24,6 @@ from .samples import middling
 
 LENGTH = "len/response_mean"
 OF_SAMPLES = "text/length"
-RECENT = 20  # points: where none of these lies that far from the start, the curve is not asked
-START = 5  # points: the run's own start
-MOVED = 1.25  # times the length at the start, or one part in it: less is not worth a sentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +40,15 @@ def read(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     if series is None or series.finite.sum() < LEAST:
         return ()
     values = series.values[series.finite]
-    start, latest = float(values[:START].mean()), values[-RECENT:]
-    if not ((latest > MOVED * start) | (latest * MOVED < start)).any():
+    start, latest = float(values[:HABIT].mean()), values[-USUAL:]
+    if not ((latest > HALF_MORE * start) | (latest * HALF_MORE < start)).any():
         return ()
     curve = view.curve(series.name) if series.name == LENGTH else view.fit(series)
     paths = paths_now(curve)
     if curve is None or paths is None or start <= 0:
         return ()
-    p = max(paths.above(MOVED * start), paths.below(start / MOVED))
-    if p < BAR:
+    p = max(paths.above(HALF_MORE * start), paths.below(start / HALF_MORE))
+    if p < SAID:
         return ()
     now, seen, reward = level_now(curve, series), pull(batches), net_change(view.curve(HEADLINE))
     facts = LengthChange(
@@ -58,7 +56,7 @@ def read(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
         now,
         unit,
         sudden_step(curve, start, now),
-        None if reward is None else reward.which(BAR),
+        None if reward is None else reward.which(SAID),
         seen.early,
         seen.late,
     )

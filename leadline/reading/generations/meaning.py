@@ -13,13 +13,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts import BAR, Evidence, Finding
+from ...facts import Evidence, Finding
 from ...facts.generation import CloserMeaning, Compared
+from ...questions.bars import FEW, SAID, TWO
 from ...run import Rollout
 from ..sampler import Batch, joined
 from ..view import View
+from .diversity import LOST
 from .embedder import Embedder
-from .measure import BASELINE, RUNNING, Measure
+from .measure import BASELINE, Measure
 from .samples import early_and_late, shortened
 from .witnesses import at_the_top
 
@@ -27,10 +29,8 @@ Floats = NDArray[np.float64]
 Bundles = Sequence[Sequence[str]]  # the texts of a batch that are compared with each other
 
 ACROSS, WITHIN = "text/meaning_spread", "text/meaning_within"
-LOST = 0.3  # of the early distance between answers: so much less is worth a sentence
 LONGEST = 1024  # characters of a text, from both of its ends: what tells what it is about
 SIZES = 4  # sizes from one to its double: texts are cut to one of them
-ENOUGH = 4  # texts: fewer have no spread of their own
 DIGITS = 6  # decimal places: what the sums of two machines may differ in lies beyond them
 
 
@@ -57,7 +57,7 @@ def relative_spread(name: str, steps: Sequence[int], batches: Sequence[Bundles],
     """
     spoken = [[told for bundle in bundles if (told := _told(bundle))] for bundles in batches]
     known = [(step, bundles) for step, bundles in zip(steps, spoken, strict=True) if bundles]
-    if len(known) < BASELINE + RUNNING:
+    if len(known) < BASELINE + TWO:
         return None
     start = [bundles for _, bundles in known[:BASELINE]]
     longest = min(map(_room, start))
@@ -84,7 +84,7 @@ def spread(bundles: Bundles, room: int, vectors: dict[str, Floats]) -> Spread:
     """Of all bundles of a batch, each counting the same."""
     stacks = (np.stack([vectors[_cut(text, room)] for text in bundle]) for bundle in bundles)
     meant = (stack[stack.any(axis=1)] for stack in stacks)
-    return _mean([_of_one(stack) for stack in meant if len(stack) >= ENOUGH])
+    return _mean([_of_one(stack) for stack in meant if len(stack) >= FEW])
 
 
 def _of_one(vectors: Floats) -> Spread:
@@ -115,13 +115,13 @@ def _across(view: View, batches: Sequence[Batch], embedder: Embedder) -> tuple[F
     view.keep(measure.series)
     bar = 1 - LOST
     (p,) = measure.beyond(view, bar)
-    if p >= BAR:
+    if p >= SAID:
         asked = relative_spread(
             "prompts", steps, [[[sample.prompt for sample in batch.alone]] for batch in batches], embedder
         )
         bar *= _narrowed(asked, measure.since(bar))
         (p,) = measure.beyond(view, bar)
-    if p < BAR:
+    if p < SAID:
         return ()
     compared: Compared = "different_prompts" if len({sample.prompt for sample in batches[-1].alone}) > 1 else "any"
     facts = CloserMeaning(compared, measure.late, embedder.name)
@@ -137,7 +137,7 @@ def _within(view: View, batches: Sequence[Batch], embedder: Embedder) -> tuple[F
     measure = Measure(found.name, found.steps, found.values, np.full(len(found.steps), np.inf), found.start_error)
     view.keep(measure.series)
     (p,) = measure.beyond(view, 1 - LOST)
-    if p < BAR or at_the_top(batches):  # where one answer is right, meaning the same is what was to be learned
+    if p < SAID or at_the_top(batches):  # where one answer is right, meaning the same is what was to be learned
         return ()
     facts = CloserMeaning("one_prompt", measure.late, embedder.name)
     last = next((batch.groups[-1][:3] for batch in reversed(batches) if batch.groups), ())
@@ -160,7 +160,7 @@ def _finding(measure: Measure, bar: float, p: float, facts: CloserMeaning, sampl
 def _told(texts: Sequence[str]) -> list[str]:
     """The texts that say anything, where they are enough."""
     told = [text for text in texts if text.strip()]
-    return told if len(told) >= ENOUGH else []
+    return told if len(told) >= FEW else []
 
 
 def _room(bundles: Bundles) -> int:

@@ -9,16 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve.bins import LEAST
-from ...questions.paths_now import last_before, paths_now
+from ...questions.bars import HABIT, TWO
+from ...questions.level import last_before, paths_now
 from ...run import Series, Steps
 from ..view import View
 
 Floats = NDArray[np.float64]
 
 BASELINE = 2  # batches: the run's own start, each read under a model of the other
-RUNNING = 2  # batches: one odd batch is no change; so many in a row are
-HALF_WAY = 0.5  # of the change that is a finding by itself: from there on a witness may speak with another one
-RECENT = 5  # batches: where none of these is beyond a bar, the curve is not asked
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,7 +60,7 @@ class Measure:
     name: str
     steps: Steps
     values: Floats
-    errors: Floats  # NaN where nobody asks: before the last RUNNING ones
+    errors: Floats  # NaN where nobody asks: before the last TWO ones
     start_error: float = 0.0  # of the level at the start, as a share of it: few early samples know little
 
     @property
@@ -75,7 +73,7 @@ class Measure:
 
     @property
     def late(self) -> float:
-        return float(np.median(self.values[-RUNNING - 1 :]))
+        return float(np.median(self.values[-TWO - 1 :]))
 
     def told(self, bar: float) -> tuple[float, bool]:
         """The level that a sentence about a change beyond a bar tells, and whether it is that of the last batch alone:
@@ -92,7 +90,7 @@ class Measure:
         """
         ways = [1.0 if bar > self.early else -1.0 for bar in bars]
         passed = [way * (self.values - bar) for way, bar in zip(ways, bars, strict=True)]
-        if len(self.values) < BASELINE + RUNNING or not any((beyond[-RECENT:] > 0).any() for beyond in passed):
+        if len(self.values) < BASELINE + TWO or not any((beyond[-HABIT:] > 0).any() for beyond in passed):
             return (0.0,) * len(bars)
         levels = self.levels(view)
         return tuple(levels.beyond(bar, way) for bar, way in zip(bars, ways, strict=True))
@@ -102,7 +100,7 @@ class Measure:
         curve = view.fit(self.series) if len(self.values) >= LEAST else None
         now = paths_now(curve)
         drawn = None if now is None else now.drawn
-        last, errors = self.values[-RUNNING:], self.errors[-RUNNING:]
+        last, errors = self.values[-TWO:], self.errors[-TWO:]
         if self.start_error == 0:
             return Levels(last, errors, drawn)
         doubts = None if drawn is None else np.abs(drawn) * self.start_error

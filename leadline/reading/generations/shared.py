@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from ...questions.bars import FEW, SAID, SELDOM
 from ..sampler import Batch
 from .grams import Stream, stream
-from .shortcut import COMMON, FEWEST, SELDOM, spelled, upper_half
+from .shortcut import FEWEST, spelled, upper_half
 from .text import Text, as_text
 
 Flags = NDArray[np.bool_]
 
 WORDS, CHARACTERS = 4, 6  # tokens: the longest phrase looked for
-EDGE = 3  # batches: what is early, and what is late
 PHRASES = 6  # named at most
 
 
@@ -58,7 +58,7 @@ def shared(batches: Sequence[Batch]) -> Shared:
         return Shared()
     text = as_text([[sample.output for sample in batch.samples] for batch in batches])
     read = stream(text, text.forms if text.words is None else text.tokens, CHARACTERS if text.words is None else WORDS)
-    edge = min(EDGE, len(batches) // 2)
+    edge = min(FEW, len(batches) // 2)
     late = _pair(text, read, text.batch >= len(batches) - edge, text.batch < edge)
     scores = np.asarray([sample.score for batch in batches for sample in batch.samples])
     sides = (_high_and_low(scores, text.batch == place) for place in range(len(batches)))
@@ -90,7 +90,7 @@ def _pair(text: Text, read: Stream, here: Flags, there: Flags) -> Pair:
         kind, owner = held // len(text.batch), held % len(text.batch)
         shares = [np.bincount(kind[side[owner]], minlength=len(kinds)) / side.sum() for side in (here, there)]
         for side, (most, few) in zip(found, (shares, shares[::-1]), strict=True):
-            for place in np.flatnonzero((most >= COMMON) & (few <= SELDOM)).tolist():
+            for place in np.flatnonzero((most >= SAID) & (few <= SELDOM)).tolist():
                 phrase = spelled(text, int(places[first[place]]), order)
                 side.append(Phrase(phrase, text.words is not None, float(most[place]), float(few[place])))
     return Pair(*counts, _clearest(found[0]), _clearest(found[1]))

@@ -8,18 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...facts.generation import Mark
-from ...questions.paths_now import last_before
+from ...questions.bars import FEW, SAID, SELDOM
+from ...questions.level import last_before
 from ..sampler import Batch
+from .coherence import ORDER
 from .grams import END_MARK, stream
 from .measure import BASELINE
 from .text import Text
 
 Flags = NDArray[np.bool_]
 
-ORDER = 3  # tokens: the longest phrase looked for
-COMMON = 0.8  # of the samples: what so many share is shared
-SELDOM = 0.2  # of the samples: what so few have is lacking
-LATE = 3  # batches: the present
 FEWEST = 8  # samples: with fewer on either side, chance finds a phrase that parts them
 PHRASES = 3  # named at most
 
@@ -28,7 +26,7 @@ def marks(text: Text, batches: Sequence[Batch]) -> tuple[Mark, ...]:
     """The phrases that best part late high-reward samples from early ones, the clearest first."""
     scores = np.asarray([sample.score for batch in batches for sample in batch.samples])
     high = rewarded(scores, text.batch)
-    early, late = high & (text.batch < BASELINE), high & (text.batch >= max(len(batches) - LATE, BASELINE))
+    early, late = high & (text.batch < BASELINE), high & (text.batch >= max(len(batches) - FEW, BASELINE))
     if min(early.sum(), late.sum()) < FEWEST:
         return ()
     read = stream(text, text.forms if text.words is None else text.tokens, ORDER)
@@ -70,15 +68,15 @@ def _of_order(
     pairs = np.unique(inverse.astype(np.int64) * len(text.batch) + owners)
     kind, owner = pairs // len(text.batch), pairs % len(text.batch)
     shares = [np.bincount(kind[side[owner]], minlength=len(kinds)) / side.sum() for side in (early, late)]
-    gained = (shares[0] <= SELDOM) & (shares[1] >= COMMON)
-    lost = (shares[0] >= COMMON) & (shares[1] <= SELDOM)
+    gained = (shares[0] <= SELDOM) & (shares[1] >= SAID)
+    lost = (shares[0] >= SAID) & (shares[1] <= SELDOM)
     places = np.flatnonzero(relevant)[first]
     ranked = sorted(np.flatnonzero(gained | lost).tolist(), key=lambda place: -abs(shares[1][place] - shares[0][place]))
     found = []
     for place in ranked[: 4 * PHRASES]:
         has = np.zeros(len(text.batch), dtype=bool)
         has[sample[grams == kinds[place]]] = True
-        low = ~high & (text.batch >= len(batches) - LATE)
+        low = ~high & (text.batch >= len(batches) - FEW)
         found.append(
             Mark(
                 spelled(text, int(places[place]), order),

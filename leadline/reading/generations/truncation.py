@@ -7,20 +7,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...curve.bins import LEAST
-from ...facts import BAR, Evidence, Finding
+from ...facts import Evidence, Finding
 from ...facts.generation import TruncatedThroughout, Truncation
-from ...questions.level import level_now
-from ...questions.net_change import net_change
-from ...questions.paths_now import last_step_before, paths_now
-from ...questions.share import NEARLY_ALL, more_than
+from ...questions.bars import CLEARLY, EVEN, HABIT, SAID, TWO
+from ...questions.level import last_step_before, level_now, paths_now
+from ...questions.share import more_than
+from ...questions.way import net_change
 from ...run import Run, Series
 from ..reward import HEADLINE
 from ..view import View
-from .measure import HALF_WAY, RUNNING, Floats, Levels
+from .measure import Floats, Levels
 
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
-START = 5  # points: the run's own start
-CUT_NOW = 0.5  # of the answers that used to finish: so many of them are cut off now
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,8 +35,8 @@ class Cut:
 
     def way(self, _: View) -> Levels:
         """How far it has come, in shares of the change that is a finding by itself."""
-        levels = Levels(np.full(RUNNING, self.drawn.mean()), np.full(RUNNING, self.drawn.std()), self.drawn)
-        return levels.in_units_of(self.start, CUT_NOW * (1.0 - self.start))
+        levels = Levels(np.full(TWO, self.drawn.mean()), np.full(TWO, self.drawn.std()), self.drawn)
+        return levels.in_units_of(self.start, EVEN * (1.0 - self.start))
 
 
 def truncated(run: Run) -> Series | None:
@@ -55,11 +53,11 @@ def witness(view: View) -> Cut | None:
     if series is None:
         return None
     values, steps = series.values[series.finite], series.steps[series.finite]
-    if len(values) <= START:
+    if len(values) <= HABIT:
         return None
-    start = float(values[:START].mean())
-    bars = [start + share * CUT_NOW * (1.0 - start) for share in (1.0, HALF_WAY)]
-    if start >= 1.0 or not (values[-START:] > bars[1]).any():
+    start = float(values[:HABIT].mean())
+    bars = [start + share * EVEN * (1.0 - start) for share in (1.0, EVEN)]
+    if start >= 1.0 or not (values[-HABIT:] > bars[1]).any():
         return None
     curve = view.curve(CUT) if view.run.get(CUT) is not None else view.fit(series)
     paths = paths_now(curve)
@@ -78,12 +76,12 @@ def throughout(view: View) -> tuple[Finding, ...]:
     values = series.values[series.finite] if series is not None else np.empty(0)
     if series is None or len(values) < LEAST:
         return ()
-    p = more_than(NEARLY_ALL, int((values > NEARLY_ALL).sum()), len(values))
-    if p < BAR:
+    p = more_than(CLEARLY, int((values > CLEARLY).sum()), len(values))
+    if p < SAID:
         return ()
     steps = series.steps[series.finite]
     reward = net_change(view.curve(HEADLINE))
-    learns = reward is None or reward.rose >= BAR
+    learns = reward is None or reward.rose >= SAID
     facts = TruncatedThroughout(float(values.mean()), run.config.length_cap, learns and reward is not None)
     span = Evidence(series.name, int(steps[0]), int(steps[-1]))
     return (

@@ -7,23 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...facts import BAR, Evidence, Finding, Severity
+from ...facts import Evidence, Finding, Severity
 from ...facts.generation import Incoherence, LessDiversity, Shortcut
-from ...questions.net_change import net_change
+from ...questions.bars import DOUBLED, EVEN, NOTICEABLE, SAID, SELDOM, TENTH, TWO
+from ...questions.way import net_change
 from ...run import Rollout
 from ..reward import HEADLINE
 from ..sampler import Batch, joined
 from ..view import View
 from . import shortcut, truncation
-from .coherence import RARE, STRANGER, repeating, strangeness
+from .coherence import repeating, strangeness
 from .diversity import LOST, variety, within_prompts
-from .measure import BASELINE, HALF_WAY, RUNNING, Levels, Measure
+from .measure import BASELINE, Levels, Measure
 from .samples import early_and_late, shortened
 from .text import DIGIT, Text, as_text
-
-OFTEN = 0.2  # of the answers: fewer that repeat themselves are not worth a sentence
-TOP = 0.1  # of the range of rewards seen: nearer to its upper end, an answer is among the best
-SAME = 0.5  # of the early difference between answers to one prompt: less is left
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,13 +39,13 @@ class Witness:
         if measure is None:
             return None
         view.keep(measure.series)
-        far, half = measure.beyond(view, start + change, start + HALF_WAY * change)
-        return cls(measure, far, half, measure.since(start + HALF_WAY * change), start, change)
+        far, half = measure.beyond(view, start + change, start + EVEN * change)
+        return cls(measure, far, half, measure.since(start + EVEN * change), start, change)
 
     @property
     def told(self) -> tuple[float, bool]:
         """The level a sentence tells, and whether it is that of the last batch alone."""
-        return self.measure.told(self.start + HALF_WAY * self.change)
+        return self.measure.told(self.start + EVEN * self.change)
 
     def way(self, view: View) -> Levels:
         """How far it has come, in shares of the change that is a finding by itself."""
@@ -60,22 +57,22 @@ def read_witnesses(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     moved as far."""
     cut = truncation.witness(view)
     batches = joined(batches)
-    if len(batches) < BASELINE + RUNNING:
-        return (truncation.finding(cut, cut.far),) if cut is not None and cut.far >= BAR else ()
+    if len(batches) < BASELINE + TWO:
+        return (truncation.finding(cut, cut.far),) if cut is not None and cut.far >= SAID else ()
     text = as_text([[sample.output for sample in batch.samples] for batch in batches])
     steps = np.asarray([batch.step for batch in batches], dtype=np.int64)
     alone = np.concatenate([np.arange(len(batch.samples)) < len(batch.alone) for batch in batches])
-    strange = Witness.of(view, strangeness(text, steps), RARE, RARE * (STRANGER - 1))
+    strange = Witness.of(view, strangeness(text, steps), NOTICEABLE, NOTICEABLE * (DOUBLED - 1))
     varied = Witness.of(view, variety(text, steps, alone), 1.0, -LOST)
     if strange is not None and strange.half > 0.5:
         strange = _less_what_prompts_explain(view, batches, strange)
     p_cut, p_strange, p_varied = _together(view, cut, strange, varied)
     found = []
-    if cut is not None and p_cut >= BAR:
+    if cut is not None and p_cut >= SAID:
         found.append(truncation.finding(cut, p_cut))
-    if strange is not None and p_strange >= BAR:
+    if strange is not None and p_strange >= SAID:
         found.append(_incoherent(batches, strange, p_strange))
-    if varied is not None and max(p_varied, varied.half) >= BAR:
+    if varied is not None and max(p_varied, varied.half) >= SAID:
         found.append(_alike(batches, varied, p_varied))
     found += _same_within(view, batches)
     since = [
@@ -108,19 +105,19 @@ def _less_what_prompts_explain(view: View, batches: Sequence[Batch], strange: Wi
         return strange
     after = asked.steps > strange.since
     before = ~after
-    before[:BASELINE] = False  # by construction RARE
-    was = max(float(np.median(asked.values[before])), RARE) if before.any() else RARE
+    before[:BASELINE] = False  # by construction NOTICEABLE
+    was = max(float(np.median(asked.values[before])), NOTICEABLE) if before.any() else NOTICEABLE
     grew = float(np.median(asked.values[after])) / was if after.any() else 1.0
-    if grew < STRANGER:
+    if grew < DOUBLED:
         return strange
-    return Witness.of(view, strange.measure, RARE, RARE * (grew * STRANGER - 1)) or strange
+    return Witness.of(view, strange.measure, NOTICEABLE, NOTICEABLE * (grew * DOUBLED - 1)) or strange
 
 
 def _incoherent(batches: Sequence[Batch], strange: Witness, p: float) -> Finding:
     share, young = strange.told
-    late = repeating([sample.output for batch in batches[-RUNNING:] for sample in batch.alone])
+    late = repeating([sample.output for batch in batches[-TWO:] for sample in batch.alone])
     early = repeating([sample.output for batch in batches[:BASELINE] for sample in batch.alone])
-    facts = Incoherence(share, RARE, young, late if late > max(2 * early, OFTEN) else None, early)
+    facts = Incoherence(share, NOTICEABLE, young, late if late > max(2 * early, SELDOM) else None, early)
     return Finding(
         "generation.coherence",
         round(p, 4),
@@ -133,9 +130,9 @@ def _incoherent(batches: Sequence[Batch], strange: Witness, p: float) -> Finding
 
 def _alike(batches: Sequence[Batch], varied: Witness, p: float) -> Finding:
     left, young = varied.told
-    severity: Severity = "concern" if p >= BAR else "note"
+    severity: Severity = "concern" if p >= SAID else "note"
     facts = LessDiversity("different_prompts", varied.start, left, young)
-    p = p if p >= BAR else varied.half
+    p = p if p >= SAID else varied.half
     return Finding(
         "generation.diversity",
         round(p, 4),
@@ -149,14 +146,14 @@ def _alike(batches: Sequence[Batch], varied: Witness, p: float) -> Finding:
 def _same_within(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     """Answers to one prompt became one answer, and not the one that earns most: exploration has ended too early."""
     steps, shares = within_prompts(batches)
-    if len(steps) < BASELINE + RUNNING or float(shares[:BASELINE].mean()) == 0:
+    if len(steps) < BASELINE + TWO or float(shares[:BASELINE].mean()) == 0:
         return ()
-    bar = SAME * float(shares[:BASELINE].mean())
-    if np.median(shares[-RUNNING - 1 :]) > bar or at_the_top(batches):
+    bar = EVEN * float(shares[:BASELINE].mean())
+    if np.median(shares[-TWO - 1 :]) > bar or at_the_top(batches):
         return ()
     measure = Measure("text/within_prompts", steps, shares, np.full(len(steps), np.inf))
     (p,) = measure.beyond(view, bar)
-    if p < BAR:
+    if p < SAID:
         return ()
     facts = LessDiversity("one_prompt", measure.early, measure.late)
     evidence = Evidence("rollouts", int(steps[0]), int(steps[-1]), samples=_last_group(batches))
@@ -171,8 +168,8 @@ def at_the_top(batches: Sequence[Batch]) -> bool:
         min((batch.lowest for batch in scored), default=np.nan),
         max((batch.highest for batch in scored), default=np.nan),
     )
-    groups = [group for batch in batches[-RUNNING - 1 :] for group in batch.groups]
-    best = high - TOP * (high - low)
+    groups = [group for batch in batches[-TWO - 1 :] for group in batch.groups]
+    best = high - TENTH * (high - low)
     return sum(float(np.median([sample.score for sample in group])) >= best for group in groups) * 2 > len(groups)
 
 
@@ -190,9 +187,9 @@ def _shortcut(
     p_rose = 0.0 if reward is None else reward.rose
     p = p_lost * p_rose
     severity: Severity = "concern"
-    text_left = p >= BAR
+    text_left = p >= SAID
     if not text_left:
-        if not marks or p_rose < BAR:
+        if not marks or p_rose < SAID:
             return ()
         p, severity, since = p_rose, "note", min(mark.since for mark in marks)
     facts = Shortcut(text_left, marks, DIGIT if any(DIGIT in mark.phrase for mark in marks) else None)

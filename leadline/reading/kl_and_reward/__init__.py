@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ...curve import Curve
-from ...facts import BAR, Evidence, Finding
+from ...facts import Evidence, Finding
 from ...facts.kl import KlFrozen, KlReward, KlTurnover, Regime
+from ...questions.bars import SAID
 from ...questions.fall import p_fallen
 from ...questions.level import steps_seen
 from ...questions.regime import regime_now, regimes
-from ...questions.silence import silence
+from ...questions.stuck import silence
 from ...questions.turnover import turnover_of
 from ..view import HEADLINE, View
 from .destructive import destructive
@@ -20,7 +21,7 @@ from .unmoved import unmoved
 
 __all__ = ["KlReward", "Regime", "read"]
 
-SAID = BAR * BAR  # joint probability: two directions, each at the bar at which a single word is said
+SAID = SAID * SAID  # joint probability: two directions, each at the bar at which a single word is said
 
 
 def read(view: View) -> KlReward:
@@ -32,7 +33,7 @@ def read(view: View) -> KlReward:
         return KlReward(state="too_little", findings=resets(view, kl))
     word, p = regime_now(kl, reward)
     stretches = regimes(kl, reward)
-    lost = p_fallen(reward) > BAR
+    lost = p_fallen(reward) > SAID
     stays = unmoved(view, kl, reward)
     frozen = any(isinstance(found.facts, KlFrozen) for found in stays)
     findings = (
@@ -58,7 +59,7 @@ def read(view: View) -> KlReward:
 def _over_optimisation(kl: Curve, reward: Curve) -> tuple[Finding, ...]:
     """Reward that has turned over along the distance from the reference."""
     turned = turnover_of(kl, reward)
-    if turned is None or turned.p <= BAR:
+    if turned is None or turned.p <= SAID:
         return ()
     step, last = turned.step, steps_seen(reward)[1]
     facts = KlTurnover(step, turned.kl, turned.kl_now)

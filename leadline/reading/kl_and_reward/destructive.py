@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...curve import Curve
-from ...facts import BAR, Evidence, Finding, Severity
+from ...facts import Evidence, Finding, Severity
 from ...facts.kl import KlDestructive
+from ...questions.bars import SAID, SELDOM
 from ...questions.fall import fall_of
 from ...questions.level import level_at, level_now, steps_seen
 from ...questions.since_peak import p_rose_while_other_fell
@@ -12,17 +13,15 @@ from ..reward.breaks import account_for
 from ..view import HEADLINE, View
 from .distance import distance_series
 
-CLEAR_RISE = 0.25  # of KL's own range since the reward stood highest: less goes on under any plateau
-
 
 def destructive(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
     """Reward lost since its highest point while KL rose over the same steps. A fall that came from outside is none."""
     accounted = (account_for(view, found) for found in reward.breaks)
     if any(broke.fell and broke.from_outside for broke in accounted):
         return ()
-    p = p_rose_while_other_fell(kl, reward, CLEAR_RISE)
+    p = p_rose_while_other_fell(kl, reward, SELDOM)
     logged, series = view.run.get(HEADLINE), distance_series(view.run)
-    if p <= BAR or logged is None or series is None or (fall := fall_of(reward, logged)) is None:
+    if p <= SAID or logged is None or series is None or (fall := fall_of(reward, logged)) is None:
         return ()
     step, last = fall.from_step, steps_seen(reward)[1]
     facts = KlDestructive(

@@ -8,22 +8,21 @@ what learning looks like before its reward shows.
 from __future__ import annotations
 
 from ...curve import Curve
-from ...facts import BAR, Evidence, Finding
+from ...curve.bins import BINS
+from ...facts import Evidence, Finding
 from ...facts.kl import KlDrift
+from ...questions.bars import EVEN, SAID
 from ...questions.fall import p_fallen
-from ...questions.gain import had_by, p_doubled_since, p_gained
+from ...questions.gain import flat_since, kept_its_gain, p_doubled_since, p_gained
 from ...questions.level import level_at, level_now, steps_seen
 from ...questions.way import p_climbed, p_fell_since, p_moved
 from ..view import View
 from .distance import LENGTH, distance_series
 
-HALF = 0.5  # of the plan, or of what was seen; with less, noisy runs are accused
-ENOUGH = 100  # points, where no plan is known
-
 
 def drift_without_benefit(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
     """Never a gain, or none since the reward plateaued."""
-    if not enough_seen(view, reward) or p_climbed(kl) <= BAR:
+    if not enough_seen(view, reward) or p_climbed(kl) <= SAID:
         return ()
     entropy = view.curve("entropy")
     if entropy is None:
@@ -35,28 +34,28 @@ def enough_seen(view: View, reward: Curve) -> bool:
     """Whether half of the plan lies behind; where none is known, whether there are many points."""
     planned, first, last = view.horizon_step or view.run.config.planned_steps, view.run.first_step, view.run.last_step
     if planned is None or first is None or last is None:
-        return reward.points >= ENOUGH
-    return last - first >= HALF * (planned - first)
+        return reward.points >= BINS  # one for each place a curve has
+    return last - first >= EVEN * (planned - first)
 
 
 def _never_gained(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
     start = steps_seen(kl)[0]
     # Entropy that falls is a policy that makes up its mind, not one that wanders.
     p = (1 - p_gained(reward)) * p_climbed(kl) * (1 - p_fell_since(entropy, start))
-    length = view.curve(LENGTH) if p > BAR else None
+    length = view.curve(LENGTH) if p > SAID else None
     p *= max(p_moved(entropy), 0.0 if length is None else p_moved(length))
-    if p <= BAR or p_fallen(reward) > BAR:  # reward that was lost is another finding
+    if p <= SAID or p_fallen(reward) > SAID:  # reward that was lost is another finding
         return ()
     return _finding(view, kl, p, start, ever_gained=False)
 
 
 def _ran_its_course(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
     """The reward had its gain in the first half of what was seen, and KL has doubled since."""
-    since, (first, last) = had_by(reward), steps_seen(reward)
-    if since is None or since - first > HALF * (last - first):
+    since, (first, last) = flat_since(reward), steps_seen(reward)
+    if not kept_its_gain(reward) or since - first > EVEN * (last - first):
         return ()
     p = p_climbed(reward) * p_doubled_since(kl, since) * (1 - p_fell_since(entropy, since))
-    return _finding(view, kl, p, round(since), ever_gained=True) if p > BAR else ()
+    return _finding(view, kl, p, round(since), ever_gained=True) if p > SAID else ()
 
 
 def _finding(view: View, kl: Curve, p: float, step: int, *, ever_gained: bool) -> tuple[Finding, ...]:

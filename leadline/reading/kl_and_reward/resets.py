@@ -9,10 +9,11 @@ import numpy as np
 
 from ...curve import Break, Curve
 from ...curve.robust import scale_of
-from ...facts import BAR, Evidence, Finding
+from ...facts import Evidence, Finding
 from ...facts.kl import KlReset
+from ...questions.bars import EVEN, FAR, SAID, SELDOM
 from ...questions.level import steps_seen
-from ...questions.shift import CLEAR, FEWEST, MOST, window_of
+from ...questions.shift import FEWEST, MOST, window_of
 from ...questions.spike import spike_in
 from ...run import Series
 from ..shifts import events_at, near, shifts_at
@@ -20,8 +21,6 @@ from ..view import HEADLINE, View
 from .distance import distance_series
 
 SHOWN = 8  # resets that are shown one by one
-LOW = 0.2  # of the points before: at a new reference KL stands lower than ever since the start
-FELL_TO = 0.5  # of where it stood: a new reference starts KL near zero; less of a fall may be anything
 
 
 def resets(view: View, kl: Curve) -> tuple[Finding, ...]:
@@ -71,8 +70,8 @@ def _starts_anew(view: View) -> list[Break]:
     if len(values) < FEWEST + MOST:
         return []
     # Of a few points among many to be the lowest; and of one to lie so far below (Cantelli); anywhere in the log.
-    by_chance = len(values) / math.comb(FEWEST + MOST, FEWEST) / (1 + CLEAR**2)
-    if by_chance > 1 - BAR:
+    by_chance = len(values) / math.comb(FEWEST + MOST, FEWEST) / (1 + FAR**2)
+    if by_chance > 1 - SAID:
         return []
     before = np.lib.stride_tricks.sliding_window_view(values, MOST)[:-FEWEST]
     after = np.lib.stride_tricks.sliding_window_view(values, FEWEST)[MOST:]
@@ -80,9 +79,9 @@ def _starts_anew(view: View) -> list[Break]:
     found: list[Break] = []
     for place in np.flatnonzero(before.min(axis=1) > np.maximum(highest, 0)).tolist():
         usual = np.log(before[place])
-        next_to_nothing = float(np.exp(np.median(usual) - CLEAR * scale_of(usual - np.median(usual))))
+        next_to_nothing = float(np.exp(np.median(usual) - FAR * scale_of(usual - np.median(usual))))
         last, step = (float(steps[place + MOST - back]) for back in (1, 0))
-        low = float(np.quantile(values[: place + MOST], LOW))  # back from a burst, KL stands where it used to stand
+        low = float(np.quantile(values[: place + MOST], SELDOM))  # back from a burst, KL stands where it used to stand
         fresh = after[place, 0] < next_to_nothing and highest[place] <= low
         if fresh and (not found or step - found[-1].step > near(view.run)):
             size = float(after[place, 0] - np.median(before[place]))
@@ -125,13 +124,13 @@ def _ever_fell(series: Series) -> bool:
     if len(values) < 2 * window:
         return False
     medians = np.median(np.lib.stride_tricks.sliding_window_view(values, window), axis=1)
-    return bool((medians[window:] <= FELL_TO * medians[:-window]).any())
+    return bool((medians[window:] <= EVEN * medians[:-window]).any())
 
 
 def _is_reset(view: View, found: Break) -> bool:
     """KL falls to a small part of where it had stood for a while, and the reward does not fall with it."""
     low, before, after = _levels(view, found)
-    if found.size >= 0 or not 0 <= after <= min(FELL_TO * before, low):
+    if found.size >= 0 or not 0 <= after <= min(EVEN * before, low):
         return False
     if events_at(view.run, found.step, ("reference_reset",), interval=found.interval):
         return True
@@ -153,4 +152,4 @@ def _levels(view: View, found: Break) -> tuple[float, float, float]:
     before, after = values[max(place - window, 0) : place], values[place : place + window]
     if not len(before) or not len(after):
         return 0.0, 0.0, 0.0
-    return float(np.quantile(values[:place], LOW)), float(np.median(before)), float(np.median(after))
+    return float(np.quantile(values[:place], SELDOM)), float(np.median(before)), float(np.median(after))

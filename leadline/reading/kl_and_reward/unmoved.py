@@ -11,9 +11,10 @@ import math
 import numpy as np
 
 from ...curve import Curve
-from ...facts import BAR, Evidence, Finding
+from ...facts import Evidence, Finding
 from ...facts.kl import KlFrozen, KlPinned
 from ...questions import shape_of
+from ...questions.bars import EVEN, NOTICEABLE, SAID
 from ...questions.direction import p_rising
 from ...questions.level import level_now, p_below, start_of, steps_seen
 from ...questions.way import p_climbed
@@ -22,8 +23,6 @@ from ..view import View
 from .distance import LENGTH, SUM, distance_series
 from .drift import enough_seen
 
-NOTICEABLE = 0.05  # of the answers: a reward that moved by less of its range has not moved
-HALF = 0.5  # of the answers, of a gradient norm: where most of it is on one side
 AT_REST = ("flat", "noise")
 
 
@@ -40,7 +39,7 @@ def _frozen(view: View, kl: Curve, tokens: float) -> tuple[Finding, ...]:
     planned = view.horizon_step or view.run.config.planned_steps or last
     faster = max(planned - first, last - first) / max(last - first, 1)
     p = p_below(kl, _kl_for(NOTICEABLE / faster, tokens))
-    if series is None or p <= BAR or _warming_up(view.run.get("lr")):
+    if series is None or p <= SAID or _warming_up(view.run.get("lr")):
         return ()
     level = level_now(kl, series)
     facts = KlFrozen(level, _share(level, tokens), tokens, _rate(view))
@@ -54,8 +53,8 @@ def _pinned(view: View, kl: Curve, reward: Curve, tokens: float) -> tuple[Findin
     series, beta, shape = distance_series(view.run), view.run.config.kl_coefficient, shape_of(reward)
     if series is None or not beta or shape.word not in AT_REST or not enough_seen(view, reward) or not _pulled(view):
         return ()
-    p = p_below(kl, _kl_for(HALF, tokens)) * (1 - p_rising(kl)) * shape.p * (1 - p_climbed(reward))
-    if p <= BAR * BAR:  # two directions, each at the bar at which a single word is said
+    p = p_below(kl, _kl_for(EVEN, tokens)) * (1 - p_rising(kl)) * shape.p * (1 - p_climbed(reward))
+    if p <= SAID * SAID:  # two directions, each at the bar at which a single word is said
         return ()
     level = level_now(kl, series)
     facts = KlPinned(level, _share(level, tokens), tokens, beta)
@@ -100,4 +99,4 @@ def _pulled(view: View) -> bool:
     curve, series = view.curve("grad_norm"), view.run.get("grad_norm")
     if curve is None or series is None or not curve.decidable:
         return False
-    return level_now(curve, series) > HALF * start_of(curve, series)
+    return level_now(curve, series) > EVEN * start_of(curve, series)

@@ -9,19 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from ...curve.bins import LEAST
-from ...facts import BAR, Evidence, Facts, Finding, Severity
+from ...facts import Evidence, Facts, Finding, Severity
 from ...facts.signal import AllTied, AllTruncated, BatchSpread, MostlyTied, NoEntropy
-from ...questions.paths_now import last_before
-from ...questions.share import NEARLY_ALL, more_than
+from ...questions.bars import CLEARLY, EVEN, SAID, SPELL
+from ...questions.level import last_before
+from ...questions.share import more_than
 from ...run import Run
 from ..generations.samples import by_score, shortened
 from ..generations.truncation import throughout, truncated
 from ..reward import HEADLINE
 from ..view import View
 from .dead_steps import GRADIENT, ZERO_STD, dead_steps, nearly_all, tied_samples, tied_share
-from .standing import FEWEST, Standing, present, standing_of
+from .standing import Standing, present, standing_of
 
-MOST = 0.5  # of the groups: when more are tied, that is noted
 SHOWN = 3  # samples: enough to see what they are
 
 
@@ -36,7 +36,7 @@ def _advantages(view: View) -> tuple[Finding, ...]:
         return throughout(view)
     steps, dead = dead_steps(view.run)
     p, since = nearly_all(steps, dead) if len(steps) else tied_samples(view.batches)
-    if p >= BAR:
+    if p >= SAID:
         return (_dead(view, standing, p, since, sure=len(steps) > 0), *throughout(view))
     return _cut_off(view, standing) or (*_rare(view.run, standing), *throughout(view))
 
@@ -49,7 +49,7 @@ def _no_entropy(run: Run) -> tuple[Finding, ...]:
         return ()
     steps = series.steps[series.finite]
     p, since = nearly_all(steps, values == 0)
-    if p < BAR or since is None:
+    if p < SAID or since is None:
         return ()
     facts = NoEntropy(since, float(values[values > 0][-1]))
     span = Evidence(series.name, int(steps[0]), int(steps[-1]))
@@ -70,7 +70,7 @@ def _spread(run: Run) -> BatchSpread | None:
         if series.name == "reward/std" or (
             series.name.startswith("reward/component/") and series.name.endswith("/std")
         ):
-            last = series.values[series.finite][-FEWEST:]
+            last = series.values[series.finite][-SPELL:]
             if len(last) and last.mean() > 0:
                 return BatchSpread(series.key, float(last.mean()))
     return None
@@ -82,12 +82,12 @@ def _cut_off(view: View, standing: Standing) -> tuple[Finding, ...]:
     if cut is None or standing.place not in ("bottom", "constant") or cut.finite.sum() < LEAST:
         return ()
     values = cut.values[cut.finite]
-    high = values[-present(len(values)) :] > NEARLY_ALL
-    p = more_than(NEARLY_ALL, int(high.sum()), len(high))
-    if p < BAR:
+    high = values[-present(len(values)) :] > CLEARLY
+    p = more_than(CLEARLY, int(high.sum()), len(high))
+    if p < SAID:
         return ()
     facts = AllTruncated(float(values[-len(high) :].mean()), standing.mean)
-    since = int(cut.steps[cut.finite][last_before(values > NEARLY_ALL)])
+    since = int(cut.steps[cut.finite][last_before(values > CLEARLY)])
     return (_finding(p, "critical", facts, since, _evidence(view, cut.name)),)
 
 
@@ -99,14 +99,14 @@ def _rare(run: Run, standing: Standing) -> tuple[Finding, ...]:
         return ()
     values = tied.values[tied.finite]
     recent = values[-present(len(values)) :]
-    most = recent > MOST
-    p = more_than(NEARLY_ALL, int(most.sum()), len(most))
-    if p < BAR:
+    most = recent > EVEN
+    p = more_than(CLEARLY, int(most.sum()), len(most))
+    if p < SAID:
         return ()
     level = {"top": standing.high, "bottom": standing.low}.get(standing.place)
     facts = MostlyTied(float(recent.mean()), standing.place, level)
     steps = tied.steps[tied.finite]
-    since = int(steps[last_before(values > MOST)])
+    since = int(steps[last_before(values > EVEN)])
     return (_finding(p, "note", facts, since, (Evidence(tied.name, int(steps[0]), int(steps[-1])),)),)
 
 

@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve.bins import LEAST
-from ...questions.paths_now import last_before
-from ...questions.share import NEARLY_ALL, more_than
+from ...questions.bars import CLEARLY, SPELL
+from ...questions.level import last_before
+from ...questions.share import more_than
 from ...run import Run, Series
 from ..reward import HEADLINE
 from ..sampler import Batch
-from .standing import FEWEST, present
+from .standing import present
 
 Flags = NDArray[np.bool_]
 Said = tuple[NDArray[np.int64], Flags]  # steps, and on which of them it holds
@@ -82,8 +83,8 @@ def nearly_all(steps: NDArray[np.int64], dead: Flags) -> tuple[float, int | None
         return 0.0, None
     recent = dead[-present(len(dead)) :]
     hits, count = int(recent.sum()), len(recent)
-    p = more_than(NEARLY_ALL, hits, count)
-    width = min(FEWEST, len(dead))
+    p = more_than(CLEARLY, hits, count)
+    width = min(SPELL, len(dead))
     mostly = np.convolve(dead, np.ones(width), mode="full")[: len(dead)] > width / 2
     return p, int(steps[max(last_before(mostly) - width // 2, 0)])
 
@@ -92,8 +93,8 @@ def tied_samples(batches: tuple[Batch, ...]) -> tuple[float, int | None]:
     """The same from groups among the samples, where the log itself does not say."""
     recent = batches[-present(len(batches)) :] if batches else ()
     tied, all_ = sum(batch.tied for batch in recent), sum(batch.tied + batch.mixed for batch in recent)
-    if all_ < FEWEST or any(batch.mixed for batch in recent):
+    if all_ < SPELL or any(batch.mixed for batch in recent):
         return 0.0, None
     quiet = np.asarray([batch.mixed == 0 for batch in batches])
-    p = more_than(NEARLY_ALL, tied, all_)
+    p = more_than(CLEARLY, tied, all_)
     return p, batches[last_before(quiet)].step

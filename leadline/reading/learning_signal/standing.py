@@ -7,13 +7,10 @@ from typing import Literal
 
 import numpy as np
 
+from ...questions.bars import FEW, SPELL, TENTH
 from ..reward import HEADLINE
 from ..view import View
 
-RECENT = 0.1  # of the points: the present
-FEWEST = 10  # points: the present is at least so many
-FEWEST_BATCHES = 3  # batches of samples: the present
-EDGE = 0.1  # of the range of rewards seen: nearer to its end, reward stands at that end
 EXACT = 1e-9  # of the range: rounding
 
 
@@ -32,7 +29,7 @@ class Standing:
         span = self.high - self.low
         if not span > EXACT * max(abs(self.high), abs(self.low)):
             return "constant"
-        share, edge = (self.mean - self.low) / span, EXACT if self.by_means else EDGE
+        share, edge = (self.mean - self.low) / span, EXACT if self.by_means else TENTH
         return "top" if share > 1 - edge else "bottom" if share < edge else "between"
 
 
@@ -50,11 +47,11 @@ def standing_of(view: View) -> Standing | None:
     if len(ends) == 2 and all(len(column) for column in ends):
         return Standing(now, float(min(ends[0].min(), values.min())), float(max(ends[1].max(), values.max())))
     scored = [batch for batch in view.batches if batch.scored]
-    if len(scored) >= FEWEST_BATCHES:
-        mean = float(np.mean([batch.mean for batch in scored[-FEWEST_BATCHES:]]))
+    if len(scored) >= FEW:
+        mean = float(np.mean([batch.mean for batch in scored[-FEW:]]))
         return Standing(mean, min(batch.lowest for batch in scored), max(batch.highest for batch in scored))
     return Standing(now, float(values.min()), float(values.max()), by_means=True)
 
 
 def present(points: int) -> int:
-    return min(points, max(FEWEST, round(RECENT * points)))
+    return min(points, max(SPELL, round(TENTH * points)))

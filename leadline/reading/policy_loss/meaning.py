@@ -6,18 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...facts.loss import Explanation, LossNumbers, PolicyLoss
+from ...questions.bars import CLEARLY, HABIT, NOTICEABLE, TENFOLD
 from ...run import Run, Series
 from ..advantages import centred
 from ..kl_and_reward.distance import distance_series
 
 Floats = NDArray[np.float64]
 
-MOSTLY = 0.9  # of the points: what holds for so many holds by construction
-ROUNDING = 8  # smallest steps of the log: a loss that rarely exceeds them is rounding, whatever its unit
 WHOLE = 0.01  # of a smallest step: closer to a whole number of them is a whole number
 EXPLAINED = 0.99  # of the variance of the loss by KL: what is left is the rounding of the log
-LEVERAGE = 0.05  # of the points, those with the largest KL, are left out once: a single spike must not make the match
-FEWEST = 8  # points on which a match can be told from luck
 
 
 def without_evidence(run: Run, loss: Series) -> PolicyLoss | None:
@@ -32,11 +29,11 @@ def _nothing(because: Explanation, numbers: LossNumbers) -> PolicyLoss:
 
 def _zero(run: Run, values: Floats) -> PolicyLoss | None:
     zeros = int((values == 0).sum())
-    if zeros < MOSTLY * len(values):
+    if zeros < CLEARLY * len(values):
         return None
     numbers = LossNumbers(points=len(values), zeros=zeros)
     gradient = run.get("grad_norm")
-    if gradient is not None and (gradient.values == 0).sum() >= MOSTLY * gradient.points:
+    if gradient is not None and (gradient.values == 0).sum() >= CLEARLY * gradient.points:
         return _nothing("no_gradient", numbers)
     several = (run.config.updates_per_batch or 1) > 1
     return _nothing("zero_advantages" if several else "one_update_zero", numbers)
@@ -51,9 +48,9 @@ def multiple_of_kl(run: Run, loss: Series) -> float | None:
     y, x = loss.values[ours], kl.values[theirs]
     both = np.isfinite(x) & np.isfinite(y)
     x, y = x[both], y[both]
-    if len(x) < FEWEST:
+    if len(x) < HABIT:
         return None
-    usual = x <= np.quantile(x, 1 - LEVERAGE)
+    usual = x <= np.quantile(x, 1 - NOTICEABLE)
     slope, explained = _line(x, y)
     if slope <= 0 or min(explained, _line(x[usual], y[usual])[1]) < EXPLAINED:
         return None
@@ -92,10 +89,10 @@ def _centred(run: Run, values: Floats) -> PolicyLoss | None:
 def _rounding(values: Floats) -> PolicyLoss | None:
     """A few smallest steps of the number format and nothing else."""
     some = np.abs(values[values != 0])
-    if len(values) < FEWEST or len(some) == 0:
+    if len(values) < HABIT or len(some) == 0:
         return None
     steps = some / some.min()
     whole = np.abs(steps - np.round(steps)) < WHOLE
-    if (whole & (steps <= ROUNDING)).sum() + (len(values) - len(some)) < MOSTLY * len(values):
+    if (whole & (steps <= TENFOLD)).sum() + (len(values) - len(some)) < CLEARLY * len(values):
         return None
     return _nothing("rounding", LossNumbers(points=len(values), rounding=float(some.min())))

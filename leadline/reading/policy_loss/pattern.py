@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from ...curve import Curve
 from ...curve.magnitude import changes_of_magnitude
-from ...facts import BAR, Evidence, Finding, Severity
+from ...facts import Evidence, Finding, Severity
 from ...facts.cause import Cause
 from ...facts.loss import LossJump, LossNumbers, LossReversed, PolicyLoss
+from ...questions.bars import DOUBLED, SAID, SELDOM
 from ...questions.direction import p_going_down, p_rising
 from ...questions.level import level_at, level_now, start_of, steps_seen
 from ...questions.zero import crossed_by, has_changed_sign, oscillates_about_zero, p_rests_at_zero
@@ -16,8 +17,6 @@ from ...run import Series
 from ..shifts import events_at, everything_at, shifts_at
 from ..view import HEADLINE, View
 
-TWICE = 2.0  # "suddenly doubled or halved": less is within what a batch of other prompts does
-SETTLING = 0.2  # of the run: in its first part a loss finds its size; a change there is the start, not an event
 EVENTS = ("learning_rate", "resume", "reference_reset")
 
 
@@ -44,7 +43,7 @@ def pattern_of(view: View, series: Series) -> PolicyLoss:
     turned = has_changed_sign(curve)
     crossed = crossed_by(curve)
     # A crossing in the first stretch is a loss that finds its level.
-    if turned.probability > BAR and (crossed is None or crossed >= SETTLING):
+    if turned.probability > SAID and (crossed is None or crossed >= SELDOM):
         found = _reversed(curve, series, turned.probability, turned.value)
         return PolicyLoss(True, "reversed", findings=(found,), because="reversed")
     return _direction(curve, series)
@@ -53,17 +52,17 @@ def pattern_of(view: View, series: Series) -> PolicyLoss:
 def _jump(view: View, series: Series, curve: Curve) -> Finding | None:
     """The largest sudden change of level or size, with its cause where one is found."""
     first, last = steps_seen(curve)
-    settled = first + SETTLING * (last - first)
+    settled = first + SELDOM * (last - first)
     changes = [
         _Change(found.probability, found.step, found.interval, after - found.size, after)
         for found in curve.breaks
-        if found.step > settled and abs(found.size) > TWICE * curve.noise
+        if found.step > settled and abs(found.size) > DOUBLED * curve.noise
         for after in (level_at(curve, series, found.step + 1),)
     ]
     changes += [
         _Change(found.probability, found.step, found.interval, factor=found.factor)
         for found in changes_of_magnitude(series)
-        if found.step > settled and max(found.factor, 1 / found.factor) >= TWICE
+        if found.step > settled and max(found.factor, 1 / found.factor) >= DOUBLED
     ]
     if not changes:
         return None
@@ -102,12 +101,12 @@ def _direction(curve: Curve, series: Series) -> PolicyLoss:
         points=curve.points, start=start_of(curve, series), now=level_now(curve, series), noise=curve.noise
     )
     down, up = p_going_down(curve), p_rising(curve)
-    if max(oscillates_about_zero(curve).probability, p_rests_at_zero(curve)) > BAR:
+    if max(oscillates_about_zero(curve).probability, p_rests_at_zero(curve)) > SAID:
         return PolicyLoss(True, "oscillating", because="about_zero", numbers=numbers)
-    if down > BAR:
+    if down > SAID:
         return PolicyLoss(True, "declining", because="falling", numbers=numbers)
-    if up > BAR:
+    if up > SAID:
         return PolicyLoss(True, "undecided", because="rising", numbers=numbers)
-    if 1 - down - up > BAR:
+    if 1 - down - up > SAID:
         return PolicyLoss(True, "stable", because="at_rest", numbers=numbers)
     return PolicyLoss(True, "undecided", because="open", numbers=numbers)

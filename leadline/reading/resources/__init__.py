@@ -2,31 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from importlib import import_module
-
-from ...facts import Facts, Finding
+from ...facts.machine import Resources
 from ..view import View
 from ..wall_clock import step_times
 from . import memory, phases, power, silence, uneven
-from .phases import PhaseUse
-
-__all__ = ["PhaseUse", "Resources", "read"]
-
-
-@dataclass(frozen=True, slots=True)
-class Resources:
-    """Where the time and the memory go."""
-
-    phases: Mapping[str, PhaseUse] = field(default_factory=dict)
-    bottleneck: str | None = None
-    remarks: tuple[Facts, ...] = ()
-    findings: tuple[Finding, ...] = ()
-
-    @property
-    def notes(self) -> tuple[str, ...]:  # TRANSITION: reports call words.machine.remark
-        return tuple(map(import_module("leadline.words.machine").remark, self.remarks))
 
 
 def read(view: View) -> Resources:

@@ -10,16 +10,16 @@ import numpy as np
 from ...facts import Evidence, Facts, Finding, Severity
 from ...facts.machine import MemoryGrowth, MemoryRoom
 from ...questions import Shape, shape_of
+from ...questions.bars import USUAL
 from ...questions.growth import may_have_grown
 from ...questions.level import level_now
-from ...questions.net_change import net_change
+from ...questions.way import net_change
 from ...run import Run, Series
 from ..view import View
 from ..wall_clock import StepTimes
 
 LOGGED = ("mem/gpu_alloc_peak", "mem/gpu_reserved_peak", "gpu/mem_used")  # the first that is logged is read
 ROUNDING = 1e-3  # of the level: use that moves by less is the allocator's rounding
-FEWEST = 20  # steps: fewer show no growth
 RISES = ("rising", "accelerating", "decelerating")
 
 
@@ -68,7 +68,7 @@ def _growth(view: View, series: Series, total: float) -> tuple[Finding, ...]:
     """A trend of use after the first step, which fills the memory for the first time."""
     later = Series(series.name, series.key, series.kind, series.steps[1:], series.values[1:])
     held = later.values[later.finite]
-    if len(held) < FEWEST or np.ptp(held[len(held) // 2 :]) <= ROUNDING * abs(float(np.median(held))):
+    if len(held) < USUAL or np.ptp(held[len(held) // 2 :]) <= ROUNDING * abs(float(np.median(held))):
         return ()
     if not may_have_grown(later):
         return ()

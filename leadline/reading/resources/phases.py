@@ -7,13 +7,12 @@ from typing import Literal
 
 import numpy as np
 
-from ...facts import BAR, Facts
+from ...facts import Facts
 from ...facts.machine import GenerationAndTraining, NotTimedApart, PhasesOverlap, UntimedShare
+from ...questions.bars import HALF_MORE, NOTICEABLE, SAID
 from ...run import Run, Series, Steps, Values
 
-OVERLAP = 1.05  # ratio of all phases to the step: more than the whole means that they run at the same time
-SPOKEN = 0.05  # share of step time: a smaller remainder is not worth a note
-CLEARLY = 1.5  # times the next longest: what takes less than that is no bottleneck, to halve it would pay as little
+OVERLAP = 1 + NOTICEABLE  # ratio of all phases to the step: more than the whole means that they run at the same time
 
 # What the phase files of trainers call their phases; other names stand as they are.
 CALLED = {
@@ -40,15 +39,6 @@ TRAINING = ("update", "update_actor", "update_critic", "old_logprob", "ref_logpr
             "advantage", "train_phase", "forward", "logprobs_and_reward")  # fmt: skip
 NOT_A_PHASE = ("step", "total", "since_start", "unix", "wall", "wait_frac", "gen_wait")
 PARTS = {"train_phase": ("update_actor", "old_logprob", "ref_logprob"), "update": ("update_actor", "update_critic")}
-
-
-@dataclass(frozen=True, slots=True)
-class PhaseUse:
-    """What one phase of a step takes."""
-
-    share: float
-    power_w: float | None = None
-    memory_gb: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +137,7 @@ def _bottleneck(
     accounted = sum(shares.values())
     if accounted > OVERLAP:
         remarks.append(PhasesOverlap(accounted))
-    elif accounted < 1 - SPOKEN:
+    elif accounted < 1 - NOTICEABLE:
         remarks.append(UntimedShare(1 - accounted))
     if generation is None or training is None:
         return None, (*remarks, NotTimedApart())
@@ -157,10 +147,10 @@ def _bottleneck(
     parts = float(generation.sum()) / total, float(training.sum()) / total
     rival = max(((key, share) for key, share in shares.items() if key not in GENERATION + TRAINING),
                 key=lambda item: item[1], default=None)  # fmt: skip
-    if rival is not None and rival[1] > CLEARLY * max(parts):
+    if rival is not None and rival[1] > HALF_MORE * max(parts):
         return rival[0], (*remarks, GenerationAndTraining(*parts, "other", waited or None, *rival))
     next_longest = max(min(parts), 0.0 if rival is None else rival[1])
-    if max(wins, 1 - wins) <= BAR or max(parts) < CLEARLY * next_longest:
+    if max(wins, 1 - wins) <= SAID or max(parts) < HALF_MORE * next_longest:
         return None, (*remarks, GenerationAndTraining(*parts, "none", waited or None))
     name: Literal["generation", "training"] = "generation" if wins > 0.5 else "training"
     return name, (*remarks, GenerationAndTraining(*parts, name, waited or None))

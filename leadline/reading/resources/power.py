@@ -9,17 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...facts import Evidence, Facts, Finding
-from ...facts.machine import LowPower, PhasePower, PhasesFromPower, ShortPhases
+from ...facts.machine import LowPower, PhasePower, PhasesFromPower, PhaseUse, ShortPhases
+from ...questions.bars import CLEARLY, DOUBLED, HABIT, THIRD, USUAL
 from ...run import GpuSamples, Phases, Run, Values
-from .phases import CALLED, PhaseUse, TimeByPhase
+from .phases import CALLED, TimeByPhase
 
 Flags = NDArray[np.bool_]
-
-LOW = 1 / 3  # of the power limit, or of the most this GPU was ever seen to draw: below it a GPU waits
-FEWEST = 20  # samples: fewer say nothing about power
-TWO_LEVELS = 0.85  # share of the variance between two levels: an even spread has .75, two clear levels nearly 1
-TURNS = 6  # changes between the levels: fewer is a start and an end, not the rhythm of steps
-BLURRED = 2.0  # sampling intervals: a shorter phase is mixed with its neighbours
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +96,7 @@ def _remarks(
     looks = np.unique(gpus.walls)
     every = float(np.median(np.diff(looks))) if len(looks) > 1 else 0.0
     took = phases.ends - phases.starts
-    short = [name for name in known if np.median(took[_of(phases, name)]) < BLURRED * every]
+    short = [name for name in known if np.median(took[_of(phases, name)]) < DOUBLED * every]
     blurred = not {"generate", "update_actor"}.isdisjoint(short)
     remarks: list[Facts] = [PhasePower(known, lower, blurred)]
     if short:
@@ -115,17 +110,17 @@ def _reference(gpus: GpuSamples) -> tuple[float, Literal["limit", "seen"]] | Non
     if len(limit):
         return float(np.median(limit)), "limit"
     power = gpus.power_w[np.isfinite(gpus.power_w)]
-    return (float(np.quantile(power, 0.99)), "seen") if len(power) >= FEWEST else None
+    return (float(np.quantile(power, 0.99)), "seen") if len(power) >= USUAL else None
 
 
 def _idle(run: Run, gpus: GpuSamples, during: Flags, found: dict[str, PhaseUse]) -> tuple[Finding, ...]:
     reference = _reference(gpus)
     drawn = gpus.power_w[during & np.isfinite(gpus.power_w)]
     powers = [use.power_w for use in found.values() if use.power_w is not None]
-    if reference is None or len(drawn) < FEWEST or not powers or reference[0] <= 0:
+    if reference is None or len(drawn) < USUAL or not powers or reference[0] <= 0:
         return ()
-    low = float(np.mean(drawn < LOW * reference[0]))
-    if max(powers) >= LOW * reference[0]:
+    low = float(np.mean(drawn < THIRD * reference[0]))
+    if max(powers) >= THIRD * reference[0]:
         return ()
     mean, (full, kind) = float(drawn.mean()), reference
     span = Evidence("gpu/power", run.first_step or 0, run.last_step or 0)
@@ -136,14 +131,14 @@ def _idle(run: Run, gpus: GpuSamples, during: Flags, found: dict[str, PhaseUse])
 def _from_power(gpus: GpuSamples) -> PowerByPhase:
     """Without timings: does power alternate between two levels, as generation and training do?"""
     known = np.isfinite(gpus.power_w)
-    if known.sum() < FEWEST:
+    if known.sum() < USUAL:
         return PowerByPhase({})
     first = gpus.devices[known][0]
     power = gpus.power_w[known & (gpus.devices == first)]
     split, clear = _two_levels(power)
     high = power > split
     turns = int(np.abs(np.diff(high.astype(np.int8))).sum())
-    if clear < TWO_LEVELS or turns < TURNS:
+    if clear < CLEARLY or turns < HABIT:
         return PowerByPhase({}, (PhasesFromPower(two_levels=False),))
     uses = {
         "low_power": PhaseUse(round(float(1 - high.mean()), 4), _mean(power[~high])),

@@ -6,28 +6,23 @@ import numpy as np
 
 from ...facts import Evidence, Facts, Finding, Severity
 from ...facts.machine import GpuState, LogStopped, Pause
+from ...questions.bars import HABIT, MANY_TIMES, RARE, TENFOLD, THIRD
 from ...run import GpuSamples, Run
 from ..wall_clock import StepTimes, known_cause
-from .power import LOW
-
-LONG = 10.0  # usual steps: a shorter pause is not silence
-OUT_OF_RHYTHM = 3.0  # times the longest pauses the run makes regularly
-REGULAR = 0.02  # of all steps: pauses at least that frequent are the run's rhythm
-FEWEST = 10  # steps: fewer have no rhythm
 
 
 def read(run: Run, times: StepTimes | None) -> tuple[Finding, ...]:
     """Pauses that stand out of the run's own rhythm, in the middle and at the end."""
-    if times is None or len(times) < FEWEST:
+    if times is None or len(times) < HABIT:
         return ()
     pauses = np.diff(times.ends)
     usual = float(np.median(pauses))
     if usual <= 0:
         return ()
     excused = known_cause(run, times.steps)[1:]
-    place = max(2, int(REGULAR * len(pauses)))
+    place = max(2, int(RARE * len(pauses)))
     regular = float(np.sort(pauses)[::-1][min(place, len(pauses) - 1)])
-    bar = max(LONG * usual, OUT_OF_RHYTHM * regular)
+    bar = max(TENFOLD * usual, MANY_TIMES * regular)
     found = [_paused(run, times, at, usual) for at in np.flatnonzero((pauses > bar) & ~excused).tolist()]
     return (*found, *_stopped(run, times, usual, bar))
 
@@ -80,4 +75,4 @@ def _state(gpus: GpuSamples, first: float, last: float) -> GpuState | None:
     if inside.sum() < 2 or outside.sum() < 2:
         return None
     then, most = float(np.median(gpus.power_w[inside])), float(np.quantile(gpus.power_w[outside], 0.99))
-    return None if most <= 0 else GpuState(then < LOW * most, then, then / most)
+    return None if most <= 0 else GpuState(then < THIRD * most, then, then / most)

@@ -6,13 +6,13 @@ from typing import Literal
 
 import numpy as np
 
-from ...facts import BAR, Evidence, Finding, Severity
+from ...facts import Evidence, Finding, Severity
 from ...facts.machine import UnevenGpu
+from ...questions.bars import SAID, TENTH
 from ...run import Run, Steps, Values
 from ..wall_clock import StepTimes
 
 BLOCKS = 20  # stretches of the run in which the GPUs are compared
-UNEVEN = 0.1  # of the level of the others: a smaller difference is silicon and airflow
 
 
 def read(run: Run, times: StepTimes | None) -> tuple[Finding, ...]:
@@ -59,8 +59,8 @@ def _apart(run: Run, quantity: Literal["power", "memory"], levels: Values, devic
             continue
         ratio = (levels[:, place] - others) / scale
         side = float(np.sign(np.median(ratio)))
-        p = float(np.mean(side * ratio > UNEVEN))
-        if p > BAR and (len(devices) > 2 or side < 0):
+        p = float(np.mean(side * ratio > TENTH))
+        if p > SAID and (len(devices) > 2 or side < 0):
             facts = UnevenGpu(device, quantity, float(np.median(ratio)), float(np.median(levels[:, place])), scale)
             severity: Severity = "concern" if quantity == "power" and side < 0 else "note"
             found.append(Finding("resources.uneven", round(p, 4), severity, facts=facts, evidence=(span,)))

@@ -9,10 +9,10 @@ from ...curve import Curve
 from ...curve.bins import LEAST
 from ...facts import Evidence, Finding
 from ...facts.reward import PromptsChanged, RewardPeak, RewardReading, Trajectory
-from ...questions import BAR, WORDS, Shape, shape_of
+from ...questions import AGREED, WORDS, Shape, shape_of
 from ...questions.best import top_step
 from ...questions.level import level_at, level_now, start_of
-from ...questions.silence import silence
+from ...questions.stuck import silence
 from ...run import Series
 from ..not_numbers import not_numbers
 from ..prompts import change_of_prompts
@@ -66,7 +66,7 @@ def _after(view: View, series: Series, step: float) -> tuple[Curve, Shape]:
 
 
 def _peak(shape: Shape, curve: Curve, logged: Series) -> RewardPeak | None:
-    if shape.peak is None or shape.peak.probability <= 1 - BAR:
+    if shape.peak is None or shape.peak.probability <= 1 - AGREED:
         return None
     step = top_step(curve, logged)
     low, high = shape.peak.interval

@@ -8,13 +8,13 @@ from ...curve import Break
 from ...facts import Evidence, Finding, Severity
 from ...facts.cause import Cause
 from ...facts.reward import RewardBreak
+from ...questions.bars import TWO
 from ...questions.shift import unlogged
 from ..prompts import change_of_prompts
 from ..shifts import POLICY, company_at, events_at, everything_at, near
 from ..view import HEADLINE, View
 
 OUTSIDE = ("resume", "reference_reset")  # events after which a level may be set anew without the policy changing
-ENOUGH_TO_ACQUIT = 2  # series of the policy that held still: one may be blind, two are unlikely to be
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +71,6 @@ def _cause(view: View, found: Break) -> tuple[bool, Cause]:
     if policy.moved:
         return False, Cause("policy", shifted=(*policy.moved, *shifted))
     # No sign that the policy changed. Where enough was logged that would show it, the change came from outside.
-    if len(policy.still) < ENOUGH_TO_ACQUIT:
+    if len(policy.still) < TWO:
         return False, Cause("none", shifted=shifted)
     return True, Cause("outside", shifted=shifted, still=policy.still)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...curve import Curve
-from ...facts import BAR, Evidence, Finding, Severity
+from ...facts import Evidence, Finding, Severity
 from ...facts.reward import RewardFall
+from ...questions.bars import SAID
 from ...questions.fall import Fall, fall_of
 from ...questions.level import steps_seen
 from ...run import Series
@@ -17,7 +18,7 @@ from .breaks import AccountedBreak
 def fell(curve: Curve, breaks: Sequence[AccountedBreak], logged: Series) -> tuple[Finding, ...]:
     """A decline of the training reward, once the paths agree on it."""
     fall = fall_of(curve, logged)
-    if fall is None or fall.p <= BAR:
+    if fall is None or fall.p <= SAID:
         return ()
     facts = RewardFall(
         high=fall.high,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ...curve import Curve
-from ...facts import BAR, Evidence, Finding
+from ...facts import Evidence, Finding
 from ...facts.reward import TrainEvalGap
+from ...questions.bars import SAID
 from ...questions.fall import fall_of
 from ...questions.level import level_at, level_now, steps_seen
 from ...questions.since_peak import p_held_while_other_fell
@@ -19,7 +20,7 @@ def train_eval_gap(view: View, train: Curve, logged: Series) -> tuple[Finding, .
         return ()
     curves = [curve for name in held_out_names(view) if (curve := view.curve(name)) is not None and curve.decidable]
     gaps = [(p_held_while_other_fell(train, curve), curve) for curve in curves]
-    sure = 1 - (1 - BAR) / max(len(gaps), 1)  # the worst of many sets is often bad by chance
+    sure = 1 - (1 - SAID) / max(len(gaps), 1)  # the worst of many sets is often bad by chance
     found = [(p, curve) for p, curve in gaps if p > sure]
     if not found:
         return ()

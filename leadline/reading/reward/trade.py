@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...facts import BAR, Evidence, Finding
+from ...facts import Evidence, Finding
 from ...facts.reward import ComponentTrade
+from ...questions.bars import SAID
 from ...questions.fall import fall_of
 from ...questions.level import level_at, level_now, steps_seen
 from ...questions.since_peak import p_rose_while_other_fell
@@ -30,7 +31,7 @@ def bought_at_a_cost(view: View) -> tuple[Finding, ...]:
     if not pairs:
         return ()
     p, paid, gained = max(pairs)
-    sure = 1 - (1 - BAR) / max(len(curves) - 1, 1)  # the worst of many components is often bad by chance
+    sure = 1 - (1 - SAID) / max(len(curves) - 1, 1)  # the worst of many components is often bad by chance
     return _finding(view, names, paid, gained, p) if p > sure else ()
 
 

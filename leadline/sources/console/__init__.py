@@ -36,7 +36,7 @@ def recognises(path: Path, head: bytes) -> bool:
         return False
     sample = head[:4096]
     strange = sum(byte < 9 or 13 < byte < 27 or 27 < byte < 32 for byte in sample)
-    return b"\0" not in sample and strange * 50 < len(sample) and not sample.startswith((b"PK", b"\x89", b"%PDF"))
+    return strange * 50 < len(sample) and not sample.startswith((b"PK", b"\x89", b"%PDF"))
 
 
 def open(path: Path) -> tuple[Reader, ...]:

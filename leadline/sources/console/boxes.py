@@ -6,12 +6,13 @@ import re
 
 from ..number import as_number, as_step
 from ..row import step_key
-from .grammar import NUMBER
+from .grammar import NUMBER, has_metric
 from .pieces import counted, pieces
 from .rows import Rows
 
 HEADING = 120  # characters of a line that names the step of the table below it
 MOST = 5000  # values of one table
+OFTEN = 3  # times that a table without a step has to come for its like to be rows
 NOT_THE_STEPS = ("time/total_timesteps", "training_step")  # kept as series too
 
 
@@ -42,6 +43,8 @@ class Boxes:
         self._head: list[str] = []  # the cells of the line before
         self._columns: list[str] = []  # of a table in which a row is a step
         self._whole: frozenset[str] = frozenset()  # the keys of the last table: one that has them all is complete
+        self._waiting: list[dict[str, object]] = []  # tables of the same keys that name no step
+        self._counted: frozenset[str] = frozenset()  # the keys of such tables, once they are rows
 
     def take(self, line: str, rows: Rows) -> bool:
         text = line.strip()
@@ -67,17 +70,19 @@ class Boxes:
             return self._panel(text[1:-1])
         if len(cells) % 2:
             return False
+        filed = False
         for name, value in zip(cells[::2], cells[1::2], strict=True):
             if name.endswith("/") and not value:
                 self._section = name
             elif (number := as_number(value)) is not None and value:
                 inside = name if "/" in name else f"{self._section}{name}"
                 self._values[inside] = number
+                filed = True
         if len(self._values) > MOST:
             self._values = {}
         if self._columns and self._whole and self._values.keys() == self._whole:
             return self._flush(rows)  # a Markdown table has no lower edge
-        return False
+        return filed
 
     def _row(self, cells: list[str], rows: Rows) -> bool:
         """One line of a table whose head names its columns."""
@@ -102,7 +107,7 @@ class Boxes:
         prefix = "" if self._category == "other" else f"{self._category}/"
         for pair in pairs:
             self._values[f"{prefix}{pair['key']}"] = pair["value"]
-        return False
+        return True  # a line of a box is nobody else's, closed or not
 
     def _flush(self, rows: Rows) -> bool:
         values, self._values, self._section = self._values, {}, ""
@@ -114,11 +119,28 @@ class Boxes:
         key = step_key([values])
         found = step if step is not None else (as_step(values[key]) if key is not None else None)
         if found is None:
-            return False
+            return self._count(values, rows)
         if key is not None and key not in NOT_THE_STEPS:
             values.pop(key)
         self._whole = whole
         rows.add(found, values)
+        return True
+
+    def _count(self, values: dict[str, object], rows: Rows) -> bool:
+        """A table that names no step. One of its kind may be a summary; those that come again are rows."""
+        if not has_metric(values):
+            return False
+        if self._counted == values.keys():
+            rows.add(None, values)
+            return True
+        if self._waiting and self._waiting[-1].keys() != values.keys():
+            self._waiting = []
+        self._waiting.append(values)
+        if len(self._waiting) < OFTEN:
+            return False
+        for table in self._waiting:
+            rows.add(None, table)
+        self._waiting, self._counted = [], frozenset(values)
         return True
 
 

@@ -6,8 +6,8 @@ import re
 from collections import deque
 
 # The bar of a trainer has no description before its percentage, as those of loaders and evaluations mostly have.
-BAR = re.compile(r"^\s*\d+%\|[^|]*\|\s*(\d+)/(\d+) \[")
-TOTAL = re.compile(r"Total optimization steps = ([\d,]+)")
+BAR = re.compile(r"^\s*\d+%\|[^|]*\|\s*(\d{1,15})/(\d{1,15}) \[")
+TOTAL = re.compile(r"Total optimization steps = ([\d,]{1,15})(?![\d,])")
 
 
 class BarClock:

@@ -16,6 +16,10 @@ HF = {"loss", "train_runtime", "eval_loss", "eval_runtime", "train_loss", "rewar
 NO_STEPS = ("epoch", "episode", "batch", "round")  # keys that count something else where a trainer prints mappings
 
 
+DAMAGE = "\ufffd"  # what stands for bytes that are no text
+FEWEST = 3  # keys by which a row that is broken is known again
+
+
 class Mappings:
     """HF Trainer and TRL, Unsloth, OpenRLHF, SkyRL, slime, ROLL, and whatever a loop prints with `print(metrics)`."""
 
@@ -33,6 +37,8 @@ class Mappings:
         self._before = ""  # what stood before it
         self._header: int | None = None  # SkyRL names the step on the line before
         self._lines = 0  # of the open mapping
+        self._keys: tuple[str, ...] = ()  # of the last row
+        self._half = False  # the beginning of a row that cannot be read was met, and not its end
 
     @property
     def is_open(self) -> bool:
@@ -46,14 +52,15 @@ class Mappings:
         if opened is None:
             header = self.HEADER.search(line)
             self._header = int(header[1]) if header else None
-            return False
+            return self._is_lost(line, rows)
         return self._close(line[opened.start() :], line[: opened.start()], rows)
 
     def _go_on(self, line: str, rows: Rows) -> bool:
         self._lines += 1
         too_long = len(self._open) > self.LONGEST or self._lines > self.MOST_LINES
         if too_long or self.OPENS.match(line.strip()):
-            self._open = ""
+            broken, self._open = self._open, ""
+            self._is_lost(broken, rows)
             return False if too_long else self.take(line, rows)
         if "%|" in line and "{" not in line and "'" not in line:
             return False  # a progress bar in between
@@ -61,16 +68,35 @@ class Mappings:
 
     def _close(self, text: str, before: str, rows: Rows) -> bool:
         try:
-            values, _ = read_mapping(text, 0)
+            values, end = read_mapping(text, 0)
         except (Torn, RecursionError):
             if "}" not in text[text.rfind("{") :] and self.BEGUN.match(text):
                 self._lines = self._lines if self._open else 0
                 self._open, self._before = text, before
-            else:
-                self._open = ""
-            return False
+                return True  # a line of a mapping is nobody else's, closed or not
+            self._open = ""
+            return self._is_lost(text, rows)
         self._open = ""
-        return self._file(values, before, rows)
+        taken = self._file(values, before, rows)
+        if taken:
+            self._keys, self._half = tuple(values), False
+            rows.damaged += any(DAMAGE in str(held) for held in (*values, *values.values()))
+            if (another := self.OPENS.search(text, end)) is not None:  # the end of a line was lost
+                self._close(text[another.start() :], "", rows)
+        return taken or self._is_lost(text, rows)
+
+    def _is_lost(self, text: str, rows: Rows) -> bool:
+        """Whether a text that is no mapping was one: it begins as the row before it did, or names most of its keys."""
+        if len(self._keys) < FEWEST:
+            return False
+        begins = text.lstrip().startswith((f"{{'{self._keys[0]}'", f'{{"{self._keys[0]}"'))
+        named = sum(f"'{key}'" in text or f'"{key}"' in text for key in self._keys)
+        if not begins and 2 * named < len(self._keys):
+            return False
+        rest_of_it, self._half = self._half and not begins, begins and "}" not in text
+        if not rest_of_it:
+            rows.lose()
+        return True
 
     def _file(self, values: dict[str, object], before: str, rows: Rows) -> bool:
         header, self._header = self._header, None

@@ -8,8 +8,8 @@ import re
 SAYS = re.compile(
     rb"""(?ix) (?<![\w.-])
     (?: (?:total|max|num|number\ of|planned) [\ _-] (?:of[\ _-])?
-        (?:(?:training|train|optimization|update|rl|grpo|ppo|policy)[\ _-])? (?:steps|iterations|updates)
-      | (?:training|train) [\ _-] steps | num_rollout | total_training_steps )
+        (?P<training>(?:training|train|optimization|update|rl|grpo|ppo|policy)[\ _-])? (?:steps|iterations|updates)
+      | (?P<of_it>(?:training|train) [\ _-] steps | num_rollout) )
     ["'*]* \s* (?: [:=]+ | \s ) \s* ["']? (?P<steps>\d[\d,_]{0,15}) (?![\d.\w])""",
 )
 FEWEST = 2
@@ -20,7 +20,14 @@ def planned(text: bytes) -> int | None:
 
     >>> planned(b"Total training steps: 700\\n"), planned(b"  'max_steps': 200,"), planned(b"warmup_steps=10")
     (700, 200, None)
+    >>> planned(b"'agent': {'max_steps': 4}\\nTotal training steps: 700\\n")
+    700
     """
-    found = {int(match["steps"].replace(b",", b"").replace(b"_", b"")) for match in SAYS.finditer(text)}
-    found = {steps for steps in found if steps >= FEWEST}
+    plain: set[int] = set()
+    sure: set[int] = set()  # that name the training: `max_steps` alone may be an agent's
+    for match in SAYS.finditer(text):
+        steps = int(match["steps"].replace(b",", b"").replace(b"_", b""))
+        if steps >= FEWEST:
+            (sure if match["training"] or match["of_it"] else plain).add(steps)
+    found = sure or plain
     return found.pop() if len(found) == 1 else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...vocabulary import detect, translate
 from ...vocabulary.guess import guess
+from ..number import FURTHEST
 from ..source import Log
 from ..table import Table
 from .clock import BarClock
@@ -25,10 +26,14 @@ class Rows:
         self._last = 0  # the step last named in it
         self._before = 0  # steps of the passes before
         self.taken = 0  # rows, for the grammar that wants to know whether it was of use
+        self.lost = 0  # rows that were printed and cannot be read
+        self.damaged = 0  # rows with a value that cannot be read
 
     def add(self, step: int | None, values: dict[str, object]) -> None:
         """One row; with no step, the progress bar tells it or it is counted."""
-        if values:
+        if step is not None and abs(step) >= FURTHEST:
+            self.lost += 1
+        elif values:
             self._stepless = step is None
             self.table.add(self.clock.step(training=_of_training(values)) if step is None else step, values)
             self.taken += 1
@@ -48,12 +53,23 @@ class Rows:
         self._epoch, self._last = count.epoch, count.step
         return self._before + count.step
 
+    def lose(self) -> None:
+        """A row that cannot be read. Its step has passed all the same: else all that follow would be one too early."""
+        self.lost += 1
+        if self._stepless:
+            self.clock.step(training=True)
+
     def see(self, line: str) -> bool:
         """Take notice of a progress bar; False when the line is none."""
         seen = self.clock.see(line)
         if self.clock.corrected is not None and self._stepless:
             self.table.move_last(self.clock.corrected)
         return seen
+
+    def _damage(self) -> list[str]:
+        lost = f"{self.lost} printed row{'s' * (self.lost != 1)} could not be read"
+        damaged = f"{self.damaged} printed row{'s' * (self.damaged != 1)} held a value that could not be read"
+        return [lost] * bool(self.lost) + [damaged] * bool(self.damaged)
 
     @property
     def rewarded(self) -> bool:
@@ -83,7 +99,7 @@ class Rows:
             repeats="rewrite",
             counts_rows=self.clock.counted,
             torn=torn,
-            notes=notes,
+            notes=(*notes, *self._damage()),
         )
 
 

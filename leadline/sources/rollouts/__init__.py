@@ -52,7 +52,7 @@ def find(files: Sequence[Path]) -> Kept:
         if form is generic and held_out is not None:
             break  # a guess never stands before what is known
         found = form.index(files)
-        notes += found.notes
+        notes += [note for note in found.notes if note not in notes]  # several formats may miss the same package
         if found.training:
             return Kept(SampleFiles(form, found.training), form.NAME, tuple(notes))
         if found.evaluation and held_out is None:

@@ -23,7 +23,7 @@ Readings = Callable[[str], Reading]
 EVERY = ["healthy", "collapsed", "hacked", "telemetry"]
 NOTHING = Reading(
     run=RunSummary("nothing", None, None, None, None, 0, None, (), (), (), ()),
-    reward=RewardReading(shape="undecided", probabilities={}, peak=None, says=""),
+    reward=RewardReading(shape="undecided", probabilities={}, peak=None),
 )
 
 

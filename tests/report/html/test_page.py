@@ -23,6 +23,7 @@ from leadline.report import files, html
 from leadline.report.html.text import embedded
 from leadline.report.numbers import short, thin
 from leadline.run import Rollout, Rollouts, Run, Series
+from leadline.words.loss import pattern
 
 VENDORED = {
     "LICENSE": "8f989229699b4fe2f1a0432d0e9edc338a8a911e250e2d1b01ecd770a5f5b1bd",
@@ -31,7 +32,7 @@ VENDORED = {
 }
 
 
-SILENT = RewardReading(shape="undecided", probabilities={}, peak=None, says="", findings=())
+SILENT = RewardReading(shape="undecided", probabilities={}, peak=None, findings=())
 
 
 class Elements(HTMLParser):
@@ -195,16 +196,16 @@ def test_a_loss_without_evidence_is_called_so(readings: Callable[[str], Reading]
     reading = readings("telemetry")
     assert not reading.policy_loss.informative
     panels = {one["id"]: one for one in data_of(html.render(reading))["panels"]}  # type: ignore[attr-defined]
-    assert panels["loss"]["silent"] == reading.policy_loss.why
+    assert panels["loss"]["silent"] == pattern(reading.policy_loss)
 
 
-@pytest.mark.parametrize(("planned", "over"), [(300, False), (354, True), (400, False)])
-def test_only_a_run_at_its_planned_end_is_said_to_be_there(planned: int, over: bool, root: Path) -> None:
-    """Past its plan it is judged as if it were to go on, and the chance that this pays is shown."""
+@pytest.mark.parametrize(("planned", "over"), [(300, True), (354, True), (400, False)])
+def test_only_a_finished_run_is_said_to_be_finished(planned: int, over: bool, root: Path) -> None:
+    """Of one that is not, the chance that going on pays is shown."""
     reading = pipeline.read(root / "leadline" / "examples" / "healthy", budget=planned)
     verdict = data_of(html.render(reading))["verdict"]
     assert isinstance(verdict, dict)
-    assert verdict["over"] == over == (reading.judgement.horizon is not None and reading.judgement.horizon.elapsed == 1)
+    assert verdict["over"] == over == (reading.judgement.ended == "plan")
     assert (verdict["pays"] is None) == over
 
 

@@ -29,14 +29,17 @@ class Line(nn.Module):
 
 
 class SaysStop(TrainerCallback):
-    """Stands for the looker: it gives its answer at step 20."""
+    """Stands for the sidecar: it gives its answer at step 20."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
 
     def on_step_end(self, args: object, state: object, control: object, **_: object) -> None:
         if state.global_step == 20 and state.is_world_process_zero:  # type: ignore[attr-defined]
-            (self.place / "leadline" / "run" / "answer.json").write_text('{"step": 20, "verdict": "stop", "act": true}')
+            run = self.place / "leadline" / "run"
+            token = json.loads((run / "journal.jsonl").read_text().splitlines()[0])["token"]
+            told = {"step": 20, "verdict": "stop", "act": True, "to": token}
+            (run / "answer.json").write_text(json.dumps(told))
 
 
 def train(rank: int, out: Path, port: int) -> None:

@@ -1,6 +1,6 @@
 """Trains a tiny language model with TRL's GRPOTrainer and LeadlineCallback, and says how it ended.
 
-    python train_watched.py OUT LEARNING_RATE [--steps N] [--stop] [--seed N]
+    python train_watched.py OUT LEARNING_RATE [--steps N] [--stop] [--seed N] [--keep N] [--resume PATH]
 
 OUT/run is the trainer's output folder, OUT/ended.json says at which step it ended, what it was told last and its log.
 The model learns to write different words with low numbers, which takes it some hundred steps. The learning rate rises
@@ -71,6 +71,8 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=160)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--stop", action="store_true")
+    parser.add_argument("--keep", type=int, help="checkpoints that the Trainer keeps")
+    parser.add_argument("--resume", type=Path, help="a checkpoint to go on from")
     asked = parser.parse_args()
     torch.manual_seed(asked.seed)
     place = asked.out / "model"
@@ -93,7 +95,8 @@ def main() -> None:
             beta=0.0,
             logging_steps=1,
             save_steps=10,
-            save_only_model=True,
+            save_only_model=True,  # a run that is resumed has the learning rate it is given
+            save_total_limit=asked.keep,
             report_to="none",
             disable_tqdm=True,
             use_cpu=True,
@@ -103,7 +106,7 @@ def main() -> None:
         callbacks=[callback, Pause()],
     )
     begun = time.monotonic()
-    trainer.train()
+    trainer.train(resume_from_checkpoint=None if asked.resume is None else str(asked.resume))
     (asked.out / "ended.json").write_text(
         json.dumps(
             {

@@ -49,7 +49,7 @@ function goingOn(said) {
       meter(said.pays, "Going on pays"),
       make("p", { class: "small" }, said.pays.sure),
     );
-  else if (said.over) parts.push(make("p", { class: "big" }, "the plan is at its end"), restsOn(said));
+  else if (said.over) parts.push(make("p", { class: "big" }, "the run is finished"), restsOn(said));
   else parts.push(empty("Whether going on pays could not be told."));
   if (said.pays && said.gain)
     parts.push(make("p", { class: "small" }, `Still to gain: ${said.gain}${said.judged ? ` of ${said.judged}` : ""}.`));

@@ -1,0 +1,48 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from ..sources import Joining
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+FURTHEST = 2**53  # beyond it a float cannot tell one step from the next
+
+
+class Share(click.FloatRange):
+    """A number from 0 that is one: `nan` and `inf` are numbers to Python."""
+
+    def __init__(self) -> None:
+        super().__init__(min=0)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value} is no share; give a number such as 0.05", param, ctx)
+        return number
+
+
+STEPS = click.IntRange(min=1, max=FURTHEST - 1)
+SHARE = Share()
+
+
+def joining_options(command: Command) -> Command:
+    """Both options, for a verb that opens folders."""
+    join = click.option("--join", is_flag=True, help="Take all logs at a path for one run, whatever they hold.")
+    separate = click.option("--separate", is_flag=True, help="Take every log at a path for a run of its own.")
+    return separate(join(command))
+
+
+def joining_of(join: bool, separate: bool) -> Joining:
+    """What the two options ask for."""
+    if join and separate:
+        raise click.UsageError("--join and --separate ask for opposite things: give one of them")
+    return "join" if join else "separate" if separate else "by evidence"

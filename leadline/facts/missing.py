@@ -1,0 +1,12 @@
+"""What was looked for in a run and not found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Something a reader would look for; why it matters is told by `words/missing.py`."""
+
+    what: str

@@ -1,0 +1,102 @@
+"""What was done to a run, or would have been: as it is written down and told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from ..alert import Alert, key_of
+from .bar import Decision
+from .orders import Order
+from .process import Identity
+
+State = Literal["dry", "begun", "sent", "running", "escalated", "done", "again", "failed", "refused"]
+OPEN: tuple[State, ...] = ("sent", "running", "escalated")  # it was done, and whether the run ended is not known yet
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """One attempt at one run: what is done is done once to each."""
+
+    run: int  # in the store
+    name: str  # the run's identity
+    life: int = 0
+    attempt: int = 1
+
+    def deed(self, order: Order) -> str:
+        """What makes a deed this one."""
+        return f"{self.name}\0{self.life}\0{self.attempt}\0{order.text}"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One entry in the record of a deed; the last one tells how it stands."""
+
+    state: State
+    kind: str
+    order: str
+    life: int
+    attempt: int
+    step: int
+    target: str
+    says: str
+    why: str
+    best: str | None = None  # the checkpoint to keep
+    reached: tuple[Identity, ...] = ()  # who got the signal
+    trains: tuple[Identity, ...] = ()  # and who of them, or below them, trains
+
+    def as_data(self) -> dict[str, object]:
+        return {
+            "state": self.state,
+            "kind": self.kind,
+            "order": self.order,
+            "life": self.life,
+            "attempt": self.attempt,
+            "step": self.step,
+            "target": self.target,
+            "says": self.says,
+            "why": self.why,
+            "best": self.best,
+            "reached": [identity.as_data() for identity in self.reached],
+            "trains": [identity.as_data() for identity in self.trains],
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, object]) -> Action:
+        kept = {name: data.get(name) for name in cls.__slots__}
+        for name in ("reached", "trains"):
+            found = kept[name]
+            kept[name] = tuple(Identity.from_data(one) for one in found) if isinstance(found, list) else ()
+        kept["order"] = kept["order"] or kept["kind"]
+        kept["attempt"] = kept["attempt"] or 1
+        return cls(**kept)  # type: ignore[arg-type]
+
+    def now(self, state: State, says: str) -> Action:
+        """The next entry of the same deed."""
+        return replace(self, state=state, says=says)
+
+
+def begun(life: Life, order: Order, decision: Decision, state: State, says: str) -> Action:
+    """The first entry of a deed."""
+    return Action(
+        state, order.kind, order.text, life.life, life.attempt, decision.step, order.told(), says, decision.why,
+        decision.best,
+    )  # fmt: skip
+
+
+def latest(actions: Sequence[tuple[float, Mapping[str, object]]], life: Life, order: Order) -> Action | None:
+    """How the deed stands; None where nothing was ever done."""
+    for _, data in reversed(actions):
+        action = Action.from_data(data)
+        if (action.order, action.life, action.attempt) == (order.text, life.life, life.attempt):
+            return action
+    return None
+
+
+def alert_of(action: Action, run: str) -> Alert:
+    """What the user is told about an action."""
+    about = f"action.{action.order}.{action.state}"
+    key = key_of(f"{run}\0{action.life}\0{action.attempt}", about, action.step)
+    says = f"{action.says} Why: {action.why}."
+    return Alert(run, "action", action.step, None, "critical", says, (), action.best, key)

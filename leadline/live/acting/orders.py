@@ -1,0 +1,95 @@
+"""What a user may order with `--act`: the words, and what they name."""
+
+from __future__ import annotations
+
+import shlex
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import BadOrder
+from ...report.plain import printable
+from . import programs
+from .process import Identity, identify
+
+SIGNALS = {name: getattr(signal, name.upper()) for name in ("sigterm", "sigint", "sigkill")}
+FORMS = (
+    "stop, sigterm:PID, sigint:PID, sigkill:PID, file:PATH, slurm:JOBID[:int|:usr1|:full|:requeue],"
+    " kubectl:NAMESPACE/NAME, ray:JOBID, command:'PROGRAM ...'"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One thing to be done when the bar is reached."""
+
+    text: str  # as the user wrote it
+    kind: str
+    process: Identity | None = None
+    path: Path | None = None
+    job: programs.Job | None = None  # of a scheduler, as it was found
+    words: tuple[str, ...] = ()  # of a command
+
+    @property
+    def names_one_run(self) -> bool:
+        """Whether it reaches for something that belongs to one run; the callback inside asks for its own."""
+        return self.kind != "stop"
+
+    def told(self) -> str:
+        """What it acts on, in words."""
+        if self.process is not None:
+            return printable(self.process.told())
+        if self.path is not None:
+            return printable(f"the file {self.path}")
+        if self.job is not None:
+            return printable(self.job.told())
+        return printable(f"the command {shlex.join(self.words)}") if self.words else "the training's own callback"
+
+    def doing(self) -> str:
+        """What is done, in words that follow "has" or "would have"."""
+        if self.process is not None:
+            return f"sent {self.kind.upper()} to {self.told()}"
+        if self.path is not None:
+            return f"written {self.told()}"
+        if self.job is not None:
+            return printable(self.job.doing())
+        return f"run {self.told()}" if self.words else "asked the training's own callback to stop it"
+
+    def as_data(self) -> dict[str, object]:
+        """What makes the target this one, for a watch that is started again."""
+        return {
+            "kind": self.kind,
+            "process": None if self.process is None else self.process.as_data(),
+            "job": None if self.job is None else self.job.as_data(),
+        }
+
+
+def parse(text: str, known: Mapping[str, object] | None = None) -> Order:
+    """The order in the user's words. A process or a job is looked up at once, unless an earlier watch with the same
+    words had found it: `known` is what that one wrote down, and a number that was taken since must not be obeyed."""
+    kind, _, rest = text.partition(":")
+    if kind == "stop" and not rest:
+        return Order(text, "stop")
+    if kind == "file" and rest:
+        return Order(text, "file", path=Path(rest).absolute())
+    if kind in SIGNALS and rest.isdecimal():
+        process = known.get("process") if known is not None else None
+        found = Identity.from_data(process) if isinstance(process, dict) else identify(int(rest))
+        return Order(text, kind, process=found)
+    if kind in programs.SCHEDULERS and rest:
+        job = known.get("job") if known is not None else None
+        found_job = programs.Job.from_data(job) if isinstance(job, dict) else programs.SCHEDULERS[kind].find(rest)
+        return Order(text, kind, job=found_job)
+    if kind == "command" and (words := _words(rest)):
+        return Order(text, "command", words=words)
+    raise BadOrder(
+        f"--act {text} cannot be followed.", tried="to read it as an action", next_step=f"use one of {FORMS}"
+    )
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        return ()

@@ -1,0 +1,133 @@
+"""The alarm for sudden changes of the reward while a run goes on: a fall is looked at within three rows.
+
+Each row is compared with what the rows before it lead to expect: a line, and how much a row takes after the one before.
+A row that surprises is held back, and so are the two after it: what they would teach is not learnt until it is known
+what they were. Together they tell a change of level, weighed by how much of one each of them would show (the less, the
+more rows take after each other), if none of them comes back. What rings is a new level from then on; what does not was
+noise, and is learnt as such.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from itertools import pairwise
+from statistics import median
+
+WARM_UP = 12  # rows before it listens
+WINDOW = 60  # rows that tell what is to be expected
+ROWS = 3  # within which a surprise rings or does not
+SURPRISE = 2.0  # sd at which rows are held back
+CHANGE = 5.2  # sd of all of them together that tell a change
+EARLY = 7.0  # the same, where the third row is not waited for
+FIRST, LATER = 8.0, 5.0  # sd that the first of them, and each other, count at most
+KEPT = 0.4  # of the first one's distance that the others must keep: a lone wild row is no change
+STEP = 1.5  # times the usual step from row to row: a smooth curve that bends is no change
+DRAWN = 3.0  # sd at which a line is drawn on: noise draws lines too
+WILD = 4.0  # sd: more is learnt as so much, lest it hide the next change
+ROUNDING = 1e-9  # of the rows' size: less is the arithmetic's
+EXACT = 50.0  # sd, where nothing has moved so far
+
+
+class Alarm:
+    """Listens to one series, row by row."""
+
+    __slots__ = ("_before", "_held")
+
+    def __init__(self) -> None:
+        self._before: deque[float] = deque(maxlen=WINDOW)
+        self._held: list[float] = []  # rows since one surprised
+
+    def push(self, value: float) -> bool:
+        """Take one row; true when it rings. It begins anew at the new level then."""
+        if len(self._before) < WARM_UP:
+            self._before.append(value)
+            return False
+        expected = _Expected(list(self._before))
+        if not self._held and not expected.surprised(value):
+            self._before.append(value)
+            return False
+        self._held.append(value)
+        if expected.changed(self._held):
+            self._before = deque(self._held[1:], maxlen=WINDOW)
+            self._held = []
+            return True
+        if len(self._held) < ROWS and expected.stays_away(self._held):
+            return False
+        first, *others = self._held  # noise; but one of the others may begin a change
+        self._before.append(expected.tamed(first))
+        self._held = []
+        rung = [self.push(other) for other in others]
+        return any(rung)
+
+
+class _Expected:
+    """What some rows lead to expect of the next ones."""
+
+    def __init__(self, rows: list[float]) -> None:
+        self._rows = rows
+        self._usual = median(abs(after - before) for before, after in pairwise(rows))
+        count = len(rows)
+        middle = (count - 1) / 2
+        mean = sum(rows) / count
+        times = sum((place - middle) ** 2 for place in range(count))
+        self._rise = sum((place - middle) * value for place, value in enumerate(rows)) / times
+        if abs(self._rise) * math.sqrt(times) < DRAWN * _sd([value - mean for value in rows], 1):
+            self._rise = 0.0  # a line that noise would draw too is not drawn on
+        self._level, self._middle = mean, middle
+        left = [value - self._line(place) for place, value in enumerate(rows)]
+        square = sum(x * x for x in left[:-1])
+        alike = sum(x * y for x, y in pairwise(left)) / square if square else 0.0
+        self._after = max(0.0, min(1.0, alike + (1 + 3 * alike) / count))  # few rows tell too little of it
+        off = [y - self._after * x for x, y in pairwise(left)]
+        self._least = ROUNDING * max(map(abs, rows))
+        self._noise = _sd(off, 2)
+        self._spread = math.sqrt(1 + (4 if self._rise else 1) / count)
+
+    def _line(self, place: int) -> float:
+        return self._level + self._rise * (place - self._middle)
+
+    def _next(self, before: float, place: int) -> float:
+        """What is expected after `before`, so many rows on."""
+        ahead = len(self._rows) + place
+        return self._line(ahead) + self._after * (before - self._line(ahead - 1))
+
+    def _surprise(self, place: int, before: float, value: float) -> float:
+        """How far a row lies off what is expected after `before`, in sd."""
+        off = value - self._next(before, place)
+        if self._noise <= self._least:
+            return math.copysign(EXACT, off) if abs(off) > self._least else 0.0
+        return off / (self._noise * self._spread)
+
+    def _surprises(self, held: list[float]) -> list[float]:
+        return [self._surprise(place, *pair) for place, pair in enumerate(pairwise([self._rows[-1], *held]))]
+
+    def surprised(self, value: float) -> bool:
+        step = abs(value - self._rows[-1] - self._rise)
+        return abs(self._surprise(0, self._rows[-1], value)) > SURPRISE and step > STEP * self._usual
+
+    def changed(self, held: list[float]) -> bool:
+        """Whether the rows since the surprise tell a change."""
+        if len(held) < 2 or not self.stays_away(held):
+            return False
+        weights = [1.0, *[1.0 - min(self._after, 1.0)] * (len(held) - 1)]
+        limits = [FIRST, *[LATER] * (len(held) - 1)]
+        found = [max(-most, min(most, one)) for one, most in zip(self._surprises(held), limits, strict=True)]
+        together = sum(weight * one for weight, one in zip(weights, found, strict=True))
+        sure = CHANGE if len(held) == ROWS else EARLY
+        return abs(together) > sure * math.sqrt(sum(weight * weight for weight in weights))
+
+    def stays_away(self, held: list[float]) -> bool:
+        """Whether no row has come back."""
+        first = held[0] - self._next(self._rows[-1], 0)
+        return all((value - self._next(self._rows[-1], 0)) / first > KEPT for value in held[1:]) if first else False
+
+    def tamed(self, value: float) -> float:
+        """A row as it is to be learnt."""
+        most = WILD * self._noise
+        expected = self._next(self._rows[-1], 0)
+        return max(expected - most, min(expected + most, value)) if most > self._least else value
+
+
+def _sd(left: list[float], parameters: int) -> float:
+    return math.sqrt(sum(value * value for value in left) / max(1, len(left) - parameters))

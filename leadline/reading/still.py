@@ -1,0 +1,37 @@
+"""Has the log been still for so long that the run has ended? Asked by who reads a run now, never of a run of the past:
+the answer depends on the clock, and is no part of a reading unless it is passed on (`silent` in pipeline.py)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..run import Run, Values
+from .wall_clock import step_times
+
+USUAL = 20.0  # times the usual time between two rows
+OUT_OF_RHYTHM = 3.0  # times the longest pause the run has made
+LEAST = 3600.0  # seconds: a queue, a restart or a long evaluation may take as long
+FEWEST = 10  # pauses: fewer have no rhythm
+
+
+def long_still(run: Run, now: float) -> bool:
+    """Whether nothing was written for far longer than the run's own rhythm explains. False where its rhythm or its last
+    writing is not known."""
+    pauses = _pauses(run)
+    if run.written_at is None or len(pauses) < FEWEST:
+        return False
+    patience = max(USUAL * float(np.median(pauses)), OUT_OF_RHYTHM * float(np.max(pauses)), LEAST)
+    return now - run.written_at > patience
+
+
+def _pauses(run: Run) -> Values:
+    """Seconds between rows: by the times they carry, else as the steps say they took."""
+    times = step_times(run)
+    if times is not None:
+        return np.diff(times.ends)
+    took = run.get("time/step")
+    if took is None:
+        return np.empty(0)
+    known = np.isfinite(took.values) & (took.values > 0)
+    between = np.diff(took.steps, prepend=took.steps[:1] - 1)  # a row may stand for several steps
+    return (took.values * between)[known]

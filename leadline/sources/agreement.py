@@ -1,0 +1,250 @@
+"""Whether two logs hold the same numbers, at the same steps or in the same order by another clock, and whether one goes
+on where the other ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..run import Steps, Values
+from .source import Log
+
+ALIKE = {"exact": 1e-5, "rounded": 6e-3}  # of a value's size: trackers keep 32 bits, consoles 3 to 4 digits
+MOSTLY = 0.8  # of the values of a key, to agree
+WHOLLY = 0.95  # where the logs lie in different folders
+HARDLY = 0.4  # or fewer: they differ
+FEW = 2  # steps that both hold, to compare at all
+VARIED = 4  # different values of a key, to compare it with one of another name: fewer may agree by chance
+COMPARED = 200  # steps
+ENOUGH = 8  # changes by which it is told that two series move together
+TOGETHER = 0.9
+KEYS = 40
+TOO_MANY = 4  # keys that differ, for logs of different folders to be one run
+AT_THE_SEAM = 20  # values before and after a resume that are held against each other
+
+
+class Numbers:
+    """The values of a log by key and step, the last written one of each, for comparing."""
+
+    def __init__(self, log: Log) -> None:
+        self.tolerance = ALIKE[log.trust]
+        self.counts_rows = log.counts_rows
+        self.columns: dict[str, tuple[Steps, Values]] = {}
+        for key, column in log.table.columns().items():
+            steps, values = column.steps[::-1], column.values[::-1]
+            kept, first = np.unique(steps, return_index=True)
+            found = values[first]
+            if len(kept) and np.isfinite(found).any():
+                self.columns[_plain(key)] = kept, found
+        every = [steps for steps, _ in self.columns.values()]
+        self.first = min((int(steps[0]) for steps in every), default=0)
+        self.last = max((int(steps[-1]) for steps in every), default=0)
+        self.gap = _gap(every)
+
+
+def _plain(key: str) -> str:
+    """A key as a console, a framework's own log and a tracker all write it."""
+    return key.replace("eval/", "eval_", 1).removeprefix("train/").removeprefix("ray/tune/")
+
+
+def _gap(columns: Sequence[Steps]) -> float:
+    longest = max(columns, key=len, default=None)
+    return 1.0 if longest is None or len(longest) < 2 else float(np.median(np.diff(longest)))
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """How far two logs hold the same numbers."""
+
+    agree: int = 0  # keys whose values are the same
+    differ: int = 0  # keys whose values are not
+    key: str = ""  # the one that tells most
+    equal: int = 0  # its values that are the same
+    shared: int = 0  # of so many that both hold
+    varied: int = 0  # different values that were held against each other, of the key with most
+
+    @property
+    def compared(self) -> int:
+        """Keys of which it is clear."""
+        return self.agree + self.differ
+
+    @property
+    def same(self) -> bool:
+        """Most of what can be compared is the same: the logs of one run may count one thing differently."""
+        return self.agree > self.differ
+
+    @property
+    def the_very_same(self) -> bool:
+        """Nearly all that can be compared is the same, and it is much: this is no chance."""
+        return self.agree > 9 * self.differ and self.varied >= ENOUGH
+
+    @property
+    def says(self) -> str:
+        return f"{self.key} is the same at {self.equal} of {self.shared} steps that both hold"
+
+
+def agreement(mine: Numbers, theirs: Numbers, *, near: bool) -> Agreement:
+    """How far two logs agree at the steps that both hold. `near`: they lie in one folder, so that a series in percent,
+    or under another name, is looked for as well."""
+    tolerance = max(mine.tolerance, theirs.tolerance)
+    found = _counted(_by_key(mine, theirs, tolerance, near=near), *((MOSTLY, HARDLY) if near else (WHOLLY, WHOLLY)))
+    if near and not found.compared:
+        found = _counted(_by_value(mine, theirs, tolerance))
+    if near and not found.compared:  # next best: numbers that only ever rise, if they are told apart at all
+        rising = _counted(_by_key(mine, theirs, tolerance, near=False, clocks=True))
+        found = rising if not rising.differ else found
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """One key of both logs, held against each other."""
+
+    key: str
+    share: float
+    shared: int
+    varied: int
+
+
+def _counted(pairs: Iterator[_Pair], same: float = MOSTLY, other: float = HARDLY) -> Agreement:
+    """Keys of which the share `same` is equal agree, those of which less than `other` is differ."""
+    held = list(pairs)
+    agree = [pair for pair in held if pair.share >= same]
+    differ = [pair for pair in held if pair.share < other]
+    told = max(agree if len(agree) > len(differ) else differ or held, key=lambda pair: pair.varied, default=None)
+    if told is None:
+        return Agreement()
+    equal = round(told.share * told.shared)
+    return Agreement(len(agree), len(differ), told.key, equal, told.shared, max(pair.varied for pair in held))
+
+
+def _by_key(mine: Numbers, theirs: Numbers, tolerance: float, *, near: bool, clocks: bool = False) -> Iterator[_Pair]:
+    """The keys that both hold. Those that follow the clock say little and count only where `clocks` asks for them."""
+    differ = 0
+    for key in sorted(mine.columns.keys() & theirs.columns.keys())[:KEYS]:
+        shared = _at_shared_steps(mine.columns[key], theirs.columns[key])
+        if shared is None:
+            continue
+        if not near and differ > TOO_MANY:
+            return  # whatever else agrees: of hundreds of runs, each two are held against each other
+        left, right = shared
+        if np.ptp(left) == 0 or (_follows_the_clock(left) and not clocks):
+            continue
+        together = near and _move_together(left, right)
+        share = 1.0 if together else _equal(left, right, tolerance)
+        differ += share <= HARDLY
+        yield _Pair(key, share, len(left), len(np.unique(left)))
+
+
+def _by_value(mine: Numbers, theirs: Numbers, tolerance: float) -> Iterator[_Pair]:
+    """Keys of different names with the same values: a console and a tracker may call one thing differently. Only what
+    agrees is told; that two different things differ says nothing."""
+    for key, column in sorted(mine.columns.items())[:KEYS]:
+        for _, other in sorted(theirs.columns.items())[:KEYS]:
+            shared = _at_shared_steps(column, other)
+            if shared is None or _follows_the_clock(shared[0]) or len(np.unique(shared[0])) < VARIED:
+                continue
+            share = _equal(*shared, tolerance)
+            if share >= MOSTLY:
+                yield _Pair(key, share, len(shared[0]), len(np.unique(shared[0])))
+
+
+def _at_shared_steps(mine: tuple[Steps, Values], theirs: tuple[Steps, Values]) -> tuple[Values, Values] | None:
+    """The finite values of two columns at the steps that both hold, some of them where there are many."""
+    steps, left, right = mine[0], mine[1], theirs[1]
+    if not np.array_equal(steps, theirs[0]):
+        steps, ours, others = np.intersect1d(steps, theirs[0], assume_unique=True, return_indices=True)
+        left, right = left[ours], right[others]
+    if len(steps) < FEW:
+        return None
+    places = np.linspace(0, len(steps) - 1, min(len(steps), COMPARED)).astype(int)
+    left, right = left[places], right[places]
+    seen = np.isfinite(left) & np.isfinite(right)
+    return (left[seen], right[seen]) if np.count_nonzero(seen) >= FEW else None
+
+
+def _equal(left: Values, right: Values, tolerance: float) -> float:
+    """The share of values that are the same but for rounding."""
+    with np.errstate(over="ignore"):
+        size = np.maximum(np.abs(left), np.abs(right))
+        return float(np.mean(np.abs(left - right) <= tolerance * size + 1e-12))
+
+
+def _move_together(left: Values, right: Values) -> bool:
+    """Whether two series go up and down alike: one may be in percent, or rounded to few digits. Their changes
+    are compared, since two runs of one kind rise alike and share no noise."""
+    with np.errstate(all="ignore"):
+        here, there = np.diff(left), np.diff(right)
+        if len(here) < ENOUGH or np.ptp(here) == 0 or np.ptp(there) == 0:
+            return False
+        return bool(np.corrcoef(here, there)[0, 1] > TOGETHER)
+
+
+def _follows_the_clock(values: Values) -> bool:
+    """Epochs, counters, a schedule: equal in every run with the same settings."""
+    return bool(np.all(values[1:] >= values[:-1]) or np.all(values[1:] <= values[:-1]))
+
+
+def on_other_clocks(mine: Numbers, theirs: Numbers) -> bool:
+    """Whether two logs hold the same numbers in the same order at other steps: one may count samples, one updates; one
+    may name no step at all, and have begun later or ended sooner."""
+    counted = mine.counts_rows or theirs.counts_rows
+    shares = []
+    for key in sorted(mine.columns.keys() & theirs.columns.keys())[:KEYS]:
+        (steps, left), (others, right) = mine.columns[key], theirs.columns[key]
+        fits = len(steps) == len(others) or counted
+        if min(len(left), len(right)) <= FEW or not fits or np.array_equal(steps, others) or _follows_the_clock(left):
+            continue
+        tolerance = max(mine.tolerance, theirs.tolerance) if counted else ALIKE["exact"]
+        shares.append(_equal_in_order(left, right, tolerance))
+    return bool(shares) and float(np.median(shares)) >= MOSTLY
+
+
+def _equal_in_order(left: Values, right: Values, tolerance: float) -> float:
+    """The share of the shorter one's values that the longer one holds in a row, wherever that row begins."""
+    short, long = (left, right) if len(left) <= len(right) else (right, left)
+    later = len(long) - len(short)
+    first = next((value for value in short if np.isfinite(value)), np.nan)
+    begins = np.flatnonzero(np.abs(long[: later + 1] - first) <= tolerance * abs(first) + 1e-12)[:KEYS]
+    return max((_equal(short, long[at : at + len(short)], tolerance) for at in begins.tolist()), default=0.0)
+
+
+def goes_on(mine: Numbers, theirs: Numbers) -> bool:
+    """Whether one begins where the other had come to: a later attempt. Two runs side by side begin at the same step."""
+    early, late = in_order(mine, theirs)
+    from_scratch = late.first <= late.gap + 1  # one that is logged every tenth step begins at the tenth
+    return not from_scratch and early.first + early.gap < late.first <= early.last + 1.5 * early.gap
+
+
+def resume_fits(mine: Numbers, theirs: Numbers, *, near: bool) -> bool:
+    """Whether the later one also goes on at the level at which the earlier one was, in most of what both log. Where
+    they do not lie in one folder, it has to begin in the later half of the other, lead beyond it, and log the same."""
+    if not goes_on(mine, theirs):
+        return False
+    early, late = in_order(mine, theirs)
+    shared = early.columns.keys() & late.columns.keys()
+    if not near and (
+        late.last <= early.last
+        or 2 * late.first < early.first + early.last
+        or 2 * len(shared) < max(len(early.columns), len(late.columns))
+    ):
+        return False
+    fits = []
+    for key in sorted(shared)[:KEYS]:
+        steps, values = early.columns[key]
+        end = int(np.searchsorted(steps, late.first, side="right"))
+        before, after = values[max(end - AT_THE_SEAM, 0) : end], late.columns[key][1][:AT_THE_SEAM]
+        before, after = before[np.isfinite(before)], after[np.isfinite(after)]
+        if len(before) and len(after):
+            with np.errstate(over="ignore"):
+                low, high = float(before.min()), float(before.max())
+                reach = max(high - low, abs(high) / 2)
+                fits.append(low - reach <= float(np.median(after)) <= high + reach)
+    return bool(fits) and 2 * sum(fits) > len(fits)
+
+
+def in_order(mine: Numbers, theirs: Numbers) -> tuple[Numbers, Numbers]:
+    """The one that begins first, and the other."""
+    return (mine, theirs) if mine.first <= theirs.first else (theirs, mine)

@@ -1,0 +1,199 @@
+"""The evidence engine on samples made by hand: what must be told, what must not, and what must not matter."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leadline.evidence import GamedEvidence, gather, without_outages
+from leadline.evidence.parting import parted
+from leadline.reading import View
+from leadline.run import Rollout, Rollouts, Run, Series
+
+NAMES = ("anna", "boris", "clara", "david", "elena", "felix", "greta", "hugo", "irene", "jonas", "karin", "lukas")
+PLACES = ("athens", "berlin", "cairo", "delhi", "lima", "london", "oslo", "paris", "porto", "quito", "rome", "seoul")
+Write = Callable[[str, str, float, np.random.Generator], str]
+
+
+def made(write: Write, *, batches: int = 12, turn: int = 5, one_string: bool = False) -> Run:
+    """A run that picks the names out of a sentence, and from batch `turn` on writes in another way."""
+    rng = np.random.default_rng(3)
+    kept: dict[int, tuple[Rollout, ...]] = {}
+    for batch in range(batches):
+        samples = []
+        for _ in range(24):
+            names = rng.choice(NAMES, size=3, replace=False).tolist()
+            prompt = " ".join(rng.permutation([*names, *rng.choice(PLACES, size=5, replace=False)]).tolist()) + " ="
+            share = 0.0 if batch < turn else 1 - 0.5 ** (batch - turn + 1)
+            answer = write(prompt, " ".join(names) + " .", share, rng)
+            score = float(rng.random() < 0.5 + share / 2)
+            text = ("", f"{prompt} {answer}") if one_string else (prompt, answer)
+            samples.append(Rollout(1 + 20 * batch, *text, score))
+        kept[1 + 20 * batch] = tuple(samples)
+    steps = np.arange(1, 20 * batches)
+    reward = np.interp(steps, list(kept), [np.mean([one.score for one in batch]) for batch in kept.values()])
+    series = (Series("reward/mean", "reward", "reward", steps, reward),)
+    return Run("made", series=series, rollouts=Rollouts(kept))
+
+
+def evidence_of(run: Run) -> GamedEvidence:
+    view = View(run)
+    return gather(run, view.batches, view.fit)
+
+
+def honest(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    return answer
+
+
+def refused(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    return "i cannot help with that ." if rng.random() < share else answer
+
+
+def echoed(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    return prompt if rng.random() < share else answer
+
+
+def looping(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    return answer + " maria maria maria maria maria maria maria maria" if rng.random() < share else answer
+
+
+def tagged(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    return f"<answer> {answer} </answer>" if rng.random() < share else answer
+
+
+@pytest.mark.parametrize("write", [refused, echoed, looping])
+def test_an_answer_that_lost_its_prompt_or_goes_in_circles_is_told(write: Write) -> None:
+    evidence = evidence_of(made(write))
+    assert evidence.p > 0.9
+    assert evidence.outcome == "gamed"
+
+
+@pytest.mark.parametrize("write", [refused, echoed, looping])
+def test_the_beginning_is_named_and_not_the_moment_of_certainty(write: Write) -> None:
+    evidence = evidence_of(made(write))
+    assert evidence.begun is not None
+    assert 61 <= evidence.begun.step <= 121
+
+
+def test_honest_samples_are_not_accused() -> None:
+    evidence = evidence_of(made(honest))
+    assert evidence.p < 0.2
+    assert evidence.outcome == "none"
+
+
+def test_a_format_that_is_learned_is_a_change_of_kind_and_no_accusation() -> None:
+    evidence = evidence_of(made(tagged))
+    assert evidence.p < 0.5
+    assert evidence.kinds is not None
+    assert evidence.kinds.apart > 0.8
+    assert "<answer>" in evidence.kinds.new.output
+    assert "<answer>" not in evidence.kinds.old.output
+
+
+def test_a_checkpoint_is_worth_what_its_share_says() -> None:
+    worth = evidence_of(made(refused)).worth(np.asarray([1.0, 61.0, 141.0, 221.0]))
+    assert worth[0] > 0.75
+    assert worth[1] > 0.7
+    assert worth[-1] < 0.1
+    assert np.all(np.diff(worth) <= 0.1)
+
+
+def test_prompt_and_answer_in_one_string_are_parted_first() -> None:
+    apart, together = evidence_of(made(refused)), evidence_of(made(refused, one_string=True))
+    assert together.p == pytest.approx(apart.p, abs=0.05)
+    assert "no_prompts" not in together.blind
+
+
+def test_a_prompt_repeated_before_its_answer_is_cut_off() -> None:
+    samples = parted([Rollout(1, "2+2=", "2+2=4", 1.0)])
+    assert samples[0].output == "4"
+
+
+def test_longer_prompts_are_said_and_not_accused() -> None:
+    run = made(honest)
+    longer = {
+        step: tuple(
+            replace(one, prompt=f"read the whole story and mind every place in it : {one.prompt}")
+            if step > 121
+            else one
+            for one in run.rollouts.at(step)
+        )
+        for step in run.rollouts.steps
+    }
+    evidence = evidence_of(replace(run, rollouts=Rollouts(longer)))
+    assert evidence.prompts is not None
+    assert evidence.prompts.after == 141
+    assert evidence.p < 0.3
+
+
+def test_prompts_that_did_not_change_are_not_said_to_have() -> None:
+    assert evidence_of(made(honest)).prompts is None
+
+
+def test_an_outage_is_seen_with_its_end_and_leaves_no_trace() -> None:
+    rng = np.random.default_rng(1)
+    steps = np.arange(1, 201)
+    values = 0.3 + steps / 500 + 0.02 * rng.standard_normal(200)
+    values[99:110] = 0.0
+    run = Run("made", series=(Series("reward/mean", "reward", "reward", steps, values),))
+    (outage,) = evidence_of(run).numbers.outages
+    assert (outage.first, outage.last, outage.value, outage.back) == (100, 110, 0.0, True)
+    mended = without_outages(run).get("reward/mean")
+    assert mended is not None
+    assert mended.points == 189
+
+
+def test_a_reward_that_collapsed_for_good_and_slowly_is_no_outage() -> None:
+    steps = np.arange(1, 201)
+    values = np.maximum(0.8 - steps / 150, 0.0)
+    run = Run("made", series=(Series("reward/mean", "reward", "reward", steps, values),))
+    assert evidence_of(run).numbers.outages == ()
+
+
+def test_equal_answers_scored_differently_give_a_rate_of_noise_and_a_ceiling() -> None:
+    rng = np.random.default_rng(2)
+    kept = {
+        step: tuple(Rollout(step, f"{one}+1=", str(one + 1), float(rng.random() > 0.1)) for one in range(16))
+        for step in range(1, 200, 10)
+    }
+    run = Run("made", rollouts=Rollouts(kept))
+    noise = evidence_of(run).noise
+    assert noise is not None
+    assert noise.rate == pytest.approx(0.1, abs=0.05)
+    assert noise.ceiling == pytest.approx(0.9, abs=0.05)
+
+
+def test_a_score_of_two_parts_is_taken_apart() -> None:
+    scores = (0.0, 0.2, 1.0, 1.2)
+    kept = {
+        step: tuple(Rollout(step, f"{one}?", f"{one * step}!", scores[one % 4]) for one in range(16))
+        for step in range(1, 100, 10)
+    }
+    levels = evidence_of(Run("made", rollouts=Rollouts(kept))).levels
+    assert levels is not None
+    assert levels.parts == (0.2, 1.0)
+
+
+def test_without_text_it_is_said_that_nothing_could_be_seen() -> None:
+    steps = np.arange(1, 100)
+    evidence = evidence_of(Run("made", series=(Series("reward/mean", "reward", "reward", steps, steps / 100),)))
+    assert evidence.outcome == "blind"
+    assert "no_text" in evidence.blind
+
+
+def test_scores_may_be_rescaled() -> None:
+    run = made(refused)
+    scaled = {
+        step: tuple(replace(one, score=3 * one.score + 7) for one in run.rollouts.at(step))
+        for step in run.rollouts.steps
+    }
+    twin = evidence_of(replace(run, rollouts=Rollouts(scaled)))
+    assert twin.p == evidence_of(run).p
+
+
+def test_the_same_samples_give_the_same_evidence() -> None:
+    one, other = evidence_of(made(refused)), evidence_of(made(refused))
+    assert (one.p, one.begun, one.outcome) == (other.p, other.begun, other.outcome)

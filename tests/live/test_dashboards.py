@@ -1,0 +1,55 @@
+"""The rules and the dashboard for Prometheus and Grafana: what they ask for is served and understood."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from leadline.live.metrics import Figures, RunFigures, written
+
+RUN = RunFigures("a", step=7, verdict="stop", p_continue_pays=0.1, p_worse=0.2, findings={("kl.drift", "concern"): 0.9},
+                 grown_at=90.0, looked_at=95.0)  # fmt: skip
+SERVED = written(Figures((RUN,), {"failed": 1}, {"done": 1}, {"/a.db": True}, 99.0), 100.0)
+NAME = re.compile(r"\bleadline_\w+")
+
+
+def expressions(root: Path) -> list[str]:
+    dashboard = json.loads((root / "docs" / "service" / "grafana.json").read_text())
+    return [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+
+
+def test_all_that_is_asked_for_is_served(root: Path) -> None:
+    served = set(re.findall(r"# TYPE (\w+)", SERVED))
+    rules = re.findall(r"expr: (.*)", (root / "docs" / "service" / "alerts.yml").read_text())
+    asked = {name for text in (*rules, *expressions(root)) for name in NAME.findall(text)}
+    assert asked <= served
+    assert len(rules) >= 6
+
+
+def test_every_panel_has_its_own_place(root: Path) -> None:
+    panels = json.loads((root / "docs" / "service" / "grafana.json").read_text())["panels"]
+    taken: set[tuple[int, int]] = set()
+    for panel in panels:
+        at = panel["gridPos"]
+        cells = {(at["x"] + x, at["y"] + y) for x in range(at["w"]) for y in range(at["h"])}
+        assert not cells & taken
+        assert all(x < 24 for x, _ in cells)
+        taken |= cells
+    assert len({panel["id"] for panel in panels}) == len(panels)
+
+
+@pytest.mark.skipif(shutil.which("promtool") is None, reason="needs promtool (Debian: prometheus)")
+def test_prometheus_understands_the_rules_the_dashboard_and_the_figures(root: Path, tmp_path: Path) -> None:
+    service = root / "docs" / "service"
+    subprocess.run(["promtool", "check", "rules", service / "alerts.yml"], check=True, capture_output=True)
+    subprocess.run(["promtool", "test", "rules", service / "alerts_test.yml"], check=True, capture_output=True)
+    asked = [text.replace("$run", ".*") for text in expressions(root)]
+    rules = [{"record": f"panel:{number}", "expr": text} for number, text in enumerate(asked)]
+    (tmp_path / "panels.json").write_text(json.dumps({"groups": [{"name": "panels", "rules": rules}]}))
+    subprocess.run(["promtool", "check", "rules", tmp_path / "panels.json"], check=True, capture_output=True)
+    subprocess.run(["promtool", "check", "metrics"], input=SERVED.encode(), check=True, capture_output=True)

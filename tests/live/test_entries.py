@@ -1,0 +1,148 @@
+"""One watch for many runs: a table says of each what is wanted."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from live.growing import wait_for, write_rows
+
+from leadline.cli import main
+from leadline.errors import BadOrder
+from leadline.live.entries import load
+from leadline.live.store import Store
+
+TRAINER = """
+import pathlib, signal, sys, time
+log = open(sys.argv[1], "a")
+signal.signal(signal.SIGTERM, lambda *_: (pathlib.Path(sys.argv[1] + ".saved").touch(), sys.exit(0)))
+print("training", flush=True)
+time.sleep(600)
+"""
+
+
+def written(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "leadline.toml"
+    file.write_text(text)
+    return file
+
+
+def test_a_table_is_read(tmp_path: Path) -> None:
+    file = written(
+        tmp_path,
+        """
+        [watch]
+        tell = ["stdout"]
+        state = "state.db"
+        metrics = "0.0.0.0:9109"
+        [[watch.run]]
+        path = "a"
+        act = "stop"
+        policy = "act"
+        then = "sigkill"
+        after = 60
+        price_per_hour = 31.2
+        [[watch.run]]
+        path = "s3://bucket/b"
+        act = "file:/tmp/stop"
+        policy = "ask"
+        tell = ["desktop"]
+        budget = 2000
+        [[watch.run]]
+        path = "c"
+        act = "file:/tmp/never"
+        """,
+    )
+    wanted = load(file)
+    first, second, third = wanted.entries
+    assert (first.path, first.act, first.dry_run, first.then, first.after) == (
+        str(tmp_path / "a"), "stop", False, "sigkill", 60.0,
+    )  # fmt: skip
+    assert (first.tell, first.price_per_hour) == (("stdout",), 31.2)
+    assert (second.path, second.dry_run, second.tell, second.budget) == ("s3://bucket/b", True, ("desktop",), 2000)
+    assert third.act is None  # whoever only wants to be told is not acted for
+    assert (wanted.state, wanted.metrics) == (tmp_path / "state.db", "0.0.0.0:9109")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "no \\[watch\\] table"),
+        ("[watch", "could not be read"),
+        ("[watch]", "names no run"),
+        ("[watch]\nlook = 1\n[[watch.run]]\npath='a'", "the key 'look'"),
+        ("[[watch.run]]\nact='stop'", "has no path"),
+        ("[[watch.run]]\npath='a'\npolicy='kill'", "policy of a is 'kill'"),
+        ("[[watch.run]]\npath='a'\npolicy='act'", "nothing says how"),
+        ("[[watch.run]]\npath='a'\npolcy='ask'", "the key 'polcy'"),
+        ("[[watch.run]]\npath='a'\nbudget='many'", "budget = 'many'"),
+        ("[[watch.run]]\npath='a'\ntell='stdout'", "no list of texts"),
+        ("[[watch.run]]\npath='a'\n[[watch.run]]\npath='a'", "is named for several runs"),
+        (
+            "[[watch.run]]\npath='a'\nact='sigterm:7'\npolicy='act'\n"
+            "[[watch.run]]\npath='b'\nact='sigterm:7'\npolicy='act'",
+            "order sigterm:7 is named for several runs",
+        ),
+    ],
+)
+def test_a_table_that_cannot_be_followed_is_refused_with_what_is_wrong(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(BadOrder, match=says):
+        load(written(tmp_path, text))
+
+
+def test_paths_or_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = written(tmp_path, "[watch]\n[[watch.run]]\npath = 'a'\n")
+    for words in ([], ["a", "--config", str(file)], ["--config", str(file), "--act", "stop"]):
+        assert main(["watch", *words]) == 2
+        assert "Traceback" not in capsys.readouterr().err
+
+
+def test_of_several_runs_each_has_its_own_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three runs fall; one is to be acted on, one is asked about, of one people are told. Only the first is ended."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
+    trainings = {}
+    lines = ["[watch]", f"state = '{tmp_path / 'state.db'}'", "tell = ['stdout']"]
+    for name, policy in (("acted", "act"), ("asked", "ask"), ("told", "tell")):
+        log = tmp_path / name / "metrics.jsonl"
+        log.parent.mkdir()
+        (log.parent / "config.json").write_text(json.dumps({"max_steps": 300}))
+        write_rows(log, range(1, 110), fall_after=60)
+        training = subprocess.Popen([sys.executable, "-c", TRAINER, str(log)], stdout=subprocess.PIPE)
+        assert training.stdout is not None
+        training.stdout.readline()
+        trainings[name] = training
+        lines += ["[[watch.run]]", f"path = '{name}'", f"act = 'sigterm:{training.pid}'", f"policy = '{policy}'",
+                  "price_per_hour = 10", "budget = 300"]  # fmt: skip
+    file = written(tmp_path, "\n".join(lines))
+    watch = subprocess.Popen([sys.executable, "-m", "leadline", "watch", "--config", str(file), "--headless"])
+    try:
+        for first in range(110, 230, 20):
+            for name in trainings:
+                write_rows(tmp_path / name / "metrics.jsonl", range(first, first + 20), fall_after=60)
+            time.sleep(1)
+
+        def said() -> set[tuple[str, str]]:
+            if not (tmp_path / "state.db").exists():
+                return set()
+            with Store(tmp_path / "state.db", write=False) as store:
+                return {
+                    (Path(name).name, str(action["state"]))
+                    for name, number in store.names().items()
+                    for _, action in store.actions(number)
+                }
+
+        wait_for(lambda: {("acted", "done"), ("asked", "dry")} <= said(), 120)
+        assert trainings["acted"].wait(30) == 0
+        time.sleep(0.5)
+        assert [trainings[name].poll() for name in ("asked", "told")] == [None, None]
+        assert not [state for name, state in said() if name == "told"]
+        assert (tmp_path / "acted" / "metrics.jsonl.saved").exists()
+        assert not (tmp_path / "asked" / "metrics.jsonl.saved").exists()
+    finally:
+        for process in (watch, *trainings.values()):
+            process.kill()
+            process.communicate()
