@@ -22,7 +22,7 @@ TOKEN = "LEADLINE_MCP_TOKEN"
     help="Let agents ask that RUN be ended: sigterm:PID, sigint:PID, sigkill:PID, file:PATH. Done as by a watch.",
 )
 @click.option(
-    "--really", is_flag=True, help="With --allow-act: act on the first occasion too, which else is a dry run."
+    "--no-dry-run", is_flag=True, help="With --allow-act: really do it, instead of saying what would be done."
 )
 def verb(
     roots: tuple[Path, ...], http: str | None, names: tuple[str, ...], allow_act: str | None, no_dry_run: bool
