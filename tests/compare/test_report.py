@@ -75,7 +75,7 @@ def test_verbose_shows_every_run_and_pair(pair: Comparison) -> None:
     text = render(pair, verbose=True)
     for one in pair.runs:
         assert one.name in text
-    assert "of 20 permutations of the labels" in " ".join(text.split())
+    assert "of 20 permutations of the labels set them as far apart" in " ".join(text.split())
 
 
 def test_hostile_names_neither_command_the_terminal_nor_widen_the_table(hostile: Comparison) -> None:

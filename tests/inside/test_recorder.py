@@ -235,9 +235,12 @@ def test_a_full_disk_is_said_once_and_survived(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_refused_in_a_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(CannotWrite):
+    with pytest.raises(CannotWrite, match="Nothing can be recorded"):
         Recorder(tmp_path / "missing")
     assert main(["record", str(tmp_path / "missing" / "run.jsonl"), "--for", "0"]) != 0
+    assert "There is nothing at" in capsys.readouterr().err
+    (tmp_path / "processes.jsonl").mkdir()
+    assert main(["record", str(tmp_path), "--for", "0"]) != 0
     assert "Nothing can be recorded" in capsys.readouterr().err
 
 

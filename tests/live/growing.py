@@ -58,9 +58,9 @@ def write_rows(log: Path, steps: Sequence[int], *, seed: int = 0, fall_after: in
     with log.open("ab") as out:
         for step in steps:
             rng = np.random.default_rng([seed, step])  # the same row however many are written at once
-            level = 1 - np.exp(-step / 60)
+            level = 1 - np.exp(-min(step, fall_after or step) / 60)
             if fall_after is not None and step > fall_after:
-                level -= 0.9 * min(1.0, (step - fall_after) / 20)
+                level -= 0.9 * min(1.0, (step - fall_after) / 20)  # and stays there
             row = {
                 "critic/score/mean": level + 0.05 * rng.standard_normal(),
                 "actor/ppo_kl": 0.001 + 0.0001 * rng.standard_normal(),

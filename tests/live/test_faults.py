@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from live.growing import looks, settle, wait_for, write_rows
@@ -206,10 +207,10 @@ def test_a_path_that_cannot_be_followed_does_not_end_the_watch_of_the_others(
 ) -> None:
     find_runs = following.find_runs
 
-    def fail_for_one(place: Path, *rest: object) -> object:
+    def fail_for_one(place: Path, *rest: Any, **options: Any) -> object:
         if place.name == "bad.jsonl":
             raise ZeroDivisionError("a defect")
-        return find_runs(place, *rest)  # type: ignore[arg-type]
+        return find_runs(place, *rest, **options)
 
     monkeypatch.setattr(following, "find_runs", fail_for_one)
     said: list[str] = []

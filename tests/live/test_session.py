@@ -42,7 +42,7 @@ def service(*words: str) -> Iterator[subprocess.Popen[str]]:
 
 def test_a_service_looks_when_asked_and_ends_when_asked(tmp_path: Path) -> None:
     log, state, answer = tmp_path / "metrics.jsonl", tmp_path / "state.db", tmp_path / "answer.json"
-    write_rows(log, range(1, 140), fall_after=40)
+    write_rows(log, range(1, 140), fall_after=60)
     with service(str(log), "--state", str(state), "--answer", str(answer), "--tell", "stdout") as process:
         wait_for(answer.exists)
         assert json.loads(answer.read_text())["step"] == 138
@@ -58,10 +58,10 @@ def test_a_service_looks_when_asked_and_ends_when_asked(tmp_path: Path) -> None:
         assert [(look.step, look.why) for look in (first, second)] == [(138, "first"), (139, "asked")]
         assert out.count(f"{log} step 138: {first.says}\n") == 1
         assert out.count(f"{log} step 139: {second.says}\n") == 1
-        about = sorted(alert.about for alert in store.alerts())
-        assert about == ["kl.destructive", "reward.peaked"]
-        assert out.count("Reward peaked at ") == 1  # told once for both looks
-        assert store.delivery_counts() == {"sent": 2}
+        (alert,) = store.alerts()
+        assert alert.about == "verdict.roll_back"
+        assert out.count("Roll back · ") == 1  # told once for both looks
+        assert store.delivery_counts() == {"sent": 1}
 
 
 def test_a_service_whose_reader_is_gone_goes_on(tmp_path: Path) -> None:
