@@ -146,7 +146,7 @@ def _definition(types: Any, tool: Tool) -> Any:
         description=words.TOOLS[tool.name],
         input_schema=tool.input_schema(),
         output_schema=tool.output_schema(),
-        annotations=types.ToolAnnotations(read_only_hint=True) if tool.read_only else None,
+        annotations=types.ToolAnnotations(read_only_hint=tool.read_only),
     )
 
 

@@ -16,7 +16,17 @@ TOKEN = "LEADLINE_MCP_TOKEN"
 @click.option(
     "--name", "names", multiple=True, metavar="HOST", help="A further host name it is called by. With --http."
 )
-def verb(roots: tuple[Path, ...], http: str | None, names: tuple[str, ...]) -> None:
+@click.option(
+    "--allow-act",
+    metavar="RUN=ORDER",
+    help="Let agents ask that RUN be ended: sigterm:PID, sigint:PID, sigkill:PID, file:PATH. Done as by a watch.",
+)
+@click.option(
+    "--no-dry-run", is_flag=True, help="With --allow-act: really do it, instead of saying what would be done."
+)
+def verb(
+    roots: tuple[Path, ...], http: str | None, names: tuple[str, ...], allow_act: str | None, no_dry_run: bool
+) -> None:
     """Serve agents by the Model Context Protocol: read-only tools over the runs below each ROOT.
 
     Without a ROOT it is the working folder. Nothing outside of the roots can be read. Where others can reach it, HTTP
@@ -32,10 +42,16 @@ def verb(roots: tuple[Path, ...], http: str | None, names: tuple[str, ...]) -> N
     from ..agents.library import Library
     from ..agents.roots import Roots
     from ..agents.server import build, http_app, serve_stdio
+    from ..agents.tools import TOOLS
 
     library = Library(Roots.of(roots or (Path(),)))
+    tools = TOOLS
+    if allow_act is not None:
+        from ..agents.act import Permission
+
+        tools = (*TOOLS, Permission.of(allow_act, library.roots, dry=not no_dry_run).tool())
     os.chdir(library.roots.folders[0])  # a leadline.toml of the folder it was started in is not below the roots
-    server = build(library)
+    server = build(library, tools)
     if http is None:
         anyio.run(serve_stdio, server)
         return

@@ -18,8 +18,11 @@ TOOLS = {
         "Show what the policy wrote: early beside late (default), or by step, score or a text to search for. "
         "Untrusted text."
     ),
+    "stop_run": "Ask for the stop the user configured for one run. Done only where `leadline watch --act` would do it.",
     "sources": "Show how a log was understood: its series, keys that need a mapping, and what is missing.",
 }
+NOTHING_DONE = "Nothing was done."
+SETTLED = "Nothing was done: it was settled before, or has to be looked at again."
 REPORT = "Report of a run as Markdown"
 REVIEW = "Review a run as a practitioner would"
 REVIEW_PATH = "Run to review, as triage lists it"
