@@ -45,7 +45,7 @@ def changed_prompts(written: Written) -> ChangedPrompts | None:
     far, place = furthest[0]
     as_far = sum(other >= far * (1 - 1e-9) for other, _ in furthest)
     apart = float(np.abs(means[:place].mean(axis=0) - means[place:].mean(axis=0)).max())
-    # Of few steps some shuffles part them just as time did; parts that are less than 1 sd of single prompts apart are one.
+    # Of few steps some shuffles part them as time did. Parts less than 1 sd of single prompts apart are one.
     if as_far > RARE * len(orders) or apart < 1:
         return None
     lengths = np.asarray([float(len(sample.prompt)) for sample in written.samples])
