@@ -25,17 +25,18 @@ HEADLINE = "reward/mean"
 
 @dataclass(frozen=True, slots=True)
 class VerdictLines:
-    """What to do, why, what the rest of the plan may bring, and which checkpoint to keep."""
+    """What to do, why, what the rest of the plan may bring, which checkpoint to keep, and what to suspect."""
 
     headline: str
     reason: str = ""
     prospect: str = ""
     best: str = ""
+    suspects: str = ""
 
     @property
     def details(self) -> tuple[str, ...]:
         """All but the headline, as far as there is something to say."""
-        return tuple(filter(None, (self.reason, self.prospect, self.best)))
+        return tuple(filter(None, (self.reason, self.prospect, self.best, self.suspects)))
 
     @property
     def text(self) -> str:
@@ -53,7 +54,7 @@ def judgement_lines(judgement: Judgement) -> VerdictLines:
         return VerdictLines("No verdict.", _reason(judgement))
     called = CALLED[judgement.verdict]
     headline = f"{called}: {ENDED[judgement.ended]}." if judgement.ended and called == "Finished" else f"{called}."
-    return VerdictLines(headline, _reason(judgement), prospect(judgement), best_says(judgement))
+    return VerdictLines(headline, _reason(judgement), prospect(judgement), best_says(judgement), advice_says(judgement))
 
 
 def _reason(judgement: Judgement) -> str:
