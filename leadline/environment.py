@@ -36,6 +36,7 @@ EXTRAS = (
     Extra("polars", "polars", "gives readings as polars frames"),
     Extra("trl", "transformers", "tells Leadline from inside a TRL or Hugging Face trainer (LeadlineCallback)"),
     Extra("embeddings", "wordllama", "compares samples by meaning (leadline read --embeddings); its model is inside"),
+    Extra("mcp", "mcp", "serves readings to agents (leadline mcp)"),
     Extra("record", "psutil", "records GPUs and processes while a run goes on (leadline record)"),
 )
 

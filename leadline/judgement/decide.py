@@ -134,12 +134,11 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     """The strongest first: what speaks against the score, what was lost, what cannot be learned, what it did."""
     evidence, curve, series = case.evidence, case.curve, case.series
     now, start = level_now(curve, series), start_of(curve, series)
-    over = verdict in ("stop", "roll_back", "finished")
     if evidence.p_gamed > EVEN:
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.against_the_score))
         return Reason("gamed", p=evidence.p_gamed, since_step=evidence.onset, level=now, findings=ids)
     fallen = max(case.p_fallen, evidence.p_lost)
-    if over and fallen > (EVEN if verdict == "finished" else CLEARLY):
+    if verdict != "continue" and fallen > (EVEN if verdict == "finished" else CLEARLY):
         fall = fall_of(curve, series)
         return Reason("fallen", p=fallen, high=highest(curve, series) if fall is None else fall.high, level=now)
     if case.p_no_signal > EVEN:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import leadline.audit
 import leadline.reading
 from leadline.facts import Facts, Finding
 from leadline.judgement.evidence import WEIGHTS, weigh
@@ -44,5 +45,6 @@ def test_a_lost_signal_or_a_lost_reward_is_not_gamed() -> None:
 
 
 def test_the_table_names_only_findings_that_readers_make() -> None:
-    code = "".join(file.read_text() for file in Path(leadline.reading.__file__).parent.rglob("*.py"))
+    readers = [Path(package.__file__).parent for package in (leadline.reading, leadline.audit)]
+    code = "".join(file.read_text() for folder in readers for file in folder.rglob("*.py"))
     assert [name for name in WEIGHTS if f'"{name}"' not in code] == []

@@ -281,3 +281,15 @@ def test_probabilities_are_probabilities() -> None:
         for p in (said.p_continue_pays, said.risk.p_worse, said.best_checkpoint.p_best):
             assert p is not None
             assert 0 <= p <= 1
+
+
+def test_a_reward_that_has_fallen_is_never_called_flat() -> None:
+    """Whether the fall is reason enough to end the run is another question."""
+    rng = np.random.default_rng(0)
+    for turn, count in ((40, 139), (40, 200), (60, 200)):
+        steps = np.arange(1, count + 1)
+        level = 1 - np.exp(-np.minimum(steps, turn) / 60) - 0.9 * np.clip((steps - turn) / 20, 0, 1)
+        values = level + 0.05 * rng.standard_normal(count)
+        said = judged(run_of(Series("reward/mean", "reward", "reward", steps, values), planned=None))
+        assert said.verdict != "continue"
+        assert said.reason.kind == "fallen"
