@@ -37,6 +37,9 @@ EXTRAS = (
     Extra("trl", "transformers", "tells Leadline from inside a TRL or Hugging Face trainer (LeadlineCallback)"),
     Extra("embeddings", "wordllama", "compares samples by meaning (leadline read --embeddings); its model is inside"),
     Extra("mcp", "mcp", "serves readings to agents (leadline mcp)"),
+    Extra("serve", "starlette", "shows all runs on one page (leadline serve)"),
+    Extra("postgres", "psycopg", "keeps the rows of leadline scan in Postgres"),
+    Extra("ray", "ray", "reads many runs on a Ray cluster (leadline scan --on ray)"),
     Extra("record", "psutil", "records GPUs and processes while a run goes on (leadline record)"),
 )
 

@@ -14,7 +14,7 @@ def cost(text: str) -> int:
     """Tokens that `text` costs, rather too many than too few: what a policy wrote need not be words.
 
     >>> cost("Reward has fallen."), cost("xqzvkwjpqx"), cost("3.14159")
-    (5, 7, 4)
+    (6, 7, 4)
     """
     total = 0.0
     for piece in PIECES.findall(text):

@@ -13,6 +13,7 @@ from conftest import ROOT
 PACKAGE = ROOT / "leadline"
 
 # What only `curve/` and `questions/` look at: the posterior paths of a curve and what is cut out of them.
+SQL = re.compile(r"[\s(]*(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WITH|PRAGMA|FROM|WHERE|ORDER|ON CONFLICT)\b")
 OF_FILES = ("options", "watch", "found")
 PATHS = {"paths", "seen", "summit", "climb", "speed", "bend", "trendless", "at_rest", "levels_at"}
 
@@ -120,7 +121,7 @@ def _texts(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
             text = node.value
         else:
             continue
-        if not MARKUP.search(text):
+        if not MARKUP.search(text) and not SQL.match(text):
             assert isinstance(node, ast.expr)
             yield node, text
 
@@ -130,7 +131,7 @@ def _is_error(node: ast.AST) -> bool:
     if not isinstance(node, ast.Call):
         return False
     name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return name in ("need", "_cannot", "CannotWrite") or name.endswith(("Error", "Missing"))
+    return name in ("need", "_cannot", "CannotWrite") or name.startswith("Bad") or name.endswith(("Error", "Missing"))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..curve import Curve
 from ..evidence import GamedEvidence
 from ..facts import Finding
-from ..questions.bars import CLEARLY, EVEN
+from ..questions.bars import EVEN, SAID
 from ..questions.ceiling import ceiling_of
 from ..questions.fall import p_fallen
 from ..questions.forecast import Forecast, forecast
@@ -56,7 +56,9 @@ class Case:
     def p_gain(self) -> float:
         """Probability that a gain worth having is still to come. Who looks twice as often must not stop twice as
         rashly: a dip that is younger than a span of the plan is only half believed."""
-        now = self.forecast.p_gain
+        ahead = self.forecast
+        # What has fallen may come back; to more than it ever had, only if its paths foresee it.
+        now = ahead.rises + (ahead.p_gain - ahead.rises) * (1 - self.p_fallen)
         return now if self.before is None else held(now, self.before.p_gain)
 
     @property
@@ -100,7 +102,7 @@ def case_of(
     ceiling = ceiling_of(view.run, series, _scores(view))
     ahead = forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price, ceiling=ceiling)
     fallen = p_fallen(curve)
-    before = None if fallen > CLEARLY else _before(view, series, plan, price, ceiling)  # a new state is no mood
+    before = None if fallen > SAID else _before(view, series, plan, price, ceiling)  # a new state is no mood
     return Case(series, curve, plan, ahead, weigh(findings, samples), ceiling, flat_since(curve), fallen, before)
 
 

@@ -20,6 +20,8 @@ VARIED = 4  # different values of a key, to compare it with one of another name:
 COMPARED = 200  # steps
 ENOUGH = 8  # changes by which it is told that two series move together
 TOGETHER = 0.9
+UNITS = (1.0, 100.0, 0.01)  # a share may be written in percent
+ROUNDED = 0.02  # of a value: two digits are the fewest that anybody writes
 KEYS = 40
 TOO_MANY = 4  # keys that differ, for logs of different folders to be one run
 AT_THE_SEAM = 20  # values before and after a resume that are held against each other
@@ -173,13 +175,17 @@ def _equal(left: Values, right: Values, tolerance: float) -> float:
 
 
 def _move_together(left: Values, right: Values) -> bool:
-    """Whether two series go up and down alike: one may be in percent, or rounded to few digits. Their changes
-    are compared, since two runs of one kind rise alike and share no noise."""
+    """Whether two series go up and down alike, at one level: one may be in percent, or rounded to few digits. Their
+    changes are compared, since two runs of one kind rise alike; and their levels, since two runs that are shown the
+    same prompts in the same order share their noise as well."""
     with np.errstate(all="ignore"):
         here, there = np.diff(left), np.diff(right)
         if len(here) < ENOUGH or np.ptp(here) == 0 or np.ptp(there) == 0:
             return False
-        return bool(np.corrcoef(here, there)[0, 1] > TOGETHER)
+        if not np.corrcoef(here, there)[0, 1] > TOGETHER:
+            return False
+        apart = min(float(np.median(np.abs(left * unit - right))) for unit in UNITS)
+        return apart <= ROUNDED * float(np.median(np.abs(right)))
 
 
 def _follows_the_clock(values: Values) -> bool:
