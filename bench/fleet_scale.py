@@ -11,9 +11,7 @@ import random
 def main() -> None:
     told = argparse.ArgumentParser(description=__doc__)
     told.add_argument("--look", type=float, default=0.25, help="CPU seconds a reading takes (bench/fleet.py)")
-    told.add_argument(
-        "--walk", type=float, default=0.0006, help="CPU seconds a run that has not changed costs a scan"
-    )
+    told.add_argument("--walk", type=float, default=0.0006, help="CPU seconds a run that has not changed costs a scan")
     told.add_argument("--row", type=float, default=5500, help="bytes a run takes in the store, its reading included")
     told.add_argument("--runs", type=int, default=1_000_000)
     told.add_argument("--live", type=int, default=10_000)
