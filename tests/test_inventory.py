@@ -20,7 +20,10 @@ def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> str:
     return capsys.readouterr().out
 
 
-def test_sources_shows_each_series_and_how_it_was_decided(capsys: pytest.CaptureFixture[str]) -> None:
+def test_sources_shows_each_series_and_how_it_was_decided(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
     text = printed(capsys, "sources", str(EXAMPLES / "collapsed"))
     assert re.search(r"reward/mean +critic/score/mean +524  exact key: reward", text)
     assert "metrics.jsonl (verl_file) · steps 1 to 524 · 524 rows · exact" in text

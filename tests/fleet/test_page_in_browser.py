@@ -126,7 +126,7 @@ def test_an_open_run_grows_with_its_log(browser: Any, address: str, lab: Path) -
     frame = page.frame_locator("#report")
     frame.locator("h1").first.wait_for(timeout=30000)
     write_run(lab / "code" / "a", steps=77)
-    page.wait_for_function("document.getElementById('report').src.includes('at=')", timeout=30000)
+    page.wait_for_selector("#report[src*='at=']", timeout=30000)
     frame.get_by_text("77").first.wait_for(timeout=30000)
     assert errors == []
 
