@@ -72,11 +72,8 @@ def offenders(found: dict[str, list[str]], allowed: set[str]) -> None:
 def test_only_curve_and_questions_look_at_the_paths_of_a_curve() -> None:
     found: dict[str, list[str]] = {}
     for name, tree in modules():
-<<<<<<< HEAD
-        if not name.startswith(("curve/", "questions/", "compare/", "sources/", "inventory")):  # the last have others
-=======
-        if not name.startswith(("curve/", "questions/", "compare/", "sources/", "fleet/")):  # the last three: files
->>>>>>> fleet
+        # Those of the last three are paths of files.
+        if not name.startswith(("curve/", "questions/", "compare/", "sources/", "inventory", "fleet/")):
             places = [f"{node.lineno}: {ast.unparse(node)}" for node in _paths(tree)]
             if places:
                 found[name] = places
