@@ -100,7 +100,7 @@ def test_every_text_becomes_a_vector_of_length_one_and_an_empty_one_none(model: 
 def test_one_subject_in_ever_new_words_is_seen_where_phrases_see_nothing(model: Embedder) -> None:
     found = generations.read(view(run(narrowing, {"reward/mean": flat(200)})), model)
     across = named(found, "generation.meaning")
-    assert sentence(across).startswith("Answers to different prompts have come closer in meaning")
+    assert sentence(across).startswith("Answers to different prompts are closer in meaning")
     assert across.p > 0.95
     assert 80 <= (across.since_step or 0) <= 110
     assert "generation.diversity" not in {one.id for one in found}

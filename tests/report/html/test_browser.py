@@ -57,7 +57,10 @@ def test_it_opens_from_disk_without_network_or_errors(name: str, scheme: str, sh
     opened = show(readings(name), scheme=scheme)
     assert [one.split(":")[0] for one in opened.requests] == ["file"]
     assert opened.errors == []
-    verdict = {"continue": "Continue", "stop": "Stop", "roll_back": "Roll back", "undecided": "Undecided"}
+    verdict = {
+        **{"continue": "Continue", "stop": "Stop", "roll_back": "Roll back", "undecided": "Undecided"},
+        "finished": "Finished",
+    }
     assert verdict[readings(name).judgement.verdict] in opened.page.locator("h1").inner_text()
     assert opened.page.locator(".u-over").count() >= 8
     light = opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
