@@ -30,7 +30,7 @@ from .reading import (
     unexplained,
 )
 from .reading.chart_data import Wanted, chart_data
-from .reading.gamed import without_outages
+from .reading.gamed import passing, without_outages
 from .reading.generations.embedder import Embedder
 from .reading.missing import missing
 from .reading.sampler import steps_to_read
@@ -105,7 +105,7 @@ def read_run(
 def view_of(run: Run, *, budget: int | None = None, silent: bool = False) -> View:
     """The run under the eyes of all readers: the last files, those of the samples to look at, are read here."""
     loaded = read_samples(run, steps_to_read(run.rollouts.steps))
-    gaps = outages(loaded)
+    gaps = passing(loaded, outages(loaded))
     horizon = horizon_of(run, budget or run.config.planned_steps, silent=silent)
     return View(without_outages(loaded, gaps), horizon_step=horizon, outages=gaps)
 

@@ -102,9 +102,8 @@ def _cut(run: Run) -> float:
     ends = _ends(run.get(CUT))
     if ends is None and (ended := _ends(run.get(ENDED))) is not None:
         ends = 1 - ended[0], 1 - ended[1]
-    if ends is None or ends[0] >= 1:
-        return 0.0
-    return float(np.clip((ends[1] - ends[0]) / (1 - ends[0]), 0.0, 1.0))
+    # As a share of all answers: where most were cut off from the start, the rest says little about the reward.
+    return 0.0 if ends is None else float(np.clip(ends[1] - ends[0], 0.0, 1.0))
 
 
 def _uniform(run: Run) -> float:

@@ -45,6 +45,12 @@ def read(view: View) -> tuple[Finding, ...]:
     )
 
 
+def passing(run: Run, outages: tuple[Outage, ...]) -> tuple[Outage, ...]:
+    """The outages that are over, or too young to be told from a fall: a reward that stays there has fallen."""
+    length = (run.last_step or 0) - (run.first_step or 0)
+    return tuple(gap for gap in outages if gap.back or gap.last - gap.first < NOTICEABLE * length)
+
+
 def without_outages(run: Run, outages: tuple[Outage, ...]) -> Run:
     """The run without the rewards of steps at which nothing was scored: a missing value is no low one."""
     if not outages:
