@@ -100,7 +100,8 @@ def weigh(findings: Sequence[Finding], samples: GamedEvidence | None = None) -> 
     speaks for all."""
     known = [(found, WEIGHTS[found.id]) for found in findings if found.id in WEIGHTS and found.severity in SERIOUS]
     gamed = [(found, weight) for found, weight in known if weight.meaning == "gamed"]
-    seconded = len({found.id for found, _ in gamed}) > 1
+    # "reward.gamed" weighs truncation and text itself: it is no second witness to what it was made from.
+    seconded = len({found.id for found, _ in gamed if found.id != "reward.gamed"}) > 1
     counted = [found for found, weight in gamed if weight.alone or seconded]
     no_signal = [found for found, weight in known if weight.meaning == "no_signal"]
     lost = [found for found, weight in known if weight.meaning == "lost"]

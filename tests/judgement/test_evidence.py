@@ -48,3 +48,8 @@ def test_the_table_names_only_findings_that_readers_make() -> None:
     readers = [Path(package.__file__).parent for package in (leadline.reading, leadline.audit)]
     code = "".join(file.read_text() for folder in readers for file in folder.rglob("*.py"))
     assert [name for name in WEIGHTS if f'"{name}"' not in code] == []
+
+
+def test_what_weighs_truncation_itself_is_no_second_witness_to_it() -> None:
+    said = weigh([found("reward.gamed", p=0.6), found("generation.truncation", p=0.99)])
+    assert said.p_gamed == 0.6
