@@ -52,8 +52,10 @@ def test_a_log_on_s3_is_seen_to_grow(tmp_path: Path, monkeypatch: pytest.MonkeyP
         place = Place("s3://runs/grpo")
         for count in (20, 35, 50):
             client.put_object(Bucket="runs", Key="grpo/metrics.jsonl", Body=rows(count))
-            (sighting,) = place.poll(force=True) or ()
-            assert sighting.current == count
+            until = time.monotonic() + 60  # a busy machine may not answer within the first deadline
+            while not (seen := place.poll(force=True)) or seen[0].current != count:
+                assert time.monotonic() < until, (count, seen)
+                time.sleep(0.2)
         client.put_object(Bucket="runs", Key="grpo/metrics-2.jsonl", Body=b"")
         assert place.poll(force=True)
     finally:
