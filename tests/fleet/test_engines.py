@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import object_storage
 import pytest
 from extras import needs
 
@@ -99,22 +100,7 @@ def test_ray_gives_the_same_rows_though_a_node_is_killed(lab: Path, expected: di
 def test_object_storage_gives_the_same_rows(lab: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     needs("moto")
     needs("s3fs")
-    import s3fs
-    from moto.server import ThreadedMotoServer
-
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        for name, value in {
-            "AWS_ACCESS_KEY_ID": "x",
-            "AWS_SECRET_ACCESS_KEY": "x",
-            "AWS_DEFAULT_REGION": "us-east-1",
-            "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-            "XDG_CACHE_HOME": str(tmp_path / "cache"),
-        }.items():
-            monkeypatch.setenv(name, value)
-        storage = s3fs.S3FileSystem(skip_instance_cache=True)
+    with object_storage.served(tmp_path / "cache", monkeypatch) as storage:
         storage.mkdir("lab")
         storage.put(str(lab), "lab/runs", recursive=True)
         with Shelf(str(tmp_path / "local.db")) as shelf:
@@ -129,9 +115,7 @@ def test_object_storage_gives_the_same_rows(lab: Path, tmp_path: Path, monkeypat
             assert set(remote) == set(local)
             told = ("state", "verdict", "p", "last_step", "spark", "project", "variant", "seed", "level")
             for name, row in remote.items():
-                assert all(getattr(row, one) == getattr(local[name], one) for one in told), name
-    finally:
-        server.stop()
+                assert all(getattr(row, field) == getattr(local[name], field) for field in told), name
 
 
 def test_a_store_that_is_not_there_is_said() -> None:
