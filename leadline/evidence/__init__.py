@@ -13,11 +13,11 @@ no task is known, no level of any metric decides. The same input gives the same 
 
 What lies behind it: `relation` (how answers relate to prompt, to themselves and to each other), `kinds` (the old and
 the new way of answering, what each earns, an example of either), `levels`, `noise`, `repeats` (of the scores and the
-prompts), `prompts` (whether they changed: then only what followed is compared), `numbers` (truncation, uniform length,
+prompts), `prompts` (whether they changed: then only what followed is compared), `numbers` (truncation, empty answers,
 outages, knobs, filtered rewards, components), `blind` (what could not be seen, and why).
 
 How the witnesses are weighed: they speak of the same decay, so their moves, each a share between 0 and 1, are one
-distance; one logistic curve with two numbers turns it into a probability. Truncation and uniform length come in with
+distance; one logistic curve with two numbers turns it into a probability. Truncation and empty answers come in with
 the weight at which they alone would leave it open. See `relation.py`; measured in `bench/gamed.py`.
 """
 
@@ -64,7 +64,6 @@ Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
 Blind = Literal["no_text", "no_prompts", "no_scores", "held_out_is_the_reward", "one_component", "too_few_batches"]
 
 CUT_EVEN = 0.7  # of the answers cut off: alone, as likely as not that the reward says little about them
-NEARLY = 10  # power: answers of one length are a hint only where next to none differs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,8 +130,8 @@ def gather(run: Run, batches: Sequence[Step], fit: Callable[[Series], Curve]) ->
 
 
 def _beside(logged: Numbers) -> float:
-    """What the numbers add to the distance: each as much as would leave the question open by itself."""
-    return AS_LIKELY * float(np.hypot(logged.cut / CUT_EVEN, logged.uniform**NEARLY))
+    """What answers that are cut off or empty add to the distance: alone, as much as would leave the question open."""
+    return AS_LIKELY * max(logged.cut, logged.emptied) / CUT_EVEN
 
 
 def _numbers_way(run: Run, logged: Numbers) -> tuple[Floats, Floats]:

@@ -67,6 +67,33 @@ def alike(written: Written) -> Floats:
     return _likeness(written, held(written.answers, 2 if written.words else 3))
 
 
+def agreement(written: Written) -> Floats:
+    """How like the answers to one prompt are to each other, by group."""
+    grams, owner = held(written.grouped, 2 if written.words else 3)
+    likeness: Floats = np.full(len(written.group_batch), np.nan)
+    first = np.searchsorted(written.group, np.arange(len(likeness) + 1))
+    at = np.searchsorted(owner, first)
+    for place in range(len(likeness)):
+        members = int(first[place + 1] - first[place])
+        if members < TWO:
+            continue
+        names, columns = np.unique(grams[at[place] : at[place + 1]], return_inverse=True)
+        overlap = _overlaps(owner[at[place] : at[place + 1]] - first[place], columns.reshape(-1), members, len(names))
+        likeness[place] = (overlap.sum() - members) / (members * (members - 1))
+    return likeness
+
+
+def _overlaps(owner: Ids, column: Ids, samples: int, names: int) -> Floats:
+    """(samples, samples) the share of all that two hold that both hold."""
+    matrix = np.zeros((samples, names + 1), dtype=np.float32)
+    matrix[owner, column] = 1
+    matrix[matrix.sum(axis=1) == 0, -1] = 1  # empty answers are alike
+    both = (matrix @ matrix.T).astype(np.float64)
+    sizes = np.diag(both)
+    overlaps: Floats = both / (sizes[:, None] + sizes[None, :] - both)
+    return overlaps
+
+
 def _likeness(written: Written, held: tuple[Ids, Ids]) -> Floats:
     grams, owner = held
     likeness = np.full(len(written), np.nan)
@@ -78,13 +105,7 @@ def _likeness(written: Written, held: tuple[Ids, Ids]) -> Floats:
         if last - first < 2:
             continue
         names, columns = np.unique(grams[at[place] : at[place + 1]], return_inverse=True)
-        matrix = np.zeros((last - first, len(names) + 1), dtype=np.float32)
-        matrix[owner[at[place] : at[place + 1]] - first, columns.reshape(-1)] = 1
-        empty = matrix.sum(axis=1) == 0
-        matrix[empty, -1] = 1  # empty answers are alike
-        both = (matrix @ matrix.T).astype(np.float64)
-        sizes = np.diag(both)
-        overlap = both / (sizes[:, None] + sizes[None, :] - both)
+        overlap = _overlaps(owner[at[place] : at[place + 1]] - first, columns.reshape(-1), last - first, len(names))
         asked = prompts[first:last]
         others = asked[:, None] != asked[None, :]
         if not written.asks[first:last].any():

@@ -19,7 +19,7 @@ from .written import Floats
 
 FILTERED, MOST_REWARD = "reward/filtered_mean", "reward/max"
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
-LENGTH, LONGEST = "len/response_mean", "len/response_max"
+LENGTH = "len/response_mean"
 ENTROPY, KL = "entropy", "kl/ref"
 COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
 KNOBS = re.compile(r"^lr$|^lr/|kl/coef|kl_coef|/beta$|^beta$|entropy_coef|clip/(?:low|high)|temperature")
@@ -60,7 +60,7 @@ class Numbers:
     """What the log says apart from the text. Shares are of the way from the start to the most there can be."""
 
     cut: float  # answers that used to end and are cut off now
-    uniform: float  # answers have grown to the longest there was, and all of them
+    emptied: float  # answers that held something and hold nothing now but their end
     maxed: float  # the reward stands at the highest value it ever took, and its scatter is gone
     entropy_lost: float | None
     outages: tuple[Outage, ...] = ()
@@ -73,7 +73,7 @@ def numbers(run: Run) -> Numbers:
     """All of it, for a run as it stands."""
     return Numbers(
         _cut(run),
-        _uniform(run),
+        _emptied(run),
         _maxed(run),
         _entropy_lost(run),
         outages(run),
@@ -106,14 +106,13 @@ def _cut(run: Run) -> float:
     return 0.0 if ends is None else float(np.clip(ends[1] - ends[0], 0.0, 1.0))
 
 
-def _uniform(run: Run) -> float:
-    """1 where the mean answer is now as long as the longest was at first, and no answer differs from it."""
-    mean, most = _ends(run.get(LENGTH)), _ends(run.get(LONGEST))
-    if mean is None or most is None or most[0] <= mean[0]:
+def _emptied(run: Run) -> float:
+    """The share of answers that shrank to a single token: most frameworks count the one that ends an answer. Where
+    answers were as short from the start, nothing is known."""
+    ends = _ends(run.get(LENGTH))
+    if ends is None or ends[0] <= DOUBLED:
         return 0.0
-    grown = (mean[1] - mean[0]) / (most[0] - mean[0])
-    gathered = 1 - (most[1] - mean[1]) / (most[0] - mean[0])
-    return float(np.clip(min(grown, gathered), 0.0, 1.0))
+    return float(np.clip(DOUBLED - ends[1], 0.0, 1.0))  # between one token and two: some of them
 
 
 def _maxed(run: Run) -> float:

@@ -20,11 +20,11 @@ import numpy as np
 
 from ..curve import Curve
 from ..curve.bins import LEAST
-from ..questions.bars import DOUBLED, NOTICEABLE, TENTH
+from ..questions.bars import DOUBLED, FEW, NOTICEABLE, TENTH, TWO
 from ..questions.course import paths_seen
 from ..run import Series
 from . import measures
-from .track import DRAWS, Track, deviates, track
+from .track import DRAWS, Level, Track, deviates, track
 from .written import Floats, Written
 
 Fit = Callable[[Series], Curve]
@@ -32,7 +32,7 @@ Way = Literal["detached", "copied", "looped", "alike"]
 
 # How likely gaming is, by the distance: fitted on the runs of both zoos that kept text, each family left out in turn
 # (bench/gamed.py); the two numbers are where it is as likely as not, and how fast that changes.
-AS_LIKELY = 0.105
+AS_LIKELY = 0.075
 STEEPNESS = 40.0  # log odds for each unit of distance beyond that
 # An answer can depend on its prompt in ways that share no words (a formula for a table), so that a loss of shared
 # words says half as much; fitted with the two above (1, .7, .5, .35, 0 were tried).
@@ -84,6 +84,7 @@ def relation(written: Written, fit: Fit) -> Relation | None:
     if not sides:
         return None
     drawn = {side.way: _weight(side.way) * side.counted(column) for column, side in enumerate(sides)}
+    drawn["alike"] = np.maximum(drawn["alike"] - _dependence_gained(written, sides), 0.0)
     distance: Floats = np.sqrt(np.sum([move**2 for move in drawn.values()], axis=0))
     told = sorted((side for side in sides if drawn[side.way].mean() > 0), key=lambda side: -drawn[side.way].mean())
     moves = tuple(_move(side, written) for side in told)
@@ -109,11 +110,10 @@ class _Side:
 
     def counted(self, column: int) -> Floats:
         """How far it went where that is worrying, as far as the amount was lost too; the other way is none."""
-        move = self.share.drawn_move(2 * column)
-        move = np.maximum(-move if self.way == "detached" else move, 0.0)
+        move = self.share.drawn_move(2 * column, -1 if self.way == "detached" else 1)
         if self.amount is None:
             return move
-        lost: Floats = np.minimum(move, np.maximum(-self.amount.drawn_move(2 * column + 1), 0.0))
+        lost: Floats = np.minimum(move, self.amount.drawn_move(2 * column + 1, -1))
         return np.maximum(lost, ADDED * move) if self.way == "copied" else lost
 
 
@@ -131,10 +131,28 @@ def _sides(written: Written) -> list[_Side]:
         values["copied"] = (copied - measures.copied_from_others(written), (1 - copied) * size)
     sides = []
     for way, (share, amount) in values.items():
-        seen = track(written, share)
+        # To copy, to loop and to say the same to everyone may be paid for from the start: that excuses nothing.
+        among = written.paid if way == "detached" else None
+        seen = track(written, share, among)
         if seen is not None:
-            sides.append(_Side(way, share, seen, None if amount is None else track(written, amount)))
+            sides.append(_Side(way, share, seen, None if amount is None else track(written, amount, among)))
     return sides
+
+
+def _dependence_gained(written: Written, sides: Sequence[_Side]) -> Floats:
+    """By how much more the answers depend on their prompt than at first: how far they agree within a prompt beyond how
+    like they are across prompts. Where few answers are possible, the right ones are alike to others by chance."""
+    within = measures.agreement(written)
+    batch = written.group_batch
+    edge = max(FEW, written.batches // 6)
+    early, late = (within[flags & np.isfinite(within)] for flags in (batch < edge, batch >= written.batches - edge))
+    across = next(side.share for side in sides if side.way == "alike")
+    if len(early) < TWO or len(late) < TWO:
+        return np.zeros(DRAWS)
+    scatter = float(np.sqrt((early.var() * len(early) + late.var() * len(late)) / (len(early) + len(late) - TWO)))
+    gained = Level(float(late.mean() - early.mean()), scatter * float(np.sqrt(1 / len(early) + 1 / len(late))))
+    likelier = across.now.mean - across.start.mean
+    return np.maximum(gained.draws(4 * len(sides)) - likelier, 0.0)
 
 
 def _weight(way: Way) -> float:

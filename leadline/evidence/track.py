@@ -6,15 +6,16 @@ moves within the first twenty steps must not be averaged away, and what rests sh
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
-from ..questions.bars import FEW
+from ..questions.bars import FEW, SELDOM, THIRD
 from ..run import Steps
-from .written import Floats, Written
+from .written import Flags, Floats, Written
 
 DRAWS = 400  # enough for a probability to one part in a hundred
 PRIOR = 1.0  # samples: how much the scatter of the whole run says about the scatter of one batch
@@ -42,23 +43,54 @@ class Track:
     errors: Floats
     start: Level
     now: Level
+    paid: Level | None = None  # the start of what was paid for then: learning brings the rest there
 
-    def drawn_move(self, column: int) -> Floats:
-        """How far it has come since the start, on each draw."""
-        return self.now.draws(2 * column + 1) - self.start.draws(2 * column)
+    def drawn_move(self, column: int, way: float) -> Floats:
+        """How far it has come since the start, upwards (1) or downwards (-1), on each draw; not farther than it is from
+        what was paid for at first. Most measures rest, so a move within the errors is mostly none."""
+        now = self.now.draws(2 * column + 1)
+        starts = [self.start] if self.paid is None else [self.start, self.paid]
+        moved = np.min([np.maximum(way * (now - start.draws(2 * column)), 0.0) for start in starts], axis=0)
+        real = min(_p_moved(start, self.now) for start in starts)
+        kept: Floats = np.where(np.arange(1, DRAWS + 1) * GOLDEN % 1.0 < real, moved, 0.0)
+        return kept
 
 
-def track(written: Written, values: Floats) -> Track | None:
-    """The track of a value a sample; None with fewer than two batches that have it."""
+def _p_moved(start: Level, now: Level) -> float:
+    """Probability that two levels differ at all, where a move is seldom and then of any size that shares have."""
+    move, error = now.mean - start.mean, float(np.hypot(start.error, now.error))
+    if error <= 0:
+        return float(move != 0)
+    moved = SELDOM * _density(move, float(np.hypot(THIRD, error)))
+    rested = (1 - SELDOM) * _density(move, error)
+    return moved / (moved + rested)
+
+
+def _density(value: float, spread: float) -> float:
+    """Of a normal distribution about 0, but for a factor that all have."""
+    return math.exp(-0.5 * (value / spread) ** 2) / spread
+
+
+def track(written: Written, values: Floats, paid: Flags | None = None) -> Track | None:
+    """The track of a value a sample; None with fewer than two batches that have it. `paid` are samples that earned more
+    than their batch, where what they had at first is no worry."""
     means, errors = written.means(values), _errors(written, values)
     known = np.isfinite(means)
     if known.sum() < 2:
         return None
+    half = known.sum() // 2
+    earned = None if paid is None else _start(written, np.where(paid, values, np.nan), int(np.flatnonzero(known)[half]))
     means, errors = means[known], errors[known]
-    half = len(means) // 2
     start = _edge(means[:half], errors[:half])
     now = _edge(means[half:][::-1], errors[half:][::-1])
-    return Track(written.steps[known], means, errors, start, now)
+    return Track(written.steps[known], means, errors, start, now, earned)
+
+
+def _start(written: Written, values: Floats, before: int) -> Level | None:
+    """The first batches that have the value, of those before a place."""
+    means, errors = written.means(values)[:before], _errors(written, values)[:before]
+    known = np.isfinite(means)
+    return _edge(means[known], errors[known]) if known.any() else None
 
 
 def _edge(means: Floats, errors: Floats) -> Level:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,9 @@ class Written:
     lengths: Floats  # (samples,) characters of the whole answer, before any cut
     asks: Flags  # (samples,) a prompt is known
     kinds: int  # how many different tokens there are
+    grouped: Tokens  # answers of whole groups: several to one prompt
+    group: Ids  # (grouped answers,)
+    group_batch: Ids  # (groups,)
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -65,6 +68,13 @@ class Written:
     @property
     def batches(self) -> int:
         return len(self.steps)
+
+    @property
+    def paid(self) -> Flags:
+        """Which samples earned more than their batch on average: what learning goes after."""
+        known = np.isfinite(self.scores)
+        flags: Flags = known & (np.where(known, self.scores, 0.0) > np.nan_to_num(self.means(self.scores))[self.batch])
+        return flags
 
     def means(self, values: Floats) -> Floats:
         """The mean of a value a sample by batch, NaN left out; NaN where a batch has none."""
@@ -77,8 +87,11 @@ class Written:
 
 def written(steps: Sequence[Step]) -> Written | None:
     """The samples of these steps; None where no text was kept."""
-    batches = _joined([(one.step, one.alone) for one in steps if one.alone])
-    flat = parted([sample for _, samples in batches for sample in samples])
+    batches = _joined([(step.step, step.alone) for step in steps if step.alone])
+    groups = [(step.step, group) for step in steps if step.alone for group in step.groups]
+    members = [sample for _, group in groups for sample in group]
+    apart = parted([*(sample for _, samples in batches for sample in samples), *members])
+    flat, members = apart[: len(apart) - len(members)], list(apart[len(apart) - len(members) :])
     if not any(sample.output for sample in flat):
         return None
     prompts, answers = [sample.prompt for sample in flat], [sample.output for sample in flat]
@@ -96,6 +109,9 @@ def written(steps: Sequence[Step]) -> Written | None:
         np.asarray([len(text) for text in answers], dtype=np.float64),
         np.asarray([bool(text) for text in prompts], dtype=bool),
         len(vocabulary) + 1,
+        _tokens([_ends(sample.output, room) for sample in members], vocabulary, words=words),
+        np.repeat(np.arange(len(groups)), [len(group) for _, group in groups]),
+        np.searchsorted([step for step, _ in batches], [step for step, _ in groups]),
     )
 
 
@@ -112,7 +128,18 @@ def since(text: Written, batch: int) -> Written:
         prompts=_only(text.prompts, kept),
         lengths=text.lengths[kept],
         asks=text.asks[kept],
+        **_groups_since(text, batch),
     )
+
+
+def _groups_since(text: Written, batch: int) -> dict[str, Any]:
+    kept = text.group_batch >= batch
+    inside = kept[text.group]
+    return {
+        "grouped": _only(text.grouped, inside),
+        "group": (np.cumsum(kept) - 1)[text.group[inside]],
+        "group_batch": text.group_batch[kept] - batch,
+    }
 
 
 def _only(tokens: Tokens, kept: Flags) -> Tokens:

@@ -43,7 +43,7 @@ WEIGHTS: dict[str, Weight] = {
     # Somebody who knows neither score nor step graded the answers, and was found to be worth hearing (leadline audit).
     "reward.blind_parted": Weight("gamed"),
     # The text decays: different prompts get the same answer.
-    "generation.diversity": Weight("gamed"),
+    "generation.diversity": Weight("gamed", alone=False),
     # The text has left what the run wrote at first: decay, or a policy that improves its style.
     "generation.coherence": Weight("gamed", alone=False),
     # Truncated answers may be getting better all the same; where they are not, the judged score shows it.

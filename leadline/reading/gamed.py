@@ -85,8 +85,8 @@ def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
         found = [Move(move.way, move.start, move.now, move.paid) for move in clear]
         if evidence.numbers.cut > EVEN:
             found.append(Move("cut", 0.0, evidence.numbers.cut))
-        elif evidence.numbers.uniform > EVEN:
-            found.append(Move("uniform", 0.0, evidence.numbers.uniform))
+        elif evidence.numbers.emptied > EVEN:
+            found.append(Move("emptied", 0.0, evidence.numbers.emptied))
         facts = Gamed(
             evidence.outcome == "decayed",
             tuple(found),

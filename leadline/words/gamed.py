@@ -24,7 +24,7 @@ WAYS = {
     "looped": "answers repeat themselves ({now} of the text, {start} at first)",
     "alike": "answers to different prompts look alike (overlap {now}, {start} at first)",
     "cut": "{now} of the answers that used to end are cut off at the length cap",
-    "uniform": "answers have grown to one common length",
+    "emptied": "{now} of the answers hold nothing any more",
 }
 SHOWN = 2  # ways named: the furthest
 

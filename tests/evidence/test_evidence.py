@@ -10,6 +10,7 @@ import pytest
 
 from leadline.evidence import GamedEvidence, gather, without_outages
 from leadline.evidence.parting import parted
+from leadline.evidence.track import Level, Track
 from leadline.reading import View
 from leadline.run import Rollout, Rollouts, Run, Series
 
@@ -200,3 +201,68 @@ def test_scores_may_be_rescaled() -> None:
 def test_the_same_samples_give_the_same_evidence() -> None:
     one, other = evidence_of(made(refused)), evidence_of(made(refused))
     assert (one.p, one.begun, one.outcome) == (other.p, other.begun, other.outcome)
+
+
+def counting(*, depends: bool) -> Run:
+    """A run whose answers are single digits, wide of the mark at first. In the end they are right, or always the most
+    usual one; a group of answers to one prompt is kept beside each batch."""
+    rng = np.random.default_rng(5)
+    kept: dict[int, tuple[Rollout, ...]] = {}
+    for batch in range(16):
+        skill = min(1.0, batch / 8)
+
+        def answer(right: str, skill: float = skill) -> str:
+            if rng.random() > skill:
+                return str(rng.integers(10))
+            return right if depends else "3"
+
+        samples = []
+        for place in range(24):
+            text = "".join(rng.choice(list("aab"), size=6))
+            prompt, right = f"how many b in {text} =", str(text.count("b"))
+            for _ in range(8 if place == 0 else 1):
+                said = answer(right)
+                samples.append(Rollout(1 + 20 * batch, prompt, said, float(said == right), place))
+        kept[1 + 20 * batch] = tuple(samples)
+    steps = np.arange(1, 20 * 16)
+    reward = np.interp(steps, list(kept), [np.mean([sample.score for sample in batch]) for batch in kept.values()])
+    series = (Series("reward/mean", "reward", "reward", steps, reward),)
+    return Run("made", series=series, rollouts=Rollouts(kept))
+
+
+def test_few_possible_answers_are_alike_by_chance_and_no_accusation() -> None:
+    assert evidence_of(counting(depends=True)).p < 0.2
+
+
+def test_the_same_answer_whatever_was_asked_is_told() -> None:
+    evidence = evidence_of(counting(depends=False))
+    assert evidence.p > 0.8
+    assert evidence.relation is not None
+    assert evidence.relation.moves[0].way == "alike"
+
+
+def test_a_move_within_its_errors_is_mostly_none() -> None:
+    moved = Track(np.arange(2), np.zeros(2), np.zeros(2), Level(0.2, 0.04), Level(0.3, 0.04)).drawn_move(0, 1)
+    sure = Track(np.arange(2), np.zeros(2), np.zeros(2), Level(0.2, 0.01), Level(0.3, 0.01)).drawn_move(0, 1)
+    assert moved.mean() < 0.05
+    assert sure.mean() == pytest.approx(0.1, abs=0.005)
+
+
+def test_what_was_paid_for_at_first_is_no_move() -> None:
+    start, now = Level(0.5, 0.01), Level(0.2, 0.01)
+    free = Track(np.arange(2), np.zeros(2), np.zeros(2), start, now)
+    assert free.drawn_move(0, -1).mean() == pytest.approx(0.3, abs=0.01)
+    assert replace(free, paid=Level(0.2, 0.01)).drawn_move(0, -1).mean() < 0.02
+
+
+@pytest.mark.parametrize(("length", "told"), [(1.0, True), (2.0, False), (5.0, False)])
+def test_answers_that_hold_nothing_any_more_are_told_without_text(length: float, told: bool) -> None:
+    steps = np.arange(1, 201)
+    lengths = np.interp(steps, [1, 100, 120, 200], [9.0, 9.0, length, length])
+    series = (
+        Series("reward/mean", "reward", "reward", steps, np.interp(steps, [1, 200], [-0.5, 0.0])),
+        Series("len/response_mean", "response_length", "response_length", steps, lengths),
+    )
+    evidence = evidence_of(Run("made", series=series))
+    assert (evidence.p > 0.5) is told
+    assert not told or evidence.begun is not None

@@ -19,7 +19,9 @@ def found(name: str, p: float = 0.9, since: int | None = 50) -> Finding:
 @pytest.mark.parametrize(
     ("names", "counted"),
     [
-        (["generation.diversity"], True),
+        (["reward.gamed"], True),
+        (["generation.diversity"], False),  # few answers may be possible; `reward.gamed` weighs likeness with care
+        (["generation.diversity", "generation.coherence"], True),
         (["generation.coherence"], False),  # it may be a better style
         (["generation.coherence", "generation.shortcut"], False),  # made from the first, it is no second one
         (["generation.coherence", "generation.truncation"], True),

@@ -36,7 +36,7 @@ def reward(course: object, scatter: float = 0.02, name: str = "reward/mean") -> 
     return logged(name, course, scatter)
 
 
-def decay(p: float = 0.97, since: int | None = 100, name: str = "generation.diversity") -> Finding:
+def decay(p: float = 0.97, since: int | None = 100, name: str = "reward.gamed") -> Finding:
     return Finding(name, p, "concern", Facts(), since)
 
 
@@ -108,7 +108,7 @@ def test_a_rising_reward_with_a_witness_against_it_is_no_progress() -> None:
     assert said.verdict == "roll_back"
     assert said.best_checkpoint is not None
     assert said.best_checkpoint.step <= 105
-    assert said.because == ("generation.diversity",)
+    assert said.because == ("reward.gamed",)
     assert said.risk.p_worse is not None
     assert said.risk.p_worse > 0.9
 
