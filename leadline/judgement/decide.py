@@ -25,7 +25,7 @@ from .advice import advise
 from .case import PRICE, SPAN, Case, case_of
 from .keep import best_checkpoint, ranked_everywhere
 
-STOP = 0.1  # probability that going on pays: below it, stop
+STOP = 0.15  # probability that going on pays: below it, stop
 GO_ON = 0.3  # probability that going on pays: from here on, continue; between the two it cannot be told yet
 LIKE_A_REWARD = re.compile(r"reward|score|return|acc|success|pass|win", re.IGNORECASE)
 CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody
@@ -112,22 +112,12 @@ def _verdict(case: Case, everywhere: Ranking) -> Verdict:
         return "finished"
     if case.p_pays >= GO_ON:
         return "continue"
-    if _creeps_on(case):
-        return "continue"
     may_be_its_beginning = case.never_moved and case.plan.planned is None
     if case.p_pays >= STOP or may_be_its_beginning:
         return "undecided"
     behind = float(everywhere.means[everywhere.best] - everywhere.means[-1])
     enough = 0.0 if case.evidence.p_gamed > EVEN else case.forecast.worth  # the evidence says that it is lost
     return "roll_back" if behind > enough else "stop"
-
-
-def _creeps_on(case: Case) -> bool:
-    """It still rises, and more than the rest of the plan has to earn, though less than would be noticed by itself:
-    near the end of a plan that is worth finishing."""
-    ahead = case.forecast
-    expected = float(np.maximum(ahead.gain, 0.0).mean()) * (1 - case.p_no_gain)
-    return ahead.lately > CLEARLY and expected > PRICE * (1 - case.plan.elapsed) * ahead.scale
 
 
 def _reason(case: Case, verdict: Verdict) -> Reason:

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from ..curve import Curve
 from ..curve.curve import TIE
 from ..run import Series
-from .bars import EVEN, TENTH
+from .bars import EVEN, FEW, TENTH
 from .level import within
 
 Floats = NDArray[np.float64]
 
 LOCAL = 0.25  # share of the local fit in a level; 0 trusts the bank alone (bench/README.md)
-SHOWN = 3  # checkpoints to evaluate besides: more is a sweep, not a shortlist
+CAUTION = 0.25  # sd of a level: what is known less well must be higher by that
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +35,9 @@ class Ranking:
 
     @property
     def best(self) -> int:
-        """The place of the best, the earliest of equals: less drift for the same reward."""
-        return int(_first_highest(self.means[None])[0])
+        """The place of the best, the earliest of equals: less drift for the same reward. Levels at an edge or beside a
+        jump are known less well: of many such places the highest is often the luckiest."""
+        return int(_first_highest((self.means - CAUTION * self.values.std(axis=0))[None])[0])
 
     @property
     def wins(self) -> Floats:
@@ -50,7 +51,7 @@ class Ranking:
         wins, chosen = self.wins, self.best
         bar = max(EVEN * wins[chosen], 1 / len(self.steps))
         order = np.argsort(-wins, kind="stable")
-        return tuple(int(self.steps[place]) for place in order if place != chosen and wins[place] >= bar)[:SHOWN]
+        return tuple(int(self.steps[place]) for place in order if place != chosen and wins[place] >= bar)[:FEW]
 
 
 def rank(
