@@ -1,4 +1,5 @@
-"""Where the sets of runs lie. The second zoo is kept packed and unpacked when first asked for."""
+"""Where the sets of runs lie. Packed ones are unpacked when first asked for. The score knows five names; our own runs
+(bench/own_zoo.py) go by `zoo2_held`, whose layout they have."""
 
 from __future__ import annotations
 
@@ -10,15 +11,16 @@ import tempfile
 from pathlib import Path
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
-ZOO2 = "zoo2.tar.gz"
+ZOO2, OWN = SHARED / "zoo2.tar.gz", Path(__file__).resolve().parent / "own_zoo.tar.xz"
 
 
 def set_environment() -> None:
     """What the score asks the environment for: where each set lies."""
     os.environ.setdefault("ZOO_DEV", str(SHARED / "zoo"))
     os.environ.setdefault("RUNS_DEV", str(SHARED / "runs"))
-    if "ZOO2_DEV" not in os.environ and (SHARED / ZOO2).exists():
-        os.environ["ZOO2_DEV"] = str(_unpacked())
+    for name, packed, folder in (("ZOO2_DEV", ZOO2, "zoo2"), ("ZOO2_HELD", OWN, "zoo3")):
+        if name not in os.environ and packed.exists():
+            os.environ[name] = str(_unpacked(packed) / folder)
 
 
 def folders(name: str) -> list[Path]:
@@ -27,13 +29,13 @@ def folders(name: str) -> list[Path]:
     return sorted(path.parent for path in Path(os.environ[name.upper()]).glob("*/truth.json"))
 
 
-def _unpacked() -> Path:
-    place = Path(tempfile.mkdtemp(prefix="zoo2-"))
+def _unpacked(archive: Path) -> Path:
+    place = Path(tempfile.mkdtemp(prefix="zoo-"))
     owner = os.getpid()  # a forked worker must not remove it
     atexit.register(lambda: shutil.rmtree(place, ignore_errors=True) if os.getpid() == owner else None)
-    with tarfile.open(SHARED / ZOO2) as packed:
+    with tarfile.open(archive) as packed:
         if hasattr(tarfile, "data_filter"):
             packed.extractall(place, filter="data")
         else:
             packed.extractall(place)
-    return place / "zoo2"
+    return place
