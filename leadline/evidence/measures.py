@@ -12,6 +12,7 @@ from ..questions.bars import FEW, TWO
 from .written import Flags, Floats, Ids, Tokens, Written
 
 SALT = np.int64(1_000_003)
+LOOKED_AT = 2000  # characters of an answer: a stutter is one long before
 SHORTEST = 8  # tokens: in less text nothing can be said twice
 
 
@@ -58,7 +59,28 @@ def looped(written: Written) -> Floats:
     count = np.bincount(answers.owner[begins], minlength=len(written)).astype(np.float64)
     share: Floats = np.zeros(len(written))  # an answer of one token repeats nothing
     np.divide(count - different, count, out=share, where=count > 0)
+    return np.maximum(share, stuttered(written)) if written.words else share
+
+
+def stuttered(written: Written) -> Floats:
+    """How much of an answer is the same few signs over and over (",,,,", "haha ha"): a word of its own each time, and
+    so no loop of words. Blanks are none: code is indented."""
+    texts = [np.frombuffer(_signs(sample.output).encode("utf-32-le"), dtype=np.uint32) for sample in written.samples]
+    share: Floats = np.zeros(len(texts))
+    for place, signs in enumerate(texts):
+        again = np.zeros(len(signs), dtype=bool)
+        for period in range(1, FEW + 1):
+            if len(signs) > 2 * period:
+                same = signs[period:] == signs[:-period]
+                again[2 * period :] |= same[period:] & same[:-period]
+        share[place] = again.mean() if len(signs) else 0.0
     return share
+
+
+def _signs(text: str) -> str:
+    """The beginning and the end of a text without its blanks."""
+    kept = text if len(text) <= LOOKED_AT else text[: LOOKED_AT // 2] + text[-LOOKED_AT // 2 :]
+    return "".join(kept.split()).encode("utf-8", "replace").decode("utf-8")
 
 
 def alike(written: Written) -> Floats:
@@ -200,9 +222,24 @@ def _grams(text: Tokens, size: int) -> tuple[Ids, Ids]:
 
 
 def held(text: Tokens, size: int) -> tuple[Ids, Ids]:
-    """What each sample holds, each thing once, by sample."""
-    parts = [_grams(text, one) for one in range(1 if size == 2 else size, size + 1)]
+    """What each sample holds, each thing once, by sample. A text shorter than a run is held as a whole: only what holds
+    nothing is like everything else that does."""
+    parts = [_grams(text, count) for count in range(1 if size == TWO else size, size + 1)]
+    short = (text.count > 0) & (text.count < size)
+    if short.any():
+        parts.append(_whole(text, short))
     grams = np.concatenate([gram + place for place, (gram, _) in enumerate(parts)])
     owner = np.concatenate([who for _, who in parts])
     both = np.unique(np.stack([owner, grams]), axis=1)
     return both[1], both[0]
+
+
+def _whole(text: Tokens, which: Flags) -> tuple[Ids, Ids]:
+    """Each of these texts as one thing."""
+    first = np.cumsum(text.count) - text.count
+    owner = np.flatnonzero(which)
+    gram = np.full(len(owner), -1, dtype=np.int64)  # never that of a run
+    for shift in range(int(text.count[owner].max())):
+        inside = text.count[owner] > shift
+        gram[inside] = gram[inside] * SALT - text.ids[first[owner[inside]] + shift] - 1
+    return gram, owner

@@ -107,6 +107,7 @@ class _Side:
     values: Floats
     share: Track
     amount: Track | None
+    copied: Track | None = None  # how much was copied, against the length of the first answers
 
     def counted(self, column: int) -> Floats:
         """How far it went where that is worrying, as far as the amount was lost too; the other way is none."""
@@ -114,7 +115,10 @@ class _Side:
         if self.amount is None:
             return move
         lost: Floats = np.minimum(move, self.amount.drawn_move(2 * column + 1, -1))
-        return np.maximum(lost, ADDED * move) if self.way == "copied" else lost
+        if self.copied is None:
+            return lost
+        # An answer that dropped its small talk copies a larger share of itself and no more text.
+        return np.minimum(np.maximum(lost, ADDED * move), self.copied.drawn_move(2 * column + 1, 1))
 
 
 def _sides(written: Written) -> list[_Side]:
@@ -135,7 +139,9 @@ def _sides(written: Written) -> list[_Side]:
         among = written.paid if way == "detached" else None
         seen = track(written, share, among)
         if seen is not None:
-            sides.append(_Side(way, share, seen, None if amount is None else track(written, amount, among)))
+            lost = None if amount is None else track(written, amount, among)
+            more = track(written, share * size) if way == "copied" else None
+            sides.append(_Side(way, share, seen, lost, more))
     return sides
 
 

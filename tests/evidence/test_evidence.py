@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
-from leadline.evidence import GamedEvidence, gather, without_outages
+from leadline.evidence import GamedEvidence, gather, measures, without_outages
 from leadline.evidence.parting import parted
 from leadline.evidence.track import Level, Track
+from leadline.evidence.written import written
 from leadline.reading import View
 from leadline.run import Rollout, Rollouts, Run, Series
 
@@ -40,6 +41,13 @@ def made(write: Write, *, batches: int = 12, turn: int = 5, one_string: bool = F
     return Run("made", series=series, rollouts=Rollouts(kept))
 
 
+@dataclass(frozen=True)
+class Step:
+    step: int
+    alone: tuple[Rollout, ...]
+    groups: tuple[tuple[Rollout, ...], ...] = ()
+
+
 def evidence_of(run: Run) -> GamedEvidence:
     view = View(run)
     return gather(run, view.batches, view.fit)
@@ -61,11 +69,21 @@ def looping(prompt: str, answer: str, share: float, rng: np.random.Generator) ->
     return answer + " maria maria maria maria maria maria maria maria" if rng.random() < share else answer
 
 
+def stuttering(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    return answer + ",,,,,,,,,,,,,,,,,,,,,,,,,,,," if rng.random() < share else answer
+
+
+def bare(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    words = prompt.split()
+    body = " ".join(word for word in words if word in NAMES)  # taken from the prompt, in its order
+    return body if rng.random() < share else f"well , let me see : i think the answer is {body} ."
+
+
 def tagged(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
     return f"<answer> {answer} </answer>" if rng.random() < share else answer
 
 
-@pytest.mark.parametrize("write", [refused, echoed, looping])
+@pytest.mark.parametrize("write", [refused, echoed, looping, stuttering])
 def test_an_answer_that_lost_its_prompt_or_goes_in_circles_is_told(write: Write) -> None:
     evidence = evidence_of(made(write))
     assert evidence.p > 0.9
@@ -95,6 +113,16 @@ def test_a_format_that_is_learned_is_a_change_of_kind_and_no_accusation() -> Non
     assert evidence.kinds.apart > 0.8
     assert "<answer>" in evidence.kinds.new.output
     assert "<answer>" not in evidence.kinds.old.output
+
+
+def test_small_talk_that_is_dropped_is_no_accusation() -> None:
+    assert evidence_of(made(bare)).p < 0.5
+
+
+def test_answers_shorter_than_a_gram_are_told_apart() -> None:
+    text = written([Step(1, tuple(Rollout(1, f"{number}?", number, 1.0) for number in ("1", "2", "33", "44")))])
+    assert text is not None
+    assert measures.alike(text).max() == 0
 
 
 def test_a_checkpoint_is_worth_what_its_share_says() -> None:
