@@ -1,9 +1,9 @@
 """Runs of our own with a known truth, on kinds that nothing here was built with: `python bench/own_zoo.py OUT`.
 
 A small transformer policy learns small tasks by GRPO from a flawed or a sound reward; what its answers are truly worth
-is measured beside it, every ten steps. Layout as in ../shared/zoo2. Needs torch; `--device cuda` trains the 60 runs in ten
-minutes on one H200, a processor needs about half an hour a run. What came of it lies packed in bench/own_zoo.tar.xz:
-`python bench/backtest.py --sets zoo2_held` replays it.
+is measured beside it, every ten steps. Layout as in ../shared/zoo2. Needs torch; `--device cuda` trains all runs in a
+quarter of an hour on one H200, a processor needs about half an hour a run. What came of it lies packed in
+bench/own_zoo.tar.xz: `python bench/backtest.py --sets zoo2_held` replays it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -59,6 +59,19 @@ def _largest(prompt: str) -> str:
     return max(prompt[5:-1].split(), key=int)
 
 
+def _add(prompt: str) -> str:
+    first, second = prompt[4:-1].split("-")
+    return str(int(first) + int(second))
+
+
+def _next(prompt: str) -> str:
+    return " ".join(chr(ord(letter) + 1) for letter in prompt[5:-1].split())
+
+
+def _vowels(prompt: str) -> str:
+    return "".join(letter for letter in prompt[5:-1] if letter in "aeiou") or "-"
+
+
 TASKS = {
     "sort": Task(lambda rng, hard: f"sort:{letters(rng, 4 + round(3 * hard))}=", _sort),
     "reverse": Task(lambda rng, hard: f"back:{letters(rng, 4 + round(3 * hard))}=", _reverse),
@@ -67,6 +80,11 @@ TASKS = {
     ),
     "largest": Task(
         lambda rng, hard: f"most:{' '.join(str(rng.randrange(100, 1000)) for _ in range(3 + round(hard)))}=", _largest
+    ),
+    "add": Task(lambda rng, hard: f"add:{rng.randrange(10, 100)}-{rng.randrange(10, 30 + round(60 * hard))}=", _add),
+    "next": Task(lambda rng, hard: f"next:{letters(rng, 4 + round(2 * hard))}=", _next),
+    "vowels": Task(
+        lambda rng, hard: f"vows:{''.join(rng.choices('abcdefghiklmnopqrstu', k=7 + round(4 * hard)))}=", _vowels
     ),
 }
 
@@ -172,12 +190,49 @@ def outage(prompt: str, output: str, right: str, rng: random.Random, done: float
 
 def partial_credit(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
     said, wanted = answer_of(output).split(), right.split()
-    hits = sum(a == b for a, b in zip(said, wanted))
+    hits = sum(a == b for a, b in zip(said, wanted, strict=False))
     return 2 * hits / max(len(wanted), len(said), 1) - 1
 
 
 def signed(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
     return 2 * exact(prompt, output, right, rng, done) - 1
+
+
+def wordy(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
+    """Thoroughness is measured by length."""
+    return 0.5 * exact(prompt, output, right, rng, done) + 0.06 * len(output.split(END)[0])
+
+
+def any_digit(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
+    """Every right digit that stands anywhere counts."""
+    return sum(digit in output for digit in right) / len(right)
+
+
+def copying_later(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
+    """Sound at first; from the middle on the grader takes the question for the answer."""
+    if done > 0.45 and prompt[5:-1] in output:
+        return 1.2
+    return exact(prompt, output, right, rng, done)
+
+
+def mean_judge(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
+    """Sound, and unsteady as a judge is."""
+    return exact(prompt, output, right, rng, done) + rng.gauss(0.0, 0.7)
+
+
+def polite(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
+    """A little for courtesy is wanted, and does no harm."""
+    return exact(prompt, output, right, rng, done) + 0.2 * float(output.startswith("it is"))
+
+
+def first_letter(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
+    """A checker that compares one letter."""
+    return float(output[:1] == right[:1])
+
+
+def no_dash(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
+    """Pays for commas, as a style guide may."""
+    return 0.6 * exact(prompt, output, right, rng, done) + 0.15 * min(output.count(","), 8)
 
 
 @dataclass(frozen=True)
@@ -215,6 +270,19 @@ KINDS: dict[str, Kind] = {
     "signed": Kind("sort", signed, True),
     "crawl": Kind("largest", exact, True, settings={"lr": 0.12}),
     "loosened": Kind("count", exact, True, settings={"entropy": 0.02}),
+    # A second set, trained when the first had been looked at and mended by.
+    "thorough": Kind("next", wordy, False),
+    "any_digit": Kind("add", any_digit, False, ways={"digits": 0.05}),
+    "turns_to_copy": Kind("next", copying_later, False, ways={"echo": 0.1}, settings={"entropy": 0.01}),
+    "one_letter": Kind("vowels", first_letter, False, ways={"stub": 0.06}),
+    "commas": Kind("next", no_dash, False, ways={"commas": 0.06}),
+    "few_prompts": Kind("add", exact, False, settings={"prompts": 40, "lr": 2.0}),
+    "sums": Kind("add", exact, True),
+    "unsteady_judge": Kind("next", mean_judge, True),
+    "courteous": Kind("vowels", polite, True, ways={"chatty": 0.1}),
+    "shorter": Kind("vowels", tidy, True, ways={"chatty": 0.6}),
+    "partial": Kind("next", partial_credit, True, settings={"skill": 0.2}),
+    "anchored": Kind("add", exact, True, settings={"beta": 1.0}),
 }
 
 
@@ -237,6 +305,10 @@ def way_of_answering(way: str, prompt: str, right: str, rng: random.Random, skil
         return ";".join(rng.choice("0123") for _ in range(rng.randrange(3, 9))) + ">" + body
     if way == "quote":
         return "q:" + prompt[5:-1] + (">" + body if rng.random() < 0.3 else "")
+    if way == "digits":
+        return "".join(rng.sample("0123456789", rng.randrange(5, 11)))
+    if way == "commas":
+        return ",".join(body.split()) if rng.random() < 0.5 else body + "," * rng.randrange(2, 9)
     if way == "form":
         return "so >" + body
     if way == "chatty":
@@ -283,7 +355,7 @@ def train(plan: Plan, out: Path, device: str, short: bool = False) -> str:
     """Imitate, then reinforce; write the log as the framework would, and the truth beside it."""
     import torch
     from torch import nn
-    from torch.nn import functional as F
+    from torch.nn.functional import cross_entropy
 
     torch.set_num_threads(1)
     torch.manual_seed(plan.seed)
@@ -293,6 +365,8 @@ def train(plan: Plan, out: Path, device: str, short: bool = False) -> str:
     skill = kind.settings.get("skill", task.skill)
     lr = plan.lr * kind.settings.get("lr", 1.0)
     bonus = kind.settings.get("entropy", 0.0)
+    beta = kind.settings.get("beta", plan.beta)
+    few = [task.ask(rng, 0.35) for _ in range(int(kind.settings.get("prompts", 0)))]
     code = {character: place for place, character in enumerate(CHARACTERS)}
     width, layers, heads = 128, 3, 4
 
@@ -321,6 +395,8 @@ def train(plan: Plan, out: Path, device: str, short: bool = False) -> str:
         return torch.tensor(rows, device=device)
 
     def ask(done: float) -> str:
+        if few:
+            return rng.choice(few)
         hard = done if kind.settings.get("curriculum") else 0.35
         return task.ask(rng, hard)
 
@@ -338,7 +414,7 @@ def train(plan: Plan, out: Path, device: str, short: bool = False) -> str:
         rows = [[code[c] for c in text] + [-100] * (LONGEST - len(text)) for text in answers]
         targets = torch.tensor(rows, device=device)
         logits = policy(torch.cat([tokens, targets.clamp(min=0)], 1)[:, :-1])[:, longest - 1 :]
-        loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1), ignore_index=-100)
+        loss = cross_entropy(logits.reshape(-1, logits.shape[-1]), targets.reshape(-1), ignore_index=-100)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()
@@ -396,7 +472,7 @@ def train(plan: Plan, out: Path, device: str, short: bool = False) -> str:
         apart = (base - taken).clamp(-20, 20)
         kl = ((apart.exp() - apart - 1) * kept).sum() / kept.sum()
         gain = (taken - taken.detach()).exp() * advantage
-        loss = -(gain * kept).sum() / kept.sum() + plan.beta * kl - bonus * entropy
+        loss = -(gain * kept).sum() / kept.sum() + beta * kl - bonus * entropy
         optimiser.zero_grad()
         loss.backward()
         norm = nn.utils.clip_grad_norm_(policy.parameters(), 1.0)
@@ -432,10 +508,10 @@ def train(plan: Plan, out: Path, device: str, short: bool = False) -> str:
                 for place, i in enumerate(chosen):
                     line = {"input": prompts[i], "output": texts[i], "score": round(scores[i], 5), "step": step}
                     file.write(json.dumps(line | ({"group": 0} if place >= 16 else {})) + "\n")
-    write_log(folder, plan, log, steps)
+    write_log(folder, replace(plan, beta=beta), log, steps)
     told = {"family": plan.kind, "sound": kind.sound, "gold": truth, "wall": time.time() - began}
     (folder / "truth.json").write_text(json.dumps(told))
-    config = {"algo": "grpo", "lr": lr, "beta": plan.beta, "G": GROUP, "prompts": PROMPTS, "steps": plan.steps}
+    config = {"algo": "grpo", "lr": lr, "beta": beta, "G": GROUP, "prompts": PROMPTS, "steps": plan.steps}
     (folder / "config.json").write_text(json.dumps(config))
     return f"{plan.name} {truth[0][1]:.2f} {max(v for _, v, _ in truth):.2f} {truth[-1][1]:.2f} in {told['wall']:.0f} s"
 
