@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ...facts.generation import Incoherence, LessDiversity, Shortcut
 from ...questions.bars import DOUBLED, EVEN, NOTICEABLE, SAID, SELDOM, TENTH, TWO
 from ...questions.way import net_change
 from ...run import Rollout
+from ..gamed import evidence_of
 from ..reward import HEADLINE
 from ..sampler import Batch, joined
 from ..view import View
@@ -79,7 +80,15 @@ def read_witnesses(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
         witness.since for witness, p in ((strange, p_strange), (varied, p_varied)) if witness is not None and p >= 0.5
     ]
     lost = max(p_strange, p_varied)
-    return (*found, *_shortcut(view, text, batches, lost, min(since, default=None)))
+    found += _shortcut(view, text, batches, lost, min(since, default=None))
+    return tuple(_as_weighed(finding, evidence_of(view).p) for finding in found)
+
+
+def _as_weighed(finding: Finding, p_gamed: float) -> Finding:
+    """Text changes while a policy learns. That it changed is a concern where the relations of the answers say that they
+    decay (`leadline/evidence/`); else it is worth a note."""
+    changed = finding.id in ("generation.coherence", "generation.diversity", "generation.shortcut")
+    return replace(finding, severity="note") if changed and p_gamed < EVEN else finding
 
 
 def _together(view: View, *witnesses: Witness | truncation.Cut | None) -> list[float]:
