@@ -30,6 +30,7 @@ class Reason:
     kind: ReasonKind
     p: float | None = None
     since_step: int | None = None
+    since_between: tuple[int, int] | None = None  # 80 % interval of that step
     start: float | None = None  # level it began at
     high: float | None = None  # level it fell from, or the ceiling
     level: float | None = None  # level now

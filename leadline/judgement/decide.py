@@ -16,6 +16,7 @@ from ..questions.bars import CLEARLY, EVEN, NOTICEABLE
 from ..questions.best import Floats, Ranking, highest
 from ..questions.direction import p_rising
 from ..questions.fall import fall_of
+from ..questions.gain import flat_between
 from ..questions.level import level_now, start_of
 from ..questions.stuck import silence
 from ..reading.reward import HEADLINE
@@ -149,7 +150,12 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         return Reason("no_trend", level=now)
     if p_rising(curve) > EVEN:
         return Reason("rising", start=start, level=now)
-    return Reason("flat", since_step=round(case.flat_since), level=now)
+    between = flat_between(curve)
+    if between is None:
+        return Reason("flat", level=now)
+    low, high = round(between[0]), round(between[1])
+    since = min(max(round(case.flat_since), low), high)
+    return Reason("flat", since_step=since, since_between=(low, high), level=now)
 
 
 def _upside(gain: Floats, worth: float) -> Upside:

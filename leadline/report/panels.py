@@ -100,8 +100,13 @@ def _side_by_side(parts: Sequence[Text], room: int) -> Text:
 
 
 def _named(one: Regime, room: int, *, last: bool) -> str:
-    names = [f" {one.regime} ", f" {'/'.join(ARROWS.get(word, word) for word in one.regime.split('/'))} "]
+    kl, _, reward = one.regime.partition("/")
+    if reward:
+        first, second = ARROWS.get(kl, kl), ARROWS.get(reward, reward)
+        names = [f" KL {kl}, reward {reward} ", f" KL {first} reward {second} ", f"{first}{second}"]
+    else:
+        names = [f" {one.regime} "]
     if last and one.first_step != one.last_step:
-        names.insert(0, f" {one.regime} since step {one.first_step}, {sure(one.p)} ")
+        names.insert(0, f"{names[0]}({sure(one.p)}) ")
     fits = next((name for name in names if cell_len(name) <= room), "")
     return fits.center(room, "─")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..facts.kl import Drift, KlDestructive, KlDrift, KlFrozen, KlPinned, KlReset, KlReward, KlTurnover
+from ..facts.kl import Drift, KlCourse, KlDestructive, KlDrift, KlFrozen, KlPinned, KlReset, KlReward, KlTurnover
 from .numbers import listed, number, percent
 from .series import called
 
@@ -74,6 +74,24 @@ def pinned(facts: KlPinned) -> str:
         f"and at most {percent(facts.changed_share)} of the answers can differ from the reference model's. Suspect the "
         f"KL coefficient ({number(facts.kl_coefficient)})."
     )
+
+
+def kl_line(section: KlReward) -> str:
+    """What KL does, in its own numbers, and what that means beside the reward; empty where it was not logged."""
+    if section.course is None:
+        return regime(section) if section.state == "always_zero" else ""
+    course = _course(section.course)
+    undecided = section.regime == "undecided" and not section.frozen
+    return course if undecided or section.state != "read" else f"{course}; {regime(section)}"
+
+
+def _course(course: KlCourse) -> str:
+    start, now = number(course.start), number(course.now)
+    if course.way in ("rose", "fell") and start != now:
+        return f"{course.way} from {start} to {now}"
+    if course.way == "too_few":
+        return f"{start} at the start, {now} now; too few points to say more"
+    return f"no clear trend around {now}" if course.way == "still" else f"{start} at the start, {now} now"
 
 
 def regime(section: KlReward) -> str:

@@ -126,7 +126,11 @@ def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _flat(reason: Reason, name: str, judgement: Judgement) -> str:
-    return f"{name} has been flat at {_number(reason.level)} since about step {reason.since_step}."
+    if reason.since_step is None:
+        return f"{name} is flat at {_number(reason.level)}."
+    low, high = reason.since_between or (reason.since_step, reason.since_step)
+    between = f" ({low} to {high})" if low < high else ""
+    return f"{name} has been flat at {_number(reason.level)} since about step {reason.since_step}{between}."
 
 
 REASONS = {
