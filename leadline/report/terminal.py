@@ -55,7 +55,7 @@ class Item:
     style: str = ""  # of the margin
     lead: str = ""  # what it begins with and stands out, such as the headline of the verdict
     lead_style: str = "bold"
-    counts_as: str = ""  # what it is called where it has to be left out; empty: nobody misses it
+    counts_as: str = ""  # what it is called where it has to be left out
 
     def lines(self, room: int, most: int | None = None) -> list[Text]:
         says = line(self.says)
@@ -105,7 +105,7 @@ def _fit(items: list[Item], room: int, left: int) -> list[Text]:
         else:
             left -= len(one)
             lines += one
-    out.pop("", None)
+    out.pop(CURVE, None)  # on so small a screen nobody misses them
     if out:
         lines += Item("more", left_out_of_screen(out), style="dim").lines(room, 1)
     return lines

@@ -43,7 +43,6 @@ WORRYING = frozenset(
         "update_kl_zero",
         "truncated_ratios",
         "explained_variance",
-        "kl_logged_as_zero",
         "negative_kl",
         "sawtooth_kl",
         "filtered_reward",

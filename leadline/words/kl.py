@@ -15,7 +15,7 @@ MEANING = {
     "rising/flat": "KL keeps rising while the reward is flat: the policy moves without gain",
     "rising/declining": "KL rises while the reward falls: the updates are destructive",
     "stable/rising": "the reward still rises at a stable KL: gain without further drift",
-    "stable/flat": "KL and reward are both flat: neither the policy nor the reward is moving",
+    "stable/flat": "KL and reward are both flat now: neither the policy nor the reward moves",
     "stable/declining": "the reward falls at a stable KL: look at the task and the reward function",
     "falling/rising": "KL falls while the reward rises: the policy returns towards its reference and improves",
     "falling/flat": "KL falls while the reward is flat: the policy returns towards its reference",
