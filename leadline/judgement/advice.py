@@ -14,46 +14,54 @@ from ..facts.stability import EntropyMoved, GradientNorm
 MOST = 2  # a longer list is a checklist, not advice
 LOST = ("kl.destructive", "reward.declining", "reward.peaked")  # a reward that fell: what follows from that is no cause
 
+DECAYED = ("reward.gamed", "generation.coherence", "generation.diversity", "generation.shortcut")
+
 Suspect = tuple[Knob, Turn]
+Beside = frozenset[str]  # ids of all serious findings
 LOWER_RATE: Suspect = ("learning_rate", "lower")
 LOOK_AT_REWARD: Suspect = ("reward_function", "check")
 LOOK_AT_DATA: Suspect = ("data", "check")
 LOOK_AT_CAP: Suspect = ("length_cap", "check")
 
 
-def _gamed(found: Finding, lost: bool) -> Suspect | None:
+def _gamed(found: Finding, beside: Beside) -> Suspect | None:
     """Text that decays and takes the reward with it is an update that was too large, not a reward that pays for it."""
     fell = isinstance(found.facts, Gamed) and found.facts.reward_fell
     return LOWER_RATE if fell else LOOK_AT_REWARD
 
 
-def _no_signal(found: Finding, lost: bool) -> Suspect | None:
+def _no_signal(found: Finding, beside: Beside) -> Suspect | None:
     facts = found.facts
     if isinstance(facts, AllTruncated):
         return LOOK_AT_CAP
     if isinstance(facts, AllTied) and facts.reward_at == "constant":
         return LOOK_AT_REWARD
-    return None if lost else LOOK_AT_DATA
+    return LOOK_AT_DATA if beside.isdisjoint(LOST) else None
 
 
-def _entropy(found: Finding, lost: bool) -> Suspect | None:
+def _truncation(found: Finding, beside: Beside) -> Suspect | None:
+    """Answers that grow into the cap; where the text decays they run on for want of an end, and no cap would do."""
+    return LOOK_AT_CAP if beside.isdisjoint(DECAYED) else None
+
+
+def _entropy(found: Finding, beside: Beside) -> Suspect | None:
     return LOWER_RATE if isinstance(found.facts, EntropyMoved) and found.facts.rose else None
 
 
-def _gradient(found: Finding, lost: bool) -> Suspect | None:
+def _gradient(found: Finding, beside: Beside) -> Suspect | None:
     return LOWER_RATE if isinstance(found.facts, GradientNorm) and found.facts.change != "shrank" else None
 
 
-def _broke(found: Finding, lost: bool) -> Suspect | None:
+def _broke(found: Finding, beside: Beside) -> Suspect | None:
     cause = found.facts.cause.kind if isinstance(found.facts, RewardBreak) else None
     return LOWER_RATE if cause == "policy" else LOOK_AT_DATA if cause == "prompts" else None
 
 
-def _always(suspect: Suspect) -> Callable[[Finding, bool], Suspect | None]:
-    return lambda found, lost: suspect
+def _always(suspect: Suspect) -> Callable[[Finding, Beside], Suspect | None]:
+    return lambda found, beside: suspect
 
 
-SUSPECTS: dict[str, Callable[[Finding, bool], Suspect | None]] = {
+SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
     "kl.destructive": _always(LOWER_RATE),
     "kl.frozen": _always(("learning_rate", "raise")),
     "kl.pinned": _always(("kl_coefficient", "lower")),
@@ -63,7 +71,7 @@ SUSPECTS: dict[str, Callable[[Finding, bool], Suspect | None]] = {
     "stability.entropy": _entropy,
     "stability.grad_norm": _gradient,
     "stability.spike": _always(LOWER_RATE),
-    "generation.truncation": _always(LOOK_AT_CAP),
+    "generation.truncation": _truncation,
     "generation.shortcut": _always(LOOK_AT_REWARD),
     "generation.diversity": _always(LOOK_AT_REWARD),
     "generation.coherence": _always(LOOK_AT_REWARD),
@@ -83,10 +91,10 @@ SUSPECTS: dict[str, Callable[[Finding, bool], Suspect | None]] = {
 def advise(findings: Sequence[Finding]) -> tuple[Advice, ...]:
     """The knobs that the serious findings speak of, each once; `findings` by weight."""
     serious = [finding for finding in findings if finding.severity != "note"]
-    lost = any(finding.id in LOST for finding in serious)
+    beside = frozenset(finding.id for finding in serious)
     found: dict[Knob, Advice] = {}
     for finding in serious:
-        suspect = SUSPECTS[finding.id](finding, lost) if finding.id in SUSPECTS else None
+        suspect = SUSPECTS[finding.id](finding, beside) if finding.id in SUSPECTS else None
         if suspect is not None:
             found.setdefault(suspect[0], Advice(*suspect, finding.id))
     return tuple(found.values())[:MOST]

@@ -32,7 +32,8 @@ def flat_between(curve: Curve) -> tuple[float, float] | None:
         return None
     bar = paths[:, 0] + CLEARLY * (paths.max(axis=1) - paths[:, 0])
     dates = curve.grid[(paths >= bar[:, None]).argmax(axis=1)]
-    return known_to(*np.quantile(dates, TENTHS), curve)
+    low, high = np.quantile(dates, TENTHS)
+    return known_to(float(low), float(high), curve)
 
 
 def known_to(low: float, high: float, curve: Curve) -> tuple[float, float] | None:

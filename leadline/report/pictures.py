@@ -91,10 +91,10 @@ def _all(reading: Reading) -> Iterator[Picture]:
 def _picture(reading: Reading, about: str, name: str, says: str) -> Picture:
     band = reading.chart_data.bands.get(name)
     ahead = 0.0 if reading.judgement.ended is not None else AHEAD  # nothing comes of a run that has ended
-    return Picture(about, says, reading.chart_data.series[name], None if band is None else _shortened(band, ahead))
+    return Picture(about, says, reading.chart_data.series[name], None if band is None else shortened(band, ahead))
 
 
-def _shortened(band: Band, ahead: float) -> Band:
+def shortened(band: Band, ahead: float) -> Band:
     """The band up to so much beyond now, as a share of what was seen."""
     now, first = float(band.steps[band.now]), float(band.steps[0])
     end = max(int(np.searchsorted(band.steps, now + ahead * (now - first), side="right")), band.now + 1)

@@ -99,7 +99,7 @@ def regime(section: KlReward) -> str:
     if section.state == "too_little":
         return "too few points to read KL against reward"
     if section.frozen:
-        return "the policy has hardly moved from its reference; the direction of so small a KL means nothing"
+        return "too small to mean anything: hardly an answer can differ from the reference model's"
     if section.state == "read":
         below = "; the reward has plateaued below its best" if section.below_best else ""
         return f"{MEANING[section.regime]}{below}"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..contract import Reading
-from ..facts.judgement import Advice, BestCheckpoint, Condition, Horizon, Judgement, Reason, Verdict
-from .numbers import chance, counted, duration, listed, number, sure
+from ..facts.judgement import Advice, BestCheckpoint, Condition, Horizon, Judgement, Reason, Upside, Verdict
+from .numbers import capital, chance, counted, duration, interval, listed, number, sure
 
 CALLED: dict[Verdict, str] = {
     "continue": "Continue",
@@ -151,6 +151,20 @@ REASONS = {
 }
 
 
+def ended_says(judgement: Judgement) -> str:
+    """Why the run is taken to be finished, as a sentence; empty where it is not."""
+    return "" if judgement.ended is None else capital(f"{ENDED[judgement.ended]}.")
+
+
+def gain_says(upside: Upside) -> str:
+    """What is still to gain, without a full stop; empty where nobody knows."""
+    if upside.mean is None or upside.p10 is None or upside.p90 is None:
+        return ""
+    if upside.worth_having is not None and upside.p90 < upside.worth_having / 10:
+        return "Still to gain: almost nothing"
+    return f"Still to gain: {interval(upside.mean, upside.p10, upside.p90)}"
+
+
 def prospect(judgement: Judgement) -> str:
     """What going on may bring, and at what risk."""
     p, upside, horizon, worse = (
@@ -190,7 +204,7 @@ SUSPECT = {
     "data": "prompts",
     "reference": "reference policy",
 }
-WAY = {"lower": "try a lower {knob}", "raise": "try a higher {knob}", "check": "look at the {knob}"}
+WAY = {"lower": "try a lower {knob}", "raise": "try a higher {knob}", "check": "check the {knob}"}
 BECAUSE = {
     "kl.destructive": "KL rose while the reward fell",
     "kl.frozen": "nothing moves",

@@ -19,11 +19,11 @@ from .distance import distance, distance_series
 from .drift import drift_without_benefit
 from .resets import resets
 from .unlogged import without_kl
-from .unmoved import unmoved
+from .unmoved import p_near, unmoved
 
 __all__ = ["KlReward", "Regime", "read"]
 
-SAID = SAID * SAID  # joint probability: two directions, each at the bar at which a single word is said
+EACH, SAID = SAID, SAID * SAID  # joint probability: two directions, each at the bar at which a single word is said
 
 
 def read(view: View) -> KlReward:
@@ -37,7 +37,7 @@ def read(view: View) -> KlReward:
     stretches = regimes(kl, reward)
     lost = p_fallen(reward) > SAID
     stays = unmoved(view, kl, reward)
-    frozen = any(isinstance(found.facts, KlFrozen) for found in stays)
+    frozen = any(isinstance(found.facts, KlFrozen) for found in stays) or p_near(view, kl) > EACH
     findings = (
         *(() if lost else resets(view, kl)),
         *stays,
