@@ -146,14 +146,14 @@ def _late(piece: _Piece, unit: float) -> Line | None:
     half = len(piece.tamed) // 2
     if half < 2 * LEAST:
         return None
-    steps, values = piece.cells.steps[-half:].astype(np.float64), unit * piece.tamed[-half:]
+    steps, values = piece.cells.steps[-half:].astype(np.float64), piece.tamed[-half:]
     change, left = _straight(steps, values)
     second, _ = _straight(steps[-(half // 2) :], values[-(half // 2) :])
     total = float(left @ left)
     memory = float(np.clip(left[1:] @ left[:-1] / total, 0.0, 0.9)) if total > 0 else 0.0
     apart = steps - steps.mean()
     error = float(np.sqrt(total / (half - 2) / (apart @ apart) * (1 + memory) / (1 - memory))) * float(np.ptp(steps))
-    return Line(change, error, second)
+    return Line(unit * change, unit * error, unit * second)
 
 
 def _straight(steps: Floats, values: Floats) -> tuple[float, Floats]:

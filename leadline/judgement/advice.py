@@ -44,6 +44,15 @@ def _truncation(found: Finding, beside: Beside) -> Suspect | None:
     return LOOK_AT_CAP if beside.isdisjoint(DECAYED) else None
 
 
+def _decay(found: Finding, beside: Beside) -> Suspect | None:
+    """Strange text is paid for, or left over from a collapse."""
+    return LOOK_AT_REWARD if beside.isdisjoint(LOST) else LOWER_RATE
+
+
+def _not_numbers(found: Finding, beside: Beside) -> Suspect | None:
+    return LOWER_RATE if found.severity == "critical" else None  # values that came back need nothing
+
+
 def _entropy(found: Finding, beside: Beside) -> Suspect | None:
     return LOWER_RATE if isinstance(found.facts, EntropyMoved) and found.facts.rose else None
 
@@ -72,16 +81,16 @@ SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
     "stability.grad_norm": _gradient,
     "stability.spike": _always(LOWER_RATE),
     "generation.truncation": _truncation,
-    "generation.shortcut": _always(LOOK_AT_REWARD),
-    "generation.diversity": _always(LOOK_AT_REWARD),
-    "generation.coherence": _always(LOOK_AT_REWARD),
+    "generation.shortcut": _decay,
+    "generation.diversity": _decay,
+    "generation.coherence": _decay,
     "generation.truncated_throughout": _always(LOOK_AT_CAP),
     "reward.break": _broke,
     "reward.blind_parted": _always(LOOK_AT_REWARD),
     "reward.gamed": _gamed,
     "reward.component": _always(LOOK_AT_REWARD),
     "reward.outage": _always(LOOK_AT_REWARD),
-    "signal.nan": _always(LOWER_RATE),
+    "signal.nan": _not_numbers,
     "signal.no_entropy": _always(LOWER_RATE),
     "signal.no_learning_signal": _no_signal,
     "signal.train_eval_gap": _always(LOOK_AT_DATA),

@@ -10,6 +10,7 @@ import numpy as np
 from ..contract import Band, Reading, Series
 from ..words.numbers import sure
 from ..words.report import TO_THE_REFERENCE
+from ..words.reward import p_shape
 from . import palette
 from .braille import Area, Points, frame
 
@@ -79,7 +80,7 @@ def _all(reading: Reading) -> Iterator[Picture]:
     held_out = 0
     for name in reading.chart_data.chart("reward"):
         if name not in others:
-            says = _word(reward.shape, reward.probabilities.get(reward.shape)) + where
+            says = _word(reward.shape, p_shape(reward)) + where
             yield _picture(reading, "reward", name, says)
         elif not held_out:
             held_out += 1

@@ -118,15 +118,26 @@ def _plateau(start: str, now: str, noise: str, *, rose: bool) -> str:
     return f"it {'rose' if rose else 'fell'} from {start} to {now} and has plateaued; {noise}"
 
 
-def _rivals(reading: RewardReading) -> str:
-    """Which way it may go, where no word is sure."""
+def p_shape(reading: RewardReading) -> float:
+    """How likely the word for the reward is: a rise is one, at whatever pace."""
+    if reading.shape == "rising":
+        return _ways(reading)["rising"]
+    return reading.probabilities.get(reading.shape, 0.0)
+
+
+def _ways(reading: RewardReading) -> dict[str, float]:
     p = reading.probabilities
-    ways = {
+    return {
         "rising": p.get("rising", 0.0) + p.get("accelerating", 0.0) + p.get("decelerating", 0.0),
         "falling": p.get("declining", 0.0) + p.get("peaked", 0.0),
         "flat": p.get("flat", 0.0),
         "only noise": p.get("noise", 0.0),
     }
+
+
+def _rivals(reading: RewardReading) -> str:
+    """Which way it may go, where no word is sure."""
+    ways = _ways(reading)
     likely = sorted(((share, way) for way, share in ways.items() if share > LIKELY), reverse=True)
     return f"not clear yet: {' or '.join(f'{way} ({percent(share)})' for share, way in likely)}; " if likely else ""
 

@@ -103,6 +103,8 @@ def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _no_signal(reason: Reason, name: str, judgement: Judgement) -> str:
+    if judgement.horizon is not None and reason.since_step == judgement.horizon.first_step:
+        return f"There has been no learning signal from the start ({_sure(reason)}): the advantages are zero."
     since = "" if reason.since_step is None else f" since about step {reason.since_step}"
     return f"No learning signal is left{since} ({_sure(reason)}): the advantages are zero."
 
@@ -175,7 +177,7 @@ def prospect(judgement: Judgement) -> str:
     )
     if p is None or horizon is None or upside.worth_having is None:
         return ""
-    if judgement.reason.kind == "gamed":  # a higher score would be no better policy
+    if judgement.reason.kind == "gamed" or not upside.worth_having:  # a higher score is no better policy, or impossible
         return f"{chance(p)} chance that going on pays."
     gain = f"{chance(p)} chance of at least +{number(upside.worth_having)}"
     risk = "" if worse is None else f", {chance(worse)} of ending clearly lower"
@@ -232,6 +234,9 @@ BECAUSE = {
 }
 BECAUSE_HERE = {  # where one finding may speak of several knobs
     ("reward.gamed", "learning_rate"): "the answers decayed and the reward fell with them",
+    ("generation.shortcut", "learning_rate"): "the answers changed in kind and the reward fell",
+    ("generation.diversity", "learning_rate"): "the answers became alike and the reward fell",
+    ("generation.coherence", "learning_rate"): "the text came apart and the reward fell",
     ("reward.break", "data"): "the reward fell where they changed",
     ("signal.no_learning_signal", "length_cap"): "almost no answer finishes",
     ("signal.no_learning_signal", "reward_function"): "it gives every answer the same",

@@ -45,8 +45,9 @@ def read(view: View) -> KlReward:
         *destructive(view, kl, reward),
         *_over_optimisation(kl, reward),
     )
-    said = p > SAID and not _ended(view)
-    begun = stretches[-1] if said and not frozen and stretches[-1].regime == word else None
+    # The regime now and that of the last stretch are two looks at one thing: where they differ, neither is sure.
+    said = p > SAID and stretches[-1].regime == word and not _ended(view)
+    begun = stretches[-1] if said and not frozen else None
     if begun is not None and known_to(*begun.first_between, reward) is None:
         begun = None
     return KlReward(
