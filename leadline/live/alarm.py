@@ -115,6 +115,7 @@ class _Expected:
         found = [max(-most, min(most, one)) for one, most in zip(self._surprises(held), limits, strict=True)]
         together = sum(weight * one for weight, one in zip(weights, found, strict=True))
         sure = CHANGE if len(held) == ROWS else EARLY
+        sure -= self._after / 2  # the more rows take after each other, the less of a change each of them shows
         sure *= 1 + 3 / len(self._rows)  # level, slope and memory were learnt from them
         return abs(together) > sure * math.sqrt(sum(weight * weight for weight in weights))
 
