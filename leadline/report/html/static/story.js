@@ -51,7 +51,7 @@ function goingOn(said) {
     );
   else parts.push(empty("Whether going on pays could not be told."));
   if (said.pays && said.gain)
-    parts.push(make("p", { class: "small" }, `${said.gain}${said.judged ? ` (${said.judged})` : ""}.`));
+    parts.push(make("p", { class: "small" }, `${said.gain}${said.judged ? `, in ${said.judged}` : ""}.`));
   if (said.pays && said.worse)
     parts.push(
       make("p", { class: "small" }, `To end clearly worse than now: ${said.worse.words} (${said.worse.sure}).`),
