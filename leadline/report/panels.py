@@ -78,9 +78,9 @@ def _caption(one: Picture, room: int, margin: int) -> Text:
 
 
 def _axis(one: Picture, steps: tuple[float, float], room: int, margin: int) -> Text:
-    """The first and the last step, and now, where the plot goes on beyond it."""
+    """The first and the last step; where the plot goes on beyond now, that instead: its end is no step of the run."""
     width = room - margin
-    first, last = f"{steps[0]:.0f}", f"{steps[1]:.0f}"
+    first, last = f"{steps[0]:.0f}", f"{steps[1]:.0f}" if one.now is None else ""
     line = [*first.ljust(width - len(last)), *last][:width]
     if one.now is not None and steps[1] > steps[0]:
         now = f"now {one.now:.0f}"
