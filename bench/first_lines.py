@@ -26,12 +26,17 @@ from backtest_tables import gain_came
 from tables import Table, share
 
 from leadline.contract import Reading
+from leadline.facts.cause import Cause
+from leadline.facts.onset import Contradiction, UnexplainedBreak
+from leadline.facts.reward import RewardBreak
+from leadline.facts.stability import EntropyMoved, GradientNorm, Spikes, StuckSeries
 from leadline.pipeline import read_run
 from leadline.words.verdict import verdict_lines
 
 LOOKS = (0.3, 0.6, 1.0)
 SETS = backtest.SETS
 KEPT = 0.1  # regret of a step that is as good as right
+APART = 0.02  # of the run: what moved so near moved at the same step
 FALLING = ("reward.peaked", "reward.declining", "kl.destructive")
 
 
@@ -61,28 +66,115 @@ def lines_of(job: backtest.Job) -> list[dict[str, Any]]:
 
 
 def contradictions(reading: Reading) -> Iterator[str]:
-    """Where the first line and what stands below it cannot both be true."""
+    """Where the first line and what stands below it, or two findings, cannot both be true."""
+    yield from _directions(reading)
+    yield from _verdicts(reading)
+    yield from _ceilings(reading)
+    yield from _dates(reading)
+    yield from _causes(reading)
+
+
+def _directions(reading: Reading) -> Iterator[str]:
     judgement, reward = reading.judgement, reading.reward
-    reason, best, p = judgement.reason, judgement.best_checkpoint, judgement.p_continue_pays
+    reason = judgement.reason
     serious = {finding.id for finding in reading.findings if finding.severity != "note"}
     on_reward = judgement.judged == "reward/mean"
-    if reason.kind == "rising" and serious & set(FALLING):
+    if reason.kind == "rising" and on_reward and serious & set(FALLING):
         yield "rising above a finding that it fell"
-    if on_reward and reason.kind == "rising" and reward.shape in ("declining", "peaked"):
+    if on_reward and reason.kind == "gamed" and serious & {"reward.peaked", "reward.declining"}:
+        yield "no longer measures the policy, above a finding that it fell"
+    if on_reward and reason.kind == "rising" and reward.shape in ("declining", "peaked", "flat", "noise"):
         yield f"rising above {reward.shape}"
-    if on_reward and reason.kind == "flat" and reward.shape in ("accelerating", "rising"):
+    if on_reward and reason.kind == "flat" and reward.shape in ("accelerating", "rising", "decelerating", "declining"):
         yield f"flat above {reward.shape}"
+    if on_reward and reason.kind in ("rising", "flat") and reason.clear and reward.shape == "undecided":
+        yield f"{reason.kind} without a doubt above undecided"
     if on_reward and reason.kind == "no_trend" and reward.shape not in ("noise", "undecided", "flat"):
         yield f"no trend above {reward.shape}"
-    onset, sure = reason.since_step, (reason.p or 0) > 0.9
-    if reason.kind == "gamed" and sure and best is not None and onset is not None and best.step > onset:
-        yield "keeps a step after the onset"
-    if reason.kind == "ceiling" and judgement.would_change:
-        yield "asks for more than the ceiling"
+    if on_reward and reason.clear and reason.kind in ("rising", "flat") and "/" in reading.kl_reward.regime:
+        beside = reading.kl_reward.regime.split("/")[1]
+        if beside != reason.kind and reading.reward.trajectory.changed_at is None:
+            yield f"{reason.kind} above a regime that says {beside}"
+    now = reading.reward.trajectory.now
+    if on_reward and reason.level is not None and now is not None and reason.level != now:
+        yield "two levels of now"
+
+
+def _verdicts(reading: Reading) -> Iterator[str]:
+    judgement = reading.judgement
+    reason, p = judgement.reason, judgement.p_continue_pays
     if judgement.verdict == "continue" and p is not None and p < 0.05:
         yield "continue at a chance below 5 %"
     if judgement.verdict in ("stop", "roll_back") and p is not None and p > 0.3:
         yield "stop at a chance above 30 %"
+    if judgement.verdict == "roll_back" and reason.kind not in ("gamed", "fallen", "no_signal"):
+        yield f"roll back because {reason.kind}"
+    if len(judgement.advice) > 2 or any(
+        advice.finding not in {finding.id for finding in reading.findings} for advice in judgement.advice
+    ):
+        yield "advice without its finding"
+
+
+def _ceilings(reading: Reading) -> Iterator[str]:
+    judgement = reading.judgement
+    reason, upside = judgement.reason, judgement.upside
+    if reason.kind != "ceiling" or reason.high is None or reason.level is None:
+        return
+    if judgement.would_change:
+        yield "asks for more than the ceiling"
+    if upside.p90 is not None and reason.level + upside.p90 > reason.high + 1e-9:
+        yield "a gain beyond the ceiling"
+    if judgement.verdict == "continue":
+        yield "continue at the ceiling"
+
+
+def _dates(reading: Reading) -> Iterator[str]:
+    judgement = reading.judgement
+    reason, best = judgement.reason, judgement.best_checkpoint
+    seen = (reading.run.last_step or 0) - (reading.run.first_step or 0)
+    onset, sure = reason.since_step, (reason.p or 0) > 0.9
+    if onset is None:
+        return
+    if reason.kind == "gamed":
+        if sure and best is not None and best.step > onset:
+            yield "keeps a step after the onset"
+        rests = [finding.since_step for finding in reading.findings if finding.id in reason.findings]
+        if any(step is not None for step in rests) and onset != min(step for step in rests if step is not None):
+            yield "an onset that no finding names"
+    if reason.kind == "flat" and judgement.judged == "reward/mean":
+        for finding in reading.findings:
+            late = isinstance(finding.facts, RewardBreak) and finding.facts.step > onset + 0.1 * seen
+            if late and finding.severity != "note":
+                yield "flat since before it broke"
+
+
+def _causes(reading: Reading) -> Iterator[str]:
+    """A cause that says that nothing else moved, beside a finding that something did."""
+    reach = APART * max((reading.run.last_step or 0) - (reading.run.first_step or 0), 1)
+    moved: list[tuple[int, str]] = []
+    for finding in reading.findings:
+        match finding.facts:
+            case Spikes(series=values):
+                moved += [(value.step, value.series) for value in values]
+            case StuckSeries(series=values):
+                moved += [(value.since_step, value.series) for value in values]
+            case GradientNorm(step=int(step)):
+                moved.append((step, "grad_norm"))
+            case UnexplainedBreak(step=step, moves=moves):
+                moved += [(step, move.series) for move in moves]
+            case EntropyMoved() if finding.since_step is not None:
+                moved.append((finding.since_step, "entropy"))
+    for finding in reading.findings:
+        cause = getattr(finding.facts, "cause", None)
+        step = getattr(finding.facts, "step", None)
+        if isinstance(cause, Cause) and cause.kind in ("none", "outside") and isinstance(step, int):
+            beside = {name for at, name in moved if abs(at - step) <= reach and name != "reward/mean"}
+            if beside and (cause.kind == "none" or beside & set(cause.still)):
+                yield f"a cause that overlooks {', '.join(sorted(beside))}"
+        if isinstance(finding.facts, Contradiction):
+            told = {name for _, name in moved} & set(finding.facts.held)
+            if told:
+                yield f"held and moved: {', '.join(sorted(told))}"
 
 
 def right(line: dict[str, Any]) -> bool | None:

@@ -56,6 +56,7 @@ def noise(kind: str, count: int, rng: np.random.Generator) -> Values:
         "laplace": lambda: rng.laplace(size=count) / np.sqrt(2),
         "t3": lambda: rng.standard_t(3, count) / np.sqrt(3),
         "of 64 samples": lambda: (rng.binomial(64, 0.5, count) - 32) / 4.0,
+        "of 8 samples": lambda: (rng.binomial(8, 0.5, count) - 4) / np.sqrt(2),
     }[kind]()
 
 
@@ -69,7 +70,7 @@ def curve(shape: str, count: int, length: int) -> Values:
     }[shape]()
 
 
-KINDS = ("normal", "of 64 samples", "laplace", "t3", "takes after 0.5", "takes after 0.9")
+KINDS = ("normal", "of 64 samples", "of 8 samples", "laplace", "t3", "takes after 0.5", "takes after 0.9")
 SHAPES = ("flat", "saturating", "rising")
 
 
@@ -78,9 +79,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=40, help="of each kind, shape and size of fall")
     parser.add_argument("--rows", type=int, default=10_000, help="without a fall, of each kind")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--alone", action="store_true", help="leave out the alarm before it")
     asked = parser.parse_args(argv)
     falls, rows = [], []
-    for name, listen in LISTENERS.items():
+    for name, listen in list(LISTENERS.items())[: 1 if asked.alone else None]:
         for kind in KINDS:
             rng = np.random.default_rng([asked.seed, KINDS.index(kind)])
             cells = [share(listen, kind, size, asked.runs, rng) for size in (5.0, 8.0, 25.0)]

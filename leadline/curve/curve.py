@@ -63,6 +63,16 @@ class Segment:
         return still
 
 
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A straight line through some points: how far it goes, the error of that, and how far one through their last half
+    goes by itself."""
+
+    change: float
+    error: float
+    second_half: float
+
+
 @dataclass(frozen=True, eq=False)
 class Curve:
     """Every question about a metric is asked of each path; the share that says yes is its probability."""
@@ -79,6 +89,7 @@ class Curve:
     segments: tuple[Segment, ...]
     breaks: tuple[Break, ...]  # confirmed: each side is read by itself
     suspected: Break | None  # the likeliest break that could not be confirmed; the curve is read across it
+    late: Line | None = None  # through the last half of the points since the last break, whatever shape the paths have
 
     @property
     def seen(self) -> Floats:

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from ..draws import Stream
 from ..run import LARGEST, Series
-from .bins import Bins, bin_cells
+from .bins import LEAST, Bins, bin_cells
 from .breaks import Break, find_breaks
 from .clock import clock_at
-from .curve import Curve, Segment
+from .curve import Curve, Line, Segment
 from .posterior import PATHS, Draws, draw_paths
 from .robust import tame
 from .shapes import GRID, STEPS_PER_RUN
@@ -137,7 +137,31 @@ def _assemble(one: _Prepared, horizon_step: int | None) -> Curve:
         segments=segments,
         breaks=breaks,
         suspected=replace(one.suspected, size=one.suspected.size * one.unit) if one.suspected else None,
+        late=_late(one.pieces[-1], one.unit),
     )
+
+
+def _late(piece: _Piece, unit: float) -> Line | None:
+    """The line through the last half of a stretch; None where it has too few points."""
+    half = len(piece.tamed) // 2
+    if half < 2 * LEAST:
+        return None
+    steps, values = piece.cells.steps[-half:].astype(np.float64), piece.tamed[-half:]
+    change, left = _straight(steps, values)
+    second, _ = _straight(steps[-(half // 2) :], values[-(half // 2) :])
+    total = float(left @ left)
+    memory = float(np.clip(left[1:] @ left[:-1] / total, 0.0, 0.9)) if total > 0 else 0.0
+    apart = steps - steps.mean()
+    error = float(np.sqrt(total / (half - 2) / (apart @ apart) * (1 + memory) / (1 - memory))) * float(np.ptp(steps))
+    return Line(unit * change, unit * error, unit * second)
+
+
+def _straight(steps: Floats, values: Floats) -> tuple[float, Floats]:
+    """How far a straight line goes from the first step to the last, and what it leaves of the values."""
+    apart = steps - steps.mean()
+    slope = float(apart @ (values - values.mean()) / (apart @ apart))
+    left: Floats = values - values.mean() - slope * apart
+    return slope * float(np.ptp(steps)), left
 
 
 def _in_unit(one: _Prepared) -> tuple[Break, ...]:

@@ -30,6 +30,8 @@ class Reason:
     kind: ReasonKind
     p: float | None = None
     since_step: int | None = None
+    since_between: tuple[int, int] | None = None  # 80 % interval of that step
+    clear: bool = True  # rising, flat: the word for the shape of its curve says the same; else it is only likely
     start: float | None = None  # level it began at
     high: float | None = None  # level it fell from, or the ceiling
     level: float | None = None  # level now
@@ -88,13 +90,15 @@ Knob = Literal[
     "learning_rate", "kl_coefficient", "clip", "group_size", "length_cap", "reward_function", "data", "reference"
 ]
 
+Turn = Literal["lower", "raise", "check"]
+
 
 @dataclass(frozen=True, slots=True)
 class Advice:
     """What to look at next: a knob that is suspect, and the finding that makes it so."""
 
     knob: Knob
-    way: Literal["lower", "raise", "check"]
+    way: Turn
     finding: str  # id
 
 

@@ -77,6 +77,7 @@ class Regime:
     last_step: int
     regime: str
     p: float
+    first_between: tuple[int, int]  # interval of its first step
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +91,26 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
+class KlCourse:
+    """What KL itself did, whatever the reward did meanwhile."""
+
+    way: Literal["rose", "fell", "moved", "still", "too_few"]
+    start: float
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
 class KlReward:
     """How KL and reward move together."""
 
     regime: str = "undecided"
     p: float | None = None
     since_step: int | None = None
+    since_between: tuple[int, int] | None = None  # interval of that step
     segments: tuple[Regime, ...] = ()
     findings: tuple[Finding, ...] = ()
     state: Literal["too_little", "read", "not_logged", "always_zero"] = "not_logged"
     below_best: bool = False  # the reward has plateaued below what it once had
+    course: KlCourse | None = None  # None: not logged, or no number in it
     drift: tuple[Drift, ...] = ()  # without KL: what else may show drift
     frozen: bool = False  # the policy has hardly left its reference: the regime is one of noise

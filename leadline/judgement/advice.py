@@ -2,38 +2,108 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ..facts import Finding
-from ..facts.judgement import Advice, Knob
+from ..facts.gamed import Gamed
+from ..facts.judgement import Advice, Knob, Turn
+from ..facts.reward import RewardBreak
+from ..facts.signal import AllTied, AllTruncated
+from ..facts.stability import EntropyMoved, GradientNorm
 
 MOST = 2  # a longer list is a checklist, not advice
+LOST = ("kl.destructive", "reward.declining", "reward.peaked")  # a reward that fell: what follows from that is no cause
 
-SUSPECTS: dict[str, tuple[Knob, str]] = {
-    "kl.destructive": ("learning_rate", "lower"),
-    "kl.frozen": ("learning_rate", "raise"),
-    "kl.pinned": ("kl_coefficient", "lower"),
-    "kl.over_optimisation": ("kl_coefficient", "raise"),
-    "kl.drift_without_benefit": ("reward_function", "check"),
-    "signal.clipping": ("learning_rate", "lower"),
-    "signal.gradient": ("learning_rate", "lower"),
-    "generation.truncation": ("length_cap", "check"),
-    "generation.shortcut": ("reward_function", "check"),
-    "generation.diversity": ("reward_function", "check"),
-    "reward.gamed": ("reward_function", "check"),
-    "reward.component": ("reward_function", "check"),
-    "reward.outage": ("reward_function", "check"),
-    "signal.train_eval_gap": ("data", "check"),
-    "signal.no_learning_signal": ("data", "check"),
-    "reward.prompts_changed": ("data", "check"),
+DECAYED = ("reward.gamed", "generation.coherence", "generation.diversity", "generation.shortcut")
+
+Suspect = tuple[Knob, Turn]
+Beside = frozenset[str]  # ids of all serious findings
+LOWER_RATE: Suspect = ("learning_rate", "lower")
+LOOK_AT_REWARD: Suspect = ("reward_function", "check")
+LOOK_AT_DATA: Suspect = ("data", "check")
+LOOK_AT_CAP: Suspect = ("length_cap", "check")
+
+
+def _gamed(found: Finding, beside: Beside) -> Suspect | None:
+    """Text that decays and takes the reward with it is an update that was too large, not a reward that pays for it."""
+    fell = isinstance(found.facts, Gamed) and found.facts.reward_fell
+    return LOWER_RATE if fell else LOOK_AT_REWARD
+
+
+def _no_signal(found: Finding, beside: Beside) -> Suspect | None:
+    facts = found.facts
+    if isinstance(facts, AllTruncated):
+        return LOOK_AT_CAP
+    if isinstance(facts, AllTied) and facts.reward_at == "constant":
+        return LOOK_AT_REWARD
+    return LOOK_AT_DATA if beside.isdisjoint(LOST) else None
+
+
+def _truncation(found: Finding, beside: Beside) -> Suspect | None:
+    """Answers that grow into the cap; where the text decays they run on for want of an end, and no cap would do."""
+    return LOOK_AT_CAP if beside.isdisjoint(DECAYED) else None
+
+
+def _decay(found: Finding, beside: Beside) -> Suspect | None:
+    """Strange text is paid for, or left over from a collapse."""
+    return LOOK_AT_REWARD if beside.isdisjoint(LOST) else LOWER_RATE
+
+
+def _not_numbers(found: Finding, beside: Beside) -> Suspect | None:
+    return LOWER_RATE if found.severity == "critical" else None  # values that came back need nothing
+
+
+def _entropy(found: Finding, beside: Beside) -> Suspect | None:
+    return LOWER_RATE if isinstance(found.facts, EntropyMoved) and found.facts.rose else None
+
+
+def _gradient(found: Finding, beside: Beside) -> Suspect | None:
+    return LOWER_RATE if isinstance(found.facts, GradientNorm) and found.facts.change != "shrank" else None
+
+
+def _broke(found: Finding, beside: Beside) -> Suspect | None:
+    cause = found.facts.cause.kind if isinstance(found.facts, RewardBreak) else None
+    return LOWER_RATE if cause == "policy" else LOOK_AT_DATA if cause == "prompts" else None
+
+
+def _always(suspect: Suspect) -> Callable[[Finding, Beside], Suspect | None]:
+    return lambda found, beside: suspect
+
+
+SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
+    "kl.destructive": _always(LOWER_RATE),
+    "kl.frozen": _always(("learning_rate", "raise")),
+    "kl.pinned": _always(("kl_coefficient", "lower")),
+    "kl.over_optimisation": _always(("kl_coefficient", "raise")),
+    "kl.drift_without_benefit": _always(LOOK_AT_REWARD),
+    "stability.clip": _always(LOWER_RATE),
+    "stability.entropy": _entropy,
+    "stability.grad_norm": _gradient,
+    "stability.spike": _always(LOWER_RATE),
+    "generation.truncation": _truncation,
+    "generation.shortcut": _decay,
+    "generation.diversity": _decay,
+    "generation.coherence": _decay,
+    "generation.truncated_throughout": _always(LOOK_AT_CAP),
+    "reward.break": _broke,
+    "reward.blind_parted": _always(LOOK_AT_REWARD),
+    "reward.gamed": _gamed,
+    "reward.component": _always(LOOK_AT_REWARD),
+    "reward.outage": _always(LOOK_AT_REWARD),
+    "signal.nan": _not_numbers,
+    "signal.no_entropy": _always(LOWER_RATE),
+    "signal.no_learning_signal": _no_signal,
+    "signal.train_eval_gap": _always(LOOK_AT_DATA),
 }
 
 
 def advise(findings: Sequence[Finding]) -> tuple[Advice, ...]:
     """The knobs that the serious findings speak of, each once; `findings` by weight."""
+    serious = [finding for finding in findings if finding.severity != "note"]
+    beside = frozenset(finding.id for finding in serious)
     found: dict[Knob, Advice] = {}
-    for finding in findings:
-        if finding.id in SUSPECTS and finding.severity != "note":
-            knob, way = SUSPECTS[finding.id]
-            found.setdefault(knob, Advice(knob, way, finding.id))  # type: ignore[arg-type]
+    for finding in serious:
+        suspect = SUSPECTS[finding.id](finding, beside) if finding.id in SUSPECTS else None
+        if suspect is not None:
+            found.setdefault(suspect[0], Advice(*suspect, finding.id))
     return tuple(found.values())[:MOST]

@@ -12,10 +12,12 @@ from ..curve.bins import LEAST
 from ..evidence import GamedEvidence
 from ..facts import Finding
 from ..facts.judgement import Condition, Horizon, Judgement, Reason, Risk, Upside, Verdict
+from ..questions import AGREED
 from ..questions.bars import CLEARLY, EVEN, NOTICEABLE
 from ..questions.best import Floats, Ranking, highest
-from ..questions.direction import p_rising
+from ..questions.direction import is_flat, is_noise, p_rising
 from ..questions.fall import fall_of
+from ..questions.gain import flat_between
 from ..questions.level import level_now, start_of
 from ..questions.stuck import silence
 from ..reading.reward import HEADLINE
@@ -124,22 +126,31 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     """The strongest first: what speaks against the score, what was lost, what cannot be learned, what it did."""
     evidence, curve, series = case.evidence, case.curve, case.series
     now, start = level_now(curve, series), start_of(curve, series)
-    if evidence.p_gamed > EVEN:
+    lost = case.p_fallen if series.name != HEADLINE else max(case.p_fallen, evidence.p_lost)
+    fell = verdict == "roll_back" or (verdict != "continue" and lost > (EVEN if verdict == "finished" else CLEARLY))
+    if evidence.p_gamed > EVEN and not (fell and lost > EVEN):  # a score that fell shows what the policy is worth
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.against_the_score))
         return Reason("gamed", p=evidence.p_gamed, since_step=evidence.onset, level=now, findings=ids)
-    fallen = max(case.p_fallen, evidence.p_lost)
-    if verdict != "continue" and fallen > (EVEN if verdict == "finished" else CLEARLY):
+    if fell:
         fall = fall_of(curve, series)
-        return Reason("fallen", p=fallen, high=highest(curve, series) if fall is None else fall.high, level=now)
+        return Reason("fallen", p=lost, high=highest(curve, series) if fall is None else fall.high, level=now)
     if case.p_no_signal > EVEN:
         return Reason("no_signal", p=case.p_no_signal, since_step=evidence.no_signal_since, level=now)
     if case.ceiling is not None and case.forecast.room < EVEN:
         return Reason("ceiling", high=case.ceiling, level=now)
     if case.never_moved:
         return Reason("no_trend", level=now)
-    if p_rising(curve) > EVEN:
-        return Reason("rising", start=start, level=now)
-    return Reason("flat", since_step=round(case.flat_since), level=now)
+    rises = p_rising(curve)
+    if rises > EVEN:
+        return Reason("rising", p=rises, clear=rises > AGREED, start=start, level=now)
+    p = is_flat(curve).probability + is_noise(curve).probability
+    clear = p > AGREED
+    between = flat_between(curve)
+    if between is None:
+        return Reason("flat", p=p, clear=clear, level=now)
+    low, high = round(between[0]), round(between[1])
+    since = min(max(round(case.flat_since), low), high)
+    return Reason("flat", since_step=since, since_between=(low, high), p=p, clear=clear, level=now)
 
 
 def _upside(gain: Floats, worth: float) -> Upside:

@@ -14,12 +14,12 @@ from collections import deque
 from itertools import pairwise
 from statistics import median
 
-WARM_UP = 12  # rows before it listens
-WINDOW = 60  # rows that tell what is to be expected
+WARM_UP = 20  # rows before it listens
+WINDOW = 100  # rows that tell what is to be expected
 ROWS = 3  # within which a surprise rings or does not
 SURPRISE = 2.0  # sd at which rows are held back
-CHANGE = 5.2  # sd of all of them together that tell a change
-EARLY = 7.0  # the same, where the third row is not waited for
+CHANGE = 4.9  # sd of all of them together that tell a change
+EARLY = 6.7  # the same, where the third row is not waited for
 FIRST, LATER = 8.0, 5.0  # sd that the first of them, and each other, count at most
 KEPT = 0.4  # of the first one's distance that the others must keep: a lone wild row is no change
 STEP = 1.5  # times the usual step from row to row: a smooth curve that bends is no change
@@ -115,6 +115,8 @@ class _Expected:
         found = [max(-most, min(most, one)) for one, most in zip(self._surprises(held), limits, strict=True)]
         together = sum(weight * one for weight, one in zip(weights, found, strict=True))
         sure = CHANGE if len(held) == ROWS else EARLY
+        sure -= self._after / 2  # the more rows take after each other, the less of a change each of them shows
+        sure *= 1 + 3 / len(self._rows)  # level, slope and memory were learnt from them
         return abs(together) > sure * math.sqrt(sum(weight * weight for weight in weights))
 
     def stays_away(self, held: list[float]) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
-from .bars import NOTICEABLE, TENTH, THIRD
+from .bars import MANY_TIMES, NOTICEABLE, RARE, TENTH, THIRD
 
 Flags = NDArray[np.bool_]
 
@@ -31,7 +31,17 @@ def moving_up(curve: Curve) -> Flags:
 
 def _creeping(curve: Curve) -> Flags:
     change = curve.seen[:, -1] - curve.seen[:, round((1 - THIRD) * curve.now)]
-    return np.asarray(change > np.maximum(NOTICEABLE * curve.span, 0.5 * curve.last.noise))
+    seen = change > np.maximum(NOTICEABLE * curve.span, 0.5 * curve.last.noise)
+    return np.asarray(seen | _keeps_on(curve))
+
+
+def _keeps_on(curve: Curve) -> bool:
+    """Whether the points of the last half rise beyond doubt, little as it may be, and have not slowed down: the paths
+    draw what comes after a fast rise as level, and so slow a rise is no plateau."""
+    late = curve.late
+    if late is None or late.second_half < THIRD * late.change:
+        return False
+    return late.change > max(RARE * float(np.median(curve.span)), MANY_TIMES * late.error)
 
 
 def accelerating(curve: Curve) -> Flags:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..curve import Curve
-from .bars import CLEARLY, DOUBLED
+from .bars import CLEARLY, DOUBLED, THIRD
 from .classes import FELL
+from .level import TENTHS
 
 BARELY = 0.5  # sd of a bin: a gain of less cannot be told from none
 
@@ -21,6 +22,24 @@ def flat_since(curve: Curve) -> float:
     mean = curve.seen.mean(axis=0)
     there = int(np.argmax(mean >= mean[0] + CLEARLY * (mean.max() - mean[0])))
     return float(curve.grid[there])
+
+
+def flat_between(curve: Curve) -> tuple[float, float] | None:
+    """Between which steps a path came to have nearly all of its gain, for 80 % of the paths that moved. None where they
+    do not agree to within a third of what was seen: a date that moves with every look is none."""
+    paths = curve.seen[~curve.trendless]
+    if not len(paths):
+        return None
+    bar = paths[:, 0] + CLEARLY * (paths.max(axis=1) - paths[:, 0])
+    dates = curve.grid[(paths >= bar[:, None]).argmax(axis=1)]
+    low, high = np.quantile(dates, TENTHS)
+    return known_to(float(low), float(high), curve)
+
+
+def known_to(low: float, high: float, curve: Curve) -> tuple[float, float] | None:
+    """An interval of steps, where it is short enough to name a step."""
+    seen = float(curve.grid[curve.now] - curve.grid[0])
+    return (float(low), float(high)) if high - low <= THIRD * seen else None
 
 
 def kept_its_gain(curve: Curve) -> bool:

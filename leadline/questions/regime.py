@@ -12,7 +12,7 @@ from ..curve import Curve, Segment
 from ..curve.curve import PACE
 from ..curve.shapes import STEPS_PER_RUN
 from ..facts.kl import Regime
-from .bars import TENTH
+from .bars import EVEN, SELDOM, TENTH
 from .classes import SLIGHT, rising
 
 Floats = NDArray[np.float64]
@@ -41,8 +41,21 @@ def regimes(kl: Curve, reward: Curve) -> tuple[Regime, ...]:
     for part in np.split(np.arange(len(steps)), edges):
         regime, end = int(owner[part[0]]), int(part[-1])
         first, last = round(float(steps[part[0]])), round(float(steps[min(end + 1, len(steps) - 1)]))
-        stretches.append(Regime(first, last, _word(regime), round(float(flat[part, regime].mean()), 4)))
+        set_anew = part[0] in (0, *broken)
+        low, high = (part[0], part[0]) if set_anew else _begun(flat[:, regime], int(part[0]), len(steps) - 1)
+        between = round(float(steps[low])), round(float(steps[high]))
+        stretches.append(Regime(first, last, _word(regime), round(float(flat[part, regime].mean()), 4), between))
     return tuple(stretches)
+
+
+def _begun(shares: Floats, first: int, last: int) -> tuple[int, int]:
+    """Between which moments a regime began that is likeliest from `first` on: after it was seldom the one, and before
+    it was the one more often than not."""
+    seldom = np.flatnonzero(shares[:first] <= SELDOM)
+    mostly = np.flatnonzero(shares[first : last + 1] > EVEN)
+    low, high = (int(seldom[-1]) if len(seldom) else 0), (first + int(mostly[0]) if len(mostly) else last)
+    blur = round(PACE * last / 2)  # a pace is measured over so long on either side
+    return max(low - blur, 0), min(high + blur, last)
 
 
 def _likeliest(kl: Floats, reward: Floats) -> tuple[str, float]:

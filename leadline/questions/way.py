@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
-from .bars import EVEN, SAID, TENTH
+from .bars import EVEN, SAID
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -68,10 +68,13 @@ def net_change(curve: Curve | None) -> NetChange | None:
 
 
 def since_of(curve: Curve) -> int:
-    """The step by which the mean path had come a tenth of its net way."""
+    """The step by which the mean path had left where it began for good: by more than the noise of a bin, which later
+    points hardly change, and not by a share of its way so far, which they do."""
     mean = curve.seen.mean(axis=0)
-    way = (mean - mean[0]) / (mean[-1] - mean[0]) if mean[-1] != mean[0] else np.ones_like(mean)
-    return round(float(curve.grid[int(np.argmax(way >= TENTH))]))
+    way = 1.0 if mean[-1] >= mean[0] else -1.0
+    least = min(float(np.median(curve.last.noise)), EVEN * abs(float(mean[-1] - mean[0])))
+    near = np.flatnonzero(way * (mean - mean[0]) <= least)
+    return round(float(curve.grid[min(int(near[-1]) + 1, curve.now)]))
 
 
 def p_held_since(curve: Curve, step: float) -> float:

@@ -78,9 +78,9 @@ def _caption(one: Picture, room: int, margin: int) -> Text:
 
 
 def _axis(one: Picture, steps: tuple[float, float], room: int, margin: int) -> Text:
-    """The first and the last step, and now, where the plot goes on beyond it."""
+    """The first and the last step; where the plot goes on beyond now, that instead: its end is no step of the run."""
     width = room - margin
-    first, last = f"{steps[0]:.0f}", f"{steps[1]:.0f}"
+    first, last = f"{steps[0]:.0f}", f"{steps[1]:.0f}" if one.now is None else ""
     line = [*first.ljust(width - len(last)), *last][:width]
     if one.now is not None and steps[1] > steps[0]:
         now = f"now {one.now:.0f}"
@@ -100,8 +100,13 @@ def _side_by_side(parts: Sequence[Text], room: int) -> Text:
 
 
 def _named(one: Regime, room: int, *, last: bool) -> str:
-    names = [f" {one.regime} ", f" {'/'.join(ARROWS.get(word, word) for word in one.regime.split('/'))} "]
+    kl, _, reward = one.regime.partition("/")
+    if reward:
+        first, second = ARROWS.get(kl, kl), ARROWS.get(reward, reward)
+        names = [f" KL {kl}, reward {reward} ", f" KL {first} reward {second} ", f"{first}{second}"]
+    else:
+        names = [f" {one.regime} "]
     if last and one.first_step != one.last_step:
-        names.insert(0, f" {one.regime} since step {one.first_step}, {sure(one.p)} ")
+        names.insert(0, f"{names[0]}({sure(one.p)}) ")
     fits = next((name for name in names if cell_len(name) <= room), "")
     return fits.center(room, "─")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..contract import Band, Reading, Series
 from ..words.numbers import sure
 from ..words.report import TO_THE_REFERENCE
+from ..words.reward import p_shape
 from . import palette
 from .braille import Area, Points, frame
+
+AHEAD = 1 / 3  # of what was seen: a small picture is for what happened
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +80,7 @@ def _all(reading: Reading) -> Iterator[Picture]:
     held_out = 0
     for name in reading.chart_data.chart("reward"):
         if name not in others:
-            says = _word(reward.shape, reward.probabilities.get(reward.shape)) + where
+            says = _word(reward.shape, p_shape(reward)) + where
             yield _picture(reading, "reward", name, says)
         elif not held_out:
             held_out += 1
@@ -87,7 +90,16 @@ def _all(reading: Reading) -> Iterator[Picture]:
 
 
 def _picture(reading: Reading, about: str, name: str, says: str) -> Picture:
-    return Picture(about, says, reading.chart_data.series[name], reading.chart_data.bands.get(name))
+    band = reading.chart_data.bands.get(name)
+    ahead = 0.0 if reading.judgement.ended is not None else AHEAD  # nothing comes of a run that has ended
+    return Picture(about, says, reading.chart_data.series[name], None if band is None else shortened(band, ahead))
+
+
+def shortened(band: Band, ahead: float) -> Band:
+    """The band up to so much beyond now, as a share of what was seen."""
+    now, first = float(band.steps[band.now]), float(band.steps[0])
+    end = max(int(np.searchsorted(band.steps, now + ahead * (now - first), side="right")), band.now + 1)
+    return replace(band, steps=band.steps[:end], low=band.low[:end], middle=band.middle[:end], high=band.high[:end])
 
 
 def _word(word: str, p: float | None) -> str:

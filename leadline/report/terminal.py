@@ -12,6 +12,7 @@ from rich.text import Text
 from ..contract import Finding, Reading, RunSummary
 from ..words import event, events_told, sentence, sentences
 from ..words.conflict import effect
+from ..words.expected import worried_about
 from ..words.kl import regime
 from ..words.machine import remark
 from ..words.missing import why
@@ -40,6 +41,8 @@ PLOT = {34: 7, 28: 5, 20: 4, 16: 3}  # lines of plot on a screen of at least so 
 EVENTS = 3  # in one screen: a run may be resumed at every step
 CUTS = (1, 2, 3, 9)  # lines a finding may take
 SERIOUS = ("critical finding", "concern")
+CURVE = "curve"
+ALWAYS = (*SERIOUS, CURVE)  # shortened before they are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class Item:
     style: str = ""  # of the margin
     lead: str = ""  # what it begins with and stands out, such as the headline of the verdict
     lead_style: str = "bold"
-    counts_as: str = ""  # what it is called where it has to be left out; empty: nobody misses it
+    counts_as: str = ""  # what it is called where it has to be left out
 
     def lines(self, room: int, most: int | None = None) -> list[Text]:
         says = line(self.says)
@@ -86,8 +89,8 @@ def _one_screen(reading: Reading, width: int, height: int) -> list[Text]:
 def _fit(items: list[Item], room: int, left: int) -> list[Text]:
     """Items in the order of their weight, as long as there is room; once one of a sort is left out, so is the rest of
     its sort. The last line counts what was left out."""
-    serious = [item for item in items if item.counts_as in SERIOUS]
-    shares = _shares(serious, room, left - 1)
+    always = [item for item in items if item.counts_as in ALWAYS]
+    shares = _shares(always, room, left - 1)
     lighter = min(shares, default=CUTS[-1])
     made = [item.lines(room, most) for item, most in zip(items, chain(shares, repeat(lighter)), strict=False)]
     events = [item for item in items if item.counts_as == "event"]
@@ -102,19 +105,19 @@ def _fit(items: list[Item], room: int, left: int) -> list[Text]:
         else:
             left -= len(one)
             lines += one
-    out.pop("", None)
+    out.pop(CURVE, None)  # on so small a screen nobody misses them
     if out:
         lines += Item("more", left_out_of_screen(out), style="dim").lines(room, 1)
     return lines
 
 
-def _shares(serious: list[Item], room: int, left: int) -> list[int]:
-    """How many lines each serious finding may take: one, so that all are seen, and more where that leaves room, the
-    heaviest first."""
-    shares = [CUTS[0]] * len(serious)
-    left -= len(serious)
+def _shares(always: list[Item], room: int, left: int) -> list[int]:
+    """How many lines each serious finding and each curve may take: one, so that all are seen, and more where that
+    leaves room, the heaviest first."""
+    shares = [CUTS[0]] * len(always)
+    left -= len(always)
     for before, most in pairwise(CUTS):
-        for place, item in enumerate(serious):
+        for place, item in enumerate(always):
             longer = len(item.lines(room, most)) - len(item.lines(room, shares[place]))
             if shares[place] == before and longer <= left:
                 shares[place], left = most, left - longer
@@ -160,9 +163,9 @@ def _items(reading: Reading) -> Iterator[Item]:
     """What there is to say, by weight. Each fact once: what a finding tells, no other line tells again."""
     found = [_found(finding, says) for finding, says in sentences(reading.findings)]
     yield from (item for item in found if item.counts_as in SERIOUS)
-    yield from (Item(about.lower(), says) for about, says in curves_say(reading).items())
+    yield from (Item(about.lower(), says, counts_as=CURVE) for about, says in curves_say(reading).items())
     yield from (item for item in found if item.counts_as not in SERIOUS)
-    for expected in reading.expected:
+    for expected in filter(worried_about, reading.expected):
         yield Item("normal", expected_says(expected), counts_as="normal")
     told = {happened for finding in reading.findings for happened in events_told(finding)}
     for happened in reading.run.events:

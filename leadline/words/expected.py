@@ -33,6 +33,37 @@ KEYS = 4  # named in one sentence
 Said = tuple[str, str]  # what, and because of what
 
 
+# What somebody who saw it would take for a fault. The rest is for who looks for it: a screen does not show it.
+WORRYING = frozenset(
+    f"expected.{name}"
+    for name in (
+        "loss_near_zero",
+        "loss_is_kl",
+        "clip_zero",
+        "update_kl_zero",
+        "truncated_ratios",
+        "explained_variance",
+        "negative_kl",
+        "sawtooth_kl",
+        "filtered_reward",
+        "filtered_training_reward",
+        "normalised_reward",
+        "entropy_falls",
+        "ties_when_solved",
+        "solved_spread",
+        "batch_scaled_ties",
+        "ties_after_kl",
+        "sums_over_updates",
+        "generation_is_waiting",
+    )
+)
+
+
+def worried_about(expected: Expected) -> bool:
+    """Whether somebody who saw it would have worried."""
+    return expected.id in WORRYING
+
+
 def says(expected: Expected) -> str:
     """What looks odd, as a sentence."""
     return _said(expected)[0]

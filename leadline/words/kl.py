@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..facts.kl import Drift, KlDestructive, KlDrift, KlFrozen, KlPinned, KlReset, KlReward, KlTurnover
+from ..facts.kl import Drift, KlCourse, KlDestructive, KlDrift, KlFrozen, KlPinned, KlReset, KlReward, KlTurnover
 from .numbers import listed, number, percent
 from .series import called
 
@@ -15,7 +15,7 @@ MEANING = {
     "rising/flat": "KL keeps rising while the reward is flat: the policy moves without gain",
     "rising/declining": "KL rises while the reward falls: the updates are destructive",
     "stable/rising": "the reward still rises at a stable KL: gain without further drift",
-    "stable/flat": "KL and reward are both flat: neither the policy nor the reward is moving",
+    "stable/flat": "KL and reward are both flat now: neither the policy nor the reward moves",
     "stable/declining": "the reward falls at a stable KL: look at the task and the reward function",
     "falling/rising": "KL falls while the reward rises: the policy returns towards its reference and improves",
     "falling/flat": "KL falls while the reward is flat: the policy returns towards its reference",
@@ -76,12 +76,30 @@ def pinned(facts: KlPinned) -> str:
     )
 
 
+def kl_line(section: KlReward) -> str:
+    """What KL does, in its own numbers, and what that means beside the reward; empty where it was not logged."""
+    if section.course is None:
+        return regime(section) if section.state == "always_zero" else ""
+    course = _course(section.course)
+    undecided = section.regime == "undecided" and not section.frozen
+    return course if undecided or section.state != "read" else f"{course}; {regime(section)}"
+
+
+def _course(course: KlCourse) -> str:
+    start, now = number(course.start), number(course.now)
+    if course.way in ("rose", "fell") and start != now:
+        return f"{course.way} from {start} to {now}"
+    if course.way == "too_few":
+        return f"{start} at the start, {now} now; too few points to say more"
+    return f"no clear trend around {now}" if course.way == "still" else f"{start} at the start, {now} now"
+
+
 def regime(section: KlReward) -> str:
     """How KL and reward move together."""
     if section.state == "too_little":
         return "too few points to read KL against reward"
     if section.frozen:
-        return "the policy has hardly moved from its reference; the direction of so small a KL means nothing"
+        return "too small to mean anything: hardly an answer can differ from the reference model's"
     if section.state == "read":
         below = "; the reward has plateaued below its best" if section.below_best else ""
         return f"{MEANING[section.regime]}{below}"

@@ -39,6 +39,22 @@ def pattern(section: PolicyLoss) -> str:
     return _pattern(section.because, section.numbers)
 
 
+def loss_line(section: PolicyLoss) -> str:
+    """The loss in its own numbers, and what it is; empty where none was logged. A jump or a change of sign has its own
+    finding, so only the levels are told here."""
+    numbers = section.numbers
+    if section.because == "missing":
+        return ""
+    if section.because not in ("jumped", "reversed", "open", "too_few"):
+        return _pattern(section.because, numbers)
+    start, now = number(numbers.start or 0.0), number(numbers.now or 0.0)
+    return f"{start} at the start, {now} now; {_doubt(section)}noise ±{number(numbers.noise or 0.0)} per step"
+
+
+def _doubt(section: PolicyLoss) -> str:
+    return {"open": "no clear direction; ", "too_few": "too few points to say more; "}.get(section.because, "")
+
+
 def _pattern(because: Explanation, numbers: LossNumbers) -> str:
     start, now, noise = (number(value or 0.0) for value in (numbers.start, numbers.now, numbers.noise))
     exactly = f"It is exactly 0 at {numbers.zeros} of {numbers.points} points"
@@ -59,7 +75,7 @@ def _pattern(because: Explanation, numbers: LossNumbers) -> str:
         "falling": f"it falls, from {start} to {now}",
         "rising": f"it rises, from {start} to {now}, which alone means nothing here",
         "at_rest": f"it is stable at {now}; noise ±{noise} per step",
-        "open": f"too early to say which way it goes; it is at {now} now",
+        "open": f"no clear direction; it is at {now} now",
     }
     return said[because]
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from ..contract import ChartData, Expected, Reading, RunSummary
 from ..facts.chart import ChartId, Contrast
 from . import expected
-from .kl import regime
+from .kl import kl_line
+from .loss import loss_line
 from .loss import pattern as loss_meaning
 from .numbers import counted, number, percent, several
 from .reward import trajectory
@@ -131,8 +132,8 @@ def curves_say(reading: Reading) -> dict[str, str]:
     """What is said of the curves by what it is about, as far as there is something to say."""
     said = {
         "reward": _reward_says(reading),
-        "KL": _kl_says(reading),
-        "loss": _loss_says(reading),
+        "KL": kl_line(reading.kl_reward),
+        "loss": loss_line(reading.policy_loss),
         "time": time_says(reading),
     }
     return {about: says for about, says in said.items() if says}
@@ -155,22 +156,11 @@ def expected_says(found: Expected) -> str:
     return f"{expected.says(found).rstrip('.')}: {expected.because(found)}."
 
 
-def _loss_says(reading: Reading) -> str:
-    """The policy loss, where no finding says it already."""
-    told = any(finding.id.startswith("policy_loss.") for finding in reading.findings)
-    return "" if told or reading.policy_loss.pattern == "undecided" else loss_says(reading)
-
-
 def _reward_says(reading: Reading) -> str:
     """The training reward, where no finding tells its course already."""
     if any(finding.id in ("reward.peaked", "reward.declining") for finding in reading.findings):
         return ""
     return trajectory(reading.reward) or reading.reward.shape
-
-
-def _kl_says(reading: Reading) -> str:
-    """KL against reward, where it is decided."""
-    return regime(reading.kl_reward) if reading.kl_reward.regime not in ("undecided", "no_kl") else ""
 
 
 def time_says(reading: Reading, most: int = 3) -> str:

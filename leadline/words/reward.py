@@ -14,7 +14,7 @@ from ..facts.reward import (
     Trajectory,
 )
 from .cause import cause_of
-from .numbers import counted, number
+from .numbers import counted, number, percent
 
 LIKELY = 0.15  # probability: a shape below it is not named as a rival
 
@@ -109,7 +109,7 @@ def _trajectory(reading: RewardReading, numbers: Trajectory) -> str:
             f"it rose from {start} to {number(numbers.peak)} around step {reading.peak.step} ({low} to {high}) "
             f"and is at {now} now; {noise}"
         )
-    return said.get(reading.shape) or f"{_rivals(reading)}it is at {now} now; {noise}"
+    return said.get(reading.shape) or f"{_rivals(reading)}{start} at the start, {now} now; {noise}"
 
 
 def _plateau(start: str, now: str, noise: str, *, rose: bool) -> str:
@@ -118,10 +118,28 @@ def _plateau(start: str, now: str, noise: str, *, rose: bool) -> str:
     return f"it {'rose' if rose else 'fell'} from {start} to {now} and has plateaued; {noise}"
 
 
+def p_shape(reading: RewardReading) -> float:
+    """How likely the word for the reward is: a rise is one, at whatever pace."""
+    if reading.shape == "rising":
+        return _ways(reading)["rising"]
+    return reading.probabilities.get(reading.shape, 0.0)
+
+
+def _ways(reading: RewardReading) -> dict[str, float]:
+    p = reading.probabilities
+    return {
+        "rising": p.get("rising", 0.0) + p.get("accelerating", 0.0) + p.get("decelerating", 0.0),
+        "falling": p.get("declining", 0.0) + p.get("peaked", 0.0),
+        "flat": p.get("flat", 0.0),
+        "only noise": p.get("noise", 0.0),
+    }
+
+
 def _rivals(reading: RewardReading) -> str:
-    likely = sorted(reading.probabilities.items(), key=lambda item: -item[1])[:3]
-    named = " or ".join(f"{word} ({p:.2f})" for word, p in likely if p > LIKELY)
-    return f"perhaps {named}; " if named else ""
+    """Which way it may go, where no word is sure."""
+    ways = _ways(reading)
+    likely = sorted(((share, way) for way, share in ways.items() if share > LIKELY), reverse=True)
+    return f"not clear yet: {' or '.join(f'{way} ({percent(share)})' for share, way in likely)}; " if likely else ""
 
 
 SENTENCES: dict[str, Callable[..., str]] = {

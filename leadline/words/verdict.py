@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..contract import Reading
-from ..facts.judgement import BestCheckpoint, Condition, Horizon, Judgement, Reason, Verdict
-from .numbers import chance, counted, duration, listed, number, sure
+from ..facts.judgement import Advice, BestCheckpoint, Condition, Horizon, Judgement, Reason, Upside, Verdict
+from .numbers import capital, chance, counted, duration, interval, listed, number, sure
 
 CALLED: dict[Verdict, str] = {
     "continue": "Continue",
@@ -103,6 +103,8 @@ def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _no_signal(reason: Reason, name: str, judgement: Judgement) -> str:
+    if judgement.horizon is not None and reason.since_step == judgement.horizon.first_step:
+        return f"There has been no learning signal from the start ({_sure(reason)}): the advantages are zero."
     since = "" if reason.since_step is None else f" since about step {reason.since_step}"
     return f"No learning signal is left{since} ({_sure(reason)}): the advantages are zero."
 
@@ -122,11 +124,18 @@ def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
         start, now = _number(reason.start), _number(reason.level)
         return f"{name} still creeps up ({start} at the start, {now} now), too slowly to matter by the end."
     still = "still rising" if judgement.ended else "rising"
-    return f"{name} is {still}: {_number(reason.start)} at the start, {_number(reason.level)} now."
+    probably = "" if reason.clear else "probably "
+    return f"{name} is {probably}{still}: {_number(reason.start)} at the start, {_number(reason.level)} now."
 
 
 def _flat(reason: Reason, name: str, judgement: Judgement) -> str:
-    return f"{name} has been flat at {_number(reason.level)} since about step {reason.since_step}."
+    if not reason.clear:
+        return f"{name} is at {_number(reason.level)}, probably flat."
+    if reason.since_step is None:
+        return f"{name} is flat at {_number(reason.level)}."
+    low, high = reason.since_between or (reason.since_step, reason.since_step)
+    between = f" ({low} to {high})" if low < high else ""
+    return f"{name} has been flat at {_number(reason.level)} since about step {reason.since_step}{between}."
 
 
 REASONS = {
@@ -144,6 +153,20 @@ REASONS = {
 }
 
 
+def ended_says(judgement: Judgement) -> str:
+    """Why the run is taken to be finished, as a sentence; empty where it is not."""
+    return "" if judgement.ended is None else capital(f"{ENDED[judgement.ended]}.")
+
+
+def gain_says(upside: Upside) -> str:
+    """What is still to gain, without a full stop; empty where nobody knows."""
+    if upside.mean is None or upside.p10 is None or upside.p90 is None:
+        return ""
+    if upside.worth_having is not None and upside.p90 < upside.worth_having / 10:
+        return "Still to gain: almost nothing"
+    return f"Still to gain: {interval(upside.mean, upside.p10, upside.p90)}"
+
+
 def prospect(judgement: Judgement) -> str:
     """What going on may bring, and at what risk."""
     p, upside, horizon, worse = (
@@ -154,59 +177,80 @@ def prospect(judgement: Judgement) -> str:
     )
     if p is None or horizon is None or upside.worth_having is None:
         return ""
-    if judgement.reason.kind == "gamed":  # a higher score would be no better policy
+    if judgement.reason.kind == "gamed" or not upside.worth_having:  # a higher score is no better policy, or impossible
         return f"{chance(p)} chance that going on pays."
     gain = f"{chance(p)} chance of at least +{number(upside.worth_having)}"
     risk = "" if worse is None else f", {chance(worse)} of ending clearly lower"
     if judgement.ended is not None:
-        return f"Extending it to step {horizon.end_step}{_cost(horizon)}: {gain}{risk}."
+        return f"Extending it to step {horizon.end_step}{_cost(horizon, ' (')}: {gain}{risk}."
     if not horizon.planned:
         return f"If it goes on as long again (to step {horizon.end_step}{_cost(horizon)}): {gain}{risk}."
     rest = f"The remaining {chance(1 - horizon.elapsed)} of the plan (to step {horizon.end_step}{_cost(horizon)})"
     return f"{rest}: {gain}{risk}."
 
 
-def _cost(horizon: Horizon) -> str:
+def _cost(horizon: Horizon, opens: str = ", ") -> str:
+    closes = ")" if "(" in opens else ""
     if horizon.gpu_hours is not None:
-        return f", {number(horizon.gpu_hours)} GPU-hours"
-    return "" if horizon.hours is None else f", {duration(3600 * horizon.hours)}"
+        return f"{opens}{number(horizon.gpu_hours)} GPU-hours{closes}"
+    return "" if horizon.hours is None else f"{opens}{duration(3600 * horizon.hours)}{closes}"
 
 
 SUSPECT = {
-    "learning_rate": "the learning rate",
-    "kl_coefficient": "the KL coefficient",
-    "clip": "the clip range",
-    "group_size": "the group size",
-    "length_cap": "the length cap",
-    "reward_function": "the reward function",
-    "data": "the prompts",
-    "reference": "the reference policy",
+    "learning_rate": "learning rate",
+    "kl_coefficient": "KL coefficient",
+    "clip": "clip range",
+    "group_size": "group size",
+    "length_cap": "length cap",
+    "reward_function": "reward function",
+    "data": "prompts",
+    "reference": "reference policy",
 }
-WAY = {"lower": "too high", "raise": "too low", "check": "look at it"}
+WAY = {"lower": "try a lower {knob}", "raise": "try a higher {knob}", "check": "check the {knob}"}
 BECAUSE = {
     "kl.destructive": "KL rose while the reward fell",
     "kl.frozen": "nothing moves",
     "kl.pinned": "the penalty holds the policy in place",
     "kl.over_optimisation": "more KL bought no more held-out score",
-    "kl.drift_without_benefit": "the policy drifts and earns nothing by it",
-    "signal.clipping": "more and more tokens are clipped",
-    "signal.gradient": "the gradients grew out of their range",
+    "kl.drift_without_benefit": "the policy drifts and gains nothing",
+    "stability.clip": "more and more tokens are clipped",
+    "stability.entropy": "entropy rose while the reward fell",
+    "stability.grad_norm": "the gradient norm multiplied",
+    "stability.spike": "the reward fell where the updates spiked",
     "generation.truncation": "answers are cut off",
+    "generation.truncated_throughout": "nearly every answer is cut off",
     "generation.shortcut": "it may pay for a shortcut",
     "generation.diversity": "it pays for the same answer everywhere",
-    "reward.gamed": "the score goes on while the answers decay",
+    "generation.coherence": "it pays for text unlike the first samples",
+    "reward.break": "the reward broke down at once",
+    "reward.blind_parted": "blind grades and the score part ways",
+    "reward.gamed": "the score holds while the answers decay",
     "reward.component": "one part of it is bought with another",
     "reward.outage": "it stopped scoring",
+    "signal.nan": "values stopped being numbers",
+    "signal.no_entropy": "entropy is exactly 0",
+    "signal.no_learning_signal": "rewards no longer differ within a group",
     "signal.train_eval_gap": "what is learned does not carry over",
-    "signal.no_learning_signal": "the rewards within a group no longer differ",
-    "reward.prompts_changed": "they changed on the way",
+}
+BECAUSE_HERE = {  # where one finding may speak of several knobs
+    ("reward.gamed", "learning_rate"): "the answers decayed and the reward fell with them",
+    ("generation.shortcut", "learning_rate"): "the answers changed in kind and the reward fell",
+    ("generation.diversity", "learning_rate"): "the answers became alike and the reward fell",
+    ("generation.coherence", "learning_rate"): "the text came apart and the reward fell",
+    ("reward.break", "data"): "the reward fell where they changed",
+    ("signal.no_learning_signal", "length_cap"): "almost no answer finishes",
+    ("signal.no_learning_signal", "reward_function"): "it gives every answer the same",
 }
 
 
 def advice_says(judgement: Judgement) -> str:
-    """What to look at next; empty where nothing is suspect."""
-    suspects = [f"{SUSPECT[advice.knob]} ({WAY[advice.way]}: {BECAUSE[advice.finding]})" for advice in judgement.advice]
-    return f"Suspect: {listed(suspects)}." if suspects else ""
+    """What to do next; empty where nothing is suspect."""
+    steps = [f"{WAY[advice.way].format(knob=SUSPECT[advice.knob])} ({_because(advice)})" for advice in judgement.advice]
+    return f"Next: {listed(steps)}." if steps else ""
+
+
+def _because(advice: Advice) -> str:
+    return BECAUSE_HERE.get((advice.finding, advice.knob)) or BECAUSE[advice.finding]
 
 
 def best_says(judgement: Judgement) -> str:
@@ -214,6 +258,8 @@ def best_says(judgement: Judgement) -> str:
     best = judgement.best_checkpoint
     if best is None:
         return ""
+    if judgement.reason.kind == "no_trend" and best.path is None:
+        return f"No step stands out; step {best.step} is as good as any."
     head = "Best so far" if judgement.verdict in ("continue", "undecided") else "Keep"
     also = f"; evaluate {listed([str(step) for step in best.also_evaluate])} too" if best.also_evaluate else ""
     return f"{head}: {_where(best)}{also}."

@@ -38,14 +38,17 @@ def test_nothing_is_said_of_where_they_go_once_kl_is_no_number() -> None:
     assert said == ["rising/rising", "undecided"]
 
 
-def test_destruction_begins_at_the_peak_that_the_reward_tells() -> None:
+def test_destruction_begins_where_the_reward_is_said_to_fall() -> None:
     plateau = np.where(U < 0.3, U / 0.3, np.where(U < 0.7, 1.0, 0.1))
     run = Run("here", series=(logged("reward/mean", plateau, 0.05, 1), logged("kl/ref", ramp(0.1, 3.0), 0.02, 2)))
     view = View(run)
-    peak = read_reward(view).peak
-    assert peak is not None
+    told = read_reward(view)
+    fall = next(one for one in told.findings if one.id == "reward.peaked")
+    assert told.peak is not None
     destructive = next(one for one in read(view).findings if one.id == "kl.destructive")
-    assert destructive.facts.since_step == peak.step
+    assert destructive.facts.since_step == destructive.since_step == fall.since_step
+    assert fall.since_step is not None
+    assert fall.since_step >= told.peak.step
 
 
 def test_each_pair_of_directions_has_its_word() -> None:

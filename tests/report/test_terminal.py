@@ -24,10 +24,11 @@ from leadline import pipeline, words
 from leadline.contract import Reading
 from leadline.facts import Facts, Finding
 from leadline.facts.conflict import Conflict, ProcessEffect
-from leadline.facts.expected import Expected, Ratio
+from leadline.facts.expected import Expected, Share
 from leadline.facts.judgement import Judgement, Reason
 from leadline.reading.reward import RewardReading
 from leadline.report import markdown, notebook, terminal
+from leadline.report.pictures import pictures
 from leadline.run import Event
 from leadline.words import sentence
 from leadline.words.event import sentence as event_says
@@ -62,7 +63,7 @@ def busy(findings: int, events: int = 30) -> Reading:
             for severity in severities
             for number in range(findings)
         ),
-        expected=tuple(Expected("expected.slow_first_step", Ratio(2.0 + number)) for number in range(9)),
+        expected=tuple(Expected("expected.ties_after_kl", Share(number / 10)) for number in range(9)),
     )
 
 
@@ -118,7 +119,7 @@ def test_a_shortened_finding_keeps_its_probability_and_says_that_it_was_cut() ->
 
 
 def test_the_heaviest_get_the_room_that_is_left() -> None:
-    shown = terminal.render(busy(3, events=0), width=80, height=23)
+    shown = terminal.render(busy(3, events=0), width=80, height=30)
     lengths = [one.count("\n") for one in re.findall(r"^c\w+ .*(?:\n {9}.*)*", shown, flags=re.MULTILINE)]
     assert len(lengths) == 6
     assert lengths == sorted(lengths, reverse=True)
@@ -154,11 +155,36 @@ def test_no_event_is_told_twice(show: Callable[[Reading], str], monkeypatch: pyt
     assert page.count("resumed at step 9") == 1
 
 
-def test_a_loss_that_a_finding_speaks_of_has_no_line_of_its_own() -> None:
-    one = reading("collapsed", 524)
-    assert any(finding.id.startswith("policy_loss.") for finding in one.findings)
-    assert not re.search("^loss", terminal.render(one), flags=re.MULTILINE)
-    assert re.search("^loss", terminal.render(reading("healthy", 354)), flags=re.MULTILINE)
+def test_a_loss_that_a_finding_speaks_of_is_told_by_its_levels_alone() -> None:
+    shown = reading("collapsed", 524)
+    assert any(finding.id.startswith("policy_loss.") for finding in shown.findings)
+    line = re.search("^loss .*", terminal.render(shown, width=200), flags=re.MULTILINE)
+    assert line is not None
+    assert "at the start" in line[0]
+    assert "jumped" not in line[0]
+
+
+@pytest.mark.parametrize(("run", "until"), LOOKS)
+@pytest.mark.parametrize("width", [80, 120])
+def test_kl_and_loss_have_a_line_wherever_they_were_logged(run: str, until: int, width: int) -> None:
+    lines = terminal.render(reading(run, until), width=width).splitlines()
+    logged = {signal.name for signal in reading(run, until).run.signals}
+    assert any(line.startswith("kl ") for line in lines) or "kl/ref" not in logged
+    assert any(line.startswith("loss ") for line in lines) or logged.isdisjoint({"loss/policy", "loss/total"})
+    assert {"kl/ref", "loss/policy", "loss/total"} & logged
+
+
+@pytest.mark.parametrize(("run", "until"), LOOKS)
+def test_nothing_is_drawn_after_the_end_of_a_run_that_has_ended(run: str, until: int) -> None:
+    ended = dataclasses.replace(reading(run, until).judgement, ended="plan")
+    finished = dataclasses.replace(reading(run, until), judgement=ended)
+    drawn = pictures(finished)
+    assert drawn
+    assert all(one.now is None and one.reach[1] <= until for one in drawn)
+    going_on = dataclasses.replace(reading(run, until), judgement=dataclasses.replace(ended, ended=None))
+    for one in pictures(going_on):
+        first, last = one.reach
+        assert last - until <= (until - first) / 3 + 1
 
 
 def test_the_regimes_fill_the_strip_in_their_order() -> None:

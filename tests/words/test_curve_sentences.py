@@ -217,7 +217,7 @@ def test_every_sentence_has_an_example() -> None:
         ("flat", "it rose from 0.2 to 0.7 and has plateaued; noise ±0.02 per step"),
         ("noise", "no trend, only noise around 0.7; noise ±0.02 per step"),
         ("peaked", "it rose from 0.2 to 0.9 around step 80 (70 to 90) and is at 0.7 now; noise ±0.02 per step"),
-        ("undecided", "perhaps rising (0.60) or flat (0.30); it is at 0.7 now; noise ±0.02 per step"),
+        ("undecided", "not clear yet: rising (60 %) or flat (30 %); 0.2 at the start, 0.7 now; noise ±0.02 per step"),
     ],
 )
 def test_the_reward_is_told_by_its_shape(shape: str, said: str) -> None:

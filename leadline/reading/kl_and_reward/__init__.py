@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from ...curve import Curve
 from ...facts import Evidence, Finding
-from ...facts.kl import KlFrozen, KlReward, KlTurnover, Regime
+from ...facts.kl import KlCourse, KlFrozen, KlReward, KlTurnover, Regime
 from ...questions.bars import SAID
 from ...questions.fall import p_fallen
-from ...questions.level import steps_seen
+from ...questions.gain import known_to
+from ...questions.level import level_now, start_of, steps_seen
 from ...questions.regime import regime_now, regimes
 from ...questions.stuck import silence
 from ...questions.turnover import turnover_of
+from ...questions.way import way_of
 from ..view import HEADLINE, View
 from .destructive import destructive
 from .distance import distance, distance_series
 from .drift import drift_without_benefit
 from .resets import resets
 from .unlogged import without_kl
-from .unmoved import unmoved
+from .unmoved import p_near, unmoved
 
 __all__ = ["KlReward", "Regime", "read"]
 
-SAID = SAID * SAID  # joint probability: two directions, each at the bar at which a single word is said
+EACH, SAID = SAID, SAID * SAID  # joint probability: two directions, each at the bar at which a single word is said
 
 
 def read(view: View) -> KlReward:
@@ -30,12 +32,12 @@ def read(view: View) -> KlReward:
     if kl is None:
         return without_kl(view)
     if reward is None or not reward.decidable or not kl.decidable:
-        return KlReward(state="too_little", findings=resets(view, kl))
+        return KlReward(state="too_little", findings=resets(view, kl), course=_course(view, kl))
     word, p = regime_now(kl, reward)
     stretches = regimes(kl, reward)
     lost = p_fallen(reward) > SAID
     stays = unmoved(view, kl, reward)
-    frozen = any(isinstance(found.facts, KlFrozen) for found in stays)
+    frozen = any(isinstance(found.facts, KlFrozen) for found in stays) or p_near(view, kl) > EACH
     findings = (
         *(() if lost else resets(view, kl)),
         *stays,
@@ -43,17 +45,30 @@ def read(view: View) -> KlReward:
         *destructive(view, kl, reward),
         *_over_optimisation(kl, reward),
     )
-    said = p > SAID and not _ended(view)
+    # The regime now and that of the last stretch are two looks at one thing: where they differ, neither is sure.
+    said = p > SAID and stretches[-1].regime == word and not _ended(view)
+    begun = stretches[-1] if said and not frozen else None
+    if begun is not None and known_to(*begun.first_between, reward) is None:
+        begun = None
     return KlReward(
         word if said else "undecided",
         round(p, 4),
-        stretches[-1].first_step if said and stretches[-1].regime == word else None,
+        None if begun is None else begun.first_step,
+        None if begun is None else begun.first_between,
         stretches,
         findings=findings,
         state="read",
         below_best=said and lost and word.endswith("/flat"),
+        course=_course(view, kl),
         frozen=frozen,
     )
+
+
+def _course(view: View, kl: Curve) -> KlCourse | None:
+    series = distance_series(view.run)
+    if series is None:
+        return None
+    return KlCourse(way_of(kl) if kl.decidable else "too_few", start_of(kl, series), level_now(kl, series))
 
 
 def _over_optimisation(kl: Curve, reward: Curve) -> tuple[Finding, ...]:

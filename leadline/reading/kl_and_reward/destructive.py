@@ -10,22 +10,23 @@ from ...questions.fall import fall_of
 from ...questions.level import level_at, level_now, steps_seen
 from ...questions.since_peak import p_rose_while_other_fell
 from ..reward.breaks import account_for
+from ..reward.fall import begun
 from ..view import HEADLINE, View
 from .distance import distance_series
 
 
 def destructive(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
     """Reward lost since its highest point while KL rose over the same steps. A fall that came from outside is none."""
-    accounted = (account_for(view, found) for found in reward.breaks)
+    accounted = tuple(account_for(view, found) for found in reward.breaks)
     if any(broke.fell and broke.from_outside for broke in accounted):
         return ()
     p = p_rose_while_other_fell(kl, reward, SELDOM)
     logged, series = view.run.get(HEADLINE), distance_series(view.run)
     if p <= SAID or logged is None or series is None or (fall := fall_of(reward, logged)) is None:
         return ()
-    step, last = fall.from_step, steps_seen(reward)[1]
+    step, last, since = fall.from_step, steps_seen(reward)[1], begun(fall, accounted)
     facts = KlDestructive(
-        since_step=step,
+        since_step=since,
         kl_before=level_at(kl, series, step),
         kl_now=level_now(kl, series),
         reward_high=fall.high,
@@ -33,6 +34,4 @@ def destructive(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
     )
     severity: Severity = "critical" if fall.ruined else "concern"
     evidence = (Evidence(kl.metric, step, last), Evidence(HEADLINE, step, last))
-    return (
-        Finding("kl.destructive", round(p, 4), severity, since_step=fall.since_step, evidence=evidence, facts=facts),
-    )
+    return (Finding("kl.destructive", round(p, 4), severity, since_step=since, evidence=evidence, facts=facts),)

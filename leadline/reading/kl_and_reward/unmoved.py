@@ -14,7 +14,7 @@ from ...curve import Curve
 from ...facts import Evidence, Finding
 from ...facts.kl import KlFrozen, KlPinned
 from ...questions import shape_of
-from ...questions.bars import EVEN, NOTICEABLE, SAID
+from ...questions.bars import EVEN, NOTICEABLE, SAID, SELDOM
 from ...questions.direction import p_rising
 from ...questions.level import level_now, p_below, start_of, steps_seen
 from ...questions.way import p_climbed
@@ -30,6 +30,13 @@ def unmoved(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
     """Why the policy does not move, where it does not."""
     tokens = _tokens(view)
     return () if tokens is None else _frozen(view, kl, tokens) or _pinned(view, kl, reward, tokens)
+
+
+def p_near(view: View, kl: Curve) -> float:
+    """The probability that so few answers can differ from the reference's that the way KL takes means nothing; 0 where
+    it cannot be told how long answers are."""
+    tokens = _tokens(view)
+    return 0.0 if tokens is None else p_below(kl, _kl_for(SELDOM, tokens))
 
 
 def _frozen(view: View, kl: Curve, tokens: float) -> tuple[Finding, ...]:

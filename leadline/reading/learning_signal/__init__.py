@@ -12,14 +12,13 @@ from ...curve.bins import LEAST
 from ...facts import Evidence, Facts, Finding, Severity
 from ...facts.signal import AllTied, AllTruncated, BatchSpread, MostlyTied, NoEntropy
 from ...questions.bars import CLEARLY, EVEN, SAID, SPELL
-from ...questions.level import last_before
 from ...questions.share import more_than
 from ...run import Run
 from ..generations.samples import by_score, shortened
 from ..generations.truncation import throughout, truncated
 from ..reward import HEADLINE
 from ..view import View
-from .dead_steps import GRADIENT, ZERO_STD, dead_steps, nearly_all, tied_samples, tied_share
+from .dead_steps import GRADIENT, ZERO_STD, dead_steps, mostly_since, nearly_all, tied_samples, tied_share
 from .standing import Standing, present, standing_of
 
 SHOWN = 3  # samples: enough to see what they are
@@ -87,7 +86,7 @@ def _cut_off(view: View, standing: Standing) -> tuple[Finding, ...]:
     if p < SAID:
         return ()
     facts = AllTruncated(float(values[-len(high) :].mean()), standing.mean)
-    since = int(cut.steps[cut.finite][last_before(values > CLEARLY)])
+    since = mostly_since(cut.steps[cut.finite], values > CLEARLY)
     return (_finding(p, "critical", facts, since, _evidence(view, cut.name)),)
 
 
@@ -106,7 +105,7 @@ def _rare(run: Run, standing: Standing) -> tuple[Finding, ...]:
     level = {"top": standing.high, "bottom": standing.low}.get(standing.place)
     facts = MostlyTied(float(recent.mean()), standing.place, level)
     steps = tied.steps[tied.finite]
-    since = int(steps[last_before(values > EVEN)])
+    since = mostly_since(steps, values > EVEN)
     return (_finding(p, "note", facts, since, (Evidence(tied.name, int(steps[0]), int(steps[-1])),)),)
 
 

@@ -84,9 +84,14 @@ def nearly_all(steps: NDArray[np.int64], dead: Flags) -> tuple[float, int | None
     recent = dead[-present(len(dead)) :]
     hits, count = int(recent.sum()), len(recent)
     p = more_than(CLEARLY, hits, count)
-    width = min(SPELL, len(dead))
-    mostly = np.convolve(dead, np.ones(width), mode="full")[: len(dead)] > width / 2
-    return p, int(steps[max(last_before(mostly) - width // 2, 0)])
+    return p, mostly_since(steps, dead)
+
+
+def mostly_since(steps: NDArray[np.int64], flags: Flags) -> int:
+    """The last step before it was mostly so, over a spell of steps: one step sets no date."""
+    width = min(SPELL, len(flags))
+    mostly = np.convolve(flags, np.ones(width), mode="full")[: len(flags)] > width / 2
+    return int(steps[max(last_before(mostly) - width // 2, 0)])
 
 
 def tied_samples(batches: tuple[Batch, ...]) -> tuple[float, int | None]:

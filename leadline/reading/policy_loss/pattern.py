@@ -35,18 +35,21 @@ class _Change:
 def pattern_of(view: View, series: Series) -> PolicyLoss:
     """The pattern of a loss that carries evidence."""
     curve = view.fit(series)
+    numbers = LossNumbers(
+        points=curve.points, start=start_of(curve, series), now=level_now(curve, series), noise=curve.noise
+    )
     if not curve.decidable:
-        return PolicyLoss(informative=True, because="too_few", numbers=LossNumbers(points=curve.points))
+        return PolicyLoss(informative=True, because="too_few", numbers=numbers)
     jump = _jump(view, series, curve)
     if jump is not None:
-        return PolicyLoss(True, "jumped", findings=(jump,), because="jumped")
+        return PolicyLoss(True, "jumped", findings=(jump,), because="jumped", numbers=numbers)
     turned = has_changed_sign(curve)
     crossed = crossed_by(curve)
     # A crossing in the first stretch is a loss that finds its level.
     if turned.probability > SAID and (crossed is None or crossed >= SELDOM):
         found = _reversed(curve, series, turned.probability, turned.value)
-        return PolicyLoss(True, "reversed", findings=(found,), because="reversed")
-    return _direction(curve, series)
+        return PolicyLoss(True, "reversed", findings=(found,), because="reversed", numbers=numbers)
+    return _direction(curve, numbers)
 
 
 def _jump(view: View, series: Series, curve: Curve) -> Finding | None:
@@ -96,10 +99,7 @@ def _reversed(curve: Curve, series: Series, p: float, step: float | None) -> Fin
     return Finding("policy_loss.reversed", round(p, 4), "note", since_step=facts.step, evidence=evidence, facts=facts)
 
 
-def _direction(curve: Curve, series: Series) -> PolicyLoss:
-    numbers = LossNumbers(
-        points=curve.points, start=start_of(curve, series), now=level_now(curve, series), noise=curve.noise
-    )
+def _direction(curve: Curve, numbers: LossNumbers) -> PolicyLoss:
     down, up = p_going_down(curve), p_rising(curve)
     if max(oscillates_about_zero(curve).probability, p_rests_at_zero(curve)) > SAID:
         return PolicyLoss(True, "oscillating", because="about_zero", numbers=numbers)

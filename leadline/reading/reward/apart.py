@@ -6,11 +6,16 @@ import re
 
 from ...curve.bins import LEAST
 from ...facts.reward import OtherReward
+from ...questions.bars import SPELL
 from ..view import View
 
 MOST = 4  # series of a sort: a log with a hundred evaluation sets is not read whole
-SCORES = re.compile(r"reward|score|acc|pass|solve|success|correct|win|maj|best|f1|\bem\b")
-OTHERWISE = re.compile(r"std|len|loss|kl|entropy|time|token|clip|count|min\b|worst|truncat|num_|epoch")
+SCORES = re.compile(r"reward|score|acc|pass|solve|success|correct|win|return|maj|best|f1|\bem\b")
+OTHERWISE = re.compile(
+    r"std|len|loss|kl|entropy|time|token|clip|count|min\b|worst|truncat|num_|epoch|none|mixed|fail|error|invalid|penalt"
+)
+OF_SEVERAL = re.compile(r"(?:pass|best|maj)\w*[@_/](?!1\b)(?:\d+|k\b|n\b)|\b(?:best|maj)\b|max\b")  # luck of many tries
+OF_GROUPS = re.compile(r"group/|\bgroups?_|solve_all|frac\b")  # how groups fall out, not what an answer is worth
 COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
 
 
@@ -25,9 +30,17 @@ def components(view: View) -> tuple[OtherReward, ...]:
 
 
 def held_out_names(view: View) -> tuple[str, ...]:
-    """Held-out scores with enough points to be read, the best logged first."""
+    """Held-out scores with enough points to be read: those with many before those with few, plain scores before what
+    the best of several tries or whole groups got, the best logged and the least special of them first."""
     names = [name for name in view.names(_is_held_out) if _points(view, name) >= LEAST]
-    return tuple(sorted(names, key=lambda name: (-_points(view, name), name))[:MOST])
+    return tuple(sorted(names, key=lambda name: _place(view, name))[:MOST])
+
+
+def _place(view: View, name: str) -> tuple[bool, int, int, int, str]:
+    series, points = view.run.get(name), _points(view, name)
+    meant = name if series is None else f"{name} {series.key}"  # a name that was guessed may be plainer than its key
+    odd = 2 if OF_GROUPS.search(meant) else 1 if OF_SEVERAL.search(meant) else 0
+    return points < SPELL, odd, -points, name.count("/"), name
 
 
 def component_names(view: View) -> dict[str, str]:

@@ -31,7 +31,14 @@ def fell(curve: Curve, breaks: Sequence[AccountedBreak], logged: Series) -> tupl
     severity: Severity = "critical" if fall.ruined and fall.visible else "concern"
     name = "reward.peaked" if facts.peaked else "reward.declining"
     evidence = (Evidence(HEADLINE, fall.from_step, steps_seen(curve)[1]),)
-    return (Finding(name, round(fall.p, 4), severity, since_step=fall.since_step, evidence=evidence, facts=facts),)
+    since = begun(fall, breaks)
+    return (Finding(name, round(fall.p, 4), severity, since_step=since, evidence=evidence, facts=facts),)
+
+
+def begun(fall: Fall, breaks: Sequence[AccountedBreak]) -> int:
+    """Since when it has fallen: where most of it happened at once, if it did."""
+    sudden = _sudden(fall, breaks)
+    return fall.since_step if sudden is None else sudden
 
 
 def _sudden(fall: Fall, breaks: Sequence[AccountedBreak]) -> int | None:

@@ -14,6 +14,7 @@ from ...words.loss import pattern as loss_meaning
 from ...words.report import CHARTS, EXPLAINED, chart_is_empty, chart_title, loss_says, reward_says
 from .. import palette
 from ..numbers import short, thin
+from ..pictures import shortened
 from . import text
 
 Data = dict[str, object]
@@ -71,8 +72,10 @@ class Curves:
         for series in data.series.values():
             if series.points:
                 curves.series[called[series.name]] = curves._drawn(series, room, clocks)
-        curves.bands = {called[name]: _band(band) for name, band in data.bands.items()}
-        curves.span = _span(reading, data.bands.values())
+        ended = reading.judgement.ended is not None  # what has ended has no rest to forecast
+        bands = {name: shortened(band, 0.0) if ended else band for name, band in data.bands.items()}
+        curves.bands = {called[name]: _band(band) for name, band in bands.items()}
+        curves.span = _span(reading, bands.values())
         curves.path = _path(data.kl_path)
         return curves
 

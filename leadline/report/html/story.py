@@ -10,9 +10,9 @@ from ...words import event, sentences
 from ...words.conflict import effect
 from ...words.kl import regime as kl_regime
 from ...words.missing import why
-from ...words.numbers import interval, likely, sure
+from ...words.numbers import capital, likely, sure
 from ...words.report import expected_says, settings
-from ...words.verdict import CALLED, verdict_lines, would_change
+from ...words.verdict import CALLED, ended_says, gain_says, verdict_lines, would_change
 from . import text
 from .curves import Curves
 
@@ -24,14 +24,14 @@ ROLLOUTS = "rollouts"
 
 def verdict(reading: Reading) -> Data:
     judgement, run = reading.judgement, reading.run
-    best, upside, risk = judgement.best_checkpoint, judgement.upside, judgement.risk
+    best, risk = judgement.best_checkpoint, judgement.risk
     return {
         "word": judgement.verdict,
         "called": CALLED[judgement.verdict],
-        "says": text.line(" ".join(verdict_lines(reading).details)),
-        "pays": None if judgement.ended else _chance(judgement.p_continue_pays),
+        "says": text.line(" ".join(filter(None, (ended_says(judgement), *verdict_lines(reading).details)))),
+        "pays": _chance(judgement.p_continue_pays),
         "over": judgement.ended is not None,
-        "gain": _gain(upside.mean, upside.p10, upside.p90),
+        "gain": gain_says(judgement.upside),
         "worse": _chance(risk.p_worse),
         "judged": None if judgement.judged is None else text.name(judgement.judged),
         "best": best
@@ -53,10 +53,6 @@ def _chance(p: float | None) -> Data | None:
     if p is None or not math.isfinite(p):
         return None
     return {"p": round(p, 4), "words": likely(p), "sure": sure(p)}
-
-
-def _gain(mean: float | None, low: float | None, high: float | None) -> str | None:
-    return None if mean is None or low is None or high is None else interval(mean, low, high)
 
 
 def findings(reading: Reading, curves: Curves) -> list[Data]:
@@ -118,7 +114,7 @@ def regimes(reading: Reading) -> Data:
     return {
         "now": kl.regime,
         "chance": _chance(kl.p),
-        "says": text.line(kl_regime(kl)),
+        "says": text.line(capital(kl_regime(kl))),
         "segments": [
             {"from": one.first_step, "to": one.last_step, "regime": one.regime, "sure": sure(one.p)}
             for one in kl.segments

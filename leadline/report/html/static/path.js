@@ -178,12 +178,9 @@ function portrait() {
     );
     return () => {};
   }
-  const now =
-    regimes.now === "undecided" || regimes.now === "no_kl"
-      ? ""
-      : `Now KL is ${regimes.now.replace("/", " and reward ")}: `;
+  const clear = regimes.now !== "undecided" && regimes.now !== "no_kl";
   body.append(
-    make("p", { class: "lead" }, `${now}${regimes.says}${regimes.chance && now ? ` (${regimes.chance.sure})` : ""}.`),
+    make("p", { class: "lead" }, `${regimes.says}${regimes.chance && clear ? ` (${regimes.chance.sure})` : ""}.`),
   );
   const said = make("p", { class: "said" }, "Each point is one moment; hover to see which.");
   const host = make("div", { class: "plot" });

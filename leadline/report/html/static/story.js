@@ -1,6 +1,6 @@
 // What is said, in words: the verdict, the findings and their places on the charts, what is normal, what was read.
 
-const SIGNS = { continue: "\u2192", stop: "\u25a0", roll_back: "\u21b6", undecided: "?" };
+const SIGNS = { continue: "\u2192", stop: "\u25a0", roll_back: "\u21b6", undecided: "?", finished: "\u2691" };
 
 function meter(chance, label) {
   const bar = make(
@@ -49,27 +49,15 @@ function goingOn(said) {
       meter(said.pays, "Going on pays"),
       make("p", { class: "small" }, said.pays.sure),
     );
-  else if (said.over) parts.push(make("p", { class: "big" }, "the run is finished"), restsOn(said));
   else parts.push(empty("Whether going on pays could not be told."));
   if (said.pays && said.gain)
-    parts.push(make("p", { class: "small" }, `Still to gain: ${said.gain}${said.judged ? ` of ${said.judged}` : ""}.`));
+    parts.push(make("p", { class: "small" }, `${said.gain}${said.judged ? `, in ${said.judged}` : ""}.`));
   if (said.pays && said.worse)
     parts.push(
       make("p", { class: "small" }, `To end clearly worse than now: ${said.worse.words} (${said.worse.sure}).`),
     );
   if (!said.pays && said.judged) parts.push(make("p", { class: "small" }, `Judged by ${said.judged}.`));
-  return fact("Does going on pay?", parts);
-}
-
-/** Where there is nothing left to go on with, how sure the surest of what the verdict rests on is; no bar, which would
- *  read as an answer to whether going on pays. */
-function restsOn(said) {
-  const heard = DATA.findings
-    .filter((one) => said.because.includes(one.id) && one.chance)
-    .sort((one, two) => two.chance.p - one.chance.p);
-  if (!heard.length) return null;
-  const { id, chance } = heard[0];
-  return make("p", { class: "small" }, `The verdict rests on ${id}: ${chance.words} (${chance.sure}).`);
+  return fact(said.over ? "Is it worth extending?" : "Does going on pay?", parts);
 }
 
 function bestState(best) {
@@ -78,7 +66,7 @@ function bestState(best) {
   if (best.chance)
     parts.push(
       meter(best.chance, "This is the best state"),
-      make("p", { class: "small" }, `no other state of the run is better: ${best.chance.sure}`),
+      make("p", { class: "small" }, `the best of all states: ${best.chance.sure}`),
     );
   if (best.path) {
     const path = make("code", { class: "copied" }, best.path);
@@ -120,6 +108,7 @@ function copyButton(words, shown) {
 }
 
 function change(said) {
+  if (said.over) return null;
   const parts = [];
   if (said.would_change.length)
     parts.push(
@@ -129,7 +118,7 @@ function change(said) {
         said.would_change.map((one) => make("li", {}, one)),
       ),
     );
-  else parts.push(empty(said.over ? "Nothing: the run is at its planned end." : "Nothing that could be named."));
+  else parts.push(empty("Nothing that could be named."));
   if (said.next_look !== null) parts.push(make("p", { class: "look" }, `Look again at step ${steps(said.next_look)}.`));
   return fact("What would change this", parts);
 }

@@ -1,0 +1,58 @@
+"""What a colleague would look at next, by what was found."""
+
+from __future__ import annotations
+
+import pytest
+
+from leadline.facts import Facts, Finding
+from leadline.facts.gamed import Gamed
+from leadline.facts.judgement import Judgement, Knob
+from leadline.facts.signal import AllTied
+from leadline.facts.stability import GradientNorm
+from leadline.judgement.advice import MOST, SUSPECTS, advise
+from leadline.words import SENTENCES
+from leadline.words.verdict import BECAUSE, SUSPECT, advice_says
+
+
+def serious(name: str, facts: Facts | None = None) -> Finding:
+    return Finding(name, 0.95, "concern", facts=facts or Facts())
+
+
+def knobs(*findings: Finding) -> tuple[Knob, ...]:
+    return tuple(advice.knob for advice in advise(findings))
+
+
+def test_every_suspect_hangs_on_a_finding_that_is_written_and_has_its_reason() -> None:
+    assert set(SUSPECTS) <= set(SENTENCES)
+    assert set(SUSPECTS) == set(BECAUSE)
+
+
+def test_never_more_than_two_and_each_with_its_evidence() -> None:
+    advice = advise([serious(name) for name in SUSPECTS])
+    assert 0 < len(advice) <= MOST
+    assert len({one.knob for one in advice}) == len(advice)
+    said = advice_says(Judgement(advice=advice))
+    assert said.startswith("Next: ")
+    assert all(SUSPECT[one.knob] in said for one in advice)
+
+
+def test_a_note_suspects_nothing() -> None:
+    assert advise([Finding(name, 0.95, "note", facts=Facts()) for name in SUSPECTS]) == ()
+
+
+@pytest.mark.parametrize(("fell", "knob"), [(True, "learning_rate"), (False, "reward_function")])
+def test_a_collapse_is_not_blamed_on_the_reward_function(fell: bool, knob: Knob) -> None:
+    assert knobs(serious("reward.gamed", Gamed(fell, (), 20, None, None))) == (knob,)
+
+
+def test_what_follows_from_a_fall_is_no_cause_of_it() -> None:
+    tied = serious("signal.no_learning_signal", AllTied("bottom", 0.0, 90))
+    assert knobs(tied) == ("data",)
+    assert knobs(tied, serious("kl.destructive")) == ("learning_rate",)
+    shrank = serious("stability.grad_norm", GradientNorm("shrank", 1.0, 0.1, reward_lost=True))
+    assert knobs(shrank) == ()
+
+
+def test_answers_that_run_on_for_want_of_an_end_need_no_longer_cap() -> None:
+    assert knobs(serious("generation.truncation")) == ("length_cap",)
+    assert knobs(serious("generation.truncation"), serious("generation.coherence")) == ("reward_function",)
