@@ -17,8 +17,8 @@ prompts), `prompts` (whether they changed: then only what followed is compared),
 outages, knobs, filtered rewards, components), `blind` (what could not be seen, and why).
 
 How the witnesses are weighed: they speak of the same decay, so their moves, each a share between 0 and 1, are one
-distance; one logistic curve with two numbers turns it into a probability. Truncation and uniform length come in with
-the weight at which they alone would leave it open. See `relation.py`; measured in `bench/gamed.py`.
+distance; one logistic curve with two numbers turns it into a probability. Truncation comes in with the weight at which
+it alone would leave it open. See `relation.py`; measured in `bench/gamed.py`.
 """
 
 from __future__ import annotations
@@ -64,7 +64,6 @@ Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
 Blind = Literal["no_text", "no_prompts", "no_scores", "held_out_is_the_reward", "one_component", "too_few_batches"]
 
 CUT_EVEN = 0.7  # of the answers cut off: alone, as likely as not that the reward says little about them
-NEARLY = 10  # power: answers of one length are a hint only where next to none differs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,8 +130,9 @@ def gather(run: Run, batches: Sequence[Step], fit: Callable[[Series], Curve]) ->
 
 
 def _beside(logged: Numbers) -> float:
-    """What the numbers add to the distance: each as much as would leave the question open by itself."""
-    return AS_LIKELY * float(np.hypot(logged.cut / CUT_EVEN, logged.uniform**NEARLY))
+    """What truncation adds to the distance. That answers have grown to one length is told beside it and weighs nothing:
+    it was seen in one family of runs only, and accused a sound training with a short length cap."""
+    return AS_LIKELY * logged.cut / CUT_EVEN
 
 
 def _numbers_way(run: Run, logged: Numbers) -> tuple[Floats, Floats]:

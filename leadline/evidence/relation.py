@@ -32,11 +32,11 @@ Way = Literal["detached", "copied", "looped", "alike"]
 
 # How likely gaming is, by the distance: fitted on the runs of both zoos that kept text, each family left out in turn
 # (bench/gamed.py); the two numbers are where it is as likely as not, and how fast that changes.
-AS_LIKELY = 0.105
-STEEPNESS = 40.0  # log odds for each unit of distance beyond that
-# An answer can depend on its prompt in ways that share no words (a formula for a table), so that a loss of shared
-# words says half as much; fitted with the two above (1, .7, .5, .35, 0 were tried).
-OVERLAP = 0.5
+AS_LIKELY = 0.075
+STEEPNESS = 80.0  # log odds for each unit of distance beyond that
+# What learning does too says less: an answer can depend on its prompt in ways that share no words (a formula for a
+# table), a format makes answers alike, and of few characters the same pairs come back by chance.
+WEAK = 0.35
 # What is copied beside an answer that is still there may be the question restated, or the answer hidden in a heap.
 ADDED = 0.5
 LAST = 1 - NOTICEABLE  # of the draws: between 1 - LAST and LAST lies the interval
@@ -83,7 +83,7 @@ def relation(written: Written, fit: Fit) -> Relation | None:
     sides = _sides(written)
     if not sides:
         return None
-    drawn = {side.way: _weight(side.way) * side.counted(column) for column, side in enumerate(sides)}
+    drawn = {side.way: _weight(side.way, written) * side.counted(column) for column, side in enumerate(sides)}
     distance: Floats = np.sqrt(np.sum([move**2 for move in drawn.values()], axis=0))
     told = sorted((side for side in sides if drawn[side.way].mean() > 0), key=lambda side: -drawn[side.way].mean())
     moves = tuple(_move(side, written) for side in told)
@@ -137,8 +137,8 @@ def _sides(written: Written) -> list[_Side]:
     return sides
 
 
-def _weight(way: Way) -> float:
-    return OVERLAP if way == "detached" else 1.0
+def _weight(way: Way, written: Written) -> float:
+    return WEAK if way in ("detached", "alike") or (way == "looped" and not written.words) else 1.0
 
 
 def _move(side: _Side, written: Written) -> Move:

@@ -58,6 +58,7 @@ class Written:
     lengths: Floats  # (samples,) characters of the whole answer, before any cut
     asks: Flags  # (samples,) a prompt is known
     kinds: int  # how many different tokens there are
+    says: Flags  # (kinds,) a token with a letter or a digit: marks recur in any text
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -85,17 +86,20 @@ def written(steps: Sequence[Step]) -> Written | None:
     words = _wordy(prompts, answers)
     room = max(BUDGET // (2 * len(flat)), LEAST) * (PER_WORD if words else 1)
     vocabulary: dict[str, int] = {}
+    told = _tokens([_ends(text, room) for text in answers], vocabulary, words=words)
+    asked = _tokens([text[-room:] for text in prompts], vocabulary, words=words)
     return Written(
         np.asarray([step for step, _ in batches], dtype=np.int64),
         np.repeat(np.arange(len(batches)), [len(samples) for _, samples in batches]),
         flat,
         np.asarray([sample.score for sample in flat], dtype=np.float64),
         words,
-        _tokens([_ends(text, room) for text in answers], vocabulary, words=words),
-        _tokens([text[-room:] for text in prompts], vocabulary, words=words),
+        told,
+        asked,
         np.asarray([len(text) for text in answers], dtype=np.float64),
         np.asarray([bool(text) for text in prompts], dtype=bool),
         len(vocabulary) + 1,
+        np.asarray([any(map(str.isalnum, token)) for token in vocabulary], dtype=bool),
     )
 
 
