@@ -34,9 +34,9 @@ from ..questions.bars import EVEN, SAID, TENTH
 from ..run import Run, Series
 from .asked import ChangedPrompts, changed_prompts
 from .kinds import Kinds, kinds
-from .numbers import COMPONENT, CUT, ENDED, LENGTH, Filtered, Knob, Numbers, Trade, level, numbers
+from .numbers import COMPONENT, CUT, ENDED, Filtered, Knob, Numbers, Trade, level, numbers, surprise
 from .outage import REWARD, Outage, without_outages
-from .relation import AS_LIKELY, Begun, Move, Relation, probability, relation
+from .relation import AS_LIKELY, STEEPNESS, Begun, Move, Relation, probability, relation
 from .scores import LabelNoise, Levels, Repeats, ScoreLevel, label_noise, levels, repeats
 from .written import Floats, Step, Written, since, written
 
@@ -130,22 +130,29 @@ def gather(run: Run, batches: Sequence[Step], fit: Callable[[Series], Curve]) ->
 
 
 def _beside(logged: Numbers) -> float:
-    """What truncation adds to the distance. That answers have grown to one length is told beside it and weighs nothing:
-    it was seen in one family of runs only, and accused a sound training with a short length cap."""
-    return AS_LIKELY * logged.cut / CUT_EVEN
+    """What the numbers add to the distance: truncation, and answers that surprise the reference twice as much as its
+    own leave the question open, each by itself. A format that the reference never used surprises it too, so that this
+    says no more than `SAID`. That answers have grown to one length is told beside it and weighs nothing: it was seen in
+    one family of runs only, and accused a sound training with a short length cap."""
+    most = 1 + float(np.log(SAID / (1 - SAID))) / (STEEPNESS * AS_LIKELY)
+    return AS_LIKELY * float(np.hypot(logged.cut / CUT_EVEN, min(logged.unlike, most)))
 
 
 def _numbers_way(run: Run, logged: Numbers) -> tuple[Floats, Floats]:
-    """By step, how much of the way of truncation, or of the length, lay behind the run."""
-    name = next((name for name in (CUT, ENDED) if run.get(name) is not None and logged.cut > 0), LENGTH)
-    series = run.get(name)
-    if series is None or not series.finite.any():
+    """By step, how much of the way of what says most lay behind the run."""
+    found = surprise(run) if logged.unlike > logged.cut / CUT_EVEN else _cut_off(run)
+    if found is None:
         return np.zeros(1), np.zeros(1)
-    steps, values = series.steps[series.finite].astype(np.float64), _calm(series.values[series.finite])
+    steps, values = found[0], _calm(found[1])
     start, now = level(values, late=False), level(values, late=True)
     if start == now:
         return np.zeros(1), np.zeros(1)
     return steps, np.clip((values - start) / (now - start), 0.0, 1.0)
+
+
+def _cut_off(run: Run) -> tuple[Floats, Floats] | None:
+    series = next((one for name in (CUT, ENDED) if (one := run.get(name)) is not None and one.finite.any()), None)
+    return None if series is None else (series.steps[series.finite].astype(np.float64), series.values[series.finite])
 
 
 def _calm(values: Floats) -> Floats:

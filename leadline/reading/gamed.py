@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evidence import GamedEvidence, Outage, gather
+from ..evidence.numbers import CUT, KL
 from ..evidence.scores import MOST_LEVELS
 from ..facts import Evidence, Finding, Severity
 from ..facts.gamed import (
@@ -87,6 +88,8 @@ def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
             found.append(Move("cut", 0.0, evidence.numbers.cut))
         elif evidence.numbers.uniform > EVEN:
             found.append(Move("uniform", 0.0, evidence.numbers.uniform))
+        if evidence.numbers.unlike > EVEN:
+            found.append(Move("unlike", 1.0, 1 + evidence.numbers.unlike))
         facts = Gamed(
             evidence.outcome == "decayed",
             tuple(found),
@@ -140,8 +143,9 @@ def _last_before(view: View, step: int | None) -> int | None:
 
 def _shown(view: View, evidence: GamedEvidence) -> tuple[Evidence, ...]:
     if not view.batches:
-        last = view.run.last_step or 0
-        return (Evidence("len/truncated_frac", view.run.first_step or 0, last),)
+        first, last = view.run.first_step or 0, view.run.last_step or 0
+        named = ((CUT, evidence.numbers.cut > EVEN), (KL, evidence.numbers.unlike > EVEN))
+        return tuple(Evidence(name, first, last) for name, told in named if told)
     samples = () if evidence.kinds is None else (evidence.kinds.old, evidence.kinds.new)
     return (Evidence("rollouts", view.batches[0].step, view.batches[-1].step, samples=samples),)
 

@@ -24,6 +24,7 @@ WAYS = {
     "looped": "answers repeat themselves ({now} of the text, {start} at first)",
     "alike": "answers to different prompts look alike (overlap {now}, {start} at first)",
     "cut": "{now} of the answers that used to end are cut off at the length cap",
+    "unlike": "the model that training began with finds them {times} times as surprising as its own",
     "uniform": "answers have grown to one common length",
 }
 SHOWN = 2  # ways named: the furthest
@@ -49,7 +50,8 @@ def _since(facts: Gamed) -> str:
 
 
 def _way(move: Move) -> str:
-    return WAYS[move.way].format(start=percent(max(move.start, 0.0)), now=percent(max(move.now, 0.0)))
+    start, now = max(move.start, 0.0), max(move.now, 0.0)
+    return WAYS[move.way].format(start=percent(start), now=percent(now), times=number(now))
 
 
 def changed_in_kind(facts: ChangedInKind) -> str:
