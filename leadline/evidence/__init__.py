@@ -57,6 +57,7 @@ __all__ = [
     "ScoreLevel",
     "Trade",
     "gather",
+    "held_out_is_the_reward",
     "without_outages",
 ]
 
@@ -199,14 +200,14 @@ def _blind(run: Run, text: Written | None) -> tuple[Blind, ...]:
             found.append("no_prompts")
         if not np.isfinite(text.scores).any():
             found.append("no_scores")
-    if _held_out_is_the_reward(run):
+    if held_out_is_the_reward(run):
         found.append("held_out_is_the_reward")
     if sum(COMPONENT.fullmatch(series.name) is not None for series in run.series) < 2:
         found.append("one_component")
     return tuple(found)
 
 
-def _held_out_is_the_reward(run: Run) -> bool:
+def held_out_is_the_reward(run: Run) -> bool:
     """A held-out score that keeps to the training reward all along: the same function on other prompts. What it cannot
     see, the reward cannot see either."""
     reward = run.get(REWARD)

@@ -20,10 +20,11 @@ import numpy as np
 
 from ..curve import Curve
 from ..curve.bins import LEAST
-from ..questions.bars import DOUBLED, NOTICEABLE, TENTH
+from ..questions.bars import DOUBLED, EVEN, NOTICEABLE, TENTH
 from ..questions.course import paths_seen
-from ..run import Series
+from ..run import Rollout, Series
 from . import measures
+from .pair import pair
 from .track import DRAWS, Track, deviates, track
 from .written import Floats, Written
 
@@ -37,8 +38,6 @@ STEEPNESS = 80.0  # log odds for each unit of distance beyond that
 # What learning does too says less: an answer can depend on its prompt in ways that share no words (a formula for a
 # table), a format makes answers alike, and of few characters the same pairs come back by chance.
 WEAK = 0.35
-# What is copied beside an answer that is still there may be the question restated, or the answer hidden in a heap.
-ADDED = 0.5
 LAST = 1 - NOTICEABLE  # of the draws: between 1 - LAST and LAST lies the interval
 
 
@@ -72,6 +71,7 @@ class Relation:
     steps: Floats
     shares: Floats  # of the way to now that was behind the answers at these steps, 0 to 1
     begun: Begun
+    pair: tuple[Rollout, Rollout] | None  # an early and a late answer, as the furthest move shows them
 
     def gone(self, steps: Floats) -> Floats:
         """How much of what is lost by now was lost at these steps."""
@@ -89,7 +89,8 @@ def relation(written: Written, fit: Fit) -> Relation | None:
     moves = tuple(_move(side, written) for side in told)
     steps, paths = _way(sides, {way: float(move.mean()) for way, move in drawn.items()}, fit)
     shares = np.clip(paths, 0.0, 1.0).mean(axis=0)
-    return Relation(float(distance.mean()), distance, moves, steps, shares, _begun(steps, paths))
+    shown = pair(written, -told[0].values if told[0].way == "detached" else told[0].values) if told else None
+    return Relation(float(distance.mean()), distance, moves, steps, shares, _begun(steps, paths), shown)
 
 
 def probability(related: Relation | None, beside: float = 0.0) -> float:
@@ -114,7 +115,8 @@ class _Side:
         if self.amount is None:
             return move
         lost: Floats = np.minimum(move, np.maximum(-self.amount.drawn_move(2 * column + 1), 0.0))
-        return np.maximum(lost, ADDED * move) if self.way == "copied" else lost
+        # What is copied beside an answer that is still there may be the question restated, or the answer hidden.
+        return np.maximum(lost, EVEN * move) if self.way == "copied" else lost
 
 
 def _sides(written: Written) -> list[_Side]:

@@ -14,13 +14,12 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..questions.bars import DOUBLED, EVEN, THIRD
+from ..questions.bars import DOUBLED, EVEN, RARE, TENTH, THIRD
 from ..run import Steps
 from .written import Floats, Ids, Written
 
 DRAWS = 400  # enough for a probability to one part in a hundred
 PRIOR = 1.0  # samples: how much the scatter of the whole run says about the scatter of one batch
-LEAST_ERROR = 1e-3  # of a share: no mean is known better
 GOLDEN = (5**0.5 - 1) / 2  # steps of this share of a circle never meet: an even spread in any order
 
 
@@ -70,7 +69,7 @@ def track(written: Written, values: Floats) -> Track | None:
 def _fitted(means: Floats, errors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """By course, the first being none at all: its probability, the move and its error, the level it began at."""
     courses = _courses(len(means))
-    weight = 1 / (errors**2 + LEAST_ERROR**2)
+    weight = 1 / (errors**2 + (TENTH * RARE) ** 2)  # no mean is known better
     middle = float((weight * means).sum() / weight.sum())
     centres = (courses * weight).sum(axis=1) / weight.sum()
     apart = courses - centres[:, None]

@@ -24,7 +24,7 @@ from ..facts.gamed import (
     ScoreLevels,
 )
 from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, RARE
-from ..run import Run, Steps
+from ..run import Rollout, Run, Steps
 from .view import HEADLINE, View
 
 FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum of parts
@@ -96,8 +96,7 @@ def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
             None if begun is None else begun.step,
             None if begun is None else begun.low,
             None if begun is None else begun.high,
-            None if kinds is None else kinds.old,
-            None if kinds is None else kinds.new,
+            *(_pair(evidence) or (None, None)),
         )
         severity: Severity = "critical" if evidence.p > CLEARLY else "concern"
         since = None if begun is None else begun.step
@@ -136,6 +135,13 @@ def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
     return ()
 
 
+def _pair(evidence: GamedEvidence) -> tuple[Rollout, Rollout] | None:
+    """An early and a late answer: as the relation that moved shows them, else as the two ways of answering do."""
+    if evidence.outcome != "changed" and evidence.relation is not None and evidence.relation.pair is not None:
+        return evidence.relation.pair
+    return None if evidence.kinds is None else (evidence.kinds.old, evidence.kinds.new)
+
+
 def _last_before(view: View, step: int | None) -> int | None:
     before = [batch.step for batch in view.batches if step is None or batch.step < step]
     return before[-1] if before and step is not None else None
@@ -146,7 +152,7 @@ def _shown(view: View, evidence: GamedEvidence) -> tuple[Evidence, ...]:
         first, last = view.run.first_step or 0, view.run.last_step or 0
         named = ((CUT, evidence.numbers.cut > EVEN), (KL, evidence.numbers.unlike > EVEN))
         return tuple(Evidence(name, first, last) for name, told in named if told)
-    samples = () if evidence.kinds is None else (evidence.kinds.old, evidence.kinds.new)
+    samples = _pair(evidence) or ()
     return (Evidence("rollouts", view.batches[0].step, view.batches[-1].step, samples=samples),)
 
 
