@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..questions.bars import DOUBLED, HABIT, RARE, SPELL, TENTH
+from ..questions.bars import DOUBLED, HABIT, RARE, SELDOM, SPELL
 from ..run import Run, Series
 from .outage import REWARD, Outage, noise_of, outages
 from .written import Floats
@@ -132,12 +132,12 @@ def surprise(run: Run) -> tuple[Floats, Floats, float] | None:
 
 def _unlike(run: Run) -> float:
     """A policy that picks the best of what the reference would say surprises it less and less; one that has found
-    something else surprises it more. The least of the last points counts: an estimate of KL has spikes, no holes."""
+    something else surprises it more. The least of the last fifth counts: an estimate of KL has spikes, no holes."""
     found = surprise(run)
     if found is None:
         return 0.0
     _, nats, own = found
-    lately = nats[-max(SPELL, round(TENTH * len(nats))) :]
+    lately = nats[-max(SPELL, round(SELDOM * len(nats))) :]
     return max((float(lately.min()) - level(nats, late=False)) / own, 0.0)
 
 

@@ -200,3 +200,69 @@ def test_scores_may_be_rescaled() -> None:
 def test_the_same_samples_give_the_same_evidence() -> None:
     one, other = evidence_of(made(refused)), evidence_of(made(refused))
     assert (one.p, one.begun, one.outcome) == (other.p, other.begun, other.outcome)
+
+
+def logged(kl: Callable[[np.ndarray], np.ndarray], entropy: Callable[[np.ndarray], np.ndarray]) -> Run:
+    """A run without text whose reward rises: its KL from the reference and its entropy, by share of the way."""
+    steps = np.arange(1, 201)
+    way, rng = steps / 200, np.random.default_rng(5)
+    values = {
+        "reward/mean": 0.3 + 0.5 * way,
+        "kl/ref": kl(way) * (1 + 0.1 * rng.random(200)),
+        "entropy": entropy(way) * (1 + 0.1 * rng.random(200)),
+    }
+    return Run("made", series=tuple(Series(name, name, "test", steps, value) for name, value in values.items()))
+
+
+def test_a_policy_that_picks_what_the_reference_would_say_is_not_accused_whatever_its_kl() -> None:
+    evidence = evidence_of(logged(lambda way: 0.45 * way, lambda way: 0.5 * (1 - 0.9 * way)))
+    assert evidence.numbers.unlike < 0.2
+    assert evidence.p < 0.1
+
+
+def test_answers_that_the_reference_would_hardly_write_are_told_without_text_and_never_beyond_doubt() -> None:
+    evidence = evidence_of(logged(lambda way: 4 * way**2, lambda way: 0.5 * (1 - 0.9 * way)))
+    assert evidence.numbers.unlike > 2
+    assert 0.5 < evidence.p <= 0.81
+    assert evidence.begun is not None
+    assert 20 < evidence.begun.step < 120
+
+
+def test_a_spike_of_kl_says_nothing() -> None:
+    spiky = logged(lambda way: np.where(np.arange(len(way)) % 7 == 0, 50.0, 0.1 * way), lambda way: 0.5 + 0 * way)
+    assert evidence_of(spiky).numbers.unlike < 0.5
+
+
+def test_one_odd_batch_at_the_end_is_no_move_and_a_slow_one_is() -> None:
+    def odd(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+        return f"{answer} {answer}" if share > 0 and rng.random() < 0.15 else answer
+
+    def slow(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+        return f"{answer.split()[0]} {answer.split()[0]} {answer}" if rng.random() < share else answer
+
+    assert evidence_of(made(odd, turn=11)).p < 0.5
+    assert evidence_of(made(slow, turn=4)).p > 0.8
+
+
+def test_marks_may_recur_and_words_may_not() -> None:
+    def listed(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+        return answer.replace(" ", " , ") if rng.random() < share else answer
+
+    assert evidence_of(made(listed)).p < 0.5
+
+
+def test_the_two_answers_shown_are_to_the_likest_prompts() -> None:
+    run = made(looping)
+    first = run.rollouts.at(1)
+    fixed = {
+        step: tuple(replace(one, prompt=first[place].prompt) for place, one in enumerate(run.rollouts.at(step)))
+        for step in run.rollouts.steps
+    }
+    related = evidence_of(replace(run, rollouts=Rollouts(fixed))).relation
+    assert related is not None
+    assert related.pair is not None
+    old, new = related.pair
+    assert old.prompt == new.prompt
+    assert old.step < 101 < new.step
+    assert "maria maria" in new.output
+    assert "maria maria" not in old.output
