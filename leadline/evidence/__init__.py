@@ -34,7 +34,7 @@ from ..questions.bars import EVEN, SAID, TENTH
 from ..run import Run, Series
 from .asked import ChangedPrompts, changed_prompts
 from .kinds import Kinds, kinds
-from .numbers import COMPONENT, CUT, ENDED, Filtered, Knob, Numbers, Trade, level, numbers, surprise
+from .numbers import COMPONENT, CUT, ENDED, Filtered, Knob, Numbers, Trade, calm, level, numbers, surprise
 from .outage import REWARD, Outage, without_outages
 from .relation import AS_LIKELY, STEEPNESS, Begun, Move, Relation, probability, relation
 from .scores import LabelNoise, Levels, Repeats, ScoreLevel, label_noise, levels, repeats
@@ -103,7 +103,7 @@ def gather(run: Run, batches: Sequence[Step], fit: Callable[[Series], Curve]) ->
     text = written(batches)
     prompts = None if text is None else changed_prompts(text)
     alike = text if text is None or prompts is None else since(text, prompts.batch)
-    related = None if alike is None or alike.batches < 2 else relation(alike, fit)
+    related = None if alike is None or alike.batches < 2 else relation(alike, fit, run.get(REWARD))
     logged = numbers(run)
     beside = _beside(logged)
     p = probability(related, beside)
@@ -144,7 +144,7 @@ def _numbers_way(run: Run, logged: Numbers) -> tuple[Floats, Floats]:
     found = surprise(run) if logged.unlike > logged.cut / CUT_EVEN else _cut_off(run)
     if found is None:
         return np.zeros(1), np.zeros(1)
-    steps, values = found[0], _calm(found[1])
+    steps, values = found[0], calm(found[1])
     start, now = level(values, late=False), level(values, late=True)
     if start == now:
         return np.zeros(1), np.zeros(1)
@@ -154,15 +154,6 @@ def _numbers_way(run: Run, logged: Numbers) -> tuple[Floats, Floats]:
 def _cut_off(run: Run) -> tuple[Floats, Floats] | None:
     series = next((one for name in (CUT, ENDED) if (one := run.get(name)) is not None and one.finite.any()), None)
     return None if series is None else (series.steps[series.finite].astype(np.float64), series.values[series.finite])
-
-
-def _calm(values: Floats) -> Floats:
-    """The middle of five neighbours: one row decides nothing."""
-    if len(values) < 5:
-        return values
-    edged = np.pad(values, 2, mode="edge")
-    middle: Floats = np.median(np.lib.stride_tricks.sliding_window_view(edged, 5), axis=1)
-    return middle
 
 
 def _begun(related: Relation | None, p: float, steps: Floats, gone: Floats) -> Begun | None:
@@ -213,7 +204,7 @@ def held_out_is_the_reward(run: Run) -> bool:
     reward = run.get(REWARD)
     if reward is None or reward.finite.sum() < 2:
         return False
-    steps, values = reward.steps[reward.finite], _calm(reward.values[reward.finite])
+    steps, values = reward.steps[reward.finite], calm(reward.values[reward.finite])
     size = float(np.ptp(values))
     for series in run.series:
         if series.name.startswith("eval/") and "reward" in series.name and series.finite.sum() >= 3 and size > 0:

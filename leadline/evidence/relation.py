@@ -5,6 +5,9 @@ prompt (`detached`), stands in it word for word (`copied`), goes round in circle
 was asked (`alike`). Each is a share between 0 and 1, so their moves add up to one distance, and the distance alone says
 how likely the reward is being gamed: witnesses of one decay are not counted twice.
 
+Where the samples are always of the same prompts, as an evaluation keeps them, what they do not gain of the training
+reward was learned for the prompts trained on only (`unseen`).
+
 An answer that only adds to what it said (a scratchpad, a format, a flattering phrase) has changed in kind and lost
 nothing. So a share counts as far as the amount behind it was lost too: what took up the prompt, what was the answer's
 own, what was not in the prompt, each against the length that answers had at first.
@@ -24,12 +27,14 @@ from ..questions.bars import DOUBLED, EVEN, NOTICEABLE, TENTH
 from ..questions.course import paths_seen
 from ..run import Rollout, Series
 from . import measures
+from .numbers import calm
 from .pair import pair
 from .track import DRAWS, Track, deviates, track
 from .written import Floats, Written
 
 Fit = Callable[[Series], Curve]
-Way = Literal["detached", "copied", "looped", "alike"]
+Way = Literal["detached", "copied", "looped", "alike", "unseen"]
+FALLS = ("detached", "unseen")  # worrying where they go down; the others where they go up
 
 # How likely gaming is, by the distance: fitted on the runs of both zoos that kept text, each family left out in turn
 # (bench/gamed.py); the two numbers are where it is as likely as not, and how fast that changes.
@@ -78,9 +83,9 @@ class Relation:
         return np.interp(steps, self.steps, self.shares)
 
 
-def relation(written: Written, fit: Fit) -> Relation | None:
+def relation(written: Written, fit: Fit, reward: Series | None = None) -> Relation | None:
     """None with fewer than two batches."""
-    sides = _sides(written)
+    sides = [*_sides(written), *_unseen(written, reward)]
     if not sides:
         return None
     drawn = {side.way: _weight(side.way, written) * side.counted(column) for column, side in enumerate(sides)}
@@ -89,7 +94,7 @@ def relation(written: Written, fit: Fit) -> Relation | None:
     moves = tuple(_move(side, written) for side in told)
     steps, paths = _way(sides, {way: float(move.mean()) for way, move in drawn.items()}, fit)
     shares = np.clip(paths, 0.0, 1.0).mean(axis=0)
-    shown = pair(written, -told[0].values if told[0].way == "detached" else told[0].values) if told else None
+    shown = pair(written, -told[0].values if told[0].way in FALLS else told[0].values) if told else None
     return Relation(float(distance.mean()), distance, moves, steps, shares, _begun(steps, paths), shown)
 
 
@@ -111,7 +116,7 @@ class _Side:
     def counted(self, column: int) -> Floats:
         """How far it went where that is worrying, as far as the amount was lost too; the other way is none."""
         move = self.share.drawn_move(2 * column)
-        move = np.maximum(-move if self.way == "detached" else move, 0.0)
+        move = np.maximum(-move if self.way in FALLS else move, 0.0)
         if self.amount is None:
             return move
         lost: Floats = np.minimum(move, np.maximum(-self.amount.drawn_move(2 * column + 1), 0.0))
@@ -139,7 +144,24 @@ def _sides(written: Written) -> list[_Side]:
     return sides
 
 
+def _unseen(written: Written, reward: Series | None) -> list[_Side]:
+    """How far the samples lie above the training reward, in shares of its range; only where they are of the same
+    prompts all along: others may have been picked by their score."""
+    first = {sample.prompt for sample, batch in zip(written.samples, written.batch, strict=True) if batch == 0}
+    if reward is None or not written.asks.all() or any(sample.prompt not in first for sample in written.samples):
+        return []
+    steps, values = reward.steps[reward.finite], calm(reward.values[reward.finite])
+    size = float(np.ptp(values)) if len(values) else 0.0
+    if size <= 0:
+        return []
+    apart = (written.scores - np.interp(written.steps, steps, values)[written.batch]) / size
+    seen = track(written, apart)
+    return [] if seen is None else [_Side("unseen", apart, seen, None)]
+
+
 def _weight(way: Way, written: Written) -> float:
+    if way == "unseen":
+        return AS_LIKELY / EVEN  # half of the gain lacking leaves it open
     return WEAK if way in ("detached", "alike") or (way == "looped" and not written.words) else 1.0
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from ..run import Rollout
 from .finding import Facts
 
-Way = Literal["detached", "copied", "looped", "alike", "cut", "unlike", "uniform"]
+Way = Literal["detached", "copied", "looped", "alike", "unseen", "cut", "unlike", "uniform"]
 
 
 @dataclass(frozen=True, slots=True)

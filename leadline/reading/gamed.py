@@ -23,10 +23,13 @@ from ..facts.gamed import (
     RewardOutage,
     ScoreLevels,
 )
-from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, RARE
+from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, RARE, SAID
+from ..questions.fall import fall_of, p_fallen
 from ..run import Rollout, Run, Steps
 from .view import HEADLINE, View
 
+_NOTE: Severity = "note"
+_CONCERN: Severity = "concern"
 FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum of parts
 
 
@@ -193,13 +196,18 @@ def _score(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
 
 
 def _knobs(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
+    """Settings that moved; where the reward fell after one of them, the cause may stand in the log."""
     found = []
+    reward, curve = view.run.get(HEADLINE), view.curve(HEADLINE)
+    fall = fall_of(curve, reward) if reward is not None and curve is not None and p_fallen(curve) > SAID else None
     for knob in evidence.numbers.knobs:
         if knob.name == "lr":
             continue  # a schedule: its steps are events of their own
         series = view.run.get(knob.name)
         last = view.run.last_step or knob.since
         spans = (Evidence(knob.name if series is None else series.name, knob.since, last),)
-        facts = MovedKnob(knob.name, knob.start, knob.now, reward_fell=False)
-        found.append(Finding("signal.knob_moved", CLEARLY, "note", facts=facts, since_step=knob.since, evidence=spans))
+        fell = fall is not None and fall.since_step >= knob.since
+        facts = MovedKnob(knob.name, knob.start, knob.now, fell)
+        p, severity = (round(fall.p, 4), _CONCERN) if fall is not None and fell else (CLEARLY, _NOTE)
+        found.append(Finding("signal.knob_moved", p, severity, facts=facts, since_step=knob.since, evidence=spans))
     return tuple(found)

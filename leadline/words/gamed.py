@@ -25,6 +25,7 @@ WAYS = {
     "copied": "answers are copied from the prompt ({now} of the text, {start} at first)",
     "looped": "answers repeat themselves ({now} of the text, {start} at first)",
     "alike": "answers to different prompts look alike (overlap {now}, {start} at first)",
+    "unseen": "the samples, always of the same prompts, lack {lacks} of what the training reward gained",
     "cut": "{now} of the answers that used to end are cut off at the length cap",
     "unlike": "answers surprise the model that training began with {times} times as much as its own did",
     "uniform": "answers have grown to one common length",
@@ -53,8 +54,8 @@ def _since(facts: Gamed) -> str:
 
 
 def _way(move: Move) -> str:
-    start, now = max(move.start, 0.0), max(move.now, 0.0)
-    return WAYS[move.way].format(start=percent(start), now=percent(now), times=number(now))
+    start, now, lacks = max(move.start, 0.0), max(move.now, 0.0), percent(min(max(move.start - move.now, 0.0), 1.0))
+    return WAYS[move.way].format(start=percent(start), now=percent(now), times=number(now), lacks=lacks)
 
 
 def side_by_side(facts: object) -> list[tuple[str, str]]:
@@ -114,7 +115,8 @@ def repeated_prompts(facts: RepeatedPrompts) -> str:
 
 def knob_moved(facts: MovedKnob) -> str:
     name = called(facts.name)
-    return f"{name[0].upper()}{name[1:]} changed from {number(facts.start)} to {number(facts.now)} on the way."
+    moved = f"{name[0].upper()}{name[1:]} changed from {number(facts.start)} to {number(facts.now)} on the way"
+    return f"{moved}, and the reward has fallen since." if facts.reward_fell else f"{moved}."
 
 
 SENTENCES: dict[str, Callable[[Any], str]] = {

@@ -266,3 +266,20 @@ def test_the_two_answers_shown_are_to_the_likest_prompts() -> None:
     assert old.step < 101 < new.step
     assert "maria maria" in new.output
     assert "maria maria" not in old.output
+
+
+@pytest.mark.parametrize(("learned", "told"), [(0.9, False), (0.3, True)])
+def test_an_evaluation_kept_as_samples_shows_what_was_learned_by_heart(learned: float, told: bool) -> None:
+    rng = np.random.default_rng(4)
+    kept, steps = {}, np.arange(1, 401)
+    for step in range(1, 401, 20):
+        right = 0.3 + (learned - 0.3) * min(step / 200, 1.0)
+        kept[step] = tuple(
+            Rollout(step, f"{q}+{q}=", f"{rng.integers(99)}", float(rng.random() < right)) for q in range(24)
+        )
+    reward = 0.3 + 0.6 * np.minimum(steps / 200, 1.0) + 0.02 * rng.standard_normal(400)
+    run = Run("made", series=(Series("reward/mean", "reward", "test", steps, reward),), rollouts=Rollouts(kept))
+    evidence = evidence_of(run)
+    assert (evidence.p > 0.8) == told
+    assert told or evidence.p < 0.2
+    assert not told or (evidence.relation is not None and evidence.relation.moves[0].way == "unseen")
