@@ -113,7 +113,7 @@ def _looked(name: str, folder: str) -> list[Seen]:
         view = View(run.until(step))
         batches = view.batches
         began = time.process_time()
-        evidence = gather(view.run, batches, view.fit)
+        evidence = gather(view.run, batches)
         seconds = time.process_time() - began
         until = gold[gold[:, 0] <= step]
         if not len(until):
@@ -235,7 +235,7 @@ def _planted_table(folders: dict[str, str]) -> Table:
                 for turn in TURNS:
                     made = exploits.planted(base, plant, turn, seed)
                     view = View(made.run)
-                    evidence = gather(made.run, view.batches, view.fit)
+                    evidence = gather(made.run, view.batches)
                     told.append(evidence.p)
                     changed.append(evidence.outcome == "changed")
                     if evidence.begun is not None:

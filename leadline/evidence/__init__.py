@@ -1,10 +1,10 @@
 """Evidence of gamed rewards: witnesses that hold for any task, as typed facts without a sentence.
 
-`gather(run, batches, fit)` looks at the samples of a run by step (`reading.sampler.Batch`), at its logged numbers, and
+`gather(run, batches)` looks at the samples of a run by step (`reading.sampler.Batch`), at its logged numbers, and
 returns one `GamedEvidence`. Everything is a relation within the run, against its own first samples and their scatter;
 no task is known, no level of any metric decides. The same input gives the same evidence, bit for bit.
 
-    evidence = gather(view.run, view.batches, view.fit)
+    evidence = gather(view.run, view.batches)
     evidence.p               probability that the reward is being gamed
     evidence.outcome         "gamed", "changed" (the answers changed in kind and the rise is that change: a person must
                              look), "decayed" (as gamed, but the reward fell with it), "none", or "blind"
@@ -23,15 +23,14 @@ it alone would leave it open. See `relation.py`; measured in `bench/gamed.py`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from ..curve import Curve
 from ..questions.bars import EVEN, SAID, TENTH
-from ..run import Run, Series
+from ..run import Run
 from .asked import ChangedPrompts, changed_prompts
 from .kinds import Kinds, kinds
 from .numbers import COMPONENT, CUT, ENDED, Filtered, Knob, Numbers, Trade, calm, level, numbers, surprise
@@ -98,12 +97,12 @@ class GamedEvidence:
         return left
 
 
-def gather(run: Run, batches: Sequence[Step], fit: Callable[[Series], Curve]) -> GamedEvidence:
-    """The evidence of a run as it stands: its samples by step, and a way to fit a curve on its clock."""
+def gather(run: Run, batches: Sequence[Step]) -> GamedEvidence:
+    """The evidence of a run as it stands, and of its samples by step."""
     text = written(batches)
     prompts = None if text is None else changed_prompts(text)
     alike = text if text is None or prompts is None else since(text, prompts.batch)
-    related = None if alike is None or alike.batches < 2 else relation(alike, fit, run.get(REWARD))
+    related = None if alike is None or alike.batches < 2 else relation(alike, run.get(REWARD))
     logged = numbers(run)
     beside = _beside(logged)
     p = probability(related, beside)

@@ -15,24 +15,20 @@ own, what was not in the prompt, each against the length that answers had at fir
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from ..curve import Curve
-from ..curve.bins import LEAST
-from ..questions.bars import DOUBLED, EVEN, NOTICEABLE, TENTH
-from ..questions.course import paths_seen
+from ..questions.bars import DOUBLED, EVEN, NOTICEABLE, TENTH, THIRD
 from ..run import Rollout, Series
 from . import measures
 from .numbers import calm
 from .pair import pair
-from .track import DRAWS, Track, deviates, track
+from .track import Track, courses_of, fitted, track
 from .written import Floats, Written
 
-Fit = Callable[[Series], Curve]
 Way = Literal["detached", "copied", "looped", "alike", "unseen"]
 FALLS = ("detached", "unseen")  # worrying where they go down; the others where they go up
 
@@ -83,7 +79,7 @@ class Relation:
         return np.interp(steps, self.steps, self.shares)
 
 
-def relation(written: Written, fit: Fit, reward: Series | None = None) -> Relation | None:
+def relation(written: Written, reward: Series | None = None) -> Relation | None:
     """None with fewer than two batches."""
     sides = [*_sides(written), *_unseen(written, reward)]
     if not sides:
@@ -92,10 +88,10 @@ def relation(written: Written, fit: Fit, reward: Series | None = None) -> Relati
     distance: Floats = np.sqrt(np.sum([move**2 for move in drawn.values()], axis=0))
     told = sorted((side for side in sides if drawn[side.way].mean() > 0), key=lambda side: -drawn[side.way].mean())
     moves = tuple(_move(side, written) for side in told)
-    steps, paths = _way(sides, {way: float(move.mean()) for way, move in drawn.items()}, fit)
-    shares = np.clip(paths, 0.0, 1.0).mean(axis=0)
+    steps, weights, paths = _way(sides, {way: float(move.mean()) for way, move in drawn.items()})
+    shares = weights @ np.clip(paths, 0.0, 1.0)
     shown = pair(written, -told[0].values if told[0].way in FALLS else told[0].values) if told else None
-    return Relation(float(distance.mean()), distance, moves, steps, shares, _begun(steps, paths), shown)
+    return Relation(float(distance.mean()), distance, moves, steps, shares, _begun(steps, weights, paths), shown)
 
 
 def probability(related: Relation | None, beside: float = 0.0) -> float:
@@ -180,40 +176,38 @@ def paid_for(written: Written, value: Floats) -> float | None:
     return float((apart[0][known] * apart[1][known]).sum() / size) if size > 1e-9 else None
 
 
-def _way(sides: Sequence[_Side], counted: dict[Way, float], fit: Fit) -> tuple[Floats, Floats]:
+def _way(sides: Sequence[_Side], counted: dict[Way, float]) -> tuple[Floats, Floats, Floats]:
     """What share of the way from the first samples to now, or to where nothing is left to lose, lay behind the
-    answers: a curve of its own."""
-    every = sides[0].share.steps
+    answers: by course (courses, batches), with the probability of each."""
+    every = max(sides, key=lambda side: counted[side.way]).share.steps
     total, share, error = 0.0, np.zeros(len(every)), np.zeros(len(every))
     for side in sides:
         seen, far = side.share, counted[side.way]
         move = seen.now.mean - seen.start.mean
-        if far == 0 or move == 0 or len(seen.steps) != len(every):
+        if far == 0 or move == 0:
             continue
         weight = far**2 / move  # the part of the distance that each unit of this measure stands for
         total += far**2
-        share += weight * (seen.values - seen.start.mean)
-        error += (weight * seen.errors) ** 2
+        share += weight * (np.interp(every, seen.steps, seen.values) - seen.start.mean)
+        error += (weight * np.interp(every, seen.steps, seen.errors)) ** 2
     if total <= 0:
-        return every.astype(np.float64), np.zeros((1, len(every)))
-    far = min(float(np.sqrt(total)), DOUBLED * AS_LIKELY) * float(np.sqrt(total))
-    share, error = share / far, np.sqrt(error) / far
-    if len(every) >= LEAST:
-        curve = fit(Series("text/relation", "text/relation", "samples", every, share))
-        if curve.decidable:
-            return paths_seen(curve)
-    draws = np.stack([deviates(column) for column in range(len(every))], axis=1)
-    return every.astype(np.float64), (share[None, :] + error[None, :] * draws).reshape(DRAWS, -1)
+        return every.astype(np.float64), np.ones(1), np.zeros((1, len(every)))
+    weights, moves, _, _ = fitted(THIRD * share / total, THIRD * np.sqrt(error) / total)
+    far = min(float(np.sqrt(total)), DOUBLED * AS_LIKELY) / float(np.sqrt(total))
+    paths = moves[1:, None] * courses_of(len(every)) / (THIRD * far)
+    return every.astype(np.float64), weights[1:] / weights[1:].sum(), paths
 
 
-def _begun(steps: Floats, paths: Floats) -> Begun:
+def _begun(steps: Floats, weights: Floats, paths: Floats) -> Begun:
     """On each path the last place where less than a tenth of the way was behind it."""
     before = paths <= TENTH
-    last = np.where(before.any(axis=1), paths.shape[1] - 1 - before[:, ::-1].argmax(axis=1), 0)
+    last = paths.shape[1] - 1 - before[:, ::-1].argmax(axis=1)
     after = np.minimum(last + 1, paths.shape[1] - 1)
     rows = np.arange(len(paths))
     rise = paths[rows, after] - paths[rows, last]
     part = np.clip(np.divide(TENTH - paths[rows, last], rise, out=np.zeros_like(rise), where=rise > 0), 0.0, 1.0)
-    onset = np.where(before.any(axis=1), steps[last] + part * (steps[after] - steps[last]), steps[0])
-    low, middle, high = np.quantile(onset, [1 - LAST, 0.5, LAST])
+    onset = steps[last] + part * (steps[after] - steps[last])
+    order = np.argsort(onset, kind="stable")
+    behind = np.cumsum(weights[order])
+    low, middle, high = onset[order][np.searchsorted(behind, [1 - LAST, 0.5, LAST]).clip(max=len(onset) - 1)]
     return Begun(round(float(middle)), round(float(low)), round(float(high)))

@@ -58,7 +58,7 @@ def track(written: Written, values: Floats) -> Track | None:
     if known.sum() < 2:
         return None
     means, errors = means[known], errors[known]
-    weights, moves, spreads, starts = _fitted(means, errors)
+    weights, moves, spreads, starts = fitted(means, errors)
     moved = weights[1:] / weights[1:].sum()  # if it has moved: from where to where
     start = float((moved * starts[1:]).sum())
     now = start + float((moved * moves[1:]).sum())
@@ -66,9 +66,9 @@ def track(written: Written, values: Floats) -> Track | None:
     return Track(written.steps[known], means, errors, Level(start, error), Level(now, error), weights, moves, spreads)
 
 
-def _fitted(means: Floats, errors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def fitted(means: Floats, errors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     """By course, the first being none at all: its probability, the move and its error, the level it began at."""
-    courses = _courses(len(means))
+    courses = courses_of(len(means))
     weight = 1 / (errors**2 + (TENTH * RARE) ** 2)  # no mean is known better
     middle = float((weight * means).sum() / weight.sum())
     centres = (courses * weight).sum(axis=1) / weight.sum()
@@ -88,7 +88,7 @@ def _fitted(means: Floats, errors: Floats) -> tuple[Floats, Floats, Floats, Floa
 
 
 @lru_cache(maxsize=64)
-def _courses(batches: int) -> Floats:
+def courses_of(batches: int) -> Floats:
     """(courses, batches): what share of the move lies behind each batch. It begins after any of them and takes one
     batch, two, four, or all that follow."""
     place = np.arange(batches)

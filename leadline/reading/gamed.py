@@ -35,7 +35,7 @@ FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum 
 
 def evidence_of(view: View) -> GamedEvidence:
     """All that speaks for or against a gamed reward; gathered once a look."""
-    return view.once("gamed", lambda: gather(view.run, view.batches, view.fit))
+    return view.once("gamed", lambda: gather(view.run, view.batches))
 
 
 def read(view: View) -> tuple[Finding, ...]:

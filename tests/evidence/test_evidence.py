@@ -41,7 +41,7 @@ def made(write: Write, *, batches: int = 12, turn: int = 5, one_string: bool = F
 
 def evidence_of(run: Run) -> GamedEvidence:
     view = View(run)
-    return gather(run, view.batches, view.fit)
+    return gather(run, view.batches)
 
 
 def honest(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
