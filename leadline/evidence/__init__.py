@@ -8,17 +8,18 @@ no task is known, no level of any metric decides. The same input gives the same 
     evidence.p               probability that the reward is being gamed
     evidence.outcome         "gamed", "changed" (the answers changed in kind and the rise is that change: a person must
                              look), "decayed" (as gamed, but the reward fell with it), "none", or "blind"
-    evidence.begun           when it began, as an interval: a quarter of the way was behind it; None where p is small
+    evidence.begun           when it began, as an interval: a tenth of the way was behind it; None where p is small
     evidence.worth(steps)    what a checkpoint is worth beside an honest one of the same reward, 0 to 1
 
 What lies behind it: `relation` (how answers relate to prompt, to themselves and to each other), `kinds` (the old and
 the new way of answering, what each earns, an example of either), `levels`, `noise`, `repeats` (of the scores and the
-prompts), `prompts` (whether they changed: then only what followed is compared), `numbers` (truncation, uniform length,
-outages, knobs, filtered rewards, components), `blind` (what could not be seen, and why).
+prompts), `prompts` (whether they changed: then only what followed is compared), `numbers` (truncation, surprise,
+uniform length, outages, knobs, filtered rewards, components), `blind` (what could not be seen, and why).
 
 How the witnesses are weighed: they speak of the same decay, so their moves, each a share between 0 and 1, are one
-distance; one logistic curve with two numbers turns it into a probability. Truncation comes in with the weight at which
-it alone would leave it open. See `relation.py`; measured in `bench/gamed.py`.
+distance; one logistic curve with two numbers turns it into a probability. Truncation, and answers that surprise the
+reference twice as much as its own, come in with the weight at which each alone would leave it open. See `relation.py`
+and docs/decisions/0033-gamed-rewards-are-weighed-over-all-steps.md; measured in `bench/gamed.py`.
 """
 
 from __future__ import annotations
