@@ -22,7 +22,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
@@ -33,7 +32,7 @@ from numpy.typing import NDArray
 from tables import Table
 
 from leadline.evidence import gather
-from leadline.evidence.relation import EVEN, STEEPNESS
+from leadline.evidence.relation import AS_LIKELY, STEEPNESS
 from leadline.reading import View
 from leadline.run import Rollout
 from leadline.sources import open_run
@@ -49,8 +48,8 @@ DECAYED = {
 LOST = 0.2  # of the truth's range: then a reader should have told
 TOLD = (0.5, 0.8)
 LOOKS = 10
-EVENS = np.linspace(0.06, 0.24, 13)
-STEEP = np.geomspace(12, 96, 9)
+EVENS = np.linspace(0.04, 0.16, 13)
+STEEP = np.geomspace(20, 160, 7)
 BASES = ("healthy_longer-0", "adaptive_kl-1", "healthy_longer-1", "long_warmup-5")  # words twice, characters twice
 TURNS = (0.2, 0.5)
 
@@ -114,7 +113,7 @@ def _looked(name: str, folder: str) -> list[Seen]:
         view = View(run.until(step))
         batches = view.batches
         began = time.process_time()
-        evidence = gather(view.run, batches, view.fit)
+        evidence = gather(view.run, batches)
         seconds = time.process_time() - began
         until = gold[gold[:, 0] <= step]
         if not len(until):
@@ -217,12 +216,12 @@ def _left_out(looks: Sequence[Seen]) -> list[float]:
     chosen = {one: int((loss[:, group != one]).sum(axis=1).argmin()) for one in set(group.tolist())}
     fits = sorted({tried[place] for place in chosen.values()})
     said = ", ".join(f"{even:.3f} {steep:.0f}" for even, steep in fits)
-    print(f"fits without a family (even, steepness): {said}; shipped: {EVEN} {STEEPNESS:.0f}")
+    print(f"fits without a family (even, steepness): {said}; shipped: {AS_LIKELY} {STEEPNESS:.0f}")
     return [float(p[chosen[one.group], place]) for place, one in enumerate(looks)]
 
 
 def _p(one: Seen, even: float, steep: float) -> float:
-    distance = np.hypot(one.draws, one.beside * even / EVEN)
+    distance = np.hypot(one.draws, one.beside * even / AS_LIKELY)
     return float((1 / (1 + np.exp(-steep * (distance - even)))).mean())
 
 
@@ -236,7 +235,7 @@ def _planted_table(folders: dict[str, str]) -> Table:
                 for turn in TURNS:
                     made = exploits.planted(base, plant, turn, seed)
                     view = View(made.run)
-                    evidence = gather(made.run, view.batches, view.fit)
+                    evidence = gather(made.run, view.batches)
                     told.append(evidence.p)
                     changed.append(evidence.outcome == "changed")
                     if evidence.begun is not None:
@@ -256,8 +255,8 @@ def _planted_table(folders: dict[str, str]) -> Table:
 
 
 def _base(folder: str) -> list[Rollout]:
-    run: Any = open_run(folder)
-    return [sample for sample in run.rollouts if np.isfinite(sample.score)]
+    run = open_run(folder)
+    return [one for step in run.rollouts.steps for one in run.rollouts.at(step) if np.isfinite(one.score)]
 
 
 if __name__ == "__main__":

@@ -147,7 +147,7 @@ def _more(reading: Reading) -> Sequence[str]:
         *(f"{about}: {says}" for about, says in curves_say(reading).items()),
         *(normal_here(expected_says(found)) for found in reading.expected),
         *(event_said(event.sentence(happened)) for happened in reading.run.events),
-        *(not_logged(missing_said(missing.what, why(missing.what))) for missing in reading.run.missing),
+        *(not_logged(missing_said(missing.what, why(missing))) for missing in reading.run.missing),
         *reading.run.notes,
     )
 
@@ -317,7 +317,7 @@ def sources(library: Library, asked: Mapping[str, Any]) -> SourcesShown:
             for entry in held.series
         ),
         *(("unread", name(key)) for key in held.run.unread_keys),
-        *(("missing", missing_said(entry.what, why(entry.what))) for entry in held.missing),
+        *(("missing", missing_said(entry.what, why(entry))) for entry in held.missing),
         *(("notes", cut(line(note), SENTENCE)) for note in held.run.notes),
     ]
     shown, after = page(items, asked.get("cursor"), ANSWER - size(head) - 10, lambda item: cost(item[1]) + 4)

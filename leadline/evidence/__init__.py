@@ -1,42 +1,42 @@
 """Evidence of gamed rewards: witnesses that hold for any task, as typed facts without a sentence.
 
-`gather(run, batches, fit)` looks at the samples of a run by step (`reading.sampler.Batch`), at its logged numbers, and
+`gather(run, batches)` looks at the samples of a run by step (`reading.sampler.Batch`), at its logged numbers, and
 returns one `GamedEvidence`. Everything is a relation within the run, against its own first samples and their scatter;
 no task is known, no level of any metric decides. The same input gives the same evidence, bit for bit.
 
-    evidence = gather(view.run, view.batches, view.fit)
+    evidence = gather(view.run, view.batches)
     evidence.p               probability that the reward is being gamed
     evidence.outcome         "gamed", "changed" (the answers changed in kind and the rise is that change: a person must
                              look), "decayed" (as gamed, but the reward fell with it), "none", or "blind"
-    evidence.begun           when it began, as an interval: a quarter of the way was behind it; None where p is small
+    evidence.begun           when it began, as an interval: a tenth of the way was behind it; None where p is small
     evidence.worth(steps)    what a checkpoint is worth beside an honest one of the same reward, 0 to 1
 
 What lies behind it: `relation` (how answers relate to prompt, to themselves and to each other), `kinds` (the old and
 the new way of answering, what each earns, an example of either), `levels`, `noise`, `repeats` (of the scores and the
-prompts), `prompts` (whether they changed: then only what followed is compared), `numbers` (truncation, empty answers,
-outages, knobs, filtered rewards, components), `blind` (what could not be seen, and why).
+prompts), `prompts` (whether they changed: then only what followed is compared), `numbers` (truncation, surprise,
+empty answers, outages, knobs, filtered rewards, components), `blind` (what could not be seen, and why).
 
 How the witnesses are weighed: they speak of the same decay, so their moves, each a share between 0 and 1, are one
-distance; one logistic curve with two numbers turns it into a probability. Truncation and empty answers come in with
-the weight at which they alone would leave it open. See `relation.py`; measured in `bench/gamed.py`.
+distance; one logistic curve with two numbers turns it into a probability. Truncation, and answers that surprise the
+reference twice as much as its own, come in with the weight at which each alone would leave it open. See `relation.py`
+and docs/decisions/0033-gamed-rewards-are-weighed-over-all-steps.md; measured in `bench/gamed.py`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from ..curve import Curve
 from ..questions.bars import EVEN, SAID, TENTH
-from ..run import Run, Series
+from ..run import Run
 from .asked import ChangedPrompts, changed_prompts
 from .kinds import Kinds, kinds
-from .numbers import COMPONENT, CUT, ENDED, LENGTH, Filtered, Knob, Numbers, Trade, level, numbers
+from .numbers import COMPONENT, CUT, ENDED, LENGTH, Filtered, Knob, Numbers, Trade, calm, level, numbers, surprise
 from .outage import REWARD, Outage, without_outages
-from .relation import AS_LIKELY, Begun, Move, Relation, probability, relation
+from .relation import AS_LIKELY, STEEPNESS, Begun, Move, Relation, probability, relation
 from .scores import LabelNoise, Levels, Repeats, ScoreLevel, label_noise, levels, repeats
 from .written import Floats, Step, Written, since, written
 
@@ -57,6 +57,7 @@ __all__ = [
     "ScoreLevel",
     "Trade",
     "gather",
+    "held_out_is_the_reward",
     "without_outages",
 ]
 
@@ -97,12 +98,12 @@ class GamedEvidence:
         return left
 
 
-def gather(run: Run, batches: Sequence[Step], fit: Callable[[Series], Curve]) -> GamedEvidence:
-    """The evidence of a run as it stands: its samples by step, and a way to fit a curve on its clock."""
+def gather(run: Run, batches: Sequence[Step]) -> GamedEvidence:
+    """The evidence of a run as it stands, and of its samples by step."""
     text = written(batches)
     prompts = None if text is None else changed_prompts(text)
     alike = text if text is None or prompts is None else since(text, prompts.batch)
-    related = None if alike is None or alike.batches < 2 else relation(alike, fit)
+    related = None if alike is None or alike.batches < 2 else relation(alike, run.get(REWARD))
     logged = numbers(run)
     beside = _beside(logged)
     p = probability(related, beside)
@@ -130,30 +131,34 @@ def gather(run: Run, batches: Sequence[Step], fit: Callable[[Series], Curve]) ->
 
 
 def _beside(logged: Numbers) -> float:
-    """What answers that are cut off or empty add to the distance: alone, as much as would leave the question open."""
-    return AS_LIKELY * max(logged.cut, logged.emptied) / CUT_EVEN
+    """What the numbers add to the distance. Answers that are cut off or empty, and answers that surprise the reference
+    twice as much as its own, leave the question open, each by itself. A format that the reference never used surprises
+    it too, so that this says no more than `SAID`. That answers have grown to one length weighs nothing: it was seen in
+    one family of runs only, and accused a sound training with a short length cap."""
+    most = 1 + float(np.log(SAID / (1 - SAID))) / (STEEPNESS * AS_LIKELY)
+    return AS_LIKELY * float(np.hypot(_unfinished(logged), min(logged.unlike, most)))
+
+
+def _unfinished(logged: Numbers) -> float:
+    return max(logged.cut, logged.emptied) / CUT_EVEN
 
 
 def _numbers_way(run: Run, logged: Numbers) -> tuple[Floats, Floats]:
-    """By step, how much of the way of truncation, or of the length, lay behind the run."""
-    name = next((name for name in (CUT, ENDED) if run.get(name) is not None and logged.cut > 0), LENGTH)
-    series = run.get(name)
-    if series is None or not series.finite.any():
+    """By step, how much of the way of what says most lay behind the run."""
+    found = surprise(run) if logged.unlike > _unfinished(logged) else _cut_off(run, logged)
+    if found is None:
         return np.zeros(1), np.zeros(1)
-    steps, values = series.steps[series.finite].astype(np.float64), _calm(series.values[series.finite])
+    steps, values = found[0], calm(found[1])
     start, now = level(values, late=False), level(values, late=True)
     if start == now:
         return np.zeros(1), np.zeros(1)
     return steps, np.clip((values - start) / (now - start), 0.0, 1.0)
 
 
-def _calm(values: Floats) -> Floats:
-    """The middle of five neighbours: one row decides nothing."""
-    if len(values) < 5:
-        return values
-    edged = np.pad(values, 2, mode="edge")
-    middle: Floats = np.median(np.lib.stride_tricks.sliding_window_view(edged, 5), axis=1)
-    return middle
+def _cut_off(run: Run, logged: Numbers) -> tuple[Floats, Floats] | None:
+    names = (LENGTH,) if logged.emptied > logged.cut else (CUT, ENDED)
+    series = next((found for name in names if (found := run.get(name)) is not None and found.finite.any()), None)
+    return None if series is None else (series.steps[series.finite].astype(np.float64), series.values[series.finite])
 
 
 def _begun(related: Relation | None, p: float, steps: Floats, gone: Floats) -> Begun | None:
@@ -191,20 +196,20 @@ def _blind(run: Run, text: Written | None) -> tuple[Blind, ...]:
             found.append("no_prompts")
         if not np.isfinite(text.scores).any():
             found.append("no_scores")
-    if _held_out_is_the_reward(run):
+    if held_out_is_the_reward(run):
         found.append("held_out_is_the_reward")
     if sum(COMPONENT.fullmatch(series.name) is not None for series in run.series) < 2:
         found.append("one_component")
     return tuple(found)
 
 
-def _held_out_is_the_reward(run: Run) -> bool:
+def held_out_is_the_reward(run: Run) -> bool:
     """A held-out score that keeps to the training reward all along: the same function on other prompts. What it cannot
     see, the reward cannot see either."""
     reward = run.get(REWARD)
     if reward is None or reward.finite.sum() < 2:
         return False
-    steps, values = reward.steps[reward.finite], _calm(reward.values[reward.finite])
+    steps, values = reward.steps[reward.finite], calm(reward.values[reward.finite])
     size = float(np.ptp(values))
     for series in run.series:
         if series.name.startswith("eval/") and "reward" in series.name and series.finite.sum() >= 3 and size > 0:

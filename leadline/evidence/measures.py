@@ -46,19 +46,25 @@ def _mean_of(columns: list[Floats]) -> Floats:
 
 
 def looped(written: Written) -> Floats:
-    """How much is said again within as much text as an answer had at first: 1 less the share of different pairs there.
-    A long answer may come back to its subject; one that loops does so at once."""
+    """How much is said again: the share of words that stood a sentence before, or of pairs that stood within as much
+    text as an answer had at first. A long answer may come back to its subject; one that loops does so at once. The
+    longer the stretch, the more a style of writing decides how many words recur, so that words are followed over a
+    short one. Of single characters there are few, so that only pairs of them count."""
     answers = written.answers
+    if not len(answers.ids):
+        return np.zeros(len(written))
     window = max(SHORTEST, int(np.median(answers.count[written.batch == 0])))
-    place = np.arange(len(answers.ids)) - (np.cumsum(answers.count) - answers.count)[answers.owner]
-    stretch = answers.owner * (len(answers.ids) + 1) + place // window
-    begins = np.flatnonzero(stretch[1:] == stretch[:-1])
-    pairs = np.stack([stretch[begins], answers.ids[begins] * SALT + answers.ids[begins + 1]])
-    kinds = np.unique(pairs, axis=1)[0] // (len(answers.ids) + 1)
-    different = np.bincount(kinds, minlength=len(written)).astype(np.float64)
-    count = np.bincount(answers.owner[begins], minlength=len(written)).astype(np.float64)
+    stretch = _stretches(answers, window)
+    before = np.concatenate([[0], answers.ids[:-1]])
+    follows = np.concatenate([[False], stretch[1:] == stretch[:-1]])
+    again = follows & _seen(stretch, before * SALT + answers.ids, follows)
+    if written.words:
+        short = _stretches(answers, min(window, FEW * SHORTEST))
+        again |= _seen(short, answers.ids, written.says[answers.ids])
+    count = answers.count if written.words else np.bincount(answers.owner[follows], minlength=len(written))
     share: Floats = np.zeros(len(written))  # an answer of one token repeats nothing
-    np.divide(count - different, count, out=share, where=count > 0)
+    hits = np.bincount(answers.owner, weights=again, minlength=len(written))
+    np.divide(hits, count, out=share, where=count > 0)
     return np.maximum(share, stuttered(written)) if written.words else share
 
 
@@ -81,6 +87,22 @@ def _signs(text: str) -> str:
     """The beginning and the end of a text without its blanks."""
     kept = text if len(text) <= LOOKED_AT else text[: LOOKED_AT // 2] + text[-LOOKED_AT // 2 :]
     return "".join(kept.split()).encode("utf-8", "replace").decode("utf-8")
+
+
+def _stretches(answers: Tokens, window: int) -> Ids:
+    """Which piece of its answer each token stands in."""
+    place = np.arange(len(answers.ids)) - (np.cumsum(answers.count) - answers.count)[answers.owner]
+    pieces: Ids = answers.owner * (len(answers.ids) + 1) + place // window
+    return pieces
+
+
+def _seen(stretch: Ids, what: Ids, counted: Flags) -> Flags:
+    """Which of these stood in their stretch before."""
+    places = np.flatnonzero(counted)
+    _, first = np.unique(np.stack([stretch[places], what[places]]), axis=1, return_index=True)
+    seen = counted.copy()
+    seen[places[first]] = False
+    return seen
 
 
 def alike(written: Written) -> Floats:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..questions.bars import DOUBLED, HABIT, RARE
+from ..questions.bars import DOUBLED, HABIT, RARE, SELDOM, SPELL
 from ..run import Run, Series
 from .outage import REWARD, Outage, noise_of, outages
 from .written import Floats
@@ -61,6 +61,7 @@ class Numbers:
 
     cut: float  # answers that used to end and are cut off now
     emptied: float  # answers that held something and hold nothing now but their end
+    unlike: float  # answers surprise the reference more than its own did: so many times as much again
     maxed: float  # the reward stands at the highest value it ever took, and its scatter is gone
     entropy_lost: float | None
     outages: tuple[Outage, ...] = ()
@@ -74,6 +75,7 @@ def numbers(run: Run) -> Numbers:
     return Numbers(
         _cut(run),
         _emptied(run),
+        _unlike(run),
         _maxed(run),
         _entropy_lost(run),
         outages(run),
@@ -90,6 +92,15 @@ def level(values: Floats, *, late: bool) -> float:
         return float("nan")
     count = min(max(HABIT, round(RARE * len(finite))), len(finite))
     return float(np.median(finite[-count:] if late else finite[:count]))
+
+
+def calm(values: Floats) -> Floats:
+    """The middle of five neighbours: one row decides nothing."""
+    if len(values) < 5:
+        return values
+    edged = np.pad(values, 2, mode="edge")
+    middle: Floats = np.median(np.lib.stride_tricks.sliding_window_view(edged, 5), axis=1)
+    return middle
 
 
 def _ends(series: Series | None) -> tuple[float, float] | None:
@@ -113,6 +124,29 @@ def _emptied(run: Run) -> float:
     if ends is None or ends[0] <= DOUBLED:
         return 0.0
     return float(np.clip(DOUBLED - ends[1], 0.0, 1.0))  # between one token and two: some of them
+
+
+def surprise(run: Run) -> tuple[Floats, Floats, float] | None:
+    """How much the answers surprise the model that the run began with, by step, in nats a token: its KL from the
+    reference and its entropy make up the answers' cross entropy under the reference. And its own surprise at first."""
+    kl, entropy = run.get(KL), run.get(ENTROPY)
+    if kl is None or entropy is None or min(kl.finite.sum(), entropy.finite.sum()) < SPELL:
+        return None
+    steps = kl.steps[kl.finite].astype(np.float64)
+    inside = np.interp(steps, entropy.steps[entropy.finite], entropy.values[entropy.finite])
+    own = level(entropy.values, late=False)
+    return (steps, kl.values[kl.finite] + inside, own) if own > 0 else None
+
+
+def _unlike(run: Run) -> float:
+    """A policy that picks the best of what the reference would say surprises it less and less; one that has found
+    something else surprises it more. The least of the last fifth counts: an estimate of KL has spikes, no holes."""
+    found = surprise(run)
+    if found is None:
+        return 0.0
+    _, nats, own = found
+    lately = nats[-max(SPELL, round(SELDOM * len(nats))) :]
+    return max((float(lately.min()) - level(nats, late=False)) / own, 0.0)
 
 
 def _maxed(run: Run) -> float:

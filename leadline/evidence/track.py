@@ -1,21 +1,22 @@
 """A measure of the samples by step: where it began, where it stands, and how sure both are.
 
-The beginning is the first batch and the end the last, each joined by its neighbours as far as these agree with it: what
-moves within the first twenty steps must not be averaged away, and what rests should use all that was seen.
+All steps speak, not only the first and the last: either nothing has moved, or the measure left its level at some step,
+quickly or slowly, for good. Every beginning and every pace is weighed by how well it fits what was seen at each step,
+and nothing having moved weighs as much beforehand as all of them together. So one odd batch at the end is no move, and
+a slow one that no single batch shows is.
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
 
-from ..questions.bars import FEW, SELDOM, THIRD
+from ..questions.bars import DOUBLED, EVEN, RARE, TENTH, THIRD
 from ..run import Steps
-from .written import Flags, Floats, Written
+from .written import Floats, Ids, Written
 
 DRAWS = 400  # enough for a probability to one part in a hundred
 PRIOR = 1.0  # samples: how much the scatter of the whole run says about the scatter of one batch
@@ -29,10 +30,6 @@ class Level:
     mean: float
     error: float
 
-    def draws(self, column: int) -> Floats:
-        """Values that agree with it; columns are in no order with each other."""
-        return self.mean + self.error * deviates(column)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Track:
@@ -41,68 +38,66 @@ class Track:
     steps: Steps
     values: Floats
     errors: Floats
-    start: Level
+    start: Level  # if it has moved
     now: Level
-    paid: Level | None = None  # the start of what was paid for then: learning brings the rest there
+    weights: Floats  # by course, the first being none at all
+    moves: Floats
+    spreads: Floats
 
-    def drawn_move(self, column: int, way: float) -> Floats:
-        """How far it has come since the start, upwards (1) or downwards (-1), on each draw; not farther than it is from
-        what was paid for at first. Most measures rest, so a move within the errors is mostly none."""
-        now = self.now.draws(2 * column + 1)
-        starts = [self.start] if self.paid is None else [self.start, self.paid]
-        moved = np.min([np.maximum(way * (now - start.draws(2 * column)), 0.0) for start in starts], axis=0)
-        real = min(_p_moved(start, self.now) for start in starts)
-        kept: Floats = np.where(np.arange(1, DRAWS + 1) * GOLDEN % 1.0 < real, moved, 0.0)
-        return kept
+    def drawn_move(self, column: int) -> Floats:
+        """How far it has come since the start, on each draw; 0 where nothing has moved."""
+        kind = np.searchsorted(np.cumsum(self.weights)[:-1], _shares(2 * column), side="right")
+        drawn: Floats = self.moves[kind] + self.spreads[kind] * deviates(2 * column + 1)
+        return drawn
 
 
-def _p_moved(start: Level, now: Level) -> float:
-    """Probability that two levels differ at all, where a move is seldom and then of any size that shares have."""
-    move, error = now.mean - start.mean, float(np.hypot(start.error, now.error))
-    if error <= 0:
-        return float(move != 0)
-    moved = SELDOM * _density(move, float(np.hypot(THIRD, error)))
-    rested = (1 - SELDOM) * _density(move, error)
-    return moved / (moved + rested)
-
-
-def _density(value: float, spread: float) -> float:
-    """Of a normal distribution about 0, but for a factor that all have."""
-    return math.exp(-0.5 * (value / spread) ** 2) / spread
-
-
-def track(written: Written, values: Floats, paid: Flags | None = None) -> Track | None:
-    """The track of a value a sample; None with fewer than two batches that have it. `paid` are samples that earned more
-    than their batch, where what they had at first is no worry."""
+def track(written: Written, values: Floats) -> Track | None:
+    """The track of a value a sample; None with fewer than two batches that have it."""
     means, errors = written.means(values), _errors(written, values)
     known = np.isfinite(means)
     if known.sum() < 2:
         return None
-    half = known.sum() // 2
-    earned = None if paid is None else _start(written, np.where(paid, values, np.nan), int(np.flatnonzero(known)[half]))
     means, errors = means[known], errors[known]
-    start = _edge(means[:half], errors[:half])
-    now = _edge(means[half:][::-1], errors[half:][::-1])
-    return Track(written.steps[known], means, errors, start, now, earned)
+    weights, moves, spreads, starts = fitted(means, errors)
+    moved = weights[1:] / weights[1:].sum()  # if it has moved: from where to where
+    start = float((moved * starts[1:]).sum())
+    now = start + float((moved * moves[1:]).sum())
+    error = float(np.sqrt((moved * spreads[1:] ** 2).sum()))
+    return Track(written.steps[known], means, errors, Level(start, error), Level(now, error), weights, moves, spreads)
 
 
-def _start(written: Written, values: Floats, before: int) -> Level | None:
-    """The first batches that have the value, of those before a place."""
-    means, errors = written.means(values)[:before], _errors(written, values)[:before]
-    known = np.isfinite(means)
-    return _edge(means[known], errors[known]) if known.any() else None
+def fitted(means: Floats, errors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """By course, the first being none at all: its probability, the move and its error, the level it began at."""
+    courses = courses_of(len(means))
+    weight = 1 / (errors**2 + (TENTH * RARE) ** 2)  # no mean is known better
+    middle = float((weight * means).sum() / weight.sum())
+    centres = (courses * weight).sum(axis=1) / weight.sum()
+    apart = courses - centres[:, None]
+    precision = (apart**2 * weight).sum(axis=1) + THIRD**-2  # a share that moves at all moves by about a third
+    pull = (apart * (means - middle) * weight).sum(axis=1)
+    moves = pull / precision
+    fits = 0.5 * (pull * moves - np.log(precision * THIRD**2)) + np.log((1 - EVEN) / len(courses))
+    fits = np.concatenate([[np.log(EVEN)], fits])
+    weights = np.exp(fits - fits.max())
+    return (
+        weights / weights.sum(),
+        np.concatenate([[0.0], moves]),
+        np.concatenate([[0.0], precision**-0.5]),
+        np.concatenate([[middle], middle - moves * centres]),
+    )
 
 
-def _edge(means: Floats, errors: Floats) -> Level:
-    """The outermost batch and those next to it, each weighing as far as it agrees with those outside of it."""
-    total, weight, squares, trust = float(means[0]), 1.0, float(errors[0]) ** 2, 1.0
-    for place in range(1, min(FEW, len(means))):
-        apart = means[place] - total / weight
-        noise = errors[place] ** 2 + squares / weight**2
-        trust *= float(np.exp(-0.5 * apart**2 / noise)) if noise > 0 else float(apart == 0)
-        total, weight = total + trust * float(means[place]), weight + trust
-        squares += (trust * float(errors[place])) ** 2
-    return Level(total / weight, float(np.sqrt(squares)) / weight)
+@lru_cache(maxsize=64)
+def courses_of(batches: int) -> Floats:
+    """(courses, batches): what share of the move lies behind each batch. It begins after any of them and takes one
+    batch, two, four, or all that follow."""
+    place = np.arange(batches)
+    found = []
+    for first in range(batches - 1):
+        left = batches - 1 - first
+        paces = [*(DOUBLED**power for power in range(left.bit_length()) if DOUBLED**power < left), left]
+        found += [np.clip((place - first) / pace, 0.0, 1.0) for pace in paces]
+    return np.stack(found)
 
 
 def _errors(written: Written, values: Floats) -> Floats:
@@ -121,11 +116,20 @@ def _errors(written: Written, values: Floats) -> Floats:
 @lru_cache(maxsize=256)
 def deviates(column: int) -> Floats:
     """Normal deviates, evenly spread and the same for everyone; each column in an order of its own."""
-    shares = (np.arange(1, DRAWS + 1) * (GOLDEN * (column + 1) + GOLDEN ** (column + 2))) % 1.0
-    ranks = np.argsort(np.argsort(shares, kind="stable"), kind="stable")
-    spread: Floats = _quantiles()[ranks]
+    spread: Floats = _quantiles()[_ranks(column)]
     spread.flags.writeable = False
     return spread
+
+
+def _shares(column: int) -> Floats:
+    """The same between 0 and 1."""
+    return (_ranks(column) + 0.5) / DRAWS
+
+
+def _ranks(column: int) -> Ids:
+    shares = (np.arange(1, DRAWS + 1) * (GOLDEN * (column + 1) + GOLDEN ** (column + 2))) % 1.0
+    ranks: Ids = np.argsort(np.argsort(shares, kind="stable"), kind="stable")
+    return ranks
 
 
 @lru_cache(maxsize=1)

@@ -58,6 +58,7 @@ class Written:
     lengths: Floats  # (samples,) characters of the whole answer, before any cut
     asks: Flags  # (samples,) a prompt is known
     kinds: int  # how many different tokens there are
+    says: Flags  # (kinds,) a token with a letter or a digit: marks recur in any text
     grouped: Tokens  # answers of whole groups: several to one prompt
     group: Ids  # (grouped answers,)
     group_batch: Ids  # (groups,)
@@ -68,13 +69,6 @@ class Written:
     @property
     def batches(self) -> int:
         return len(self.steps)
-
-    @property
-    def paid(self) -> Flags:
-        """Which samples earned more than their batch on average: what learning goes after."""
-        known = np.isfinite(self.scores)
-        flags: Flags = known & (np.where(known, self.scores, 0.0) > np.nan_to_num(self.means(self.scores))[self.batch])
-        return flags
 
     def means(self, values: Floats) -> Floats:
         """The mean of a value a sample by batch, NaN left out; NaN where a batch has none."""
@@ -98,18 +92,22 @@ def written(steps: Sequence[Step]) -> Written | None:
     words = _wordy(prompts, answers)
     room = max(BUDGET // (2 * len(flat)), LEAST) * (PER_WORD if words else 1)
     vocabulary: dict[str, int] = {}
+    told = _tokens([_ends(text, room) for text in answers], vocabulary, words=words)
+    asked = _tokens([text[-room:] for text in prompts], vocabulary, words=words)
+    grouped = _tokens([_ends(sample.output, room) for sample in members], vocabulary, words=words)
     return Written(
         np.asarray([step for step, _ in batches], dtype=np.int64),
         np.repeat(np.arange(len(batches)), [len(samples) for _, samples in batches]),
         flat,
         np.asarray([sample.score for sample in flat], dtype=np.float64),
         words,
-        _tokens([_ends(text, room) for text in answers], vocabulary, words=words),
-        _tokens([text[-room:] for text in prompts], vocabulary, words=words),
+        told,
+        asked,
         np.asarray([len(text) for text in answers], dtype=np.float64),
         np.asarray([bool(text) for text in prompts], dtype=bool),
         len(vocabulary) + 1,
-        _tokens([_ends(sample.output, room) for sample in members], vocabulary, words=words),
+        np.asarray([any(map(str.isalnum, token)) for token in vocabulary], dtype=bool),
+        grouped,
         np.repeat(np.arange(len(groups)), [len(group) for _, group in groups]),
         np.searchsorted([step for step, _ in batches], [step for step, _ in groups]),
     )

@@ -10,3 +10,4 @@ class Missing:
     """Something a reader would look for; why it matters is told by `words/missing.py`."""
 
     what: str
+    framework: str | None = None  # that wrote the log: what would have to be set differs

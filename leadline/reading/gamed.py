@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..evidence import GamedEvidence, Outage, gather
+from ..evidence.numbers import CUT, KL
 from ..evidence.scores import MOST_LEVELS
 from ..facts import Evidence, Finding, Severity
 from ..facts.gamed import (
@@ -22,16 +23,19 @@ from ..facts.gamed import (
     RewardOutage,
     ScoreLevels,
 )
-from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, RARE
-from ..run import Run, Steps
+from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, RARE, SAID
+from ..questions.fall import fall_of, p_fallen
+from ..run import Rollout, Run, Steps
 from .view import HEADLINE, View
 
+_NOTE: Severity = "note"
+_CONCERN: Severity = "concern"
 FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum of parts
 
 
 def evidence_of(view: View) -> GamedEvidence:
     """All that speaks for or against a gamed reward; gathered once a look."""
-    return view.once("gamed", lambda: gather(view.run, view.batches, view.fit))
+    return view.once("gamed", lambda: gather(view.run, view.batches))
 
 
 def read(view: View) -> tuple[Finding, ...]:
@@ -87,14 +91,15 @@ def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
             found.append(Move("cut", 0.0, evidence.numbers.cut))
         elif evidence.numbers.emptied > EVEN:
             found.append(Move("emptied", 0.0, evidence.numbers.emptied))
+        if evidence.numbers.unlike > EVEN:
+            found.append(Move("unlike", 1.0, 1 + evidence.numbers.unlike))
         facts = Gamed(
             evidence.outcome == "decayed",
             tuple(found),
             None if begun is None else begun.step,
             None if begun is None else begun.low,
             None if begun is None else begun.high,
-            None if kinds is None else kinds.old,
-            None if kinds is None else kinds.new,
+            *(_pair(evidence) or (None, None)),
         )
         severity: Severity = "critical" if evidence.p > CLEARLY else "concern"
         since = None if begun is None else begun.step
@@ -133,6 +138,13 @@ def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
     return ()
 
 
+def _pair(evidence: GamedEvidence) -> tuple[Rollout, Rollout] | None:
+    """An early and a late answer: as the relation that moved shows them, else as the two ways of answering do."""
+    if evidence.outcome != "changed" and evidence.relation is not None and evidence.relation.pair is not None:
+        return evidence.relation.pair
+    return None if evidence.kinds is None else (evidence.kinds.old, evidence.kinds.new)
+
+
 def _last_before(view: View, step: int | None) -> int | None:
     before = [batch.step for batch in view.batches if step is None or batch.step < step]
     return before[-1] if before and step is not None else None
@@ -140,9 +152,10 @@ def _last_before(view: View, step: int | None) -> int | None:
 
 def _shown(view: View, evidence: GamedEvidence) -> tuple[Evidence, ...]:
     if not view.batches:
-        last = view.run.last_step or 0
-        return (Evidence("len/truncated_frac", view.run.first_step or 0, last),)
-    samples = () if evidence.kinds is None else (evidence.kinds.old, evidence.kinds.new)
+        first, last = view.run.first_step or 0, view.run.last_step or 0
+        named = ((CUT, evidence.numbers.cut > EVEN), (KL, evidence.numbers.unlike > EVEN))
+        return tuple(Evidence(name, first, last) for name, told in named if told)
+    samples = _pair(evidence) or ()
     return (Evidence("rollouts", view.batches[0].step, view.batches[-1].step, samples=samples),)
 
 
@@ -183,13 +196,18 @@ def _score(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
 
 
 def _knobs(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
+    """Settings that moved; where the reward fell after one of them, the cause may stand in the log."""
     found = []
+    reward, curve = view.run.get(HEADLINE), view.curve(HEADLINE)
+    fall = fall_of(curve, reward) if reward is not None and curve is not None and p_fallen(curve) > SAID else None
     for knob in evidence.numbers.knobs:
         if knob.name == "lr":
             continue  # a schedule: its steps are events of their own
         series = view.run.get(knob.name)
         last = view.run.last_step or knob.since
         spans = (Evidence(knob.name if series is None else series.name, knob.since, last),)
-        facts = MovedKnob(knob.name, knob.start, knob.now, reward_fell=False)
-        found.append(Finding("signal.knob_moved", CLEARLY, "note", facts=facts, since_step=knob.since, evidence=spans))
+        fell = fall is not None and fall.since_step >= knob.since
+        facts = MovedKnob(knob.name, knob.start, knob.now, fell)
+        p, severity = (round(fall.p, 4), _CONCERN) if fall is not None and fell else (CLEARLY, _NOTE)
+        found.append(Finding("signal.knob_moved", p, severity, facts=facts, since_step=knob.since, evidence=spans))
     return tuple(found)

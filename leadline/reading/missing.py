@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..evidence import held_out_is_the_reward
 from ..facts.missing import Missing
 from ..run import Run
 
@@ -18,4 +19,6 @@ def missing(run: Run) -> tuple[Missing, ...]:
         "planned steps": run.config.planned_steps is not None,
         "telemetry": bool(run.telemetry),
     }
-    return tuple(Missing(what) for what, there in shown.items() if not there)
+    if shown["held-out reward"]:
+        shown["independent score"] = not held_out_is_the_reward(run)
+    return tuple(Missing(what, run.framework) for what, there in shown.items() if not there)

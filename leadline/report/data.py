@@ -125,7 +125,7 @@ ADDED: Mapping[type, Mapping[str, Callable[..., object]]] = {
     Finding: {"says": sentence},
     Event: {"says": event.sentence},
     Expected: {"says": expected.says, "because": expected.because},
-    Missing: {"why_it_matters": lambda missing: why(missing.what)},
+    Missing: {"why_it_matters": why},
     RewardReading: {"says": trajectory},
     KlReward: {"says": regime},
     PolicyLoss: {"why": pattern},

@@ -56,7 +56,7 @@ def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
     for note in run.notes[:SHOWN_NOTES]:
         yield field("note", note)
     for lacking in one.missing:
-        yield field("missing", f"{lacking.what}: {why(lacking.what)}")
+        yield field("missing", f"{lacking.what}: {why(lacking)}")
 
 
 def _log(log: LogFound) -> str:
@@ -172,6 +172,6 @@ def _run_data(one: RunFound) -> dict[str, object]:
             "processes": len(machine.processes.table),
         },
         "events": [{"kind": two.kind, "step": two.step, "says": event.sentence(two)} for two in run.events],
-        "missing": [{"what": two.what, "why_it_matters": why(two.what)} for two in one.missing],
+        "missing": [{"what": two.what, "why_it_matters": why(two)} for two in one.missing],
         "notes": list(run.notes),
     }

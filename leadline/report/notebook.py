@@ -54,7 +54,7 @@ def _parts(reading: Reading) -> Iterator[str]:
         *(text(expected_says(one)) for one in reading.expected),
         *(text(event.sentence(happened)) for happened in run.events if happened not in told),
         *map(text, run.notes),
-        *(f"missing: {text(one.what)}; {text(why(one.what))}" for one in run.missing),
+        *(f"missing: {text(one.what)}; {text(why(one))}" for one in run.missing),
     ]
     if rest_of_it:
         yield f'<details style="{QUIET}"><summary>{FOLDED}</summary>'

@@ -13,9 +13,10 @@ from ..contract import Finding, Reading, RunSummary
 from ..words import event, events_told, sentence, sentences
 from ..words.conflict import effect
 from ..words.expected import worried_about
+from ..words.gamed import side_by_side
 from ..words.kl import regime
 from ..words.machine import remark
-from ..words.missing import why
+from ..words.missing import blind, why
 from ..words.numbers import counted, several, share, sure
 from ..words.report import (
     curves_say,
@@ -81,7 +82,7 @@ def _one_screen(reading: Reading, width: int, height: int) -> list[Text]:
     head = _head(reading, room, height)
     rows = next((rows for least, rows in PLOT.items() if height >= least), 0)
     drawn = _drawn(reading, width, rows) if rows else []
-    foot = [line for item in _foot(reading) for line in item.lines(room, 1)]
+    foot = [line for item in _foot(reading) for line in item.lines(room, 2 if item.name == "blind" else 1)]
     left = height - len(head) - len(drawn) - len(foot)
     return [*head, *drawn, *_fit(list(_items(reading)), room, left), *foot]
 
@@ -163,6 +164,7 @@ def _items(reading: Reading) -> Iterator[Item]:
     """What there is to say, by weight. Each fact once: what a finding tells, no other line tells again."""
     found = [_found(finding, says) for finding, says in sentences(reading.findings)]
     yield from (item for item in found if item.counts_as in SERIOUS)
+    yield from _side_by_side(reading)
     yield from (Item(about.lower(), says, counts_as=CURVE) for about, says in curves_say(reading).items())
     yield from (item for item in found if item.counts_as not in SERIOUS)
     for expected in filter(worried_about, reading.expected):
@@ -171,6 +173,12 @@ def _items(reading: Reading) -> Iterator[Item]:
     for happened in reading.run.events:
         if happened not in told:
             yield Item("event", event.sentence(happened), counts_as="event")
+
+
+def _side_by_side(reading: Reading) -> Iterator[Item]:
+    """Where answers are the witness, an early and a late one: two of them settle most cases."""
+    for finding in reading.findings:
+        yield from (Item(when, says) for when, says in side_by_side(finding.facts))
 
 
 def _found(finding: Finding, says: str) -> Item:
@@ -192,6 +200,8 @@ def _foot(reading: Reading) -> Iterator[Item]:
         yield Item("note", note)
     if run.missing:
         yield Item("missing", ", ".join(one.what for one in run.missing))
+    if unseen := blind(run.missing):
+        yield Item("blind", unseen)
     if run.unread_keys:
         yield Item("unread", several(run.unread_keys))
 
@@ -239,10 +249,11 @@ def _in_full(reading: Reading) -> Iterator[Item]:
             more = f": {evidence.text}" if evidence.text else ""
             samples = f", {counted(len(evidence.samples), 'sample')}" if evidence.samples else ""
             yield Item("", f"{evidence.signal}, {steps(evidence.first_step, evidence.last_step)}{samples}{more}")
+        yield from (Item(when, says) for when, says in side_by_side(finding.facts))
     for expected in reading.expected:
         yield Item("normal", expected_says(expected))
     yield from (Item("event", event.sentence(happened)) for happened in reading.run.events)
     yield from (Item("note", note) for note in reading.run.notes)
     for lacking in reading.run.missing:
-        yield Item("missing", f"{lacking.what}: {why(lacking.what)}")
+        yield Item("missing", f"{lacking.what}: {why(lacking)}")
     yield from (Item("unread", name(key)) for key in reading.run.unread_keys)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..facts.gamed import (
     RewardOutage,
     ScoreLevels,
 )
+from ..run import Rollout
 from .numbers import counted, listed, number, percent
 from .series import called
 
@@ -23,10 +25,13 @@ WAYS = {
     "copied": "answers are copied from the prompt ({now} of the text, {start} at first)",
     "looped": "answers repeat themselves ({now} of the text, {start} at first)",
     "alike": "answers to different prompts look alike (overlap {now}, {start} at first)",
+    "unseen": "the samples, always of the same prompts, lack {lacks} of what the training reward gained",
     "cut": "{now} of the answers that used to end are cut off at the length cap",
+    "unlike": "answers surprise the model that training began with {times} times as much as its own did",
     "emptied": "{now} of the answers hold nothing any more",
 }
 SHOWN = 2  # ways named: the furthest
+ASKED, ANSWERED = 60, 160  # characters of a prompt, its end, and of an answer, its beginning
 
 
 def gamed(facts: Gamed) -> str:
@@ -49,7 +54,23 @@ def _since(facts: Gamed) -> str:
 
 
 def _way(move: Move) -> str:
-    return WAYS[move.way].format(start=percent(max(move.start, 0.0)), now=percent(max(move.now, 0.0)))
+    start, now, lacks = max(move.start, 0.0), max(move.now, 0.0), percent(min(max(move.start - move.now, 0.0), 1.0))
+    return WAYS[move.way].format(start=percent(start), now=percent(now), times=number(now), lacks=lacks)
+
+
+def side_by_side(facts: object) -> list[tuple[str, str]]:
+    """An early and a late answer, with what each earned."""
+    if not isinstance(facts, Gamed | ChangedInKind) or facts.old is None or facts.new is None:
+        return []
+    return [("then", _sample(facts.old)), ("now", _sample(facts.new))]
+
+
+def _sample(sample: Rollout) -> str:
+    asked, answered = sample.prompt[-ASKED:], sample.output[:ANSWERED]
+    prompt = f"{'…' if asked != sample.prompt else ''}{asked} → " if asked else ""
+    answer = f"{answered}{'…' if answered != sample.output else ''}"
+    earned = f", scored {number(sample.score)}" if math.isfinite(sample.score) else ""
+    return f"step {sample.step}{earned}: {prompt}{answer or '(nothing)'}"
 
 
 def changed_in_kind(facts: ChangedInKind) -> str:
@@ -94,7 +115,8 @@ def repeated_prompts(facts: RepeatedPrompts) -> str:
 
 def knob_moved(facts: MovedKnob) -> str:
     name = called(facts.name)
-    return f"{name[0].upper()}{name[1:]} changed from {number(facts.start)} to {number(facts.now)} on the way."
+    moved = f"{name[0].upper()}{name[1:]} changed from {number(facts.start)} to {number(facts.now)} on the way"
+    return f"{moved}, and the reward has fallen since." if facts.reward_fell else f"{moved}."
 
 
 SENTENCES: dict[str, Callable[[Any], str]] = {

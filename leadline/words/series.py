@@ -16,6 +16,7 @@ NAMES = {
     "entropy": "entropy",
     "grad_norm": "gradient norm",
     "lr": "learning rate",
+    "kl/coef": "KL coefficient",
     "loss/policy": "policy loss",
     "loss/total": "loss",
     "clip/frac": "clip fraction",

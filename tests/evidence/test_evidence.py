@@ -10,7 +10,6 @@ import pytest
 
 from leadline.evidence import GamedEvidence, gather, measures, without_outages
 from leadline.evidence.parting import parted
-from leadline.evidence.track import Level, Track
 from leadline.evidence.written import written
 from leadline.reading import View
 from leadline.run import Rollout, Rollouts, Run, Series
@@ -50,7 +49,7 @@ class Step:
 
 def evidence_of(run: Run) -> GamedEvidence:
     view = View(run)
-    return gather(run, view.batches, view.fit)
+    return gather(run, view.batches)
 
 
 def honest(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
@@ -269,20 +268,6 @@ def test_the_same_answer_whatever_was_asked_is_told() -> None:
     assert evidence.relation.moves[0].way == "alike"
 
 
-def test_a_move_within_its_errors_is_mostly_none() -> None:
-    moved = Track(np.arange(2), np.zeros(2), np.zeros(2), Level(0.2, 0.04), Level(0.3, 0.04)).drawn_move(0, 1)
-    sure = Track(np.arange(2), np.zeros(2), np.zeros(2), Level(0.2, 0.01), Level(0.3, 0.01)).drawn_move(0, 1)
-    assert moved.mean() < 0.05
-    assert sure.mean() == pytest.approx(0.1, abs=0.005)
-
-
-def test_what_was_paid_for_at_first_is_no_move() -> None:
-    start, now = Level(0.5, 0.01), Level(0.2, 0.01)
-    free = Track(np.arange(2), np.zeros(2), np.zeros(2), start, now)
-    assert free.drawn_move(0, -1).mean() == pytest.approx(0.3, abs=0.01)
-    assert replace(free, paid=Level(0.2, 0.01)).drawn_move(0, -1).mean() < 0.02
-
-
 @pytest.mark.parametrize(("length", "told"), [(1.0, True), (2.0, False), (5.0, False)])
 def test_answers_that_hold_nothing_any_more_are_told_without_text(length: float, told: bool) -> None:
     steps = np.arange(1, 201)
@@ -294,3 +279,86 @@ def test_answers_that_hold_nothing_any_more_are_told_without_text(length: float,
     evidence = evidence_of(Run("made", series=series))
     assert (evidence.p > 0.5) is told
     assert not told or evidence.begun is not None
+
+
+def logged(kl: Callable[[np.ndarray], np.ndarray], entropy: Callable[[np.ndarray], np.ndarray]) -> Run:
+    """A run without text whose reward rises: its KL from the reference and its entropy, by share of the way."""
+    steps = np.arange(1, 201)
+    way, rng = steps / 200, np.random.default_rng(5)
+    values = {
+        "reward/mean": 0.3 + 0.5 * way,
+        "kl/ref": kl(way) * (1 + 0.1 * rng.random(200)),
+        "entropy": entropy(way) * (1 + 0.1 * rng.random(200)),
+    }
+    return Run("made", series=tuple(Series(name, name, "test", steps, value) for name, value in values.items()))
+
+
+def test_a_policy_that_picks_what_the_reference_would_say_is_not_accused_whatever_its_kl() -> None:
+    evidence = evidence_of(logged(lambda way: 0.45 * way, lambda way: 0.5 * (1 - 0.9 * way)))
+    assert evidence.numbers.unlike < 0.2
+    assert evidence.p < 0.1
+
+
+def test_answers_that_the_reference_would_hardly_write_are_told_without_text_and_never_beyond_doubt() -> None:
+    evidence = evidence_of(logged(lambda way: 4 * way**2, lambda way: 0.5 * (1 - 0.9 * way)))
+    assert evidence.numbers.unlike > 2
+    assert 0.5 < evidence.p <= 0.81
+    assert evidence.begun is not None
+    assert 20 < evidence.begun.step < 120
+
+
+def test_a_spike_of_kl_says_nothing() -> None:
+    spiky = logged(lambda way: np.where(np.arange(len(way)) % 7 == 0, 50.0, 0.1 * way), lambda way: 0.5 + 0 * way)
+    assert evidence_of(spiky).numbers.unlike < 0.5
+
+
+def test_one_odd_batch_at_the_end_is_no_move_and_a_slow_one_is() -> None:
+    def odd(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+        return f"{answer} {answer}" if share > 0 and rng.random() < 0.15 else answer
+
+    def slow(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+        return f"{answer.split()[0]} {answer.split()[0]} {answer}" if rng.random() < share else answer
+
+    assert evidence_of(made(odd, turn=11)).p < 0.5
+    assert evidence_of(made(slow, turn=4)).p > 0.8
+
+
+def test_marks_may_recur_and_words_may_not() -> None:
+    def listed(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+        return answer.replace(" ", " , ") if rng.random() < share else answer
+
+    assert evidence_of(made(listed)).p < 0.5
+
+
+def test_the_two_answers_shown_are_to_the_likest_prompts() -> None:
+    run = made(looping)
+    first = run.rollouts.at(1)
+    fixed = {
+        step: tuple(replace(one, prompt=first[place].prompt) for place, one in enumerate(run.rollouts.at(step)))
+        for step in run.rollouts.steps
+    }
+    related = evidence_of(replace(run, rollouts=Rollouts(fixed))).relation
+    assert related is not None
+    assert related.pair is not None
+    old, new = related.pair
+    assert old.prompt == new.prompt
+    assert old.step < 101 < new.step
+    assert "maria maria" in new.output
+    assert "maria maria" not in old.output
+
+
+@pytest.mark.parametrize(("learned", "told"), [(0.9, False), (0.3, True)])
+def test_an_evaluation_kept_as_samples_shows_what_was_learned_by_heart(learned: float, told: bool) -> None:
+    rng = np.random.default_rng(4)
+    kept, steps = {}, np.arange(1, 401)
+    for step in range(1, 401, 20):
+        right = 0.3 + (learned - 0.3) * min(step / 200, 1.0)
+        kept[step] = tuple(
+            Rollout(step, f"{q}+{q}=", f"{rng.integers(99)}", float(rng.random() < right)) for q in range(24)
+        )
+    reward = 0.3 + 0.6 * np.minimum(steps / 200, 1.0) + 0.02 * rng.standard_normal(400)
+    run = Run("made", series=(Series("reward/mean", "reward", "test", steps, reward),), rollouts=Rollouts(kept))
+    evidence = evidence_of(run)
+    assert (evidence.p > 0.8) == told
+    assert told or evidence.p < 0.2
+    assert not told or (evidence.relation is not None and evidence.relation.moves[0].way == "unseen")

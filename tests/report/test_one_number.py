@@ -18,7 +18,7 @@ from leadline.live.onsets import new_alerts
 from leadline.live.telling.words import body
 from leadline.report import data, markdown, notebook, terminal
 from leadline.report.html.payload import payload
-from leadline.run import Config, Run, Series
+from leadline.run import Config, Rollout, Rollouts, Run, Series
 from leadline.words.numbers import chance, number, percent, sure
 
 RUNS = {
@@ -29,7 +29,8 @@ RUNS = {
     "hacked at 300": (EXAMPLES / "hacked", 300),
     "telemetry": (ROOT / "tests" / "reading" / "runs" / "telemetry_merger", None),
 }
-ALL = (*RUNS, "plateau")
+ALL = (*RUNS, "plateau", "turned")
+WORDS = [f"{first}{last}" for first in ("ba", "ce", "di", "fo", "gu", "ha") for last in ("l", "m", "n", "r", "s", "t")]
 N = r"(-?\d[\d.]*\d(?:e[+-]?\d+)?|\d)"
 ANY = r"-?\d[\d.]*(?:e[+-]?\d+)?"
 # What a text may say of a fact; each is looked for in every report, and all that is found has to be one number.
@@ -68,10 +69,27 @@ def plateau() -> Run:
     )
 
 
+def turned() -> Run:
+    """A run that was honest until half of the plan: then its answers repeat one word, and the reward likes it."""
+    rng, kept = np.random.default_rng(3), {}
+    for step in range(1, 301, 20):
+        samples = []
+        for _ in range(24):
+            words = rng.choice(WORDS, size=8, replace=False).tolist()
+            gamed = step > 150 and rng.random() < min((step - 150) / 60, 1.0)
+            answer = " ".join(words[:2] * 3 if gamed else words[:5])
+            samples.append(Rollout(step, " ".join(words), answer, 1.0 if gamed else float(rng.random() < 0.5)))
+        kept[step] = tuple(samples)
+    steps = np.arange(1, 301)
+    values = 0.5 + 0.4 * np.clip((steps - 150) / 60, 0.0, 1.0) + rng.normal(0, 0.03, 300)
+    series = (Series("reward/mean", "reward", "test", steps, values),)
+    return Run("turned", series=series, rollouts=Rollouts(kept), config=Config(planned_steps=400))
+
+
 @functools.cache
 def read(run: str) -> Reading:
-    if run not in RUNS:
-        return pipeline.read_run(plateau())
+    if run in MADE:
+        return pipeline.read_run(MADE[run]())
     path, until = RUNS[run]
     return pipeline.read(path, until=until)
 
@@ -104,6 +122,9 @@ def strings(value: object) -> Iterator[str]:
     elif isinstance(value, list):
         for inner in value:
             yield from strings(inner)
+
+
+MADE = {"plateau": plateau, "turned": turned}
 
 
 def said(run: str, fact: str) -> dict[str, set[str]]:

@@ -64,6 +64,11 @@ SAID: list[tuple[str, Facts, str]] = [
         MovedKnob("lr", 1e-5, 5e-6, False),
         "Learning rate changed from 1e-05 to 5e-06 on the way.",
     ),
+    (
+        "signal.knob_moved",
+        MovedKnob("kl/coef", 0.001, 0.064, True),
+        "KL coefficient changed from 0.001 to 0.064 on the way, and the reward has fallen since.",
+    ),
 ]
 
 

@@ -45,7 +45,7 @@ def verdict(reading: Reading) -> Data:
         "would_change": [text.line(would_change(condition)) for condition in judgement.would_change],
         "next_look": judgement.next_look_step,
         "because": [text.name(one) for one in judgement.because],
-        "missing": [{"what": text.line(one.what), "why": text.line(why(one.what))} for one in run.missing],
+        "missing": [{"what": text.line(one.what), "why": text.line(why(one))} for one in run.missing],
     }
 
 
