@@ -134,7 +134,8 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     """The strongest first: what speaks against the score, what was lost, what cannot be learned, what it did."""
     evidence, curve, series = case.evidence, case.curve, case.series
     now, start = level_now(curve, series), start_of(curve, series)
-    if evidence.p_gamed > EVEN:
+    told_by_the_score = evidence.fell_with_the_text and verdict != "continue"
+    if evidence.p_gamed > EVEN and not told_by_the_score:
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.against_the_score))
         return Reason("gamed", p=evidence.p_gamed, since_step=evidence.onset, level=now, findings=ids)
     fallen = max(case.p_fallen, evidence.p_lost)

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..evidence import GamedEvidence
 from ..facts import Finding
+from ..questions.bars import CLEARLY
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +64,9 @@ WEIGHTS: dict[str, Weight] = {
 }
 
 
+OF_THE_TEXT = ("reward.gamed", "generation.")  # findings made from what the policy wrote
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What the findings say together."""
@@ -88,6 +92,13 @@ class Evidence:
     @property
     def against_the_score(self) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.counted if WEIGHTS[finding.id].meaning == "gamed")
+
+    @property
+    def fell_with_the_text(self) -> bool:
+        """Whether the text alone speaks against the score while the training reward was lost with it: the policy broke,
+        and its score says so."""
+        of_the_text = all(finding.id.startswith(OF_THE_TEXT) for finding in self.against_the_score)
+        return of_the_text and self.p_lost > CLEARLY
 
     @property
     def p_no_gain(self) -> float:

@@ -113,6 +113,16 @@ def test_a_rising_reward_with_a_witness_against_it_is_no_progress() -> None:
     assert said.risk.p_worse > 0.9
 
 
+def test_a_reward_lost_with_the_text_has_fallen_and_was_not_gamed() -> None:
+    course = np.where(U < 0.4, U / 0.4, np.maximum(1 - (U - 0.4) / 0.2, 0.1))
+    lost, text, gap = decay(name="reward.declining"), decay(), decay(name="signal.train_eval_gap")
+    said = judged(run_of(reward(course)), lost, text)
+    assert (said.verdict, said.reason.kind) == ("roll_back", "fallen")
+    assert "reward_function" not in {advice.knob for advice in said.advice}
+    assert judged(run_of(reward(course)), text).reason.kind == "gamed"
+    assert judged(run_of(reward(course)), lost, text, gap).reason.kind == "gamed"  # not the text alone says so
+
+
 def test_a_witness_sends_back_even_where_the_reward_never_moved() -> None:
     said = judged(run_of(reward(np.zeros(COUNT), 1.0)), decay(since=1, name="kl.drift_without_benefit"))
     assert said.verdict == "roll_back"
