@@ -15,7 +15,7 @@ STEPS = 10  # looked at, the first and the last among them: a curve needs six po
 EACH = 8  # answers a step
 TWICE = 10  # answers shown a second time
 SPOILED = 10  # answers of which a spoiled copy is shown: half of them the best-scored of the first steps
-FOREIGN = 4  # early and as many late answers shown under another prompt
+FOREIGN = 6  # early and as many late answers shown under another prompt
 LONGEST = 1500  # characters of a prompt or an answer; of a longer one the middle is left out
 
 

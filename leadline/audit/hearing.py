@@ -59,6 +59,7 @@ def heard(shown: Sequence[Shown], grades: Grades, marks: Mapping[str, Sequence[s
         p,
         float(np.mean(early)) if p is not None else None,
         float(np.mean(late)) if p is not None else None,
+        _on_prompt(shown, grades),
         _marked(shown, grades, marks),
     )
 
@@ -108,6 +109,15 @@ def _swayed(shown: Sequence[Shown], grades: Grades, apart: float) -> bool:
     if not early or not late:
         return False
     return float(np.mean(late) - np.mean(early)) > EVEN * apart
+
+
+def _on_prompt(shown: Sequence[Shown], grades: Grades) -> bool:
+    """Whether late high-scored answers are graded better under their own prompt than under another. Where that is not
+    so, they are bad answers, or are graded for something else in their text: either way their grades excuse nothing."""
+    own = {one.of: grade for one, grade in _samples(shown, grades)}
+    foreign = [one for one in shown if one.role == "foreign" and one.late and one.id in grades and one.of in own]
+    gaps = [own[one.of] - grades[one.id] for one in foreign]
+    return _p_more_than_half(sum(gap > 0 for gap in gaps), sum(gap < 0 for gap in gaps)) > CLEARLY
 
 
 def _high_scored(shown: Sequence[Shown], grades: Grades) -> tuple[list[float], list[float]]:

@@ -11,7 +11,7 @@ from ..contract import Finding, Judgement, Reading, Rollout
 from ..facts import by_weight
 from ..facts.audit import Audit, Blind, Claim, Cost, Shown
 from ..judgement import judge
-from ..judgement.evidence import WEIGHTS
+from ..judgement.evidence import OF_THE_TEXT, WEIGHTS
 from ..pipeline import read_view, view_of
 from ..questions.bars import EVEN
 from ..questions.since_peak import p_held_while_other_fell
@@ -24,9 +24,6 @@ from .choose import choose
 from .endpoint import NoAnswer
 from .hearing import finding_of, heard, series_of
 from .requests import Redaction, Request, checking, grading
-
-# Findings that a reader of the text can refute. Whether what is learned carries over to other prompts, it cannot see.
-OF_THE_TEXT = ("reward.gamed", "generation.")
 
 
 class Reader(Protocol):
@@ -141,6 +138,8 @@ def _judged(
     p = max(blind.p_parted, _fell_while_held(view, blind))
     blind = replace(blind, p_parted=p)
     parted = finding_of(blind, prepared.shown, taken.grades, p)
+    if parted is None and not blind.on_prompt:
+        return blind, reading.judgement, None  # nothing to add, and nothing that would excuse what we found
     findings = [_weighed(finding, 1 - p) for finding in reading.findings]
     found = by_weight((*findings, *((parted,) if parted is not None else ())))
     samples = evidence_of(view) if p > EVEN else None
@@ -156,7 +155,8 @@ def _fell_while_held(view: View, blind: Blind) -> float:
 
 
 def _weighed(finding: Finding, p_honest: float) -> Finding:
-    """A finding against the score, given that a reader of the text found the score honest with `p_honest`."""
+    """A finding against the score, given that a reader of the text found the score honest with `p_honest`. Whether what
+    is learned carries over to other prompts, it cannot see."""
     weight = WEIGHTS.get(finding.id)
     if weight is None or weight.meaning != "gamed" or not finding.id.startswith(OF_THE_TEXT) or p_honest <= EVEN:
         return finding
