@@ -35,7 +35,7 @@ from ..words.tools import (
     series_said,
     unknown_finding,
 )
-from ..words.verdict import advice_says, verdict_lines
+from ..words.verdict import verdict_lines
 from .answers import (
     Compared,
     FindingSaid,
@@ -127,7 +127,6 @@ def read_run(library: Library, asked: Mapping[str, Any]) -> RunRead:
         judgement.p_continue_pays,
         None if best is None else best.step,
         None if best is None or best.path is None else line(library.roots.shown(best.path)),
-        advice_says(judgement),
         line(would_change(reading), 600),
     )
     found = [_said(finding, says) for finding, says in sentences(reading.findings)]
@@ -141,7 +140,7 @@ def read_run(library: Library, asked: Mapping[str, Any]) -> RunRead:
     room = ANSWER - size(head) - 10
     shown, after = page(items, asked.get("cursor"), room, size)
     if asked.get("cursor"):
-        head = replace(head, suspect="", would_change="")
+        head = replace(head, would_change="")
     return replace(
         head,
         findings=[item for item in shown if isinstance(item, FindingSaid)],
