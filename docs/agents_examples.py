@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a che
 import anyio
 from mcp import Client
 
-from leadline.agents.library import Library
+from leadline.agents import library
 from leadline.agents.roots import Roots
 from leadline.agents.server import build
 from leadline.cli import main as leadline
@@ -38,9 +38,10 @@ BLOCK = re.compile(r"(<!-- recorded: (\w+) -->\n)(.*?)(<!-- end -->)", re.DOTALL
 
 def server() -> str:
     """What an agent asks first of a run, and what it asks of the finding that weighs most."""
+    library.PATIENCE = 600.0  # a triage that answers with what it has would be another one on a busy machine
 
     async def asked() -> list[tuple[str, Any]]:
-        async with Client(build(Library(Roots.of([ROOT / "leadline" / "examples"])))) as client:
+        async with Client(build(library.Library(Roots.of([ROOT / "leadline" / "examples"])))) as client:
             calls: list[tuple[str, dict[str, Any]]] = [("triage", {}), ("read_run", {"path": "hacked"})]
             told = [(f"{tool} {json.dumps(how)}", await client.call_tool(tool, how)) for tool, how in calls]
             finding = told[1][1].structured_content["findings"][0]["id"]
