@@ -178,22 +178,34 @@ def finding_of(blind: Blind, shown: Sequence[Shown], grades: Grades, p: float) -
     facts = BlindParted(blind.early, blind.late, before, begun, old, new)
     spot = Evidence("rollouts", old.step, max(new.step, old.step), samples=(old, new))
     severity = "critical" if p > CLEARLY else "concern"
-    return Finding("reward.blind_parted", p, severity, facts=facts, since_step=begun, evidence=(spot,))  # type: ignore[arg-type]
+    # What lies between the last good step and the first bad one was not graded: nobody would keep that.
+    return Finding("reward.blind_parted", p, severity, facts=facts, since_step=before, evidence=(spot,))  # type: ignore[arg-type]
 
 
 def _parting(scored: Sequence[tuple[Rollout, float]]) -> tuple[int | None, int | None]:
-    """The steps between which the grade of a score changed most: the split that leaves least unexplained."""
+    """The steps between which the grade of a high score began to fall: the last that is as good as the first, and the
+    first that is not, by grades that never rise again. A decay is long under way when half of it is done."""
     ranks = np.argsort(np.argsort([rollout.score for rollout, _ in scored], kind="stable"), kind="stable")
     top = [entry for entry, rank in zip(scored, ranks.tolist(), strict=True) if 2 * rank >= len(scored)]
     steps = sorted({rollout.step for rollout, _ in top})
-    best: tuple[float, int | None, int | None] = (math.inf, None, None)
-    for before, after in pairwise(steps):
-        left = [grade for rollout, grade in top if rollout.step <= before]
-        right = [grade for rollout, grade in top if rollout.step > before]
-        if np.mean(right) < np.mean(left):
-            rest = len(left) * float(np.var(left)) + len(right) * float(np.var(right))
-            best = min(best, (rest, before, after))
-    return best[1], best[2]
+    by_step = [[grade for rollout, grade in top if rollout.step == step] for step in steps]
+    levels = _never_rising(by_step)
+    for place, (before, after) in enumerate(pairwise(steps), 1):
+        if levels[0] - levels[place] > CLEAR * (levels[0] - levels[-1]):
+            return before, after
+    return None, None
+
+
+def _never_rising(by_step: Sequence[Sequence[float]]) -> list[float]:
+    """The course nearest to the mean grades that never rises: neighbours that would are taken together."""
+    pools: list[tuple[float, int, int]] = []  # sum of grades, grades, steps
+    for grades in by_step:
+        total, count, width = sum(grades), len(grades), 1
+        while pools and pools[-1][0] * count <= total * pools[-1][1]:
+            others = pools.pop()
+            total, count, width = total + others[0], count + others[1], width + others[2]
+        pools.append((total, count, width))
+    return [total / count for total, count, width in pools for _ in range(width)]
 
 
 def _marked(

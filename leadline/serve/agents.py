@@ -60,7 +60,7 @@ def _triage(shelf: Shelf, scanned: tuple[str, ...], library: Library, asked: Map
 
 def _row(library: Library, told: query.Line) -> TriageRow:
     row = told.row
-    path = line(library.roots.shown(row.place))
+    path = line(library.roots.shown(row.identity))
     if row.state == "unreadable":
         return TriageRow(path, "unreadable", cut(line(row.problem or ""), SENTENCE))
     needed = NEED_CALLED[told.need] if told.group == "person" and told.need else ""
