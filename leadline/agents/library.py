@@ -18,6 +18,7 @@ from ..sources.walk import walk
 from .roots import Roots, only_below
 
 KEPT = 256  # readings in memory
+STILL = 300.0  # seconds after which a run without new rows is read again: it may have ended without a word
 PATIENCE = 20.0  # seconds a triage may read before it answers with what it has: clients give up after a minute
 
 Key = tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]
@@ -29,7 +30,7 @@ class Library:
     def __init__(self, roots: Roots) -> None:
         self.roots = roots
         self._lock = threading.Lock()
-        self._readings: OrderedDict[Key, tuple[bytes, Reading]] = OrderedDict()
+        self._readings: OrderedDict[Key, tuple[bytes, float, Reading]] = OrderedDict()
 
     def reading(
         self,
@@ -81,12 +82,13 @@ class Library:
 
     def _read(self, place: Path, until: int | None, budget: int | None, mapping: Mapping[str, str] | None) -> Reading:
         key: Key = (str(place), until, budget, tuple(sorted((mapping or {}).items())))
-        state = _state(place)
-        if (known := self._readings.get(key)) is not None and known[0] == state:
+        state, now = _state(place), time.time()
+        known = self._readings.get(key)
+        if known is not None and known[0] == state and (known[2].judgement.ended or now - known[1] < STILL):
             self._readings.move_to_end(key)
-            return known[1]
-        found = read(place, until=until, budget=budget, mapping=mapping, charts="main")
-        self._readings[key] = state, found
+            return known[2]
+        found = read(place, until=until, budget=budget, mapping=mapping, charts="main", now=now)
+        self._readings[key] = state, now, found
         if len(self._readings) > KEPT:
             self._readings.popitem(last=False)
         return found
