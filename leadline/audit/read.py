@@ -17,6 +17,7 @@ from ..questions.bars import EVEN
 from ..questions.since_peak import p_held_while_other_fell
 from ..reading import View
 from ..reading.gamed import evidence_of
+from ..reading.still import long_still
 from ..reading.view import HEADLINE
 from ..run import Run, Samples
 from .answers import Unusable, claims_of, grades_of
@@ -43,6 +44,7 @@ class Prepared:
     view: View
     reading: Reading
     planned: int | None
+    silent: bool
     shown: tuple[Shown, ...]
     requests: tuple[Request, ...]
     cards: Mapping[str, Rollout]
@@ -59,16 +61,18 @@ def prepare(
     price: float | None = None,
     samples: bool = True,
     redaction: Redaction | None = None,
+    now: float | None = None,
 ) -> Prepared:
-    """Our own reading, and the requests. `samples`: what the policy wrote may be sent."""
+    """Our own reading, and the requests. `samples`: what the policy wrote may be sent. `now`: as for a reading."""
     redaction = redaction or Redaction()
     kept: Samples = run.rollouts
-    view = view_of(run, budget=budget)
-    reading = read_view(view, budget=budget, price=price, charts="main")
+    silent = now is not None and long_still(run, now)
+    view = view_of(run, budget=budget, silent=silent)
+    reading = read_view(view, budget=budget, price=price, charts="main", silent=silent)
     shown = choose(kept) if samples else ()
     claims, cards = checking(reading.findings, redaction, samples=samples)
     requests = (*grading(shown, redaction), *((claims,) if claims.ids else ()))
-    return Prepared(view, reading, budget or run.config.planned_steps, shown, requests, cards)
+    return Prepared(view, reading, budget or run.config.planned_steps, silent, shown, requests, cards)
 
 
 @dataclass(slots=True)
@@ -143,7 +147,8 @@ def _judged(
     findings = [_weighed(finding, 1 - p) for finding in reading.findings]
     found = by_weight((*findings, *((parted,) if parted is not None else ())))
     samples = evidence_of(view) if p > EVEN else None
-    return blind, judge(view, found, samples, planned=prepared.planned, price=price), parted
+    judgement = judge(view, found, samples, planned=prepared.planned, price=price, silent=prepared.silent)
+    return blind, judgement, parted
 
 
 def _fell_while_held(view: View, blind: Blind) -> float:
