@@ -90,8 +90,7 @@ def size(item: object) -> int:
 
 
 def triage(library: Library, asked: Mapping[str, Any]) -> Triage:
-    read, waiting = library.read_all()
-    rows = [(_urgency(found), _row(library, path, found)) for path, found in read.items()]
+    rows, waiting = library.each(lambda path, found: (_urgency(found), _row(library, path, found)))
     ordered = [row for _, row in sorted(rows, key=lambda entry: entry[0])]
     shown, after = page(ordered, asked.get("cursor"), ANSWER - 60, size)
     return Triage(shown, len(ordered) + waiting, waiting or None, after)

@@ -251,6 +251,22 @@ def test_a_log_that_grows_is_read_again(tmp_path: Path) -> None:
     assert library.reading("run").run.last_step == 30
 
 
+def test_a_triage_of_many_runs_goes_on_where_it_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is kept of readings: here one, and no patience at all."""
+    monkeypatch.setattr("leadline.agents.library.KEPT", 1)
+    monkeypatch.setattr("leadline.agents.library.PATIENCE", 0.0)
+    for number in range(4):
+        (tmp_path / f"run{number}").mkdir()
+        (tmp_path / f"run{number}" / "trainer_state.json").write_bytes(trl_bytes(rows(12, 0.1 * number)))
+    server = build(Library(Roots.of([tmp_path])))
+    told = [call(server, "triage").structured_content for _ in range(4)]
+    assert [answer.get("unread", 0) for answer in told] == [3, 2, 1, 0]
+    assert {answer["total"] for answer in told} == {4}
+    assert sorted(row["path"] for row in told[-1]["runs"]) == ["run0", "run1", "run2", "run3"]
+    (tmp_path / "run2" / "trainer_state.json").write_bytes(trl_bytes(rows(20, 0.2)))
+    assert {row["path"]: row["step"] for row in call(server, "triage").structured_content["runs"]}["run2"] == 20
+
+
 def test_a_run_that_fell_silent_is_finished_as_for_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
