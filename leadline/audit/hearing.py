@@ -173,13 +173,28 @@ def finding_of(blind: Blind, shown: Sequence[Shown], grades: Grades, p: float) -
         return None
     scored = [(one.rollout, grade) for one, grade in _samples(shown, grades) if math.isfinite(one.rollout.score)]
     before, begun = _parting(scored)
-    old = max(scored, key=lambda entry: (entry[1], -entry[0].step, entry[0].score))[0]
-    new = max(scored, key=lambda entry: (-entry[1], entry[0].step, entry[0].score))[0]
+    old, new = _pair(scored)
     facts = BlindParted(blind.early, blind.late, before, begun, old, new)
     spot = Evidence("rollouts", old.step, max(new.step, old.step), samples=(old, new))
     severity = "critical" if p > CLEARLY else "concern"
     # What lies between the last good step and the first bad one was not graded: nobody would keep that.
     return Finding("reward.blind_parted", p, severity, facts=facts, since_step=before, evidence=(spot,))  # type: ignore[arg-type]
+
+
+def _pair(scored: Sequence[tuple[Rollout, float]]) -> tuple[Rollout, Rollout]:
+    """A good answer from early on and a bad one from late, on the same prompt where that was asked again and the score
+    did not fall as the grade did."""
+    same = [
+        (before - after, late.step - early.step, early, late)
+        for early, before in scored
+        for late, after in scored
+        if early.prompt and early.prompt == late.prompt and early.step < late.step and early.score <= late.score
+    ]
+    if same and (best := max(same, key=lambda entry: entry[:2]))[0] > 0:
+        return best[2], best[3]
+    old = max(scored, key=lambda entry: (entry[1], -entry[0].step, entry[0].score))[0]
+    new = max(scored, key=lambda entry: (-entry[1], entry[0].step, entry[0].score))[0]
+    return old, new
 
 
 def _parting(scored: Sequence[tuple[Rollout, float]]) -> tuple[int | None, int | None]:
