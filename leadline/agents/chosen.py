@@ -53,8 +53,9 @@ def _early_beside_late(first: Sequence[Rollout], last: Sequence[Rollout]) -> lis
     """The same prompt twice where there is one."""
     theirs = {rollout.prompt: rollout for rollout in reversed(last)}
     same = [(rollout, theirs[rollout.prompt]) for rollout in first if rollout.prompt in theirs]
-    pairs = same or list(zip_longest(first, last))
-    return [rollout for pair in pairs for rollout in pair if rollout is not None]
+    if same:
+        return [rollout for pair in same for rollout in pair]
+    return [rollout for pair in zip_longest(first, last) for rollout in pair if rollout is not None]
 
 
 def _each_level(scored: Sequence[Rollout]) -> list[Rollout]:
