@@ -56,8 +56,8 @@ class Reader:
 def with_samples(half: str, only: Sequence[str]) -> list[Any]:
     """Runs of zoo2 that kept what the policy wrote."""
     runs, _ = backtest._score_modules()
-    cases = [run for run in backtest._cases(runs, ["zoo2_dev"], only) if open_run(run.folder).rollouts]
-    return cases[HALVES[half]]
+    cases = [run for run in backtest._cases(runs, ["zoo2_dev"], []) if open_run(run.folder).rollouts]
+    return [run for run in cases[HALVES[half]] if not only or run.family in only]
 
 
 def _looked(job: Any) -> list[dict[str, object]]:
