@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from ..facts import Finding
 from ..facts.judgement import Advice, Knob
-from ..questions.bars import CLEARLY
 
 MOST = 2  # a longer list is a checklist, not advice
 
@@ -33,13 +32,12 @@ SUSPECTS: dict[str, tuple[Knob, str]] = {
 PAID_FOR = ("reward.gamed", "generation.shortcut", "generation.diversity")  # what a score would have paid for
 
 
-def advise(findings: Sequence[Finding]) -> tuple[Advice, ...]:
-    """The knobs that the serious findings speak of, each once; `findings` by weight. A score that was lost with
-    the text paid for nothing, so it is not suspect."""
+def advise(findings: Sequence[Finding], *, fallen: bool = False) -> tuple[Advice, ...]:
+    """The knobs that the serious findings speak of, each once; `findings` by weight. `fallen`: the score was lost with
+    the text, so it paid for nothing and is not suspect."""
     found: dict[Knob, Advice] = {}
-    lost = any(finding.id == "reward.declining" and finding.p > CLEARLY for finding in findings)
     for finding in findings:
-        if lost and finding.id in PAID_FOR:
+        if fallen and finding.id in PAID_FOR:
             continue
         if finding.id in SUSPECTS and finding.severity != "note":
             knob, way = SUSPECTS[finding.id]

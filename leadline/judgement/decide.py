@@ -64,9 +64,10 @@ def judge(
         )
     gain = np.maximum(case.forecast.gain, 0.0) * (1 - case.p_no_gain)
     next_look = _next_look(case) if verdict in ("continue", "undecided") else None
+    reason = _reason(case, verdict)
     return Judgement(
         verdict=verdict,
-        reason=_reason(case, verdict),
+        reason=reason,
         p_continue_pays=round(case.p_pays, 4),
         upside=_upside(gain, case.forecast.worth),
         risk=_risk(case),
@@ -75,7 +76,7 @@ def judge(
         best_checkpoint=best_checkpoint(view.run, case, everywhere),
         because=tuple(dict.fromkeys(finding.id for finding in case.evidence.counted)),
         would_change=_would_change(case, verdict, next_look),
-        advice=advise(findings),
+        advice=advise(findings, fallen=reason.kind == "fallen"),
         next_look_step=next_look,
         judged=case.series.name,
         expected_utility=_expected_utility(case, float(gain.mean()), price),
@@ -134,12 +135,13 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     """The strongest first: what speaks against the score, what was lost, what cannot be learned, what it did."""
     evidence, curve, series = case.evidence, case.curve, case.series
     now, start = level_now(curve, series), start_of(curve, series)
-    told_by_the_score = evidence.fell_with_the_text and verdict != "continue"
+    told_by_the_score = verdict != "continue" and evidence.p_fell_with_the_text(case.p_fallen) > EVEN
     if evidence.p_gamed > EVEN and not told_by_the_score:
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.against_the_score))
         return Reason("gamed", p=evidence.p_gamed, since_step=evidence.onset, level=now, findings=ids)
     fallen = max(case.p_fallen, evidence.p_lost)
-    if verdict != "continue" and fallen > (EVEN if verdict == "finished" else CLEARLY):
+    sure = EVEN if verdict == "finished" or (told_by_the_score and evidence.p_gamed > EVEN) else CLEARLY
+    if verdict != "continue" and fallen > sure:
         fall = fall_of(curve, series)
         return Reason("fallen", p=fallen, high=highest(curve, series) if fall is None else fall.high, level=now)
     if case.p_no_signal > EVEN:
