@@ -51,7 +51,6 @@ class RunRead:
     p_pays: float | None = None
     best_step: int | None = None
     best_path: str | None = None
-    suspect: str = ""
     would_change: str = ""
     more: list[str] = field(default_factory=list)  # curves, what is normal here, events, notes
     next: str = ""

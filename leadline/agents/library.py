@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from hashlib import blake2b
 from pathlib import Path
+from typing import Any
 
 from ..contract import Reading
 from ..errors import LeadlineError
@@ -18,6 +20,7 @@ from ..sources.walk import walk
 from .roots import Roots, only_below
 
 KEPT = 256  # readings in memory
+STILL = 300.0  # seconds after which a run without new rows is read again: it may have ended without a word
 PATIENCE = 20.0  # seconds a triage may read before it answers with what it has: clients give up after a minute
 
 Key = tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]
@@ -29,7 +32,8 @@ class Library:
     def __init__(self, roots: Roots) -> None:
         self.roots = roots
         self._lock = threading.Lock()
-        self._readings: OrderedDict[Key, tuple[bytes, Reading]] = OrderedDict()
+        self._readings: OrderedDict[Key, tuple[bytes, float, Reading]] = OrderedDict()
+        self._told: dict[str, tuple[bytes, float, object]] = {}
 
     def reading(
         self,
@@ -66,27 +70,41 @@ class Library:
                 found.update(dict.fromkeys(names))
             return tuple(found)
 
-    def read_all(self) -> tuple[dict[str, Reading | LeadlineError], int]:
-        """Every run below the roots by its path, and how many had to wait for the next call."""
-        begun, results = time.monotonic(), dict[str, Reading | LeadlineError]()
-        places = self.places()
-        for place in places:
-            if results and time.monotonic() - begun > PATIENCE:
-                break
-            try:
-                results[place] = self.reading(place)
-            except LeadlineError as error:
-                results[place] = error
-        return results, len(places) - len(results)
+    def each(self, told: Callable[[str, Reading | LeadlineError], object]) -> tuple[list[Any], int]:
+        """What is told of every run below the roots, and how many had to wait for the next call. It is kept longer than
+        a reading, which is large: with many runs each call goes on where the last one ended."""
+        begun, rows, newly, waiting = time.monotonic(), list[Any](), 0, 0
+        for place in self.places():
+            with self._lock, only_below(self.roots):
+                state = _state(self.roots.find(place))
+            known = self._told.get(place)
+            if known is None or known[0] != state or time.time() >= known[1]:
+                if newly and time.monotonic() - begun > PATIENCE:
+                    waiting += 1
+                    continue
+                newly += 1
+                found = self._tried(place)
+                ended = isinstance(found, Reading) and found.judgement.ended is not None
+                known = state, math.inf if ended else time.time() + STILL, told(place, found)
+                self._told[place] = known
+            rows.append(known[2])
+        return rows, waiting
+
+    def _tried(self, place: str) -> Reading | LeadlineError:
+        try:
+            return self.reading(place)
+        except LeadlineError as error:
+            return error
 
     def _read(self, place: Path, until: int | None, budget: int | None, mapping: Mapping[str, str] | None) -> Reading:
         key: Key = (str(place), until, budget, tuple(sorted((mapping or {}).items())))
-        state = _state(place)
-        if (known := self._readings.get(key)) is not None and known[0] == state:
+        state, now = _state(place), time.time()
+        known = self._readings.get(key)
+        if known is not None and known[0] == state and (known[2].judgement.ended or now - known[1] < STILL):
             self._readings.move_to_end(key)
-            return known[1]
-        found = read(place, until=until, budget=budget, mapping=mapping, charts="main")
-        self._readings[key] = state, found
+            return known[2]
+        found = read(place, until=until, budget=budget, mapping=mapping, charts="main", now=now)
+        self._readings[key] = state, now, found
         if len(self._readings) > KEPT:
             self._readings.popitem(last=False)
         return found

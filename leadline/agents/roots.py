@@ -27,9 +27,10 @@ class Roots:
     """The folders that may be read; nothing else is."""
 
     folders: tuple[Path, ...]  # resolved
+    files: tuple[Path, ...] = ()  # that the product itself may open besides; nobody can ask for them
 
     @classmethod
-    def of(cls, paths: Sequence[Path | str]) -> Roots:
+    def of(cls, paths: Sequence[Path | str], *, files: Sequence[Path] = ()) -> Roots:
         """The folders at `paths`; an error where one is not there."""
         folders = []
         for path in paths:
@@ -39,7 +40,7 @@ class Roots:
                     f"{path} is no folder.", tried=str(folder), next_step="name the folder that holds your runs"
                 )
             folders.append(folder)
-        return cls(tuple(dict.fromkeys(folders)))
+        return cls(tuple(dict.fromkeys(folders)), tuple(file.resolve() for file in files))
 
     def holds(self, path: Path) -> bool:
         """Whether a resolved path lies in one of them."""
@@ -103,7 +104,7 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
         return  # a module that is imported late
     mode = arguments[1] if event == "open" and len(arguments) > 1 else None
     writes = isinstance(mode, str) and set(mode) & set("wax+")
-    if writes or not roots.holds(place):
+    if writes or not (roots.holds(place) or place in roots.files):
         raise PermissionError(13, "outside of the folders that may be read", str(arguments[0]))
 
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         ReadResourceRequestParams,
         ReadResourceResult,
     )
+    from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
 
 REPORT = "leadline://report/"
@@ -210,6 +211,15 @@ def http_app(server: Server[Any], host: str, port: int, *, token: str | None, na
     )
     app = server.streamable_http_app(host=host, transport_security=security)
     return app if token is None else _WithToken(app, token)
+
+
+def http_app_behind(server: Server[Any], path: str) -> Starlette:
+    """The server as an app at `path` for a page that lets nobody through whom it does not know: Host, Origin and token
+    are its business."""
+    from mcp.server.transport_security import TransportSecuritySettings
+
+    security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    return server.streamable_http_app(streamable_http_path=path, transport_security=security)
 
 
 class _WithToken:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import zip_longest
 from typing import Any
 
@@ -18,13 +19,23 @@ from ..inventory import take
 from ..report.compare_data import as_data as compared_data
 from ..report.data import plain
 from ..report.plain import line, name
-from ..run import Rollout, Run
+from ..run import Rollout
 from ..tokens import cost, cut
 from ..words import event, sentences
 from ..words.missing import why
 from ..words.report import curves_say, expected_says, what_was_read, would_change
-from ..words.tools import event_said, log_said, missing_said, normal_here, not_logged, series_said, unknown_finding
-from ..words.verdict import advice_says, verdict_lines
+from ..words.tools import (
+    KEEP_SAMPLES,
+    NO_SAMPLES,
+    event_said,
+    log_said,
+    missing_said,
+    normal_here,
+    not_logged,
+    series_said,
+    unknown_finding,
+)
+from ..words.verdict import verdict_lines
 from .answers import (
     Compared,
     FindingSaid,
@@ -40,6 +51,7 @@ from .answers import (
     as_plain,
     schema_of,
 )
+from .chosen import SCORES, chosen
 from .library import Library
 from .room import ANSWER, page
 from .roots import only_below
@@ -78,8 +90,7 @@ def size(item: object) -> int:
 
 
 def triage(library: Library, asked: Mapping[str, Any]) -> Triage:
-    read, waiting = library.read_all()
-    rows = [(_urgency(found), _row(library, path, found)) for path, found in read.items()]
+    rows, waiting = library.each(lambda path, found: (_urgency(found), _row(library, path, found)))
     ordered = [row for _, row in sorted(rows, key=lambda entry: entry[0])]
     shown, after = page(ordered, asked.get("cursor"), ANSWER - 60, size)
     return Triage(shown, len(ordered) + waiting, waiting or None, after)
@@ -115,7 +126,6 @@ def read_run(library: Library, asked: Mapping[str, Any]) -> RunRead:
         judgement.p_continue_pays,
         None if best is None else best.step,
         None if best is None or best.path is None else line(library.roots.shown(best.path)),
-        advice_says(judgement),
         line(would_change(reading), 600),
     )
     found = [_said(finding, says) for finding, says in sentences(reading.findings)]
@@ -129,7 +139,7 @@ def read_run(library: Library, asked: Mapping[str, Any]) -> RunRead:
     room = ANSWER - size(head) - 10
     shown, after = page(items, asked.get("cursor"), room, size)
     if asked.get("cursor"):
-        head = replace(head, suspect="", would_change="")
+        head = replace(head, would_change="")
     return replace(
         head,
         findings=[item for item in shown if isinstance(item, FindingSaid)],
@@ -265,37 +275,16 @@ def samples(library: Library, asked: Mapping[str, Any]) -> SamplesShown:
     run = library.run(asked["path"])
     steps = run.rollouts.steps
     if not steps:
-        raise LeadlineError(
-            "No samples were kept beside this log.",
-            tried=library.roots.shown(run.path),
-            next_step="keep what the policy writes: docs/formats.md says where",
-        )
-    chosen = _chosen(library, run, asked)
-    shown, after = page([_sample(rollout) for rollout in chosen], asked.get("cursor"), ANSWER - 60, size)
-    return SamplesShown([steps[0], steps[-1], len(steps)], shown, len(chosen), after)
-
-
-def _chosen(library: Library, run: Run, asked: Mapping[str, Any]) -> Sequence[Rollout]:
-    steps, step, search, score = run.rollouts.steps, asked.get("step"), asked.get("search"), asked.get("score")
-    if step is not None:
-        nearest = min(steps, key=lambda kept: (abs(kept - step), kept))
-        looked = [*library.samples(run, nearest)]
-    elif search or score:
-        spread = steps if len(steps) <= 24 else [steps[round(place * (len(steps) - 1) / 23)] for place in range(24)]
-        looked = [rollout for kept in dict.fromkeys(spread) for rollout in library.samples(run, kept)]
-    else:
-        first, last = library.samples(run, steps[0]), library.samples(run, steps[-1])
-        theirs = {rollout.prompt: rollout for rollout in reversed(last)}
-        same = [pair for rollout in first if (pair := (rollout, theirs.get(rollout.prompt)))[1] is not None]
-        pairs = same or list(zip_longest(first, last))
-        looked = [rollout for pair in pairs for rollout in pair if rollout is not None]
-    if search:
-        wanted = search.lower()
-        looked = [one for one in looked if wanted in one.output.lower() or wanted in one.prompt.lower()]
-    if score:
-        scored = [rollout for rollout in looked if math.isfinite(rollout.score)]
-        looked = sorted(scored, key=lambda rollout: rollout.score, reverse=score == "high")
-    return looked
+        raise LeadlineError(NO_SAMPLES, tried=library.roots.shown(run.path), next_step=KEEP_SAMPLES)
+    looked = chosen(
+        steps,
+        partial(library.samples, run),
+        step=asked.get("step"),
+        search=asked.get("search"),
+        score=asked.get("score"),
+    )
+    shown, after = page([_sample(rollout) for rollout in looked], asked.get("cursor"), ANSWER - 60, size)
+    return SamplesShown([steps[0], steps[-1], len(steps)], shown, len(looked), after)
 
 
 def sources(library: Library, asked: Mapping[str, Any]) -> SourcesShown:
@@ -346,8 +335,6 @@ TOOLS: tuple[Tool, ...] = (
         compare_runs,
         required=("paths",),
     ),
-    Tool(
-        "samples", {**_PAGED, "step": _STEP, "score": {"enum": ["low", "high"]}, "search": _TEXT}, SamplesShown, samples
-    ),
+    Tool("samples", {**_PAGED, "step": _STEP, "score": {"enum": list(SCORES)}, "search": _TEXT}, SamplesShown, samples),
     Tool("sources", {**_PAGED, "map": _MAP}, SourcesShown, sources),
 )

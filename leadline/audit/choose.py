@@ -15,7 +15,7 @@ STEPS = 10  # looked at, the first and the last among them: a curve needs six po
 EACH = 8  # answers a step
 TWICE = 10  # answers shown a second time
 SPOILED = 10  # answers of which a spoiled copy is shown: half of them the best-scored of the first steps
-FOREIGN = 4  # early and as many late answers shown under another prompt
+FOREIGN = 6  # early and as many late answers shown under another prompt
 LONGEST = 1500  # characters of a prompt or an answer; of a longer one the middle is left out
 
 
@@ -28,7 +28,9 @@ def steps_shown(steps: Sequence[int]) -> tuple[int, ...]:
 
 def choose(samples: Samples) -> tuple[Shown, ...]:
     """The answers to grade, in an order that tells nothing."""
-    picked = [rollout for step in steps_shown(samples.steps) for rollout in _balanced(samples.at(step))]
+    by_step = [samples.at(step) for step in steps_shown(samples.steps)]
+    again = _asked_again(by_step)
+    picked = [rollout for rollouts in by_step for rollout in _balanced(rollouts, again)]
     plain = [Shown("", "sample", number, _short(rollout)) for number, rollout in enumerate(picked)]
     if len(plain) < 2:
         return ()
@@ -52,20 +54,32 @@ def is_spoiled_too(shown: Shown, all_shown: Sequence[Shown]) -> bool:
     return shown.role == "sample" and any(other.role == "bad" and other.of == shown.of for other in all_shown)
 
 
-def _balanced(rollouts: Sequence[Rollout]) -> list[Rollout]:
-    """Answers of one step: different prompts first, and spread over the scores."""
+def _asked_again(by_step: Sequence[Sequence[Rollout]]) -> tuple[str, ...]:
+    """Prompts that were asked early and late, those of the most steps first: the same question shows best what became
+    of the answers."""
+    asked = [{rollout.prompt for rollout in rollouts if rollout.prompt} for rollouts in by_step]
+    count = max(len(asked) // 3, 1)
+    both = set[str]().union(*asked[:count]) & set[str]().union(*asked[-count:]) if len(asked) > 1 else set[str]()
+    ranked = sorted(both, key=lambda prompt: (-sum(prompt in some for some in asked), _digest(prompt)))
+    return tuple(ranked[: EACH // 2])
+
+
+def _balanced(rollouts: Sequence[Rollout], again: Sequence[str]) -> list[Rollout]:
+    """Answers of one step: the prompts that are asked again, then other prompts, spread over the scores."""
     once: dict[str, Rollout] = {}
     for rollout in rollouts:
         once.setdefault(rollout.prompt, rollout)
-    pool = (
-        list(once.values()) if len(once) >= EACH else [*once.values(), *(r for r in rollouts if r not in once.values())]
-    )
+    same = [once.pop(prompt) for prompt in again if prompt in once]
+    room = EACH - len(same)
+    pool = list(once.values())
+    if len(pool) < room:
+        pool += [rollout for rollout in rollouts if rollout not in same and rollout not in pool]
     ranked = sorted(
         pool, key=lambda rollout: (math.isnan(rollout.score), rollout.score, rollout.prompt, rollout.output)
     )
-    if len(ranked) <= EACH:
-        return ranked
-    return [ranked[round(place * (len(ranked) - 1) / (EACH - 1))] for place in range(EACH)]
+    if len(ranked) > room:
+        ranked = [ranked[round(place * (len(ranked) - 1) / (room - 1))] for place in range(room)]
+    return [*same, *ranked]
 
 
 def _third(plain: Sequence[Shown], *, first: bool) -> list[Shown]:
@@ -105,6 +119,10 @@ def _spoiled(rollout: Rollout) -> Rollout:
 def _drawn(plain: Sequence[Shown], count: int, key: bytes) -> list[Shown]:
     ranked = sorted(plain, key=lambda shown: blake2b(key + b"twice" + str(shown.of).encode()).digest())
     return ranked[:count]
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "replace")).digest()
 
 
 def _key(picked: Sequence[Rollout]) -> bytes:

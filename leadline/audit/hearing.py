@@ -59,6 +59,7 @@ def heard(shown: Sequence[Shown], grades: Grades, marks: Mapping[str, Sequence[s
         p,
         float(np.mean(early)) if p is not None else None,
         float(np.mean(late)) if p is not None else None,
+        _on_prompt(shown, grades),
         _marked(shown, grades, marks),
     )
 
@@ -108,6 +109,15 @@ def _swayed(shown: Sequence[Shown], grades: Grades, apart: float) -> bool:
     if not early or not late:
         return False
     return float(np.mean(late) - np.mean(early)) > EVEN * apart
+
+
+def _on_prompt(shown: Sequence[Shown], grades: Grades) -> bool:
+    """Whether late high-scored answers are graded better under their own prompt than under another. Where that is not
+    so, they are bad answers, or are graded for something else in their text: either way their grades excuse nothing."""
+    own = {one.of: grade for one, grade in _samples(shown, grades)}
+    foreign = [one for one in shown if one.role == "foreign" and one.late and one.id in grades and one.of in own]
+    gaps = [own[one.of] - grades[one.id] for one in foreign]
+    return _p_more_than_half(sum(gap > 0 for gap in gaps), sum(gap < 0 for gap in gaps)) > CLEARLY
 
 
 def _high_scored(shown: Sequence[Shown], grades: Grades) -> tuple[list[float], list[float]]:
@@ -163,27 +173,54 @@ def finding_of(blind: Blind, shown: Sequence[Shown], grades: Grades, p: float) -
         return None
     scored = [(one.rollout, grade) for one, grade in _samples(shown, grades) if math.isfinite(one.rollout.score)]
     before, begun = _parting(scored)
-    old = max(scored, key=lambda entry: (entry[1], -entry[0].step, entry[0].score))[0]
-    new = max(scored, key=lambda entry: (-entry[1], entry[0].step, entry[0].score))[0]
+    old, new = _pair(scored)
     facts = BlindParted(blind.early, blind.late, before, begun, old, new)
     spot = Evidence("rollouts", old.step, max(new.step, old.step), samples=(old, new))
     severity = "critical" if p > CLEARLY else "concern"
-    return Finding("reward.blind_parted", p, severity, facts=facts, since_step=begun, evidence=(spot,))  # type: ignore[arg-type]
+    # What lies between the last good step and the first bad one was not graded: nobody would keep that.
+    return Finding("reward.blind_parted", p, severity, facts=facts, since_step=before, evidence=(spot,))  # type: ignore[arg-type]
+
+
+def _pair(scored: Sequence[tuple[Rollout, float]]) -> tuple[Rollout, Rollout]:
+    """A good answer from early on and a bad one from late, on the same prompt where that was asked again and the score
+    did not fall as the grade did."""
+    same = [
+        (before - after, late.step - early.step, early, late)
+        for early, before in scored
+        for late, after in scored
+        if early.prompt and early.prompt == late.prompt and early.step < late.step and early.score <= late.score
+    ]
+    if same and (best := max(same, key=lambda entry: entry[:2]))[0] > 0:
+        return best[2], best[3]
+    old = max(scored, key=lambda entry: (entry[1], -entry[0].step, entry[0].score))[0]
+    new = max(scored, key=lambda entry: (-entry[1], entry[0].step, entry[0].score))[0]
+    return old, new
 
 
 def _parting(scored: Sequence[tuple[Rollout, float]]) -> tuple[int | None, int | None]:
-    """The steps between which the grade of a score changed most: the split that leaves least unexplained."""
+    """The steps between which the grade of a high score began to fall: the last that is as good as the first, and the
+    first that is not, by grades that never rise again. A decay is long under way when half of it is done."""
     ranks = np.argsort(np.argsort([rollout.score for rollout, _ in scored], kind="stable"), kind="stable")
     top = [entry for entry, rank in zip(scored, ranks.tolist(), strict=True) if 2 * rank >= len(scored)]
     steps = sorted({rollout.step for rollout, _ in top})
-    best: tuple[float, int | None, int | None] = (math.inf, None, None)
-    for before, after in pairwise(steps):
-        left = [grade for rollout, grade in top if rollout.step <= before]
-        right = [grade for rollout, grade in top if rollout.step > before]
-        if np.mean(right) < np.mean(left):
-            rest = len(left) * float(np.var(left)) + len(right) * float(np.var(right))
-            best = min(best, (rest, before, after))
-    return best[1], best[2]
+    by_step = [[grade for rollout, grade in top if rollout.step == step] for step in steps]
+    levels = _never_rising(by_step)
+    for place, (before, after) in enumerate(pairwise(steps), 1):
+        if levels[0] - levels[place] > CLEAR * (levels[0] - levels[-1]):
+            return before, after
+    return None, None
+
+
+def _never_rising(by_step: Sequence[Sequence[float]]) -> list[float]:
+    """The course nearest to the mean grades that never rises: neighbours that would are taken together."""
+    pools: list[tuple[float, int, int]] = []  # sum of grades, grades, steps
+    for grades in by_step:
+        total, count, width = sum(grades), len(grades), 1
+        while pools and pools[-1][0] * count <= total * pools[-1][1]:
+            others = pools.pop()
+            total, count, width = total + others[0], count + others[1], width + others[2]
+        pools.append((total, count, width))
+    return [total / count for total, count, width in pools for _ in range(width)]
 
 
 def _marked(

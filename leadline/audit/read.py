@@ -11,12 +11,13 @@ from ..contract import Finding, Judgement, Reading, Rollout
 from ..facts import by_weight
 from ..facts.audit import Audit, Blind, Claim, Cost, Shown
 from ..judgement import judge
-from ..judgement.evidence import WEIGHTS
+from ..judgement.evidence import OF_THE_TEXT, WEIGHTS
 from ..pipeline import read_view, view_of
 from ..questions.bars import EVEN
 from ..questions.since_peak import p_held_while_other_fell
 from ..reading import View
 from ..reading.gamed import evidence_of
+from ..reading.still import long_still
 from ..reading.view import HEADLINE
 from ..run import Run, Samples
 from .answers import Unusable, claims_of, grades_of
@@ -24,9 +25,6 @@ from .choose import choose
 from .endpoint import NoAnswer
 from .hearing import finding_of, heard, series_of
 from .requests import Redaction, Request, checking, grading
-
-# Findings that a reader of the text can refute. Whether what is learned carries over to other prompts, it cannot see.
-OF_THE_TEXT = ("reward.gamed", "generation.")
 
 
 class Reader(Protocol):
@@ -46,6 +44,7 @@ class Prepared:
     view: View
     reading: Reading
     planned: int | None
+    silent: bool
     shown: tuple[Shown, ...]
     requests: tuple[Request, ...]
     cards: Mapping[str, Rollout]
@@ -62,16 +61,18 @@ def prepare(
     price: float | None = None,
     samples: bool = True,
     redaction: Redaction | None = None,
+    now: float | None = None,
 ) -> Prepared:
-    """Our own reading, and the requests. `samples`: what the policy wrote may be sent."""
+    """Our own reading, and the requests. `samples`: what the policy wrote may be sent. `now`: as for a reading."""
     redaction = redaction or Redaction()
     kept: Samples = run.rollouts
-    view = view_of(run, budget=budget)
-    reading = read_view(view, budget=budget, price=price, charts="main")
+    silent = now is not None and long_still(run, now)
+    view = view_of(run, budget=budget, silent=silent)
+    reading = read_view(view, budget=budget, price=price, charts="main", silent=silent)
     shown = choose(kept) if samples else ()
     claims, cards = checking(reading.findings, redaction, samples=samples)
     requests = (*grading(shown, redaction), *((claims,) if claims.ids else ()))
-    return Prepared(view, reading, budget or run.config.planned_steps, shown, requests, cards)
+    return Prepared(view, reading, budget or run.config.planned_steps, silent, shown, requests, cards)
 
 
 @dataclass(slots=True)
@@ -141,10 +142,13 @@ def _judged(
     p = max(blind.p_parted, _fell_while_held(view, blind))
     blind = replace(blind, p_parted=p)
     parted = finding_of(blind, prepared.shown, taken.grades, p)
+    if parted is None and not blind.on_prompt:
+        return blind, reading.judgement, None  # nothing to add, and nothing that would excuse what we found
     findings = [_weighed(finding, 1 - p) for finding in reading.findings]
     found = by_weight((*findings, *((parted,) if parted is not None else ())))
     samples = evidence_of(view) if p > EVEN else None
-    return blind, judge(view, found, samples, planned=prepared.planned, price=price), parted
+    judgement = judge(view, found, samples, planned=prepared.planned, price=price, silent=prepared.silent)
+    return blind, judgement, parted
 
 
 def _fell_while_held(view: View, blind: Blind) -> float:
@@ -156,7 +160,8 @@ def _fell_while_held(view: View, blind: Blind) -> float:
 
 
 def _weighed(finding: Finding, p_honest: float) -> Finding:
-    """A finding against the score, given that a reader of the text found the score honest with `p_honest`."""
+    """A finding against the score, given that a reader of the text found the score honest with `p_honest`. Whether what
+    is learned carries over to other prompts, it cannot see."""
     weight = WEIGHTS.get(finding.id)
     if weight is None or weight.meaning != "gamed" or not finding.id.startswith(OF_THE_TEXT) or p_honest <= EVEN:
         return finding

@@ -21,6 +21,7 @@ from . import (
     mcp,
     read,
     record,
+    samples,
     scan,
     schema,
     serve,
@@ -36,7 +37,7 @@ CANNOT_PRINT = 4
 READER_GONE = 141  # as the shell says of a program whose reader went away
 
 VERBS = (
-    *(read, compare, demo, sources, backtest, doctor, schema, record, watch, history, calibration),
+    *(read, compare, demo, sources, samples, backtest, doctor, schema, record, watch, history, calibration),
     *(mcp, audit, skill, scan, serve),
 )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -99,7 +100,7 @@ def verb(
         caller = Endpoint(endpoint, model, os.environ.get(key_env) or None, timeout, calls, tokens)
     with progress_bar():
         run = open_run(path, mapping=parse_mapping(told)).until(until)
-        prepared = prepare(run, budget=budget, samples=not no_samples, redaction=redaction)
+        prepared = prepare(run, budget=budget, samples=not no_samples, redaction=redaction, now=time.time())
     if requests_to is not None:
         write_requests(prepared.requests, requests_to)
         click.echo(requests_written(len(prepared.requests), str(requests_to)))

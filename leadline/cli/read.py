@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ STANDARD_OUTPUT = "-"
 @click.command("read")
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print the whole reading as JSON, schema 1.")
+@click.option("--no-charts", is_flag=True, help="With --json: leave out the points of charts, nine tenths of it.")
 @click.option("--until", type=int, metavar="STEP", help="Read the run as if it had ended at this step.")
 @click.option("--budget", type=STEPS, metavar="STEPS", help="Total planned steps, when the run does not say.")
 @click.option(
@@ -68,6 +70,7 @@ STANDARD_OUTPUT = "-"
 def verb(
     path: Path,
     as_json: bool,
+    no_charts: bool,
     until: int | None,
     budget: int | None,
     price: float | None,
@@ -88,6 +91,7 @@ def verb(
     Example: leadline read outputs/grpo-run --until 400
     """
     from .. import pipeline  # the engine takes longer to import than --help should
+    from ..contract import ChartData
     from ..report import data, html, terminal
     from ..report.data import as_data, dump
     from ..report.files import write_whole
@@ -104,12 +108,19 @@ def verb(
         raise click.UsageError("--json and --md - both print: give --md a file")
     _check_targets(page, None if printed else markdown, plots)
     mapping, joining = parse_mapping(told), joining_of(join, separate)
-    charts: Wanted = "all" if as_json or page else "main"  # a screen draws little, and is there sooner
+    if no_charts and not as_json:
+        raise click.UsageError("--no-charts leaves something out of --json: give that too")
+    charts: Wanted = (
+        "all" if (as_json and not no_charts) or page else "main"
+    )  # a screen draws little, and is there sooner
 
     def shown(reading: Reading) -> str:
         if as_json:
-            return data.render(reading)
+            return data.render(without_charts(reading))
         return terminal.render(reading, color=color(no_color), width=width(), verbose=verbose, height=height())
+
+    def without_charts(reading: Reading) -> Reading:
+        return replace(reading, chart_data=ChartData()) if no_charts else reading
 
     if not every:
         with progress_bar():
@@ -150,7 +161,7 @@ def verb(
     )
     for number, reading in enumerate(each(readings)):
         if as_json:
-            click.echo(dump(as_data(reading), lines=True), nl=False)
+            click.echo(dump(as_data(without_charts(reading)), lines=True), nl=False)
         else:
             click.echo("\n" * bool(number) + shown(reading), nl=False)
 

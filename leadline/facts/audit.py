@@ -70,6 +70,7 @@ class Blind:
     p_parted: float | None = None  # that a high score no longer means a good answer
     early: float | None = None
     late: float | None = None
+    on_prompt: bool = False  # late high-scored answers are graded better under their own prompt than under another
     marks: tuple[tuple[Mark, float, float], ...] = ()  # share of the early and of the late answers that were marked
 
 

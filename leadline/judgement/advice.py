@@ -26,7 +26,7 @@ LOOK_AT_CAP: Suspect = ("length_cap", "check")
 
 def _gamed(found: Finding, beside: Beside) -> Suspect | None:
     """Text that decays and takes the reward with it is an update that was too large, not a reward that pays for it."""
-    fell = isinstance(found.facts, Gamed) and found.facts.reward_fell
+    fell = (isinstance(found.facts, Gamed) and found.facts.reward_fell) or not beside.isdisjoint(LOST)
     return LOWER_RATE if fell else LOOK_AT_REWARD
 
 

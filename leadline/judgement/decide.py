@@ -128,7 +128,8 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     now, start = level_now(curve, series), start_of(curve, series)
     lost = case.p_fallen if series.name != HEADLINE else max(case.p_fallen, evidence.p_lost)
     fell = verdict == "roll_back" or (verdict != "continue" and lost > (EVEN if verdict == "finished" else CLEARLY))
-    if evidence.p_gamed > EVEN and not (fell and lost > EVEN):  # a score that fell shows what the policy is worth
+    told_by_the_score = verdict != "continue" and evidence.p_fell_with_the_text(case.p_fallen) > EVEN
+    if evidence.p_gamed > EVEN and not told_by_the_score:  # a score that fell shows what the policy is worth
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.against_the_score))
         return Reason("gamed", p=evidence.p_gamed, since_step=evidence.onset, level=now, findings=ids)
     if fell:

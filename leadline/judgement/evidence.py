@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ..evidence import GamedEvidence
 from ..facts import Finding
+from ..facts.gamed import Gamed
 
 Floats = NDArray[np.float64]
 
@@ -63,6 +64,9 @@ WEIGHTS: dict[str, Weight] = {
 }
 
 
+OF_THE_TEXT = ("reward.gamed", "generation.")  # findings made from what the policy wrote
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """What the findings say together."""
@@ -88,6 +92,15 @@ class Evidence:
     @property
     def against_the_score(self) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.counted if WEIGHTS[finding.id].meaning == "gamed")
+
+    def p_fell_with_the_text(self, p_fallen: float) -> float:
+        """That the reward was lost as the text decayed, where the text alone speaks against the score: then the policy
+        broke, and its score says so. `p_fallen`: that the judged series has fallen, which counts where the training
+        reward fell too; alone it may be the held-out score of a run whose training reward is gamed."""
+        if not all(finding.id.startswith(OF_THE_TEXT) for finding in self.against_the_score):
+            return 0.0
+        fell = any(isinstance(found.facts, Gamed) and found.facts.reward_fell for found in self.counted)
+        return max(self.p_lost, p_fallen if fell else 0.0)
 
     @property
     def p_no_gain(self) -> float:

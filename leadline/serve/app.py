@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import time
 from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -13,7 +14,7 @@ from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route
+from starlette.routing import Route
 
 from ..errors import LeadlineError
 from ..live.history import past_of
@@ -45,11 +46,12 @@ class State:
     change: int = 0
     changed: asyncio.Condition = field(default_factory=asyncio.Condition)
     ended: bool = False
+    mounts: Mapping[str, Starlette] = field(default_factory=dict)
 
 
-def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, App] | None = None) -> App:
-    """The page over a shelf. `mounts`: other applications by their path, behind the same guard."""
-    state = State(shelf, doors)
+def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | None = None) -> App:
+    """The page over a shelf. `mounts`: other applications by the path each answers at, behind the same guard."""
+    state = State(shelf, doors, mounts=mounts or {})
     routes = [
         Route("/", _triage),
         Route("/runs", _runs),
@@ -62,7 +64,7 @@ def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, App] | None = N
         Route("/run/{key}/events", _run_events),
         Route("/run/{key}/say", _say, methods=["POST"]),
         Route("/static/{name}", _static),
-        *(Mount(path, app=app) for path, app in (mounts or {}).items()),
+        *(Route(path, endpoint=app) for path, app in state.mounts.items()),  # as it is: no slash to be sent on to
     ]
     app = Starlette(routes=routes, lifespan=_lifespan)
     app.state.page = state
@@ -70,17 +72,21 @@ def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, App] | None = N
 
 
 class _lifespan:  # noqa: N801 - Starlette calls it like a function
-    """Follows the counter of changes while the server runs."""
+    """Follows the counter of changes while the server runs, and lets what is mounted live as long."""
 
     def __init__(self, app: Starlette) -> None:
         self._state: State = app.state.page
 
     async def __aenter__(self) -> None:
+        self._others = AsyncExitStack()
+        for app in self._state.mounts.values():
+            await self._others.enter_async_context(app.router.lifespan_context(app))
         self._task = asyncio.create_task(_follow(self._state))
 
     async def __aexit__(self, *_: object) -> None:
         self._state.ended = True
         self._task.cancel()
+        await self._others.aclose()
 
 
 async def _follow(state: State) -> None:

@@ -46,6 +46,7 @@ class Doors:
     hosts: frozenset[str]  # exactly as a browser sends them, with the port
     token: str | None = None  # demanded of everyone where there is one
     may_act: bool = False
+    programs: frozenset[str] = frozenset()  # paths that programs ask, which have no Origin
     secret: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
     @property
@@ -107,12 +108,20 @@ class Guard:
             return 403, "Another page asked for this."
         if headers.get("sec-fetch-site") == "cross-site" and headers.get("sec-fetch-mode") != "navigate":
             return 403, "Another page asked for this."
-        if scope["method"] not in SAFE:
-            if origin is None and headers.get("sec-fetch-site") != "same-origin" and "authorization" not in headers:
-                return 403, "It cannot be told which page asked for this."
-            if scope["method"] != "POST":
-                return 405, "Only reading and forms."
+        if scope["method"] in SAFE or self._from_program(scope, headers):
+            return None
+        if origin is None and headers.get("sec-fetch-site") != "same-origin" and "authorization" not in headers:
+            return 403, "It cannot be told which page asked for this."
+        if scope["method"] != "POST":
+            return 405, "Only reading and forms."
         return None
+
+    def _from_program(self, scope: Scope, headers: dict[str, str]) -> bool:
+        """No form of a foreign page sends JSON or deletes: a browser would have to ask first, and is refused."""
+        if scope["path"] not in self._doors.programs or headers.get("sec-fetch-site", "none") == "cross-site":
+            return False
+        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+        return scope["method"] == "DELETE" or (scope["method"] == "POST" and kind == "application/json")
 
     def _offered(self, scope: Scope) -> str | None:
         """The token of a first visit, which is in the address once and never again."""

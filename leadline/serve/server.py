@@ -6,14 +6,15 @@ import ipaddress
 import os
 import secrets
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ..errors import BadOrder, LeadlineError, need
 from ..fleet.pool import Pool
 from ..fleet.scan import scan
 from ..shelf.store import Shelf
-from .guard import LOOPBACK, App, Doors
+from ..words.serve import agents_at
+from .guard import LOOPBACK, Doors
 
 TOKEN = "LEADLINE_TOKEN"
 
@@ -29,14 +30,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def doors_for(host: str, port: int, names: Sequence[str], *, may_act: bool) -> Doors:
+def doors_for(host: str, port: int, names: Sequence[str], *, may_act: bool, programs: Collection[str] = ()) -> Doors:
     """Who may come: on loopback those on this machine, else who has the token."""
     called = [*LOOPBACK, *([] if host in ("0.0.0.0", "::") else [f"[{host}]" if ":" in host else host])]
     hosts = {f"{name}:{port}" for name in called} | set(names)
     if port in (80, 443):
         hosts |= set(called)
     token = None if is_loopback(host) else os.environ.get(TOKEN) or secrets.token_urlsafe(24)
-    return Doors(frozenset(hosts), token, may_act)
+    return Doors(frozenset(hosts), token, may_act, frozenset(programs))
 
 
 def serve(
@@ -49,7 +50,6 @@ def serve(
     may_act: bool = False,
     every: float = 60.0,
     workers: int | None = None,
-    mounts: Mapping[str, App] | None = None,
     say: Callable[[str], None],
 ) -> None:
     """Serve until asked to end."""
@@ -59,6 +59,7 @@ def serve(
 
     import uvicorn
 
+    from .agents import PATH, agents_app
     from .app import application
 
     try:
@@ -70,9 +71,13 @@ def serve(
             next_step="give another --port, or --port 0 for any that is free",
         ) from error
     port = int(listening.getsockname()[1])
-    doors = doors_for(host, port, names, may_act=may_act)
+    agents = agents_app(shelf, roots)
+    mounts = {} if agents is None else {PATH: agents}
+    doors = doors_for(host, port, names, may_act=may_act, programs=mounts)
     where = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}/"
     say(f"{where}{'' if doors.token is None else f'?token={doors.token}'}")
+    if agents is not None:
+        say(agents_at(f"{where.rstrip('/')}{PATH}"))
     ended = threading.Event()
     scanning = threading.Thread(target=_scans, args=(shelf, roots, every, workers, ended, say), daemon=True)
     config: Any = uvicorn.Config(

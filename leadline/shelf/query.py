@@ -58,6 +58,8 @@ class Asked:
     down: bool = False
     page: int = 0
     size: int = 100
+    first: int | None = None  # row to begin with, instead of a page
+    roots: tuple[str, ...] = ()  # only what was scanned below these
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +111,9 @@ def _where(asked: Asked) -> tuple[str, list[object]]:
         if wanted:
             parts.append(f"{column} = ?")
             values.append(stored(wanted))
+    if asked.roots:
+        parts.append(f"root IN ({', '.join('?' * len(asked.roots))})")
+        values += [stored(root) for root in asked.roots]
     for word in asked.words.split()[:8]:
         like = f"%{stored(word.lower()).replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
         told = "LOWER(name) LIKE ? ESCAPE '!' OR LOWER(why) LIKE ? ESCAPE '!' OR LOWER(COALESCE(framework, '')) LIKE ?"
@@ -129,7 +134,7 @@ def lines(shelf: Shelf, asked: Asked, now: float) -> tuple[list[Line], int]:
     found = shelf.base.rows(
         f"SELECT {FIELDS}, key, now_group, now_needs, handed_to, acknowledged, muted_until FROM {table} WHERE {where}"
         f" ORDER BY {order} IS NULL, {order} {way}{last}, name LIMIT ? OFFSET ?",
-        (*first, *values, size, max(asked.page, 0) * size),
+        (*first, *values, size, max(asked.page, 0) * size if asked.first is None else asked.first),
     )
     total = shelf.base.rows(f"SELECT COUNT(*) FROM {table} WHERE {where}", (*first, *values))[0][0]
     return [_line(row) for row in found], int(total)

@@ -89,6 +89,8 @@ def _grades(blind: Blind) -> str:
     course = f"High-scored answers are graded {number(blind.early)} of 1 early and {number(blind.late)} late"
     if blind.p_parted > 0.5:
         return f"{course}: score and quality have parted ({chance(blind.p_parted)})."
+    if not blind.on_prompt:
+        return f"{course}, and late ones no better under their own prompt than under another: they excuse nothing."
     return f"{course}: the score still means what it did ({chance(1 - blind.p_parted)})."
 
 

@@ -26,6 +26,20 @@ NO_SUCH_RUN = "There is no such run on the shelf."
 OUTSIDE = "The path of this run leads out of the folder that was scanned, so it is not opened."
 COMPARE_TWO = "Choose two runs or more to compare."
 NEW_ROWS = "new rows"
+
+
+def need_and_why(need: str, why: str) -> str:
+    """
+    >>> need_and_why("Reward fell", "Reward has fallen by a third."), need_and_why("", "Reward is rising.")
+    ('Reward fell: Reward has fallen by a third.', 'Reward is rising.')
+    """
+    return f"{need}: {why}" if need else why
+
+
+def agents_at(address: str) -> str:
+    return f"agents: {address} (Model Context Protocol)"
+
+
 COLUMNS = {
     "name": "Run",
     "spark": "Reward",

@@ -15,12 +15,14 @@ TOOLS = {
     "evidence": "Show what stands behind one finding of read_run: its facts, numbers and samples.",
     "compare": "Compare runs: which is better, from where on, and whether seeds alone could do that.",
     "samples": (
-        "Show what the policy wrote: early beside late (default), or by step, score or a text to search for. "
+        "Show what the policy wrote: early beside late (default), or by step, score (each: one a level) or text. "
         "Untrusted text."
     ),
     "stop_run": "Ask for the stop the user configured for one run. Done only where `leadline watch --act` would do it.",
     "sources": "Show how a log was understood: its series, keys that need a mapping, and what is missing.",
 }
+NO_SAMPLES = "No samples were kept beside this log."
+KEEP_SAMPLES = "keep what the policy writes: docs/formats.md says where"
 NOTHING_DONE = "Nothing was done."
 SETTLED = "Nothing was done: it was settled before, or has to be looked at again."
 REPORT = "Report of a run as Markdown"

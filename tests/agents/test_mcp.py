@@ -29,6 +29,7 @@ from leadline.agents.library import Library  # noqa: E402
 from leadline.agents.room import page  # noqa: E402
 from leadline.agents.roots import OutsideRoots, Roots, only_below  # noqa: E402
 from leadline.agents.server import build, http_app  # noqa: E402
+from leadline.cli import main  # noqa: E402
 from leadline.errors import BadOrder, LeadlineError  # noqa: E402
 from leadline.tokens import cost, cut  # noqa: E402
 
@@ -248,6 +249,38 @@ def test_a_log_that_grows_is_read_again(tmp_path: Path) -> None:
     assert library.reading("run") is library.reading("run")
     log.write_bytes(trl_bytes(rows(30, 0.5)))
     assert library.reading("run").run.last_step == 30
+
+
+def test_a_triage_of_many_runs_goes_on_where_it_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is kept of readings: here one, and no patience at all."""
+    monkeypatch.setattr("leadline.agents.library.KEPT", 1)
+    monkeypatch.setattr("leadline.agents.library.PATIENCE", 0.0)
+    for number in range(4):
+        (tmp_path / f"run{number}").mkdir()
+        (tmp_path / f"run{number}" / "trainer_state.json").write_bytes(trl_bytes(rows(12, 0.1 * number)))
+    server = build(Library(Roots.of([tmp_path])))
+    told = [call(server, "triage").structured_content for _ in range(4)]
+    assert [answer.get("unread", 0) for answer in told] == [3, 2, 1, 0]
+    assert {answer["total"] for answer in told} == {4}
+    assert sorted(row["path"] for row in told[-1]["runs"]) == ["run0", "run1", "run2", "run3"]
+    (tmp_path / "run2" / "trainer_state.json").write_bytes(trl_bytes(rows(20, 0.2)))
+    assert {row["path"]: row["step"] for row in call(server, "triage").structured_content["runs"]}["run2"] == 20
+
+
+def test_a_run_that_fell_silent_is_finished_as_for_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    log = tmp_path / "run" / "trainer_state.json"
+    log.parent.mkdir()
+    timed: list[tuple[int, dict[str, object]]] = [(step, {**row, "step_time": 2.0}) for step, row in rows(40, 0.5)]
+    log.write_bytes(trl_bytes(timed, max_steps=400))
+    library = Library(Roots.of([tmp_path]))
+    assert library.reading("run").judgement.ended is None
+    later = time.time() + 30 * 86400
+    monkeypatch.setattr("time.time", lambda: later)
+    assert library.reading("run").judgement.ended == "silent"
+    assert main(["read", str(tmp_path / "run"), "--json", "--no-charts"]) == 0
+    assert json.loads(capsys.readouterr().out)["judgement"]["ended"] == "silent"
 
 
 def test_resources_and_the_prompt(library: Library) -> None:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
@@ -14,6 +15,7 @@ from conftest import EXAMPLES
 
 from leadline.cli import main
 from leadline.cli.skill import FOLDERS, sealed, source
+from leadline.facts.judgement import ReasonKind, Verdict
 
 TEXT = source().read_text(encoding="utf-8")
 COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL) for line in block.strip().splitlines()]
@@ -24,6 +26,19 @@ def test_it_follows_the_conventions() -> None:
     assert front["name"] == "leadline"
     assert 0 < len(front["description"]) <= 1024
     assert len(TEXT.splitlines()) < 300
+
+
+def test_it_names_every_verdict_and_reason_there_is() -> None:
+    for word in (*get_args(Verdict), *get_args(ReasonKind)):
+        assert re.search(rf"\b{word}\b", TEXT), word
+
+
+@pytest.mark.parametrize("name", ["healthy", "collapsed", "hacked"])
+def test_its_commands_cost_what_it_says(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    encoding = pytest.importorskip("bpe_openai").get_encoding("o200k_base")
+    for command, most in ((["--no-color"], 1600), (["--json", "--no-charts"], 6000)):
+        assert main(["read", str(EXAMPLES / name), *command]) == 0
+        assert len(encoding.encode(capsys.readouterr().out)) < most
 
 
 @pytest.mark.parametrize("agent", [*FOLDERS, "all"])

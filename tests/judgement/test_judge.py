@@ -9,6 +9,7 @@ import pytest
 from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 
 from leadline.facts import Facts, Finding
+from leadline.facts.gamed import Gamed
 from leadline.facts.judgement import Judgement
 from leadline.judgement import horizon_of, judge
 from leadline.judgement.decide import GO_ON, STOP
@@ -111,6 +112,27 @@ def test_a_rising_reward_with_a_witness_against_it_is_no_progress() -> None:
     assert said.because == ("reward.gamed",)
     assert said.risk.p_worse is not None
     assert said.risk.p_worse > 0.9
+
+
+def test_a_reward_lost_with_the_text_has_fallen_and_was_not_gamed() -> None:
+    course = np.where(U < 0.4, U / 0.4, np.maximum(1 - (U - 0.4) / 0.2, 0.1))
+    lost, text, gap = decay(name="reward.declining"), decay(), decay(name="signal.train_eval_gap")
+    said = judged(run_of(reward(course)), lost, text)
+    assert (said.verdict, said.reason.kind) == ("roll_back", "fallen")
+    assert "reward_function" not in {advice.knob for advice in said.advice}
+    assert judged(run_of(reward(course)), text).reason.kind == "gamed"
+    assert judged(run_of(reward(course)), lost, text, gap).reason.kind == "gamed"  # not the text alone says so
+
+
+@pytest.mark.parametrize(("fell", "kind"), [(True, "fallen"), (False, "gamed")])
+def test_a_held_out_score_that_fell_is_a_collapse_only_where_the_training_reward_fell_too(
+    fell: bool, kind: str
+) -> None:
+    course = np.where(U < 0.4, U / 0.4, np.maximum(1 - (U - 0.4) / 0.2, 0.1))
+    text = replace(decay(name="reward.gamed"), facts=Gamed(fell, (), 100, 90, 110))
+    train = reward(course if fell else ramp(0, 1))
+    said = judged(run_of(train, reward(course, name="eval/reward/mean")), text)
+    assert (said.verdict, said.reason.kind) == ("roll_back", kind)
 
 
 def test_a_witness_sends_back_even_where_the_reward_never_moved() -> None:

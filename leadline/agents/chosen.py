@@ -1,0 +1,67 @@
+"""Which samples are shown: early beside late, those of a step, by score, or those that hold a text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from itertools import zip_longest
+from typing import Literal
+
+from ..run import Rollout
+
+Score = Literal["low", "high", "each"]
+SCORES: tuple[Score, ...] = ("low", "high", "each")
+SPREAD = 24  # steps that are searched, over all that were kept
+LEVELS = 8  # of the score that get an example
+
+At = Callable[[int], Sequence[Rollout]]
+
+
+def chosen(
+    steps: Sequence[int],
+    at: At,
+    *,
+    step: int | None = None,
+    search: str | None = None,
+    score: Score | None = None,
+) -> Sequence[Rollout]:
+    """The samples that are asked for, in the order they are to be read in. `at` gives those of a step."""
+    if step is not None:
+        looked = list(at(min(steps, key=lambda kept: (abs(kept - step), kept))))
+    elif search or score:
+        looked = [rollout for kept in _spread(steps, SPREAD) for rollout in at(kept)]
+    else:
+        looked = _early_beside_late(at(steps[0]), at(steps[-1]) if len(steps) > 1 else ())
+    if search:
+        wanted = search.lower()
+        looked = [rollout for rollout in looked if wanted in rollout.output.lower() or wanted in rollout.prompt.lower()]
+    if score is None:
+        return looked
+    scored = [rollout for rollout in looked if math.isfinite(rollout.score)]
+    if score == "each":
+        return _each_level(scored)
+    return sorted(scored, key=lambda rollout: rollout.score, reverse=score == "high")
+
+
+def _spread(items: Sequence[int], most: int) -> Sequence[int]:
+    if len(items) <= most:
+        return items
+    return [items[round(place * (len(items) - 1) / (most - 1))] for place in range(most)]
+
+
+def _early_beside_late(first: Sequence[Rollout], last: Sequence[Rollout]) -> list[Rollout]:
+    """The same prompt twice where there is one."""
+    theirs = {rollout.prompt: rollout for rollout in reversed(last)}
+    same = [(rollout, theirs[rollout.prompt]) for rollout in first if rollout.prompt in theirs]
+    if same:
+        return [rollout for pair in same for rollout in pair]
+    return [rollout for pair in zip_longest(first, last) for rollout in pair if rollout is not None]
+
+
+def _each_level(scored: Sequence[Rollout]) -> list[Rollout]:
+    """The newest answer of each score, the highest first: what the score pays for now."""
+    newest: dict[float, Rollout] = {}
+    for rollout in sorted(scored, key=lambda rollout: rollout.step):
+        newest[rollout.score] = rollout
+    levels = sorted(newest, reverse=True)
+    return [newest[levels[place]] for place in _spread(range(len(levels)), LEVELS)]

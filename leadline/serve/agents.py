@@ -1,0 +1,67 @@
+"""Agents on the same page: the MCP server over the folders that are scanned, behind the guard of the page."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..agents.answers import Triage, TriageRow
+from ..agents.library import Library
+from ..agents.room import ANSWER, page, place_of
+from ..agents.roots import Roots
+from ..agents.server import build, http_app_behind
+from ..agents.tools import SENTENCE, TOOLS, Tool, size
+from ..fleet.scan import settled
+from ..report.plain import line
+from ..shelf import query
+from ..shelf.store import Shelf
+from ..sources.mapping import FILE
+from ..tokens import cut
+from ..words.fleet import NEED_CALLED
+from ..words.serve import need_and_why
+
+if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+PATH = "/mcp"
+LISTED = 100  # rows asked of the shelf for one answer: more never fit
+
+
+def agents_app(shelf: Shelf, roots: Sequence[str]) -> Starlette | None:
+    """The server for agents over the local folders among `roots`; None where there is none, or without the extra."""
+    folders = [root for root in roots if Path(root).is_dir()]
+    if not folders or importlib.util.find_spec("mcp") is None:
+        return None
+    # What the page's own folder says of keys holds for agents too: they see what the page shows.
+    library = Library(Roots.of(folders, files=[Path.cwd() / FILE]))
+    scanned = tuple(map(settled, folders))
+    tools = [_from_the_shelf(tool, shelf, scanned) if tool.name == "triage" else tool for tool in TOOLS]
+    return http_app_behind(build(library, tools), PATH)
+
+
+def _from_the_shelf(tool: Tool, shelf: Shelf, scanned: tuple[str, ...]) -> Tool:
+    """Runs are read already: the rows of the page, in its order."""
+    return Tool(tool.name, tool.arguments, tool.answer, partial(_triage, shelf, scanned), tool.required)
+
+
+def _triage(shelf: Shelf, scanned: tuple[str, ...], library: Library, asked: Mapping[str, Any]) -> Triage:
+    now, wanted = time.time(), query.Asked(roots=scanned, size=1)
+    _, total = query.lines(shelf, wanted, now)
+    start = place_of(asked.get("cursor"), total)
+    lines, _ = query.lines(shelf, query.Asked(roots=scanned, first=start, size=LISTED), now)
+    shown, _ = page([_row(library, told) for told in lines], None, ANSWER - 60, size)
+    after = start + len(shown)
+    return Triage(shown, total, None, str(after) if after < total else "")
+
+
+def _row(library: Library, told: query.Line) -> TriageRow:
+    row = told.row
+    path = line(library.roots.shown(row.identity))
+    if row.state == "unreadable":
+        return TriageRow(path, "unreadable", cut(line(row.problem or ""), SENTENCE))
+    needed = NEED_CALLED[told.need] if told.group == "person" and told.need else ""
+    return TriageRow(path, row.verdict or "undecided", cut(line(need_and_why(needed, row.why)), 45), row.last_step)
