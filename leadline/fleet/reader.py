@@ -12,10 +12,11 @@ from ..errors import LeadlineError, NotAnRLRun
 from ..live.follow import identities
 from ..live.memory import give_back
 from ..pipeline import read_run
+from ..reading.still import long_still
 from ..run import Run
 from ..shelf.row import Entry, Outcome, Task
 from ..shelf.store import ATTEMPTS
-from ..shelf.summary import entry, patience, times, unreadable
+from ..shelf.summary import entry, unreadable
 from ..sources import build_run, find_runs
 from ..sources.address import reach
 from ..sources.around import Surroundings
@@ -143,9 +144,7 @@ def _log_mark(log: Log) -> str:
 
 def _entry(task: Task, held: _Held) -> Entry:
     run = _understood(held)
-    _, last, gap = times(run, held.modified)
-    silent = last is not None and time.time() - last > patience(gap)
-    reading = read_run(run, charts="main", silent=silent)
+    reading = read_run(run, charts="main", silent=long_still(run, time.time()))
     unit = task.unit
     return entry(
         run,

@@ -31,7 +31,11 @@ SORTS = {  # what may be sorted by; nothing else ever reaches the SQL
 BY = ("project", "variant", "seed", "framework", "verdict")
 MOST = 500  # rows a page
 
-NEED = "CASE WHEN need IS NOT NULL THEN need WHEN quiet_at < ? THEN 'silent' WHEN seeds_at IS NOT NULL THEN 'seeds' END"
+_LESS = ", ".join(f"'{need}'" for need in NEEDS[NEEDS.index("silent") :])  # what silence goes before
+NEED = (
+    f"CASE WHEN quiet_at < ? AND (need IS NULL OR need IN ({_LESS})) THEN 'silent'"
+    " WHEN need IS NOT NULL THEN need WHEN seeds_at IS NOT NULL THEN 'seeds' END"
+)
 GROUP = (
     "CASE WHEN vanished_at IS NOT NULL THEN 'gone' WHEN state = 'unreadable' THEN 'unreadable'"
     f" WHEN last_at > ? AND {NEED} IS NOT NULL AND (acknowledged IS NULL OR acknowledged <> {NEED})"

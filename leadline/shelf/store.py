@@ -128,10 +128,10 @@ class Shelf:
         return int(self.base.rows(query, (*scope.values, scope.began, scope.maker, self.base.now()))[0][0])
 
     def _known(self, place: str, maker: str, now: float) -> tuple[tuple[str, str], ...]:
-        """The runs of a place as they were last read by this version, without those that fell silent since."""
+        """The runs of a place as they were last read by this version, without those that are long still since."""
         rows = self.base.rows(
             "SELECT identity, mark FROM runs WHERE place = ? AND vanished_at IS NULL AND mark <> ''"
-            " AND (quiet_at IS NULL OR quiet_at > ?)"
+            " AND (still_at IS NULL OR still_at > ?)"
             " AND EXISTS (SELECT 1 FROM places WHERE places.place = runs.place AND maker = ?)",
             (place, now, maker),
         )
@@ -163,7 +163,7 @@ class Shelf:
                 return False
             self._put_rows(outcome, place, now)
             self.base.run(
-                "UPDATE places SET again_at = (SELECT MIN(quiet_at) FROM runs WHERE runs.place = places.place"
+                "UPDATE places SET again_at = (SELECT MIN(still_at) FROM runs WHERE runs.place = places.place"
                 " AND vanished_at IS NULL) WHERE place = ?",
                 (place,),
             )
@@ -284,7 +284,11 @@ class Shelf:
         )
 
 
-DUE = "(done IS NULL OR done <> wanted OR wanted = '' OR maker <> ? OR again_at < ?)"
+# What is never settled by its mark is settled by the time of its reading: else one scan would read it for ever.
+DUE = (
+    "(done IS NULL OR done <> wanted OR (wanted = '' AND read_at < seen_at) OR maker <> ?"
+    " OR (again_at < ? AND again_at > read_at))"
+)
 _EXCLUDED = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name != "identity")
 
 

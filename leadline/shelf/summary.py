@@ -9,24 +9,19 @@ import numpy as np
 
 from ..contract import ChartData, Reading
 from ..facts.judgement import Judgement
+from ..reading.still import still_from
 from ..report.data import as_data, dump
 from ..run import Run, Series
 from ..words.verdict import verdict_lines
 from .naming import called
 from .row import Entry, Need, Row
+from .silence import patience
 
 POINTS = 48  # of a sparkline
-SILENT = 600.0  # seconds without a new row after which a run that is not at its end counts as silent
-SILENT_GAPS = 20.0  # and as many times the usual time between rows
 RECENT = 50  # rows that tell the usual time between two
 HEADLINE = "reward/mean"
 # Kinds of reasons that say that the rest of the plan buys nothing.
 SPENT = ("flat", "ceiling", "no_trend")
-
-
-def patience(gap: float | None) -> float:
-    """Seconds after its last row from which on a run is silent."""
-    return max(SILENT, SILENT_GAPS * (gap or 0.0))
 
 
 def times(run: Run, modified: float | None) -> tuple[float | None, float | None, float | None]:
@@ -80,6 +75,7 @@ def entry(
             first_at=first,
             last_at=last,
             quiet_at=None if judgement.ended is not None or last is None else last + patience(gap),
+            still_at=None if judgement.ended is not None else still_from(run),
             hours=hours,
             gpu_hours=hours * gpus if hours is not None and gpus else None,
             hours_left=horizon.hours if going and horizon is not None else None,

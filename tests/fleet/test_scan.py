@@ -227,21 +227,41 @@ def _count(store: Path) -> int:
         return 0
 
 
-def test_a_run_that_fell_silent_is_read_once_more(lab: Path, shelf: Shelf) -> None:
-    scanned(shelf, lab)
-    assert rows(shelf)["web/only"].quiet_at is not None
-    log = lab / "web" / "only" / "metrics.jsonl"
-    shelf.base.run("UPDATE runs SET quiet_at = 1 WHERE name = 'web/only'")
-    shelf.base.run("UPDATE places SET again_at = 1 WHERE place = ?", (str(log.parent),))
-    assert scanned(shelf, lab)[1].read == ["only"]
-
-
-def test_old_logs_count_as_ended(lab: Path, shelf: Shelf) -> None:
-    log = lab / "web" / "only" / "metrics.jsonl"
-    os.utime(log, (1e9, 1e9))
+def test_a_run_is_read_once_more_when_its_log_is_long_still(lab: Path, shelf: Shelf) -> None:
+    write_run(lab / "web" / "only", steps=40, began=time.time() - 41 * 60)
     scanned(shelf, lab)
     row = rows(shelf)["web/only"]
-    assert (row.ended, row.need, row.quiet_at) == ("silent", "silent", None)
+    assert row.ended is None
+    assert row.quiet_at is not None
+    assert row.still_at is not None
+    assert row.still_at > row.quiet_at
+    # As if that moment had come since it was read.
+    now = time.time()
+    shelf.base.run("UPDATE runs SET still_at = ? WHERE name = 'web/only'", (now - 50,))
+    where = str(lab / "web" / "only")
+    shelf.base.run("UPDATE places SET read_at = ?, again_at = ? WHERE place = ?", (now - 99, now - 50, where))
+    assert scanned(shelf, lab)[1].read == ["only"]
+    assert scanned(shelf, lab)[1].read == []
+
+
+def test_an_old_log_is_read_once_whatever_it_holds(lab: Path, shelf: Shelf) -> None:
+    """One without times has no rhythm, so nothing says that it has ended: it must not stay due for ever."""
+    os.utime(lab / "web" / "only" / "metrics.jsonl", (1e9, 1e9))
+    write_run(lab / "web" / "dated", began=1e9)
+    scanned(shelf, lab)
+    told = rows(shelf)
+    assert (told["web/only"].ended, told["web/dated"].ended) == (None, "silent")
+    assert scanned(shelf, lab)[1].read == []
+
+
+def test_a_place_without_a_mark_is_read_once_a_scan(shelf: Shelf) -> None:
+    """What a server holds is told by asking it alone."""
+    scope = Scope(("mlflow://host",), began=shelf.base.now(), maker="1")
+    for _ in range(2):
+        shelf.note([Unit("mlflow://host", "mlflow://host/1", "")], shelf.base.now())
+        (task,) = shelf.claim(scope, "me", 5)
+        assert shelf.put(Outcome(task.unit), owner="me", maker="1")
+        assert shelf.claim(scope, "me", 5) == []
 
 
 def test_names_that_are_no_text_are_kept(tmp_path: Path, shelf: Shelf) -> None:
