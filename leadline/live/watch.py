@@ -18,6 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 from ..errors import LeadlineError
+from ..shelf.silence import SILENT
 from ..shelf.silence import patience as silent_after
 from ..sources import Joining
 from .entries import Entry

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -24,6 +24,7 @@ from ..shelf.store import Shelf
 from ..words import serve as words
 from . import assets, pages
 from .guard import App, Doors, Guard
+from .kept import Kept
 from .reports import Reports, allowed, mark_of, rules_of
 
 URGENT = 50  # runs on the first page
@@ -42,9 +43,15 @@ class State:
     shelf: Shelf
     doors: Doors
     reports: Reports = field(default_factory=Reports)
+    kept: Kept = field(default_factory=Kept)
     change: int = 0
-    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    news: asyncio.Event = field(default_factory=asyncio.Event)  # of the next change; each change has its own
     ended: bool = False
+
+    def tell(self) -> None:
+        """Wake all who listen. No lock: a thousand listeners that are cancelled at once would queue for it for ever."""
+        told, self.news = self.news, asyncio.Event()
+        told.set()
 
 
 def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, App] | None = None) -> App:
@@ -80,6 +87,7 @@ class _lifespan:  # noqa: N801 - Starlette calls it like a function
 
     async def __aexit__(self, *_: object) -> None:
         self._state.ended = True
+        self._state.tell()
         self._task.cancel()
 
 
@@ -91,8 +99,7 @@ async def _follow(state: State) -> None:
             change = state.change  # the store does not answer now
         if change != state.change:
             state.change = change
-            async with state.changed:
-                state.changed.notify_all()
+            state.tell()
         await asyncio.sleep(TICK)
 
 
@@ -113,10 +120,23 @@ def _failed(request: Request, says: str, status: int = 404) -> HTMLResponse:
 
 
 def _triage(request: Request) -> Response:
-    state, now = _state(request), time.time()
-    counts = query.counts(state.shelf, now)
-    urgent, _ = query.lines(state.shelf, query.Asked(group="person", size=URGENT), now)
-    return _page(request, words.GROUPS["person"], pages.triage(counts, urgent, now), here="/")
+    shelf, now = _state(request).shelf, time.time()
+
+    def made() -> str:
+        urgent, _ = query.lines(shelf, query.Asked(group="person", size=URGENT), now)
+        return pages.triage(query.counts(shelf, now), urgent, now)
+
+    return _kept(request, words.GROUPS["person"], made)
+
+
+def _kept(request: Request, title: str, made: Callable[[], str]) -> Response:
+    """A page that shows rows, with all that changed until now. The counter is asked first: what is newer is told."""
+    state, here = _state(request), request.url.path
+    change = state.shelf.change
+    page = state.kept.get(
+        (here, request.url.query, change), lambda: pages.page(title, made(), here=here, change=change)
+    )
+    return HTMLResponse(page)
 
 
 def _asked(request: Request) -> query.Asked:
@@ -148,14 +168,16 @@ def _columns(request: Request) -> tuple[str, ...]:
 
 
 def _runs(request: Request) -> Response:
-    state, now, asked = _state(request), time.time(), _asked(request)
+    shelf, now, asked = _state(request).shelf, time.time(), _asked(request)
     by = request.query_params.get("by", "")
-    by = by if by in query.BY else ""
-    groups = query.together(state.shelf, asked, by, now) if by else []
-    lines, total = ([], 0) if by else query.lines(state.shelf, asked, now)
-    choices = query.choices(state.shelf)
-    body = pages.table(lines, total, asked, _columns(request), choices, groups, by, now)
-    return _page(request, "Runs", body, here="/runs")
+
+    def made() -> str:
+        groups = query.together(shelf, asked, by, now) if by in query.BY else []
+        lines, total = ([], 0) if by in query.BY else query.lines(shelf, asked, now)
+        choices = query.choices(shelf)
+        return pages.table(lines, total, asked, _columns(request), choices, groups, by if by in query.BY else "", now)
+
+    return _kept(request, "Runs", made)
 
 
 def _api_rows(request: Request) -> Response:
@@ -304,8 +326,7 @@ async def _changes(state: State, cursor: int) -> AsyncIterator[str]:
             cursor = state.change
             yield f"id: {cursor}\nevent: changed\ndata: {cursor}\n\n"
         try:
-            async with state.changed:
-                await asyncio.wait_for(state.changed.wait(), BEAT)
+            await asyncio.wait_for(state.news.wait(), BEAT)
         except asyncio.TimeoutError:
             yield ": still here\n\n"
 

@@ -12,9 +12,10 @@ from ..facts.judgement import Judgement
 from ..reading.still import still_from
 from ..report.data import as_data, dump
 from ..run import Run, Series
+from ..sources.source import Log
 from ..words.verdict import verdict_lines
 from .naming import called
-from .row import Entry, Need, Row
+from .row import Entry, Need, Row, Unit
 from .silence import patience
 
 POINTS = 48  # of a sparkline
@@ -38,9 +39,7 @@ def times(run: Run, modified: float | None) -> tuple[float | None, float | None,
     return (first, last, gap) if last > 1e8 else (None, modified, None)
 
 
-def entry(
-    run: Run, reading: Reading, *, identity: str, root: str, place: str, modified: float | None, mark: str
-) -> Entry:
+def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mark: str) -> Entry:
     """The row of a run that was read, and the reading as it is kept."""
     judgement, horizon = reading.judgement, reading.judgement.horizon
     first, last, gap = times(run, modified)
@@ -49,16 +48,9 @@ def entry(
     gpus = len(set(run.telemetry.gpus.devices.tolist()))
     best, lines = judgement.best_checkpoint, verdict_lines(reading)
     going = judgement.ended is None and horizon is not None and horizon.planned
-    name, project, variant, seed = called(identity, root)
     return Entry(
-        Row(
-            identity=identity,
-            root=root,
-            place=place,
-            name=name,
-            project=project,
-            variant=variant,
-            seed=seed,
+        replace(
+            found,
             state="read",
             framework=reading.run.framework,
             algorithm=reading.run.algorithm,
@@ -90,24 +82,15 @@ def entry(
     )
 
 
-def unreadable(says: str, *, identity: str, root: str, place: str, modified: float | None = None) -> Entry:
+def found_at(identity: str, unit: Unit, log: Log | None = None) -> Row:
+    """The row of a run of which nothing is known but where it lies and, by its log, what its tracker calls it."""
+    name, project, variant, seed = called(identity, unit.root, log)
+    return Row(identity, unit.root, unit.place, name, project, variant, seed, "unreadable")
+
+
+def unreadable(found: Row, says: str, modified: float | None = None) -> Entry:
     """The row of a place that cannot be read, with the sentence why."""
-    name, project, variant, seed = called(identity, root)
-    return Entry(
-        Row(
-            identity=identity,
-            root=root,
-            place=place,
-            name=name,
-            project=project,
-            variant=variant,
-            seed=seed,
-            state="unreadable",
-            problem=says,
-            why=says,
-            last_at=modified,
-        )
-    )
+    return Entry(replace(found, problem=says, why=says, last_at=modified))
 
 
 def need_of(judgement: Judgement) -> Need | None:

@@ -244,6 +244,22 @@ def test_a_run_is_read_once_more_when_its_log_is_long_still(lab: Path, shelf: Sh
     assert scanned(shelf, lab)[1].read == []
 
 
+def test_what_lies_beside_runs_and_is_none_is_no_row(lab: Path, shelf: Shelf) -> None:
+    """Tables of runs and notes are none; a bad run among its like, or one that was named, is a row."""
+    (lab / "index.csv").write_text("run,team,reward\nmath,a,0.5\ncode,b,0.7\nweb,a,0.1\n", encoding="utf-8")
+    (lab / "math" / "results.tsv").write_text("lr\treward\n0.1\t0.5\n0.2\t0.7\n0.3\t0.1\n", encoding="utf-8")
+    (lab / "math" / "notes.txt").write_text("Try a larger batch next week.\n", encoding="utf-8")
+    for number in range(120):
+        (lab / "flat").mkdir(exist_ok=True)
+        (lab / "flat" / f"log-{number}.jsonl").write_text('{"step": 1, "reward": 0}\n' * (number > 0), encoding="utf-8")
+    scanned(shelf, lab)
+    names = set(rows(shelf))
+    assert not any("index" in name or "results" in name or "notes" in name for name in names)
+    assert {"flat/log-0.jsonl", "code/broken"} <= names
+    scanned(shelf, lab / "math" / "notes.txt")
+    assert rows(shelf)["notes.txt"].state == "unreadable"
+
+
 def test_an_old_log_is_read_once_whatever_it_holds(lab: Path, shelf: Shelf) -> None:
     """One without times has no rhythm, so nothing says that it has ended: it must not stay due for ever."""
     os.utime(lab / "web" / "only" / "metrics.jsonl", (1e9, 1e9))
