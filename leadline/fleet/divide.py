@@ -137,10 +137,12 @@ def _saved(place: str, listed: Lister) -> _Part:
 
 
 def beside(place: str) -> tuple[list[str], list[str]]:
-    """The files that may be logs and the folders that lie beside a file, by their names."""
+    """The files that may be logs and the folders that lie beside a file, by their names; none for anything else."""
+    if is_address(place) and servers_runs(place) is not None:
+        return [], []
     above, name = place.rpartition("/")[::2]
     logs, folders = _names(above)
-    return [log for log in logs if log != name], folders
+    return ([log for log in logs if log != name], folders) if name in logs else ([], [])
 
 
 @lru_cache(maxsize=8)  # a folder may hold thousands of logs, and each asks

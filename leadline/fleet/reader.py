@@ -108,7 +108,7 @@ def _is_stray(unit: Unit) -> bool:
     place = PurePosixPath(unit.place)
     if unit.place == unit.root.rstrip("/"):
         return False  # the user named it
-    if not is_address(unit.place) and (Path(place).is_dir() or not os.access(place, os.R_OK)):
+    if not is_address(unit.place) and not os.access(place, os.R_OK):
         return False
     logs, folders = beside(unit.place)
     return len(folders) > 1 and not any(PurePosixPath(name).suffix == place.suffix for name in logs)

@@ -16,10 +16,11 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Mount, Route
 
 from ..errors import LeadlineError
+from ..live.aftermath import Point, Spell, spells
 from ..live.history import past_of
-from ..live.records import Look
 from ..shelf import people, query
 from ..shelf.people import WHATS
+from ..shelf.row import Row
 from ..shelf.store import Shelf
 from ..words import serve as words
 from . import assets, pages
@@ -206,7 +207,7 @@ def _run(request: Request) -> Response:
     body = pages.run(
         one,
         people.said_of(state.shelf, one.row.identity),
-        _looks(one.row.identity),
+        _looks(state.shelf, one.row),
         time.time(),
         may_act=state.doors.may_act,
         token=state.doors.form_token,
@@ -215,10 +216,13 @@ def _run(request: Request) -> Response:
     return _page(request, one.row.name, body, live=f"/run/{one.key}/events")
 
 
-def _looks(identity: str) -> tuple[Look, ...]:
-    """What watches on this machine said of it."""
+def _looks(shelf: Shelf, row: Row) -> tuple[Spell, ...]:
+    """What watches on this machine said of it, and how it went on: by later looks, and by its row."""
+    kept = (shelf.reading(row.identity) or {}).get("judgement")
+    judged = kept.get("judged") if isinstance(kept, dict) else None
+    now = Point(row.last_step or 0, row.verdict or "", row.level, judged, row.best_step) if row.verdict else None
     try:
-        return tuple(look for past in past_of(identity) if past.run == identity for look in past.looks)
+        return tuple(spell for past in past_of(row.identity) if past.run == row.identity for spell in spells(past, now))
     except LeadlineError:
         return ()
 

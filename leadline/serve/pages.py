@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
-from ..live.records import Look
+from ..live.aftermath import Spell
 from ..report.plain import line
 from ..shelf.people import Said
 from ..shelf.query import BY, GROUPS, SORTS, Asked, Group, Line, Together
@@ -206,7 +206,7 @@ def _groups(groups: Sequence[Together], asked: Asked, by: str) -> str:
 
 
 def run(
-    one: Line, said: Sequence[Said], looks: Sequence[Look], now: float, *, may_act: bool, token: str, unreadable: str
+    one: Line, said: Sequence[Said], looks: Sequence[Spell], now: float, *, may_act: bool, token: str, unreadable: str
 ) -> str:
     row = one.row
     need = ""
@@ -224,20 +224,37 @@ def run(
         f'<p class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>'
         f"<span>{h(row.framework or '')}</span><span>{h(words.ago(row.last_at, now))}</span>"
         f"<span>{h(row.identity, 300)}</span></p>{report}"
-        f'<div class="beside"><section aria-label="Looks"><h2>Looks</h2>{_looks(looks)}</section>'
+        '<div class="beside"><section aria-label="Looks"><h2>What was said, and what came of it</h2>'
+        f"{_looks(looks)}</section>"
         f'<section aria-label="People"><h2>People</h2>{_acting(one, may_act, token)}{_said(said)}</section></div>'
     )
 
 
-def _looks(looks: Sequence[Look]) -> str:
-    if not looks:
+def _looks(spells: Sequence[Spell]) -> str:
+    if not spells:
         return "<p>No watch has looked at it yet: leadline watch PATH.</p>"
     listed = "".join(
-        f'<li><time>{h(words.moment(look.at))}</time> step {look.step} <span class="verdict {h(look.verdict)}">'
-        f"{h(look.verdict.replace('_', ' '))}</span> {h(look.says)}</li>"
-        for look in reversed(looks)
+        f'<li><time>{h(words.moment(spell.at))}</time> step {spell.first.step} <span class="verdict'
+        f' {h(spell.first.verdict)}">{h(spell.first.verdict.replace("_", " "))}</span> {h(spell.says)}'
+        f'<p class="since">{h(_came_of(spell))}</p></li>'
+        for spell in spells
     )
     return f'<ol class="timeline">{listed}</ol>'
+
+
+def _came_of(spell: Spell) -> str:
+    first, end = spell.first, spell.end
+    same = first.judged == end.judged and first.step != end.step and not spell.anew
+    then = None if spell.then is None else (spell.then.verdict, spell.then.step)
+    return words.came_of(
+        looks=spell.looks,
+        last_step=spell.last.step,
+        then=then,
+        anew=spell.anew,
+        levels=(first.level, end.level) if same and first.level is not None and end.level is not None else None,
+        due=spell.due,
+        kept=spell.kept,
+    )
 
 
 def _said(said: Sequence[Said]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from .fleet import ENDED_DO, NEED_CALLED, NEED_DO
-from .numbers import chance, duration, number
+from .numbers import chance, counted, duration, number
 
 TITLE = "Leadline"
 GROUPS = {
@@ -103,6 +103,37 @@ def spread(lowest: float | None, mean: float | None, highest: float | None) -> s
     if lowest is None or mean is None or highest is None:
         return ""
     return f"{number(mean)} ({number(lowest)} to {number(highest)})"
+
+
+def came_of(
+    *,
+    looks: int,
+    last_step: int,
+    then: tuple[str, int] | None,
+    anew: bool,
+    levels: tuple[float, float] | None,
+    due: int,
+    kept: int,
+) -> str:
+    """What came of a verdict: how long it stood, what the judged series did since, and whether it went as expected.
+
+    >>> came_of(looks=3, last_step=90, then=("roll_back", 120), anew=False, levels=(0.6, 0.2), due=0, kept=0)
+    'Said until step 90; roll back from step 120 on. The judged series went from 0.6 to 0.2.'
+    >>> came_of(looks=1, last_step=90, then=None, anew=False, levels=None, due=4, kept=3)
+    'Stands at step 90. 3 of 4 expected values came within their range.'
+    """
+    stood = f"Said until step {last_step}" if looks > 1 else "Said once"
+    if anew:
+        parts = [f"{stood}; then the run was begun anew."]
+    elif then is not None:
+        parts = [f"{stood}; {then[0].replace('_', ' ')} from step {then[1]} on."]
+    else:
+        parts = [f"Stands at step {last_step}."]
+    if levels is not None:
+        parts.append(f"The judged series went from {number(levels[0])} to {number(levels[1])}.")
+    if due:
+        parts.append(f"{kept} of {counted(due, 'expected value')} came within {'its' if due == 1 else 'their'} range.")
+    return " ".join(parts)
 
 
 def drawn(name: str, verdict: str | None) -> str:
