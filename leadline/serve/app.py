@@ -28,7 +28,7 @@ from .guard import App, Doors, Guard
 from .kept import Kept
 from .reports import Reports, allowed, mark_of, rules_of
 
-URGENT = 50  # runs on the first page
+URGENT = 5  # runs on the first page for each reason
 TICK = 1.0  # seconds between looks at the counter of changes, one look for all who listen
 GROWN = 2.0  # seconds between looks at the files of a run that somebody has open
 BEAT = 15.0  # seconds after which a silent stream says that it lives
@@ -124,8 +124,8 @@ def _triage(request: Request) -> Response:
     shelf, now = _state(request).shelf, time.time()
 
     def made() -> str:
-        urgent, _ = query.lines(shelf, query.Asked(group="person", size=URGENT), now)
-        return pages.triage(query.counts(shelf, now), urgent, now)
+        counts, needy = query.triage(shelf, now, URGENT)
+        return pages.triage(counts, needy, now)
 
     return _kept(request, words.GROUPS["person"], made)
 
@@ -150,6 +150,7 @@ def _asked(request: Request) -> query.Asked:
     return query.Asked(
         words=told.get("q", "")[:200],
         group=told.get("group", "")[:40],
+        need=told.get("need", "")[:40],
         verdict=told.get("verdict", "")[:40],
         project=told.get("project", "")[:400],
         framework=told.get("framework", "")[:100],

@@ -6,10 +6,11 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 State = Literal["read", "unreadable"]
-Need = Literal["hacked", "falling", "broken", "silent", "wasting", "finished_rising", "seeds", "unclear"]
+Need = Literal["hacked", "falling", "changed", "broken", "silent", "wasting", "finished_rising", "seeds", "unclear"]
 NEEDS: tuple[Need, ...] = (  # the most urgent first
     "hacked",
     "falling",
+    "changed",
     "broken",
     "silent",
     "wasting",

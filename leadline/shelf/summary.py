@@ -96,8 +96,10 @@ def unreadable(found: Row, says: str, modified: float | None = None) -> Entry:
 def need_of(judgement: Judgement) -> Need | None:
     """Why a person should look at a run, as far as its log tells; silence and other seeds are told later."""
     kind, verdict = judgement.reason.kind, judgement.verdict
-    if kind in ("gamed", "changed_in_kind"):
+    if kind == "gamed":
         return "hacked"
+    if kind == "changed_in_kind":
+        return "changed"
     if kind == "fallen":
         return "falling"
     if kind in ("no_signal", "lost_numbers", "no_numbers"):

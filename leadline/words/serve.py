@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from .fleet import ENDED_DO, NEED_CALLED, NEED_DO
-from .numbers import chance, counted, duration, number
+from .fleet import ENDED_DO, NEED_CALLED, NEED_DO, NOTHING_TO_KEEP
+from .numbers import chance, counted, number
 
 TITLE = "Leadline"
 GROUPS = {
@@ -16,6 +16,10 @@ GROUPS = {
     "unreadable": "Unreadable",
     "gone": "No longer found",
 }
+STILL_RUNNING = "Running, or broken off"
+ENDED_LATELY = "Ended in the last days"
+CHOICES = {**GROUPS, **NEED_CALLED, "roll_back": "roll back", "p": "chance that going on pays", "last": "last row"}
+CHOICES |= {"hours": "hours so far", "left": "GPU-hours to go"}
 NOTHING_NEEDED = "No run needs a person now."
 NOTHING_KEPT = "No run was scanned yet: leadline scan ROOT, or start this page with ROOT."
 NOTHING_FOUND = "No run matches."
@@ -53,8 +57,10 @@ def need_called(need: str) -> str:
     return NEED_CALLED.get(need, need)
 
 
-def need_do(need: str, *, ended: bool = False) -> str:
-    """What to do about it."""
+def need_do(need: str, *, ended: bool = False, kept: bool = True) -> str:
+    """What to do about it. `kept`: there is a checkpoint, or at least a step, that is worth going back to."""
+    if need == "hacked" and not kept:
+        return NOTHING_TO_KEEP
     return (ENDED_DO.get(need) if ended else None) or NEED_DO.get(need, "")
 
 
@@ -70,13 +76,16 @@ def steps(last: int | None, planned: int | None) -> str:
 
 def ago(at: float | None, now: float) -> str:
     """
-    >>> ago(0.0, 600.0), ago(None, 600.0), ago(0.0, 1e6)
-    ('10 min ago', '', '12 days ago')
+    >>> ago(0.0, 600.0), ago(None, 600.0), ago(0.0, 9000.0), ago(0.0, 1e6)
+    ('10 min ago', '', '2 h ago', '12 days ago')
     """
     if at is None:
         return ""
     past = max(0.0, now - at)
-    return f"{round(past / 86400)} days ago" if past > 2 * 86400 else f"{duration(round(past))} ago"
+    for least, seconds, unit in ((48 * 3600, 86400, "days"), (90 * 60, 3600, "h"), (90, 60, "min")):
+        if past >= least:
+            return f"{round(past / seconds)} {unit} ago"
+    return f"{round(past)} s ago"
 
 
 def moment(at: float) -> str:
@@ -89,6 +98,10 @@ def pays(p: float | None) -> str:
 
 def amount(value: float | None) -> str:
     return "" if value is None else number(value)
+
+
+def all_of(count: int) -> str:
+    return f"All {count}"
 
 
 def found(shown: int, total: int) -> str:
