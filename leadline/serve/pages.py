@@ -156,7 +156,7 @@ def address(asked: Asked, columns: Sequence[str], **changes: object) -> str:
 def _head(name: str, asked: Asked, columns: Sequence[str]) -> str:
     title = h(words.COLUMNS[name])
     if name not in SORTED:
-        return f'<th scope="col">{title}</th>'
+        return f'<th scope="col"{" class=drawn" if name == "spark" else ""}>{title}</th>'
     sort = SORTED[name]
     mine = asked.sort == sort
     way = ' aria-sort="descending"' if mine and asked.down else ' aria-sort="ascending"' if mine else ""
@@ -170,7 +170,7 @@ def _line(one: Line, columns: Sequence[str], now: float) -> str:
     verdict = row.verdict or row.state
     cells = {
         "name": f'<th scope="row"><a href="/run/{one.key}">{h(row.name, 160)}</a></th>',
-        "spark": f"<td>{spark(row)}</td>",
+        "spark": f'<td class="drawn">{spark(row)}</td>',
         "verdict": f'<td><span class="verdict {h(verdict)}">{h(verdict.replace("_", " "))}</span></td>',
         "why": f'<td class="why">{h(row.why, 240)}</td>',
         "steps": f"<td class=number>{h(words.steps(row.last_step, row.planned_steps))}</td>",
@@ -222,7 +222,8 @@ def _groups(groups: Sequence[Together], asked: Asked, by: str) -> str:
             f"<td>{one.steps if one.steps is not None else ''}</td><td>{one.verdicts}</td></tr>"
         )
     heads = "".join(
-        f'<th scope="col">{h(name)}</th>' for name in (by, "Runs", "Need a person", "Level", "Steps", "Verdicts")
+        f'<th scope="col">{h(name)}</th>'
+        for name in (by.capitalize(), "Runs", "Need a person", "Level", "Steps", "Different verdicts")
     )
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Groups"><table>'
@@ -237,7 +238,8 @@ def run(
     need = ""
     if one.need:
         do = _do(row, one.need)
-        need = f'<p class="needs"><span class="badge">{h(words.need_called(one.need))}</span> {h(do)}</p>'
+        badge = f'<span class="badge">{h(words.need_called(one.need))}</span>'
+        need = f'<p class="needs need-{h(one.need)}">{badge} {h(do)}</p>'
     report = (
         f'<iframe id="report" title="Report of {h(row.name, 160)}" src="/run/{one.key}/report"></iframe>'
         if not unreadable
@@ -260,11 +262,16 @@ def _looks(spells: Sequence[Spell]) -> str:
         return "<p>No watch has looked at it yet: leadline watch PATH.</p>"
     listed = "".join(
         f'<li><time>{h(words.moment(spell.at))}</time> step {spell.first.step} <span class="verdict'
-        f' {h(spell.first.verdict)}">{h(spell.first.verdict.replace("_", " "))}</span> {h(spell.says)}'
+        f' {h(spell.first.verdict)}">{h(spell.first.verdict.replace("_", " "))}</span> {h(_without(spell))}'
         f'<p class="since">{h(_came_of(spell))}</p></li>'
         for spell in spells
     )
     return f'<ol class="timeline">{listed}</ol>'
+
+
+def _without(spell: Spell) -> str:
+    """What was said, without the verdict that stands before it."""
+    return spell.says.removeprefix(f"{spell.first.verdict.replace('_', ' ').capitalize()}. ")
 
 
 def _came_of(spell: Spell) -> str:

@@ -36,7 +36,7 @@ COLUMNS = {
     "verdict": "Verdict",
     "why": "Why",
     "steps": "Steps",
-    "p": "p",
+    "p": "Going on pays",
     "best": "Best checkpoint",
     "last": "Last row",
     "hours": "Hours",
