@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -48,14 +49,21 @@ class State:
     change: int = 0
     news: asyncio.Event = field(default_factory=asyncio.Event)  # of the next change; each change has its own
     ended: bool = False
+    over: asyncio.Event = field(default_factory=asyncio.Event)
 
     def tell(self) -> None:
         """Wake all who listen. No lock: a thousand listeners that are cancelled at once would queue for it for ever."""
         told, self.news = self.news, asyncio.Event()
         told.set()
 
+    def end(self) -> None:
+        """Let streams end by themselves: what is cancelled instead leaves a traceback for each."""
+        self.ended = True
+        self.over.set()
+        self.tell()
 
-def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, App] | None = None) -> App:
+
+def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, App] | None = None) -> Guard:
     """The page over a shelf. `mounts`: other applications by their path, behind the same guard."""
     state = State(shelf, doors)
     routes = [
@@ -74,7 +82,7 @@ def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, App] | None = N
     ]
     app = Starlette(routes=routes, lifespan=_lifespan)
     app.state.page = state
-    return Guard(app, doors)
+    return Guard(app, doors, state.end)
 
 
 class _lifespan:  # noqa: N801 - Starlette calls it like a function
@@ -87,8 +95,7 @@ class _lifespan:  # noqa: N801 - Starlette calls it like a function
         self._task = asyncio.create_task(_follow(self._state))
 
     async def __aexit__(self, *_: object) -> None:
-        self._state.ended = True
-        self._state.tell()
+        self._state.end()
         self._task.cancel()
 
 
@@ -350,7 +357,9 @@ async def _growth(state: State, one: query.Line, cursor: int) -> AsyncIterator[s
     said = time.monotonic()
     number = cursor
     while not state.ended:
-        await asyncio.sleep(GROWN)
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(state.over.wait(), GROWN)
+            return
         now = await run_in_threadpool(mark_of, one.row)
         if now != mark:
             mark, said, number = now, time.monotonic(), number + 1

@@ -75,8 +75,15 @@ def serve(
     say(f"{where}{'' if doors.token is None else f'?token={doors.token}'}")
     ended = threading.Event()
     scanning = threading.Thread(target=_scans, args=(shelf, roots, every, workers, ended, say), daemon=True)
+    page = application(shelf, doors, mounts)
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            page.end()
+            await super().shutdown(sockets)
+
     config: Any = uvicorn.Config(
-        application(shelf, doors, mounts),
+        page,
         log_level="warning",
         access_log=False,  # an address may hold the token of a first visit
         server_header=False,
@@ -86,7 +93,7 @@ def serve(
     if roots:
         scanning.start()
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        Server(config).run(sockets=[listening])
     finally:
         ended.set()
         if roots:
