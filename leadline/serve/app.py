@@ -351,11 +351,11 @@ async def _run_events(request: Request) -> Response:
 
 
 async def _growth(state: State, one: query.Line, cursor: int) -> AsyncIterator[str]:
-    """Says when the files of a run changed: by names, sizes and times, never by reading its history."""
+    """Says when the files of a run changed, by names, sizes and times alone, and when rows of the shelf did."""
     yield "retry: 3000\n\n"
     mark: Any = await run_in_threadpool(mark_of, one.row)
     said = time.monotonic()
-    number = cursor
+    number, change = cursor, state.change
     while not state.ended:
         with contextlib.suppress(asyncio.TimeoutError):
             await asyncio.wait_for(state.over.wait(), GROWN)
@@ -364,6 +364,9 @@ async def _growth(state: State, one: query.Line, cursor: int) -> AsyncIterator[s
         if now != mark:
             mark, said, number = now, time.monotonic(), number + 1
             yield f"id: {number}\nevent: grew\ndata: {number}\n\n"
+        if state.change != change:
+            change, said = state.change, time.monotonic()
+            yield f"event: changed\ndata: {change}\n\n"
         elif time.monotonic() - said > BEAT:
             said = time.monotonic()
             yield ": still here\n\n"

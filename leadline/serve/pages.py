@@ -235,11 +235,11 @@ def run(
     one: Line, said: Sequence[Said], looks: Sequence[Spell], now: float, *, may_act: bool, token: str, unreadable: str
 ) -> str:
     row = one.row
-    need = ""
+    need = '<p id="needs" hidden></p>'
     if one.need:
         do = _do(row, one.need)
         badge = f'<span class="badge">{h(words.need_called(one.need))}</span>'
-        need = f'<p class="needs need-{h(one.need)}">{badge} {h(do)}</p>'
+        need = f'<p id="needs" class="need-{h(one.need)}">{badge} {h(do)}</p>'
     report = (
         f'<iframe id="report" title="Report of {h(row.name, 160)}" src="/run/{one.key}/report"></iframe>'
         if not unreadable
@@ -248,12 +248,13 @@ def run(
     )
     return (
         f"<h1>{h(row.name, 160)}</h1>{need}"
-        f'<p class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>'
+        f'<p id="about" class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>'
         f"<span>{h(row.framework or '')}</span><span>{h(words.ago(row.last_at, now))}</span>"
         f"<span>{h(row.identity, 300)}</span></p>{report}"
         '<div class="beside"><section aria-label="Looks"><h2>What was said, and what came of it</h2>'
-        f"{_looks(looks)}</section>"
-        f'<section aria-label="People"><h2>People</h2>{_acting(one, may_act, token)}{_said(said)}</section></div>'
+        f'<div id="looks">{_looks(looks)}</div></section>'
+        f'<section aria-label="People"><h2>People</h2>{_acting(one, may_act, token)}'
+        f'<div id="said">{_said(said)}</div></section></div>'
     )
 
 

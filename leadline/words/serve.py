@@ -29,7 +29,6 @@ NOT_SIGNED_IN = "Open the address that `leadline serve` printed: it holds the to
 NO_SUCH_RUN = "There is no such run on the shelf."
 OUTSIDE = "The path of this run leads out of the folder that was scanned, so it is not opened."
 COMPARE_TWO = "Choose two runs or more to compare."
-NEW_ROWS = "new rows"
 COLUMNS = {
     "name": "Run",
     "spark": "Reward",
