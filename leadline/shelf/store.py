@@ -96,7 +96,7 @@ class Shelf:
                 (*scope.values, scope.began, scope.maker, now, now, limit),
             )
             self.base.many(
-                "UPDATE places SET leased_by = ?, leased_until = ?, attempts = attempts + 1 WHERE place = ?",
+                "UPDATE places SET leased_by = ?, leased_until = ? WHERE place = ?",
                 [(owner, now + LEASE, place) for place, *_ in found],
             )
             return [
@@ -109,16 +109,18 @@ class Shelf:
         self.base.run("UPDATE places SET leased_until = ? WHERE leased_by = ?", (self.base.now() + LEASE, owner))
 
     def hand_back(self, tasks: Sequence[Task], owner: str) -> None:
-        """Let go of places whose reader was lost; that it was tried is remembered."""
+        """Let go of places whose reader was lost; that it was tried is remembered. A scan that was killed says nothing
+        of the places it had taken: most were never opened."""
         self.base.many(
-            "UPDATE places SET leased_by = NULL, leased_until = NULL WHERE place = ? AND leased_by = ?",
+            "UPDATE places SET leased_by = NULL, leased_until = NULL, attempts = attempts + 1"
+            " WHERE place = ? AND leased_by = ?",
             [(stored(task.unit.place), owner) for task in tasks],
         )
 
     def release(self, owner: str) -> None:
         """Hand back what was taken and not read: a scan that was told to end."""
         self.base.run(
-            "UPDATE places SET leased_by = NULL, leased_until = NULL, attempts = attempts - 1 WHERE leased_by = ?",
+            "UPDATE places SET leased_by = NULL, leased_until = NULL WHERE leased_by = ?",
             (owner,),
         )
 

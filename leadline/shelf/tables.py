@@ -32,7 +32,7 @@ TABLES = (
     again_at DOUBLE PRECISION,               -- when it is to be read again though nothing changed: it has ended
     seen_at DOUBLE PRECISION NOT NULL,       -- when it was last found
     read_at DOUBLE PRECISION,
-    attempts BIGINT NOT NULL DEFAULT 0,      -- readings that were begun and not ended
+    attempts BIGINT NOT NULL DEFAULT 0,      -- readers that were lost over it
     leased_by TEXT,
     leased_until DOUBLE PRECISION
 )""",

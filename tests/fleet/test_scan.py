@@ -270,6 +270,19 @@ def test_an_old_log_is_read_once_whatever_it_holds(lab: Path, shelf: Shelf) -> N
     assert scanned(shelf, lab)[1].read == []
 
 
+def test_scans_that_are_killed_blame_no_place(shelf: Shelf) -> None:
+    """What a scan had taken and never opened must not count as what ended its reader."""
+    scope = Scope(("/lab",), began=shelf.base.now(), maker="1")
+    shelf.note([Unit("/lab", "/lab/a", "m")], scope.began)
+    for number in range(9):
+        (task,) = shelf.claim(scope, f"scan {number}", 5)
+        assert task.attempts == 1
+        shelf.base.run("UPDATE places SET leased_until = 0")  # its lease ends, as after a kill
+    shelf.base.run("UPDATE places SET leased_by = 'me'")
+    shelf.hand_back([task], "me")
+    assert shelf.claim(scope, "me", 5)[0].attempts == 2
+
+
 def test_a_place_without_a_mark_is_read_once_a_scan(shelf: Shelf) -> None:
     """What a server holds is told by asking it alone."""
     scope = Scope(("mlflow://host",), began=shelf.base.now(), maker="1")
