@@ -10,6 +10,7 @@ beside wall time: on a machine that others use, only the first says what the wor
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import shutil
@@ -208,7 +209,8 @@ def _reader(root: Path, store: Path, draw: random.Random) -> None:
         time.sleep(0.05)
     time.sleep(draw.uniform(0.0, 5.0))
     for child in below:
-        child.kill()
+        with contextlib.suppress(psutil.Error):  # it may have ended by itself
+            child.kill()
     time.sleep(draw.uniform(0.0, 3.0))
     process.send_signal(signal.SIGKILL)
     process.wait()
