@@ -1,183 +1,226 @@
-"""Many runs: how fast they are scanned, how fast the page is, and what kills leave behind.
+"""Many runs: how fast they are scanned, and what kills leave behind. `bench/fleet_page.py` is about the page,
+`bench/fleet_peers.py` about others' pages.
 
-    python bench/fleet.py RUNS [--count 10000] [--workers 2] [--only scan|page|kills]
+    python bench/fleet.py RUNS... [--count 1000] [--whole 10000] [--workers 2] [--kills 40] [--only scan|second|kills]
 
-RUNS is a folder of real runs; copies with their numbers shifted are made of them (hard links would share times). All
-figures are printed beside their targets. Processor time stands beside wall time: on a machine that others use, only the
-first says what the work costs.
+RUNS are folders of real runs; copies are made of them. Figures are printed beside their targets. Processor time stands
+beside wall time: on a machine that others use, only the first says what the work costs.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import contextlib
 import os
 import random
-import resource
 import shutil
 import signal
-import sqlite3
-import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
+
 from leadline.fleet.divide import units
-from leadline.serve import pages
-from leadline.shelf import query
-from leadline.shelf.row import Row
-from leadline.shelf.store import FIELDS, Shelf, key_of
+from leadline.fleet.scan import MAKER
+from leadline.shelf.row import Outcome
+from leadline.shelf.store import Scope, Shelf
 
 LARGEST = 4_000_000  # bytes of a run that is copied: samples of long runs would fill the disk
 
 
 def main() -> None:
     told = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    told.add_argument("runs", type=Path)
-    told.add_argument("--count", type=int, default=10_000)
+    told.add_argument("runs", type=Path, nargs="+")
+    told.add_argument("--count", type=int, default=1000, help="runs that are read for the first figure")
+    told.add_argument("--whole", type=int, default=10_000, help="runs of the scan that finds nothing new")
     told.add_argument("--workers", type=int, default=2)
-    told.add_argument("--kills", type=int, default=20)
-    told.add_argument("--only", choices=("scan", "page", "kills"))
+    told.add_argument("--kills", type=int, default=40)
+    told.add_argument("--only", choices=("scan", "second", "kills"))
     asked = told.parse_args()
     with tempfile.TemporaryDirectory(prefix="leadline-fleet-") as folder:
         home = Path(folder)
+        real = gathered(asked.runs, home / "real")
+        print(f"{len(real)} real runs; {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start")
         if asked.only in (None, "scan"):
-            scanning(asked.runs, home, asked.count, asked.workers)
-        if asked.only in (None, "page"):
-            for rows in (10_000, 100_000):
-                paging(home, rows)
+            scanning(real, home, asked.count, asked.workers)
+        if asked.only in (None, "second"):
+            unchanged(real, home, asked.whole, asked.workers)
         if asked.only in (None, "kills"):
-            killing(asked.runs, home, min(asked.count, 60), asked.kills)
+            killing(real, home, min(asked.count, 60), asked.kills)
 
 
-def make(runs: Path, into: Path, count: int) -> int:
-    """So many runs from real ones: each a copy in a project of its own kind, the seed in its name."""
-    real = [Path(unit.place) for unit in units(str(runs))]
-    small = [place for place in real if place.is_dir() and _size(place) < LARGEST]
+def gathered(runs: list[Path], into: Path) -> list[Path]:
+    """A copy of every real run that is a folder of moderate size, so that the copies of it can be links."""
+    places = [Path(unit.place) for root in runs for unit in units(str(root))]
+    kept = [place for place in places if place.is_dir() and _size(place) < LARGEST]
+    for number, place in enumerate(kept):
+        shutil.copytree(place, into / str(number) / place.name, ignore=shutil.ignore_patterns("truth.json"))
+    return [into / str(number) / place.name for number, place in enumerate(kept)]
+
+
+def make(real: list[Path], into: Path, count: int) -> None:
+    """So many runs from real ones, in the order of a shuffle: links to their files, in folders of their own."""
+    order = random.Random(16).sample(real, len(real))
     for number in range(count):
-        source = small[number % len(small)]
+        source = order[number % len(order)]
         target = into / f"project-{number % 20}" / f"{source.name}-seed{number}"
-        shutil.copytree(source, target, ignore=shutil.ignore_patterns("truth.json"))
-    return len(small)
+        shutil.copytree(source, target, copy_function=os.link)
 
 
 def _size(place: Path) -> int:
     return sum(file.stat().st_size for file in place.rglob("*") if file.is_file())
 
 
-def scanning(runs: Path, home: Path, count: int, workers: int) -> None:
+def scanning(real: list[Path], home: Path, count: int, workers: int) -> None:
     root, store = home / "lab", home / "lab.db"
-    kinds = make(runs, root, count)
-    print(f"\n## Scan: {count} runs made from {kinds} real ones, {workers} workers, {os.cpu_count()} cores\n")
-    print("| scan | wall s | CPU s | runs a second (wall) | runs a CPU second | peak MB of one process | target |")
-    print("|---|---|---|---|---|---|---|")
-    for name, target in (("first", ">= 8 runs a second"), ("second, nothing new", "< 30 s")):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        began = time.monotonic()
-        subprocess.run(_command(root, store, workers), check=True, stderr=subprocess.DEVNULL)
-        wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        peak = after.ru_maxrss / 1024
-        print(f"| {name} | {wall:.1f} | {cpu:.1f} | {count / wall:.1f} | {count / cpu:.1f} | {peak:.0f} | {target} |")
+    make(real, root, count)
+    print(f"\n## First scan: {count} runs, {workers} workers\n")
+    print("| wall s | CPU s | runs a second (wall) | runs a second on two free cores (by CPU) | target |")
+    print("|---|---|---|---|---|")
+    wall, cpu, memory = _scan(root, store, workers)
+    print(f"| {wall:.0f} | {cpu:.0f} | {count / wall:.1f} | {2 * count / cpu:.1f} | >= 8 |")
+    print("\n| memory, MB | after a quarter | half | three quarters | at the end |\n|---|---|---|---|---|")
+    for name, kept in memory.items():
+        quarters = [max(kept[len(kept) * part // 4 : len(kept) * (part + 1) // 4] or [0.0]) for part in range(4)]
+        print(f"| {name} | " + " | ".join(f"{most:.0f}" for most in quarters) + " |")
+
+
+def unchanged(real: list[Path], home: Path, count: int, workers: int) -> None:
+    """The scan that finds nothing new. That all was read before is written into the store instead of being done."""
+    print(f"\n## Scan that finds nothing new: {count} runs\n")
+    print("| runs | wall s | CPU s | peak MB | target |\n|---|---|---|---|---|")
+    for part in (count // 10, count):
+        root, store = home / f"still-{part}", home / f"still-{part}.db"
+        make(real, root, part)
+        _as_read(root, store)
+        wall, cpu, memory = _scan(root, store, workers)
+        target = "< 30 s" if part == count else ""
+        print(f"| {part} | {wall:.1f} | {cpu:.1f} | {max(memory['the scan'], default=0):.0f} | {target} |")
+        shutil.rmtree(root)
+
+
+def _as_read(root: Path, store: Path) -> None:
+    """A store as a first scan leaves it: every place read, with the rows of a real run under its name."""
+    from leadline.fleet.reader import read_task
+
+    with Shelf(str(store)) as shelf:
+        found, began = list(units(str(root))), shelf.base.now()
+        shelf.note(found, began)
+        scope = Scope((str(root),), began, maker=MAKER)
+        tasks = shelf.claim(scope, "bench", len(found))
+        model = next(entry for task in tasks for entry in read_task(task).entries if entry.body is not None)
+        for task in tasks:
+            place = task.unit.place
+            row = replace(model.row, identity=place, place=place, name=place, still_at=None)
+            shelf.put(Outcome(task.unit, (replace(model, row=row),)), owner="bench", maker=MAKER)
 
 
 def _command(root: Path, store: Path, workers: int) -> list[str]:
     return [sys.executable, "-m", "leadline", "scan", str(root), "--store", str(store), "--workers", str(workers)]
 
 
-def fill(store: Path, rows: int) -> Shelf:
-    """A shelf of so many rows, drawn with a fixed seed: the page reads rows and never what they were made from."""
-    draw, now = random.Random(16), time.time()
-    shelf = Shelf(str(store))
-    spark = "".join(f"{min(99, 2 * place):02d}" for place in range(48))
-    row = Row("", "/lab", "", "", "", "", None, "read", spark=spark)
-    verdicts = ("continue", "stop", "roll_back", "undecided", "finished")
-    with shelf.base.writing():
-        values = []
-        for number in range(rows):
-            name = f"project-{number % 40}/grpo-lr{number % 7}-seed{number}"
-            verdict = draw.choice(verdicts)
-            one = replace(
-                row, identity=f"/lab/{name}", place=f"/lab/{name}", name=name, project=f"project-{number % 40}",
-                variant=f"grpo-lr{number % 7}", seed=str(number), verdict=verdict, p=draw.random(),
-                why="Reward is rising: 0.1 at the start, 0.62 now.", framework="trl-grpo", last_step=number % 900,
-                planned_steps=1000, last_at=now - draw.random() * 30 * 86400, level=draw.random(),
-                ended="plan" if verdict == "finished" else None, quiet_at=now + 600,
-                need="falling" if verdict == "roll_back" else None,
-            )  # fmt: skip
-            values.append((*(getattr(one, field) for field in FIELDS.split(", ")), key_of(one.identity), 1))
-        marks = ", ".join("?" * (len(FIELDS.split(", ")) + 2))
-        shelf.base.many(f"INSERT INTO runs ({FIELDS}, key, change) VALUES ({marks})", values)
-    return shelf
+def _scan(root: Path, store: Path, workers: int) -> tuple[float, float, dict[str, list[float]]]:
+    """Wall and processor seconds of a scan, and the memory of its processes meanwhile."""
+    memory: dict[str, list[float]] = {"the scan": [], "its largest reader": []}
+    began, before = time.monotonic(), os.times()
+    process = subprocess.Popen(_command(root, store, workers), stderr=subprocess.DEVNULL)
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(0.5):
+            try:
+                scan = psutil.Process(process.pid)
+                below = [child.memory_info().rss / 1e6 for child in scan.children()]
+                memory["the scan"].append(scan.memory_info().rss / 1e6)
+                memory["its largest reader"].append(max(below, default=0.0))
+            except psutil.Error:
+                continue
+
+    looking = threading.Thread(target=look)
+    looking.start()
+    ended = process.wait()
+    over.set()
+    looking.join()
+    after = os.times()
+    if ended:
+        sys.exit(f"the scan ended with {ended}")
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return time.monotonic() - began, cpu, memory
 
 
-def paging(home: Path, rows: int) -> None:
-    now = time.time()
-    with fill(home / f"page-{rows}.db", rows) as shelf:
-
-        def triage() -> None:
-            urgent, _ = query.lines(shelf, query.Asked(group="person", size=50), now)
-            pages.page("x", pages.triage(query.counts(shelf, now), urgent, now))
-
-        def table(asked: query.Asked, by: str = "") -> None:
-            lines, total = ([], 0) if by else query.lines(shelf, asked, now)
-            groups = query.together(shelf, asked, by, now) if by else []
-            pages.table(lines, total, asked, pages.SHOWN, query.choices(shelf), groups, by, now)
-
-        views = {
-            "first view (triage)": triage,
-            "table, first page": lambda: table(query.Asked()),
-            "search two words": lambda: table(query.Asked(words="lr3 seed12")),
-            "sorted by p, page 50": lambda: table(query.Asked(sort="p", page=50)),
-            "by variant": lambda: table(query.Asked(), "variant"),
-        }
-        print(f"\n## Page: {rows} rows, ms to make the whole HTML (median and worst of 7)\n")
-        print("| view | median | worst | CPU | target |\n|---|---|---|---|---|")
-        for name, view in views.items():
-            walls, works = [], []
-            for _ in range(7):
-                began, worked = time.monotonic(), time.process_time()
-                view()
-                walls.append(1000 * (time.monotonic() - began))
-                works.append(1000 * (time.process_time() - worked))
-            target = f"<= {300 if rows <= 10_000 else 1000}" if name.startswith("first") else ""
-            wall, work = statistics.median(walls), statistics.median(works)
-            print(f"| {name} | {wall:.0f} | {max(walls):.0f} | {work:.0f} | {target} |")
+def killing(real: list[Path], home: Path, count: int, kills: int) -> None:
+    """Scans ended by SIGKILL at moments drawn at random, alone, beside another, or their reader only; then one to its
+    end. The rows have to be those of a scan that nobody disturbed."""
+    root, whole = home / "killed", home / "whole.db"
+    make(real, root, count)
+    subprocess.run(_command(root, whole, 1), check=True, stderr=subprocess.DEVNULL)
+    print(f"\n## Kills: {count} runs; a round is over when all are read, then the next begins with an empty store\n")
+    print("| what is killed | kills | rounds | rows lost | rows doubled | rows that differ | places left |")
+    print("|---|---|---|---|---|---|---|")
+    for number, (name, way) in enumerate(
+        {"the scan": _scan_killed, "one of two scans": _two, "a reader": _reader}.items()
+    ):
+        draw = random.Random(17 + number)
+        done = rounds = lost = doubled = differ = left = 0
+        while done < kills // 3:
+            store = home / f"killed-{number}-{rounds}.db"
+            rounds += 1
+            while done < kills // 3 and _due(store, count):
+                way(root, store, draw)
+                done += 1
+            subprocess.run(_command(root, store, 1), check=True, stderr=subprocess.DEVNULL)
+            with Shelf(str(store)) as killed, Shelf(str(whole)) as expected:
+                got, want = [row for row, _ in killed.rows()], {row.identity: row for row, _ in expected.rows()}
+                lost += len(want.keys() - {row.identity for row in got})
+                doubled += len(got) - len({row.identity for row in got}) + max(0, len(got) - len(want))
+                differ += sum(row != want.get(row.identity) for row in got)
+                left += killed.base.rows("SELECT COUNT(*) FROM places WHERE leased_by IS NOT NULL OR done IS NULL")[0][
+                    0
+                ]
+        print(f"| {name} | {done} | {rounds} | {lost} | {doubled} | {differ} | {left} |", flush=True)
 
 
-def killing(runs: Path, home: Path, count: int, kills: int) -> None:
-    """Scans ended by SIGKILL at moments drawn at random; then one to its end. Nothing may be lost or doubled."""
-    root, store = home / "killed", home / "killed.db"
-    make(runs, root, count)
-    draw, done = random.Random(17), []
-    print(f"\n## Kills: {count} runs, {kills} scans killed at random moments\n")
-    for _ in range(kills):
-        process = subprocess.Popen(_command(root, store, 1), stderr=subprocess.DEVNULL)
+def _scan_killed(root: Path, store: Path, draw: random.Random) -> None:
+    process = subprocess.Popen(_command(root, store, 1), stderr=subprocess.DEVNULL)
+    time.sleep(draw.uniform(0.3, 8.0))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def _two(root: Path, store: Path, draw: random.Random) -> None:
+    both = [subprocess.Popen(_command(root, store, 1), stderr=subprocess.DEVNULL) for _ in range(2)]
+    for process in draw.sample(both, 2):
         time.sleep(draw.uniform(0.3, 6.0))
         process.send_signal(signal.SIGKILL)
+    for process in both:
         process.wait()
-        done.append(_done(store))
-    subprocess.run(_command(root, store, 1), check=True, stderr=subprocess.DEVNULL)
-    whole = home / "whole.db"
-    subprocess.run(_command(root, whole, 1), check=True, stderr=subprocess.DEVNULL)
-    with Shelf(str(store)) as killed, Shelf(str(whole)) as expected:
-        got, want = dict(killed.rows()), dict(expected.rows())
-        lost, other = len(want.keys() - got.keys()), len(got.keys() - want.keys())
-        leased = killed.base.rows("SELECT COUNT(*) FROM places WHERE leased_by IS NOT NULL")[0][0]
-    print("| kills | places read after each | rows lost | rows doubled or different | leases left |")
-    print("|---|---|---|---|---|")
-    print(f"| {kills} | {json.dumps(done)} | {lost} | {other} | {leased} |")
 
 
-def _done(store: Path) -> int:
-    try:
-        with sqlite3.connect(f"{store.as_uri()}?mode=ro", uri=True) as base:
-            return int(base.execute("SELECT COUNT(*) FROM places WHERE done IS NOT NULL").fetchone()[0])
-    except sqlite3.Error:
-        return 0
+def _reader(root: Path, store: Path, draw: random.Random) -> None:
+    """The scan itself lives a while longer: it has to notice, and to give the run to another reader."""
+    process = subprocess.Popen(_command(root, store, 1), stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 20
+    while not (below := psutil.Process(process.pid).children()) and time.monotonic() < until:
+        time.sleep(0.05)
+    time.sleep(draw.uniform(0.0, 5.0))
+    for child in below:
+        with contextlib.suppress(psutil.Error):  # it may have ended by itself
+            child.kill()
+    time.sleep(draw.uniform(0.0, 3.0))
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+
+
+def _due(store: Path, count: int) -> bool:
+    if not store.is_file():
+        return True
+    with Shelf(str(store)) as shelf:
+        return int(shelf.base.rows("SELECT COUNT(*) FROM places WHERE done IS NOT NULL")[0][0]) < count
 
 
 if __name__ == "__main__":

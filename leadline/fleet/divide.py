@@ -11,12 +11,14 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from ..errors import NothingReadable, need
 from ..shelf.row import Unit
 from ..sources import settings
+from ..sources.address import servers_runs
 from ..sources.candidates import NO_LOGS, NO_SUFFIX, files_of
 from ..sources.checkpoints import looks_saved
 from ..sources.folders import OF_THE_RUN
@@ -26,7 +28,6 @@ from ..sources.walk import NOT_ENTERED, STATES, WEIGHTS
 
 DEEPEST = 24  # folders below a root: they are entered once each, so this only ends what has no end
 MOST_LOGS = 100  # in one unit; a source reads at most 200 together (sources/folders.py)
-SERVERS = ("wandb://", "mlflow+http://", "mlflow+https://", "mlflow://")
 TRACKERS = {"wandb", "tensorboard", "tb", "tb_logs", "logs", "log", "runs", "swanlog", "trackio", "outputs", "metrics"}
 WHOLE = {"wandb"}  # a run that was resumed has several folders there, and only its logs tell which
 BESIDE = ("-wal", "-shm", "-journal", ".lock", ".part", ".tmp", ".swp", ".watch.db", ".parquet")
@@ -58,8 +59,8 @@ def units(root: str, *, skip: Iterable[Path] = ()) -> Iterator[Unit]:
     """The units at a folder, a file or an address. Raises LeadlineError where there is nothing."""
     if is_address(root):
         address = address_of(root)
-        if address.startswith(SERVERS):
-            yield Unit(root, address, "")  # a server is asked what is new
+        if (served := servers_runs(address)) is not None:
+            yield from (Unit(root, place, _digest([told]) if told else "") for place, told in served)
             return
         yield from _divided(root, address, _remote(address))
         return
@@ -93,6 +94,8 @@ def _walk(place: str, listed: Lister, ready: list[tuple[str, str]], depth: int) 
     files, folders = listed(place)
     samples = sample_files(place, files)
     own = [file for file in files if may_be_log(file.name) and file.name not in samples]
+    if "metrics" not in folders:  # so MLflow marks a folder of runs; it is none itself
+        own = [file for file in own if file.name != "meta.yaml"]
     part = _Part(logs=len(own), spread=len(own) > MOST_LOGS)
     seen: list[object] = [tuple(file) for file in files]
     several = 0
@@ -131,6 +134,30 @@ def _saved(place: str, listed: Lister) -> _Part:
     files, folders = listed(place)
     logs = sum(may_be_log(file.name) for file in files)
     return _Part(logs=min(logs, 1), mark=_digest([*map(tuple, files), *folders]))
+
+
+def beside(place: str) -> tuple[list[str], list[str]]:
+    """The files that may be logs and the folders that lie beside a file, by their names; none for anything else."""
+    if is_address(place) and servers_runs(place) is not None:
+        return [], []
+    above, name = place.rpartition("/")[::2]
+    logs, folders = _names(above)
+    return ([log for log in logs if log != name], folders) if name in logs else ([], [])
+
+
+@lru_cache(maxsize=8)  # a folder may hold thousands of logs, and each asks
+def _names(place: str) -> tuple[list[str], list[str]]:
+    if is_address(place):
+        fsspec = need("fsspec", extra="remote", to=f"scan {place.split('://')[0]}:// addresses")
+        storage, path = fsspec.core.url_to_fs(place)
+        listed = [(info["name"].rstrip("/").rpartition("/")[2], info["type"]) for info in storage.ls(path, detail=True)]
+        names = [name for name, kind in listed if kind == "file"]
+        folders = [name for name, kind in listed if kind == "directory"]
+    else:
+        files, folders = _local(set())(place)
+        names = [file.name for file in files]
+    runs = [folder for folder in folders if folder not in NOT_ENTERED and not _belongs_to_a_run(folder)]
+    return [name for name in names if may_be_log(name)], runs
 
 
 def may_be_log(name: str) -> bool:

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from ..errors import LeadlineError, NotAnRLRun
 from ..live.follow import identities
 from ..live.memory import give_back
 from ..pipeline import read_run
+from ..reading.still import long_still
 from ..run import Run
-from ..shelf.row import Entry, Outcome, Task
+from ..shelf.row import Entry, Outcome, Task, Unit
 from ..shelf.store import ATTEMPTS
-from ..shelf.summary import entry, patience, times, unreadable
+from ..shelf.summary import entry, found_at, unreadable
 from ..sources import build_run, find_runs
 from ..sources.address import reach
 from ..sources.around import Surroundings
 from ..sources.assemble import assemble
 from ..sources.events import with_events
 from ..sources.folders import Found, FoundRun, steps_of
+from ..sources.index_files import lists_runs
 from ..sources.remote import Copy, is_address
 from ..sources.source import Log, Reader
 from ..words.fleet import ended_the_reader, reading_failed
+from .divide import beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,13 @@ class _Held:
     found: Found | None = None
     run: FoundRun | None = None
     reader: Reader | None = None
+
+    @property
+    def log(self) -> Log | None:
+        """The first of its logs."""
+        if self.run is not None:
+            return self.run.carriers[0].log
+        return None if self.reader is None else self.reader.log
 
 
 def read_tasks(tasks: Sequence[Task]) -> list[Outcome]:
@@ -52,7 +63,7 @@ def read_task(task: Task) -> Outcome:
     try:
         return _read(task)
     except LeadlineError as error:
-        return Outcome(unit, (_bad(task, error.what),))
+        return Outcome(unit, () if _is_stray(unit) else (_bad(task, error.what),))
     except Exception as error:  # a defect on one run must not end the scan of all others
         return Outcome(unit, (_bad(task, reading_failed(error)),))
     finally:
@@ -61,9 +72,9 @@ def read_task(task: Task) -> Outcome:
 
 def _bad(task: Task, says: str, held: _Held | None = None) -> Entry:
     unit = task.unit
-    identity = unit.place if held is None else held.identity
-    modified = _modified(unit.place) if held is None else held.modified
-    return unreadable(says, identity=identity, root=unit.root, place=unit.place, modified=modified)
+    if held is None:
+        return unreadable(found_at(unit.place, unit), says, _modified(unit.place))
+    return unreadable(found_at(held.identity, unit, held.log), says, held.modified)
 
 
 def _read(task: Task) -> Outcome:
@@ -71,7 +82,10 @@ def _read(task: Task) -> Outcome:
     entries: list[Entry] = []
     kept: list[str] = []
     refused: list[Entry] = []
+    stray = _is_stray(unit)
     for held in _runs(unit.place):
+        if stray and _is_about_others(unit.place, held):
+            continue
         if known.get(held.identity) == held.mark:
             kept.append(held.identity)
             continue
@@ -80,10 +94,33 @@ def _read(task: Task) -> Outcome:
         except NotAnRLRun as error:  # beside runs it is none of our business; alone the user wants to know
             refused.append(_bad(task, error.what, held))
         except LeadlineError as error:
-            entries.append(_bad(task, error.what, held))
+            (refused if stray else entries).append(_bad(task, error.what, held))
         except Exception as error:
             entries.append(_bad(task, reading_failed(error), held))
-    return Outcome(unit, tuple(entries or (refused[:1] if not kept else ())), tuple(kept))
+    alone = not (entries or kept or stray)
+    return Outcome(unit, tuple(refused[:1] if alone else entries), tuple(kept))
+
+
+def _is_stray(unit: Unit) -> bool:
+    """Whether a file was met beside folders of runs, and no other file there is like it: a table of them, notes, what
+    somebody evaluated. Where it holds no run it is none of our business; a run of its own has its own folder, or lies
+    among others of its kind. What cannot be opened is said in any case."""
+    place = PurePosixPath(unit.place)
+    if unit.place == unit.root.rstrip("/"):
+        return False  # the user named it
+    if not is_address(unit.place) and not os.access(place, os.R_OK):
+        return False
+    logs, folders = beside(unit.place)
+    return len(folders) > 1 and not any(PurePosixPath(name).suffix == place.suffix for name in logs)
+
+
+def _is_about_others(place: str, held: _Held) -> bool:
+    """Whether a file lists the runs beside it, by the rule for lists within the folder of a run."""
+    if held.run is None:
+        return False
+    _, folders = beside(place)
+    first = held.run.carriers[0]
+    return first.log.run_id is None and lists_runs(first, folders, near=len(folders), below=True)
 
 
 def _runs(place: str) -> Iterator[_Held]:
@@ -143,19 +180,9 @@ def _log_mark(log: Log) -> str:
 
 def _entry(task: Task, held: _Held) -> Entry:
     run = _understood(held)
-    _, last, gap = times(run, held.modified)
-    silent = last is not None and time.time() - last > patience(gap)
-    reading = read_run(run, charts="main", silent=silent)
-    unit = task.unit
-    return entry(
-        run,
-        reading,
-        identity=held.identity,
-        root=unit.root,
-        place=unit.place,
-        modified=held.modified,
-        mark=held.mark,
-    )
+    reading = read_run(run, charts="main", silent=long_still(run, time.time()))
+    found = found_at(held.identity, task.unit, held.log)
+    return entry(found, run, reading, modified=held.modified, mark=held.mark)
 
 
 def _understood(held: _Held) -> Run:

@@ -18,6 +18,8 @@ from typing import TypeVar
 import numpy as np
 
 from ..errors import LeadlineError
+from ..shelf.silence import SILENT
+from ..shelf.silence import patience as silent_after
 from ..sources import Joining
 from .entries import Entry
 from .follow import Place, Sighting
@@ -34,9 +36,6 @@ MOMENT = 0.5  # seconds of following after which signals and keys are looked at
 LATE = 60.0  # seconds of looking that may be due; beyond it only the newest look of each run is made
 QUIET = 60.0  # seconds without a new row after which the last step counts as complete
 QUIET_GAPS = 6.0  # and as many times the usual time between rows
-SILENT = 600.0  # seconds without a new row after which a run that is not at its end is said to be silent
-SILENT_GAPS = 20.0  # and as many times the usual time between rows
-UNKNOWN_GAP = 90.0  # seconds that stand for the usual time between rows where no two were seen
 STARTED_LATE = 86400.0  # seconds of stillness after which a run that is first met is taken for an old one
 TRY_AGAIN = 2.0  # seconds until a state file that could not be written is tried again
 _Result = TypeVar("_Result")
@@ -293,8 +292,7 @@ class Watch:
                 waits = bool(watched.due) or self._busy is watched
             if not waits:
                 self._put(watched, due, now)
-        usual = UNKNOWN_GAP if watched.gap is None else gap
-        if not (watched.silent or watched.old) and still > max(SILENT, SILENT_GAPS * usual):
+        if not (watched.silent or watched.old) and still > silent_after(watched.gap):
             self._fell_silent(watched, still)
 
     def _planned(self, watched: Watched) -> int | None:

@@ -14,13 +14,18 @@ LEAST = 3600.0  # seconds: a queue, a restart or a long evaluation may take as l
 
 
 def long_still(run: Run, now: float) -> bool:
-    """Whether nothing was written for far longer than the run's own rhythm explains. False where its rhythm or its last
-    writing is not known."""
+    """Whether nothing was written for far longer than the run's own rhythm explains."""
+    ends = still_from(run)
+    return ends is not None and now > ends
+
+
+def still_from(run: Run) -> float | None:
+    """From when on it is long still, if nothing more is written. None where its rhythm or its last writing is not
+    known."""
     pauses = _pauses(run)
     if run.written_at is None or len(pauses) < SPELL:
-        return False
-    patience = max(LONG * float(np.median(pauses)), MANY_TIMES * float(np.max(pauses)), LEAST)
-    return now - run.written_at > patience
+        return None
+    return run.written_at + max(LONG * float(np.median(pauses)), MANY_TIMES * float(np.max(pauses)), LEAST)
 
 
 def _pauses(run: Run) -> Values:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import time
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -17,17 +18,19 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from ..errors import LeadlineError
+from ..live.aftermath import Point, Spell, spells
 from ..live.history import past_of
-from ..live.records import Look
 from ..shelf import people, query
 from ..shelf.people import WHATS
+from ..shelf.row import Row
 from ..shelf.store import Shelf
 from ..words import serve as words
 from . import assets, pages
-from .guard import App, Doors, Guard
+from .guard import Doors, Guard
+from .kept import Kept
 from .reports import Reports, allowed, mark_of, rules_of
 
-URGENT = 50  # runs on the first page
+URGENT = 5  # runs on the first page for each reason
 TICK = 1.0  # seconds between looks at the counter of changes, one look for all who listen
 GROWN = 2.0  # seconds between looks at the files of a run that somebody has open
 BEAT = 15.0  # seconds after which a silent stream says that it lives
@@ -43,13 +46,26 @@ class State:
     shelf: Shelf
     doors: Doors
     reports: Reports = field(default_factory=Reports)
+    kept: Kept = field(default_factory=Kept)
     change: int = 0
-    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    news: asyncio.Event = field(default_factory=asyncio.Event)  # of the next change; each change has its own
     ended: bool = False
     mounts: Mapping[str, Starlette] = field(default_factory=dict)
+    over: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def tell(self) -> None:
+        """Wake all who listen. No lock: a thousand listeners that are cancelled at once would queue for it for ever."""
+        told, self.news = self.news, asyncio.Event()
+        told.set()
+
+    def end(self) -> None:
+        """Let streams end by themselves: what is cancelled instead leaves a traceback for each."""
+        self.ended = True
+        self.over.set()
+        self.tell()
 
 
-def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | None = None) -> App:
+def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | None = None) -> Guard:
     """The page over a shelf. `mounts`: other applications by the path each answers at, behind the same guard."""
     state = State(shelf, doors, mounts=mounts or {})
     routes = [
@@ -68,7 +84,7 @@ def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | No
     ]
     app = Starlette(routes=routes, lifespan=_lifespan)
     app.state.page = state
-    return Guard(app, doors)
+    return Guard(app, doors, state.end)
 
 
 class _lifespan:  # noqa: N801 - Starlette calls it like a function
@@ -84,7 +100,7 @@ class _lifespan:  # noqa: N801 - Starlette calls it like a function
         self._task = asyncio.create_task(_follow(self._state))
 
     async def __aexit__(self, *_: object) -> None:
-        self._state.ended = True
+        self._state.end()
         self._task.cancel()
         await self._others.aclose()
 
@@ -97,8 +113,7 @@ async def _follow(state: State) -> None:
             change = state.change  # the store does not answer now
         if change != state.change:
             state.change = change
-            async with state.changed:
-                state.changed.notify_all()
+            state.tell()
         await asyncio.sleep(TICK)
 
 
@@ -119,10 +134,23 @@ def _failed(request: Request, says: str, status: int = 404) -> HTMLResponse:
 
 
 def _triage(request: Request) -> Response:
-    state, now = _state(request), time.time()
-    counts = query.counts(state.shelf, now)
-    urgent, _ = query.lines(state.shelf, query.Asked(group="person", size=URGENT), now)
-    return _page(request, words.GROUPS["person"], pages.triage(counts, urgent, now), here="/")
+    shelf, now = _state(request).shelf, time.time()
+
+    def made() -> str:
+        counts, needy = query.triage(shelf, now, URGENT)
+        return pages.triage(counts, needy, now)
+
+    return _kept(request, words.GROUPS["person"], made)
+
+
+def _kept(request: Request, title: str, made: Callable[[], str]) -> Response:
+    """A page that shows rows, with all that changed until now. The counter is asked first: what is newer is told."""
+    state, here = _state(request), request.url.path
+    change = state.shelf.change
+    page = state.kept.get(
+        (here, request.url.query, change), lambda: pages.page(title, made(), here=here, change=change)
+    )
+    return HTMLResponse(page)
 
 
 def _asked(request: Request) -> query.Asked:
@@ -135,6 +163,7 @@ def _asked(request: Request) -> query.Asked:
     return query.Asked(
         words=told.get("q", "")[:200],
         group=told.get("group", "")[:40],
+        need=told.get("need", "")[:40],
         verdict=told.get("verdict", "")[:40],
         project=told.get("project", "")[:400],
         framework=told.get("framework", "")[:100],
@@ -154,14 +183,16 @@ def _columns(request: Request) -> tuple[str, ...]:
 
 
 def _runs(request: Request) -> Response:
-    state, now, asked = _state(request), time.time(), _asked(request)
+    shelf, now, asked = _state(request).shelf, time.time(), _asked(request)
     by = request.query_params.get("by", "")
-    by = by if by in query.BY else ""
-    groups = query.together(state.shelf, asked, by, now) if by else []
-    lines, total = ([], 0) if by else query.lines(state.shelf, asked, now)
-    choices = query.choices(state.shelf)
-    body = pages.table(lines, total, asked, _columns(request), choices, groups, by, now)
-    return _page(request, "Runs", body, here="/runs")
+
+    def made() -> str:
+        groups = query.together(shelf, asked, by, now) if by in query.BY else []
+        lines, total = ([], 0) if by in query.BY else query.lines(shelf, asked, now)
+        choices = query.choices(shelf)
+        return pages.table(lines, total, asked, _columns(request), choices, groups, by if by in query.BY else "", now)
+
+    return _kept(request, "Runs", made)
 
 
 def _api_rows(request: Request) -> Response:
@@ -190,7 +221,7 @@ def _run(request: Request) -> Response:
     body = pages.run(
         one,
         people.said_of(state.shelf, one.row.identity),
-        _looks(one.row.identity),
+        _looks(state.shelf, one.row),
         time.time(),
         may_act=state.doors.may_act,
         token=state.doors.form_token,
@@ -199,10 +230,13 @@ def _run(request: Request) -> Response:
     return _page(request, one.row.name, body, live=f"/run/{one.key}/events")
 
 
-def _looks(identity: str) -> tuple[Look, ...]:
-    """What watches on this machine said of it."""
+def _looks(shelf: Shelf, row: Row) -> tuple[Spell, ...]:
+    """What watches on this machine said of it, and how it went on: by later looks, and by its row."""
+    kept = (shelf.reading(row.identity) or {}).get("judgement")
+    judged = kept.get("judged") if isinstance(kept, dict) else None
+    now = Point(row.last_step or 0, row.verdict or "", row.level, judged, row.best_step) if row.verdict else None
     try:
-        return tuple(look for past in past_of(identity) if past.run == identity for look in past.looks)
+        return tuple(spell for past in past_of(row.identity) if past.run == row.identity for spell in spells(past, now))
     except LeadlineError:
         return ()
 
@@ -310,8 +344,7 @@ async def _changes(state: State, cursor: int) -> AsyncIterator[str]:
             cursor = state.change
             yield f"id: {cursor}\nevent: changed\ndata: {cursor}\n\n"
         try:
-            async with state.changed:
-                await asyncio.wait_for(state.changed.wait(), BEAT)
+            await asyncio.wait_for(state.news.wait(), BEAT)
         except asyncio.TimeoutError:
             yield ": still here\n\n"
 
@@ -324,17 +357,22 @@ async def _run_events(request: Request) -> Response:
 
 
 async def _growth(state: State, one: query.Line, cursor: int) -> AsyncIterator[str]:
-    """Says when the files of a run changed: by names, sizes and times, never by reading its history."""
+    """Says when the files of a run changed, by names, sizes and times alone, and when rows of the shelf did."""
     yield "retry: 3000\n\n"
     mark: Any = await run_in_threadpool(mark_of, one.row)
     said = time.monotonic()
-    number = cursor
+    number, change = cursor, state.change
     while not state.ended:
-        await asyncio.sleep(GROWN)
+        with contextlib.suppress(asyncio.TimeoutError):
+            await asyncio.wait_for(state.over.wait(), GROWN)
+            return
         now = await run_in_threadpool(mark_of, one.row)
         if now != mark:
             mark, said, number = now, time.monotonic(), number + 1
             yield f"id: {number}\nevent: grew\ndata: {number}\n\n"
+        if state.change != change:
+            change, said = state.change, time.monotonic()
+            yield f"event: changed\ndata: {change}\n\n"
         elif time.monotonic() - said > BEAT:
             said = time.monotonic()
             yield ": still here\n\n"

@@ -67,8 +67,9 @@ class Doors:
 class Guard:
     """Lets in what may come in, and writes on every answer what a browser may do with it."""
 
-    def __init__(self, app: App, doors: Doors) -> None:
+    def __init__(self, app: App, doors: Doors, end: Callable[[], None] = lambda: None) -> None:
         self._app, self._doors = app, doors
+        self.end = end  # has the streams of the application end, before the server waits for them
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":

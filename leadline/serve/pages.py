@@ -6,11 +6,11 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
-from ..live.records import Look
+from ..live.aftermath import Spell
 from ..report.plain import line
 from ..shelf.people import Said
-from ..shelf.query import BY, GROUPS, SORTS, Asked, Group, Line, Together
-from ..shelf.row import Row
+from ..shelf.query import BY, GROUPS, SORTS, Asked, Group, Line, Needy, Together
+from ..shelf.row import NEEDS, Row
 from ..words import serve as words
 
 COLUMNS = ("name", "spark", "verdict", "why", "steps", "p", "best", "last", "hours", "left", "framework", "project")
@@ -40,7 +40,7 @@ def page(title: str, body: str, *, here: str = "", change: int = 0, live: str = 
     )
 
 
-def triage(counts: Mapping[Group, int], urgent: Sequence[Line], now: float) -> str:
+def triage(counts: Mapping[Group, int], needy: Sequence[Needy], now: float) -> str:
     tiles = "".join(
         f'<li class="tile {group}"><a href="/runs?{urlencode({"group": group})}"><b>{counts.get(group, 0)}</b> '
         f"<span>{h(words.GROUPS[group])}</span></a></li>"
@@ -48,27 +48,51 @@ def triage(counts: Mapping[Group, int], urgent: Sequence[Line], now: float) -> s
     )
     if not sum(counts.values()):
         listed = f"<p>{h(words.NOTHING_KEPT)}</p>"
-    elif not urgent:
+    elif not needy:
         listed = f"<p>{h(words.NOTHING_NEEDED)}</p>"
     else:
-        listed = f'<ol class="urgent">{"".join(_urgent(one, now) for one in urgent)}</ol>'
-        if counts.get("person", 0) > len(urgent):
-            listed += f'<p><a href="/runs?group=person">{h(words.found(len(urgent), counts["person"]))}</a></p>'
-    return f'<h1>{h(words.GROUPS["person"])}</h1>{listed}<h2>Groups</h2><ul class="tiles">{tiles}</ul>'
+        listed = "".join(
+            f"<h2>{h(title)}</h2>{''.join(_needy(reason, now) for reason in reasons)}"
+            for title, reasons in (
+                (words.STILL_RUNNING, [reason for reason in needy if not reason.over]),
+                (words.ENDED_LATELY, [reason for reason in needy if reason.over]),
+            )
+            if reasons
+        )
+    groups = f'<nav aria-label="Groups"><ul class="tiles">{tiles}</ul></nav>'
+    return f"<h1>{h(words.GROUPS['person'])}</h1>{groups}{listed}"
+
+
+def _needy(reason: Needy, now: float) -> str:
+    to = urlencode({"group": "person", "need": reason.need})
+    more = f' <a href="/runs?{h(to)}">{h(words.all_of(reason.count))}</a>' if reason.count > len(reason.lines) else ""
+    return (
+        f'<section class="need-{h(reason.need)}"><h3><span class="badge">{h(words.need_called(reason.need))}</span> '
+        f'<span class="count">{reason.count}</span>{more}</h3>'
+        f'<ol class="urgent">{"".join(_urgent(one, now) for one in reason.lines)}</ol></section>'
+    )
 
 
 def _urgent(one: Line, now: float) -> str:
     row, need = one.row, one.need or ""
-    keep = f'<span class="keep">Best: step {row.best_step}</span>' if row.best_step is not None else ""
+    keep = f'<span class="keep">Best: step {row.best_step}</span>' if _worth_keeping(row) else ""
     left = f"<span>{words.amount(row.gpu_hours_left)} GPU-hours to go</span>" if row.gpu_hours_left else ""
     handed = f"<span>{h(one.handed_to)}</span>" if one.handed_to else ""
     return (
-        f'<li class="need-{h(need)}"><h2><span class="badge">{h(words.need_called(need))}</span> '
-        f'<a href="/run/{one.key}">{h(row.name, 160)}</a></h2>{spark(row)}'
-        f'<p class="why">{h(row.why)}</p><p class="do">{h(words.need_do(need, ended=row.ended is not None))}</p>'
+        f'<li><h4><a href="/run/{one.key}">{h(row.name, 160)}</a></h4>{spark(row)}'
+        f'<p class="why">{h(row.why)}</p><p class="do">{h(_do(row, need))}</p>'
         f'<p class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>{keep}{left}'
         f"<span>{h(words.ago(row.last_at, now))}</span>{handed}</p></li>"
     )
+
+
+def _do(row: Row, need: str) -> str:
+    return words.need_do(need, ended=row.ended is not None, kept=_worth_keeping(row))
+
+
+def _worth_keeping(row: Row) -> bool:
+    """Whether any of its checkpoints is better than where it began."""
+    return row.best_step is not None and row.best_step > (row.first_step or 0)
 
 
 def spark(row: Row) -> str:
@@ -121,7 +145,7 @@ def table(
 def address(asked: Asked, columns: Sequence[str], **changes: object) -> str:
     """A view as an address: what differs from the usual one, so that it can be kept and sent."""
     told: dict[str, object] = {
-        "q": asked.words, "group": asked.group, "verdict": asked.verdict, "project": asked.project,
+        "q": asked.words, "group": asked.group, "need": asked.need, "verdict": asked.verdict, "project": asked.project,
         "framework": asked.framework, "variant": asked.variant, "sort": asked.sort, "down": int(asked.down),
         "page": asked.page, "size": asked.size, "cols": ",".join(columns),
     }  # fmt: skip
@@ -132,7 +156,7 @@ def address(asked: Asked, columns: Sequence[str], **changes: object) -> str:
 def _head(name: str, asked: Asked, columns: Sequence[str]) -> str:
     title = h(words.COLUMNS[name])
     if name not in SORTED:
-        return f'<th scope="col">{title}</th>'
+        return f'<th scope="col"{" class=drawn" if name == "spark" else ""}>{title}</th>'
     sort = SORTED[name]
     mine = asked.sort == sort
     way = ' aria-sort="descending"' if mine and asked.down else ' aria-sort="ascending"' if mine else ""
@@ -146,7 +170,7 @@ def _line(one: Line, columns: Sequence[str], now: float) -> str:
     verdict = row.verdict or row.state
     cells = {
         "name": f'<th scope="row"><a href="/run/{one.key}">{h(row.name, 160)}</a></th>',
-        "spark": f"<td>{spark(row)}</td>",
+        "spark": f'<td class="drawn">{spark(row)}</td>',
         "verdict": f'<td><span class="verdict {h(verdict)}">{h(verdict.replace("_", " "))}</span></td>',
         "why": f'<td class="why">{h(row.why, 240)}</td>',
         "steps": f"<td class=number>{h(words.steps(row.last_step, row.planned_steps))}</td>",
@@ -164,7 +188,7 @@ def _line(one: Line, columns: Sequence[str], now: float) -> str:
 def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], by: str) -> str:
     def select(name: str, label: str, options: Iterable[str], chosen: str) -> str:
         listed = "".join(
-            f'<option value="{h(one)}"{" selected" if one == chosen else ""}>{h(words.GROUPS.get(one, one)) or "any"}'
+            f'<option value="{h(one)}"{" selected" if one == chosen else ""}>{h(words.CHOICES.get(one, one)) or "any"}'
             "</option>"
             for one in ("", *options)
         )
@@ -178,6 +202,7 @@ def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], b
     return (
         f'<form class="filters" action="/runs" role="search"><label>Search<input type="search" name="q"'
         f' value="{h(asked.words)}"></label>{select("group", "Group", GROUPS, asked.group)}'
+        f"{select('need', 'Reason', NEEDS, asked.need)}"
         f"{select('verdict', 'Verdict', choices['verdict'], asked.verdict)}"
         f"{select('project', 'Project', choices['project'], asked.project)}"
         f"{select('framework', 'Framework', choices['framework'], asked.framework)}"
@@ -197,7 +222,8 @@ def _groups(groups: Sequence[Together], asked: Asked, by: str) -> str:
             f"<td>{one.steps if one.steps is not None else ''}</td><td>{one.verdicts}</td></tr>"
         )
     heads = "".join(
-        f'<th scope="col">{h(name)}</th>' for name in (by, "Runs", "Need a person", "Level", "Steps", "Verdicts")
+        f'<th scope="col">{h(name)}</th>'
+        for name in (by.capitalize(), "Runs", "Need a person", "Level", "Steps", "Different verdicts")
     )
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Groups"><table>'
@@ -206,13 +232,14 @@ def _groups(groups: Sequence[Together], asked: Asked, by: str) -> str:
 
 
 def run(
-    one: Line, said: Sequence[Said], looks: Sequence[Look], now: float, *, may_act: bool, token: str, unreadable: str
+    one: Line, said: Sequence[Said], looks: Sequence[Spell], now: float, *, may_act: bool, token: str, unreadable: str
 ) -> str:
     row = one.row
-    need = ""
+    need = '<p id="needs" hidden></p>'
     if one.need:
-        do = words.need_do(one.need, ended=row.ended is not None)
-        need = f'<p class="needs"><span class="badge">{h(words.need_called(one.need))}</span> {h(do)}</p>'
+        do = _do(row, one.need)
+        badge = f'<span class="badge">{h(words.need_called(one.need))}</span>'
+        need = f'<p id="needs" class="need-{h(one.need)}">{badge} {h(do)}</p>'
     report = (
         f'<iframe id="report" title="Report of {h(row.name, 160)}" src="/run/{one.key}/report"></iframe>'
         if not unreadable
@@ -221,23 +248,46 @@ def run(
     )
     return (
         f"<h1>{h(row.name, 160)}</h1>{need}"
-        f'<p class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>'
+        f'<p id="about" class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>'
         f"<span>{h(row.framework or '')}</span><span>{h(words.ago(row.last_at, now))}</span>"
         f"<span>{h(row.identity, 300)}</span></p>{report}"
-        f'<div class="beside"><section aria-label="Looks"><h2>Looks</h2>{_looks(looks)}</section>'
-        f'<section aria-label="People"><h2>People</h2>{_acting(one, may_act, token)}{_said(said)}</section></div>'
+        '<div class="beside"><section aria-label="Looks"><h2>What was said, and what came of it</h2>'
+        f'<div id="looks">{_looks(looks)}</div></section>'
+        f'<section aria-label="People"><h2>People</h2>{_acting(one, may_act, token)}'
+        f'<div id="said">{_said(said)}</div></section></div>'
     )
 
 
-def _looks(looks: Sequence[Look]) -> str:
-    if not looks:
+def _looks(spells: Sequence[Spell]) -> str:
+    if not spells:
         return "<p>No watch has looked at it yet: leadline watch PATH.</p>"
     listed = "".join(
-        f'<li><time>{h(words.moment(look.at))}</time> step {look.step} <span class="verdict {h(look.verdict)}">'
-        f"{h(look.verdict.replace('_', ' '))}</span> {h(look.says)}</li>"
-        for look in reversed(looks)
+        f'<li><time>{h(words.moment(spell.at))}</time> step {spell.first.step} <span class="verdict'
+        f' {h(spell.first.verdict)}">{h(spell.first.verdict.replace("_", " "))}</span> {h(_without(spell))}'
+        f'<p class="since">{h(_came_of(spell))}</p></li>'
+        for spell in spells
     )
     return f'<ol class="timeline">{listed}</ol>'
+
+
+def _without(spell: Spell) -> str:
+    """What was said, without the verdict that stands before it."""
+    return spell.says.removeprefix(f"{spell.first.verdict.replace('_', ' ').capitalize()}. ")
+
+
+def _came_of(spell: Spell) -> str:
+    first, end = spell.first, spell.end
+    same = first.judged == end.judged and first.step != end.step and not spell.anew
+    then = None if spell.then is None else (spell.then.verdict, spell.then.step)
+    return words.came_of(
+        looks=spell.looks,
+        last_step=spell.last.step,
+        then=then,
+        anew=spell.anew,
+        levels=(first.level, end.level) if same and first.level is not None and end.level is not None else None,
+        due=spell.due,
+        kept=spell.kept,
+    )
 
 
 def _said(said: Sequence[Said]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,7 +40,7 @@ class Reports:
             return kept
         with self._working:
             if (kept := self._known(key)) is None:
-                kept = html.render(read(path))
+                kept = html.render(read(path, now=time.time()))
                 self._keep(key, kept)
         return kept
 

@@ -80,8 +80,15 @@ def serve(
         say(agents_at(f"{where.rstrip('/')}{PATH}"))
     ended = threading.Event()
     scanning = threading.Thread(target=_scans, args=(shelf, roots, every, workers, ended, say), daemon=True)
+    page = application(shelf, doors, mounts)
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            page.end()
+            await super().shutdown(sockets)
+
     config: Any = uvicorn.Config(
-        application(shelf, doors, mounts),
+        page,
         log_level="warning",
         access_log=False,  # an address may hold the token of a first visit
         server_header=False,
@@ -91,7 +98,7 @@ def serve(
     if roots:
         scanning.start()
     try:
-        uvicorn.Server(config).run(sockets=[listening])
+        Server(config).run(sockets=[listening])
     finally:
         ended.set()
         if roots:

@@ -31,7 +31,11 @@ SORTS = {  # what may be sorted by; nothing else ever reaches the SQL
 BY = ("project", "variant", "seed", "framework", "verdict")
 MOST = 500  # rows a page
 
-NEED = "CASE WHEN need IS NOT NULL THEN need WHEN quiet_at < ? THEN 'silent' WHEN seeds_at IS NOT NULL THEN 'seeds' END"
+_LESS = ", ".join(f"'{need}'" for need in NEEDS[NEEDS.index("silent") :])  # what silence goes before
+NEED = (
+    f"CASE WHEN quiet_at < ? AND (need IS NULL OR need IN ({_LESS})) THEN 'silent'"
+    " WHEN need IS NOT NULL THEN need WHEN seeds_at IS NOT NULL THEN 'seeds' END"
+)
 GROUP = (
     "CASE WHEN vanished_at IS NOT NULL THEN 'gone' WHEN state = 'unreadable' THEN 'unreadable'"
     f" WHEN last_at > ? AND {NEED} IS NOT NULL AND (acknowledged IS NULL OR acknowledged <> {NEED})"
@@ -44,12 +48,16 @@ URGENCY = (
 )
 
 
+OVER = "CASE WHEN ended IN ('plan', 'trainer') THEN 1 ELSE 0 END"  # nothing more is spent on it
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What of the table is wanted."""
 
     words: str = ""
     group: str = ""
+    need: str = ""
     verdict: str = ""
     project: str = ""
     framework: str = ""
@@ -103,6 +111,7 @@ def _where(asked: Asked) -> tuple[str, list[object]]:
     values: list[object] = []
     for column, wanted in (
         ("now_group", asked.group),
+        ("now_needs", asked.need),
         ("verdict", asked.verdict),
         ("project", asked.project),
         ("framework", asked.framework),
@@ -130,7 +139,7 @@ def lines(shelf: Shelf, asked: Asked, now: float) -> tuple[list[Line], int]:
     order = URGENCY if column == "urgency" else column
     way = "DESC" if asked.down else "ASC"
     size = min(max(asked.size, 1), MOST)
-    last = ", last_at DESC" if column == "urgency" else ""
+    last = f", {OVER}, last_at DESC" if column == "urgency" else ""
     found = shelf.base.rows(
         f"SELECT {FIELDS}, key, now_group, now_needs, handed_to, acknowledged, muted_until FROM {table} WHERE {where}"
         f" ORDER BY {order} IS NULL, {order} {way}{last}, name LIMIT ? OFFSET ?",
@@ -155,11 +164,41 @@ def _line(values: Sequence[object]) -> Line:
     return Line(str(key), as_row(fields), group, need, handed and meant(str(handed)), seen, muted)  # type: ignore[arg-type]
 
 
-def counts(shelf: Shelf, now: float) -> dict[Group, int]:
-    """How many runs there are in each group."""
+@dataclass(frozen=True, slots=True)
+class Needy:
+    """Runs that need a person for the same reason: how many, and the latest of them."""
+
+    need: str
+    over: bool  # they have ended, so there is no hurry
+    count: int
+    lines: tuple[Line, ...]
+
+
+def triage(shelf: Shelf, now: float, most: int) -> tuple[dict[Group, int], list[Needy]]:
+    """How many runs there are in each group, and those that need a person: what still runs first, by reasons."""
     table, first = _all(now)
-    found = dict(shelf.base.rows(f"SELECT now_group, COUNT(*) FROM {table} GROUP BY now_group", first))
-    return {group: int(found.get(group, 0)) for group in GROUPS}
+    found = shelf.base.rows(
+        f"SELECT now_group, now_needs, {OVER}, COUNT(*) FROM {table} GROUP BY now_group, now_needs, {OVER}", first
+    )
+    groups: dict[Group, int] = dict.fromkeys(GROUPS, 0)
+    many: dict[tuple[bool, str], int] = {}
+    for group, need, over, count in found:
+        groups[group] += int(count)
+        if group == "person":
+            many[bool(over), need] = int(count)
+    ranked = (
+        f"SELECT {FIELDS}, key, now_group, now_needs, handed_to, acknowledged, muted_until, ROW_NUMBER() OVER"
+        f" (PARTITION BY now_needs, {OVER} ORDER BY last_at DESC, name) AS nth FROM {table}"
+        " WHERE now_group = 'person'"
+    )
+    shown: dict[tuple[bool, str], list[Line]] = {}
+    for *values, _ in shelf.base.rows(
+        f"SELECT * FROM ({ranked}) AS ranked WHERE nth <= ? ORDER BY nth", (*first, most)
+    ):
+        line = _line(values)
+        shown.setdefault((line.row.ended in ("plan", "trainer"), line.need or ""), []).append(line)
+    order = sorted(many, key=lambda reason: (reason[0], NEEDS.index(reason[1])))
+    return groups, [Needy(need, over, many[over, need], tuple(shown.get((over, need), ()))) for over, need in order]
 
 
 def together(shelf: Shelf, asked: Asked, by: str, now: float) -> list[Together]:

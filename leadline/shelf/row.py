@@ -6,10 +6,11 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 State = Literal["read", "unreadable"]
-Need = Literal["hacked", "falling", "broken", "silent", "wasting", "finished_rising", "seeds", "unclear"]
+Need = Literal["hacked", "falling", "changed", "broken", "silent", "wasting", "finished_rising", "seeds", "unclear"]
 NEEDS: tuple[Need, ...] = (  # the most urgent first
     "hacked",
     "falling",
+    "changed",
     "broken",
     "silent",
     "wasting",
@@ -47,6 +48,7 @@ class Row:
     first_at: float | None = None  # when its first row was written
     last_at: float | None = None  # and its last
     quiet_at: float | None = None  # from when on it counts as silent if no row comes; None: it has ended
+    still_at: float | None = None  # and from when on it is taken to have ended, by its own rhythm
     hours: float | None = None  # from the first row to the last
     gpu_hours: float | None = None  # the same times its GPUs, where they are known
     hours_left: float | None = None

@@ -96,7 +96,7 @@ class Shelf:
                 (*scope.values, scope.began, scope.maker, now, now, limit),
             )
             self.base.many(
-                "UPDATE places SET leased_by = ?, leased_until = ?, attempts = attempts + 1 WHERE place = ?",
+                "UPDATE places SET leased_by = ?, leased_until = ? WHERE place = ?",
                 [(owner, now + LEASE, place) for place, *_ in found],
             )
             return [
@@ -109,16 +109,18 @@ class Shelf:
         self.base.run("UPDATE places SET leased_until = ? WHERE leased_by = ?", (self.base.now() + LEASE, owner))
 
     def hand_back(self, tasks: Sequence[Task], owner: str) -> None:
-        """Let go of places whose reader was lost; that it was tried is remembered."""
+        """Let go of places whose reader was lost; that it was tried is remembered. A scan that was killed says nothing
+        of the places it had taken: most were never opened."""
         self.base.many(
-            "UPDATE places SET leased_by = NULL, leased_until = NULL WHERE place = ? AND leased_by = ?",
+            "UPDATE places SET leased_by = NULL, leased_until = NULL, attempts = attempts + 1"
+            " WHERE place = ? AND leased_by = ?",
             [(stored(task.unit.place), owner) for task in tasks],
         )
 
     def release(self, owner: str) -> None:
         """Hand back what was taken and not read: a scan that was told to end."""
         self.base.run(
-            "UPDATE places SET leased_by = NULL, leased_until = NULL, attempts = attempts - 1 WHERE leased_by = ?",
+            "UPDATE places SET leased_by = NULL, leased_until = NULL WHERE leased_by = ?",
             (owner,),
         )
 
@@ -128,10 +130,10 @@ class Shelf:
         return int(self.base.rows(query, (*scope.values, scope.began, scope.maker, self.base.now()))[0][0])
 
     def _known(self, place: str, maker: str, now: float) -> tuple[tuple[str, str], ...]:
-        """The runs of a place as they were last read by this version, without those that fell silent since."""
+        """The runs of a place as they were last read by this version, without those that are long still since."""
         rows = self.base.rows(
             "SELECT identity, mark FROM runs WHERE place = ? AND vanished_at IS NULL AND mark <> ''"
-            " AND (quiet_at IS NULL OR quiet_at > ?)"
+            " AND (still_at IS NULL OR still_at > ?)"
             " AND EXISTS (SELECT 1 FROM places WHERE places.place = runs.place AND maker = ?)",
             (place, now, maker),
         )
@@ -163,7 +165,7 @@ class Shelf:
                 return False
             self._put_rows(outcome, place, now)
             self.base.run(
-                "UPDATE places SET again_at = (SELECT MIN(quiet_at) FROM runs WHERE runs.place = places.place"
+                "UPDATE places SET again_at = (SELECT MIN(still_at) FROM runs WHERE runs.place = places.place"
                 " AND vanished_at IS NULL) WHERE place = ?",
                 (place,),
             )
@@ -284,7 +286,11 @@ class Shelf:
         )
 
 
-DUE = "(done IS NULL OR done <> wanted OR wanted = '' OR maker <> ? OR again_at < ?)"
+# What is never settled by its mark is settled by the time of its reading: else one scan would read it for ever.
+DUE = (
+    "(done IS NULL OR done <> wanted OR (wanted = '' AND read_at < seen_at) OR maker <> ?"
+    " OR (again_at < ? AND again_at > read_at))"
+)
 _EXCLUDED = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name != "identity")
 
 

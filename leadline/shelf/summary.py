@@ -9,24 +9,20 @@ import numpy as np
 
 from ..contract import ChartData, Reading
 from ..facts.judgement import Judgement
+from ..reading.still import still_from
 from ..report.data import as_data, dump
 from ..run import Run, Series
+from ..sources.source import Log
 from ..words.verdict import verdict_lines
 from .naming import called
-from .row import Entry, Need, Row
+from .row import Entry, Need, Row, Unit
+from .silence import patience
 
 POINTS = 48  # of a sparkline
-SILENT = 600.0  # seconds without a new row after which a run that is not at its end counts as silent
-SILENT_GAPS = 20.0  # and as many times the usual time between rows
 RECENT = 50  # rows that tell the usual time between two
 HEADLINE = "reward/mean"
 # Kinds of reasons that say that the rest of the plan buys nothing.
 SPENT = ("flat", "ceiling", "no_trend")
-
-
-def patience(gap: float | None) -> float:
-    """Seconds after its last row from which on a run is silent."""
-    return max(SILENT, SILENT_GAPS * (gap or 0.0))
 
 
 def times(run: Run, modified: float | None) -> tuple[float | None, float | None, float | None]:
@@ -43,9 +39,7 @@ def times(run: Run, modified: float | None) -> tuple[float | None, float | None,
     return (first, last, gap) if last > 1e8 else (None, modified, None)
 
 
-def entry(
-    run: Run, reading: Reading, *, identity: str, root: str, place: str, modified: float | None, mark: str
-) -> Entry:
+def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mark: str) -> Entry:
     """The row of a run that was read, and the reading as it is kept."""
     judgement, horizon = reading.judgement, reading.judgement.horizon
     first, last, gap = times(run, modified)
@@ -54,16 +48,9 @@ def entry(
     gpus = len(set(run.telemetry.gpus.devices.tolist()))
     best, lines = judgement.best_checkpoint, verdict_lines(reading)
     going = judgement.ended is None and horizon is not None and horizon.planned
-    name, project, variant, seed = called(identity, root)
     return Entry(
-        Row(
-            identity=identity,
-            root=root,
-            place=place,
-            name=name,
-            project=project,
-            variant=variant,
-            seed=seed,
+        replace(
+            found,
             state="read",
             framework=reading.run.framework,
             algorithm=reading.run.algorithm,
@@ -80,6 +67,7 @@ def entry(
             first_at=first,
             last_at=last,
             quiet_at=None if judgement.ended is not None or last is None else last + patience(gap),
+            still_at=None if judgement.ended is not None else still_from(run),
             hours=hours,
             gpu_hours=hours * gpus if hours is not None and gpus else None,
             hours_left=horizon.hours if going and horizon is not None else None,
@@ -94,31 +82,24 @@ def entry(
     )
 
 
-def unreadable(says: str, *, identity: str, root: str, place: str, modified: float | None = None) -> Entry:
+def found_at(identity: str, unit: Unit, log: Log | None = None) -> Row:
+    """The row of a run of which nothing is known but where it lies and, by its log, what its tracker calls it."""
+    name, project, variant, seed = called(identity, unit.root, log)
+    return Row(identity, unit.root, unit.place, name, project, variant, seed, "unreadable")
+
+
+def unreadable(found: Row, says: str, modified: float | None = None) -> Entry:
     """The row of a place that cannot be read, with the sentence why."""
-    name, project, variant, seed = called(identity, root)
-    return Entry(
-        Row(
-            identity=identity,
-            root=root,
-            place=place,
-            name=name,
-            project=project,
-            variant=variant,
-            seed=seed,
-            state="unreadable",
-            problem=says,
-            why=says,
-            last_at=modified,
-        )
-    )
+    return Entry(replace(found, problem=says, why=says, last_at=modified))
 
 
 def need_of(judgement: Judgement) -> Need | None:
     """Why a person should look at a run, as far as its log tells; silence and other seeds are told later."""
     kind, verdict = judgement.reason.kind, judgement.verdict
-    if kind in ("gamed", "changed_in_kind"):
+    if kind == "gamed":
         return "hacked"
+    if kind == "changed_in_kind":
+        return "changed"
     if kind == "fallen":
         return "falling"
     if kind in ("no_signal", "lost_numbers", "no_numbers"):

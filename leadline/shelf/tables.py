@@ -6,7 +6,7 @@ from dataclasses import fields
 
 from .row import Row
 
-VERSION = 1
+VERSION = 2
 KINDS = {"str": "TEXT", "int": "BIGINT", "float": "DOUBLE PRECISION"}
 
 
@@ -29,10 +29,10 @@ TABLES = (
     wanted TEXT NOT NULL,                    -- mark of what lies there
     done TEXT,                               -- mark of what was read; none: never read
     maker TEXT,                              -- the version that read it
-    again_at DOUBLE PRECISION,               -- when it is to be read again though nothing changed: it fell silent
+    again_at DOUBLE PRECISION,               -- when it is to be read again though nothing changed: it has ended
     seen_at DOUBLE PRECISION NOT NULL,       -- when it was last found
     read_at DOUBLE PRECISION,
-    attempts BIGINT NOT NULL DEFAULT 0,      -- readings that were begun and not ended
+    attempts BIGINT NOT NULL DEFAULT 0,      -- readers that were lost over it
     leased_by TEXT,
     leased_until DOUBLE PRECISION
 )""",

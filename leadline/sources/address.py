@@ -6,6 +6,7 @@ Servers are asked through their own clients; other storage is copied first and t
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from . import mlflow_online, wandb_online
@@ -21,6 +22,15 @@ def reach(place: Path | str) -> Copy | tuple[Reader, ...]:
     if address.startswith(mlflow_online.SCHEMES):
         return mlflow_online.open(address)
     return fetch(address, _cache())
+
+
+def servers_runs(place: str) -> Iterator[tuple[str, str]] | None:
+    """The addresses of all runs at an address of a tracker's server, each with what tells that it changed ("" where
+    only reading it tells); None for other storage. Raises LeadlineError only."""
+    address = address_of(place)
+    if address.startswith(wandb_online.SCHEME):
+        return wandb_online.listed(address)
+    return mlflow_online.listed(address) if address.startswith(mlflow_online.SCHEMES) else None
 
 
 def _cache() -> Path:

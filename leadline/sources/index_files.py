@@ -30,11 +30,16 @@ def _is_index(carrier: Carrier, others: Sequence[Group]) -> bool:
     near = [held.carriers[0] for held in others if folder in held.carriers[0].path.parents]
     below = [other for other in near if other.path.parent != folder]
     names = {name for other in near for name in _called(other, folder)}
+    return lists_runs(carrier, names, near=len(near), below=bool(below))
+
+
+def lists_runs(carrier: Carrier, names: Collection[str], *, near: int, below: bool) -> bool:
+    """Whether a file is about runs of these names: so many are `near`, and some lie `below` it."""
     counts = carrier.log.counts_rows
-    few = len(carrier.log.table) <= TWICE * len(near)
-    if few and (below or (counts and len(near) > 1)):
+    few = len(carrier.log.table) <= TWICE * near
+    if few and (below or (counts and near > 1)):
         return True
-    return bool(near) and _named_in(carrier.path, names) >= (min(2, len(near)) if counts else 2)
+    return bool(near) and _named_in(carrier.path, names) >= (min(2, near) if counts else 2)
 
 
 def _called(carrier: Carrier, folder: Path) -> set[str]:
@@ -50,4 +55,7 @@ def _named_in(file: Path, names: Collection[str]) -> int:
         text = head_of(file).decode(errors="replace")
     except OSError:
         return 0
-    return sum(re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", text) is not None for name in names)
+    return sum(
+        name in text and re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", text) is not None
+        for name in names
+    )

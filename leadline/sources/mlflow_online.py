@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -19,6 +20,33 @@ EXPECTS = "mlflow://host:port/run-id, or mlflow://host:port for all its runs"
 
 
 def open(address: str) -> tuple[Reader, ...]:
+    client, run = _client(address)
+    return runs_of(client, address, run)
+
+
+def listed(address: str) -> Iterator[tuple[str, str]]:
+    """The address of every run at an address, and by what it is told that it changed; no history is asked for."""
+    client, run = _client(address)
+    if run:
+        yield address, ""  # whoever asks for one asks it
+        return
+    token: str | None = None
+    try:
+        experiments = [experiment.experiment_id for experiment in client.search_experiments()]
+        while True:
+            found = client.search_runs(experiments, max_results=MOST_RUNS, page_token=token)
+            for one in found:
+                latest = sorted((key, repr(value)) for key, value in one.data.metrics.items())
+                yield f"{address.rstrip('/')}/{one.info.run_id}", repr((one.info.status, one.info.end_time, latest))
+            token = found.token
+            if not token:
+                return
+    except Exception as error:  # the client raises what its transport raises
+        raise _refused(address, error) from error
+
+
+def _client(address: str) -> tuple[Any, str]:
+    """A client of the server at an address, and the run that is named."""
     place = urlsplit(address)
     run = place.path.strip("/")
     if not place.netloc or "/" in run:
@@ -28,7 +56,7 @@ def open(address: str) -> tuple[Reader, ...]:
     tracking = need("mlflow.tracking", extra="mlflow", to="read a run from an MLflow server")
     _knock(address, place)
     server = f"{'https' if place.scheme == 'mlflow+https' else 'http'}://{place.netloc}"
-    return runs_of(tracking.MlflowClient(server), address, run)
+    return tracking.MlflowClient(server), run
 
 
 def runs_of(client: Any, address: str, run: str = "") -> tuple[Reader, ...]:
@@ -53,6 +81,7 @@ class OnlineRun:
         self._metrics = Metrics()
         self._seen: dict[str, object] = {}
         self._notes: tuple[str, ...] = ()
+        self._project: str | None = None
 
     def update(self) -> bool:
         self._notes = ()
@@ -61,6 +90,7 @@ class OnlineRun:
             latest = {key: repr(value) for key, value in sorted(run.data.metrics.items())}
             if latest == self._seen and run.info.status == self._run.info.status:
                 return False
+            self._project = self._project or str(self._client.get_experiment(run.info.experiment_id).name)
             metrics = Metrics()
             for key in latest:
                 for point in self._client.get_metric_history(run.info.run_id, key):
@@ -80,7 +110,7 @@ class OnlineRun:
         info = self._run.info
         started = info.start_time / 1000 if info.start_time else None
         label = info.run_name or info.run_id
-        return self._metrics.log(dict(self._run.data.params), label, info.run_id, started, self._notes)
+        return self._metrics.log(dict(self._run.data.params), label, info.run_id, started, self._notes, self._project)
 
 
 def _knock(address: str, place: SplitResult) -> None:

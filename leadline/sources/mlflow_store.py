@@ -75,7 +75,13 @@ class Metrics:
             self._columns.add(key, step, value, wall)
 
     def log(
-        self, settings: dict[str, object], label: str, run: str, started: float | None, notes: tuple[str, ...]
+        self,
+        settings: dict[str, object],
+        label: str,
+        run: str,
+        started: float | None,
+        notes: tuple[str, ...],
+        project: str | None = None,
     ) -> Log:
         if self._columns and not self._counted and len(self._columns) > 1:
             notes = (*notes, "every value was logged at step 0: the program passed no step to MLflow")
@@ -85,6 +91,7 @@ class Metrics:
             attempt=started,
             label=label,
             run_id=run,
+            project=project,
             notes=notes,
             telemetry=Telemetry(gpus=self._gpus.samples()),
         )
@@ -97,6 +104,7 @@ class DatabaseRun(DatabaseReader):
         self._run = self._label = run
         self._settings: dict[str, object] = {}
         self._started: float | None = None
+        self._project: str | None = None
         super().__init__(path)
 
     def _forget(self) -> None:
@@ -113,6 +121,9 @@ class DatabaseRun(DatabaseReader):
             name, started = row or (None, None)
             self._label = str(name or self._run)
             self._started = started / 1000 if isinstance(started, (int, float)) else None
+        if "experiment_id" in found["runs"] and {"experiment_id", "name"} <= set(found.get("experiments", ())):
+            query = "SELECT e.name FROM experiments e JOIN runs r USING (experiment_id) WHERE r.run_uuid = ?"
+            self._project = next((str(name) for (name,) in connection.execute(query, (self._run,))), None)
         if "params" in found:
             rows = connection.execute("SELECT key, value FROM params WHERE run_uuid = ?", (self._run,))
             self._settings = {str(key): value for key, value in rows}
@@ -128,7 +139,7 @@ class DatabaseRun(DatabaseReader):
 
     @property
     def log(self) -> Log:
-        return self._metrics.log(self._settings, self._label, self._run, self._started, self._notes)
+        return self._metrics.log(self._settings, self._label, self._run, self._started, self._notes, self._project)
 
 
 class FolderRun:
@@ -141,6 +152,8 @@ class FolderRun:
         meta = dict(META_LINE.findall(_text(folder / "meta.yaml")))
         self.deleted = meta.get("lifecycle_stage") == "deleted"
         self._label = meta.get("run_name", "").strip("'\"") or folder.name
+        above = dict(META_LINE.findall(_text(folder.parent / "meta.yaml")))
+        self._project = above.get("name", "").strip("'\"") or None
         started = meta.get("start_time", "")
         self.started = int(started) / 1000 if started.isdigit() and len(started) < 18 else None
 
@@ -166,7 +179,7 @@ class FolderRun:
         settings: dict[str, object] = {key: _text(path) for key, path in _leaves(self._folder / "params")}
         damaged = {key: file.damaged for key, file in self._files.items() if file.damaged}
         notes = tuple(f"metric {key}: {lines} lines made no sense and were left out" for key, lines in damaged.items())
-        return self._metrics.log(settings, self._label, self._folder.name, self.started, notes)
+        return self._metrics.log(settings, self._label, self._folder.name, self.started, notes, self._project)
 
 
 class MetricFile:

@@ -34,6 +34,7 @@ class Log:
     ended: bool = False  # the last of them said that the run is over
     label: str | None = None  # what the run is called inside its file
     run_id: str | None = None  # what its tracker tells runs apart by, where names may repeat
+    project: str | None = None  # what its tracker keeps it under
     captured: bool = False  # a tracker's copy of what was printed, beside what was logged: the least to be trusted
     torn: bool = False  # the log breaks off in the middle of a record
     unreadable: tuple[tuple[int, int], ...] = ()  # (line, rows read before it) of every record that made no sense

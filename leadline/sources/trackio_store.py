@@ -82,7 +82,7 @@ class _Rows:
         if isinstance(values, Mapping):
             self.settings = {str(key): value for key, value in values.items() if not str(key).startswith("_")}
 
-    def log(self, run: object, notes: tuple[str, ...] = ()) -> Log:
+    def log(self, run: object, project: str, notes: tuple[str, ...] = ()) -> Log:
         if self.damaged:
             notes = (*notes, f"{self.damaged} rows made no sense and were left out")
         return Log(
@@ -91,6 +91,7 @@ class _Rows:
             attempt=self.started,
             label=self.label,
             run_id=str(run),
+            project=project,
             notes=notes,
             telemetry=Telemetry(gpus=self.gpus.samples()),
         )
@@ -130,7 +131,7 @@ class DatabaseRun(DatabaseReader):
 
     @property
     def log(self) -> Log:
-        return self._rows.log(self._run, self._notes)
+        return self._rows.log(self._run, self._path.stem, self._notes)
 
 
 class ExportedRun:
@@ -166,7 +167,7 @@ class ExportedRun:
 
     @property
     def log(self) -> Log:
-        return self._rows.log(self._run)
+        return self._rows.log(self._run, self._path.stem)
 
 
 def _parquet_runs(path: Path) -> tuple[Reader, ...]:

@@ -46,7 +46,7 @@ class WandbReader:
         self._rows = AxisRows()
         self._settings: dict[str, object] = {}
         self._gpus = GpuColumns()
-        self._id = self._name = ""
+        self._id = self._name = self._project = ""
         self._started: float | None = None
         self._ended = False
 
@@ -64,6 +64,7 @@ class WandbReader:
             attempt=self._started,
             label=self._name or self._id or None,
             run_id=self._id or None,
+            project=self._project or None,
             torn=self._file.torn,
             notes=tuple(notes),
             telemetry=Telemetry(gpus=self._gpus.samples()),
@@ -133,6 +134,8 @@ class WandbReader:
                 continue
             if number == 1:
                 self._id = text(record, at, after)
+            elif number == 3:
+                self._project = text(record, at, after)
             elif number == 8:
                 self._name = text(record, at, after)
             elif number == 4:

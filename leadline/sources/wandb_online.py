@@ -1,10 +1,12 @@
 """A run on a W&B server, through W&B's own client: `wandb://entity/project/run`. Only reads.
 
+A project, `wandb://entity/project`, can be listed (`leadline scan`).
 Needs the extra `wandb` and a login that the client knows about.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 from ..errors import NothingReadable, need
@@ -43,6 +45,21 @@ def open(address: str) -> tuple[Reader, ...]:
     except Exception as error:  # the client raises what its transport raises
         raise _refused(address, error) from error
     return (OnlineRun(address, run),)
+
+
+def listed(address: str) -> Iterator[tuple[str, str]]:
+    """The address of every run of a project, and by what it is told that it changed; no history is asked for."""
+    parts = address.removeprefix(SCHEME).strip("/").split("/")
+    if len(parts) != 2 or not all(parts):
+        yield address, ""  # one run, or none: whoever opens it says so
+        return
+    wandb = need("wandb", extra="wandb", to="list the runs of a W&B project")
+    try:
+        for run in wandb.Api().runs("/".join(parts), order="+created_at"):
+            told = (run.state, getattr(run, "lastHistoryStep", None), getattr(run, "heartbeat_at", None))
+            yield f"{SCHEME}{'/'.join(parts)}/{run.id}", repr(told)
+    except Exception as error:  # the client raises what its transport raises
+        raise _refused(address, error) from error
 
 
 class OnlineRun:
@@ -86,6 +103,7 @@ class OnlineRun:
             settings={key: value for key, value in self._run.config.items() if not key.startswith("_wandb")},
             label=self._run.name or self._run.id,
             run_id=self._run.id,
+            project=getattr(self._run, "project", None),
             notes=self._notes,
             telemetry=Telemetry(gpus=self._gpus.samples()),
         )

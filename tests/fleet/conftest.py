@@ -12,15 +12,16 @@ import pytest
 Make = Callable[..., Path]
 
 
-def write_run(folder: Path, *, steps: int = 40, lift: float = 1.0, planned: int | None = None) -> Path:
-    """A run whose reward rises and levels off."""
+def write_run(
+    folder: Path, *, steps: int = 40, lift: float = 1.0, planned: int | None = None, began: float | None = None
+) -> Path:
+    """A run whose reward rises and levels off. `began`: its rows carry their times, one a minute from then on."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "metrics.jsonl").open("w", encoding="utf-8") as file:
         for step in range(1, steps + 1):
             reward = lift * (1 - math.exp(-step / 15)) + 0.05 * math.sin(7.3 * step)
-            file.write(
-                json.dumps({"step": step, "reward": reward, "kl": 0.01 * lift * step, "loss": 0.1 / lift}) + "\n"
-            )
+            row = {"step": step, "reward": reward, "kl": 0.01 * lift * step, "loss": 0.1 / lift}
+            file.write(json.dumps(row if began is None else {**row, "timestamp": began + 60 * step}) + "\n")
     if planned is not None:
         (folder / "config.json").write_text(json.dumps({"max_steps": planned}), encoding="utf-8")
     return folder

@@ -42,6 +42,17 @@ def test_a_stray_table_does_not_make_one_run_of_many(lab: Path) -> None:
     assert set(places(lab)) >= {"INDEX.csv", "code/a", "math/grpo-seed0"}
 
 
+def test_what_marks_an_mlflow_experiment_is_no_run(tmp_path: Path) -> None:
+    for run in ("a1", "b2"):
+        (tmp_path / "mlruns" / "7" / run / "metrics").mkdir(parents=True)
+        (tmp_path / "mlruns" / "7" / run / "metrics" / "reward").write_text("1 0.5 1\n", encoding="utf-8")
+        (tmp_path / "mlruns" / "7" / run / "meta.yaml").write_text("run_name: a\n", encoding="utf-8")
+    for folder in ("mlruns/7", "mlruns/0"):
+        (tmp_path / folder).mkdir(exist_ok=True)
+        (tmp_path / folder / "meta.yaml").write_text("name: math\n", encoding="utf-8")
+    assert places(tmp_path) == ["mlruns/7/a1", "mlruns/7/b2"]
+
+
 def test_states_without_a_log_are_no_run(tmp_path: Path) -> None:
     (tmp_path / "weights" / "checkpoint-1").mkdir(parents=True)
     (tmp_path / "weights" / "checkpoint-1" / "model.safetensors").write_bytes(b"0")

@@ -227,21 +227,70 @@ def _count(store: Path) -> int:
         return 0
 
 
-def test_a_run_that_fell_silent_is_read_once_more(lab: Path, shelf: Shelf) -> None:
-    scanned(shelf, lab)
-    assert rows(shelf)["web/only"].quiet_at is not None
-    log = lab / "web" / "only" / "metrics.jsonl"
-    shelf.base.run("UPDATE runs SET quiet_at = 1 WHERE name = 'web/only'")
-    shelf.base.run("UPDATE places SET again_at = 1 WHERE place = ?", (str(log.parent),))
-    assert scanned(shelf, lab)[1].read == ["only"]
-
-
-def test_old_logs_count_as_ended(lab: Path, shelf: Shelf) -> None:
-    log = lab / "web" / "only" / "metrics.jsonl"
-    os.utime(log, (1e9, 1e9))
+def test_a_run_is_read_once_more_when_its_log_is_long_still(lab: Path, shelf: Shelf) -> None:
+    write_run(lab / "web" / "only", steps=40, began=time.time() - 41 * 60)
     scanned(shelf, lab)
     row = rows(shelf)["web/only"]
-    assert (row.ended, row.need, row.quiet_at) == ("silent", "silent", None)
+    assert row.ended is None
+    assert row.quiet_at is not None
+    assert row.still_at is not None
+    assert row.still_at > row.quiet_at
+    # As if that moment had come since it was read.
+    now = time.time()
+    shelf.base.run("UPDATE runs SET still_at = ? WHERE name = 'web/only'", (now - 50,))
+    where = str(lab / "web" / "only")
+    shelf.base.run("UPDATE places SET read_at = ?, again_at = ? WHERE place = ?", (now - 99, now - 50, where))
+    assert scanned(shelf, lab)[1].read == ["only"]
+    assert scanned(shelf, lab)[1].read == []
+
+
+def test_what_lies_beside_runs_and_is_none_is_no_row(lab: Path, shelf: Shelf) -> None:
+    """Tables of runs and notes are none; a bad run among its like, or one that was named, is a row."""
+    (lab / "index.csv").write_text("run,team,reward\nmath,a,0.5\ncode,b,0.7\nweb,a,0.1\n", encoding="utf-8")
+    (lab / "math" / "results.tsv").write_text("lr\treward\n0.1\t0.5\n0.2\t0.7\n0.3\t0.1\n", encoding="utf-8")
+    (lab / "math" / "notes.txt").write_text("Try a larger batch next week.\n", encoding="utf-8")
+    for number in range(120):
+        (lab / "flat").mkdir(exist_ok=True)
+        (lab / "flat" / f"log-{number}.jsonl").write_text('{"step": 1, "reward": 0}\n' * (number > 0), encoding="utf-8")
+    scanned(shelf, lab)
+    names = set(rows(shelf))
+    assert not any("index" in name or "results" in name or "notes" in name for name in names)
+    assert {"flat/log-0.jsonl", "code/broken"} <= names
+    scanned(shelf, lab / "math" / "notes.txt")
+    assert rows(shelf)["notes.txt"].state == "unreadable"
+
+
+def test_an_old_log_is_read_once_whatever_it_holds(lab: Path, shelf: Shelf) -> None:
+    """One without times has no rhythm, so nothing says that it has ended: it must not stay due for ever."""
+    os.utime(lab / "web" / "only" / "metrics.jsonl", (1e9, 1e9))
+    write_run(lab / "web" / "dated", began=1e9)
+    scanned(shelf, lab)
+    told = rows(shelf)
+    assert (told["web/only"].ended, told["web/dated"].ended) == (None, "silent")
+    assert scanned(shelf, lab)[1].read == []
+
+
+def test_scans_that_are_killed_blame_no_place(shelf: Shelf) -> None:
+    """What a scan had taken and never opened must not count as what ended its reader."""
+    scope = Scope(("/lab",), began=shelf.base.now(), maker="1")
+    shelf.note([Unit("/lab", "/lab/a", "m")], scope.began)
+    for number in range(9):
+        (task,) = shelf.claim(scope, f"scan {number}", 5)
+        assert task.attempts == 1
+        shelf.base.run("UPDATE places SET leased_until = 0")  # its lease ends, as after a kill
+    shelf.base.run("UPDATE places SET leased_by = 'me'")
+    shelf.hand_back([task], "me")
+    assert shelf.claim(scope, "me", 5)[0].attempts == 2
+
+
+def test_a_place_without_a_mark_is_read_once_a_scan(shelf: Shelf) -> None:
+    """What a server holds is told by asking it alone."""
+    scope = Scope(("mlflow://host",), began=shelf.base.now(), maker="1")
+    for _ in range(2):
+        shelf.note([Unit("mlflow://host", "mlflow://host/1", "")], shelf.base.now())
+        (task,) = shelf.claim(scope, "me", 5)
+        assert shelf.put(Outcome(task.unit), owner="me", maker="1")
+        assert shelf.claim(scope, "me", 5) == []
 
 
 def test_names_that_are_no_text_are_kept(tmp_path: Path, shelf: Shelf) -> None:

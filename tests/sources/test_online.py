@@ -83,6 +83,18 @@ def test_an_address_goes_to_w_and_b_s_own_client(monkeypatch: pytest.MonkeyPatch
         wandb_online.open("wandb://me/project")
 
 
+def test_the_runs_of_a_w_and_b_project_are_listed_without_their_histories(monkeypatch: pytest.MonkeyPatch) -> None:
+    package: Any = ModuleType("wandb")
+    runs = [SimpleNamespace(id="a", state="running", lastHistoryStep=5), SimpleNamespace(id="b", state="finished")]
+    package.Api = lambda: SimpleNamespace(runs=lambda place, order: runs if place == "me/project" else [])
+    monkeypatch.setitem(sys.modules, "wandb", package)
+    before = dict(wandb_online.listed("wandb://me/project"))
+    assert list(before) == ["wandb://me/project/a", "wandb://me/project/b"]
+    runs[0].lastHistoryStep = 6
+    after = dict(wandb_online.listed("wandb://me/project"))
+    assert [place for place in before if before[place] != after[place]] == ["wandb://me/project/a"]
+
+
 def test_a_missing_client_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "wandb", None)
     monkeypatch.setitem(sys.modules, "mlflow.tracking", None)

@@ -16,6 +16,13 @@
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (report) { // what stands around it; the report itself reloads when its files grow
+      for (const part of ["needs", "about", "looks", "said"]) {
+        const fresh = page.getElementById(part);
+        if (fresh) document.getElementById(part)?.replaceWith(fresh);
+      }
+      return;
+    }
     const focused = document.activeElement && document.activeElement.getAttribute("href");
     main.replaceChildren(...page.getElementById("main").childNodes);
     if (focused) document.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
@@ -26,12 +33,12 @@
     if (waiting === null) waiting = setTimeout(again, after);
   }
 
-  function reload(step) {
+  function reload(number) {
     const view = report.contentWindow;
     const place = view ? view.scrollY : 0;
     report.addEventListener("load", () => report.contentWindow.scrollTo(0, place), { once: true });
-    report.src = report.src.split("?")[0] + "?at=" + encodeURIComponent(step);
-    status.textContent = "step " + step;
+    report.src = report.src.split("?")[0] + "?at=" + encodeURIComponent(number);
+    status.textContent = "new rows at " + new Date().toLocaleTimeString();
   }
 
   const events = new EventSource(document.body.dataset.live + "?cursor=" + document.body.dataset.change);

@@ -64,18 +64,14 @@ class Mappings:
             return False if too_long else self.take(line, rows)
         if "%|" in line and "{" not in line and "'" not in line:
             return False  # a progress bar in between
-        return self._close(f"{self._open}{line}", self._before, rows)  # a terminal wraps in the middle of a word
+        text = f"{self._open}{line}"  # a terminal wraps in the middle of a word
+        return self._close(text, self._before, rows) if "}" in line else self._leave_open(text, self._before, rows)
 
     def _close(self, text: str, before: str, rows: Rows) -> bool:
         try:
             values, end = read_mapping(text, 0)
         except (Torn, RecursionError):
-            if "}" not in text[text.rfind("{") :] and self.BEGUN.match(text):
-                self._lines = self._lines if self._open else 0
-                self._open, self._before = text, before
-                return True  # a line of a mapping is nobody else's, closed or not
-            self._open = ""
-            return self._is_lost(text, rows)
+            return self._leave_open(text, before, rows)
         self._open = ""
         taken = self._file(values, before, rows)
         if taken:
@@ -84,6 +80,15 @@ class Mappings:
             if (another := self.OPENS.search(text, end)) is not None:  # the end of a line was lost
                 self._close(text[another.start() :], "", rows)
         return taken or self._is_lost(text, rows)
+
+    def _leave_open(self, text: str, before: str, rows: Rows) -> bool:
+        """What a text that holds no whole mapping is: the beginning of one, as long as no brace has closed."""
+        if "}" not in text[text.rfind("{") :] and self.BEGUN.match(text):
+            self._lines = self._lines if self._open else 0
+            self._open, self._before = text, before
+            return True  # a line of a mapping is nobody else's, closed or not
+        self._open = ""
+        return self._is_lost(text, rows)
 
     def _is_lost(self, text: str, rows: Rows) -> bool:
         """Whether a text that is no mapping was one: it begins as the row before it did, or names most of its keys."""

@@ -1,0 +1,95 @@
+"""A thousand clients at once, against a real server: each gets its answer, and the server still ends when told to."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from extras import needs
+
+from leadline.serve.kept import MOMENT, MOST, Kept
+from leadline.shelf.store import Shelf
+
+CLIENTS = 1000
+
+
+def test_a_thousand_listen_and_all_hear_of_a_change(tmp_path: Path) -> None:
+    needs("uvicorn")
+    resource = pytest.importorskip("resource", reason="the limit of open files is asked of Unix")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < 3 * CLIENTS:
+        pytest.skip("this machine allows too few open files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 3 * CLIENTS), hard))
+    store = str(tmp_path / "shelf.db")
+    Shelf(store).close()
+    command = [sys.executable, "-m", "leadline", "serve", "--store", store, "--port", "0"]
+    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert server.stderr is not None
+        found = re.search(r"http://([^:]+):(\d+)/", server.stderr.readline())
+        assert found is not None
+        assert asyncio.run(crowd(found[1], int(found[2]), store, server)) == (CLIENTS, CLIENTS)
+        server.communicate(timeout=60)
+    finally:
+        server.kill()
+        server.communicate()
+
+
+async def crowd(host: str, port: int, store: str, server: subprocess.Popen[str]) -> tuple[int, int]:
+    """How many of all heard of a change, and how many of all got the page. Then the server is told to end, though all
+    of them listen."""
+    head = f"HTTP/1.1\r\nHost: {host}:{port}\r\n"
+
+    async def listen() -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        reader, writer = await asyncio.open_connection(host, port)
+        writer.write(f"GET /events {head}\r\n".encode())
+        await reader.readuntil(b"retry: 3000")
+        return reader, writer
+
+    async def ask() -> bytes:
+        reader, writer = await asyncio.open_connection(host, port)
+        writer.write(f"GET / {head}Connection: close\r\n\r\n".encode())
+        answer = await reader.read()
+        writer.close()
+        return answer
+
+    async with asyncio.timeout(120) if sys.version_info >= (3, 11) else _forever():
+        streams = await asyncio.gather(*(listen() for _ in range(CLIENTS)))
+        with Shelf(store) as shelf, shelf.base.writing():
+            shelf.changed()
+        await asyncio.gather(*(reader.readuntil(b"event: changed") for reader, _ in streams))
+        pages = await asyncio.gather(*(ask() for _ in range(CLIENTS)))
+        server.send_signal(signal.SIGINT)
+        await asyncio.gather(*(reader.read() for reader, _ in streams))
+    for _, writer in streams:
+        writer.close()
+        await writer.wait_closed()
+    good = sum(page.startswith(b"HTTP/1.1 200") and page.rstrip().endswith(b"</html>") for page in pages)
+    return len(streams), good
+
+
+class _forever:  # noqa: N801 - Python 3.10 has no asyncio.timeout
+    async def __aenter__(self) -> None: ...
+
+    async def __aexit__(self, *_: object) -> None: ...
+
+
+def test_the_same_question_is_answered_once_a_moment() -> None:
+    now, asked = [0.0], []
+
+    def make() -> str:
+        asked.append(1)
+        return f"answer {len(asked)}"
+
+    kept = Kept(lambda: now[0])
+    assert [kept.get("a", make), kept.get("a", make), kept.get("b", make)] == ["answer 1", "answer 1", "answer 2"]
+    now[0] += 2 * MOMENT
+    assert kept.get("a", make) == "answer 3"
+    for number in range(2 * MOST):
+        kept.get(number, make)
+    assert len(kept._kept) == MOST
