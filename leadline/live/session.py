@@ -238,6 +238,7 @@ class _Session:
         decision = self._decision(watched, look)
         act = decision.act
         if actor is not None:
+            self._tell(actor.gone(life, _files_of(sighting)))
             if watched in self._grown:
                 self._tell(actor.grew_after(life))
             if not watched.due:  # else the last look is not the last word
