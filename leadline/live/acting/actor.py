@@ -25,7 +25,7 @@ from .deed import OPEN, Action, Life, alert_of, begun, latest
 from .once import Errand, Marks, claim
 from .orders import SIGNALS, Order
 from .process import Handle, Identity, NotTheSame, awaits, below, catches, everything, still_runs
-from .ties import Observed, Run, Unclear
+from .ties import Observed, Run, System, Unclear
 from .training import Training, resolve
 
 LATER = 600.0  # seconds that something may stay unclear before it is refused
@@ -86,9 +86,10 @@ class Actor:
         if self.order.process is None or self._clock() - self._sampled < SAMPLED:
             return None
         self._sampled = self._clock()
-        self._observed.sample(self.order.process, run, everything())
+        system = System.now()
+        self._observed.sample(self.order.process, run, system)
         try:
-            found = resolve(self.order.process, run, SIGNALS[self.order.kind], self._observed)
+            found = resolve(self.order.process, run, SIGNALS[self.order.kind], self._observed, system)
         except Unclear:
             return None
         if not found.loses_state or self.order.kind == "sigkill":

@@ -14,7 +14,18 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .process import Identity, Node, Opened, Process, ancestors, below, bytes_written, inner_numbers, names_in, opened
+from .process import (
+    Identity,
+    Node,
+    Opened,
+    Process,
+    below,
+    bytes_written,
+    everything,
+    inner_numbers,
+    names_in,
+    opened,
+)
 
 HOPS = 3  # pipes between a training and the file that its output ends in
 OURS = "leadline"
@@ -58,6 +69,31 @@ class Run:
         return frozenset(node for file in self.files if (node := _node(file)) is not None)
 
 
+@dataclass(frozen=True, slots=True)
+class System:
+    """All processes at one moment, and what they hold open: looked up once, since a node may run thousands."""
+
+    every: Mapping[int, Process]
+    held: Mapping[int, Opened]
+
+    @classmethod
+    def now(cls) -> System:
+        every = everything()
+        return cls(every, {pid: files for pid in every if (files := opened(pid)) is not None})
+
+    def below(self, process: Process) -> list[Process]:
+        return below(process.pid, self.every)
+
+    def above(self, process: Process) -> list[int]:
+        """The numbers of its parents, the nearest first."""
+        found: list[int] = []
+        at = self.every.get(process.parent)
+        while at is not None and at.pid not in found:
+            found.append(at.pid)
+            at = self.every.get(at.parent)
+        return found
+
+
 @dataclass(slots=True)
 class Observed:
     """What was seen of the processes below the named one while the watch went on."""
@@ -68,15 +104,15 @@ class Observed:
     size: int | None = None  # of the run's files at that moment
     nodes: frozenset[Node] = frozenset()  # the run's files, when last seen
 
-    def sample(self, given: Identity, run: Run, every: Mapping[int, Process]) -> None:
+    def sample(self, given: Identity, run: Run, system: System) -> None:
         """Take note of how things stand. Cheap enough for every half minute."""
         self.forget_another(run)
-        tree = below(given.pid, every)
+        tree = below(given.pid, system.every)
         if not tree or tree[0].identity.started != given.started:
             return
         for process in tree:
             self.cpu.setdefault(process.identity, process.cpu)
-        self.ties |= ties(tree, every, run)
+        self.ties |= ties(tree, system, run)
         if self.size is None:  # what they had written first: nothing that comes in between may count against them
             self.written = {process.identity: bytes_written(process.pid) for process in tree}
             self.size = run.size()
@@ -88,21 +124,19 @@ class Observed:
             self.ties, self.written, self.size = {}, {}, None
         self.nodes = nodes or self.nodes
 
-    def grown_by(self, process: Process, tree: Sequence[Process]) -> int:
+    def grown_by(self, process: Process, system: System) -> int:
         """Bytes that a process and what it started have written since the first sample."""
-        return sum(
-            bytes_written(one.pid) - self.written.get(one.identity, 0)
-            for one in below(process.pid, {one.pid: one for one in tree})
-        )
+        return sum(bytes_written(one.pid) - self.written.get(one.identity, 0) for one in system.below(process))
 
 
-def ties(tree: Sequence[Process], every: Mapping[int, Process], run: Run) -> dict[Identity, str]:
+def ties(tree: Sequence[Process], system: System, run: Run) -> dict[Identity, str]:
     """The processes of a tree that write the run's log, and how that is known."""
     found = {process.identity: JOURNAL for process in tree if _wrote_journal(process, run)}
     inside = {process.pid: process for process in tree}
-    held = _held(every.values())
-    nodes = run.nodes()
-    holding = {pid: tie for pid, files in held.items() if (tie := _tie(files, nodes)) and not is_ours(every[pid])}
+    nodes, held = run.nodes(), system.held
+    holding = {
+        pid: tie for pid, files in held.items() if (tie := _tie(files, nodes)) and not is_ours(system.every[pid])
+    }
     for pid in holding.keys() & inside.keys():
         found.setdefault(inside[pid].identity, holding[pid])
     for pid in _feeding(set(holding), held) & inside.keys():
@@ -110,15 +144,16 @@ def ties(tree: Sequence[Process], every: Mapping[int, Process], run: Run) -> dic
     return found
 
 
-def weak_ties(tree: Sequence[Process], every: Mapping[int, Process], run: Run, seen: Observed) -> dict[Identity, str]:
+def weak_ties(tree: Sequence[Process], system: System, run: Run, seen: Observed) -> dict[Identity, str]:
     """A training that opens its log for every row is hardly ever met with it open. One that names the run in its
     command line, works in its folder or keeps other files there open is taken for it, where it writes as the log grows
     and nobody else does. Raises Unclear."""
-    outside = [one for one in every.values() if one not in tree]
-    if elsewhere := ties(outside, every, run):
+    inside = {process.pid for process in tree}
+    outside = [one for one in system.every.values() if one.pid not in inside]
+    if elsewhere := ties(outside, system, run):
         other = next(iter(elsewhere))
         raise Unclear(f"the run is written by {other.told()}, which was not started by the process that was named")
-    named = _near(tree, run)
+    named = _near(tree, system, run)
     if not named:
         raise Unclear(
             f"nothing ties {tree[0].identity.told()} to this run: it has none of its files open for writing, and its"
@@ -126,36 +161,35 @@ def weak_ties(tree: Sequence[Process], every: Mapping[int, Process], run: Run, s
         )
     nodes = run.nodes()
     for process in named:
-        files = opened(process.pid)
+        files = system.held.get(process.pid)
         if files is not None and files.read & nodes:
             raise Unclear(f"process {process.pid} reads the run's log; what writes it is not known")
-    above = {one for process in tree for one in ancestors(process.pid)}
-    if strangers := [one for one in _near(outside, run) if one.pid not in above and not one.is_shell]:
+    above = set(system.above(tree[0]))
+    if strangers := [one for one in _near(outside, system, run) if one.pid not in above and not one.is_shell]:
         raise Unclear(f"{strangers[0].identity.told()} may be what writes the run as well", later=True)
     size = run.size()
     if seen.size is None or size <= seen.size:
         raise Unclear("the log has not grown since the watch began, so nobody can tell who writes it", later=True)
     growth = size - seen.size
-    enough = [one for one in tree if not one.is_shell and seen.grown_by(one, tree) >= growth]
+    enough = [one for one in tree if not one.is_shell and seen.grown_by(one, system) >= growth]
     named = [one for one in named if one in enough]
     if not named:
         raise Unclear(f"the log grew by more than {tree[0].identity.told()} has written: something else writes it")
-    line = {one.pid for process in named for one in below(process.pid, {one.pid: one for one in tree})}
-    line |= {pid for process in named for pid in ancestors(process.pid)}
+    line = {one.pid for process in named for one in system.below(process)}
+    line |= {pid for process in named for pid in system.above(process)}
     commands = {process.identity.command for process in named}
     if other_writers := [one for one in enough if one.pid not in line and one.identity.command not in commands]:
         raise Unclear(f"which of processes {named[0].pid} and {other_writers[0].pid} writes the run is not known")
     return {process.identity: NAMED for process in named}
 
 
-def refuse_strangers(tree: Sequence[Process], every: Mapping[int, Process], run: Run) -> None:
+def refuse_strangers(tree: Sequence[Process], system: System, run: Run) -> None:
     """Where somebody else writes the log too, nobody can tell whose rows they are. Raises Unclear."""
-    root = tree[0]
-    held = _held(every.values())
+    root, held = tree[0], system.held
     inside = {process.pid for process in tree}
-    ours = inside | set(ancestors(root.pid)) | _fed(inside, held)
+    ours = inside | set(system.above(root)) | _fed(inside, held)
     nodes = run.nodes()
-    for process in every.values():
+    for process in system.every.values():
         beside = process.parent == root.parent and process.identity.command == root.identity.command  # another rank
         if process.pid in ours or beside or is_ours(process) or process.pid not in held:
             continue
@@ -166,18 +200,17 @@ def refuse_strangers(tree: Sequence[Process], every: Mapping[int, Process], run:
             )
 
 
-def refuse_relays(trains: Iterable[Process], tree: Sequence[Process], every: Mapping[int, Process]) -> None:
+def refuse_relays(trains: Iterable[Process], tree: Sequence[Process], system: System) -> None:
     """What only passes on what another process writes is no training. Raises Unclear."""
     inside = {process.pid for process in tree}
-    held = _held(every.values())
     for process in trains:
         words = process.identity.command
         if process.program in RELAYS or (process.program in CONTAINERS and SHOWING & set(words[1:])):
             raise Unclear(f"process {process.pid} ({process.program}) only shows what is written elsewhere")
-        files = held.get(process.pid)
+        files = system.held.get(process.pid)
         if files is None or files.input is None:
             continue
-        for pid, other in held.items():
+        for pid, other in system.held.items():
             if pid not in inside and files.input in other.output and pid != process.parent:
                 raise Unclear(f"process {process.pid} only passes on what process {pid} prints: give that one")
 
@@ -195,10 +228,6 @@ def _wrote_journal(process: Process, run: Run) -> bool:
         writer.started == process.identity.started and writer.pid in (process.pid, *inner_numbers(process.pid))
         for writer in run.writers
     )
-
-
-def _held(processes: Iterable[Process]) -> dict[int, Opened]:
-    return {process.pid: files for process in processes if (files := opened(process.pid)) is not None}
 
 
 def _tie(files: Opened, nodes: frozenset[Node]) -> str | None:
@@ -233,17 +262,18 @@ def _fed(by: set[int], held: Mapping[int, Opened]) -> set[int]:
     return found
 
 
-def _near(processes: Iterable[Process], run: Run) -> list[Process]:
+def _near(processes: Iterable[Process], system: System, run: Run) -> list[Process]:
     """Those that name the run, work in its folder, or keep a file of it open for writing."""
     return [
         process
         for process in processes
-        if not is_ours(process) and (any(_is_of(path, run) for path in names_in(process)) or _keeps_open(process, run))
+        if not is_ours(process)
+        and (any(_is_of(path, run) for path in names_in(process)) or _keeps_open(system.held.get(process.pid), run))
     ]
 
 
-def _keeps_open(process: Process, run: Run) -> bool:
-    if run.home is None or (files := opened(process.pid)) is None:
+def _keeps_open(files: Opened | None, run: Run) -> bool:
+    if run.home is None or files is None:
         return False
     # In another mount namespace the same path may be another file: only what is that file here, too, counts.
     return any(

@@ -22,13 +22,24 @@ from .process import (
     below,
     catches,
     environment,
-    everything,
     ignores,
     never_touched,
     opened,
     waits_for_child,
 )
-from .ties import FILES, JOURNAL, Observed, Run, Unclear, is_ours, refuse_relays, refuse_strangers, ties, weak_ties
+from .ties import (
+    FILES,
+    JOURNAL,
+    Observed,
+    Run,
+    System,
+    Unclear,
+    is_ours,
+    refuse_relays,
+    refuse_strangers,
+    ties,
+    weak_ties,
+)
 
 RANKS = ("RANK", "LOCAL_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "TORCHELASTIC_RUN_ID")
 LAUNCHED = "ACCELERATE_"  # what `accelerate launch` sets for what it starts begins so
@@ -54,11 +65,13 @@ class Training:
         return f"{self.trains[0].told()}" + (f" and {shown}" if len(self.trains) > 1 else "") + through
 
 
-def resolve(given: Identity, run: Run, number: signal.Signals, seen: Observed | None = None) -> Training:
+def resolve(
+    given: Identity, run: Run, number: signal.Signals, seen: Observed | None = None, system: System | None = None
+) -> Training:
     """Whom to signal so that the run ends. Raises Unclear."""
     seen = seen or Observed()
-    every = everything()
-    tree = below(given.pid, every)
+    system = system or System.now()
+    tree = below(given.pid, system.every)
     if not tree:
         raise Unclear(f"process {given.pid} has ended")
     root = tree[0]
@@ -68,14 +81,14 @@ def resolve(given: Identity, run: Run, number: signal.Signals, seen: Observed | 
         raise Unclear(f"the command line of process {given.pid} is another one now")
     _refuse(root)
     seen.forget_another(run)
-    found = ties(tree, every, run)
+    found = ties(tree, system, run)
     found |= {one: why for one, why in seen.ties.items() if one in {process.identity for process in tree}}
-    found = found or weak_ties(tree, every, run, seen)
-    _refuse_parts(root, every, run, found)
-    refuse_strangers(tree, every, run)
+    found = found or weak_ties(tree, system, run, seen)
+    _refuse_parts(root, system, run, found)
+    refuse_strangers(tree, system, run)
     chain = _descend(root, tree, found, seen)
     trains = _ranks(chain, tree)
-    refuse_relays(trains, tree, every)
+    refuse_relays(trains, tree, system)
     for process in (*chain, *trains):
         _refuse(process)
         if process.is_kernel and number != signal.SIGINT:
@@ -97,9 +110,9 @@ def _refuse(process: Process) -> None:
         raise Unclear(f"process {process.pid} is paused (stopped by a signal or a debugger): whoever did that decides")
 
 
-def _refuse_parts(root: Process, every: Mapping[int, Process], run: Run, tied: Mapping[Identity, str]) -> None:
+def _refuse_parts(root: Process, system: System, run: Run, tied: Mapping[Identity, str]) -> None:
     """A worker of a training, or a helper it started, is not the training."""
-    parent = every.get(root.parent)
+    parent = system.every.get(root.parent)
     if parent is None or never_touched(parent) is not None or parent.is_shell:
         return
     if parent.identity.command == root.identity.command or any(
@@ -108,7 +121,7 @@ def _refuse_parts(root: Process, every: Mapping[int, Process], run: Run, tied: M
         raise Unclear(f"process {root.pid} is a worker of process {parent.pid}: give that one if it is the training")
     if environment(root.pid).get(RESTARTS, "0") != "0" and _launched(root, parent):
         raise Unclear(f"process {parent.pid} starts it again when it ends: give that one")
-    if root.identity in tied and ties([parent], every, run).get(parent.identity) in (JOURNAL, FILES):
+    if root.identity in tied and ties([parent], system, run).get(parent.identity) in (JOURNAL, FILES):
         raise Unclear(f"process {parent.pid} writes this run too, and has started process {root.pid}: give that one")
 
 
