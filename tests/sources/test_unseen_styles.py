@@ -194,6 +194,26 @@ def test_of_a_log_that_was_started_over_another_attempt_can_be_asked_for() -> No
     assert reward.values.tolist() == [step + 0.1 for step in range(1, 10)]
     with pytest.raises(BadMapping, match="no attempt"):
         read(text, attempt="the long one")
+    with pytest.raises(BadMapping, match="There is no attempt 4: the log holds 3 attempts"):
+        read(text, attempt="4")
+    with pytest.raises(BadMapping, match="the log holds one attempt"):
+        read(attempts(9), attempt="2")
+
+
+def test_what_cannot_be_read_in_a_log_that_was_started_over_is_told_where_it_stands() -> None:
+    lines = attempts(4, 6).splitlines(keepends=True)
+    run = read("".join([*lines[:2], "{broken\n", *lines[2:8], "{broken\n", *lines[8:], "{broken\n"]))
+    assert [(event.kind, event.step) for event in run.events] == [("unreadable", 4), ("unreadable", 6)]
+
+
+def test_a_broken_first_row_of_a_console_counts_as_a_step() -> None:
+    rows = [{"loss": 0.1, "grad_norm": 0.8, "reward": step / 10, "epoch": step / 100} for step in range(1, 9)]
+    first, *others = (f"{row}\n" for row in rows)
+    run = read("".join([first.replace("0.1,", "0.\x00,", 1), *others]))
+    reward = run.get("reward/mean")
+    assert reward is not None
+    assert reward.steps.tolist() == list(range(2, 9))
+    assert any("1 printed row could not be read" in note for note in run.notes)
 
 
 def test_a_row_that_is_written_again_and_again_is_one_row() -> None:
