@@ -1,7 +1,7 @@
 """How often acting would have ended a run too early: `python bench/acting.py`, after `python bench/backtest.py`.
 
-The rule of leadline/live/acting/bar.py is asked after every look of a replay (`--out` of bench/backtest.py; `--looks 20`
-there gives it more to go by). Beside it: ending the run at the first stop or roll back that is said.
+The rule of leadline/live/acting/bar.py is asked after every look of a replay (`--out` of bench/backtest.py, where
+`--looks 20` gives it more to go by). Beside it: ending the run at the first stop or roll back that is said.
 """
 
 from __future__ import annotations
