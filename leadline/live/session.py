@@ -35,7 +35,8 @@ from .records import Look
 from .screen import Screen, keys
 from .store import Store
 from .telling import open_channels
-from .watch import Watch, Watched
+from .watch import Watch
+from .watched import Watched
 
 TICK = 1.0  # seconds between two looks at signals and keys, at most
 DRAWN = 0.25  # the same where a person watches
