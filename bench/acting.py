@@ -1,7 +1,7 @@
 """How often acting would have ended a run too early: `python bench/acting.py`, after `python bench/backtest.py`.
 
-The rule of leadline/live/acting.py is asked after every look of a replay (`--out` of bench/backtest.py; `--looks 20`
-there gives it more to go by). Beside it: ending the run at the first stop or roll back that is said.
+The rule of leadline/live/acting/bar.py is asked after every look of a replay (`--out` of bench/backtest.py, where
+`--looks 20` gives it more to go by). Beside it: ending the run at the first stop or roll back that is said.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
-from backtest import ROOT, _cases, _score_modules
+from backtest import ROOT, SETS, _cases, _score_modules
 from backtest_tables import read
 from tables import Table, average, share
 
-from leadline.live.acting import FOUND, PLATEAU, Said, may_act
+from leadline.live.acting import Said, may_act
+from leadline.live.acting.bar import FOUND, PLATEAU
 
-KINDS = {"zoo": "zoo_dev/", "public": "runs_dev/"}
+KINDS = {"zoo": "zoo_dev/", "zoo2": "zoo2_dev/", "public": "runs_dev/"}
 Looks = Sequence[dict[str, Any]]
 Policy = Callable[[Looks], int | None]  # the place of the look at which it ends the run
 
@@ -31,11 +32,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     runs, score = _score_modules()
     given = read(arguments.out / "leadline.jsonl")
-    truths = {run.id: score.Truth(run) for run in _cases(runs, ["zoo_dev", "runs_dev"], []) if run.id in given}
+    truths = {run.id: score.Truth(run) for run in _cases(runs, list(SETS), []) if run.id in given}
     for kind, prefix in KINDS.items():
         ids = [one for one in truths if one.startswith(prefix)]
         rows = [_row(name, policy, ids, given, truths) for name, policy in POLICIES.items()]
         looks = max((len(given[one]) for one in ids), default=0)
+        if not ids:
+            continue
         print(Table(f"Ending runs by itself: {kind}, {looks} looks a run", TARGET, COLUMNS, rows).text())
     return 0
 
@@ -48,7 +51,9 @@ def _row(name: str, policy: Policy, ids: Sequence[str], given: dict[str, Looks],
     ended = {one: place for one in ids if (place := policy(given[one])) is not None}
     steps = {one: float(given[one][place]["step"]) for one, place in ended.items()}
     spent = [truths[one].spent(steps[one]) if one in steps else 1.0 for one in ids]
-    early = [one in steps and _improved_later(truths[one], steps[one]) for one in ids]
+    early = [run in steps and _improved_later(truths[run], steps[run]) for run in ids]
+    for run in (run for run, was in zip(ids, early, strict=True) if was):
+        print(f"too early by {name}: {run} at step {steps[run]:.0f} of {given[run][-1]['last_step']:.0f}")
     return [name, share(one in ended for one in ids), share(early), average(spent)]
 
 

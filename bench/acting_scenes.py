@@ -39,7 +39,7 @@ from leadline.live.acting import once
 from leadline.live.acting.process import Identity, below, everything, look, still_runs
 from leadline.live.records import Look
 from leadline.live.store import Store
-from leadline.live.watch import Watched
+from leadline.live.watched import Watched
 
 APART = "LEADLINE_SCENES_APART"
 PATIENCE = 180.0  # seconds that a scene may take

@@ -16,7 +16,8 @@ from typing import Any
 
 from ..errors import need
 from .attached import Attached, attach
-from .keep import keep, let_go, note
+from .guard import Guard
+from .keep import note
 from .quiet import LOGGER, quiet
 
 # Which of TRL's trainers it is, by the class of its settings: their logs look alike (leadline/vocabulary/trl.csv).
@@ -44,8 +45,7 @@ class Hooks:
         self._name, self._folder, self._look, self._stop, self._tell = name, folder, look, stop, tell
         self.run: Attached | None = None  # None: not begun, or not the first process
         self.stopped_at: int | None = None
-        self._advised: str | None = None  # the checkpoint that was last advised, and where it was made safe
-        self._safe: str | None = None
+        self._guard: Guard | None = None  # None: not begun, or not the first process
         self._kept = ""
         self._resume: str | None = None
 
@@ -67,6 +67,7 @@ class Hooks:
             tell=self._tell,
             resume=state.global_step > 0,
         )
+        self._guard = Guard(output, rotates=getattr(args, "save_total_limit", None) is not None)
         if getattr(args, "log_completions", False):
             self.run.link("completions", output / "completions")
 
@@ -87,50 +88,53 @@ class Hooks:
         if not self._stop:
             if self.run is not None:
                 self.run.should_stop()  # which says it once
+            self._before_saving(state, control)
             return
         over = self.run is not None and self.run.is_over()
-        self._protect(args)
+        self._protect()
         word = _agreed(args, state, self._way_to_stop(args) if over else GO_ON)
-        if word == GO_ON:
-            return
-        self.stopped_at = state.global_step
-        control.should_training_stop = True
-        if word != STOP:
-            control.should_save = word == SAVE  # as the Trainer does at its own end
-        if self.run is not None:
-            self._say(args, state, saves=word == SAVE)
+        if word != GO_ON:
+            self.stopped_at = state.global_step
+            control.should_training_stop = True
+            if word != STOP:
+                control.should_save = word == SAVE  # as the Trainer does at its own end
+            if self.run is not None:
+                self._say(args, state, saves=word == SAVE)
+        self._before_saving(state, control)
 
-    def _protect(self, args: Any) -> None:
-        """Make the checkpoint safe that the last answer advises to go back to: a Trainer that keeps few of them deletes
-        the oldest whenever it saves. One that is advised no more is let go."""
-        if self.run is None or getattr(args, "save_total_limit", None) is None or not self.run.advises_to_end:
+    @quiet
+    def on_epoch_end(self, args: Any, state: Any, control: Any, **_: object) -> None:
+        self._before_saving(state, control)
+
+    def _before_saving(self, state: Any, control: Any) -> None:
+        """Whether it will save is settled by now: the Trainer's own callback comes before those of its user."""
+        if control.should_save and self._guard is not None:
+            self._guard.before_saving(f"checkpoint-{state.global_step}")
+
+    def _protect(self) -> None:
+        """Make the checkpoint safe that the last answer advises to go back to."""
+        if self.run is None or self._guard is None or not self.run.advises_to_end:
             return
         _, path = self.run.best_checkpoint
-        if path is None or path in (self._advised, self._safe):
-            return
-        before, self._advised = self._safe, path
-        kept = keep(Path(path), Path(args.output_dir))
-        if kept is None:
-            return
-        self._safe = str(kept)
-        if before is not None and before != self._safe:
-            let_go(Path(before))
+        if path is not None:
+            self._guard.protect(path)
 
     def _way_to_stop(self, args: Any) -> int:
         """Whether to save a last state, which must not cost what the answer advises to keep."""
         assert self.run is not None
         saves = str(getattr(args.save_strategy, "value", args.save_strategy)) != "no"
         step, path = self.run.best_checkpoint
+        safe = None if path is None or self._guard is None else self._guard.safe(path)
         if path is None:
             self._kept = "No earlier checkpoint was recommended"
-        elif self._safe is not None and path in (self._advised, self._safe):
-            self._kept, self._resume = f"The recommended checkpoint, kept out of the rotation: {self._safe}", self._safe
-            self.run.log_checkpoint(step or 0, self._safe)
-        elif not Path(path).is_dir():
+        elif not Path(safe or path).is_dir():
             self._kept = f"The recommended checkpoint, {path}, is gone"
+        elif safe is not None and safe != path:
+            self._kept, self._resume = f"The recommended checkpoint, kept out of the rotation: {safe}", safe
+            self.run.log_checkpoint(step or 0, safe)
         else:
             self._kept, self._resume = f"The recommended checkpoint: {path}", path
-            if saves and getattr(args, "save_total_limit", None) is not None:
+            if saves and safe is None:
                 return UNSAVED  # it could not be made safe
         return SAVE if saves else STOP
 

@@ -8,7 +8,8 @@ from collections import Counter
 
 from . import heartbeat
 from .metrics import Figures, RunFigures
-from .watch import Watch, Watched
+from .watch import Watch
+from .watched import Watched
 
 
 def figures_of(watch: Watch) -> Figures:

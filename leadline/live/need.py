@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..report.plain import printable
+from ..words.live import age
 from .records import Look
-from .watch import Watched, duration
+from .watched import Watched
 
 VERDICTS = {"roll_back": 0, "stop": 1}  # the most urgent first; silence comes next
 SILENT, CRITICAL, CONCERN, NO_LOOK, UNDECIDED, WELL, FINISHED = range(2, 9)
@@ -28,7 +29,7 @@ def need_of(watched: Watched, still: float) -> Need:
     if look is not None and look.verdict in VERDICTS:
         return Need(VERDICTS[look.verdict], look.says)
     if watched.silent:
-        return Need(SILENT, f"No row for {duration(still)} after step {watched.sighting.current}.")
+        return Need(SILENT, f"No row for {age(still)} after step {watched.sighting.current}.")
     if look is None:
         return Need(NO_LOOK, "The first look is being made.")
     for rank, severity in ((CRITICAL, "critical"), (CONCERN, "concern")):

@@ -19,8 +19,10 @@ from rich.text import Text
 
 from ..report import terminal
 from ..report.plain import printable
+from ..words.live import age
 from .need import Need, by_need
-from .watch import Watch, Watched, duration
+from .watch import Watch
+from .watched import Watched
 
 STYLES = {"continue": "green", "undecided": "", "stop": "yellow", "roll_back": "red"}
 KEYS = "l look now   q quit"
@@ -137,14 +139,14 @@ class Screen:
         yield "" if planned is None else str(planned)
         yield Text(verdict, style="" if look is None else STYLES.get(look.verdict, ""))
         yield pays
-        yield Text(f"{duration(time.monotonic() - watched.grown)} ago", style="yellow" if watched.silent else "dim")
+        yield Text(f"{age(time.monotonic() - watched.grown)} ago", style="yellow" if watched.silent else "dim")
         yield Text(need.why)
 
     def _freshness(self, watched: Watched) -> Text:
         look, sighting = watched.last, watched.sighting
         at = "" if look is None else f"looked at step {look.step}"
         later = "" if look is None or sighting.current <= look.step else f", now at {sighting.current}"
-        row = f"last row {duration(time.monotonic() - watched.grown)} ago"
+        row = f"last row {age(time.monotonic() - watched.grown)} ago"
         behind = f"; {watched.dropped} looks dropped for want of time" if watched.dropped else ""
         return Text(f"{at}{later}; {row}{behind}", style="dim")
 

@@ -35,7 +35,8 @@ from .records import Look
 from .screen import Screen, keys
 from .store import Store
 from .telling import open_channels
-from .watch import Watch, Watched
+from .watch import Watch
+from .watched import Watched
 
 TICK = 1.0  # seconds between two looks at signals and keys, at most
 DRAWN = 0.25  # the same where a person watches
@@ -238,6 +239,7 @@ class _Session:
         decision = self._decision(watched, look)
         act = decision.act
         if actor is not None:
+            self._tell(actor.gone(life, _files_of(sighting)))
             if watched in self._grown:
                 self._tell(actor.grew_after(life))
             if not watched.due:  # else the last look is not the last word

@@ -10,26 +10,25 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TypeVar
-
-import numpy as np
 
 from ..errors import LeadlineError
 from ..shelf.silence import SILENT
 from ..shelf.silence import patience as silent_after
 from ..sources import Joining
+from ..words import live as words
 from .entries import Entry
 from .follow import Place, Sighting
 from .look import Made, Remembered, make_look
 from .memory import give_back
 from .onsets import silence
 from .polling import DEADLINE, FORCED, Polled, Polling
-from .records import Cursor, Look
+from .records import Cursor
 from .schedule import Due, Schedule
 from .store import Store
+from .watched import Watched
 
 LOOKING = 0.6  # of one core: the rest of the time no look is made
 MOMENT = 0.5  # seconds of following after which signals and keys are looked at
@@ -40,45 +39,6 @@ STARTED_LATE = 86400.0  # seconds of stillness after which a run that is first m
 TRY_AGAIN = 2.0  # seconds until a state file that could not be written is tried again
 _Result = TypeVar("_Result")
 URGENT = {"asked": 0, "jump": 1}  # what is looked at before the rest
-
-
-@dataclass(slots=True, eq=False)
-class Watched:
-    """One run and where the watch stands with it."""
-
-    identity: str
-    number: int  # in the store
-    place: Place
-    cursor: Cursor
-    sighting: Sighting
-    schedule: Schedule = field(default_factory=Schedule)
-    due: deque[Due] = field(default_factory=deque)
-    grown: float = 0.0  # when it last grew, on the monotonic clock
-    seen_gap: float | None = None  # usual seconds between two times it grew
-    looked: float = -np.inf  # when the last look was made, on the monotonic clock
-    tried: Due | None = None  # the last look that was tried: one that fails is not tried again and again
-    growths: int = 0  # how often it grew before our eyes
-    waits_since: float = 0.0  # since when the oldest look is due
-    last: Look | None = None
-    made: Made | None = None  # the last look with its reading, where it is to be shown
-    silent: bool = False
-    old: bool = False  # it stood still when it was first met, and nothing says that it should not
-    dropped: int = 0  # looks that were due and not made, for want of time
-
-    @property
-    def name(self) -> str:
-        """The run as its user names it."""
-        return self.sighting.run.path
-
-    @property
-    def gap(self) -> float | None:
-        """Usual seconds between two rows: as they are dated, as they were seen to come, or as an earlier watch saw."""
-        return next((gap for gap in (self.sighting.gap, self.seen_gap, self.cursor.gap) if gap is not None), None)
-
-    def has_seen(self, due: Due) -> bool:
-        """Whether the last look, or the last that was tried, was one of the same steps."""
-        last = self.last if self.last is not None and self.last.life == self.cursor.life else None
-        return any(one is not None and (one.step, one.points) == (due.step, due.points) for one in (last, self.tried))
 
 
 class Watch:
@@ -171,7 +131,7 @@ class Watch:
             place.again()
             self._trouble(error)
         except Exception as error:  # one path that cannot be followed must not end the watch of the others
-            self._told_once(f"{place.path} cannot be followed: {type(error).__name__}: {error}")
+            self._told_once(words.cannot_follow(place.path, error))
         self._problems_of(place)
 
     @property
@@ -182,9 +142,9 @@ class Watch:
     def _speak_of_hanging(self) -> None:
         hanging = set(self._polling.hanging())
         for place in hanging - self._hung:
-            self._problem(f"{place.path} has not answered for {DEADLINE:.0f} s; the others are followed meanwhile.")
+            self._problem(words.hangs(place.path, DEADLINE))
         for place in self._hung - hanging:
-            self._problem(f"{place.path} answers again.")
+            self._problem(words.answers_again(place.path))
         self._hung = hanging
 
     def ask(self) -> None:
@@ -208,7 +168,7 @@ class Watch:
         elif watched.cursor.started != sighting.started:
             self._began_anew(watched, sighting, now)
         else:
-            if _size(sighting) != _size(watched.sighting):
+            if watched.grew_to(sighting):
                 self._grew(watched, sighting, now)
             watched.sighting = sighting
         with self._work:  # all at once: which of them are too many is told by all of them
@@ -303,19 +263,17 @@ class Watch:
 
     def _cost(self, watched: Watched) -> str | None:
         """What going on to the planned end costs, where the price and the pace are known."""
-        price, planned, gap = self._entry(watched).price_per_hour, self._planned(watched), watched.gap
-        if price is None or planned is None or gap is None:
+        price, planned = self._entry(watched).price_per_hour, self._planned(watched)
+        if price is None or planned is None or (seconds := watched.seconds_to(planned)) is None:
             return None
-        hours = max(0, planned - watched.sighting.current) * gap * _rows_per_step(watched.sighting) / 3600
-        return f"Going on to step {planned} takes about {hours:.3g} h and costs about {hours * price:.3g}."
+        return words.cost_of_going_on(planned, seconds / 3600, price)
 
     def _fell_silent(self, watched: Watched, still: float) -> None:
         watched.silent = True
         sighting, planned = watched.sighting, self._planned(watched)
         if sighting.over or (planned is not None and sighting.current >= planned):
             return
-        before = "how long a step takes is not known yet" if watched.gap is None else _pace(watched.gap)
-        says = f"No row was logged for {duration(still)} after step {sighting.current}; {before}."
+        says = words.silence(still, sighting.current, watched.gap)
         alert = silence(watched.identity, step=sighting.current, says=says, life=watched.cursor.life)
         try:
             self.store.put_alerts(watched.number, [alert], self._entry(watched).tell, self._wall())
@@ -341,7 +299,7 @@ class Watch:
             except LeadlineError as error:
                 self._say(error)
             except Exception as error:  # one run that cannot be read must not end the watch of the others
-                self._told_once(f"A look at {watched.name} failed: {type(error).__name__}: {error}")
+                self._told_once(words.look_failed(watched.name, error))
             finally:
                 give_back()
                 rest = (time.thread_time() - worked) * (1 / LOOKING - 1)
@@ -426,7 +384,7 @@ class Watch:
     # --- what goes wrong
 
     def _trouble(self, error: sqlite3.Error) -> None:
-        self._told_once(f"The state file {self.store.path} cannot be written now: {error}. Trying again.")
+        self._told_once(words.state_not_written(self.store.path, error))
 
     def _problems_of(self, place: Place) -> None:
         """Say why a path shows no run: once, and once more where it had shown one in between."""
@@ -444,30 +402,3 @@ class Watch:
         if says not in self._problems:
             self._problems.add(says)
             self._problem(says)
-
-
-def _size(sighting: Sighting) -> tuple[int, int, int]:
-    """By what it is told that a log grew."""
-    return sighting.current, len(sighting.steps), sum(one.rows for one in sighting.run.series)
-
-
-def _rows_per_step(sighting: Sighting) -> float:
-    """Logged rows for each step: a run that logs every tenth has a tenth of one."""
-    span = int(sighting.steps[-1] - sighting.steps[0])
-    return (len(sighting.steps) - 1) / span if span else 1.0
-
-
-def _pace(gap: float) -> str:
-    return f"before, one came every {duration(gap)}" if gap >= 0.5 else "before, several came every second"
-
-
-def duration(seconds: float) -> str:
-    """A time in words.
-
-    >>> duration(2.4), duration(660), duration(7500)
-    ('2 s', '11 min', '2 h 5 min')
-    """
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    minutes = round(seconds / 60)
-    return f"{minutes} min" if minutes < 120 else f"{minutes // 60} h {minutes % 60} min"

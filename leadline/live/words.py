@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from rich.text import Text
 
 from ..report.lines import field
+from ..words.live import age
 from .calibration import INTERVALS, Calibration
 from .heartbeat import Listed
 from .history import Past
 from .ledger import Outcome, sentence
 from .records import Look
-from .watch import duration
 
 STYLES = {"stop": "yellow", "roll_back": "red", "continue": "green"}
 BARS = " ▁▂▃▄▅▆▇█"
@@ -75,8 +75,9 @@ def watches_lines(found: Sequence[Listed], now: float) -> Iterator[tuple[str, Te
     for watch in found:
         alive = watch.alive(now)
         yield field("alive" if alive else "dead", ", ".join(watch.paths), "green" if alive else "bold red")
-        age = "never" if watch.beat_at is None else f"{duration(max(0.0, now - watch.beat_at))} ago"
-        yield field("", f"process {watch.pid} since {_time(watch.since)}, last sign of life {age}; state {watch.state}")
+        heard = "never" if watch.beat_at is None else f"{age(max(0.0, now - watch.beat_at))} ago"
+        since = f"process {watch.pid} since {_time(watch.since)}"
+        yield field("", f"{since}, last sign of life {heard}; state {watch.state}")
         if not alive:
             yield field("", f"Nobody watches these runs any more. Start it again, or delete {watch.file}.")
 

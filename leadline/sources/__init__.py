@@ -30,6 +30,7 @@ from . import (
     trainer_state,
     verl_file,
     wandb_file,
+    yaml_rows,
 )
 from .address import reach
 from .around import Surroundings
@@ -75,6 +76,7 @@ TEXT_SOURCES: tuple[TextSource, ...] = (
     notebook,
     metric_lines,
     json_document,
+    yaml_rows,
     delimited,
     console,  # any text at all, so last
 )
@@ -281,10 +283,11 @@ def _nothing_in(found: Found) -> NothingReadable:
             next_step="pass the log file itself",
         )
     first = found.empty[0]
+    names = names_of([one.path for one in found.empty])
     return NothingReadable(
         f"{first.path} holds no logged step{', it breaks off before one' if first.log.torn else ' yet'}.",
-        tried=f"{first.source}: {names_of([one.path for one in found.empty])}",
-        next_step="wait for the first log row, or pass another path",
+        tried=f"{first.source}: {names}; rows whose numbers have names, as in `step=12 reward=0.41`, JSON or a header",
+        next_step="wait for the first log row, give the numbers names, or pass another path",
     )
 
 

@@ -169,7 +169,7 @@ def _at_shared_steps(mine: tuple[Steps, Values], theirs: tuple[Steps, Values]) -
 
 def _equal(left: Values, right: Values, tolerance: float) -> float:
     """The share of values that are the same but for rounding."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         size = np.maximum(np.abs(left), np.abs(right))
         return float(np.mean(np.abs(left - right) <= tolerance * size + 1e-12))
 

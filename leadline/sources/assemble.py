@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..errors import BadMapping, NotAnRLRun
-from ..event import Damaged, Event, Resumed
+from ..errors import NotAnRLRun
 from ..run import Question, Run, Series, Steps
 from ..vocabulary import Meaning, anywhere, detect, dialects, families, family_of, translate
 from ..vocabulary.guess import Guessed, by_words, guess
@@ -17,7 +16,8 @@ from ..vocabulary.other_training import other_training
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings, telemetry
 from .around import Surroundings
-from .mapping import ATTEMPT, STEP
+from .log_events import damage, resumes
+from .mapping import ATTEMPT, STEP, attempt_in, check
 from .number import as_step
 from .rewritten import settled
 from .running_means import running_means
@@ -82,7 +82,7 @@ def assemble(
     best = views[0]
     # Rows that were only counted have no place on the clock of another log's steps.
     views = [best, *(view for view in views[1:] if view.log.counts_rows == best.log.counts_rows)]
-    _check(told, views)
+    check(told, {key for view in views for key in view.columns}, max(view.log.attempts for view in views))
     updates = around.config.updates_per_batch or _updates_from(best)
     merged, questions = _merged(views, told)
     series, unread = _series(merged, updates)
@@ -95,7 +95,7 @@ def assemble(
         config = replace(config, algorithm=best.dialect.removeprefix("trl-"))
     # Two logs of one run may tell of the same resume; a copy of what was printed tells nothing of the kind.
     telling = [view.log for view in views if view is best or not view.log.captured]
-    events = dict.fromkeys(event for log in telling for event in (*_resumes(log), *_damage(log)))
+    events = dict.fromkeys(event for log in telling for event in (*resumes(log), *damage(log)))
     machine = telemetry.join([around.telemetry, *(view.log.telemetry for view in views)])
     return Run(
         path,
@@ -145,7 +145,7 @@ def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> View:
     prefix = ""
     if dialect is None and (prefix := common_prefix(sorted(log.table.keys()))):
         dialect = _told(log, algorithm, family, prefix)
-    log, table = settled(log, _attempt(told))
+    log, table = settled(log, attempt_in(told))
     columns = log.table.columns()
     return View(log, dialect, columns, columns if table is log.table else table.columns(), prefix)
 
@@ -381,75 +381,3 @@ def _updates_from(view: View) -> float | None:
             first = float(column.values[int(np.argmin(column.steps))]) if len(column.steps) else np.nan
             return max(1.0, float(round(first))) if np.isfinite(first) and first > 0 else None
     return None
-
-
-def _attempt(told: Mapping[str, str]) -> int | None:
-    """Which attempt the user wants; None for the newest."""
-    if ATTEMPT not in told:
-        return None
-    wanted = as_step(told[ATTEMPT])
-    if wanted is None or wanted < 1:
-        raise BadMapping(
-            f"{told[ATTEMPT]!r} is no attempt.",
-            tried="a number from 1, the first attempt",
-            next_step="write, for example, --map attempt=1",
-        )
-    return wanted
-
-
-def _check(told: Mapping[str, str], views: Sequence[View]) -> None:
-    """Whether every key the user named was logged."""
-    logged = {key for view in views for key in view.columns}
-    for name, key in told.items():
-        if key not in logged and name not in (STEP, ATTEMPT):
-            shown = ", ".join(sorted(logged)[:12]) + (" ..." if len(logged) > 12 else "")
-            raise BadMapping(
-                f"No number was logged under the key {key!r} that is to be {name}.",
-                tried=f"the keys of the log: {shown or 'there are none'}",
-                next_step=f"name one of them: --map {name}=KEY",
-            )
-
-
-def _resumes(log: Log) -> list[Event]:
-    """Where the log goes back to an earlier step, or writes a step anew with other values.
-
-    Each event also carries the first step whose log would show it: of rows 10, 12, 11 a reader at step 11 sees 10, 11.
-    `pending` holds the rows that a reader may still have met last, as a stack of rising steps.
-    """
-    steps = log.table.row_steps
-    ahead = steps[1:] <= steps[:-1] if log.repeats == "resume" else steps[1:] < steps[:-1]
-    if not np.any(ahead):
-        return []
-    pending: list[tuple[int, int]] = []  # step, row
-    events = []
-    for row, step in enumerate(steps.tolist()):
-        shown_by = None
-        while pending and pending[-1][0] > step:
-            shown_by = pending.pop()[0]
-        if pending and pending[-1][0] == step:
-            if log.repeats == "resume" and _contradict(log.table.row(pending[-1][1]), log.table.row(row)):
-                shown_by = step
-            pending.pop()
-        if shown_by is not None:
-            events.append(Event("resume", step, Resumed(), known_step=shown_by))
-        pending.append((step, row))
-    return events
-
-
-def _contradict(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
-    """Whether two rows of one step give different values for the same key. A line written twice does not."""
-    return any(repr(other[key]) != repr(value) for key, value in one.items() if key in other)
-
-
-def _damage(log: Log) -> list[Event]:
-    """What could not be read, at the step after which it stands."""
-    steps: Steps = log.table.row_steps
-    if not len(steps):
-        return []
-    events = [
-        Event("unreadable", int(steps[max(rows_before - 1, 0)]), Damaged(line=line))
-        for line, rows_before in log.unreadable
-    ]
-    if log.torn:
-        events.append(Event("torn", int(steps[-1]), Damaged()))
-    return events

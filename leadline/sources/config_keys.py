@@ -125,6 +125,12 @@ def _open_instruct_steps(flat: Flat) -> float | None:
     return _ratio(flat, [("total_episodes",)], [("num_unique_prompts_rollout",), ("num_samples_per_prompt_rollout",)])
 
 
+# How loops say how many steps there are to be.
+HOW_LONG = (
+    "max_steps", "training_steps", "total_training_steps", "num_training_steps", "num_train_steps", "total_steps",
+    "num_steps", "total_updates", "num_updates", "max_updates", "total_iterations", "num_iterations", "max_iterations",
+    "n_iterations", "max_iters", "num_iters",
+)  # fmt: skip
 TRL = ConfigKeys(
     "trl",
     (
@@ -328,9 +334,9 @@ FRAMEWORKS: tuple[ConfigKeys, ...] = (  # most telling signs first
         ),
     ),
     ConfigKeys(
-        "trainer",  # any Hugging Face Trainer, a model card, DeepSpeed
-        ("learning_rate", "optimizer.params.lr"),
-        planned_steps=("max_steps", "training_steps"),
+        "trainer",  # any Hugging Face Trainer, a model card, DeepSpeed, a loop of one's own
+        ("learning_rate", "optimizer.params.lr", *HOW_LONG[2:]),
+        planned_steps=HOW_LONG,
         learning_rate=("learning_rate", "optimizer.params.lr"),
     ),
 )

@@ -22,6 +22,7 @@ NAME = "csv"
 EXPECTS = "a .csv or .tsv file with a header and rows of numbers"
 SEPARATORS = (",", "\t", ";")
 WANDB = re.compile(r"^(?P<run>.+) - (?P<key>.+?)(?P<bound>__M(IN|AX))?$")  # a chart exported from W&B
+DECIMAL = re.compile(r"^(\s*[-+]?\d+),(\d+(?:[eE][-+]?\d+)?\s*)$")
 TENSORBOARD = ("Wall time", "Step", "Value")  # a curve that was downloaded; its file is named after run and tag
 TAG = re.compile(r"^(?:run-.*-)?tag-(?P<tag>.+)$")
 ENOUGH = 16  # rows after which it is decided which column is the step
@@ -128,9 +129,11 @@ class Separated:
 
     def _cells(self, line: str) -> list[str]:
         try:
-            return next(csv.reader([line], delimiter=self._separator), [])
+            cells = next(csv.reader([line], delimiter=self._separator), [])
         except csv.Error:
             return []
+        # Semicolons stand between the cells where a comma stands in the numbers.
+        return [DECIMAL.sub(r"\1.\2", cell) for cell in cells] if self._separator == ";" else cells
 
     def _decide(self) -> None:
         self._decided = True

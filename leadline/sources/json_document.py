@@ -10,7 +10,7 @@ from ..vocabulary.guess import words
 from .documents import Document
 from .free_rows import FreeRows, is_row
 from .number import as_number, as_step, flat
-from .row import STEPS, may_be_logged
+from .row import SETTINGS, STEPS, may_be_logged
 from .source import Log, Parser, Reader
 from .table import Table
 from .text import TextReader
@@ -56,12 +56,19 @@ class DocumentRows:
         best = max(logs, key=lambda log: sum(len(column.steps) for column in log.table.columns().values()))
         return Log(
             best.table,
-            settings=best.settings,
+            settings={**_settings_in(value), **best.settings},
             repeats=best.repeats,
             counts_rows=best.counts_rows,
             torn=torn,
             notes=notes,
         )
+
+
+def _settings_in(value: object) -> dict[str, object]:
+    """What a document says of the run beside its rows."""
+    if not isinstance(value, dict):
+        return {}
+    return {key: held for name in SETTINGS if isinstance(value.get(name), dict) for key, held in value[name].items()}
 
 
 def _inside(value: object, depth: int = 0) -> Iterator[object]:

@@ -6,12 +6,13 @@ import importlib
 import json
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
 from ..errors import BadMapping
 from ..run import Question
+from .number import as_step
 
 FILE = "leadline.toml"
 SHORT = {  # what people call the series they mean
@@ -46,6 +47,40 @@ def parse_mapping(options: Sequence[str]) -> dict[str, str]:
             )
         mapping[_full(name.strip())] = key.strip()
     return mapping
+
+
+def attempt_in(told: Mapping[str, str]) -> int | None:
+    """Which attempt the user wants; None for the newest."""
+    if ATTEMPT not in told:
+        return None
+    wanted = as_step(told[ATTEMPT])
+    if wanted is None or wanted < 1:
+        raise BadMapping(
+            f"{told[ATTEMPT]!r} is no attempt.",
+            tried="a number from 1, the first attempt",
+            next_step="write, for example, --map attempt=1",
+        )
+    return wanted
+
+
+def check(told: Mapping[str, str], logged: Collection[str], attempts: int) -> None:
+    """Whether everything that the user named is there: keys that were logged, an attempt."""
+    wanted = attempt_in(told)
+    if wanted is not None and wanted > attempts:
+        there = "one attempt" if attempts == 1 else f"{attempts} attempts"
+        raise BadMapping(
+            f"There is no attempt {wanted}: the log holds {there}.",
+            tried="the places where the log begins anew at its first step",
+            next_step="leave --map attempt out to read the newest" + ("" if attempts == 1 else ", or name another"),
+        )
+    for name, key in told.items():
+        if key not in logged and name not in (STEP, ATTEMPT):
+            shown = ", ".join(sorted(logged)[:12]) + (" ..." if len(logged) > 12 else "")
+            raise BadMapping(
+                f"No number was logged under the key {key!r} that is to be {name}.",
+                tried=f"the keys of the log: {shown or 'there are none'}",
+                next_step=f"name one of them: --map {name}=KEY",
+            )
 
 
 def mapping_near(place: Path, *, working: Path) -> dict[str, str]:

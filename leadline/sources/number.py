@@ -51,8 +51,8 @@ def as_step(value: object) -> int | None:
 def mean_of(value: object) -> float | None:
     """The mean of a list of numbers, as a loop logs the rewards of one step; None for anything else.
 
-    >>> mean_of([1, "0.5", 0]), mean_of([]), mean_of(["a"])
-    (0.5, None, None)
+    >>> mean_of([1, "0.5", 0]), mean_of([]), mean_of(["a"]), mean_of([1.5e308, 1.7e308])
+    (0.5, None, None, 1.6e+308)
     """
     if not isinstance(value, (list, tuple)) or not 0 < len(value) <= 4096:
         return None
@@ -60,7 +60,12 @@ def mean_of(value: object) -> float | None:
     if any(number is None for number in numbers):
         return None
     known = [number for number in numbers if number is not None]
-    return math.fsum(known) / len(known) if all(map(math.isfinite, known)) else math.nan
+    if not all(map(math.isfinite, known)):
+        return math.nan
+    try:
+        return math.fsum(known) / len(known)
+    except OverflowError:  # the sum is beyond the largest number; the mean is not
+        return math.fsum(number / len(known) for number in known)
 
 
 def flat(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:

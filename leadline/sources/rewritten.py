@@ -22,14 +22,15 @@ def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
     if table.has_columns or len(table) < 2:
         return log, table
     kept = np.ones(len(table), dtype=np.bool_)
-    notes = []
+    unreadable, notes = log.unreadable, []
     attempts = _attempts(table)
     if len(attempts) > 1:
         # Steps of one attempt say nothing about another. The newest is the one that may still be running: a verdict on
         # a dead one, however long it was, would be acted upon in the wrong run (docs/decisions/0032).
-        number = min(wanted or len(attempts), len(attempts))
+        number = min(wanted or len(attempts), len(attempts))  # of several logs of a run, others may have more
         begin, end = attempts[number - 1]
         kept[:begin] = kept[end:] = False
+        unreadable = tuple((line, rows) for line, rows in unreadable if begin < rows <= end or (rows == begin == 0))
         sizes = ", ".join(str(last - first) for first, last in attempts)
         notes.append(
             f"the log begins anew {_times(len(attempts) - 1)} at its first step, after {sizes} rows: "
@@ -42,9 +43,11 @@ def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
         kept &= ~copies
         notes.append(f"{int(copies.sum())} rows repeat the row before them in every digit and were left out")
     repeats = "parts" if log.repeats != "parts" and _in_parts(table) else log.repeats
+    log = replace(log, repeats=repeats, attempts=len(attempts))
     if kept.all():
-        return replace(log, repeats=repeats), table
-    return replace(log, table=table.only(kept), repeats=repeats, notes=(*log.notes, *notes)), table
+        return log, table
+    unreadable = tuple((line, int(kept[:rows].sum())) for line, rows in unreadable)
+    return replace(log, table=table.only(kept), unreadable=unreadable, notes=(*log.notes, *notes)), table
 
 
 def _times(number: int) -> str:

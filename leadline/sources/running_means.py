@@ -34,8 +34,9 @@ def _is_mean_of(mean: Column, column: Column) -> bool:
     spread = float(np.ptp(values))
     if spread == 0.0 or np.allclose(smooth, values, rtol=0.0, atol=DIGITS * spread):
         return False
-    so_far = np.cumsum(values) / np.arange(1, count + 1)
-    return bool(np.allclose(smooth, so_far, rtol=0.0, atol=DIGITS * spread)) or _forgets(smooth, values, spread)
+    with np.errstate(over="ignore", invalid="ignore"):  # numbers near the largest are nobody's mean
+        so_far = np.cumsum(values) / np.arange(1, count + 1)
+        return bool(np.allclose(smooth, so_far, rtol=0.0, atol=DIGITS * spread)) or _forgets(smooth, values, spread)
 
 
 def _forgets(smooth: np.ndarray, values: np.ndarray, spread: float) -> bool:

@@ -29,6 +29,7 @@ class Log:
     # last value stands), or its rows are parts of one step, such as micro-batches ("parts": their mean stands).
     repeats: Repeats = "rewrite"
     counts_rows: bool = False  # the log names no step: its rows were counted
+    attempts: int = 1  # how often it begins anew, the first time counted
     attempt: float | None = None  # order among logs of the same run: a number or the time it began
     writers: tuple[Mapping[str, object], ...] = ()  # what each process that wrote it said of itself when it began
     ended: bool = False  # the last of them said that the run is over

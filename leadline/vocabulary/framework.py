@@ -136,6 +136,8 @@ def _weight(family: str, key: tuple[str, ...]) -> tuple[float, int] | None:
     known = [form for form in key if form in exact]
     if known:
         weight = max(exact[form] for form in known)
+        if known == [key[-1]] != [key[0]]:  # only with a "train/" before it that is not there
+            return max(min(_told(weight, key[0]), SIGNS["yes"] / 2), 0.01), 1
         return max(_told(weight, key[0]), 0.01), 2
     if any(pattern.fullmatch(form) for pattern in expressions for form in key):
         return SIGNS["yes"], 1

@@ -7,6 +7,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# What a number is counted in, behind its name: time [s], response length (tokens), KL [nats].
+UNIT = re.compile(
+    r"\s*[\[(]\s*(?:[a-zµ]?s|secs?|seconds?|mins?|minutes?|h|hours?|tok(?:en)?s?|steps?|nats?|bits?|[kmgt]i?b|bytes?|w"
+    r"|watts?|%|percent|a\.?u\.?|1|(?:it|tok(?:en)?s?|samples?)/s(?:ec)?)\s*[\])]\s*$",
+    re.IGNORECASE,
+)
 OTHER = re.compile(r"[^a-z0-9]+")
 HEAD = re.compile(r"[^/.:|]+?(?:/|\.|:| - )")
 FEWEST = 3  # keys that have to share a prefix
@@ -41,10 +47,12 @@ GLUED = {
 def words(key: str) -> str:
     """A key as words joined by underscores: case, slashes and camel humps do not matter.
 
+    >>> words("Response Length (tokens)"), words("reward (eval)")
+    ('response_length', 'reward_eval')
     >>> words("Train/MeanReward"), words("iter_time_s"), words("rewards / check_answer"), words("AverageEpRet")
     ('train_mean_reward', 'iter_time_s', 'rewards_check_answer', 'average_ep_ret')
     """
-    return OTHER.sub("_", HUMP.sub("_", key).lower()).strip("_")
+    return OTHER.sub("_", HUMP.sub("_", UNIT.sub("", key)).lower()).strip("_")
 
 
 @lru_cache(maxsize=8192)

@@ -90,3 +90,14 @@ def test_the_order_of_keys_in_a_row_does_not_matter(rows: Rows, random: np.rando
         assemble("x", parse(verl_file, verl_bytes(rows)), Surroundings()),
         assemble("x", parse(verl_file, verl_bytes(shuffled)), Surroundings()),
     )
+
+
+@given(logs(VERL_KEYS), st.integers(0, 12))
+def test_what_is_written_after_a_step_does_not_change_it(rows: Rows, k: int) -> None:
+    """Also where the log begins anew: the file as it was when its last row up to that step had been written."""
+    upto = max((place for place, (step, _) in enumerate(rows, 1) if step <= k), default=0)
+    assume(upto)
+    whole = assemble("x", parse(verl_file, verl_bytes(rows)), Surroundings())
+    then = assemble("x", parse(verl_file, verl_bytes(rows[:upto])), Surroundings())
+    assume(then.framework is not None or whole.framework is None)  # rows before those that tell the framework
+    assert_same(whole.until(k), then.until(k))

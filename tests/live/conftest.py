@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from live.scene import Scene
 
 from leadline.live import watch as watching
 from leadline.live.store import Store
@@ -32,3 +33,12 @@ def watch(tmp_path: Path) -> Iterator[Callable[..., Watch]]:
     for one in begun:
         one.end()
         one.store.close()
+
+
+@pytest.fixture
+def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
+    """A run with a training to be acted on; what is claimed for it is claimed for this test alone."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
+    given = Scene(tmp_path)
+    yield given
+    given.close()

@@ -120,11 +120,17 @@ def test_a_training_is_asked_to_end_once_it_is_lost_and_not_while_it_is_sound(
     one.wait_until(lambda base: any(action["state"] == "done" for action in actions(base)))
     with Store(one.state, write=False) as base:
         (done,) = (action for action in actions(base) if action["state"] == "sent")
-        earlier = [look for run in base.names().values() for look in base.looks(run) if look.step < 205]
+        looks = [look for run in base.names().values() for look in base.looks(run)]
+    earlier, later = ([look for look in looks if (look.step < 205) is before] for before in (True, False))
     assert str(done["says"]).startswith(f"Has sent SIGTERM to process {one.training.pid}")
     assert "all say that the run should end" in str(done["why"])
     assert earlier
-    assert all(look.verdict != "roll_back" for look in earlier)
+    for look in earlier:  # it may well be said that a reward at its ceiling will not rise; nothing is found against it
+        judgement = json.loads(look.reading)["judgement"]
+        assert (judgement["verdict"] == "roll_back", judgement["because"]) == (False, [])
+    later = [look for look in later if look.step >= 230]  # what is done rests on these
+    assert later
+    assert all(look.verdict == "roll_back" and json.loads(look.reading)["judgement"]["because"] for look in later)
     assert int(str(done["step"])) > 205
 
 

@@ -175,6 +175,15 @@ def test_a_policy_that_leaves_its_new_reference_at_once_shows_every_reset(seed: 
     assert finding.facts.steps == (120, 220)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_in_heavy_noise_a_reset_may_be_missed_and_none_is_made_up(seed: int) -> None:
+    since = np.where(STEPS < 120, STEPS, np.where(STEPS < 220, STEPS - 120, STEPS - 220))
+    scatter = np.exp(np.random.default_rng(seed).normal(0, 0.6, COUNT))
+    kl = Series("kl/ref", "kl", "test", STEPS, (1 - np.exp(-since / 2.0)) * scatter + 1e-4)
+    read_ = read(View(Run("here", series=(logged("reward/mean", rise(0.3, 0.8), 0.03, 1), kl))))
+    assert {step for found in read_.findings if found.id == "kl.reset" for step in found.facts.steps} <= {120, 220}
+
+
 def test_a_lone_zero_is_a_hole_in_the_log_and_no_reset() -> None:
     values = np.exp(np.random.default_rng(4).normal(0, 0.2, COUNT))
     values[150], values[151] = 1e-6, 1.3

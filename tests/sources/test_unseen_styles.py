@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
 from leadline.errors import BadMapping
 from leadline.run import Run
-from leadline.sources import read_stream
+from leadline.sources import open_run, read_stream
 
 STEPS = list(range(1, 13))
 REWARDS = [round(0.1 + 0.03 * step, 4) for step in STEPS]
@@ -59,6 +61,23 @@ STYLES: dict[str, tuple[str, int]] = {  # text, and how much each step counts
         1,
     ),
     "a heading and a line": (lines("Episode {i}/500\n - reward: {r} - steps: 200 - loss: 0.12"), 1),
+    "logfmt, the row beside the message": (
+        lines('ts=2026-03-01T12:00:00Z level=info msg="rl step" step={n} reward_mean={r} approx_kl=0.01', 10),
+        10,
+    ),
+    "leaders": (
+        lines(
+            "======\n  Iteration {i} / 2000\n======\n  Average reward .......... {r}\n  KL divergence ........... 0.01"
+        ),
+        1,
+    ),
+    "columns a sign brings close": ("  Iter   Reward    KL     Loss\n" + lines("    {n}   {r}  0.01 -0.0100", 10), 10),
+    "columns below a comment": ("# step reward kl loss\n" + lines("{n} {r} 0.01 -0.01", 10), 10),
+    "a comma in the numbers": (
+        "step;mean_reward;kl\n" + lines("{n};{r};0.01", 10).replace(".", ","),
+        10,
+    ),
+    "units in the header": ("iteration,mean reward [a.u.],time [s]\n" + lines("{n},{r},9.8", 10), 10),
     "YAML": (lines("step: {i}\n  reward: {r}\n  loss: 0.1"), 1),
     "several key-value columns": (
         lines("Epoch 1/5 Step {i}/9 Train step {i}/45 done.\n╒══╤══╕\n│ task_reward/avg │ {r} │ lr │ 1e-5 │\n╘══╧══╛"),
@@ -194,6 +213,26 @@ def test_of_a_log_that_was_started_over_another_attempt_can_be_asked_for() -> No
     assert reward.values.tolist() == [step + 0.1 for step in range(1, 10)]
     with pytest.raises(BadMapping, match="no attempt"):
         read(text, attempt="the long one")
+    with pytest.raises(BadMapping, match="There is no attempt 4: the log holds 3 attempts"):
+        read(text, attempt="4")
+    with pytest.raises(BadMapping, match="the log holds one attempt"):
+        read(attempts(9), attempt="2")
+
+
+def test_what_cannot_be_read_in_a_log_that_was_started_over_is_told_where_it_stands() -> None:
+    lines = attempts(4, 6).splitlines(keepends=True)
+    run = read("".join([*lines[:2], "{broken\n", *lines[2:8], "{broken\n", *lines[8:], "{broken\n"]))
+    assert [(event.kind, event.step) for event in run.events] == [("unreadable", 4), ("unreadable", 6)]
+
+
+def test_a_broken_first_row_of_a_console_counts_as_a_step() -> None:
+    rows = [{"loss": 0.1, "grad_norm": 0.8, "reward": step / 10, "epoch": step / 100} for step in range(1, 9)]
+    first, *others = (f"{row}\n" for row in rows)
+    run = read("".join([first.replace("0.1,", "0.\x00,", 1), *others]))
+    reward = run.get("reward/mean")
+    assert reward is not None
+    assert reward.steps.tolist() == list(range(2, 9))
+    assert any("1 printed row could not be read" in note for note in run.notes)
 
 
 def test_a_row_that_is_written_again_and_again_is_one_row() -> None:
@@ -247,3 +286,45 @@ def test_keys_of_a_known_framework_keep_their_types_in_any_carrier() -> None:
     prefixed = read("step,r7/critic/score/mean,r7/actor/pg_loss,r7/actor/ppo_kl\n" + lines("{i},{r},0.1,-0.01"))
     assert prefixed.get("kl/update") is not None
     assert [series.key for series in prefixed.series if series.name == "reward/mean"] == ["r7/critic/score/mean"]
+
+
+YAML = {
+    "documents": lines("---\nstep: {n}\nreward:\n  mean: {r}\n  max: 1.0\nlr: 1.0e-06", 10),
+    "a list": lines("- iteration: {n}\n  metrics:\n    reward_mean: {r}\n    kl: 0.01", 10),
+}
+
+
+@pytest.mark.parametrize("style", YAML)
+def test_rows_in_yaml_are_read_whole_or_not_at_all(style: str, tmp_path: Path) -> None:
+    file = tmp_path / "metrics.yaml"
+    file.write_text(YAML[style])
+    reward = open_run(file).get("reward/mean")
+    assert reward is not None
+    assert reward.steps.tolist() == [10 * step for step in STEPS]
+    file.write_text(YAML[style].rstrip()[:-3])  # the last value is torn
+    torn = open_run(file)
+    cut = torn.get("reward/mean")
+    assert cut is not None
+    assert cut.steps.tolist() == reward.steps.tolist()[:-1]
+    assert [event.kind for event in torn.events] == ["torn"]
+
+
+def test_yaml_that_would_blow_up_is_passed_over(tmp_path: Path) -> None:
+    bomb = "".join(
+        f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in itertools.pairwise("abcdefghijkl")
+    )
+    file = tmp_path / "metrics.yaml"
+    file.write_text(f"{YAML['documents']}---\na: &a [1, 2]\n{bomb}---\n")
+    run = open_run(file)
+    assert run.get("reward/mean") is not None
+    assert [event.kind for event in run.events] == ["unreadable"]
+
+
+def test_names_that_anybody_would_choose_name_no_framework() -> None:
+    run = read(lines("wandb: step {i}: rollout/reward_mean={r}, train/kl=0.01"))
+    assert (run.framework, run.get("reward/mean") is None) == (None, False)
+
+
+def test_settings_beside_the_rows_of_a_document_tell_the_plan() -> None:
+    rows = [{"update": step, "ret": step / 10, "kl": 0.01} for step in range(1, 20)]
+    assert read(json.dumps({"config": {"total_updates": 200}, "history": rows})).config.planned_steps == 200

@@ -4,7 +4,7 @@ from .actor import Actor, Records
 from .bar import ENDS, Decision, Said, may_act, said
 from .deed import Action, Life, alert_of
 from .orders import FORMS, SIGNALS, Order, parse
-from .training import Run
+from .ties import Run
 
 __all__ = [
     "ENDS",

@@ -25,13 +25,18 @@ from .deed import OPEN, Action, Life, alert_of, begun, latest
 from .once import Errand, Marks, claim
 from .orders import SIGNALS, Order
 from .process import Handle, Identity, NotTheSame, awaits, below, catches, everything, still_runs
-from .training import Observed, Run, Training, Unclear, resolve
+from .ties import Observed, Run, System, Unclear
+from .training import Training, resolve
 
 LATER = 600.0  # seconds that something may stay unclear before it is refused
 STILL = 60.0  # seconds after which a training that still runs is spoken of
 SAMPLED = 30.0  # seconds between two looks at the processes
+LAGS = 120.0  # seconds that rows of a process that has ended may still take to be seen
 PASSES = (errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.EBUSY, errno.ESTALE, errno.EIO)  # what may be gone soon
 SEVERAL = "several runs are watched, and nobody said that {what} belongs to this one"
+
+
+NOBODY = Decision(False, "undecided", 0, "the process that the order names is gone")
 
 
 class Records(Protocol):
@@ -73,6 +78,7 @@ class Actor:
         self._marks = Marks(records.path)
         self._observed = Observed()
         self._sampled = float("-inf")
+        self._left_at: int | None = None  # how long the log was when the process that was named had ended
         self._since: dict[tuple[str, str], float] = {}  # when something was first seen to stand so, by this watch
 
     def sample(self, run: Run) -> str | None:
@@ -80,9 +86,10 @@ class Actor:
         if self.order.process is None or self._clock() - self._sampled < SAMPLED:
             return None
         self._sampled = self._clock()
-        self._observed.sample(self.order.process, run)
+        system = System.now()
+        self._observed.sample(self.order.process, run, system)
         try:
-            found = resolve(self.order.process, run, SIGNALS[self.order.kind], self._observed)
+            found = resolve(self.order.process, run, SIGNALS[self.order.kind], self._observed, system)
         except Unclear:
             return None
         if not found.loses_state or self.order.kind == "sigkill":
@@ -116,6 +123,25 @@ class Actor:
         says = "Rows are written again after the training had ended: something has started it again. It is left alone."
         return self._write(life, last.now("again", says))
 
+    def gone(self, life: Life, run: Run) -> Action | None:
+        """The process that was named has ended, and the run goes on: whatever writes it now, nobody would end it."""
+        process = self.order.process
+        if process is None or still_runs(process):
+            return None
+        last = latest(self._records.actions(life.run), life, self.order)
+        if last is not None and last.state != "dry":
+            return None
+        size = run.size()
+        if self._waited("gone", life) < LAGS:  # its last rows may still be on their way, as on a network disk
+            self._left_at = size
+        if self._left_at is None or size <= self._left_at:
+            return None
+        says = (
+            f"Can act on this run no more: {self.order.told()} has ended, and rows are still written. Start the watch"
+            " anew with the number of the process that trains now."
+        )
+        return self._write(life, begun(life, self.order, NOBODY, "refused", says))
+
     def close(self) -> None:
         self._marks.close()
 
@@ -138,7 +164,7 @@ class Actor:
             says = f"Dry run: would have {order.doing()}{whom}. Nothing was done; --no-dry-run makes it so."
             return self._write(life, begun(life, order, decision, "dry", says))
         try:
-            other = self._claimed(life)
+            other = self._claimed(life, training)
         except OSError as error:
             if error.errno in PASSES:
                 return None
@@ -157,10 +183,11 @@ class Actor:
         assert self.order.process is not None
         return resolve(self.order.process, run, SIGNALS[self.order.kind], self._observed)
 
-    def _claimed(self, life: Life) -> Path | None:
+    def _claimed(self, life: Life, training: Training | None) -> Path | None:
         order = self.order
-        if order.process is not None:
-            return claim(f"{order.process.pid} {order.process.started}", self._records.path)
+        if training is not None:  # those that train, whichever process above them was named
+            others = [claim(f"{one.pid} {one.started}", self._records.path) for one in training.trains]
+            return next((other for other in others if other is not None), None)
         if order.job is not None:
             return claim(f"{order.job.scheduler} {order.job.known_by}", self._records.path)
         return claim(life.deed(order), self._records.path) if order.words else None

@@ -115,6 +115,8 @@ class Opened:
     pipes_in: frozenset[Node]  # pipes it writes into
     pipes_out: frozenset[Node]  # pipes it reads from
     numbers: Mapping[Node, frozenset[int]]  # of written files: under which numbers
+    input: Node | None = None  # the pipe that it is fed by, as `|` makes one
+    output: frozenset[Node] = frozenset()  # pipes that it prints into
 
 
 class NotTheSame(Exception):
@@ -219,6 +221,8 @@ def opened(pid: int) -> Opened | None:
     read: set[Node] = set()
     pipes_in: set[Node] = set()
     pipes_out: set[Node] = set()
+    output: set[Node] = set()
+    fed: Node | None = None
     numbers: dict[Node, set[int]] = {}
     try:
         entries = list((PROC / str(pid) / "fd").iterdir())
@@ -237,13 +241,23 @@ def opened(pid: int) -> Opened | None:
                     read.add(node)
             elif stat.S_ISFIFO(state.st_mode):
                 (pipes_in if writes else pipes_out).add(node)
+                if writes and entry.name in ("1", "2"):
+                    output.add(node)
+                elif not writes and entry.name == "0":
+                    fed = node
     held = {node: frozenset(found) for node, found in numbers.items()}
-    return Opened(written, frozenset(read - written.keys()), frozenset(pipes_in), frozenset(pipes_out), held)
+    return Opened(
+        written, frozenset(read - written.keys()), frozenset(pipes_in), frozenset(pipes_out), held, fed,
+        frozenset(output),
+    )  # fmt: skip
 
 
 def names_in(process: Process) -> Iterator[Path]:
-    """Every path that its command line or its working folder names."""
+    """Every path that its command line or its working folder names; none where it lives in a container of its own, in
+    which the same path may be another file."""
     with suppress(OSError):
+        if (PROC / str(process.pid) / "ns" / "mnt").readlink() != (PROC / "self" / "ns" / "mnt").readlink():
+            return
         folder = (PROC / str(process.pid) / "cwd").readlink()
         yield folder
         for word in process.identity.command[1:]:

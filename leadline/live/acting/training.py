@@ -8,12 +8,9 @@ its journal. Only processes below the named one are ever touched.
 
 from __future__ import annotations
 
-import itertools
-import os
 import signal
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from ...sources.checkpoints import looks_saved
@@ -21,51 +18,35 @@ from ...sources.remote import WEIGHTS
 from .process import (
     PAUSED,
     Identity,
-    Node,
-    Opened,
     Process,
     below,
-    bytes_written,
     catches,
     environment,
-    everything,
     ignores,
-    inner_numbers,
-    names_in,
     never_touched,
     opened,
     waits_for_child,
+)
+from .ties import (
+    FILES,
+    JOURNAL,
+    Observed,
+    Run,
+    System,
+    Unclear,
+    is_ours,
+    refuse_relays,
+    refuse_strangers,
+    ties,
+    weak_ties,
 )
 
 RANKS = ("RANK", "LOCAL_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "TORCHELASTIC_RUN_ID")
 LAUNCHED = "ACCELERATE_"  # what `accelerate launch` sets for what it starts begins so
 IDLE = 0.05  # of the work of what it started: a process that does less than this meanwhile only waits
 SEEN_WORKING = 10.0  # seconds of work that must be seen before that is told
-HOPS = 3  # pipes between a training and the file that its output ends in
 FORKS = ("multiprocessing.spawn", "multiprocessing.forkserver", "multiprocessing.resource_tracker")
-OURS = "leadline"
-
-JOURNAL = "it wrote the run's journal"
-FILES = "it has the run's files open for writing"
-OUTPUT = "its output goes to the run's log"  # which it may have from what started it
-NAMED = "it names the run, and writes as its log grows"
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What is known of a run's files, to tell its processes by."""
-
-    files: tuple[Path, ...] = ()
-    home: Path | None = None  # the folder that is the run's alone
-    writers: tuple[Identity, ...] = ()  # processes that said in the journal that they write it
-
-    def size(self) -> int:
-        """Bytes of all files now."""
-        found = 0
-        for file in self.files:
-            with suppress(OSError):
-                found += file.stat().st_size
-        return found
+RESTARTS = "TORCHELASTIC_MAX_RESTARTS"  # as torchrun tells its workers
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,42 +65,13 @@ class Training:
         return f"{self.trains[0].told()}" + (f" and {shown}" if len(self.trains) > 1 else "") + through
 
 
-class Unclear(Exception):
-    """Nobody can tell whom to signal; the text says why. `later`: it may become clear as the run goes on."""
-
-    def __init__(self, why: str, *, later: bool = False) -> None:
-        super().__init__(why)
-        self.later = later
-
-
-@dataclass(slots=True)
-class Observed:
-    """What was seen of the processes below the named one while the watch went on."""
-
-    cpu: dict[Identity, float] = field(default_factory=dict)  # seconds worked when first seen
-    ties: dict[Identity, str] = field(default_factory=dict)
-    written: int | None = None  # bytes they had written when first seen
-    size: int | None = None  # of the run's files at that moment
-
-    def sample(self, given: Identity, run: Run) -> None:
-        """Take note of how things stand. Cheap enough for every half minute."""
-        every = everything()
-        tree = below(given.pid, every)
-        if not tree or tree[0].identity.started != given.started:
-            return
-        for process in tree:
-            self.cpu.setdefault(process.identity, process.cpu)
-        self.ties |= _ties(tree, every, run)
-        if self.size is None:  # what they had written first: nothing that comes in between may count against them
-            self.written = sum(bytes_written(process.pid) for process in tree)
-            self.size = run.size()
-
-
-def resolve(given: Identity, run: Run, number: signal.Signals, seen: Observed | None = None) -> Training:
+def resolve(
+    given: Identity, run: Run, number: signal.Signals, seen: Observed | None = None, system: System | None = None
+) -> Training:
     """Whom to signal so that the run ends. Raises Unclear."""
     seen = seen or Observed()
-    every = everything()
-    tree = below(given.pid, every)
+    system = system or System.now()
+    tree = below(given.pid, system.every)
     if not tree:
         raise Unclear(f"process {given.pid} has ended")
     root = tree[0]
@@ -128,13 +80,15 @@ def resolve(given: Identity, run: Run, number: signal.Signals, seen: Observed | 
     if root.identity.command != given.command:
         raise Unclear(f"the command line of process {given.pid} is another one now")
     _refuse(root)
-    ties = _ties(tree, every, run)
-    ties |= {one: why for one, why in seen.ties.items() if one in {process.identity for process in tree}}
-    if not ties:
-        ties = _by_name(tree, every, run, seen)
-    _refuse_parts(root, every, run, ties)
-    chain = _descend(root, tree, ties, seen)
+    seen.forget_another(run)
+    found = ties(tree, system, run)
+    found |= {one: why for one, why in seen.ties.items() if one in {process.identity for process in tree}}
+    found = found or weak_ties(tree, system, run, seen)
+    _refuse_parts(root, system, run, found)
+    refuse_strangers(tree, system, run)
+    chain = _descend(root, tree, found, seen)
     trains = _ranks(chain, tree)
+    refuse_relays(trains, tree, system)
     for process in (*chain, *trains):
         _refuse(process)
         if process.is_kernel and number != signal.SIGINT:
@@ -142,10 +96,10 @@ def resolve(given: Identity, run: Run, number: signal.Signals, seen: Observed | 
     for process in trains:
         if number != signal.SIGKILL and ignores(process.pid, number):
             raise Unclear(f"process {process.pid} ignores {number.name}, as what a script starts in the background may")
-    found = _targets(chain, trains, tree, number, next(iter(ties.values())))
-    if found.loses_state and (saving := _is_saving(trains)):
+    training = _targets(chain, trains, tree, number, next(iter(found.values())))
+    if training.loses_state and (saving := _is_saving(trains)):
         raise Unclear(f"{saving} is being written, and would be cut off", later=True)
-    return found
+    return training
 
 
 def _refuse(process: Process) -> None:
@@ -156,82 +110,31 @@ def _refuse(process: Process) -> None:
         raise Unclear(f"process {process.pid} is paused (stopped by a signal or a debugger): whoever did that decides")
 
 
-def _ties(tree: Sequence[Process], every: Mapping[int, Process], run: Run) -> dict[Identity, str]:
-    """The processes of a tree that write the run, and how that is known."""
-    found: dict[Identity, str] = {}
-    inside = {process.pid: process for process in tree}
-    for process in tree:
-        if any(
-            writer.started == process.identity.started and writer.pid in (process.pid, *inner_numbers(process.pid))
-            for writer in run.writers
-        ):
-            found[process.identity] = JOURNAL
-    held = {process.pid: files for process in every.values() if (files := opened(process.pid)) is not None}
-    nodes = _nodes(run.files)
-    ties = {pid: _tie(files, nodes, run.home) for pid, files in held.items() if not _is_ours(every[pid])}
-    writers = {pid for pid, tie in ties.items() if tie is not None}
-    for pid in writers & inside.keys():
-        found.setdefault(inside[pid].identity, ties[pid] or OUTPUT)
-    for _ in range(HOPS):
-        ends = frozenset().union(*(held[pid].pipes_out for pid in writers)) if writers else frozenset()
-        more = {pid for pid, files in held.items() if files.pipes_in & ends} - writers
-        if not more:
-            break
-        for pid in more & inside.keys():
-            found.setdefault(inside[pid].identity, OUTPUT)
-        writers |= more
-    return found
-
-
-def _by_name(tree: Sequence[Process], every: Mapping[int, Process], run: Run, seen: Observed) -> dict[Identity, str]:
-    """A training that opens its log for every row is hardly ever met with it open. One that names the run in its
-    command line or works in its folder is taken for it, where it writes as the log grows and nobody else does."""
-    elsewhere = _ties([one for one in every.values() if one not in tree], every, run)
-    if elsewhere:
-        other = next(iter(elsewhere))
-        raise Unclear(f"the run is written by {other.told()}, which was not started by the process that was named")
-    named = [one for one in tree if not _is_ours(one) and any(_is_of(path, run) for path in names_in(one))]
-    if not named:
-        raise Unclear(
-            f"nothing ties {tree[0].identity.told()} to this run: it has none of its files open for writing, and its"
-            " command line and folder do not name it"
-        )
-    nodes = _nodes(run.files)
-    for process in named:
-        files = opened(process.pid)
-        if files is not None and files.read & nodes:
-            raise Unclear(f"process {process.pid} reads the run's log; what writes it is not known")
-    size = run.size()
-    if seen.size is None or size <= seen.size:
-        raise Unclear("the log has not grown since the watch began, so nobody can tell who writes it", later=True)
-    if sum(bytes_written(one.pid) for one in tree) - (seen.written or 0) < size - seen.size:
-        raise Unclear(f"the log grew by more than {tree[0].identity.told()} has written: something else writes it")
-    return {process.identity: NAMED for process in named}
-
-
-def _refuse_parts(root: Process, every: Mapping[int, Process], run: Run, ties: Mapping[Identity, str]) -> None:
+def _refuse_parts(root: Process, system: System, run: Run, tied: Mapping[Identity, str]) -> None:
     """A worker of a training, or a helper it started, is not the training."""
-    parent = every.get(root.parent)
+    parent = system.every.get(root.parent)
     if parent is None or never_touched(parent) is not None or parent.is_shell:
         return
     if parent.identity.command == root.identity.command or any(
         mark in word for word in root.identity.command for mark in FORKS
     ):
         raise Unclear(f"process {root.pid} is a worker of process {parent.pid}: give that one if it is the training")
-    if root.identity in ties and _ties([parent], every, run).get(parent.identity) in (JOURNAL, FILES):
+    if environment(root.pid).get(RESTARTS, "0") != "0" and _launched(root, parent):
+        raise Unclear(f"process {parent.pid} starts it again when it ends: give that one")
+    if root.identity in tied and ties([parent], system, run).get(parent.identity) in (JOURNAL, FILES):
         raise Unclear(f"process {parent.pid} writes this run too, and has started process {root.pid}: give that one")
 
 
-def _descend(root: Process, tree: Sequence[Process], ties: Mapping[Identity, str], seen: Observed) -> list[Process]:
+def _descend(root: Process, tree: Sequence[Process], tied: Mapping[Identity, str], seen: Observed) -> list[Process]:
     """From the named process down to the one that trains."""
     chain = [root]
     while True:
         at = chain[-1]
         children = [one for one in tree if one.parent == at.pid and not _is_part(one, at)]
-        leading = [one for one in children if any(below_it.identity in ties for below_it in _subtree(one, tree))]
+        leading = [one for one in children if any(below_it.identity in tied for below_it in _subtree(one, tree))]
         if not leading:
             break
-        if ties.get(at.identity) in (JOURNAL, FILES) and not at.is_shell:
+        if tied.get(at.identity) in (JOURNAL, FILES) and not at.is_shell:
             break  # it opened the run's files itself
         alike = [one for one in leading if one.identity.command == leading[0].identity.command]
         if not _only_launches(at, leading, tree, seen):
@@ -249,7 +152,7 @@ def _descend(root: Process, tree: Sequence[Process], ties: Mapping[Identity, str
         chain.append(leading[0])
     if chain[-1].is_shell:
         raise Unclear(f"process {chain[-1].pid} is a shell, and what it runs does not write the run")
-    if not any(one.identity in ties for one in _subtree(chain[-1], tree)):
+    if not any(one.identity in tied for one in _subtree(chain[-1], tree)):
         raise Unclear(f"nothing ties {chain[-1].identity.told()} to this run")
     return chain
 
@@ -331,46 +234,8 @@ def _without_filters(leading: Sequence[Process]) -> list[Process]:
 def _is_part(process: Process, parent: Process) -> bool:
     """Whether a process is a worker that its parent forked, or a helper of ours."""
     same = process.identity.command == parent.identity.command
-    return same or any(mark in word for word in process.identity.command for mark in FORKS) or _is_ours(process)
-
-
-def _is_ours(process: Process) -> bool:
-    """Whether it is a part of Leadline: it writes beside the run, and trains nothing."""
-    words = process.identity.command
-    return any(
-        word == OURS or word.startswith(f"{OURS}.") for before, word in itertools.pairwise(words) if before == "-m"
-    ) or any(Path(word).name == OURS for word in words[:2])
+    return same or any(mark in word for word in process.identity.command for mark in FORKS) or is_ours(process)
 
 
 def _subtree(top: Process, tree: Sequence[Process]) -> list[Process]:
     return below(top.pid, {one.pid: one for one in tree})
-
-
-def _tie(files: Opened, nodes: frozenset[Node], home: Path | None) -> str | None:
-    """How a process is tied to a run by what it holds open; None where it is not."""
-    ours = {
-        node
-        for node, path in files.written.items()
-        if node in nodes or (home is not None and Path(path).is_relative_to(home))
-    }
-    if not ours:
-        return None
-    return OUTPUT if all(files.numbers[node] <= {0, 1, 2} for node in ours) else FILES
-
-
-def _nodes(files: Sequence[Path]) -> frozenset[Node]:
-    found = set()
-    for file in files:
-        try:
-            state = os.stat(file)  # noqa: PTH116 - as os.stat gives it for an open file
-        except OSError:
-            continue
-        found.add((state.st_dev, state.st_ino))
-    return frozenset(found)
-
-
-def _is_of(path: Path, run: Run) -> bool:
-    """Whether a path is the run's: one of its files, or its own folder or something in it."""
-    if any(path == file for file in run.files):
-        return True
-    return run.home is not None and (path == run.home or run.home in path.parents)

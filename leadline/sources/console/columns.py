@@ -27,6 +27,8 @@ class Columns:
 
     def take(self, line: str, rows: Rows) -> bool:
         cells = _cells(line)
+        if self._names and len(cells) != len(self._names) and len(words := line.split()) == len(self._names):
+            cells = words  # a sign may leave but one space between two numbers
         if len(cells) < 2 or len(cells) > WIDEST:
             return False
         numbers = [as_number(cell) for cell in cells]
@@ -46,6 +48,6 @@ class Columns:
 
 
 def _cells(line: str) -> list[str]:
-    text = line.strip().strip("|").strip()
+    text = line.strip().strip("|#").strip()
     cells = [cell for cell in GAPS.split(text) if cell]
     return cells if len(cells) > 1 else text.split()

@@ -18,6 +18,7 @@ NO_STEPS = ("epoch", "episode", "batch", "round")  # keys that count something e
 
 DAMAGE = "\ufffd"  # what stands for bytes that are no text
 FEWEST = 3  # keys by which a row that is broken is known again
+MOST_EARLY = 8  # broken rows before the first whole one
 
 
 class Mappings:
@@ -38,6 +39,7 @@ class Mappings:
         self._header: int | None = None  # SkyRL names the step on the line before
         self._lines = 0  # of the open mapping
         self._keys: tuple[str, ...] = ()  # of the last row
+        self._early: list[str] = []  # what may have been rows, before the first one that can be read
         self._half = False  # the beginning of a row that cannot be read was met, and not its end
 
     @property
@@ -93,10 +95,11 @@ class Mappings:
     def _is_lost(self, text: str, rows: Rows) -> bool:
         """Whether a text that is no mapping was one: it begins as the row before it did, or names most of its keys."""
         if len(self._keys) < FEWEST:
+            if not self._keys and self.OPENS.match(text.lstrip()) and len(self._early) < MOST_EARLY:
+                self._early.append(text)  # the first row will tell
             return False
-        begins = text.lstrip().startswith((f"{{'{self._keys[0]}'", f'{{"{self._keys[0]}"'))
-        named = sum(f"'{key}'" in text or f'"{key}"' in text for key in self._keys)
-        if not begins and 2 * named < len(self._keys):
+        begins, alike = _resembles(text, self._keys)
+        if not alike:
             return False
         rest_of_it, self._half = self._half and not begins, begins and "}" not in text
         if not rest_of_it:
@@ -133,6 +136,11 @@ class Mappings:
                 for meaning in guess(numbers).values()
             ):
                 return False  # settings and the like are printed as mappings too
+        early, self._early = self._early, []
+        if len(values) >= FEWEST:
+            for text in early:
+                if _resembles(text, tuple(values))[1]:
+                    rows.lose(stepless=step is None)
         rows.add(step, numbers)
         return True
 
@@ -144,3 +152,10 @@ class Mappings:
             return step
         near = counted_step(before[-60:])
         return near if near is not None else header
+
+
+def _resembles(text: str, keys: tuple[str, ...]) -> tuple[bool, bool]:
+    """Whether a text begins as a row with these keys does, and whether it is like one at all."""
+    begins = text.lstrip().startswith((f"{{'{keys[0]}'", f'{{"{keys[0]}"'))
+    named = sum(f"'{key}'" in text or f'"{key}"' in text for key in keys)
+    return begins, begins or 2 * named >= len(keys)

@@ -19,6 +19,8 @@ NUMBER = re.compile(
     re.VERBOSE,
 )
 HARD = re.compile(r"[|;,\t•\n│{}±]|:\s|\s{2,}|\s[-–—>]+\s|[\])]\s*|\s[\[(]|\.\s")  # what parts one field from the next
+WORDS = re.compile(r""".*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=]+)\s+(?=[^\s=])""")  # level=info msg="a step" before step=12
+LEADERS = re.compile(r"(?<=\w)\s*\.{3,}\s*(?=[-+\d])|(?<=\w)\s+[._·]{3,}\s*(?=[-+\d])")  # Average reward ..... 0.41
 EQUALS = re.compile(r"\s*(?:[:=]|=>|->)\s*[\[(\"']*\s*$")
 TAG = re.compile(r"[\[(<]([A-Za-z _]+)[\])>]\s*$")
 COUNTED_AFTER = re.compile(r"\s*(steps?|iterations?|episodes?|updates?|epochs?|rollouts?)\b", re.IGNORECASE)
@@ -66,10 +68,12 @@ def pieces(line: str) -> list[Piece]:
     [('Epoch', ('1',), 1), ('', ('2',), 500), ('Reward', ('0.38',), None), ('Avg Len', ('12',), None)]
     >>> [(one.label, one.values) for one in pieces("Total T: 1200 Episode Num: 3 Reward: -7.5")]
     [('Total T', ('1200',)), ('Episode Num', ('3',)), ('Reward', ('-7.5',))]
+    >>> [(one.label, one.values) for one in pieces('level=info msg="a step" step=12 reward=0.5')]
+    [('step', ('12',)), ('reward', ('0.5',))]
     >>> [(one.label, one.values) for one in pieces("mean reward over the last 100 episodes: 21.5")]
     [('mean reward over the last 100 episodes', ('21.5',))]
     """
-    line = CLOCK.sub(" ", CALL.sub(r"\1", line))
+    line = LEADERS.sub(": ", CLOCK.sub(" ", CALL.sub(r"\1", line)))
     found: list[Piece] = []
     end = 0
     for number in NUMBER.finditer(line):
@@ -90,7 +94,7 @@ def pieces(line: str) -> list[Piece]:
 def _open(found: list[Piece], gap: str, value: str, after: re.Match[str] | None) -> None:
     """One more piece: its label is what stands before it, back to what parts two fields."""
     joined = EQUALS.search(gap)
-    text = gap[: joined.start()] if joined else gap.rstrip()
+    text = WORDS.sub("", gap[: joined.start()]) if joined else gap.rstrip()
     parts = HARD.split(text)
     label = parts[-1].strip(" []()<>*#\"'_=:-├└─┃→").strip()
     if not label and (tag := TAG.search(gap)):  # "[UPDATE] 12/300"

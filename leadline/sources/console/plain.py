@@ -48,7 +48,8 @@ def plain(line: bytes) -> str:
     if start == "{" and any(f'"{name}"' in text[:200] for name in MESSAGES):
         text = _message(text) or text
     elif 'msg="' in text and (wrapped := LOGFMT.fullmatch(text.strip())):
-        text = wrapped[1]
+        # Where the message holds no number, the fields beside it may be the row.
+        text = wrapped[1] if any(letter.isdigit() for letter in wrapped[1]) else text
     for _ in range(DEEPEST):
         prefix = PREFIX.match(text)
         if prefix is None:

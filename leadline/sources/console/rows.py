@@ -53,10 +53,11 @@ class Rows:
         self._epoch, self._last = count.epoch, count.step
         return self._before + count.step
 
-    def lose(self) -> None:
-        """A row that cannot be read. Its step has passed all the same: else all that follow would be one too early."""
+    def lose(self, *, stepless: bool | None = None) -> None:
+        """A row that cannot be read. Its step has passed all the same: else all that follow would be one too early.
+        `stepless`: whether rows like it name no step; else the last one tells."""
         self.lost += 1
-        if self._stepless:
+        if self._stepless if stepless is None else stepless:
             self.clock.step(training=True)
 
     def see(self, line: str) -> bool:

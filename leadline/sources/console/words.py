@@ -24,7 +24,9 @@ class Words:
     `Step 12 | 31.20s | Loss 0.0012 | Mismatch KL 0.0007`; or a step, and below it a number or a few a line. Lines that
     name no step are kept apart (`counted`), for a log that has no others."""
 
-    marks: tuple[bytes, ...] = (b"tep", b"ter", b"TER", b"pisode", b"poch", b"pdate", b"ound", b": ", b"=", b"eward")
+    marks: tuple[bytes, ...] = (
+        b"tep", b"ter", b"TER", b"pisode", b"poch", b"pdate", b"ound", b": ", b"=", b"eward", b"...",
+    )  # fmt: skip
     ASIDE = re.compile(r"checkpoint|saving|saved|loading|loaded|resum", re.IGNORECASE)  # steps of something else
     HELD_OUT = re.compile(r"\W*(?:eval(?:uation)?|test(?:ing)?|valid(?:ation)?|val|held[ -]?out)\b", re.IGNORECASE)
     BARE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)s(?=\s|$|[|,)])")

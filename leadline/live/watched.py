@@ -1,0 +1,75 @@
+"""A run that is watched, and where the watch stands with it."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from .follow import Place, Sighting
+from .look import Made
+from .records import Cursor, Look
+from .schedule import Due, Schedule
+
+
+@dataclass(slots=True, eq=False)
+class Watched:
+    """One run and where the watch stands with it."""
+
+    identity: str
+    number: int  # in the store
+    place: Place
+    cursor: Cursor
+    sighting: Sighting
+    schedule: Schedule = field(default_factory=Schedule)
+    due: deque[Due] = field(default_factory=deque)
+    grown: float = 0.0  # when it last grew, on the monotonic clock
+    seen_gap: float | None = None  # usual seconds between two times it grew
+    looked: float = -np.inf  # when the last look was made, on the monotonic clock
+    tried: Due | None = None  # the last look that was tried: one that fails is not tried again and again
+    growths: int = 0  # how often it grew before our eyes
+    waits_since: float = 0.0  # since when the oldest look is due
+    last: Look | None = None
+    made: Made | None = None  # the last look with its reading, where it is to be shown
+    silent: bool = False
+    old: bool = False  # it stood still when it was first met, and nothing says that it should not
+    dropped: int = 0  # looks that were due and not made, for want of time
+
+    @property
+    def name(self) -> str:
+        """The run as its user names it."""
+        return self.sighting.run.path
+
+    @property
+    def gap(self) -> float | None:
+        """Usual seconds between two rows: as they are dated, as they were seen to come, or as an earlier watch saw."""
+        return next((gap for gap in (self.sighting.gap, self.seen_gap, self.cursor.gap) if gap is not None), None)
+
+    def has_seen(self, due: Due) -> bool:
+        """Whether the last look, or the last that was tried, was one of the same steps."""
+        last = self.last if self.last is not None and self.last.life == self.cursor.life else None
+        return any(one is not None and (one.step, one.points) == (due.step, due.points) for one in (last, self.tried))
+
+    def grew_to(self, sighting: Sighting) -> bool:
+        """Whether the log has grown since it was last seen."""
+        return _size(sighting) != _size(self.sighting)
+
+    def seconds_to(self, step: int) -> float | None:
+        """How long going on to a step takes at the usual pace; None where that is not known."""
+        return (
+            None
+            if self.gap is None
+            else max(0, step - self.sighting.current) * self.gap * _rows_per_step(self.sighting)
+        )
+
+
+def _size(sighting: Sighting) -> tuple[int, int, int]:
+    """By what it is told that a log grew."""
+    return sighting.current, len(sighting.steps), sum(one.rows for one in sighting.run.series)
+
+
+def _rows_per_step(sighting: Sighting) -> float:
+    """Logged rows for each step: a run that logs every tenth has a tenth of one."""
+    span = int(sighting.steps[-1] - sighting.steps[0])
+    return (len(sighting.steps) - 1) / span if span else 1.0
