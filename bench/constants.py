@@ -71,7 +71,6 @@ RESOLUTION = {
 SHOWN = {
     "judgement.advice": "MOST",
     "judgement.decide": "CANDIDATES",
-    "questions.best": "SHOWN",
     "questions.level": "TENTHS",
     "reading.chart_data": "HELD_OUT PHASES",
     "reading.generations.samples": "SHOWN CHARACTERS PROMPT",

@@ -73,6 +73,7 @@ class Relation:
     shares: Floats  # of the way to now that was behind the answers at these steps, 0 to 1
     begun: Begun
     pair: tuple[Rollout, Rollout] | None  # an early and a late answer, as the furthest move shows them
+    gained: float  # by how much more the answers depend on their prompt than at first
 
     def gone(self, steps: Floats) -> Floats:
         """How much of what is lost by now was lost at these steps."""
@@ -95,7 +96,8 @@ def relation(written: Written, reward: Series | None = None) -> Relation | None:
     steps, weights, paths = _way(sides, {way: float(move.mean()) for way, move in drawn.items()})
     shares = weights @ np.clip(paths, 0.0, 1.0)
     shown = pair(written, -told[0].values if told[0].way in FALLS else told[0].values) if told else None
-    return Relation(float(distance.mean()), distance, moves, steps, shares, _begun(steps, weights, paths), shown)
+    begun = _begun(steps, weights, paths)
+    return Relation(float(distance.mean()), distance, moves, steps, shares, begun, shown, gained)
 
 
 def probability(related: Relation | None, beside: float = 0.0) -> float:

@@ -37,7 +37,8 @@ class Ranking:
     def best(self) -> int:
         """The place of the best, the earliest of equals: less drift for the same reward. Levels at an edge or beside a
         jump are known less well: of many such places the highest is often the luckiest."""
-        return int(_first_highest((self.means - CAUTION * self.values.std(axis=0))[None])[0])
+        own = self.values / (float(np.abs(self.values).max()) or 1.0)  # squares of huge numbers are none
+        return int(_first_highest((own.mean(axis=0) - CAUTION * own.std(axis=0))[None])[0])
 
     @property
     def wins(self) -> Floats:

@@ -161,7 +161,9 @@ def test_answers_on_a_real_run_are_short(root: Path) -> None:
     gamed = results[1].structured_content
     assert gamed["id"] == "reward.gamed"
     assert gamed["facts"]["moves"]
-    assert {sample["step"] for sample in gamed["samples"]} == {40, 660}
+    early, late = sorted(sample["step"] for sample in gamed["samples"])
+    assert early < 100  # of 664 steps: an early answer beside a late one
+    assert late > 500
 
 
 def test_pages_hold_every_sample_once(library: Library) -> None:

@@ -15,7 +15,7 @@ KEYS = {
     "run": "path framework algorithm first_step last_step points planned_steps signals unread_keys missing events"
     " notes checkpoints settings",
     "reward": "shape p peak says others trajectory",
-    "kl_reward": "regime p since_step segments says state below_best drift frozen",
+    "kl_reward": "regime p since_step since_between course segments says state below_best drift frozen",
     "policy_loss": "informative pattern why because numbers",
     "judgement": "verdict reason p_continue_pays upside risk horizon ended best_checkpoint because would_change"
     " next_look_step says judged expected_utility advice",

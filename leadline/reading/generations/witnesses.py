@@ -23,6 +23,8 @@ from .measure import BASELINE, Levels, Measure
 from .samples import early_and_late, shortened
 from .text import DIGIT, Text, as_text
 
+CHANGED = ("generation.coherence", "generation.diversity", "generation.shortcut")  # that the text is another
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Witness:
@@ -81,14 +83,17 @@ def read_witnesses(view: View, batches: Sequence[Batch]) -> tuple[Finding, ...]:
     ]
     lost = max(p_strange, p_varied)
     found += _shortcut(view, text, batches, lost, min(since, default=None))
-    return tuple(_as_weighed(finding, evidence_of(view).p) for finding in found)
+    learns = _learns(view)
+    return tuple(
+        replace(finding, severity="note") if learns and finding.id in CHANGED else finding for finding in found
+    )
 
 
-def _as_weighed(finding: Finding, p_gamed: float) -> Finding:
-    """Text changes while a policy learns. That it changed is a concern where the relations of the answers say that they
-    decay (`leadline/evidence/`); else it is worth a note."""
-    changed = finding.id in ("generation.coherence", "generation.diversity", "generation.shortcut")
-    return replace(finding, severity="note") if changed and p_gamed < EVEN else finding
+def _learns(view: View) -> bool:
+    """Whether the answers depend on their prompt more than at first, and nothing about them decays: then that the text
+    changed is worth a note. A policy that learns writes other things."""
+    evidence = evidence_of(view)
+    return evidence.p < EVEN and evidence.relation is not None and evidence.relation.gained > TENTH
 
 
 def _together(view: View, *witnesses: Witness | truncation.Cut | None) -> list[float]:
