@@ -82,7 +82,7 @@ class Evidence:
     def gone(self, steps: Floats, now: float) -> Floats:
         """How much of what was lost by now was lost at some steps: as the samples show it, else evenly since the
         onset."""
-        if self.samples is not None and self.samples.p >= self.p_gamed > 0:
+        if self.samples is not None and round(self.samples.p, 4) >= self.p_gamed > 0:  # as its finding tells it
             shown: Floats = (1 - self.samples.worth(steps)) / self.samples.p
             return shown
         onset = now if self.onset is None else self.onset
