@@ -49,6 +49,11 @@ class Guard:
         kept = self._kept.get(path)
         return None if kept is None else str(kept)
 
+    @property
+    def latest(self) -> str | None:
+        """The last one that was kept, if it is still there."""
+        return next((str(kept) for kept in reversed(self._kept.values()) if kept.is_dir()), None)
+
     def is_at_risk(self, path: str) -> bool:
         """Whether the trainer could delete it: it lies right in its folder."""
         if not self._rotates:

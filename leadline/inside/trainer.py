@@ -47,6 +47,7 @@ class Hooks:
         self.stopped_at: int | None = None
         self._guard: Guard | None = None  # None: not begun, or not the first process
         self._kept = ""
+        self._told: str | None = None  # the kept checkpoint that the journal names
         self._resume: str | None = None
 
     @quiet
@@ -115,9 +116,14 @@ class Hooks:
         """Make the checkpoint safe that the last answer advises to go back to."""
         if self.run is None or self._guard is None or not self.run.advises_to_end:
             return
-        _, path = self.run.best_checkpoint
-        if path is not None:
-            self._guard.protect(path)
+        step, path = self.run.best_checkpoint
+        if path is None:
+            return
+        self._guard.protect(path)
+        safe = self._guard.safe(path)
+        if safe is not None and safe != path and safe != self._told:
+            self._told = safe
+            self.run.log_checkpoint(step or 0, safe)  # so that later answers can advise it, when the first name is gone
 
     def _way_to_stop(self, args: Any) -> int:
         """Whether to save a last state, which must not cost what the answer advises to keep."""
@@ -129,6 +135,9 @@ class Hooks:
             self._kept = "No earlier checkpoint was recommended"
         elif not Path(safe or path).is_dir():
             self._kept = f"The recommended checkpoint, {path}, is gone"
+            self._resume = None if self._guard is None else self._guard.latest
+            if self._resume is not None:
+                self._kept += f"; the one that was recommended before is kept: {self._resume}"
         elif safe is not None and safe != path:
             self._kept, self._resume = f"The recommended checkpoint, kept out of the rotation: {safe}", safe
             self.run.log_checkpoint(step or 0, safe)
