@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from extras import needs
-from writers.launch import PROGRAMS
+from writers.launch import PROGRAMS, mlflow_server
 
 from leadline.fleet.scan import scan
 from leadline.shelf.store import Shelf
@@ -52,20 +51,8 @@ def test_runs_are_called_as_their_tracker_calls_them(tracker: str, tmp_path: Pat
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The host and port of a real MLflow server; it holds one run that the program logged itself."""
     needs("mlflow")
-    out = tmp_path_factory.mktemp("server")
-    with (out / "printed.log").open("wb") as printed:
-        program = subprocess.Popen(
-            [sys.executable, str(PROGRAMS / "serve_mlflow.py"), str(out)], stdout=printed, stderr=subprocess.STDOUT
-        )
-    try:
-        for _ in range(1200):
-            if (out / "address").is_file() or program.poll() is not None:
-                break
-            time.sleep(0.2)
+    with mlflow_server(tmp_path_factory.mktemp("server")) as out:
         yield (out / "address").read_text().removeprefix("mlflow://").partition("/")[0]
-    finally:
-        (out / "stop").touch()
-        program.wait(timeout=90)
 
 
 def test_a_server_is_read_run_by_run(server: str, tmp_path: Path) -> None:

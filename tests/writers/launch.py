@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 PROGRAMS = Path(__file__).parent / "programs"
@@ -40,3 +43,20 @@ def run_program(program: str, *words: object, **more: str) -> str:
     )
     assert done.returncode == 0, done.stdout[-4000:]
     return done.stdout
+
+
+@contextmanager
+def mlflow_server(out: Path) -> Iterator[Path]:
+    """A real MLflow server; its folder holds the address of a run on it, and what was logged to that."""
+    with (out / "printed.log").open("wb") as printed:
+        program = subprocess.Popen(command("serve_mlflow", out), stdout=printed, stderr=subprocess.STDOUT)
+    try:
+        for _ in range(1200):
+            if (out / "address").is_file() or program.poll() is not None:
+                break
+            time.sleep(0.2)
+        assert (out / "address").is_file(), (out / "printed.log").read_text()[-2000:]
+        yield out
+    finally:
+        (out / "stop").touch()
+        program.wait(timeout=90)

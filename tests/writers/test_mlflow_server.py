@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from writers.launch import PROGRAMS
+from writers.launch import mlflow_server
 
 from leadline.errors import NothingReadable
 from leadline.sources import open_run
@@ -20,21 +17,8 @@ from leadline.sources.address import reach
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A folder that holds the address of a run on a server, and what was logged to it."""
-    out = tmp_path_factory.mktemp("mlflow-server")
-    with (out / "printed.log").open("wb") as printed:
-        program = subprocess.Popen(
-            [sys.executable, str(PROGRAMS / "serve_mlflow.py"), str(out)], stdout=printed, stderr=subprocess.STDOUT
-        )
-    try:
-        for _ in range(1200):
-            if (out / "address").is_file() or program.poll() is not None:
-                break
-            time.sleep(0.2)
-        assert (out / "address").is_file(), (out / "printed.log").read_text()[-2000:]
+    with mlflow_server(tmp_path_factory.mktemp("mlflow-server")) as out:
         yield out
-    finally:
-        (out / "stop").touch()
-        program.wait(timeout=90)
 
 
 def test_every_value_on_a_server_is_read(served: Path) -> None:
