@@ -14,7 +14,7 @@ no task is known, no level of any metric decides. The same input gives the same 
 What lies behind it: `relation` (how answers relate to prompt, to themselves and to each other), `kinds` (the old and
 the new way of answering, what each earns, an example of either), `levels`, `noise`, `repeats` (of the scores and the
 prompts), `prompts` (whether they changed: then only what followed is compared), `numbers` (truncation, surprise,
-empty answers, outages, knobs, filtered rewards, components), `blind` (what could not be seen, and why).
+outages, knobs, filtered rewards, components), `blind` (what could not be seen, and why).
 
 How the witnesses are weighed: they speak of the same decay, so their moves, each a share between 0 and 1, are one
 distance; one logistic curve with two numbers turns it into a probability. Truncation, and answers that surprise the
@@ -34,7 +34,7 @@ from ..questions.bars import EVEN, SAID, TENTH
 from ..run import Run
 from .asked import ChangedPrompts, changed_prompts
 from .kinds import Kinds, kinds
-from .numbers import COMPONENT, CUT, ENDED, LENGTH, Filtered, Knob, Numbers, Trade, calm, level, numbers, surprise
+from .numbers import COMPONENT, CUT, ENDED, Filtered, Knob, Numbers, Trade, calm, level, numbers, surprise
 from .outage import REWARD, Outage, without_outages
 from .relation import AS_LIKELY, STEEPNESS, Begun, Move, Relation, probability, relation
 from .scores import LabelNoise, Levels, Repeats, ScoreLevel, label_noise, levels, repeats
@@ -131,21 +131,17 @@ def gather(run: Run, batches: Sequence[Step]) -> GamedEvidence:
 
 
 def _beside(logged: Numbers) -> float:
-    """What the numbers add to the distance. Answers that are cut off or empty, and answers that surprise the reference
-    twice as much as its own, leave the question open, each by itself. A format that the reference never used surprises
+    """What the numbers add to the distance. Answers that are cut off, and answers that surprise the reference twice as
+    much as its own, leave the question open, each by itself. A format that the reference never used surprises
     it too, so that this says no more than `SAID`. That answers have grown to one length weighs nothing: it was seen in
     one family of runs only, and accused a sound training with a short length cap."""
     most = 1 + float(np.log(SAID / (1 - SAID))) / (STEEPNESS * AS_LIKELY)
-    return AS_LIKELY * float(np.hypot(_unfinished(logged), min(logged.unlike, most)))
-
-
-def _unfinished(logged: Numbers) -> float:
-    return max(logged.cut, logged.emptied) / CUT_EVEN
+    return AS_LIKELY * float(np.hypot(logged.cut / CUT_EVEN, min(logged.unlike, most)))
 
 
 def _numbers_way(run: Run, logged: Numbers) -> tuple[Floats, Floats]:
     """By step, how much of the way of what says most lay behind the run."""
-    found = surprise(run) if logged.unlike > _unfinished(logged) else _cut_off(run, logged)
+    found = surprise(run) if logged.unlike > logged.cut / CUT_EVEN else _cut_off(run)
     if found is None:
         return np.zeros(1), np.zeros(1)
     steps, values = found[0], calm(found[1])
@@ -155,9 +151,8 @@ def _numbers_way(run: Run, logged: Numbers) -> tuple[Floats, Floats]:
     return steps, np.clip((values - start) / (now - start), 0.0, 1.0)
 
 
-def _cut_off(run: Run, logged: Numbers) -> tuple[Floats, Floats] | None:
-    names = (LENGTH,) if logged.emptied > logged.cut else (CUT, ENDED)
-    series = next((found for name in names if (found := run.get(name)) is not None and found.finite.any()), None)
+def _cut_off(run: Run) -> tuple[Floats, Floats] | None:
+    series = next((found for name in (CUT, ENDED) if (found := run.get(name)) is not None and found.finite.any()), None)
     return None if series is None else (series.steps[series.finite].astype(np.float64), series.values[series.finite])
 
 

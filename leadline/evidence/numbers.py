@@ -19,7 +19,6 @@ from .written import Floats
 
 FILTERED, MOST_REWARD = "reward/filtered_mean", "reward/max"
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
-LENGTH = "len/response_mean"
 ENTROPY, KL = "entropy", "kl/ref"
 COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
 KNOBS = re.compile(r"^lr$|^lr/|kl/coef|kl_coef|/beta$|^beta$|entropy_coef|clip/(?:low|high)|temperature")
@@ -60,7 +59,6 @@ class Numbers:
     """What the log says apart from the text. Shares are of the way from the start to the most there can be."""
 
     cut: float  # answers that used to end and are cut off now
-    emptied: float  # answers that held something and hold nothing now but their end
     unlike: float  # answers surprise the reference more than its own did: so many times as much again
     maxed: float  # the reward stands at the highest value it ever took, and its scatter is gone
     entropy_lost: float | None
@@ -74,7 +72,6 @@ def numbers(run: Run) -> Numbers:
     """All of it, for a run as it stands."""
     return Numbers(
         _cut(run),
-        _emptied(run),
         _unlike(run),
         _maxed(run),
         _entropy_lost(run),
@@ -115,15 +112,6 @@ def _cut(run: Run) -> float:
         ends = 1 - ended[0], 1 - ended[1]
     # As a share of all answers: where most were cut off from the start, the rest says little about the reward.
     return 0.0 if ends is None else float(np.clip(ends[1] - ends[0], 0.0, 1.0))
-
-
-def _emptied(run: Run) -> float:
-    """The share of answers that shrank to a single token: most frameworks count the one that ends an answer. Where
-    answers were as short from the start, nothing is known."""
-    ends = _ends(run.get(LENGTH))
-    if ends is None or ends[0] <= DOUBLED:
-        return 0.0
-    return float(np.clip(DOUBLED - ends[1], 0.0, 1.0))  # between one token and two: some of them
 
 
 def surprise(run: Run) -> tuple[Floats, Floats, float] | None:

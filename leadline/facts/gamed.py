@@ -8,7 +8,7 @@ from typing import Literal
 from ..run import Rollout
 from .finding import Facts
 
-Way = Literal["detached", "copied", "looped", "alike", "unseen", "cut", "unlike", "emptied"]
+Way = Literal["detached", "copied", "looped", "alike", "unseen", "cut", "unlike"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,8 +89,6 @@ def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
         found = [Move(move.way, move.start, move.now, move.paid) for move in clear]
         if evidence.numbers.cut > EVEN:
             found.append(Move("cut", 0.0, evidence.numbers.cut))
-        elif evidence.numbers.emptied > EVEN:
-            found.append(Move("emptied", 0.0, evidence.numbers.emptied))
         if evidence.numbers.unlike > EVEN:
             found.append(Move("unlike", 1.0, 1 + evidence.numbers.unlike))
         facts = Gamed(

@@ -28,7 +28,6 @@ WAYS = {
     "unseen": "the samples, always of the same prompts, lack {lacks} of what the training reward gained",
     "cut": "{now} of the answers that used to end are cut off at the length cap",
     "unlike": "answers surprise the model that training began with {times} times as much as its own did",
-    "emptied": "{now} of the answers hold nothing any more",
 }
 SHOWN = 2  # ways named: the furthest
 ASKED, ANSWERED = 60, 160  # characters of a prompt, its end, and of an answer, its beginning

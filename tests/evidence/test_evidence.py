@@ -268,19 +268,6 @@ def test_the_same_answer_whatever_was_asked_is_told() -> None:
     assert evidence.relation.moves[0].way == "alike"
 
 
-@pytest.mark.parametrize(("length", "told"), [(1.0, True), (2.0, False), (5.0, False)])
-def test_answers_that_hold_nothing_any_more_are_told_without_text(length: float, told: bool) -> None:
-    steps = np.arange(1, 201)
-    lengths = np.interp(steps, [1, 100, 120, 200], [9.0, 9.0, length, length])
-    series = (
-        Series("reward/mean", "reward", "reward", steps, np.interp(steps, [1, 200], [-0.5, 0.0])),
-        Series("len/response_mean", "response_length", "response_length", steps, lengths),
-    )
-    evidence = evidence_of(Run("made", series=series))
-    assert (evidence.p > 0.5) is told
-    assert not told or evidence.begun is not None
-
-
 def logged(kl: Callable[[np.ndarray], np.ndarray], entropy: Callable[[np.ndarray], np.ndarray]) -> Run:
     """A run without text whose reward rises: its KL from the reference and its entropy, by share of the way."""
     steps = np.arange(1, 201)
