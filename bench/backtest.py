@@ -161,16 +161,16 @@ def _score_modules() -> tuple[Any, Any]:
     return runs, score
 
 
-def all_jobs(sets: Sequence[str], looks: int) -> list[tuple[Any, Job]]:
+def all_jobs(chosen: Sequence[str], looks: int) -> list[tuple[Any, Job]]:
     """Every run that can be scored, with the looks at it."""
     runs, _ = _score_modules()
-    cases = list(_cases(runs, sets, []))
+    cases = list(_cases(runs, chosen, []))
     return list(zip(cases, _jobs(cases, looks), strict=True))
 
 
 def truth_of(name: str) -> Any:
     runs, score = _score_modules()
-    return score.Truth(runs.load_run(name, runs.roots()))
+    return score.Truth(sets.load(runs, name))
 
 
 def sound(run: Any, not_to_be_believed: Collection[str]) -> bool:
@@ -181,12 +181,11 @@ def sound(run: Any, not_to_be_believed: Collection[str]) -> bool:
     return run.family not in not_to_be_believed if told is None else bool(told)
 
 
-def _cases(runs: Any, sets: Sequence[str], only: Sequence[str]) -> Iterator[Any]:
+def _cases(runs: Any, chosen: Sequence[str], only: Sequence[str]) -> Iterator[Any]:
     """The runs that can be scored."""
-    where = runs.roots()
-    for one in sets:
-        for name in runs.list_runs(one, where[one]):
-            run = runs.load_run(name, where)
+    for one in chosen:
+        for name in sets.names(runs, one):
+            run = sets.load(runs, name)
             if run.n and runs.truth(run) is not None and (not only or run.family in only):
                 yield run
 

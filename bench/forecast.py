@@ -34,12 +34,14 @@ from tables import Table
 from leadline.judgement.case import SPAN, case_of, held
 from leadline.judgement.decide import STOP
 from leadline.questions import forecast as product
+from leadline.questions.bars import FAR, RARE
 from leadline.reading import View
 
 Floats = NDArray[np.float64]
 
 LOOKS = 20
-SETS = ("zoo_dev", "zoo2_dev", "runs_dev")
+SETS = {"zoo_dev": "zoo", "zoo2_dev": "zoo2", "zoo2_held": "own", "runs_dev": "public", "logs": "public"}
+KINDS = tuple(dict.fromkeys(SETS.values()))
 # Families of the first zoo whose logged score is not what the policy is worth, or falls apart on the way (its README);
 # the second zoo says so itself.
 NOT_TO_BE_BELIEVED = (
@@ -87,8 +89,8 @@ def features(cuts: Sequence[Cut]) -> Floats:
     rows = [
         (
             1.0,
-            math.log(max(1 - cut.elapsed, product.LEAST_LEFT)),
-            min(max(cut.rise, -product.STEEP), product.STEEP) / product.STEEP,
+            math.log(max(1 - cut.elapsed, RARE)),
+            min(max(cut.rise, -FAR), FAR) / FAR,
             cut.lately,
         )
         for cut in cuts
@@ -159,7 +161,7 @@ def said(cuts: Sequence[Cut], p: Floats) -> Floats:
 def calibration(cuts: Sequence[Cut], p: Floats) -> Table:
     came, weight = np.array([cut.came for cut in cuts], dtype=float), weights_of(cuts)
     rows = []
-    for name in SETS:
+    for name in KINDS:
         inside = np.array([cut.set == name for cut in cuts])
         if not inside.any():
             continue
@@ -192,7 +194,7 @@ def calibration(cuts: Sequence[Cut], p: Floats) -> Table:
 def false_stops(cuts: Sequence[Cut], p: Floats) -> Table:
     rows = []
     for every in (2, 1):
-        for name in SETS:
+        for name in KINDS:
             ends: dict[str, list[float]] = defaultdict(list)
             stopped: dict[str, bool] = {}
             for cut, value in zip(cuts, p, strict=True):
@@ -233,8 +235,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(f"nothing to fit with: {backtest.SHARED} is not on this machine")
             return 0
         jobs = [
-            (job, run.id.split("/")[0], run.family, run.kind)
-            for run, job in backtest.all_jobs(SETS, LOOKS)
+            (job, SETS[run.id.split("/")[0]], run.family, run.kind)
+            for run, job in backtest.all_jobs(tuple(SETS), LOOKS)
             if backtest.sound(run, NOT_TO_BE_BELIEVED)
         ]
         arguments.out.parent.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from ..curve import Curve
 from ..evidence import GamedEvidence
 from ..facts import Finding
 from ..questions.bars import EVEN, SAID
-from ..questions.ceiling import ceiling_of
+from ..questions.ceiling import ceiling_of, room_below
 from ..questions.fall import p_fallen
 from ..questions.forecast import Forecast, forecast
 from ..questions.gain import flat_since
@@ -69,6 +69,11 @@ class Case:
         return self.evidence.p_no_signal * min(max(lasted / SPAN, 0.0), 1.0) ** 2
 
     @property
+    def p_hidden(self) -> float:
+        """Probability that the score hides what the policy is worth. One that fell as the text decayed shows it."""
+        return 0.0 if self.evidence.p_fell_with_the_text(self.p_fallen) > EVEN else self.evidence.p_gamed
+
+    @property
     def p_no_gain(self) -> float:
         """That no gain can come of going on, whatever the score does."""
         return 1 - (1 - self.evidence.p_gamed) * (1 - self.p_no_signal)
@@ -100,7 +105,8 @@ def case_of(
         return None
     series, curve = judged
     ceiling = ceiling_of(view.run, series, _scores(view))
-    ahead = forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price, ceiling=ceiling)
+    most = math.inf if ceiling is None else room_below(ceiling, series)
+    ahead = forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price, ceiling=ceiling, most=most)
     fallen = p_fallen(curve)
     before = None if fallen > SAID else _before(view, series, plan, price, ceiling)  # a new state is no mood
     return Case(series, curve, plan, ahead, weigh(findings, samples), ceiling, flat_since(curve), fallen, before)

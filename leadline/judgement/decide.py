@@ -27,7 +27,7 @@ from .advice import advise
 from .case import PRICE, SPAN, Case, case_of
 from .keep import best_checkpoint, ranked_everywhere
 
-STOP = 0.15  # probability that going on pays: below it, stop
+STOP = 0.12  # probability that going on pays: below it, stop
 GO_ON = 0.3  # probability that going on pays: from here on, continue; between the two it cannot be told yet
 LIKE_A_REWARD = re.compile(r"reward|score|return|acc|success|pass|win", re.IGNORECASE)
 CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody
@@ -160,7 +160,7 @@ def _upside(gain: Floats, worth: float) -> Upside:
 
 
 def _risk(case: Case) -> Risk:
-    worse = 1 - (1 - case.forecast.p_worse) * (1 - case.evidence.p_gamed)
+    worse = 1 - (1 - case.forecast.p_worse) * (1 - case.p_hidden)
     return Risk(round(worse, 4), float(np.maximum(-case.forecast.change, 0.0).mean()))
 
 

@@ -8,7 +8,7 @@ from ..facts.judgement import Ending
 from ..questions.bars import EVEN
 from ..run import Run
 
-ENDS = "time/total"  # written once, by a trainer that is through
+ENDS = "time/total"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,16 @@ def horizon_of(run: Run, planned: int | None, *, silent: bool = False) -> int | 
 def _ended(run: Run, planned: int | None, now: int, *, silent: bool) -> Ending | None:
     if planned is not None and now >= planned:
         return "plan"
-    summary = run.get(ENDS)
-    if summary is not None and summary.points and int(summary.steps[-1]) >= now:
+    if _has_a_summary(run, now):
         return "trainer"
     return "silent" if silent else None
+
+
+def _has_a_summary(run: Run, now: int) -> bool:
+    """Whether the trainer wrote how long it took, as it does once when it is through. Some write a running clock under
+    such a name, with every row."""
+    summary = run.get(ENDS)
+    if summary is None or not summary.points or int(summary.steps[-1]) < now:
+        return False
+    rows = max(series.points for series in (*run.series, *run.unread) if series is not summary)
+    return summary.points < EVEN * rows

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..run import Run, Series
-from .bars import FEW, HABIT, NOTICEABLE, RARE
+from .bars import EVEN, FEW, HABIT, NOTICEABLE, RARE, SELDOM, SPELL, USUAL
 
 Floats = NDArray[np.float64]
 
@@ -22,12 +22,17 @@ def ceiling_of(run: Run, series: Series, scores: Sequence[float] = ()) -> float 
         _wall(np.asarray(scores, dtype=np.float64)),
         _batch_maximum(run),
         _right_or_wrong(run),
-        _wall(_numbers(series)),
+        _pile(_numbers(series)),
     ]
     known = [top for top in found if top is not None]
     highest = float(_numbers(series).max(initial=-np.inf))
     fitting = [top for top in known if top >= highest]  # a bound that was passed is none
     return max(fitting) if fitting else None
+
+
+def room_below(ceiling: float, series: Series) -> float:
+    """How far below its ceiling it seldom falls at present, by the logged numbers alone: a curve lags behind a jump."""
+    return max(ceiling - float(np.quantile(_numbers(series)[-SPELL:], SELDOM)), 0.0)
 
 
 def _wall(values: Floats) -> float | None:
@@ -39,6 +44,19 @@ def _wall(values: Floats) -> float | None:
     count = int((values == top).sum())
     apart = float(values.min()) < top
     return top if apart and count >= max(FEW, RARE * len(values)) else None
+
+
+def _pile(means: Floats) -> float | None:
+    """The highest of a series of means, where they pile up at it since it was reached. Means over few prompts take few
+    values, so some are equal everywhere; at a wall they are not much rarer than anywhere below, and for a while."""
+    top = _wall(means)
+    if top is None:
+        return None
+    means = means[np.isfinite(means)]
+    since = means[int(np.argmax(means == top)) :]
+    below = Counter(since[since < top].tolist())
+    often = max(below.values(), default=0)
+    return top if len(since) >= USUAL and len(since) - below.total() >= EVEN * often else None
 
 
 def _batch_maximum(run: Run) -> float | None:

@@ -30,7 +30,7 @@ class Forecast:
     elapsed: float  # share of the plan, 0 to 1
     scale: float  # the run's own range: what gains and losses are measured in
     gain: Floats  # (paths,) highest level still to come, less the highest so far; never beyond the ceiling
-    change: Floats  # (paths,) level at the end, less the level now
+    change: Floats  # (paths,) level at the end, less the level now; falls only where one has begun
     worth: float  # the gain that is worth having
     rise: float  # over the second half of the run so far, in sd of a bin
     lately: float  # share of paths that rose lately
@@ -53,8 +53,11 @@ class Forecast:
         return float((self.change < -self.worth).mean())
 
 
-def forecast(curve: Curve, *, end: float, elapsed: float, price: float, ceiling: float | None = None) -> Forecast:
-    """What the paths of a curve say of the time from now until `end`."""
+def forecast(
+    curve: Curve, *, end: float, elapsed: float, price: float, ceiling: float | None = None, most: float = math.inf
+) -> Forecast:
+    """What the paths of a curve say of the time from now until `end`. `most`: what the logged numbers leave below the
+    ceiling, whatever the paths say."""
     now = float(curve.grid[curve.now])
     steps = np.linspace(now, max(end, now), AHEAD + 1)[1:]
     ahead = curve.last.levels_at(steps) if end > now else curve.seen[:, -1:]
@@ -62,15 +65,17 @@ def forecast(curve: Curve, *, end: float, elapsed: float, price: float, ceiling:
     scale = scale_of(curve, ahead)
     noise = float(np.median(curve.last.noise))
     worth = max(scale * max(NOTICEABLE, price * (1 - elapsed)), BARELY * noise)
-    headroom = np.full(len(best), np.inf) if ceiling is None else np.maximum(ceiling - best, 0.0)
+    headroom = np.full(len(best), np.inf) if ceiling is None else np.clip(ceiling - best, 0.0, most)
     middle, late = (curve.seen[:, round(share * curve.now)] for share in (0.5, 1 - SELDOM))
     latest = curve.seen[:, -1]
     rise = float((latest - middle).mean())
+    # Many shapes that fit a rise have a hump: a fall of which nothing has been seen yet is their habit, and no news.
+    change = np.where(best - latest > NOTICEABLE * scale, ahead[:, -1] - latest, np.maximum(ahead[:, -1] - latest, 0.0))
     return Forecast(
         elapsed,
         scale,
         np.minimum(ahead.max(axis=1) - best, headroom),
-        ahead[:, -1] - latest,
+        change,
         worth,
         rise / noise if noise > 0 else math.copysign(FAR, rise) if rise else 0.0,
         float((latest - late > RARE * scale).mean()) if scale > 0 else 0.0,
