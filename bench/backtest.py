@@ -254,7 +254,10 @@ def _grounds(view: View, findings: Sequence[Finding], planned: int) -> dict[str,
     case = case_of(view, findings, evidence_of(view), planned=planned)
     if case is None or not case.curve.decidable:
         return None
-    seen = (None if one is None else [getattr(one, name) for name in SEEN] for one in (case.forecast, case.before))
+    seen = (
+        None if one is None else [getattr(one, name) for name in SEEN]
+        for one in (case.outlook.now, case.outlook.before)
+    )
     return {"now_and_before": list(seen), "no_gain": case.p_no_gain, "ended": case.plan.ended}
 
 

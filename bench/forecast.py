@@ -1,5 +1,5 @@
-"""How the four fitted numbers of questions/forecast.py were found, and how well its probability holds:
-`python bench/forecast.py [--out FILE] [--cached]`.
+"""How the fitted numbers of questions/forecast.py and judgement/outlook.py were found, and how well their probability
+holds: `python bench/forecast.py [--out FILE] [--cached]`.
 
 Every run whose score can be believed is cut at every twentieth of its length. At each cut: what the forecast saw, and
 whether a clear gain came later. The numbers are fitted by likelihood, each run of the zoos and each public repository
@@ -31,8 +31,10 @@ from backtest_tables import gain_came
 from numpy.typing import NDArray
 from tables import Table
 
-from leadline.judgement.case import SPAN, case_of, held
+from leadline.judgement import outlook
+from leadline.judgement.case import case_of
 from leadline.judgement.decide import STOP
+from leadline.judgement.outlook import SPAN, held
 from leadline.questions import forecast as product
 from leadline.questions.bars import FAR, RARE
 from leadline.reading import View
@@ -88,7 +90,6 @@ def cuts_of(job: backtest.Job, set_name: str, family: str, kind: str) -> list[Cu
 def features(cuts: Sequence[Cut]) -> Floats:
     rows = [
         (
-            1.0,
             math.log(max(1 - cut.elapsed, RARE)),
             min(max(cut.rise, -FAR), FAR) / FAR,
             cut.lately,
@@ -106,17 +107,17 @@ def probability(weights: Floats, cuts: Sequence[Cut]) -> Floats:
 
 
 def fit(cuts: Sequence[Cut]) -> Floats:
-    """Damped Newton steps on the penalised likelihood; numerical derivatives are exact enough for four numbers."""
+    """Damped Newton steps on the penalised likelihood; numerical derivatives are exact enough for three numbers."""
     came, weight = np.array([cut.came for cut in cuts], dtype=float), weights_of(cuts)
 
     def loss(w: Floats) -> float:
         p = np.clip(probability(w, cuts), EPSILON, 1 - EPSILON)
         likelihood = (weight * (came * np.log(p) + (1 - came) * np.log(1 - p))).sum() / weight.sum()
-        return float(-likelihood + RIDGE * (w[1:] ** 2).sum())
+        return float(-likelihood + RIDGE * (w**2).sum())
 
-    w, step = np.array([product.BASE, product.LEFT, product.RISE, product.STILL]), 0.5
+    w, step = np.array([product.LEFT, product.RISE, product.STILL]), 0.5
     best = loss(w)
-    while step > 0.01:  # pattern search: robust, and four dimensions are few
+    while step > 0.01:  # pattern search: robust, and three dimensions are few
         moved = False
         for axis in range(len(w)):
             for sign in (1.0, -1.0):
@@ -148,14 +149,35 @@ def left_out(cuts: Sequence[Cut]) -> tuple[Floats, dict[str, Floats]]:
 
 
 def said(cuts: Sequence[Cut], p: Floats) -> Floats:
-    """What the product says: the answer now with the one a span ago, as `leadline.judgement.case` mixes them."""
-    now = {(cut.run, round(cut.elapsed * LOOKS)): value for cut, value in zip(cuts, p, strict=True)}
+    """What the product says: the answer now with the one a span ago, as `leadline.judgement.outlook` mixes them."""
+    before = _a_span_ago(cuts, p)
+    return np.array(
+        [now if np.isnan(then) else held(float(now), float(then)) for now, then in zip(p, before, strict=True)]
+    )
 
-    mixed = []
-    for cut, value in zip(cuts, p, strict=True):
-        before = now.get((cut.run, round((cut.elapsed - SPAN) * LOOKS)))
-        mixed.append(value if before is None else held(float(value), float(before)))
-    return np.array(mixed)
+
+def mix_left_out(cuts: Sequence[Cut], p: Floats) -> Floats:
+    """NOW, HELD and DOUBT as logistic regression finds them, (families, 3), each family left out."""
+    before, families = _a_span_ago(cuts, p), np.array([cut.family for cut in cuts])
+    known = np.isfinite(before)
+    odds = np.column_stack([*(np.log(q / (1 - q)) for q in (np.clip(v, EPSILON, 1 - EPSILON) for v in (p, before)))])
+    columns = np.column_stack([odds, np.ones(len(cuts))])
+    came, weight = np.array([cut.came for cut in cuts], dtype=float), weights_of(cuts)
+    found = []
+    for family in sorted(set(families)):
+        inside = known & (families != family)
+        x, y, w = columns[inside], came[inside], weight[inside] / weight[inside].sum()
+        numbers = np.array([outlook.NOW, outlook.HELD, outlook.DOUBT])
+        for _ in range(30):  # Newton steps
+            q = 1 / (1 + np.exp(-x @ numbers))
+            numbers = numbers - np.linalg.solve((x * (w * q * (1 - q))[:, None]).T @ x, x.T @ (w * (q - y)))
+        found.append(numbers)
+    return np.array(found)
+
+
+def _a_span_ago(cuts: Sequence[Cut], p: Floats) -> Floats:
+    known = {(cut.run, round(cut.elapsed * LOOKS)): value for cut, value in zip(cuts, p, strict=True)}
+    return np.array([known.get((cut.run, round((cut.elapsed - SPAN) * LOOKS)), np.nan) for cut in cuts])
 
 
 def calibration(cuts: Sequence[Cut], p: Floats) -> Table:
@@ -246,7 +268,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     cuts = [Cut(**json.loads(line)) for line in arguments.out.read_text().splitlines()]
     p, by_family = left_out(cuts)
     everything = fit(cuts)
-    names = ("BASE", "LEFT", "RISE", "STILL")
+    names = ("LEFT", "RISE", "STILL")
     spans = np.array(list(by_family.values()))
     rows = [
         [
@@ -256,6 +278,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"{spans[:, place].min():.2f} to {spans[:, place].max():.2f}",
         ]
         for place, name in enumerate(names)
+    ]
+    mix = mix_left_out(cuts, probability(everything, cuts))
+    rows += [
+        [name, f"{getattr(outlook, name):g}", "", f"{mix[:, place].min():.2f} to {mix[:, place].max():.2f}"]
+        for place, name in enumerate(("NOW", "HELD", "DOUBT"))
     ]
     columns = ["number", "in the product", "fitted on all", "each family left out"]
     print(Table("The fitted numbers", "those in the product", columns, rows).text())

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..curve import Curve
 from ..evidence import GamedEvidence
 from ..facts import Finding
-from ..questions.bars import EVEN, SAID
-from ..questions.ceiling import ceiling_of, room_below
-from ..questions.fall import p_fallen
-from ..questions.forecast import Forecast, forecast
+from ..questions.bars import EVEN, HABIT
+from ..questions.ceiling import ceiling_of
+from ..questions.direction import is_flat
+from ..questions.forecast import Forecast
 from ..questions.gain import flat_since
 from ..questions.way import p_moved
 from ..reading.reward import HEADLINE
@@ -20,13 +19,10 @@ from ..reading.reward.apart import held_out_names
 from ..reading.view import View
 from ..run import Series
 from .evidence import Evidence, weigh
+from .outlook import SPAN, Outlook, outlook, together
 from .plan import Plan, plan_of
 
 PRICE = 0.05  # of the run's own range for a whole planned run: what going on has to earn; --price
-SPAN = 0.2  # of the plan: an answer that is younger may be a mood, a signal that is gone for less may come back
-HELD = 0.4  # share of the answer a span ago in the log odds of the answer now
-DOUBT = -0.45  # log odds: what was expected a span ago and has not come speaks against it
-SUREST = 0.005  # no probability is held to be surer than this
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,12 +32,19 @@ class Case:
     series: Series
     curve: Curve
     plan: Plan
-    forecast: Forecast
+    outlook: Outlook
+    training: Outlook | None  # of the training reward, where a held-out score is judged
     evidence: Evidence
     ceiling: float | None  # the highest value that can be reached, where the run shows it
     flat_since: float  # step from which on it had nearly all of its gain
-    p_fallen: float
-    before: Forecast | None  # as it stood a span of the plan ago; None where that says nothing
+
+    @property
+    def forecast(self) -> Forecast:
+        return self.outlook.now
+
+    @property
+    def p_fallen(self) -> float:
+        return self.outlook.p_fallen
 
     @property
     def flat_for(self) -> float:
@@ -54,12 +57,12 @@ class Case:
 
     @property
     def p_gain(self) -> float:
-        """Probability that a gain worth having is still to come. Who looks twice as often must not stop twice as
-        rashly: a dip that is younger than a span of the plan is only half believed."""
-        ahead = self.forecast
-        # What has fallen may come back; to more than it ever had, only if its paths foresee it.
-        now = ahead.rises + (ahead.p_gain - ahead.rises) * (1 - self.p_fallen)
-        return now if self.before is None else held(now, self.before.p_gain)
+        """Probability that a gain worth having is still to come. A held-out score of few points says little by itself,
+        and what the training reward does is the best guess at the rest; unless it shows that it is flat."""
+        if self.training is None or self.forecast.room < EVEN:
+            return self.outlook.p_gain
+        share = HABIT / (HABIT + int(self.series.finite.sum())) * (1 - is_flat(self.curve).probability)
+        return together(self.outlook.p_gain, self.training.p_gain, share)
 
     @property
     def p_no_signal(self) -> float:
@@ -84,12 +87,6 @@ class Case:
         return self.p_gain * (1 - self.p_no_gain)
 
 
-def held(now: float, before: float) -> float:
-    """The answer now together with the answer a span of the plan ago."""
-    odds = (1 - HELD) * _log_odds(now) + HELD * _log_odds(before) + DOUBT
-    return 1 / (1 + math.exp(-odds))
-
-
 def case_of(
     view: View,
     findings: Sequence[Finding],
@@ -105,11 +102,16 @@ def case_of(
         return None
     series, curve = judged
     ceiling = ceiling_of(view.run, series, _scores(view))
-    most = math.inf if ceiling is None else room_below(ceiling, series)
-    ahead = forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price, ceiling=ceiling, most=most)
-    fallen = p_fallen(curve)
-    before = None if fallen > SAID else _before(view, series, plan, price, ceiling)  # a new state is no mood
-    return Case(series, curve, plan, ahead, weigh(findings, samples), ceiling, flat_since(curve), fallen, before)
+    return Case(
+        series,
+        curve,
+        plan,
+        outlook(view, series, curve, plan, price=price, ceiling=ceiling),
+        None if series.name == HEADLINE else _training(view, plan, price),
+        weigh(findings, samples),
+        ceiling,
+        flat_since(curve),
+    )
 
 
 def _judged(view: View) -> tuple[Series, Curve] | None:
@@ -121,23 +123,15 @@ def _judged(view: View) -> tuple[Series, Curve] | None:
     return None
 
 
+def _training(view: View, plan: Plan, price: float) -> Outlook | None:
+    """What may come of the training reward; None where it cannot be told."""
+    series, curve = view.run.get(HEADLINE), view.curve(HEADLINE)
+    if series is None or curve is None or not curve.decidable:
+        return None
+    ceiling = ceiling_of(view.run, series, _scores(view))
+    return outlook(view, series, curve, plan, price=price, ceiling=ceiling)
+
+
 def _scores(view: View) -> list[float]:
     """What single answers earned."""
     return [sample.score for batch in view.batches for sample in batch.samples]
-
-
-def _before(view: View, series: Series, plan: Plan, price: float, ceiling: float | None) -> Forecast | None:
-    """The forecast as it stood a span of the plan ago; None where nothing could be told then."""
-    earlier = plan.earlier(SPAN)
-    seen = series.until(math.floor(earlier.now))
-    if not seen.finite.any():
-        return None
-    curve = view.fit(seen)
-    if not curve.decidable:
-        return None
-    return forecast(curve, end=plan.end, elapsed=earlier.elapsed, price=price, ceiling=ceiling)
-
-
-def _log_odds(p: float) -> float:
-    p = min(max(p, SUREST), 1 - SUREST)
-    return math.log(p / (1 - p))

@@ -24,10 +24,11 @@ from ..reading.reward import HEADLINE
 from ..reading.view import View
 from ..run import Run
 from .advice import advise
-from .case import PRICE, SPAN, Case, case_of
+from .case import PRICE, Case, case_of
 from .keep import best_checkpoint, ranked_everywhere
+from .outlook import SPAN
 
-STOP = 0.12  # probability that going on pays: below it, stop
+STOP = 0.1  # probability that going on pays: below it, stop
 GO_ON = 0.3  # probability that going on pays: from here on, continue; between the two it cannot be told yet
 LIKE_A_REWARD = re.compile(r"reward|score|return|acc|success|pass|win", re.IGNORECASE)
 CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody

@@ -17,7 +17,6 @@ BARELY = 1.5  # sd of a bin: a smaller gain could not be told from noise, even a
 AHEAD = 30  # places at which the rest of the plan is looked at
 # Fitted by `python bench/forecast.py` on runs whose score can be believed, each family or repository left out in turn.
 # Log odds that a gain worth having comes on paths that do not foresee it:
-BASE = 0.1
 LEFT = 3.3  # for each e-fold of the plan that is left
 RISE = 2.1  # for a clear rise over the second half of the run so far
 STILL = 1.45  # for a rise that went on lately
@@ -93,4 +92,4 @@ def unforeseen(elapsed: float, rise: float, lately: float) -> float:
     """The chance of a gain that the paths do not foresee."""
     left = math.log(max(1 - elapsed, RARE))
     steep = min(max(rise, -FAR), FAR) / FAR
-    return 1 / (1 + math.exp(-(BASE + LEFT * left + RISE * steep + STILL * lately)))
+    return 1 / (1 + math.exp(-(LEFT * left + RISE * steep + STILL * lately)))

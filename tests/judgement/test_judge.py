@@ -201,6 +201,14 @@ def test_the_held_out_score_is_judged_where_there_is_one() -> None:
     assert said.verdict != "continue"
 
 
+def test_the_training_reward_is_heard_where_the_held_out_score_says_little() -> None:
+    few = logged("eval/reward/mean", 0.3 + 0.1 * STEPS[::30] / COUNT, 0.05, 3, STEPS[::30])
+    rising, flat = (judged(run_of(reward(course), few)).p_continue_pays for course in (ramp(0, 1), ramp(1, 1)))
+    assert rising is not None
+    assert flat is not None
+    assert rising > 1.2 * flat
+
+
 def test_no_reward_is_no_verdict_and_names_candidates() -> None:
     near = Series("my/accuracy", "my/accuracy", "unread", STEPS, U)
     said = judged(replace(run_of(), unread=(near,)))
