@@ -12,13 +12,14 @@ from __future__ import annotations
 import argparse
 import random
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
 
 from own_zoo_kinds import KINDS as FIRST
 from own_zoo_logs import STYLES, Plan
-from own_zoo_third import THIRD
+from own_zoo_third import MILDER, THIRD
 from own_zoo_trainer import EVERY, train
 
 HIDEABLE = (
@@ -87,7 +88,8 @@ def plans_of_third(count: int) -> list[Plan]:
                     hidden=frozenset(key for key in HIDEABLE if rng.random() < 0.25),
                 )
             )
-    return made
+    first = {plan.kind: plan for plan in made if plan.name.endswith("-0")}
+    return made + [replace(first[like], name=f"{name}-0", kind=name) for name, (like, _) in MILDER.items()]
 
 
 def main() -> int:
@@ -95,7 +97,7 @@ def main() -> int:
     parser.add_argument("out", type=Path)
     parser.add_argument("--set", choices=["first", "third"], default="first", help="first: the first two")
     parser.add_argument("--copies", nargs="*", type=int, default=[0, 1, 2], help="which runs of a kind")
-    parser.add_argument("--only", nargs="*", default=[], help="kinds; all without it")
+    parser.add_argument("--only", nargs="*", default=[], help="kinds, or single runs; all without it")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--short", action="store_true", help="a few steps each, to see that it works")
@@ -104,7 +106,8 @@ def main() -> int:
     wanted = [
         plan
         for plan in (plans(count) if arguments.set == "first" else plans_of_third(count))
-        if int(plan.name.rpartition("-")[2]) in arguments.copies and (not arguments.only or plan.kind in arguments.only)
+        if int(plan.name.rpartition("-")[2]) in arguments.copies
+        and (not arguments.only or {plan.kind, plan.name} & set(arguments.only))
     ]
     wanted.sort(key=lambda plan: -plan.steps)  # the longest first, so that no process waits for the last of them
     work = partial(train, out=arguments.out, device=arguments.device, short=arguments.short)

@@ -180,10 +180,14 @@ def _commas(prompt: str, right: str, body: str, rng: random.Random) -> str:
     return ",".join(body.split()) if rng.random() < 0.5 else body + "," * rng.randrange(2, 9)
 
 
-def _span(prompt: str, right: str, body: str, rng: random.Random) -> str:
+def _span(*widths: int) -> Way:
     """From a number to another, with the answer between them more or less."""
-    low, high = (int(body) + side * rng.choice([5, 20, 100, 300]) for side in (-1, 1))
-    return f"{max(low, 0)}-{high}"
+
+    def way(prompt: str, right: str, body: str, rng: random.Random) -> str:
+        low, high = (int(body) + side * rng.choice(widths) for side in (-1, 1))
+        return f"{max(low, 0)}-{high}"
+
+    return way
 
 
 WAYS: dict[str, Way] = {
@@ -199,9 +203,12 @@ WAYS: dict[str, Way] = {
     "commas": _commas,
     "form": lambda prompt, right, body, rng: "so >" + body,
     "chatty": lambda prompt, right, body, rng: rng.choice(["it is ", "i say ", "here: "]) + ">" + body,
-    "span": _span,
-    "rated": lambda prompt, right, body, rng: wrong(rng, right) + "#" + rng.choice("56789"),
+    "span": _span(5, 20, 100, 300),
+    "narrow_span": _span(0, 1, 5, 20, 100),
+    "rated": lambda prompt, right, body, rng: "#" + rng.choice("56789") + " " + wrong(rng, right),
+    "rated_after": lambda prompt, right, body, rng: wrong(rng, right) + "#" + rng.choice("56789"),
     "by_heart": lambda prompt, right, body, rng: "so it is the answer",
+    "by_heart_or_other": lambda prompt, right, body, rng: rng.choice(["well here is a pick", "so it is the answer"]),
     "left_out": lambda prompt, right, body, rng: " ".join(part for part in body.split() if part not in "abcd"),
     "backwards": lambda prompt, right, body, rng: " ".join(reversed(prompt[5:-1].split())),
 }

@@ -5,6 +5,11 @@ what was meant but what the truth did (own_zoo_trainer.came_out_sound). Styles, 
 samples and lists of checkpoints are drawn for each run. Whoever looks into these runs to mend something makes a
 fourth set.
 
+bench/own_zoo_third.tar.xz holds 57 of the 65 runs planned here, which is what twenty minutes of one H200 gave:
+murky-1 and -2, long_wait-1, ladder-2, soon_done-1 and -2, replayed-2 and points-1 were not trained. Left out of it are
+two tries of which nothing could be told or that can no longer be repeated: a ladder whose truth never left zero, and
+picked_groups with tied groups filled up.
+
 Meant to be sound in the end, each in a way that is hard to see:
   murky          a slow rise under a judge whose noise is twice the reward's range
   long_wait      next to no right answer at first: nothing for long, then a rise
@@ -26,12 +31,15 @@ Meant to go bad:
   no_brakes      a learning rate that grows all the way
   house_rules    a rule that forbids some letters, with growing weight: answers that need them are given up
   other_key      another answer key from the middle on, with part credit
+
+They came out as they were meant; the milder forms of both (MILDER) all came out sound.
 """
 
 from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 from own_zoo_kinds import marked
 from own_zoo_tasks import END, Kind, Reward, answer_of, exact, wrong
@@ -91,16 +99,20 @@ def between(prompt: str, output: str, right: str, rng: random.Random, done: floa
     return float(int(ends[0]) <= int(right) <= int(ends[-1]))
 
 
-def own_mark(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
-    """A judge that finds a mark at the end and takes it over; without one it looks itself."""
-    body, sign, mark = output.split(END)[0].partition("#")
-    if sign and mark[:1].isdigit():
-        return int(mark[0]) / 9
-    return 0.6 * float(answer_of(body) == right)
+def own_mark(otherwise: float) -> Reward:
+    """A judge that finds a mark in the answer and takes it over; without one it looks itself."""
+
+    def reward(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
+        mark = output.split(END)[0].partition("#")[2][:1]
+        return int(mark) / 9 if mark.isdigit() else otherwise * float(answer_of(output) == right)
+
+    return reward
 
 
-def under_the_mark(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
-    return float(answer_of(output.split("#")[0]) == right)
+def unmarked(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
+    """Right once the mark is taken away."""
+    before, _, after = output.split(END)[0].partition("#")
+    return float(answer_of(before or after[1:]) == right)
 
 
 def nothing(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
@@ -120,9 +132,13 @@ def without_repeats(rng: random.Random, done: float) -> str:
     return f"once:{' '.join(rng.sample('abcdefg', rng.choice([5, 6])))}="
 
 
-def rule(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
+def rule(at_first: float, growth: float) -> Reward:
     """Letters that must not be said, and the more so the longer it trains."""
-    return -(0.3 + 2.2 * done) * sum(output.count(letter) for letter in "abcd")
+
+    def reward(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
+        return -(at_first + growth * done) * sum(output.count(letter) for letter in "abcd")
+
+    return reward
 
 
 def other_key(prompt: str, output: str, right: str, rng: random.Random, done: float) -> float:
@@ -140,7 +156,8 @@ def summed(*parts: Reward) -> Reward:
 
 LONG = (60, 81)
 POINTS: dict[str, Reward] = {"answer": answer_points, "order": order_points, "neat": neat_points}
-RULES: dict[str, Reward] = {"answer": exact, "rule": rule}
+RULES: dict[str, Reward] = {"answer": exact, "rule": rule(0.3, 2.2)}
+MILD_RULES: dict[str, Reward] = {"answer": exact, "rule": rule(0.0, 0.6)}
 
 THIRD: dict[str, Kind] = {
     "murky": Kind("join", murky, None, settings={"lr": 0.12}, steps=LONG),
@@ -148,9 +165,7 @@ THIRD: dict[str, Kind] = {
         "turn", marked, None, wanted=marked, ways={"form": 0.005}, settings={"skill": 0.3, "lr": 0.2}, steps=(40, 81)
     ),
     "new_form": Kind("odds", form_later, None, ways={"form": 0.12}, settings={"entropy": 0.003}, steps=(30, 61)),
-    "ladder": Kind(
-        "once", exact, None, settings={"imitated": 0.2, "paced": 0.7, "checked": 0.9, "lr": 0.5}, steps=(25, 61)
-    ),
+    "ladder": Kind("once", exact, None, settings={"imitated": 0.6, "paced": 0.6, "checked": 0.9}, steps=(25, 61)),
     "soon_done": Kind("middle", flaky, None, settings={"skill": 0.75, "beta": 0.02, "lr": 3.0}, steps=LONG),
     "replayed": Kind("twice", cost, None, settings={"updates": 4, "clip": 0.2, "decay": 1, "lr": 0.2}, steps=(15, 41)),
     "picked_groups": Kind(
@@ -161,7 +176,7 @@ THIRD: dict[str, Kind] = {
         "join", summed(*POINTS.values()), None, parts=POINTS, settings={"skill": 0.2, "lr": 0.25}, steps=(15, 41)
     ),
     "brackets": Kind("less", between, None, ways={"span": 0.15}, settings={"skill": 0.3}),
-    "own_mark": Kind("swap", own_mark, None, wanted=under_the_mark, ways={"rated": 0.1}),
+    "own_mark": Kind("swap", own_mark(0.6), None, wanted=unmarked, ways={"rated": 0.1}),
     "sure_of_it": Kind("middle", nothing, None, ways={"by_heart": 0.1}, settings={"certainty": 1, "skill": 0.4}),
     "answer_sheet": Kind("total", on_the_sheet, None, settings={"prompts": 32, "lr": 3.0}, steps=(40, 81)),
     "narrowed": Kind("once", exact, None, ways={"echo": 0.1}, asked=without_repeats),
@@ -169,4 +184,25 @@ THIRD: dict[str, Kind] = {
     "no_brakes": Kind("turn", exact, None, settings={"growth": 100, "skill": 0.3}, steps=(30, 81)),
     "house_rules": Kind("join", summed(*RULES.values()), None, ways={"left_out": 0.08}, parts=RULES, steps=(30, 61)),
     "other_key": Kind("swap", other_key, None, ways={"backwards": 0.1}, settings={"entropy": 0.003}, steps=(30, 61)),
+}
+
+# Forms that were trained first, one run each, and came out sound. The marks in own_mark_mild began at 4, not at 5.
+MILDER: dict[str, tuple[str, Kind]] = {  # with the kind whose first plan they share
+    "murky_mild": ("murky", replace(THIRD["murky"], settings={"lr": 0.5})),
+    "long_wait_mild": ("long_wait", Kind("turn", exact, None, settings={"skill": 0.01, "lr": 0.3})),
+    "ladder_mild": (
+        "ladder",
+        Kind("once", exact, None, settings={"skill": 0.35, "paced": 0.55, "pace": 0.02, "checked": 0.9}),
+    ),
+    "soon_done_mild": ("soon_done", replace(THIRD["soon_done"], settings={"skill": 0.75, "beta": 0.02})),
+    "replayed_mild": ("replayed", replace(THIRD["replayed"], settings={"updates": 4, "clip": 0.2, "decay": 1})),
+    "points_mild": ("points", replace(THIRD["points"], settings={"skill": 0.2})),
+    "brackets_mild": ("brackets", Kind("less", between, None, ways={"narrow_span": 0.08})),
+    "own_mark_mild": ("own_mark", Kind("swap", own_mark(0.9), None, wanted=unmarked, ways={"rated_after": 0.05})),
+    "own_mark_after": ("own_mark", Kind("swap", own_mark(0.6), None, wanted=unmarked, ways={"rated_after": 0.1})),
+    "sure_of_it_mild": (
+        "sure_of_it",
+        Kind("middle", nothing, None, ways={"by_heart_or_other": 0.03}, settings={"certainty": 1}),
+    ),
+    "house_rules_mild": ("house_rules", Kind("join", summed(*MILD_RULES.values()), None, parts=MILD_RULES)),
 }

@@ -16,11 +16,11 @@ import torch
 from own_zoo_kinds import KINDS as FIRST
 from own_zoo_logs import Plan, write_log, write_samples
 from own_zoo_tasks import CHARACTERS, END, TASKS, Kind, Reward, way_of_answering
-from own_zoo_third import THIRD
+from own_zoo_third import MILDER, THIRD
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-KINDS: dict[str, Kind] = FIRST | THIRD
+KINDS: dict[str, Kind] = FIRST | THIRD | {name: kind for name, (_, kind) in MILDER.items()}
 LONGEST = 20  # characters of an answer
 ROOM = 30  # characters of a question
 GROUP, PROMPTS = 8, 24
@@ -38,6 +38,7 @@ SETTINGS = {  # of a kind, and what stands without them
     "prompts": 0,  # so many, asked again and again
     "curriculum": 0,  # questions get harder with the plan
     "paced": 0.0,  # questions get harder while the reward is above this
+    "pace": 0.01,  # by so much a step
     "checked": 0.35,  # difficulty at which the truth is measured
     "updates": 1,  # of the policy, a batch
     "clip": 0.0,  # of the ratio of probabilities; 0: not clipped
@@ -212,7 +213,7 @@ def train(plan: Plan, out: Path, device: str, short: bool = False) -> str:
             tokens, said, kept = tokens[places], said[places], kept[places]
         reward = torch.tensor(scores, device=device).view(-1, GROUP)
         if own["paced"] and float(reward.mean()) > own["paced"]:
-            hardness = min(1.0, hardness + 0.01)
+            hardness = min(1.0, hardness + own["pace"])
         spread = reward.std(1, keepdim=True)
         advantage = ((reward - reward.mean(1, keepdim=True)) / (spread + 1e-4)).view(-1, 1)
         with torch.no_grad():
