@@ -30,6 +30,7 @@ import backtest_sets as sets
 import backtest_sweep as sweep
 import backtest_tables as tables
 import numpy as np
+from backtest_third import WithThird
 
 from leadline.curve import Curve
 from leadline.facts import Facts, Finding, by_weight
@@ -158,7 +159,7 @@ def _score_modules() -> tuple[Any, Any]:
     import runs
     import score
 
-    return runs, score
+    return WithThird(runs), score
 
 
 def all_jobs(chosen: Sequence[str], looks: int) -> list[tuple[Any, Job]]:
