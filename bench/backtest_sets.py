@@ -12,6 +12,7 @@ from pathlib import Path
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 ZOO2, OWN = SHARED / "zoo2.tar.gz", Path(__file__).resolve().parent / "own_zoo.tar.xz"
+LOGS = SHARED / "logs.tar.gz"
 
 
 def set_environment() -> None:
@@ -27,6 +28,13 @@ def folders(name: str) -> list[Path]:
     """The folders of runs with a hidden truth."""
     set_environment()
     return sorted(path.parent for path in Path(os.environ[name.upper()]).glob("*/truth.json"))
+
+
+def logs() -> list[Path]:
+    """The folders of further public logs, about which no truth is known."""
+    if "LOGS_DEV" not in os.environ and LOGS.exists():
+        os.environ["LOGS_DEV"] = str(_unpacked(LOGS) / "logs")
+    return sorted(path for path in Path(os.environ.get("LOGS_DEV", "")).glob("*/*") if path.is_dir())
 
 
 def _unpacked(archive: Path) -> Path:
