@@ -53,6 +53,11 @@ class Case:
         return p_moved(self.curve) < EVEN
 
     @property
+    def score_tells(self) -> bool:
+        """Whether the score itself shows that the policy broke, so that what speaks against its text adds nothing."""
+        return self.evidence.p_fell_with_the_text(self.p_fallen) > EVEN
+
+    @property
     def p_gain(self) -> float:
         """Probability that a gain worth having is still to come. Who looks twice as often must not stop twice as
         rashly: a dip that is younger than a span of the plan is only half believed."""

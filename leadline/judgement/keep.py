@@ -62,6 +62,6 @@ def _ranked(case: Case, steps: Sequence[int]) -> Ranking:
         case.series,
         steps,
         scale=case.forecast.scale,
-        p_gamed=case.evidence.p_gamed,
+        p_gamed=0.0 if case.score_tells else case.evidence.p_gamed,
         gone=case.evidence.gone(np.asarray(steps, dtype=np.float64), case.plan.now),
     )
