@@ -21,10 +21,12 @@ from leadline.facts.onset import Contradiction, UnexplainedBreak
 from leadline.facts.reward import RewardBreak, RewardFall, TrainEvalGap
 from leadline.facts.signal import AllTied, AllTruncated, NoEntropy
 from leadline.facts.stability import ClipGrew, EntropyMoved, GradientNorm, Spikes, StuckSeries
-from leadline.words.numbers import number
+from leadline.words.numbers import apart, number, percent
+from leadline.words.verdict import advice_says, gain_says
 
 APART = 0.02  # of the run: what moved so near moved at the same step
 HEADLINE = "reward/mean"
+CUT = "truncated answers"  # told in whole percent
 FELL = {"reward.peaked", "reward.declining", "kl.destructive"}
 UP = ("accelerating", "rising", "decelerating")
 SAME = {"rising": UP, "flat": ("flat", "noise", "undecided"), "fallen": ("declining", "peaked", "undecided", "flat")}
@@ -64,7 +66,7 @@ def _directions(reading: Reading) -> Iterator[str]:
         yield f"{reason.kind} without a doubt above undecided"
     if reason.kind == "no_trend" and shape is not None and shape not in ("noise", "undecided", "flat"):
         yield f"no trend above {shape}"
-    if reason.kind == "fallen" and on_reward and not serious & FELL and judgement.verdict != "finished":
+    if reason.kind == "fallen" and on_reward and reason.clear and not serious & FELL:
         yield "fallen, and no finding says so"
     if reason.kind == "no_signal" and shape in UP:
         yield f"nothing can be learned above {shape}"
@@ -81,7 +83,7 @@ def _meanwhile(reading: Reading) -> Iterator[str]:
     lost = _serious(reading) & FELL
     for finding in reading.findings:
         match finding.facts:
-            case Gamed(reward_fell=True) if shape in UP:
+            case Gamed(reward_fell=True) if shape in (*UP, "noise"):
                 yield f"{finding.id} says that the reward fell, above {shape}"
             case GradientNorm(reward_lost=True) | EntropyMoved() | ClipGrew() if shape in UP and not lost:
                 yield f"{finding.id} says that the reward was lost, above {shape}"
@@ -112,7 +114,8 @@ def _levels(reading: Reading) -> Iterator[str]:
     told: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for name, role, value, where in _numbers(reading):
         if value is not None:
-            told[name, role].setdefault(number(value), where)
+            printed = percent(value) if name == CUT else number(value)
+            told[name, role].setdefault(printed, where)
     for (name, role), values in told.items():
         if len(values) > 1:
             yield f"two values of {name} {role}: {' and '.join(values.values())}"
@@ -136,7 +139,8 @@ def _higher(high: object, low: object) -> bool:
     """Whether one number is printed higher than another; nothing is denied where one is missing."""
     if not isinstance(high, float) or not isinstance(low, float):
         return True
-    return high > low and number(high) != number(low)
+    told = apart(high, low)
+    return high > low and told[0] != told[1]
 
 
 def _numbers(reading: Reading) -> Iterator[tuple[str, str, float | None, str]]:
@@ -173,7 +177,7 @@ def _numbers(reading: Reading) -> Iterator[tuple[str, str, float | None, str]]:
                 yield facts.held_out, "now", facts.now, where
                 yield facts.held_out, "high", facts.high, where
                 yield HEADLINE, "now", facts.train_now, where
-            case AllTied(reward=reward) | AllTruncated(reward=reward):
+            case AllTied(reward_at="between", reward=reward):
                 yield HEADLINE, "now", reward, where
             case EntropyMoved() as facts:
                 yield "entropy", "now", facts.now, where
@@ -181,9 +185,9 @@ def _numbers(reading: Reading) -> Iterator[tuple[str, str, float | None, str]]:
             case NoEntropy():
                 yield "entropy", "now", 0.0, where
             case Truncation() as facts:
-                yield "truncation", "now", facts.now, where
-            case TruncatedThroughout(share=share) | AllTruncated(share=share):
-                yield "truncation", "now", share, where
+                yield CUT, "now", facts.now, where
+            case TruncatedThroughout(share=share) | AllTruncated(share=share):  # of all steps
+                yield CUT, "now", share, where
             case StuckSeries(series=values):
                 for value in values:
                     yield value.series, "now", value.value, where
@@ -199,13 +203,16 @@ def _chances(reading: Reading) -> Iterator[str]:
         return
     if p + worse > 1 + ENOUGH and judgement.reason.kind != "gamed":
         yield "chances of a gain and of a loss beyond 1"
-    if not upside.p10 <= upside.mean <= upside.p90:
+    if gain_says(upside).endswith(")") and not upside.p10 <= upside.mean <= upside.p90:
         yield "an expected gain outside its interval"
-    worth = upside.worth_having
-    if worth and p > 0.1 + 0.05 and upside.p90 < worth:
-        yield "a gain within 9 of 10 that is below what it has a chance of"
-    if worth and p < 0.9 - 0.05 and upside.p10 > worth:
-        yield "a gain in 9 of 10 above what it has no chance of"
+    worth = upside.worth_having or 0.0
+    if p > 0.1 + ENOUGH and upside.p90 < worth:
+        yield "a chance of a gain that lies outside what 9 of 10 bring"
+    if p < 0.9 - ENOUGH and upside.p10 > worth:
+        yield "no chance of a gain that 9 of 10 bring"
+    loss = judgement.risk.mean_loss
+    if loss is not None and judgement.reason.kind == "fallen" and loss < (worse - ENOUGH) * worth:
+        yield "a chance of a loss beyond the loss that is expected"
 
 
 def _verdicts(reading: Reading) -> Iterator[str]:
@@ -217,7 +224,7 @@ def _verdicts(reading: Reading) -> Iterator[str]:
         yield "stop at a chance above 30 %"
     if judgement.verdict == "roll_back" and reason.kind not in ("gamed", "fallen", "no_signal"):
         yield f"roll back because {reason.kind}"
-    if judgement.verdict == "continue" and reason.kind in ("fallen", "gamed", "no_signal"):
+    if judgement.verdict == "continue" and reason.kind in ("fallen", "gamed", "no_signal") and reason.clear:
         yield f"continue though {reason.kind}"
     known = {finding.id for finding in reading.findings}
     if len(judgement.advice) > 2 or any(advice.finding not in known for advice in judgement.advice):
@@ -226,6 +233,13 @@ def _verdicts(reading: Reading) -> Iterator[str]:
         advice.knob for advice in judgement.advice if advice.way == "lower"
     }:
         yield "a knob to raise and to lower"
+    said = advice_says(judgement)
+    if "reward fell" in said and (_shape(reading) in UP or reason.kind in ("rising", "no_trend")):
+        yield "a next step because the reward fell, which did not"
+    if "nothing moves" in said and _shape(reading) in (*UP, "declining", "peaked"):
+        yield "a next step because nothing moves, above something that does"
+    if "it pays for" in said and reason.kind == "fallen":
+        yield "a reward that pays for what it fell with"
     if not known >= {*judgement.because, *reason.findings}:
         yield "rests on a finding that is not told"
 

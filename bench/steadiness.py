@@ -53,10 +53,7 @@ def told_in(reading: Reading) -> Iterator[Told]:
     about = ABOUT * (last - first)
     reason, trajectory, peak = reading.judgement.reason, reading.reward.trajectory, reading.reward.peak
     if reason.since_step is not None:
-        between = reason.since_between
-        if reason.kind == "gamed":
-            between = _begun(reading.findings)
-        edges = _wider(_around(reason.since_step, about), between)
+        edges = _wider(_around(reason.since_step, about), reason.since_between)
         yield Told(f"verdict.{reason.kind}", "since", reason.since_step, *edges)
     if trajectory.start is not None and trajectory.noise is not None:
         yield Told("reward.start", "start", trajectory.start, *_around(trajectory.start, trajectory.noise))
@@ -75,15 +72,6 @@ def told_in(reading: Reading) -> Iterator[Told]:
                     yield Told(f"onset.{finding.facts.anchor}.{name}", "onset", middle, *edges)
         else:
             yield from _dates(finding, about)
-
-
-def _begun(findings: Sequence[Finding]) -> tuple[int, int] | None:
-    """The interval that the finding of a gamed reward tells."""
-    for finding in findings:
-        low, high = (getattr(finding.facts, edge, None) for edge in ("begun_low", "begun_high"))
-        if isinstance(low, int) and isinstance(high, int):
-            return low, high
-    return None
 
 
 def _wider(edges: tuple[float, float], told: tuple[int, int] | None) -> tuple[float, float]:
