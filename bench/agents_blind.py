@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import backtest
+import line_files
 import numpy as np
 from agents_checkers import check
 from tables import Table
@@ -94,16 +94,9 @@ def blind(arguments: argparse.Namespace) -> None:
     _, score = backtest._score_modules()
     cases = with_samples(arguments.half, arguments.only)
     out = OUT / f"agents_blind_{arguments.half}.jsonl"
-    out.parent.mkdir(parents=True, exist_ok=True)
-    jobs = backtest._jobs(cases, arguments.looks)
     if not arguments.score_only:
-        with ProcessPoolExecutor(arguments.processes) as pool, out.open("w") as file:
-            for number, lines in enumerate(pool.map(_looked, jobs), 1):
-                file.writelines(json.dumps(line) + "\n" for line in lines)
-                file.flush()
-                print(f"\r{number}/{len(jobs)}", end="", file=sys.stderr, flush=True)
-        print(file=sys.stderr)
-    lines = [json.loads(line) for line in out.read_text().splitlines()]
+        line_files.written(_looked, backtest._jobs(cases, arguments.looks), out, arguments.processes)
+    lines = line_files.read(out)
     print(_worth(score, cases, lines, arguments).text())
     print(_parted(cases, lines).text())
 

@@ -9,13 +9,12 @@ import argparse
 import contextlib
 import io
 import json
-import sys
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import backtest
 import backtest_tables
+import line_files
 import numpy as np
 from tables import Table, share
 
@@ -107,15 +106,9 @@ def questions(arguments: argparse.Namespace) -> None:
     runs, _ = backtest._score_modules()
     cases = list(backtest._cases(runs, SETS, arguments.only))[:: arguments.every]
     out = OUT / "agents_questions.jsonl"
-    out.parent.mkdir(parents=True, exist_ok=True)
     if not arguments.score_only:
-        with ProcessPoolExecutor(arguments.processes) as pool, out.open("w") as file:
-            for number, lines in enumerate(pool.map(_asked, cases), 1):
-                file.writelines(json.dumps(line) + "\n" for line in lines)
-                file.flush()
-                print(f"\r{number}/{len(cases)}", end="", file=sys.stderr, flush=True)
-        print(file=sys.stderr)
-    asked = [json.loads(line) for line in out.read_text().splitlines()]
+        line_files.written(_asked, cases, out, arguments.processes)
+    asked = line_files.read(out)
     for name in SETS:
         mine = [line for line in asked if line["run"].startswith(f"{name}/")]
         if mine:

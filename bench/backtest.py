@@ -18,7 +18,6 @@ import json
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -29,6 +28,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checko
 import backtest_sets as sets
 import backtest_sweep as sweep
 import backtest_tables as tables
+import line_files
 import numpy as np
 from backtest_third import WithThird
 
@@ -169,6 +169,14 @@ def all_jobs(chosen: Sequence[str], looks: int) -> list[tuple[Any, Job]]:
     return list(zip(cases, _jobs(cases, looks), strict=True))
 
 
+def everything(one: str) -> list[tuple[Any, Job | None]]:
+    """Every run of a set that holds numbers, with its job where it can be scored."""
+    runs, _ = _score_modules()
+    where = runs.roots()
+    loaded = [runs.load_run(name, where) for name in runs.list_runs(one, where[one])]
+    return [(run, _jobs([run], 1)[0] if run.n and runs.truth(run) is not None else None) for run in loaded]
+
+
 def truth_of(name: str) -> Any:
     runs, score = _score_modules()
     return score.Truth(sets.load(runs, name))
@@ -209,12 +217,7 @@ def _finding(kept: Sequence[Any]) -> Finding:
 
 def _ours(jobs: Sequence[Job], file: Path, replay: Callable[[Job], list[dict[str, object]]], processes: int) -> None:
     began = time.time()
-    with ProcessPoolExecutor(processes) as pool, file.open("w") as lines:
-        for number, said in enumerate(pool.map(replay, jobs), 1):
-            lines.writelines(json.dumps(line) + "\n" for line in said)
-            lines.flush()
-            print(f"\r{number}/{len(jobs)}", end="", file=sys.stderr, flush=True)
-    print(file=sys.stderr)
+    line_files.written(replay, jobs, file, processes)
     print(f"{len(jobs)} runs x {jobs[0].looks} looks in {time.time() - began:.0f} s\n", flush=True)
 
 

@@ -17,14 +17,14 @@ import backtest_public as public
 
 SHARED = Path(__file__).resolve().parent.parent.parent / "shared"
 PUBLIC = ("logs", "wild")
-ZOO2, OWN = SHARED / "zoo2.tar.gz", Path(__file__).resolve().parent / "own_zoo.tar.xz"
+ZOO2, LOGS, OWN = SHARED / "zoo2.tar.gz", SHARED / "logs.tar.gz", Path(__file__).resolve().parent / "own_zoo.tar.xz"
 
 
 def set_environment() -> None:
     """What the score asks the environment for: where each set lies."""
     os.environ.setdefault("ZOO_DEV", str(SHARED / "zoo"))
     os.environ.setdefault("RUNS_DEV", str(SHARED / "runs"))
-    packs = (("ZOO2_DEV", ZOO2, "zoo2"), ("ZOO2_HELD", OWN, "zoo3"), ("LOGS", SHARED / "logs.tar.gz", "logs"))
+    packs = (("ZOO2_DEV", ZOO2, "zoo2"), ("ZOO2_HELD", OWN, "zoo3"), ("LOGS", LOGS, "logs"))
     for name, packed, folder in packs:
         if name not in os.environ and packed.exists():
             os.environ[name] = str(_unpacked(packed) / folder)
@@ -49,6 +49,12 @@ def load(runs: Any, run: str) -> Any:
     if name in PUBLIC:
         return public.load(runs, run, Path(os.environ[name.upper()]))
     return runs.load_run(run, runs.roots())
+
+
+def logs() -> list[Path]:
+    """The folders of further public logs, about which no truth is known."""
+    set_environment()
+    return sorted(path for path in Path(os.environ.get("LOGS", "")).glob("*/*") if path.is_dir())
 
 
 def _unpacked(archive: Path) -> Path:

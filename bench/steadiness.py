@@ -1,42 +1,36 @@
-"""Does the past stay as it was told: `python bench/steadiness.py [--every N] [--out FILE] [--cached]`.
+"""Does the past stay as it was told: `python bench/steadiness.py [--sets NAME ...] [--every N] [--cached]`.
 
-Runs of both zoos and of the public logs are read as they stood at 50, 60, ... 100 % of their length. What a look says
-about the past (where something began, peaked or broke, since when a state holds, what it started from) is compared with
-the look before it. It has moved if it lies outside the interval that the look before told, five hundredths of what had
-been seen where it told none ("since about step 300"), and if nothing new can be the reason: a date after the look
-before, or one that was chosen anew because the curve has passed it since. Without ../shared it says so.
+Every run at hand is read as it stood at 50, 60, ... 100 % of its length (bench/whole_runs.py). What a look says of the
+past (where something began, peaked or broke, since when a state holds, what it started from) is compared with the look
+before it. It has moved if neither look's interval holds what the other says, and if nothing new can be the reason: a
+date after the look before. Where no interval is told ("since about step 300") five hundredths of what had been seen are
+granted. Wide intervals are a cheap way to be steady, so their width stands beside it, and what would have moved had
+only the point been told, or the point with the five hundredths. Without ../shared it says so.
 """
 
 from __future__ import annotations
 
-import os
-
-os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
-
-import argparse
 import dataclasses
-import json
 import re
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
-import backtest
+import numpy as np
+import whole_runs
 from tables import Table, share
+from whole_runs import Look, Whole
 
 from leadline.contract import Reading
 from leadline.facts import Finding
 from leadline.facts.onset import OnsetOrder
-from leadline.pipeline import read_run
 
-LOOKS = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+FIRST = 0.5  # of the run: the first look that is compared
 ABOUT = 0.05  # of what was seen, on either side: what "about step 300" leaves open
 DATES = re.compile(r"(since|begun|high|sudden|top|anchor)_step|step|since")
 TARGET = 0.05
@@ -59,10 +53,7 @@ def told_in(reading: Reading) -> Iterator[Told]:
     about = ABOUT * (last - first)
     reason, trajectory, peak = reading.judgement.reason, reading.reward.trajectory, reading.reward.peak
     if reason.since_step is not None:
-        between = reason.since_between
-        if reason.kind == "gamed":
-            between = _begun(reading.findings)
-        edges = _wider(_around(reason.since_step, about), between)
+        edges = _wider(_around(reason.since_step, about), reason.since_between)
         yield Told(f"verdict.{reason.kind}", "since", reason.since_step, *edges)
     if trajectory.start is not None and trajectory.noise is not None:
         yield Told("reward.start", "start", trajectory.start, *_around(trajectory.start, trajectory.noise))
@@ -81,15 +72,6 @@ def told_in(reading: Reading) -> Iterator[Told]:
                     yield Told(f"onset.{finding.facts.anchor}.{name}", "onset", middle, *edges)
         else:
             yield from _dates(finding, about)
-
-
-def _begun(findings: Sequence[Finding]) -> tuple[int, int] | None:
-    """The interval that the finding of a gamed reward tells."""
-    for finding in findings:
-        low, high = (getattr(finding.facts, edge, None) for edge in ("begun_low", "begun_high"))
-        if isinstance(low, int) and isinstance(high, int):
-            return low, high
-    return None
 
 
 def _wider(edges: tuple[float, float], told: tuple[int, int] | None) -> tuple[float, float]:
@@ -114,75 +96,95 @@ def _around(value: float, width: float) -> tuple[float, float]:
     return value - width, value + width
 
 
-def looks_at(job: backtest.Job) -> list[dict[str, Any]]:
-    run, clock = job.open()
-    lines = []
-    for look in LOOKS:
-        step = job.last if look == 1 else round(job.first + look * (job.last - job.first))
-        reading = read_run(run.until(clock.ours_at(step)), budget=clock.planned, charts="main")
-        told = [dataclasses.asdict(one) for one in told_in(reading)]
-        lines.append({"run": job.run, "look": look, "last": reading.run.last_step, "told": told})
-    return lines
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """One thing as two looks in a row tell it."""
+
+    told: Told
+    now: Told | None  # None: it is told no longer
+    seen: int  # last step of the look before
+    length: float  # of what had been seen then
+
+    @property
+    def new(self) -> bool:
+        """It is told of what came after the look before."""
+        return self.now is not None and self.told.sort != "start" and self.now.value >= self.seen
+
+    @property
+    def apart(self) -> float:
+        return 0.0 if self.now is None or self.new else abs(self.now.value - self.told.value)
+
+    @property
+    def moved(self) -> bool:
+        if self.now is None or self.new:
+            return False
+        inside = self.told.low <= self.now.value <= self.told.high or self.now.low <= self.told.value <= self.now.high
+        return not inside
+
+    @property
+    def width(self) -> float:
+        return (self.told.high - self.told.low) / max(self.length, 1)
 
 
-def compared(before: dict[str, Any], after: dict[str, Any]) -> Iterator[tuple[Told, Told, bool]]:
-    """What both looks say, and whether it moved without new evidence. Of several of one sort, the nearest."""
-    later = [Told(**one) for one in after["told"]]
-    for told in (Told(**one) for one in before["told"]):
+def compared(before: Look, after: Look) -> Iterator[Pair]:
+    """What the look before says, beside what the next one says of it. Of several of one sort, the nearest."""
+    later = list(told_in(after.reading))
+    last = before.reading.run.last_step or 0
+    length = last - (before.reading.run.first_step or 0)
+    for told in told_in(before.reading):
         same = [other for other in later if other.about == told.about]
-        if not same:
-            continue
-        now = min(same, key=lambda other: abs(other.value - told.value))
-        new = told.sort != "start" and now.value >= before["last"]
-        outside = not told.low <= now.value <= told.high and not now.low <= told.value <= now.high
-        yield told, now, outside and not new
+        now = min(same, key=lambda other: abs(other.value - told.value)) if same else None
+        yield Pair(told, now, last, length)
+
+
+def tables(runs: Iterator[Whole]) -> list[Table]:
+    by_set: dict[str, list[Pair]] = defaultdict(list)
+    by_fact: dict[str, list[tuple[Pair, str]]] = defaultdict(list)
+    for run in runs:
+        looks = [look for look in run.looks if look.share >= FIRST]
+        for before, after in pairwise(looks):
+            for pair in compared(before, after):
+                by_set[run.name.split("/")[0]].append(pair)
+                now = "" if pair.now is None else f" -> {pair.now.value:.4g}"
+                where = f"{run.name.split('/')[-1]}@{after.share:g}: {pair.told.value:.4g}{now}"
+                by_fact[pair.told.about].append((pair, where))
+    everything = [pair for pairs in by_set.values() for pair in pairs]
+    rows = [_row(sort, [pair for pair in everything if pair.told.sort == sort]) for sort in SORTS]
+    rows += [_row(name, pairs) for name, pairs in by_set.items()]
+    rows.append(_row("all", everything))
+    facts = [
+        [*_row(about, [pair for pair, _ in pairs]), ", ".join(where for pair, where in pairs if pair.moved)[:110]]
+        for about, pairs in sorted(by_fact.items(), key=lambda item: -sum(pair.moved for pair, _ in item[1]))
+        if any(pair.moved for pair, _ in pairs)
+    ]
+    target = f"moved < {TARGET}"
+    return [
+        Table("Said about the past, moved at the next look", target, COLUMNS, rows),
+        Table("By fact", target, [*COLUMNS, "where"], facts),
+    ]
+
+
+SORTS = ("start", "peak", "onset", "since", "break")
+COLUMNS = ["", "moved", "width, median", "width, 9 of 10", "point alone", "point +- 5 %", "told no longer"]
+
+
+def _row(name: str, pairs: Sequence[Pair]) -> list[str]:
+    kept = [pair for pair in pairs if pair.now is not None]
+    dates = [pair for pair in kept if pair.told.sort != "start"]
+    widths = [pair.width for pair in dates]
+    return [
+        name,
+        share(pair.moved for pair in kept),
+        f"{np.median(widths):.2f}" if widths else "-",
+        f"{np.quantile(widths, 0.9):.2f}" if widths else "-",
+        share(pair.apart > 0 for pair in dates),
+        share(pair.apart > ABOUT * pair.length for pair in dates),
+        share(pair.now is None for pair in pairs),
+    ]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=backtest.ROOT / "bench" / "out" / "steadiness.jsonl")
-    parser.add_argument("--cached", action="store_true", help="use the lines that --out holds")
-    parser.add_argument("--every", type=int, default=1, help="read every N-th run of each set")
-    parser.add_argument("--processes", type=int, default=2)
-    arguments = parser.parse_args(argv)
-    if not arguments.cached:
-        if not backtest.SHARED.exists():
-            print(f"nothing to read: {backtest.SHARED} is not on this machine")
-            return 0
-        jobs = [job for name in backtest.SETS for _, job in backtest.all_jobs([name], 10)[:: arguments.every]]
-        arguments.out.parent.mkdir(parents=True, exist_ok=True)
-        with ProcessPoolExecutor(arguments.processes) as pool, arguments.out.open("w") as file:
-            for found in pool.map(looks_at, jobs):
-                file.writelines(json.dumps(line) + "\n" for line in found)
-    print("\n".join(table.text() for table in tables(arguments.out)))
-    return 0
-
-
-def tables(out: Path) -> list[Table]:
-    runs: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for line in map(json.loads, out.read_text().splitlines()):
-        runs[line["run"]].append(line)
-    by_sort: dict[tuple[str, str], list[bool]] = defaultdict(list)
-    by_fact: dict[str, list[tuple[bool, str]]] = defaultdict(list)
-    for name, lines in runs.items():
-        for before, after in pairwise(sorted(lines, key=lambda line: float(line["look"]))):
-            for told, now, moved in compared(before, after):
-                by_sort[name.split("/")[0], told.sort].append(moved)
-                where = f"{name.split('/')[-1]}@{after['look']:g}: {told.value:.4g} -> {now.value:.4g}"
-                by_fact[told.about].append((moved, where))
-    names = sorted({name for name, _ in by_sort})
-    sorts = ("start", "peak", "onset", "since", "break")
-    rows = [[sort, *(share(by_sort[name, sort]) for name in names)] for sort in sorts]
-    rows.append(["all", *(share(hit for sort in sorts for hit in by_sort[name, sort]) for name in names)])
-    facts = [
-        [about, share(moved for moved, _ in hits), ", ".join(where for moved, where in hits if moved)[:110]]
-        for about, hits in sorted(by_fact.items(), key=lambda item: -sum(moved for moved, _ in item[1]))
-        if any(moved for moved, _ in hits)
-    ]
-    return [
-        Table("Said about the past, moved at the next look", f"< {TARGET}", ["", *names], rows),
-        Table("By fact", f"< {TARGET}", ["fact", "moved", "where"], facts),
-    ]
+    return whole_runs.main(__doc__, tables, argv)
 
 
 if __name__ == "__main__":

@@ -31,7 +31,7 @@ class Reason:
     p: float | None = None
     since_step: int | None = None
     since_between: tuple[int, int] | None = None  # 80 % interval of that step
-    clear: bool = True  # rising, flat: the word for the shape of its curve says the same; else it is only likely
+    clear: bool = True  # sure enough to be said as a fact; rising, flat: the word for the shape of its curve agrees
     start: float | None = None  # level it began at
     high: float | None = None  # level it fell from, or the ceiling
     level: float | None = None  # level now
@@ -56,7 +56,7 @@ class Upside:
 class Risk:
     """What going on may cost."""
 
-    p_worse: float | None = None  # that the end is clearly worse than now
+    p_worse: float | None = None  # that the end is clearly worse than now, and no gain worth having came before
     mean_loss: float | None = None  # in units of the judged series; a gain counts as no loss
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from ..facts import Finding
 from ..facts.gamed import Gamed
@@ -17,7 +18,16 @@ LOST = ("kl.destructive", "reward.declining", "reward.peaked")  # a reward that 
 DECAYED = ("reward.gamed", "generation.coherence", "generation.diversity", "generation.shortcut")
 
 Suspect = tuple[Knob, Turn]
-Beside = frozenset[str]  # ids of all serious findings
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """All serious findings, as each of them sees the others."""
+
+    ids: frozenset[str]
+    lost: bool  # one of them says that the reward fell
+
+
 LOWER_RATE: Suspect = ("learning_rate", "lower")
 LOOK_AT_REWARD: Suspect = ("reward_function", "check")
 LOOK_AT_DATA: Suspect = ("data", "check")
@@ -26,8 +36,7 @@ LOOK_AT_CAP: Suspect = ("length_cap", "check")
 
 def _gamed(found: Finding, beside: Beside) -> Suspect | None:
     """Text that decays and takes the reward with it is an update that was too large, not a reward that pays for it."""
-    fell = (isinstance(found.facts, Gamed) and found.facts.reward_fell) or not beside.isdisjoint(LOST)
-    return LOWER_RATE if fell else LOOK_AT_REWARD
+    return LOWER_RATE if beside.lost else LOOK_AT_REWARD
 
 
 def _no_signal(found: Finding, beside: Beside) -> Suspect | None:
@@ -36,17 +45,17 @@ def _no_signal(found: Finding, beside: Beside) -> Suspect | None:
         return LOOK_AT_CAP
     if isinstance(facts, AllTied) and facts.reward_at == "constant":
         return LOOK_AT_REWARD
-    return LOOK_AT_DATA if beside.isdisjoint(LOST) else None
+    return None if beside.lost else LOOK_AT_DATA
 
 
 def _truncation(found: Finding, beside: Beside) -> Suspect | None:
     """Answers that grow into the cap; where the text decays they run on for want of an end, and no cap would do."""
-    return LOOK_AT_CAP if beside.isdisjoint(DECAYED) else None
+    return LOOK_AT_CAP if beside.ids.isdisjoint(DECAYED) else None
 
 
 def _decay(found: Finding, beside: Beside) -> Suspect | None:
     """Strange text is paid for, or left over from a collapse."""
-    return LOOK_AT_REWARD if beside.isdisjoint(LOST) else LOWER_RATE
+    return LOWER_RATE if beside.lost else LOOK_AT_REWARD
 
 
 def _not_numbers(found: Finding, beside: Beside) -> Suspect | None:
@@ -100,7 +109,9 @@ SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
 def advise(findings: Sequence[Finding]) -> tuple[Advice, ...]:
     """The knobs that the serious findings speak of, each once; `findings` by weight."""
     serious = [finding for finding in findings if finding.severity != "note"]
-    beside = frozenset(finding.id for finding in serious)
+    fell = any(isinstance(finding.facts, Gamed) and finding.facts.reward_fell for finding in serious)
+    ids = frozenset(finding.id for finding in serious)
+    beside = Beside(ids, fell or not ids.isdisjoint(LOST))
     found: dict[Knob, Advice] = {}
     for finding in serious:
         suspect = SUSPECTS[finding.id](finding, beside) if finding.id in SUSPECTS else None

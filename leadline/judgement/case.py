@@ -56,6 +56,11 @@ class Case:
         return p_moved(self.curve) < EVEN
 
     @property
+    def score_tells(self) -> bool:
+        """Whether the score itself shows that the policy broke, so that what speaks against its text adds nothing."""
+        return self.evidence.p_fell_with_the_text(self.p_fallen) > EVEN
+
+    @property
     def p_gain(self) -> float:
         """Probability that a gain worth having is still to come. A held-out score of few points says little by itself,
         and what the training reward does is the best guess at the rest; unless it shows that it is flat."""
@@ -73,8 +78,8 @@ class Case:
 
     @property
     def p_hidden(self) -> float:
-        """Probability that the score hides what the policy is worth. One that fell as the text decayed shows it."""
-        return 0.0 if self.evidence.p_fell_with_the_text(self.p_fallen) > EVEN else self.evidence.p_gamed
+        """Probability that the score hides what the policy is worth."""
+        return 0.0 if self.score_tells else self.evidence.p_gamed
 
     @property
     def p_no_gain(self) -> float:

@@ -11,10 +11,10 @@ import numpy as np
 from ..curve.bins import LEAST
 from ..evidence import GamedEvidence
 from ..facts import Finding
-from ..facts.judgement import Condition, Horizon, Judgement, Reason, Risk, Upside, Verdict
+from ..facts.judgement import Condition, Horizon, Judgement, Reason, Verdict
 from ..questions import AGREED
-from ..questions.bars import CLEARLY, EVEN, NOTICEABLE
-from ..questions.best import Floats, Ranking, highest
+from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, SAID
+from ..questions.best import Ranking, highest
 from ..questions.direction import is_flat, is_noise, p_rising
 from ..questions.fall import fall_of
 from ..questions.gain import flat_between
@@ -27,6 +27,7 @@ from .advice import advise
 from .case import PRICE, Case, case_of
 from .keep import best_checkpoint, ranked_everywhere
 from .outlook import SPAN
+from .prospect import risk_of, upside_of
 
 STOP = 0.1  # probability that going on pays: below it, stop
 GO_ON = 0.3  # probability that going on pays: from here on, continue; between the two it cannot be told yet
@@ -65,14 +66,14 @@ def judge(
             next_look_step=_next_look(case),
             horizon=_horizon(view, case),
         )
-    gain = np.maximum(case.forecast.gain, 0.0) * (1 - case.p_no_gain)
+    reason, upside = _reason(case, verdict), upside_of(case)
     next_look = _next_look(case) if verdict in ("continue", "undecided") else None
     return Judgement(
         verdict=verdict,
-        reason=_reason(case, verdict),
+        reason=reason,
         p_continue_pays=round(case.p_pays, 4),
-        upside=_upside(gain, case.forecast.worth),
-        risk=_risk(case),
+        upside=upside,
+        risk=risk_of(case, score_tells=reason.kind == "fallen"),
         horizon=_horizon(view, case),
         ended=case.plan.ended,
         best_checkpoint=best_checkpoint(view.run, case, everywhere),
@@ -81,7 +82,7 @@ def judge(
         advice=advise(findings),
         next_look_step=next_look,
         judged=case.series.name,
-        expected_utility=_expected_utility(case, float(gain.mean()), price),
+        expected_utility=_expected_utility(case, upside.mean or 0.0, price),
     )
 
 
@@ -129,16 +130,18 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     now, start = level_now(curve, series), start_of(curve, series)
     lost = case.p_fallen if series.name != HEADLINE else max(case.p_fallen, evidence.p_lost)
     fell = verdict == "roll_back" or (verdict != "continue" and lost > (EVEN if verdict == "finished" else CLEARLY))
-    told_by_the_score = verdict != "continue" and evidence.p_fell_with_the_text(case.p_fallen) > EVEN
+    told_by_the_score = verdict != "continue" and case.score_tells
     if evidence.p_gamed > EVEN and not told_by_the_score:  # a score that fell shows what the policy is worth
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.against_the_score))
-        return Reason("gamed", p=evidence.p_gamed, since_step=evidence.onset, level=now, findings=ids)
+        p, when = evidence.p_gamed, (evidence.onset, evidence.onset_between)
+        return Reason("gamed", p, *when, clear=p > AGREED, level=now, findings=ids)
     if fell:
         fall = fall_of(curve, series)
-        return Reason("fallen", p=lost, high=highest(curve, series) if fall is None else fall.high, level=now)
+        high = highest(curve, series) if fall is None else fall.high
+        return Reason("fallen", p=lost, clear=lost > SAID, high=high, level=now)
     if case.p_no_signal > EVEN:
         return Reason("no_signal", p=case.p_no_signal, since_step=evidence.no_signal_since, level=now)
-    if case.ceiling is not None and case.forecast.room < EVEN:
+    if case.ceiling is not None and case.forecast.room < EVEN and verdict != "continue":
         return Reason("ceiling", high=case.ceiling, level=now)
     if case.never_moved:
         return Reason("no_trend", level=now)
@@ -153,16 +156,6 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     low, high = round(between[0]), round(between[1])
     since = min(max(round(case.flat_since), low), high)
     return Reason("flat", since_step=since, since_between=(low, high), p=p, clear=clear, level=now)
-
-
-def _upside(gain: Floats, worth: float) -> Upside:
-    low, high = np.quantile(gain, [0.1, 0.9])
-    return Upside(float(gain.mean()), float(low), float(high), worth)
-
-
-def _risk(case: Case) -> Risk:
-    worse = 1 - (1 - case.forecast.p_worse) * (1 - case.p_hidden)
-    return Risk(round(worse, 4), float(np.maximum(-case.forecast.change, 0.0).mean()))
 
 
 def _horizon(view: View, case: Case) -> Horizon:

@@ -72,7 +72,8 @@ class Evidence:
     """What the findings say together."""
 
     p_gamed: float = 0.0  # that the score no longer says what the policy is worth
-    onset: int | None = None  # step since when: the earliest that a counted finding names
+    onset: int | None = None  # step since when
+    onset_between: tuple[int, int] | None = None  # interval of that step, where one is known
     p_no_signal: float = 0.0
     no_signal_since: int | None = None
     p_lost: float = 0.0
@@ -82,7 +83,7 @@ class Evidence:
     def gone(self, steps: Floats, now: float) -> Floats:
         """How much of what was lost by now was lost at some steps: as the samples show it, else evenly since the
         onset."""
-        if self.samples is not None and round(self.samples.p, 4) >= self.p_gamed > 0:  # as its finding tells it
+        if self.samples is not None and _show(self.samples, self.p_gamed):
             shown: Floats = (1 - self.samples.worth(steps)) / self.samples.p
             return shown
         onset = now if self.onset is None else self.onset
@@ -118,15 +119,24 @@ def weigh(findings: Sequence[Finding], samples: GamedEvidence | None = None) -> 
     counted = [found for found, weight in gamed if weight.alone or seconded]
     no_signal = [found for found, weight in known if weight.meaning == "no_signal"]
     lost = [found for found, weight in known if weight.meaning == "lost"]
+    p_gamed = _surest(counted)
+    # One date for one decay: by what steps are worth less, by that it is dated.
+    begun = samples.begun if samples is not None and _show(samples, p_gamed) else None
     return Evidence(
-        _surest(counted),
-        _earliest(counted),
+        p_gamed,
+        _earliest(counted) if begun is None else begun.step,
+        None if begun is None else (begun.low, begun.high),
         _surest(no_signal),
         _earliest(no_signal),
         _surest(lost),
         (*counted, *no_signal, *lost),
         samples,
     )
+
+
+def _show(samples: GamedEvidence, p_gamed: float) -> bool:
+    """Whether samples and numbers show by step what was lost: nothing else that was counted is surer, as told."""
+    return round(samples.p, 4) >= p_gamed > 0
 
 
 def _surest(findings: Sequence[Finding]) -> float:

@@ -46,11 +46,6 @@ class Forecast:
         to level off; what they do not foresee comes more often early in a plan, and where the score still rose."""
         return self.rises + (1 - self.rises) * self.room * unforeseen(self.elapsed, self.rise, self.lately)
 
-    @property
-    def p_worse(self) -> float:
-        """Probability that the end is worse than now by as much as would be worth having."""
-        return float((self.change < -self.worth).mean())
-
 
 def forecast(
     curve: Curve, *, end: float, elapsed: float, price: float, ceiling: float | None = None, most: float = math.inf

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..curve import Curve
+from ..curve.robust import scale_of
 from ..facts.chart import Band
 from ..run import Series, Steps
-from .bars import FAR, FEW, SPELL
+from .bars import FAR, FEW, SPELL, USUAL
 from .stuck import stuck_at
 
 Floats = NDArray[np.float64]
@@ -67,9 +68,12 @@ def last_step_before(curve: Curve, bar: float, *, way: float, among: Steps | Non
 
 
 def last_before(flags: NDArray[np.bool_]) -> int:
-    """The place before the unbroken stretch of True that reaches the end; 0 where it is all of it."""
-    away = np.flatnonzero(~flags)
-    return min(int(away[-1]), len(flags) - 1) if len(away) else 0
+    """The place before the stretch of True that reaches the end: where fewest are on the wrong side, the latest of
+    equals. A stray one or two do not move the date; 0 where all are True."""
+    wrong_before = np.concatenate([[0], np.cumsum(flags)])
+    wrong_after = np.concatenate([np.cumsum(~flags[::-1])[::-1], [0]])
+    first = len(flags) - int(np.argmin((wrong_before + wrong_after)[::-1]))
+    return max(first - 1, 0)
 
 
 def p_below(curve: Curve, level: float) -> float:
@@ -83,7 +87,8 @@ def start_of(curve: Curve, logged: Series) -> float:
     values = logged.values[logged.finite & (logged.steps >= curve.grid[0])]
     count = min(max(len(values) // 4, FEW), SPELL)
     start, first = float(np.median(values[:count])), float(values[:FEW].mean())
-    apart = abs(first - start) > FAR * curve.noise / math.sqrt(FEW)
+    noise = scale_of(np.diff(values[:USUAL])) / math.sqrt(2)  # of the first points too: that of the curve is never done
+    apart = abs(first - start) > FAR * noise / math.sqrt(FEW)
     return _told(curve, logged, first if apart else start)
 
 

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from ..curve import Curve
 from .bars import EVEN, SAID
+from .gain import known_to
+from .level import TENTHS
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -67,14 +69,21 @@ def net_change(curve: Curve | None) -> NetChange | None:
     return NetChange(size, p_climbed(curve), p_sank(curve))
 
 
-def since_of(curve: Curve) -> int:
-    """The step by which the mean path had left where it began for good: by more than the noise of a bin, which later
-    points hardly change, and not by a share of its way so far, which they do."""
-    mean = curve.seen.mean(axis=0)
-    way = 1.0 if mean[-1] >= mean[0] else -1.0
-    least = min(float(np.median(curve.last.noise)), EVEN * abs(float(mean[-1] - mean[0])))
-    near = np.flatnonzero(way * (mean - mean[0]) <= least)
-    return round(float(curve.grid[min(int(near[-1]) + 1, curve.now)]))
+def since_of(curve: Curve) -> int | None:
+    """The step by which the usual path had left where it began for good: by more than the noise of a bin, which later
+    points hardly change, and not by a share of its way so far, which they do. None where the paths do not agree on it:
+    a date that moves with every look is none."""
+    change = curve.seen[:, -1] - curve.seen[:, 0]
+    way = 1.0 if float(change.mean()) >= 0 else -1.0
+    gone = curve.seen[way * change > 0]
+    if not len(gone):
+        return None
+    least = np.minimum(float(np.median(curve.last.noise)), EVEN * np.abs(gone[:, -1] - gone[:, 0]))
+    near = way * (gone - gone[:, :1]) <= least[:, None]
+    last_near = curve.now - np.argmax(near[:, ::-1], axis=1)
+    dates = curve.grid[np.minimum(last_near + 1, curve.now)]
+    low, middle, high = np.quantile(dates, (TENTHS[0], EVEN, TENTHS[1]))
+    return None if known_to(float(low), float(high), curve) is None else round(float(middle))
 
 
 def p_held_since(curve: Curve, step: float) -> float:

@@ -25,6 +25,7 @@ from ..facts.gamed import (
 )
 from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, RARE, SAID
 from ..questions.fall import fall_of, p_fallen
+from ..questions.way import net_change
 from ..run import Rollout, Run, Steps
 from .view import HEADLINE, View
 
@@ -81,6 +82,12 @@ def without_outages(run: Run, outages: tuple[Outage, ...]) -> Run:
     return replace(run, series=tuple(series))
 
 
+def _reward_fell(view: View, evidence: GamedEvidence) -> bool:
+    """Whether the reward fell with the text: lower than at the start, and by more than its noise."""
+    change = net_change(view.curve(HEADLINE))
+    return evidence.outcome == "decayed" and (change is None or change.fell > EVEN)
+
+
 def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
     begun, kinds = evidence.begun, evidence.kinds
     if evidence.outcome in ("gamed", "decayed"):
@@ -92,7 +99,7 @@ def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
         if evidence.numbers.unlike > EVEN:
             found.append(Move("unlike", 1.0, 1 + evidence.numbers.unlike))
         facts = Gamed(
-            evidence.outcome == "decayed",
+            _reward_fell(view, evidence),
             tuple(found),
             None if begun is None else begun.step,
             None if begun is None else begun.low,

@@ -22,6 +22,20 @@ def number(value: float) -> str:
     return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
 
 
+def apart(first: float, second: float) -> tuple[str, str]:
+    """Two numbers of one sentence: where three digits hide that they differ, as many as show it.
+
+    >>> apart(1.0859, 1.0943), apart(0.2, 0.4), apart(0.5, 0.5)
+    (('1.086', '1.094'), ('0.2', '0.4'), ('0.5', '0.5'))
+    """
+    told = number(first), number(second)
+    for digits in (4, 5, 6):
+        if told[0] != told[1]:
+            return told
+        told = f"{settled(first):.{digits}g}", f"{settled(second):.{digits}g}"
+    return told if told[0] != told[1] else (number(first), number(second))
+
+
 def sure(p: float) -> str:
     """A probability in one word; a rounded 1.00 would claim too much.
 

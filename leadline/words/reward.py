@@ -14,7 +14,7 @@ from ..facts.reward import (
     Trajectory,
 )
 from .cause import cause_of
-from .numbers import counted, number, percent
+from .numbers import apart, counted, number, percent
 
 LIKELY = 0.15  # probability: a shape below it is not named as a rival
 
@@ -30,7 +30,7 @@ def broke(facts: RewardBreak) -> str:
 
 
 def fell(facts: RewardFall) -> str:
-    high, now, start = number(facts.high), number(facts.now), number(facts.start)
+    (high, now), start = apart(facts.high, facts.now), number(facts.start)
     how = "" if facts.sudden_step is None else f" (most of it at once, at step {facts.sudden_step})"
     if not facts.peaked:
         return f"Reward has fallen from {high} to {now}{how}."
@@ -88,7 +88,7 @@ def _trajectory(reading: RewardReading, numbers: Trajectory) -> str:
         if numbers.state == "not_numbers":
             return f"none of its {numbers.points} values is a finite number"
         return "no training reward was found in the log"
-    start, now = number(numbers.start), number(numbers.now)
+    start, now = apart(numbers.start, numbers.now)
     if numbers.state == "constant":
         return f"{now} at all {numbers.points} points; it never moved"
     if numbers.state == "too_few":

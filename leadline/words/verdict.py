@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ..contract import Reading
 from ..facts.judgement import Advice, BestCheckpoint, Condition, Horizon, Judgement, Reason, Upside, Verdict
-from .numbers import capital, chance, counted, duration, interval, listed, number, sure
+from .numbers import apart, capital, chance, counted, duration, interval, listed, number, sure
 
 CALLED: dict[Verdict, str] = {
     "continue": "Continue",
@@ -93,20 +93,21 @@ def _lost_numbers(reason: Reason, name: str, judgement: Judgement) -> str:
 
 def _gamed(reason: Reason, name: str, judgement: Judgement) -> str:
     first = judgement.horizon is not None and reason.since_step == judgement.horizon.first_step
-    since = "" if reason.since_step is None else f" since about step {reason.since_step}"
-    since = ", perhaps from the start" if first else since
-    return f"{name} no longer measures what the policy is worth{since} ({_sure(reason)})."
+    since = ", perhaps from the start" if first else _since(reason)
+    measures = "no longer measures" if reason.clear else "may no longer measure"
+    return f"{name} {measures} what the policy is worth{since} ({_sure(reason)})."
 
 
 def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
-    return f"{name} has fallen from {_number(reason.high)} to {_number(reason.level)} ({_sure(reason)})."
+    probably = "" if reason.clear else "probably "
+    high, now = _apart(reason.high, reason.level)
+    return f"{name} has {probably}fallen from {high} to {now} ({_sure(reason)})."
 
 
 def _no_signal(reason: Reason, name: str, judgement: Judgement) -> str:
     if judgement.horizon is not None and reason.since_step == judgement.horizon.first_step:
         return f"There has been no learning signal from the start ({_sure(reason)}): the advantages are zero."
-    since = "" if reason.since_step is None else f" since about step {reason.since_step}"
-    return f"No learning signal is left{since} ({_sure(reason)}): the advantages are zero."
+    return f"No learning signal is left{_since(reason)} ({_sure(reason)}): the advantages are zero."
 
 
 def _ceiling(reason: Reason, name: str, judgement: Judgement) -> str:
@@ -120,12 +121,12 @@ def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
+    start, now = _apart(reason.start, reason.level)
     if judgement.verdict in ("stop", "roll_back"):
-        start, now = _number(reason.start), _number(reason.level)
         return f"{name} still creeps up ({start} at the start, {now} now), too slowly to matter by the end."
     still = "still rising" if judgement.ended else "rising"
     probably = "" if reason.clear else "probably "
-    return f"{name} is {probably}{still}: {_number(reason.start)} at the start, {_number(reason.level)} now."
+    return f"{name} is {probably}{still}: {start} at the start, {now} now."
 
 
 def _flat(reason: Reason, name: str, judgement: Judgement) -> str:
@@ -133,9 +134,16 @@ def _flat(reason: Reason, name: str, judgement: Judgement) -> str:
         return f"{name} is at {_number(reason.level)}, probably flat."
     if reason.since_step is None:
         return f"{name} is flat at {_number(reason.level)}."
+    return f"{name} has been flat at {_number(reason.level)}{_since(reason)}."
+
+
+def _since(reason: Reason) -> str:
+    """Since when, as far as it is known."""
+    if reason.since_step is None:
+        return ""
     low, high = reason.since_between or (reason.since_step, reason.since_step)
     between = f" ({low} to {high})" if low < high else ""
-    return f"{name} has been flat at {_number(reason.level)} since about step {reason.since_step}{between}."
+    return f" since about step {reason.since_step}{between}"
 
 
 REASONS = {
@@ -164,6 +172,8 @@ def gain_says(upside: Upside) -> str:
         return ""
     if upside.worth_having is not None and upside.p90 < upside.worth_having / 10:
         return "Still to gain: almost nothing"
+    if not upside.p10 <= upside.mean <= upside.p90:  # a small chance of much
+        return f"Still to gain: mostly less than {number(upside.p90)}, {number(upside.mean)} on average"
     return f"Still to gain: {interval(upside.mean, upside.p10, upside.p90)}"
 
 
@@ -288,6 +298,10 @@ def would_change(condition: Condition) -> str:
 
 def _number(value: float | None) -> str:
     return "?" if value is None else number(value)
+
+
+def _apart(first: float | None, second: float | None) -> tuple[str, str]:
+    return (_number(first), _number(second)) if first is None or second is None else apart(first, second)
 
 
 def _sure(reason: Reason) -> str:

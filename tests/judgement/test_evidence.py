@@ -5,11 +5,21 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from conftest import EXAMPLES
 
 import leadline.audit
 import leadline.reading
+from leadline.evidence import GamedEvidence
 from leadline.facts import Facts, Finding
 from leadline.judgement.evidence import WEIGHTS, weigh
+from leadline.pipeline import view_of
+from leadline.reading.gamed import evidence_of
+from leadline.sources import open_run
+
+
+@pytest.fixture(scope="module")
+def hacked() -> GamedEvidence:
+    return evidence_of(view_of(open_run(EXAMPLES / "hacked")))
 
 
 def found(name: str, p: float = 0.9, since: int | None = 50) -> Finding:
@@ -38,6 +48,19 @@ def test_the_onset_is_the_earliest_that_a_counted_finding_names() -> None:
     said = weigh([found("generation.diversity", since=90), found("generation.coherence", since=40)])
     assert said.onset == 40
     assert said.p_gamed == 0.9
+
+
+def test_a_decay_that_samples_show_is_dated_by_them(hacked: GamedEvidence) -> None:
+    """The step to keep comes from what they show; two dates for one decay would contradict each other."""
+    assert hacked.begun is not None
+    p = round(hacked.p, 4)
+    earlier = found("generation.coherence", p=p, since=1)
+    later = found("generation.diversity", p=p, since=hacked.begun.step + 50)
+    said = weigh([found("reward.gamed", p=p), earlier, later], hacked)
+    assert said.onset == hacked.begun.step
+    assert said.onset_between == (hacked.begun.low, hacked.begun.high)
+    surer = weigh([found("reward.gamed", p=0.3), found("kl.drift_without_benefit", p=1.0, since=7)], hacked)
+    assert (surer.onset, surer.onset_between) == (7, None)
 
 
 def test_a_lost_signal_or_a_lost_reward_is_not_gamed() -> None:

@@ -8,8 +8,9 @@ from simulated import PEAK, REST, RISE, clock, curve, noise, series
 
 from leadline.questions.best import top_step
 from leadline.questions.fall import fall_of, p_fallen
-from leadline.questions.level import level_at, level_now, start_of
+from leadline.questions.level import last_before, level_at, level_now, start_of
 from leadline.questions.peak import peak_of
+from leadline.questions.way import since_of
 
 
 def test_a_tent_has_fallen_from_its_peak() -> None:
@@ -59,6 +60,34 @@ def test_what_is_said_of_the_start_does_not_change_with_later_points() -> None:
     told = {start_of(curve(values[:seen]), series(values[:seen])) for seen in (60, 120, 300, 600)}
     assert len(told) == 1
     assert told.pop() == pytest.approx(0.3, abs=0.06)
+
+
+def test_a_start_that_differs_from_what_follows_is_told_alike_at_every_look() -> None:
+    """Its first points stand apart by their own noise; how the rest of the run scatters is nothing to them."""
+    values = np.concatenate([np.full(3, 0.3), np.full(57, 0.5), 0.5 + 0.4 * noise(540)]) + 0.01 * noise(600)
+    told = {start_of(curve(values[:seen]), series(values[:seen])) for seen in (50, 120, 300, 600)}
+    assert len(told) == 1
+    assert told.pop() == pytest.approx(0.3, abs=0.03)
+
+
+def test_a_stray_value_does_not_move_a_date() -> None:
+    flags = np.array([False] * 6 + [True] * 10)
+    assert last_before(flags) == 5
+    strayed = flags.copy()
+    strayed[[9, 10]] = False
+    assert last_before(strayed) == 5
+    strayed[2] = True
+    assert last_before(strayed) == 5
+    assert (last_before(np.array([True] * 4)), last_before(np.array([False] * 4))) == (0, 3)
+
+
+def test_a_way_is_dated_only_where_its_paths_agree() -> None:
+    at_once = np.where(clock(400) < 0.3, 0.0, 5.0) + noise(400)
+    said = since_of(curve(at_once))
+    assert said is not None
+    assert said == pytest.approx(120, abs=30)
+    hardly = 0.6 * clock(200) + noise(200)
+    assert since_of(curve(hardly)) is None
 
 
 def test_a_series_that_has_stuck_stands_where_it_is_stuck() -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ...curve import Curve
 from ...curve.bins import LEAST
 from ...facts import Evidence, Finding
 from ...facts.generation import TruncatedThroughout, Truncation
@@ -47,6 +48,16 @@ def truncated(run: Run) -> Series | None:
     return Series(CUT, ended.key, ended.kind, ended.steps, 1.0 - ended.values, ended.walls)
 
 
+def _curve(view: View, series: Series) -> Curve | None:
+    return view.curve(CUT) if view.run.get(CUT) is not None else view.fit(series)
+
+
+def truncated_now(view: View, series: Series) -> float | None:
+    """The share that is cut off now, as every sentence tells it; None where nothing can be told yet."""
+    curve = _curve(view, series)
+    return None if curve is None or not curve.decidable else level_now(curve, series)
+
+
 def witness(view: View) -> Cut | None:
     """How far truncation has risen; None where it was never logged, or is no higher than at the start."""
     series = truncated(view.run)
@@ -59,13 +70,13 @@ def witness(view: View) -> Cut | None:
     bars = [start + share * EVEN * (1.0 - start) for share in (1.0, EVEN)]
     if start >= 1.0 or not (values[-HABIT:] > bars[1]).any():
         return None
-    curve = view.curve(CUT) if view.run.get(CUT) is not None else view.fit(series)
+    curve = _curve(view, series)
     paths = paths_now(curve)
     if curve is None or paths is None:
         return None
     far, half = map(paths.above, bars)
     now = level_now(curve, series)
-    since = last_step_before(curve, (start + now) / 2, way=1.0, among=steps)
+    since = last_step_before(curve, bars[1], way=1.0, among=steps)  # the way so far would move it with every look
     return Cut(far, half, paths.drawn, start, now, since, Evidence(series.name, int(steps[0]), int(steps[-1])))
 
 
@@ -77,7 +88,7 @@ def throughout(view: View) -> tuple[Finding, ...]:
     if series is None or len(values) < LEAST:
         return ()
     p = more_than(CLEARLY, int((values > CLEARLY).sum()), len(values))
-    if p < SAID:
+    if p < SAID or float(values[:HABIT].mean()) <= CLEARLY:
         return ()
     steps = series.steps[series.finite]
     reward = net_change(view.curve(HEADLINE))

@@ -59,16 +59,18 @@ def read(view: View) -> KlReward:
         findings=findings,
         state="read",
         below_best=said and lost and word.endswith("/flat"),
-        course=_course(view, kl),
+        course=_course(view, kl, moves=said and not word.startswith("stable")),
         frozen=frozen,
     )
 
 
-def _course(view: View, kl: Curve) -> KlCourse | None:
+def _course(view: View, kl: Curve, *, moves: bool = False) -> KlCourse | None:
+    """What KL itself did. `moves`: the regime says that it moves now, so it has not been still."""
     series = distance_series(view.run)
     if series is None:
         return None
-    return KlCourse(way_of(kl) if kl.decidable else "too_few", start_of(kl, series), level_now(kl, series))
+    way = way_of(kl) if kl.decidable else "too_few"
+    return KlCourse("moved" if moves and way == "still" else way, start_of(kl, series), level_now(kl, series))
 
 
 def _over_optimisation(kl: Curve, reward: Curve) -> tuple[Finding, ...]:

@@ -12,10 +12,11 @@ from ...curve.bins import LEAST
 from ...facts import Evidence, Facts, Finding, Severity
 from ...facts.signal import AllTied, AllTruncated, BatchSpread, MostlyTied, NoEntropy
 from ...questions.bars import CLEARLY, EVEN, SAID, SPELL
+from ...questions.level import level_now
 from ...questions.share import more_than
 from ...run import Run
 from ..generations.samples import by_score, shortened
-from ..generations.truncation import throughout, truncated
+from ..generations.truncation import throughout, truncated, truncated_now
 from ..reward import HEADLINE
 from ..view import View
 from .dead_steps import GRADIENT, ZERO_STD, dead_steps, mostly_since, nearly_all, tied_samples, tied_share
@@ -58,9 +59,15 @@ def _no_entropy(run: Run) -> tuple[Finding, ...]:
 def _dead(view: View, standing: Standing, p: float, since: int | None, *, sure: bool) -> Finding:
     # A few groups among samples do not speak for all groups.
     severity: Severity = "note" if standing.place == "top" else "critical" if sure else "concern"
-    reward = {"top": standing.high, "bottom": standing.low}.get(standing.place, standing.mean)
+    reward = {"top": standing.high, "bottom": standing.low}.get(standing.place, _stands(view, standing))
     between = _spread(view.run) if standing.place == "between" else None
     return _finding(p, severity, AllTied(standing.place, reward, since, between), since, _evidence(view))
+
+
+def _stands(view: View, standing: Standing) -> float:
+    """The level of the reward now, as every other sentence tells it."""
+    curve, logged = view.curve(HEADLINE), view.run.get(HEADLINE)
+    return standing.mean if curve is None or logged is None or not curve.decidable else level_now(curve, logged)
 
 
 def _spread(run: Run) -> BatchSpread | None:
@@ -85,7 +92,8 @@ def _cut_off(view: View, standing: Standing) -> tuple[Finding, ...]:
     p = more_than(CLEARLY, int(high.sum()), len(high))
     if p < SAID:
         return ()
-    facts = AllTruncated(float(values[-len(high) :].mean()), standing.mean)
+    share = truncated_now(view, cut)
+    facts = AllTruncated(float(values[-len(high) :].mean()) if share is None else share, standing.mean)
     since = mostly_since(cut.steps[cut.finite], values > CLEARLY)
     return (_finding(p, "critical", facts, since, _evidence(view, cut.name)),)
 

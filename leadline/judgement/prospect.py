@@ -1,0 +1,85 @@
+"""What going on may bring and what it may cost: one distribution, so that chances, intervals and means agree.
+
+Paths know what was seen; the probability that going on pays knows more (`case.py`). So the paths that foresee a gain
+carry as much weight as that probability leaves them, a gain that none of them foresees counts as the least that is
+worth having, and all others share the rest. A gain, a loss and neither exclude each other: whoever keeps the best
+checkpoint loses nothing after a gain."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..facts.judgement import Risk, Upside
+from ..questions.level import TENTHS, level_now
+from .case import Case
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outcomes:
+    """What may come of going on: values and their weights, which add up to 1."""
+
+    values: Floats
+    weights: Floats
+
+    @property
+    def mean(self) -> float:
+        return float(self.values @ self.weights)
+
+    def quantile(self, share: float) -> float:
+        order = np.argsort(self.values, kind="stable")
+        behind = np.cumsum(self.weights[order])
+        place = int(np.searchsorted(behind, share * (1 - 1e-9)))
+        return float(self.values[order[min(place, len(order) - 1)]])
+
+
+def upside_of(case: Case) -> Upside:
+    """What is still to gain."""
+    gain = gains(case)
+    low, high = map(gain.quantile, TENTHS)
+    return Upside(gain.mean, low, high, min(case.forecast.worth, _room(case)))
+
+
+def risk_of(case: Case, *, score_tells: bool) -> Risk:
+    """What may be lost. `score_tells`: the score shows what the policy is worth, whatever speaks against its text."""
+    unpaid = ~_foresee(case)
+    change = case.forecast.change[unpaid]
+    if not len(change):
+        change = np.zeros(1)
+    p_lower = (1 - case.p_gain) * float((change < -case.forecast.worth).mean())
+    worse = p_lower if score_tells else 1 - (1 - p_lower) * (1 - case.evidence.p_gamed)
+    return Risk(round(worse, 4), (1 - case.p_gain) * float(np.maximum(-change, 0.0).mean()))
+
+
+def gains(case: Case) -> Outcomes:
+    """The gains that may come, by how likely they are."""
+    ahead, pays = case.forecast, case.p_pays
+    foresee = _foresee(case)
+    foreseen = min(ahead.rises, pays)
+    small = np.maximum(ahead.gain[~foresee], 0.0)
+    parts = (
+        (ahead.gain[foresee], foreseen),
+        (np.array([ahead.worth]), pays - foreseen),
+        (small, (1 - case.p_no_gain) - pays if len(small) else 0.0),
+    )
+    values = np.minimum(np.concatenate([part for part, _ in parts]), _room(case))
+    weights = np.concatenate([np.full(len(part), share / max(len(part), 1)) for part, share in parts])
+    rest = max(1 - float(weights.sum()), 0.0)
+    return Outcomes(np.append(values, 0.0), np.append(weights, rest))
+
+
+def _room(case: Case) -> float:
+    """The most that can be gained: a gain is told beside the level now."""
+    if case.ceiling is None:
+        return math.inf
+    return max(case.ceiling - level_now(case.curve, case.series), 0.0)
+
+
+def _foresee(case: Case) -> NDArray[np.bool_]:
+    """Paths that gain what is worth having."""
+    return np.asarray(case.forecast.gain > case.forecast.worth)
