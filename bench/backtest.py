@@ -182,6 +182,13 @@ def truth_of(name: str) -> Any:
     return score.Truth(sets.load(runs, name))
 
 
+def label_of(name: str) -> str:
+    """What the index of a public set says happened in a run, before any bracket; empty where it says nothing."""
+    runs, _ = _score_modules()
+    told: str = sets.load(runs, name).index.get("trajectory_label", "")
+    return told.partition(" (")[0]
+
+
 def sound(run: Any, not_to_be_believed: Collection[str]) -> bool:
     """Whether what the policy is worth follows the score it was trained on."""
     if run.kind == "public":

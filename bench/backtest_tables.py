@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import backtest_doubts as doubts
 import numpy as np
 from numpy.typing import NDArray
 from tables import Table
@@ -57,6 +58,7 @@ def report(score: Any, truths: dict[str, Any], out: Path) -> Iterator[Table]:
     yield _accusations(truths, ours)
     yield _cost(truths, answers)
     yield _by_family(score, rows["leadline"])
+    yield from doubts.tables(score, truths, answers)
 
 
 def gain_came(truth: Any, step: float) -> bool:

@@ -7,6 +7,7 @@ Without ../shared it says so.
 
 from __future__ import annotations
 
+import math
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -27,6 +28,7 @@ from leadline.words.verdict import verdict_lines
 LOOKS = (0.3, 0.6, 1.0)
 KEPT = 0.1  # regret of a step that is as good as right
 STORIES = "runs_dev"  # what is right there is told by the reward alone
+NO_STORY = "no significant net change"  # how the index calls a run of which there is nothing to tell
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Line:
     scored: bool
     regret: float | None = None  # of the step to keep
     came: bool = False  # a clear gain was still to come
+    story: bool = True  # something happened in it, as its index says
+    tells: float = 0.0  # regret that the truth itself cannot tell from none: the error of a difference of two levels
 
     @property
     def set(self) -> str:
@@ -56,6 +60,11 @@ class Line:
             return None
         return self.came is (self.verdict == "continue")
 
+    @property
+    def as_good(self) -> bool:
+        """Whether the step that is kept at the end is as good as the best, as far as the truth can tell."""
+        return self.regret is not None and self.regret <= max(KEPT, self.tells)
+
 
 def lines_of(run: whole_runs.Whole) -> Iterator[Line]:
     truth = backtest.truth_of(run.name) if run.scored else None
@@ -69,7 +78,8 @@ def lines_of(run: whole_runs.Whole) -> Iterator[Line]:
             yield Line(*said, against, scored=False)
         else:
             regret = None if look.kept is None else truth.regret(truth.snap(look.kept, look.step))
-            yield Line(*said, against, True, regret, bool(gain_came(truth, look.step)))
+            came, tells = bool(gain_came(truth, look.step)), math.sqrt(2) * truth.se / (truth.S or 1.0)
+            yield Line(*said, against, True, regret, came, backtest.label_of(run.name) != NO_STORY, tells)
 
 
 def tables(runs: Iterator[whole_runs.Whole]) -> list[Table]:
@@ -92,6 +102,10 @@ def _right(lines: Sequence[Line]) -> Table:
                     ", ".join(f"{verdict} {count}" for verdict, count in said.most_common()),
                 ]
             )
+    for name in dict.fromkeys(line.set for line in lines if line.scored):
+        here = [line for line in lines if line.scored and line.set == name and line.look == 1 and line.story]
+        rows.append([name, "100%, a story", share(line.right for line in here), "", ""])
+        rows.append([name, "... as far as the truth can tell", share(line.as_good for line in here), "", ""])
     target = "at 100 %: right >= .95 zoo, .90 public with a known story; undecided 0"
     return Table("First lines", target, ["set", "look", "right of those said", "undecided", "verdicts"], rows)
 
