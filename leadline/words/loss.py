@@ -55,8 +55,16 @@ def _doubt(section: PolicyLoss) -> str:
     return {"open": "no clear direction; ", "too_few": "too few points to say more; "}.get(section.because, "")
 
 
+def _course(does: str, numbers: LossNumbers, sign: int) -> str:
+    """Where it comes from and where it is. What turned on the way does not end on the side that it moves to."""
+    start, now = numbers.start or 0.0, numbers.now or 0.0
+    if sign * (now - start) > 0:
+        return f"it {does}, from {number(start)} to {number(now)}"
+    return f"it {does} lately; {number(start)} at the start, {number(now)} now"
+
+
 def _pattern(because: Explanation, numbers: LossNumbers) -> str:
-    start, now, noise = (number(value or 0.0) for value in (numbers.start, numbers.now, numbers.noise))
+    now, noise = (number(value or 0.0) for value in (numbers.now, numbers.noise))
     exactly = f"It is exactly 0 at {numbers.zeros} of {numbers.points} points"
     said: dict[Explanation, str] = {
         "missing": "no policy loss was logged",
@@ -72,8 +80,8 @@ def _pattern(because: Explanation, numbers: LossNumbers) -> str:
         f"construction. {READ_INSTEAD}",
         "too_few": f"{counted(numbers.points, 'point')}, too few to read a pattern",
         "about_zero": f"it varies around 0 by {noise} without a direction, as expected with centred advantages",
-        "falling": f"it falls, from {start} to {now}",
-        "rising": f"it rises, from {start} to {now}, which alone means nothing here",
+        "falling": _course("falls", numbers, -1),
+        "rising": f"{_course('rises', numbers, 1)}, which alone means nothing here",
         "at_rest": f"it is stable at {now}; noise ±{noise} per step",
         "open": f"no clear direction; it is at {now} now",
     }

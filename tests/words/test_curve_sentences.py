@@ -256,3 +256,12 @@ def test_a_loss_that_is_the_kl_penalty_says_so() -> None:
     numbers = LossNumbers(kl_factor=0.04, kl_coefficient=0.04)
     said = loss.pattern(PolicyLoss(pattern="by_construction", because="kl_penalty", numbers=numbers))
     assert said.startswith("It is 0.04 times KL, the KL coefficient 0.04: the policy term is 0 by construction")
+
+
+@pytest.mark.parametrize(
+    ("start", "now", "said"),
+    [(0.5, 0.2, "it falls, from 0.5 to 0.2"), (0.2, 0.3, "it falls lately; 0.2 at the start, 0.3 now")],
+)
+def test_a_loss_that_turned_is_not_said_to_fall_to_more_than_it_was(start: float, now: float, said: str) -> None:
+    section = PolicyLoss(True, "declining", because="falling", numbers=LossNumbers(start=start, now=now))
+    assert loss.pattern(section) == said
