@@ -12,6 +12,7 @@ from ..facts.signal import AllTied, AllTruncated
 from ..facts.stability import EntropyMoved, GradientNorm
 
 MOST = 2  # a longer list is a checklist, not advice
+ADVISED = ("kl.pinned",)  # a note that names its knob: nothing is lost by turning it, and nothing moves without
 LOST = ("kl.destructive", "reward.declining", "reward.peaked")  # a reward that fell: what follows from that is no cause
 
 DECAYED = ("reward.gamed", "generation.coherence", "generation.diversity", "generation.shortcut")
@@ -102,7 +103,7 @@ def advise(findings: Sequence[Finding]) -> tuple[Advice, ...]:
     serious = [finding for finding in findings if finding.severity != "note"]
     beside = frozenset(finding.id for finding in serious)
     found: dict[Knob, Advice] = {}
-    for finding in serious:
+    for finding in (*serious, *(finding for finding in findings if finding.id in ADVISED)):
         suspect = SUSPECTS[finding.id](finding, beside) if finding.id in SUSPECTS else None
         if suspect is not None:
             found.setdefault(suspect[0], Advice(*suspect, finding.id))

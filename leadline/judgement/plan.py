@@ -8,7 +8,7 @@ from ..facts.judgement import Ending
 from ..questions.bars import EVEN
 from ..run import Run
 
-ENDS = "time/total"  # written once, by a trainer that is through
+ENDS = "time/total"  # written once, by a trainer that is through; others keep a running clock under that name
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,8 @@ def _ended(run: Run, planned: int | None, now: int, *, silent: bool) -> Ending |
     if planned is not None and now >= planned:
         return "plan"
     summary = run.get(ENDS)
-    if summary is not None and summary.points and int(summary.steps[-1]) >= now:
+    rows = max((series.points for series in run.series), default=0)
+    once = summary is not None and summary.points <= max(EVEN * rows, 1)
+    if once and summary is not None and summary.points and int(summary.steps[-1]) >= now:
         return "trainer"
     return "silent" if silent else None

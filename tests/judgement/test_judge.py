@@ -246,6 +246,11 @@ def test_a_trainer_that_wrote_its_summary_is_through() -> None:
     assert judged(run_of(reward(ramp(0, 1)), summary)).ended == "trainer"
 
 
+def test_a_running_clock_is_no_summary() -> None:
+    clock = Series("time/total", "time/time_elapsed", "s", STEPS, np.cumsum(np.ones(COUNT)))
+    assert judged(run_of(reward(ramp(0, 1)), clock)).ended is None
+
+
 def test_a_reward_at_its_ceiling_has_nothing_more_to_gain() -> None:
     course = reward(rise(0, 0.985, at=0.05), 0.003)
     spread = replace(course, name="reward/std", values=np.sqrt(np.clip(course.values * (1 - course.values), 0, None)))

@@ -47,6 +47,14 @@ def test_heavy_tails_are_no_spikes(seed: int) -> None:
     assert not found(sizes(seed=seed, heavy=1.3), Series("loss/policy", "l", "test", STEPS, signed))
 
 
+def test_many_enormous_values_do_not_hide_one_another() -> None:
+    dice = np.random.default_rng(3)
+    values = sizes("kl/ref").values * np.where(dice.random(COUNT) < 0.1, 10 ** dice.uniform(1.2, 4.0, COUNT), 1.0)
+    (spike,) = found(Series("kl/ref", "kl", "test", STEPS, values))["stability.spike"].facts.series
+    assert spike.value == values.max()
+    assert spike.count > 10
+
+
 def test_a_level_that_grows_is_no_spike() -> None:
     assert not found(logged("kl/ref", ramp(0.001, 5.0), 0.01))
 

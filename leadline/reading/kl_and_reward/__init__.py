@@ -68,7 +68,11 @@ def _course(view: View, kl: Curve) -> KlCourse | None:
     series = distance_series(view.run)
     if series is None:
         return None
-    return KlCourse(way_of(kl) if kl.decidable else "too_few", start_of(kl, series), level_now(kl, series))
+    start, now = start_of(kl, series), level_now(kl, series)
+    way = way_of(kl) if kl.decidable else "too_few"
+    # Since a reset or a break the paths may go one way and the levels, from the first point on, the other.
+    against = (way == "rose" and now <= start) or (way == "fell" and now >= start)
+    return KlCourse("moved" if against else way, start, now)
 
 
 def _over_optimisation(kl: Curve, reward: Curve) -> tuple[Finding, ...]:
