@@ -9,7 +9,7 @@ from ..facts.gamed import Gamed
 from ..facts.judgement import Advice, Knob, Turn
 from ..facts.reward import RewardBreak
 from ..facts.signal import AllTied, AllTruncated
-from ..facts.stability import EntropyMoved, GradientNorm
+from ..facts.stability import EntropyMoved, GradientNorm, StuckSeries
 
 MOST = 2  # a longer list is a checklist, not advice
 ADVISED = ("kl.pinned",)  # a note that names its knob: nothing is lost by turning it, and nothing moves without
@@ -67,6 +67,11 @@ def _broke(found: Finding, beside: Beside) -> Suspect | None:
     return LOWER_RATE if cause == "policy" else LOOK_AT_DATA if cause == "prompts" else None
 
 
+def _stuck(found: Finding, beside: Beside) -> Suspect | None:
+    rewards = isinstance(found.facts, StuckSeries) and any(one.series == "reward/mean" for one in found.facts.series)
+    return LOOK_AT_REWARD if rewards and beside.isdisjoint(LOST) else None
+
+
 def _always(suspect: Suspect) -> Callable[[Finding, Beside], Suspect | None]:
     return lambda found, beside: suspect
 
@@ -81,6 +86,7 @@ SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
     "stability.entropy": _entropy,
     "stability.grad_norm": _gradient,
     "stability.spike": _always(LOWER_RATE),
+    "stability.stuck": _stuck,
     "generation.truncation": _truncation,
     "generation.shortcut": _decay,
     "generation.diversity": _decay,

@@ -218,6 +218,7 @@ BECAUSE = {
     "stability.entropy": "entropy rose while the reward fell",
     "stability.grad_norm": "the gradient norm multiplied",
     "stability.spike": "the reward fell where the updates spiked",
+    "stability.stuck": "it gives every answer the same",
     "generation.truncation": "answers are cut off",
     "generation.truncated_throughout": "nearly every answer is cut off",
     "generation.shortcut": "it may pay for a shortcut",
