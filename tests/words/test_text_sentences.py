@@ -147,12 +147,12 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "conflict.evaluation",
         LongerSteps(1.8, 0.17),
-        "Steps that also evaluate take 1.80 times as long and make up 17 % of the time.",
+        "Steps that also evaluate take 1.80 times as long, which costs 8 % of the time.",
     ),
     (
         "conflict.checkpoint",
         LongerSteps(2.4, 0.06),
-        "Steps that also save a checkpoint take 2.40 times as long and make up 6 % of the time.",
+        "Steps that also save a checkpoint take 2.40 times as long, which costs 4 % of the time.",
     ),
 ]
 
