@@ -152,7 +152,7 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "conflict.checkpoint",
         LongerSteps(2.4, 0.06),
-        "Steps that also save a checkpoint take 2.40 times as long, which costs 4 % of the time.",
+        "Steps that also save a checkpoint take 2.40 times as long, which costs 3 % of the time.",
     ),
 ]
 
