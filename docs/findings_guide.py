@@ -75,6 +75,12 @@ FINDINGS: dict[str, Entry] = {
         "The curves of the logged components, and how much each varies between samples.",
         "Reweigh the components, or rescale them so that the one you care about has the larger spread.",
     ),
+    "reward.one_part": Entry(
+        "The reward rose by one of its components; another one that can pay still pays almost nothing.",
+        "The curves of the logged components against that of the reward.",
+        "Ask whether the component that rose is the one you care about. If not, reweigh them, or begin with easier "
+        "prompts on which the other one pays at times.",
+    ),
     "reward.gamed": Entry(
         "The score goes on while the answers decay: the policy probably found a way to be paid for nothing.",
         "How answers relate to their prompt, to themselves and to each other, against the run's own first samples.",

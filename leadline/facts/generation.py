@@ -38,6 +38,7 @@ class TruncatedThroughout(Facts):
     share: float
     length_cap: int | None  # tokens, where the settings tell it
     reward_rose: bool
+    one_length: int | None = None  # of all answers, where nobody counts what is cut off; `share` is then of steps
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ Explanation = Literal[
     "missing",  # no policy loss was logged
     "not_numbers",  # none of its values is a number
     "no_gradient",  # exactly 0, and the gradient norm as well
-    "zero_advantages",  # exactly 0, with several updates a batch
+    "zero_advantages",  # exactly 0, with several updates a batch or where nothing tells how samples are weighed
     "one_update_zero",  # exactly 0, by one update a batch
     "kl_penalty",  # a multiple of KL
     "one_update",  # about 0, by one update a batch

@@ -69,6 +69,23 @@ class ComponentTrade(Facts):
 
 
 @dataclass(frozen=True, slots=True)
+class PartOfReward:
+    """A component of the reward, and what it pays."""
+
+    name: str
+    start: float
+    now: float
+
+
+@dataclass(frozen=True, slots=True)
+class RiseOfOnePart(Facts):
+    """The reward rose by one of its components; others pay almost nothing, then and now."""
+
+    risen: PartOfReward
+    idle: tuple[PartOfReward, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RewardPeak:
     """Where the reward stood highest before it came down."""
 

@@ -48,4 +48,4 @@ class MostlyTied(Facts):
 
     share: float
     reward_at: Literal["top", "bottom", "between"]
-    reward: float | None  # at the end it stands at
+    reward: float | None  # the end it stands at, or else its mean

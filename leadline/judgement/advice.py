@@ -10,9 +10,10 @@ from ..facts.gamed import Gamed
 from ..facts.judgement import Advice, Knob, Turn
 from ..facts.reward import RewardBreak
 from ..facts.signal import AllTied, AllTruncated
-from ..facts.stability import EntropyMoved, GradientNorm
+from ..facts.stability import EntropyMoved, GradientNorm, StuckSeries
 
 MOST = 2  # a longer list is a checklist, not advice
+ADVISED = ("kl.pinned",)  # a note that names its knob: nothing is lost by turning it, and nothing moves without
 LOST = ("kl.destructive", "reward.declining", "reward.peaked")  # a reward that fell: what follows from that is no cause
 
 DECAYED = ("reward.gamed", "generation.coherence", "generation.diversity", "generation.shortcut")
@@ -75,6 +76,11 @@ def _broke(found: Finding, beside: Beside) -> Suspect | None:
     return LOWER_RATE if cause == "policy" else LOOK_AT_DATA if cause == "prompts" else None
 
 
+def _stuck(found: Finding, beside: Beside) -> Suspect | None:
+    rewards = isinstance(found.facts, StuckSeries) and any(value.series == "reward/mean" for value in found.facts.series)
+    return LOOK_AT_REWARD if rewards and not beside.lost else None
+
+
 def _always(suspect: Suspect) -> Callable[[Finding, Beside], Suspect | None]:
     return lambda found, beside: suspect
 
@@ -89,6 +95,7 @@ SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
     "stability.entropy": _entropy,
     "stability.grad_norm": _gradient,
     "stability.spike": _always(LOWER_RATE),
+    "stability.stuck": _stuck,
     "generation.truncation": _truncation,
     "generation.shortcut": _decay,
     "generation.diversity": _decay,
@@ -113,7 +120,7 @@ def advise(findings: Sequence[Finding]) -> tuple[Advice, ...]:
     ids = frozenset(finding.id for finding in serious)
     beside = Beside(ids, fell or not ids.isdisjoint(LOST))
     found: dict[Knob, Advice] = {}
-    for finding in serious:
+    for finding in (*serious, *(finding for finding in findings if finding.id in ADVISED)):
         suspect = SUSPECTS[finding.id](finding, beside) if finding.id in SUSPECTS else None
         if suspect is not None:
             found.setdefault(suspect[0], Advice(*suspect, finding.id))

@@ -68,5 +68,5 @@ def _has_a_summary(run: Run, now: int) -> bool:
     summary = run.get(ENDS)
     if summary is None or not summary.points or int(summary.steps[-1]) < now:
         return False
-    rows = max(series.points for series in (*run.series, *run.unread) if series is not summary)
+    rows = max((series.points for series in (*run.series, *run.unread) if series is not summary), default=0)
     return summary.points < EVEN * rows

@@ -2,7 +2,8 @@
 
 Loud is what stands twice as far from its neighbourhood as anything else in the series, and is ten times as large as
 usual. Where the distances fall off exponentially, the farthest of n is twice as far as the next with a chance of 1 in
-n, and several with less.
+n, and several with less. Where a series has many such values none stands twice as far as the next; nobody overlooks
+them all the same, once the largest is ten times ten times as large as usual.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ def spike_in(series: Series) -> Spike | None:
     apart, least = _distances(values, around)
     order = np.argsort(-apart, kind="stable")
     count = _loud(apart[order], least, max(int(RARE * len(values)), 1))
-    if count == 0:
+    if count == 0 and len(values) and apart[order[0]] > DOUBLED * least and (values >= 0).all():  # factors, as logs
+        count = int((apart > least).sum())
+    if count == 0 or count == len(values):
         return None
     loudest, rest = int(order[0]), order[count:]
     chance = (count / len(values)) ** count

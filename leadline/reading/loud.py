@@ -52,7 +52,7 @@ def _reward_fell(view: View, steps: list[int]) -> bool | None:
 def _settled(series: Series, spike: Spike | None) -> Spike | None:
     """A spike that is not the run's first points."""
     settled = series.steps[min(HABIT, series.points - 1)]
-    return None if spike is None or spike.steps[-1] < settled else spike
+    return None if spike is None or spike.step < settled else spike
 
 
 def _stuck(view: View) -> tuple[Finding, ...]:
@@ -63,12 +63,15 @@ def _stuck(view: View) -> tuple[Finding, ...]:
     values = (StuckValue(series.name, stuck.value, stuck.since_step, stuck.points) for series, stuck in found)
     facts = StuckSeries(tuple(values))
     first = min(stuck.since_step for _, stuck in found)
-    bad = any(_lowest(series, stuck.value) for series, stuck in found if series.name in (HEADLINE, "entropy"))
+    bad = any(_worthless(series, stuck.value) for series, stuck in found)
     evidence = tuple(Evidence(series.name, stuck.since_step, int(series.steps[-1])) for series, stuck in found)
     severity: Severity = "concern" if bad else "note"
     return (Finding("stability.stuck", 1.0, severity, since_step=first, evidence=evidence, facts=facts),)
 
 
-def _lowest(series: Series, value: float) -> bool:
-    """Stuck at the lowest it ever was: a policy that tries nothing any more, or a reward that pays nothing."""
-    return value <= float(series.values[series.finite].min())
+def _worthless(series: Series, value: float) -> bool:
+    """A policy that tries nothing any more, or a reward that pays every answer the same and has paid more."""
+    values = series.values[series.finite]
+    if series.name == HEADLINE:
+        return value < float(values.max())
+    return series.name == "entropy" and value <= float(values.min())

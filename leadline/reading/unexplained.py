@@ -5,16 +5,20 @@ Trust the observation: what is seen is said in plain words instead of being forc
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from ..curve import Break
+from ..curve.robust import scale_of
 from ..facts import Evidence, Finding
 from ..facts.kl import KlReset
-from ..facts.onset import Contradiction, Move, UnexplainedBreak, UnreadKeys
-from ..questions.bars import SAID, TWO
+from ..facts.onset import Contradiction, Move, OnsetOrder, UnexplainedBreak, UnreadKeys
+from ..questions.bars import FAR, SAID, SPELL, TWO
 from ..questions.level import steps_seen
 from ..questions.shift import unlogged
 from ..questions.way import p_held_since, way_of
+from ..run import Series
 from .onset import anchor_of
 from .shifts import events_at, everything_at, near
 from .view import View
@@ -44,13 +48,27 @@ def _contradictions(view: View, findings: tuple[Finding, ...]) -> tuple[Finding,
         return ()
     # What moved before is not said to have held, though it has since.
     still = tuple(curve.metric for curve in curves if way_of(curve) not in ("rose", "fell"))
-    if len(still) < TWO:
+    dated = {name for found in findings if isinstance(found.facts, OnsetOrder) for tier in found.facts.tiers
+             for name in tier.names}  # fmt: skip
+    logged = [series for curve in curves if (series := view.run.get(curve.metric)) is not None]
+    if len(still) < TWO or dated & {curve.metric for curve in curves} or not all(_stayed(one, since) for one in logged):
         return ()
     facts = Contradiction(since, still, everything_at(view, since, besides=("reward/mean", *still)))
     last = view.run.last_step or since
     evidence = tuple(Evidence(name, since, last) for name in ("reward/mean", *facts.held))
     p = round(fall.p * min(held), 4)
     return (Finding("unexplained.contradiction", p, "note", since_step=since, evidence=evidence, facts=facts),)
+
+
+def _stayed(series: Series, since: int) -> bool:
+    """Whether the last points of a series lie where those before a step did: a curve of few points may have missed
+    what anybody sees in them."""
+    steps, values = series.steps[series.finite], series.values[series.finite]
+    before, now = values[steps <= since][-SPELL:], values[steps > since][-SPELL:]
+    if not len(before) or not len(now):
+        return True
+    error = scale_of(np.diff(values)) * math.sqrt(0.5 / len(before) + 0.5 / len(now))
+    return abs(float(np.median(now) - np.median(before))) <= FAR * error
 
 
 def _breaks(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -167,8 +167,9 @@ def _items(reading: Reading) -> Iterator[Item]:
     yield from _side_by_side(reading)
     yield from (Item(about.lower(), says, counts_as=CURVE) for about, says in curves_say(reading).items())
     yield from (item for item in found if item.counts_as not in SERIOUS)
-    for expected in filter(worried_about, reading.expected):
-        yield Item("normal", expected_says(expected), counts_as="normal")
+    for expected in reading.expected:
+        if worried_about(expected, reading.policy_loss.because):
+            yield Item("normal", expected_says(expected), counts_as="normal")
     told = {happened for finding in reading.findings for happened in events_told(finding)}
     for happened in reading.run.events:
         if happened not in told:

@@ -90,7 +90,9 @@ def assemble(
     config = settings.merged([around.config, settings.config_from(said)])
     if config.planned_steps is None:
         planned = as_step(said.get("max_steps", ""))
-        config = replace(config, planned_steps=planned if planned is not None and planned > 0 else None)
+        config = replace(
+            config, planned_steps=planned if planned is not None and planned > 0 else settings.plan_in(series)
+        )
     if config.algorithm is None and best.dialect is not None and best.dialect.startswith("trl-"):
         config = replace(config, algorithm=best.dialect.removeprefix("trl-"))
     # Two logs of one run may tell of the same resume; a copy of what was printed tells nothing of the kind.

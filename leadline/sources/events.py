@@ -52,9 +52,11 @@ def _steps_in(series: Series) -> Iterator[Event]:
     if top is not None:
         yield Event("learning_rate", steps[top], WarmUpEnd(rates[top]), known_step=steps[top + 1])
     changes = [math.log(after / before) for before, after in itertools.pairwise(rates)]
+    earlier = 0.0  # the change before: a schedule that is logged more often than it moves goes by stairs
     for place in range(top or 0, len(changes) - 1):  # the last change may be the start of a smooth one
         change = changes[place]
-        beside = [changes[place + 1]] + ([changes[place - 1]] if place > (top or 0) else [])
+        beside = [changes[place + 1], earlier]
+        earlier = change or earlier
         alike = max((abs(other) for other in beside if other * change > 0), default=0.0)
         before, after = rates[place], rates[place + 1]
         if abs(after - before) < ROUNDED * last_digit[place + 2]:

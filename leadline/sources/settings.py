@@ -13,9 +13,10 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
-from ..run import Config
+from ..run import Config, Series
 from .config_keys import FRAMEWORKS, Flat, number, positive, whole
 from .number import loads
 
@@ -27,6 +28,7 @@ else:  # pragma: no cover
 LARGEST = 1 << 22  # bytes of a settings file
 MOST = 20_000  # settings of one run; aliases in YAML can unfold without end
 DEEPEST = 40
+DONE = "progress/done_frac"  # share of the run that is done
 NAMES = re.compile(
     r"config\.(?:json|ya?ml)|args\.(?:json|ya?ml)|params\.json|training_args\.json|hparams\.ya?ml|config\.yml"
     r"|hyperparameters\.(?:json|ya?ml)|(?:ds|deepspeed).*config.*\.json|.*\.toml|README\.md"
@@ -64,6 +66,18 @@ def config_from(raw: Mapping[str, object]) -> Config:
         learning_rate=number(flat, keys.learning_rate),
         raw=flat,
     )
+
+
+def plan_in(logged: Iterable[Series]) -> int | None:
+    """The last step as a log tells it that counts which part of the run is done; None where none does."""
+    done = next((series for series in logged if series.name == DONE), None)
+    if done is None or done.finite.sum() < 2:
+        return None
+    steps, shares = done.steps[done.finite], done.values[done.finite]
+    if not (np.diff(shares) > 0).all() or not 0 <= shares[0] < shares[-1] <= 1:
+        return None
+    length = float(steps[-1] - steps[0]) / float(shares[-1] - shares[0])
+    return round(float(steps[-1]) + (1 - float(shares[-1])) * length)
 
 
 def merged(configs: Iterable[Config]) -> Config:

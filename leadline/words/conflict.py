@@ -44,7 +44,8 @@ def checkpoint(facts: LongerSteps) -> str:
 
 
 def _longer(facts: LongerSteps) -> str:
-    return f"take {facts.ratio:.2f} times as long and make up {percent(facts.share)} of the time."
+    costs = facts.share * (1 - 1 / facts.ratio)
+    return f"take {facts.ratio:.2f} times as long, which costs {percent(costs)} of the time."
 
 
 def effect(facts: ProcessEffect) -> str:

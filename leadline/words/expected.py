@@ -25,10 +25,12 @@ from ..facts.expected import (
     TiesWhenSolved,
     TwoKeys,
 )
+from ..facts.loss import Explanation
 from .numbers import counted, number, percent
 
 SELDOM = 0.05  # of the points: told as their number, not as a share
 KEYS = 4  # named in one sentence
+LITTLE = 0.1  # of the entropy at the start: with more left nobody asks
 
 Said = tuple[str, str]  # what, and because of what
 
@@ -59,9 +61,17 @@ WORRYING = frozenset(
 )
 
 
-def worried_about(expected: Expected) -> bool:
-    """Whether somebody who saw it would have worried."""
-    return expected.id in WORRYING
+LOSS_ABOUT_ZERO = ("kl_penalty", "one_update", "one_update_zero", "about_zero", "rounding", "zero_advantages")
+OF_THE_LOSS = ("expected.loss_near_zero", "expected.loss_is_kl")
+
+
+def worried_about(expected: Expected, loss: Explanation) -> bool:
+    """Whether somebody who saw it would have worried, and no line on the loss tells it already."""
+    facts = expected.facts
+    if isinstance(facts, EntropyFall) and facts.now > LITTLE * facts.start:  # so much falls in every run that learns
+        return False
+    told = expected.id in OF_THE_LOSS and loss in LOSS_ABOUT_ZERO
+    return expected.id in WORRYING and not told
 
 
 def says(expected: Expected) -> str:

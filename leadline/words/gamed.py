@@ -49,6 +49,8 @@ def _since(facts: Gamed) -> str:
         return f" from about step {step} on"
     if step == low:  # it may have begun with the first samples
         return f" from early on, by step {high} at the latest"
+    if step == high:  # the samples do not tell where between
+        return f" since some step between {low} and {high}"
     return f" from about step {step} on (between {low} and {high})"
 
 

@@ -64,6 +64,9 @@ def truncation(facts: Truncation) -> str:
 def truncated_throughout(facts: TruncatedThroughout) -> str:
     cap = "the length cap" if facts.length_cap is None else f"the length cap of {facts.length_cap} tokens"
     cut = f"{percent(facts.share)} of the answers are cut off at {cap}, and have been from the start."
+    if facts.one_length is not None:
+        at = "" if facts.one_length != facts.length_cap else ", the length cap"
+        cut = f"Answers are exactly {facts.one_length} tokens long on average{at}: they seem to be cut off there."
     if facts.reward_rose:
         return f"{cut} The reward rises all the same: fine where answers are meant to have a fixed length."
     return f"{cut} Almost no answer finishes: either the cap is too low or the answers never end."

@@ -62,9 +62,11 @@ def turnover(facts: KlTurnover) -> str:
 
 def frozen(facts: KlFrozen) -> str:
     rate = "" if facts.learning_rate is None else f" ({number(facts.learning_rate)})"
+    some = facts.changed_share * 100 >= 1
+    share = f"at most {percent(facts.changed_share)}" if some else "less than 1 %"
     return (
-        f"The policy hardly moves: KL is {number(facts.kl)} per token, so at most {percent(facts.changed_share)} of "
-        f"its answers can differ from the reference model's. Suspect the learning rate{rate}."
+        f"The policy hardly moves: KL is {number(facts.kl)} per token, so {share} of its answers can differ from the "
+        f"reference model's. Suspect the learning rate{rate}."
     )
 
 
@@ -99,7 +101,7 @@ def regime(section: KlReward) -> str:
     if section.state == "too_little":
         return "too few points to read KL against reward"
     if section.frozen:
-        return "too small to mean anything: hardly an answer can differ from the reference model's"
+        return "too small for its way to mean much: few answers can differ from the reference model's"
     if section.state == "read":
         below = "; the reward has plateaued below its best" if section.below_best else ""
         return f"{MEANING[section.regime]}{below}"

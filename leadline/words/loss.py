@@ -13,10 +13,11 @@ READ_INSTEAD = "Read the gradient norm and the reward instead."
 
 def jump(facts: LossJump) -> str:
     if facts.before is not None and facts.after is not None:
-        what = f"jumped from {number(facts.before)} to {number(facts.after)}"
+        verb = "jumped" if facts.after > facts.before else "dropped"
+        what = f"{verb} from {number(facts.before)} to {number(facts.after)}"
     else:
         factor = facts.factor or 1.0
-        what = f"varies {number(factor)} times as much" if factor >= 1 else f"drops to {percent(factor)} of its spread"
+        what = f"varies {number(factor)} times as much" if factor >= 1 else f"varies only {percent(factor)} as much"
         return f"The policy loss {what} from step {facts.step} on. {cause_of(facts.cause)}"
     return f"The policy loss {what} at step {facts.step}. {cause_of(facts.cause)}"
 

@@ -116,9 +116,18 @@ def _power(facts: PhasePower) -> str:
         return said
     if facts.generation_lower:
         return f"{said}; less in generation than in training is normal, it is bound by memory bandwidth"
+    return f"{said}; {equal_power(facts)}"
+
+
+def equal_power(facts: Facts) -> str:
+    """That generation draws as much power as training, and why that may be; empty where it draws less."""
+    if not isinstance(facts, PhasePower) or facts.generation_lower is not False:
+        return ""
+    watts = facts.watts.get("generate")
+    drawn = "" if watts is None else f" ({number(watts)} W)"
     if facts.blurred:
-        return f"{said}; generation and training draw the same because the sampling is too slow to tell them apart"
-    return f"{said}; generation draws as much as training, which is unusual: very large batches, or phases that overlap"
+        return f"generation and training draw the same power{drawn}: the sampling is too slow to tell them apart"
+    return f"generation draws as much as training{drawn}, which is unusual: very large batches, or phases that overlap"
 
 
 SENTENCES: dict[str, Callable[[Any], str]] = {

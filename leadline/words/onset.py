@@ -12,9 +12,10 @@ from .series import all_called, called, sentence_case
 
 
 def order(facts: OnsetOrder) -> str:
-    when = "before" if facts.before else "around"
+    later = all(tier.first_step > facts.anchor_step for tier in facts.tiers)
+    when = "before" if facts.before else "after" if later else "around"
     if len(facts.tiers) == 1:
-        return f"What moved {when} step {facts.anchor_step} moved at the same time: {_tier(facts.tiers[0])}."
+        return f"Moved together {when} step {facts.anchor_step}: {_tier(facts.tiers[0])}."
     return f"Order of changes {when} step {facts.anchor_step}: {', then '.join(map(_tier, facts.tiers))}."
 
 
@@ -38,8 +39,8 @@ def unexplained_break(facts: UnexplainedBreak) -> str:
     moves = listed([f"{called(move.series)} {'rose' if move.rose else 'fell'}" for move in facts.moves])
     also = f" {shifted_with(facts.shifted)}" if facts.shifted else " Nothing else in the log shifts there."
     return (
-        f"{sentence_case(moves)} suddenly at step {facts.step}. No event is known there: the learning rate did not "
-        f"change, the run did not resume, the reference was not reset.{also}"
+        f"{sentence_case(moves)} suddenly at step {facts.step}. No event is known there: no change of the learning "
+        f"rate, no resume, no reset of the reference.{also}"
     )
 
 

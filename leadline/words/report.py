@@ -10,9 +10,10 @@ from . import expected
 from .kl import kl_line
 from .loss import loss_line
 from .loss import pattern as loss_meaning
+from .machine import equal_power
 from .numbers import counted, number, percent, several
 from .reward import trajectory
-from .verdict import would_change as condition_says
+from .verdict import changes
 
 NOTHING_LOGGED = "nothing was logged up to this step"
 CHARTS: dict[ChartId, str] = {
@@ -115,8 +116,8 @@ def left_out_of_screen(counts: dict[str, int]) -> str:
 def would_change(reading: Reading) -> str:
     """What would turn the verdict, and when to look again; empty where there is neither."""
     step = reading.judgement.next_look_step
-    changes = [condition_says(condition) for condition in reading.judgement.would_change]
-    said = f"What would change this: {'; '.join(changes)}." if changes else ""
+    told = changes(reading.judgement)
+    said = f"What would change this: {'; '.join(told)}." if told else ""
     return f"{said} {'' if step is None else f'Look again at step {step}.'}".strip()
 
 
@@ -168,7 +169,8 @@ def time_says(reading: Reading, most: int = 3) -> str:
     machine = reading.resources
     shares = several([f"{name} {percent(use.share)}" for name, use in machine.phases.items()], most)
     slowest = f"; {machine.bottleneck} is the bottleneck" if machine.bottleneck else ""
-    return shares + slowest if shares else ""
+    equal = next((says for facts in machine.remarks if (says := equal_power(facts))), "")
+    return f"{shares}{slowest}{equal and f'; {equal}'}" if shares else ""
 
 
 def chart_title(data: ChartData, chart: ChartId) -> str:

@@ -10,11 +10,12 @@ from ..facts.reward import (
     RewardBreak,
     RewardFall,
     RewardReading,
+    RiseOfOnePart,
     TrainEvalGap,
     Trajectory,
 )
 from .cause import cause_of
-from .numbers import apart, counted, number, percent
+from .numbers import apart, counted, listed, number, percent
 
 LIKELY = 0.15  # probability: a shape below it is not named as a rival
 
@@ -61,6 +62,16 @@ def component_trade(facts: ComponentTrade) -> str:
         f"Since step {facts.high_step} reward component {facts.gained} rose from {number(facts.gained_then)} to "
         f"{number(facts.gained_now)} while {facts.paid} fell from {number(facts.paid_high)} to "
         f"{number(facts.paid_now)}: one is gained at the expense of the other.{_driver(facts)}"
+    )
+
+
+def rise_of_one_part(facts: RiseOfOnePart) -> str:
+    idle = listed([f"{part.name} ({number(part.now)})" for part in facts.idle])
+    pay = "pays" if len(facts.idle) == 1 else "pay"
+    risen = facts.risen
+    return (
+        f"The rise is that of the reward component {risen.name} ({number(risen.start)} to {number(risen.now)}); "
+        f"{idle} still {pay} almost nothing."
     )
 
 
@@ -139,7 +150,10 @@ def _rivals(reading: RewardReading) -> str:
     """Which way it may go, where no word is sure."""
     ways = _ways(reading)
     likely = sorted(((share, way) for way, share in ways.items() if share > LIKELY), reverse=True)
-    return f"not clear yet: {' or '.join(f'{way} ({percent(share)})' for share, way in likely)}; " if likely else ""
+    if not likely:
+        return ""
+    named = " or ".join(f"{way} ({percent(share)})" for share, way in likely)
+    return f"{'probably' if likely[0][0] > sum(share for share, _ in likely[1:]) else 'not clear yet:'} {named}; "
 
 
 SENTENCES: dict[str, Callable[..., str]] = {
@@ -148,5 +162,6 @@ SENTENCES: dict[str, Callable[..., str]] = {
     "reward.declining": fell,
     "reward.prompts_changed": prompts_changed,
     "reward.component": component_trade,
+    "reward.one_part": rise_of_one_part,
     "signal.train_eval_gap": train_eval_gap,
 }

@@ -19,11 +19,11 @@ def no_learning_signal(facts: AllTied | AllTruncated | MostlyTied) -> str:
                 f"{number(facts.reward)}, the lowest seen: almost no answer finishes, so almost none can be right."
             )
         case MostlyTied():
-            end = "" if facts.reward is None else f" reward seen, {number(facts.reward)}"
+            reward = "" if facts.reward is None else f", {number(facts.reward)}"
             where = {
-                "top": f"mostly at the highest{end}",
-                "bottom": f"mostly at the lowest{end}",
-                "between": "some at a high reward and some at a low one",
+                "top": f"mostly at the highest reward seen{reward}",
+                "bottom": f"mostly at the lowest reward seen{reward}",
+                "between": f"where the mean reward is {number(facts.reward or 0.0)}",
             }[facts.reward_at]
             return f"{percent(facts.share)} of the groups are tied, {where}; only the other groups teach anything."
 

@@ -131,7 +131,8 @@ def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
 
 def _flat(reason: Reason, name: str, judgement: Judgement) -> str:
     if not reason.clear:
-        return f"{name} is at {_number(reason.level)}, probably flat."
+        likely = reason.p is None or reason.p > 1 - reason.p
+        return f"{name} is at {_number(reason.level)}, {'probably flat' if likely else 'with no clear direction'}."
     if reason.since_step is None:
         return f"{name} is flat at {_number(reason.level)}."
     return f"{name} has been flat at {_number(reason.level)}{_since(reason)}."
@@ -227,6 +228,7 @@ BECAUSE = {
     "stability.entropy": "entropy rose while the reward fell",
     "stability.grad_norm": "the gradient norm multiplied",
     "stability.spike": "the reward fell where the updates spiked",
+    "stability.stuck": "it gives every answer the same",
     "generation.truncation": "answers are cut off",
     "generation.truncated_throughout": "nearly every answer is cut off",
     "generation.shortcut": "it may pay for a shortcut",
@@ -269,7 +271,7 @@ def best_says(judgement: Judgement) -> str:
     if best is None:
         return ""
     if judgement.reason.kind == "no_trend" and best.path is None:
-        return f"No step stands out; step {best.step} is as good as any."
+        return "No step stands out."
     head = "Best so far" if judgement.verdict in ("continue", "undecided") else "Keep"
     also = f"; evaluate {listed([str(step) for step in best.also_evaluate])} too" if best.also_evaluate else ""
     return f"{head}: {_where(best)}{also}."
@@ -286,14 +288,22 @@ def _where(best: BestCheckpoint) -> str:
     )
 
 
+def changes(judgement: Judgement) -> list[str]:
+    """What one would have to see to say something else. What would only speak for the verdict as it is, is left out."""
+    told = [condition for condition in judgement.would_change if condition.turns_to != judgement.verdict]
+    if [condition.kind for condition in told] == ["rise", "no_rise"]:  # one look decides both
+        return [f"{would_change(told[0])}, no such rise for stopping"]
+    return [would_change(condition) for condition in told]
+
+
 def would_change(condition: Condition) -> str:
     """What one would have to see."""
     if condition.kind == "samples_hold_up":
         return f"samples after step {condition.after_step} that hold up when a person reads them"
-    rise = f"{condition.series} above {_number(condition.level)} by step {condition.by_step}"
+    above = f"above {_number(condition.level)} by step {condition.by_step}"
     if condition.kind == "no_rise":
-        return f"no such rise by step {condition.by_step} would speak for stopping"
-    return f"{rise} would speak for going on"
+        return f"no rise of {condition.series} {above} would speak for stopping"
+    return f"{condition.series} {above} would speak for going on"
 
 
 def _number(value: float | None) -> str:

@@ -36,8 +36,9 @@ def test_never_more_than_two_and_each_with_its_evidence() -> None:
     assert all(SUSPECT[one.knob] in said for one in advice)
 
 
-def test_a_note_suspects_nothing() -> None:
-    assert advise([Finding(name, 0.95, "note", facts=Facts()) for name in SUSPECTS]) == ()
+def test_a_note_suspects_nothing_but_the_penalty_that_pins_the_policy() -> None:
+    notes = [Finding(name, 0.95, "note", facts=Facts()) for name in SUSPECTS]
+    assert [advice.finding for advice in advise(notes)] == ["kl.pinned"]
 
 
 @pytest.mark.parametrize(("fell", "knob"), [(True, "learning_rate"), (False, "reward_function")])

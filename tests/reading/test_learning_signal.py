@@ -124,6 +124,23 @@ def test_answers_cut_off_from_the_start_are_told_where_nothing_rose() -> None:
     assert everything({"reward/mean": flat(N, 0.6), "len/response_clip_frac": flat(N, 0.5, 0.1)}) == ()
 
 
+def test_answers_that_grow_into_the_cap_were_not_cut_off_from_the_start() -> None:
+    grown = [0.0, 0.1, 0.3, 0.6, 0.8, *flat(N - 5, 0.99, 0.001)]
+    assert "generation.truncated_throughout" not in {
+        finding.id for finding in everything({"reward/mean": rising(N), "len/response_clip_frac": grown})
+    }
+
+
+def test_answers_of_one_length_are_told_where_nobody_counts_those_cut_off() -> None:
+    lengths = [128.0] * (N - 2) + [127.5, 128.0]
+    (found,) = everything({"reward/mean": flat(N, 0.4), "len/response_mean": lengths})
+    assert (found.id, found.severity) == ("generation.truncated_throughout", "note")
+    assert "exactly 128 tokens" in sentence(found)
+    counted = {"len/response_mean": lengths, "len/response_clip_frac": [0.0] * N}
+    assert everything({"reward/mean": flat(N, 0.4), **counted}) == ()
+    assert everything({"reward/mean": flat(N, 0.4), "len/response_mean": [1.0] * N}) == ()
+
+
 def test_entropy_of_exactly_zero_is_told_and_one_that_was_never_logged_is_not() -> None:
     series = {"reward/mean": flat(N, 0.4), "entropy": [1.5, 0.9, 0.3] + [0.0] * (N - 3)}
     (finding,) = everything(series)

@@ -47,6 +47,14 @@ def test_heavy_tails_are_no_spikes(seed: int) -> None:
     assert not found(sizes(seed=seed, heavy=1.3), Series("loss/policy", "l", "test", STEPS, signed))
 
 
+def test_many_enormous_values_do_not_hide_one_another() -> None:
+    dice = np.random.default_rng(3)
+    values = sizes("kl/ref").values * np.where(dice.random(COUNT) < 0.1, 10 ** dice.uniform(1.2, 4.0, COUNT), 1.0)
+    (spike,) = found(Series("kl/ref", "kl", "test", STEPS, values))["stability.spike"].facts.series
+    assert spike.value == values.max()
+    assert spike.count > 10
+
+
 def test_a_level_that_grows_is_no_spike() -> None:
     assert not found(logged("kl/ref", ramp(0.001, 5.0), 0.01))
 
@@ -76,3 +84,16 @@ def test_what_was_never_anything_else_has_not_stuck() -> None:
 def test_a_metric_of_few_values_has_not_stuck() -> None:
     coarse = np.round(4 * np.random.default_rng(0).random(COUNT)) / 4
     assert not found(Series("reward/mean", "r", "test", STEPS, coarse))
+
+
+@pytest.mark.parametrize(("value", "severity"), [(0.0, "concern"), (0.5, "note")])
+def test_a_reward_that_stays_on_one_number_is_a_concern_unless_it_is_the_best(value: float, severity: str) -> None:
+    values = np.where(STEPS < 60, np.random.default_rng(0).choice([-0.5, 0.0, 0.5], COUNT), value)
+    assert found(Series("reward/mean", "reward", "test", STEPS, values))["stability.stuck"].severity == severity
+
+
+def test_a_loss_that_finds_its_level_is_no_spike() -> None:
+    values = np.random.default_rng(1).normal(0.0, 0.003, COUNT)
+    values[1:4] = [-0.06, -0.14, -0.05]
+    values[8] = -0.06
+    assert not found(Series("loss/policy", "l", "test", STEPS, values))

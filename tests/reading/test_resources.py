@@ -73,8 +73,8 @@ def ids(seen: Resources) -> set[str]:
 
 
 def test_shares_and_bottleneck_come_from_logged_timings() -> None:
-    seen = look(timed("time/step", 10.0), timed("time/generate", 6.0), timed("time/update_actor", 3.0))
-    assert {name: use.share for name, use in seen.phases.items()} == {"generate": 0.6, "update_actor": 0.3}
+    seen = look(timed("time/step", 10.0), timed("time/generate", 6.5), timed("time/update_actor", 2.5))
+    assert {name: use.share for name, use in seen.phases.items()} == {"generate": 0.65, "update_actor": 0.25}
     assert seen.bottleneck == "generation"
     assert any("10 %" in note for note in map(remark, seen.remarks))  # belongs to no phase
 
@@ -88,6 +88,11 @@ def test_what_takes_hardly_more_than_the_rest_is_no_bottleneck() -> None:
     seen = look(timed("time/step", 10.0), timed("time/generate", 5.2), timed("time/update_actor", 4.7))
     assert seen.bottleneck is None
     assert any("no clear bottleneck" in note for note in map(remark, seen.remarks))
+
+
+def test_what_takes_hardly_more_than_half_of_the_step_is_no_bottleneck() -> None:
+    seen = look(timed("time/step", 10.0), timed("time/generate", 5.5), timed("time/update_actor", 3.0))
+    assert seen.bottleneck is None
 
 
 def test_as_much_power_in_generation_as_in_training_gets_a_word() -> None:

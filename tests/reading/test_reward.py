@@ -208,6 +208,31 @@ def test_components_that_rise_together_are_not_traded() -> None:
     assert "reward.component" not in found(read_)
 
 
+def test_a_rise_that_is_one_component_alone_is_told() -> None:
+    compiles, correct = rise(0.2, 0.8), np.clip(rise(0.001, 0.005), 0, 1)
+    finding = found(
+        reading(
+            logged("reward/mean", compiles + correct, 0.01, 1),
+            logged("reward/component/compiles/mean", compiles, 0.01, 2),
+            logged("reward/component/correct/mean", correct, 0.0005, 3),
+        )
+    )["reward.one_part"]
+    assert finding.severity == "note"
+    assert finding.facts.risen.name == "compiles"
+    assert [part.name for part in finding.facts.idle] == ["correct"]
+
+
+@pytest.mark.parametrize("other", [1.0, -0.01, 0.4])
+def test_a_component_that_pays_or_never_could_is_not_said_to_pay_nothing(other: float) -> None:
+    accuracy = rise(0.2, 0.8)
+    read_ = reading(
+        logged("reward/mean", accuracy + other, 0.01, 1),
+        logged("reward/component/accuracy/mean", accuracy, 0.01, 2),
+        logged("reward/component/format/mean", other, 0.001, 3),
+    )
+    assert "reward.one_part" not in found(read_)
+
+
 def test_a_reward_without_a_number_is_said() -> None:
     assert reading(logged("reward/mean", np.full(COUNT, np.nan))).trajectory.state == "not_numbers"
     holes = np.where(STEPS % 50 == 0, np.nan, rise(0.3, 0.8))

@@ -43,6 +43,23 @@ def test_reward_that_fell_while_kl_rose_is_an_old_story() -> None:
     assert ids(Run("here", series=(FALLING, rising, *HELD[1:])), (FALL,)) == []
 
 
+def test_what_a_short_curve_misses_and_everybody_sees_is_not_said_to_have_held() -> None:
+    steps = np.arange(1, 18)
+    fall = Finding("reward.declining", 0.9, "critical", Facts(), 3)
+    courses = {
+        "reward/mean": np.linspace(0.9, 0.01, 17),
+        "kl/ref": np.exp(np.linspace(0, 12, 17)),
+        "entropy": np.linspace(0.06, 0.16, 17),
+        "len/response_mean": np.linspace(16, 9, 17),
+    }
+    made = [
+        Series(name, name, "test", steps, values * (1 + 0.03 * noise(17, 0.0, seed)))
+        for seed, (name, values) in enumerate(courses.items())
+    ]
+    found = read(View(Run("here", series=tuple(made))), (fall,))
+    assert "unexplained.contradiction" not in {finding.id for finding in found}
+
+
 def test_one_witness_alone_proves_nothing() -> None:
     assert ids(Run("here", series=(FALLING, HELD[0])), (FALL,)) == []
 

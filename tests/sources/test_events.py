@@ -51,6 +51,10 @@ def test_a_step_in_the_schedule_is_told_at_its_step() -> None:
     ]
 
 
+def test_a_schedule_that_is_logged_more_often_than_it_moves_has_no_step_after_its_first() -> None:
+    assert len(rates([1.2345e-5 * 0.9 ** (n // 4) for n in range(80)])) == 1
+
+
 def test_a_restart_of_a_cosine_is_a_step() -> None:
     once = [0.5 + 0.5 * math.cos(math.pi * n / 20) for n in range(20)]
     assert [step for step, _ in rates(once + once)] == [21]

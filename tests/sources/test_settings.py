@@ -6,12 +6,13 @@ import json
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadline.run import Config
-from leadline.sources.settings import config_from, flattened, merged, read, recognises
+from leadline.run import Config, Series
+from leadline.sources.settings import config_from, flattened, merged, plan_in, read, recognises
 
 VERL = """
 algorithm: {adv_estimator: grpo, use_kl_in_reward: false, kl_ctrl: {kl_coef: 0.1}}
@@ -21,6 +22,15 @@ actor_rollout_ref:
   rollout: {n: 5}
 trainer: {total_training_steps: 400}
 """
+
+
+def test_a_log_that_counts_what_is_done_tells_the_plan() -> None:
+    steps = np.arange(0, 30)
+    done = Series("progress/done_frac", "progress/done_frac", "fraction", steps, (steps + 1) / 50)
+    assert plan_in([done]) == 49
+    assert plan_in([done.until(0)]) is None
+    assert plan_in([]) is None
+    assert plan_in([Series("progress/done_frac", "x", "fraction", steps, np.ones(30))]) is None
 
 
 def test_verl(tmp_path: Path) -> None:

@@ -11,11 +11,13 @@ from leadline.facts.loss import LossJump, LossNumbers, LossReversed, PolicyLoss
 from leadline.facts.onset import Contradiction, Move, OnsetOrder, Tier, UnexplainedBreak, UnreadKeys
 from leadline.facts.reward import (
     ComponentTrade,
+    PartOfReward,
     PromptsChanged,
     RewardBreak,
     RewardFall,
     RewardPeak,
     RewardReading,
+    RiseOfOnePart,
     TrainEvalGap,
     Trajectory,
 )
@@ -79,6 +81,11 @@ SAID: list[tuple[str, Facts, str]] = [
         "the gradient.",
     ),
     (
+        "reward.one_part",
+        RiseOfOnePart(PartOfReward("compiles", 0.2, 0.7), (PartOfReward("correct", 0.001, 0.005),)),
+        "The rise is that of the reward component compiles (0.2 to 0.7); correct (0.005) still pays almost nothing.",
+    ),
+    (
         "kl.reset",
         KlReset((120, 240), announced=True),
         "The reference model is reset at steps 120 and 240, so KL starts again there. A saw-tooth is normal here.",
@@ -109,7 +116,7 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "kl.frozen",
         KlFrozen(1e-6, 0.003, 12.0, 2e-8),
-        "The policy hardly moves: KL is 1e-06 per token, so at most < 1 % of its answers can differ from the reference "
+        "The policy hardly moves: KL is 1e-06 per token, so less than 1 % of its answers can differ from the reference "
         "model's. Suspect the learning rate (2e-08).",
     ),
     (
@@ -121,7 +128,7 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "policy_loss.jump",
         LossJump(150, Cause("none"), factor=0.382),
-        "The policy loss drops to 38 % of its spread from step 150 on. No cause was found: nothing else in the log "
+        "The policy loss varies only 38 % as much from step 150 on. No cause was found: nothing else in the log "
         "shifts at that step.",
     ),
     (
@@ -129,6 +136,12 @@ SAID: list[tuple[str, Facts, str]] = [
         LossJump(150, Cause("settings", shifted=("grad_norm",)), before=0.1, after=0.4),
         "The policy loss jumped from 0.1 to 0.4 at step 150. Likely cause: the learning rate changed there. Gradient "
         "norm shifted at the same step.",
+    ),
+    (
+        "policy_loss.jump",
+        LossJump(150, Cause("none"), before=0.4, after=0.1),
+        "The policy loss dropped from 0.4 to 0.1 at step 150. No cause was found: nothing else in the log shifts at "
+        "that step.",
     ),
     (
         "policy_loss.reversed",
@@ -188,8 +201,8 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "unexplained.break",
         UnexplainedBreak(82, (Move("kl/ref", rose=True), Move("entropy", rose=False)), ()),
-        "KL rose and entropy fell suddenly at step 82. No event is known there: the learning rate did not change, the "
-        "run did not resume, the reference was not reset. Nothing else in the log shifts there.",
+        "KL rose and entropy fell suddenly at step 82. No event is known there: no change of the learning rate, no "
+        "resume, no reset of the reference. Nothing else in the log shifts there.",
     ),
     (
         "unexplained.unread_key",
@@ -217,7 +230,7 @@ def test_every_sentence_has_an_example() -> None:
         ("flat", "it rose from 0.2 to 0.7 and has plateaued; noise ±0.02 per step"),
         ("noise", "no trend, only noise around 0.7; noise ±0.02 per step"),
         ("peaked", "it rose from 0.2 to 0.9 around step 80 (70 to 90) and is at 0.7 now; noise ±0.02 per step"),
-        ("undecided", "not clear yet: rising (60 %) or flat (30 %); 0.2 at the start, 0.7 now; noise ±0.02 per step"),
+        ("undecided", "probably rising (60 %) or flat (30 %); 0.2 at the start, 0.7 now; noise ±0.02 per step"),
     ],
 )
 def test_the_reward_is_told_by_its_shape(shape: str, said: str) -> None:

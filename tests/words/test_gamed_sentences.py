@@ -24,6 +24,12 @@ OLD, NEW = Rollout(1, "2+2=", "4", 0.0), Rollout(90, "2+2=", "44444", 1.0)
 SAID: list[tuple[str, Facts, str]] = [
     (
         "reward.gamed",
+        Gamed(False, (Move("looped", 0.04, 0.62),), 205, 6, 205),
+        "The reward is probably being gamed since some step between 6 and 205: answers repeat themselves (62 % of the "
+        "text, 4 % at first), and the score does not mind.",
+    ),
+    (
+        "reward.gamed",
         Gamed(False, (Move("looped", 0.04, 0.62), Move("detached", 0.55, 0.1)), 180, 160, 210, OLD, NEW),
         "The reward is probably being gamed from about step 180 on (between 160 and 210): answers repeat "
         "themselves (62 % of the text, 4 % at first) and answers take up less of their prompt (55 % of "

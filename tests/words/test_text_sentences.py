@@ -41,6 +41,12 @@ SAID: list[tuple[str, Facts, str]] = [
         "answer finishes: either the cap is too low or the answers never end.",
     ),
     (
+        "generation.truncated_throughout",
+        TruncatedThroughout(0.98, None, False, 128),
+        "Answers are exactly 128 tokens long on average: they seem to be cut off there. Almost no answer finishes: "
+        "either the cap is too low or the answers never end.",
+    ),
+    (
         "generation.coherence",
         Incoherence(0.3, 0.05, False, 0.25, 0.03),
         "30 % of the text is unlike anything in the early samples (5 % expected). 25 % of the answers "
@@ -86,6 +92,11 @@ SAID: list[tuple[str, Facts, str]] = [
         "signal.no_learning_signal",
         MostlyTied(0.94, "top", 1.0),
         "94 % of the groups are tied, mostly at the highest reward seen, 1; only the other groups teach anything.",
+    ),
+    (
+        "signal.no_learning_signal",
+        MostlyTied(0.97, "between", 0.998),
+        "97 % of the groups are tied, where the mean reward is 0.998; only the other groups teach anything.",
     ),
     (
         "signal.no_entropy",
@@ -136,12 +147,12 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "conflict.evaluation",
         LongerSteps(1.8, 0.17),
-        "Steps that also evaluate take 1.80 times as long and make up 17 % of the time.",
+        "Steps that also evaluate take 1.80 times as long, which costs 8 % of the time.",
     ),
     (
         "conflict.checkpoint",
         LongerSteps(2.4, 0.06),
-        "Steps that also save a checkpoint take 2.40 times as long and make up 6 % of the time.",
+        "Steps that also save a checkpoint take 2.40 times as long, which costs 3 % of the time.",
     ),
 ]
 

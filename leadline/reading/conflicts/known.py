@@ -38,9 +38,10 @@ def _longer(name: str, steps: Steps, took: Values, marked: Flags) -> Finding | N
     error = math.hypot(there.std(ddof=1) / math.sqrt(len(there)), away.std(ddof=1) / math.sqrt(len(away)))
     difference = float(there.mean() - away.mean())
     p = probability_below(difference / error, len(there) - 1) if error > 0 else float(difference > 0)
-    if p <= SAID or difference <= math.log1p(NOTICEABLE):
+    share = float(took[marked].sum() / took.sum())
+    if p <= SAID or share * -math.expm1(-difference) <= NOTICEABLE:  # what it costs is not worth a line
         return None
-    facts = LongerSteps(math.exp(difference), float(took[marked].sum() / took.sum()))
+    facts = LongerSteps(math.exp(difference), share)
     span = Evidence("time/step", int(steps[0]), int(steps[-1]))
     since = int(steps[marked][0])
     return Finding(name, round(p, 4), "note", facts=facts, since_step=since, evidence=(span,))

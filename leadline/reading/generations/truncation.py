@@ -19,7 +19,7 @@ from ..reward import HEADLINE
 from ..view import View
 from .measure import Floats, Levels
 
-CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
+CUT, ENDED, LENGTH = "len/response_clip_frac", "len/terminated_frac", "len/response_mean"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,16 +84,17 @@ def throughout(view: View) -> tuple[Finding, ...]:
     """Nearly every answer is cut off, and was from the start, so that nothing rose. Where reward rises all the same,
     answers may be meant to have a fixed length."""
     run, series = view.run, truncated(view.run)
-    values = series.values[series.finite] if series is not None else np.empty(0)
-    if series is None or len(values) < LEAST:
+    if series is None:
+        return _one_length(view)
+    values = series.values[series.finite]
+    if len(values) < LEAST:
         return ()
     p = more_than(CLEARLY, int((values > CLEARLY).sum()), len(values))
-    if p < SAID or float(values[:HABIT].mean()) <= CLEARLY:
+    if p < SAID or float(values[:HABIT].mean()) <= CLEARLY:  # what grew into the cap is told as that
         return ()
     steps = series.steps[series.finite]
-    reward = net_change(view.curve(HEADLINE))
-    learns = reward is None or reward.rose >= SAID
-    facts = TruncatedThroughout(float(values.mean()), run.config.length_cap, learns and reward is not None)
+    learns, rose = _reward_rose(view)
+    facts = TruncatedThroughout(float(values.mean()), run.config.length_cap, rose)
     span = Evidence(series.name, int(steps[0]), int(steps[-1]))
     return (
         Finding(
@@ -105,6 +106,37 @@ def throughout(view: View) -> tuple[Finding, ...]:
             evidence=(span,),
         ),
     )
+
+
+def _one_length(view: View) -> tuple[Finding, ...]:
+    """Where nobody counts what is cut off, a mean length that is the same whole number at nearly every step does: all
+    answers are of that length."""
+    series = view.run.get(LENGTH)
+    values = series.values[series.finite] if series is not None else np.empty(0)
+    if series is None or len(values) < LEAST:
+        return ()
+    longest = float(values.max())
+    p = more_than(CLEARLY, int((values == longest).sum()), len(values))
+    if p < SAID or longest <= 1 or longest != round(longest):  # one token may be all that is asked for
+        return ()
+    steps = series.steps[series.finite]
+    facts = TruncatedThroughout(
+        float((values == longest).mean()), view.run.config.length_cap, _reward_rose(view)[1], round(longest)
+    )
+    span = Evidence(series.name, int(steps[0]), int(steps[-1]))
+    return (
+        Finding(
+            "generation.truncated_throughout", round(p, 4), "note",
+            facts=facts, since_step=int(steps[0]), evidence=(span,),
+        ),
+    )  # fmt: skip
+
+
+def _reward_rose(view: View) -> tuple[bool, bool]:
+    """Whether the reward may have risen, and whether it is known to."""
+    reward = net_change(view.curve(HEADLINE))
+    learns = reward is None or reward.rose >= SAID
+    return learns, learns and reward is not None
 
 
 def finding(cut: Cut, p: float) -> Finding:

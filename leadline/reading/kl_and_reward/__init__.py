@@ -69,8 +69,11 @@ def _course(view: View, kl: Curve, *, moves: bool = False) -> KlCourse | None:
     series = distance_series(view.run)
     if series is None:
         return None
+    start, now = start_of(kl, series), level_now(kl, series)
     way = way_of(kl) if kl.decidable else "too_few"
-    return KlCourse("moved" if moves and way == "still" else way, start_of(kl, series), level_now(kl, series))
+    # Since a reset or a break the paths may go one way and the levels, from the first point on, the other.
+    against = (way == "rose" and now <= start) or (way == "fell" and now >= start)
+    return KlCourse("moved" if against or (moves and way == "still") else way, start, now)
 
 
 def _over_optimisation(kl: Curve, reward: Curve) -> tuple[Finding, ...]:

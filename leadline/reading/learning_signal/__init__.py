@@ -110,7 +110,7 @@ def _rare(run: Run, standing: Standing) -> tuple[Finding, ...]:
     p = more_than(CLEARLY, int(most.sum()), len(most))
     if p < SAID:
         return ()
-    level = {"top": standing.high, "bottom": standing.low}.get(standing.place)
+    level = {"top": standing.high, "bottom": standing.low}.get(standing.place, standing.mean)
     facts = MostlyTied(float(recent.mean()), standing.place, level)
     steps = tied.steps[tied.finite]
     since = mostly_since(steps, values > EVEN)

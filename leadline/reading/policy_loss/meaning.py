@@ -35,8 +35,8 @@ def _zero(run: Run, values: Floats) -> PolicyLoss | None:
     gradient = run.get("grad_norm")
     if gradient is not None and (gradient.values == 0).sum() >= CLEARLY * gradient.points:
         return _nothing("no_gradient", numbers)
-    several = (run.config.updates_per_batch or 1) > 1
-    return _nothing("zero_advantages" if several else "one_update_zero", numbers)
+    one_update = centred(run) and (run.config.updates_per_batch or 1) == 1
+    return _nothing("one_update_zero" if one_update else "zero_advantages", numbers)
 
 
 def multiple_of_kl(run: Run, loss: Series) -> float | None:

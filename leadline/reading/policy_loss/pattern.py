@@ -101,11 +101,12 @@ def _reversed(curve: Curve, series: Series, p: float, step: float | None) -> Fin
 
 def _direction(curve: Curve, numbers: LossNumbers) -> PolicyLoss:
     down, up = p_going_down(curve), p_rising(curve)
+    moved = (numbers.now or 0.0) - (numbers.start or 0.0)
     if max(oscillates_about_zero(curve).probability, p_rests_at_zero(curve)) > SAID:
         return PolicyLoss(True, "oscillating", because="about_zero", numbers=numbers)
-    if down > SAID:
+    if down > SAID and moved < 0:
         return PolicyLoss(True, "declining", because="falling", numbers=numbers)
-    if up > SAID:
+    if up > SAID and moved > 0:
         return PolicyLoss(True, "undecided", because="rising", numbers=numbers)
     if 1 - down - up > SAID:
         return PolicyLoss(True, "stable", because="at_rest", numbers=numbers)

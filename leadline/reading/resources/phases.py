@@ -149,8 +149,9 @@ def _bottleneck(
                 key=lambda item: item[1], default=None)  # fmt: skip
     if rival is not None and rival[1] > HALF_MORE * max(parts):
         return rival[0], (*remarks, GenerationAndTraining(*parts, "other", waited or None, *rival))
-    next_longest = max(min(parts), 0.0 if rival is None else rival[1])
-    if max(wins, 1 - wins) <= SAID or max(parts) < HALF_MORE * next_longest:
+    # What is to be called the bottleneck takes clearly longer than all the rest, not only than the next.
+    rest = max(1 - max(parts), min(parts), 0.0 if rival is None else rival[1])
+    if max(wins, 1 - wins) <= SAID or max(parts) < HALF_MORE * rest:
         return None, (*remarks, GenerationAndTraining(*parts, "none", waited or None))
     name: Literal["generation", "training"] = "generation" if wins > 0.5 else "training"
     return name, (*remarks, GenerationAndTraining(*parts, name, waited or None))

@@ -12,7 +12,7 @@ from ...words.kl import regime as kl_regime
 from ...words.missing import why
 from ...words.numbers import capital, likely, sure
 from ...words.report import expected_says, settings
-from ...words.verdict import CALLED, ended_says, gain_says, verdict_lines, would_change
+from ...words.verdict import CALLED, changes, ended_says, gain_says, verdict_lines
 from . import text
 from .curves import Curves
 
@@ -42,7 +42,7 @@ def verdict(reading: Reading) -> Data:
             "complete": best.complete,
             "also": list(best.also_evaluate),
         },
-        "would_change": [text.line(would_change(condition)) for condition in judgement.would_change],
+        "would_change": [text.line(says) for says in changes(judgement)],
         "next_look": judgement.next_look_step,
         "because": [text.name(one) for one in judgement.because],
         "missing": [{"what": text.line(one.what), "why": text.line(why(one))} for one in run.missing],

@@ -19,7 +19,7 @@ function answer() {
   if (groups.some((one) => one.verdict)) columns.push([`against ${groups[0].name}`, (one) => one.verdict]);
   const head = make("tr", {}, make("th", { scope: "col" }, "group"), columns.map(([name]) => make("th", { scope: "col" }, name)));
   const rows = groups.map((one) =>
-    make("tr", {}, make("th", { scope: "row" }, make("i", { class: "swatch", "data-colour": one.colour }), one.name), columns.map(([, say]) => make("td", {}, say(one)))),
+    make("tr", {}, make("th", { scope: "row" }, make("i", { class: "swatch", "data-colour": one.colour }), one.name), columns.map(([name, say]) => make("td", { "data-label": name }, say(one)))),
   );
   section.append(make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Groups" }, make("table", { class: "rows", id: "groups" }, make("thead", {}, head), make("tbody", {}, rows))));
   paintSwatches(section);

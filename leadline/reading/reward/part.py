@@ -1,0 +1,39 @@
+"""A rise that is that of one component alone, while another, which was meant to be paid too, earns next to nothing."""
+
+from __future__ import annotations
+
+from ...facts import Evidence, Finding
+from ...facts.reward import PartOfReward, RiseOfOnePart
+from ...questions.bars import EVEN, NOTICEABLE, SAID
+from ...questions.level import level_now, start_of, steps_seen
+from ...questions.way import p_climbed
+from ..view import HEADLINE, View
+from .apart import component_names
+
+
+def rise_of_one_part(view: View) -> tuple[Finding, ...]:
+    """The component that rose with the reward, where another that can pay still pays almost nothing."""
+    reward, logged = view.curve(HEADLINE), view.run.get(HEADLINE)
+    if reward is None or logged is None or not reward.decidable or p_climbed(reward) <= SAID:
+        return ()
+    rise = level_now(reward, logged) - start_of(reward, logged)
+    parts = _parts(view)
+    carrier, p = max(parts, key=lambda item: item[0].now - item[0].start, default=(None, 0.0))
+    idle = tuple(part for part, _ in parts if part is not carrier and max(part.start, part.now) <= NOTICEABLE * rise)
+    if carrier is None or not idle or carrier.now - carrier.start < EVEN * rise or p <= SAID:
+        return ()
+    facts = RiseOfOnePart(carrier, idle)
+    span = steps_seen(reward)
+    evidence = tuple(Evidence(f"reward/component/{part.name}/mean", *span) for part in (carrier, *idle))
+    return (Finding("reward.one_part", round(p * p_climbed(reward), 4), "note", evidence=evidence, facts=facts),)
+
+
+def _parts(view: View) -> list[tuple[PartOfReward, float]]:
+    """The components that pay at least something at times, with their levels and how sure it is that each rose."""
+    found = []
+    for name, key in component_names(view).items():
+        curve, series = view.curve(key), view.run.get(key)
+        if curve is None or series is None or not curve.decidable or not (series.values[series.finite] > 0).any():
+            continue
+        found.append((PartOfReward(name, start_of(curve, series), level_now(curve, series)), p_climbed(curve)))
+    return found
