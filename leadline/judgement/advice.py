@@ -77,8 +77,8 @@ def _broke(found: Finding, beside: Beside) -> Suspect | None:
 
 
 def _stuck(found: Finding, beside: Beside) -> Suspect | None:
-    rewards = isinstance(found.facts, StuckSeries) and any(value.series == "reward/mean" for value in found.facts.series)
-    return LOOK_AT_REWARD if rewards and not beside.lost else None
+    stuck = [value.series for value in found.facts.series] if isinstance(found.facts, StuckSeries) else []
+    return LOOK_AT_REWARD if "reward/mean" in stuck and not beside.lost else None
 
 
 def _always(suspect: Suspect) -> Callable[[Finding, Beside], Suspect | None]:
