@@ -51,3 +51,15 @@ def trailing(series: Series) -> int:
     """How many values at its end are no numbers, however few."""
     known = np.flatnonzero(series.finite)
     return series.points - 1 - int(known[-1]) if len(known) else series.points
+
+
+def trailing_zeros(series: Series) -> int | None:
+    """The step from which on it is exactly 0, for long enough to tell; None where it is not, or never was anything
+    else. Rounding to 0 is not being 0: before a number is rounded away, its last digit stays the same for a while."""
+    steps, values = series.steps[series.finite], series.values[series.finite]
+    if len(values) == 0 or values[-1] != 0 or not (values > 0).any():
+        return None
+    lengths, starts = _runs(values)
+    decays = len(lengths) > 2 and values[starts[-2]] < values.max()
+    least = max(LEAST, DOUBLED * int(lengths[-2]) + 1) if decays else LEAST
+    return int(steps[starts[-1]]) if lengths[-1] >= least else None
