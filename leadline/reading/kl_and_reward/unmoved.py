@@ -65,7 +65,7 @@ def _frozen(view: View, kl: Curve | None, reward: Curve) -> tuple[Finding, ...]:
         level = level_now(kl, series)
         share = None if tokens is None or bounded <= SAID else _share(level, tokens)
     names = () if share is not None else tuple(curve.metric for curve in _witnesses(view, None))
-    away = share is None and kl is not None and _p_next_to_nothing(view, kl) <= SAID
+    away = bool(_coefficient(view)) if kl is None else share is None and _p_next_to_nothing(view, kl) <= SAID
     facts = KlFrozen(level, share, None if share is None else tokens, _rate(view), still=names, held=away)
     seen = kl if share is not None and kl is not None else reward
     evidence = (Evidence(seen.metric, *steps_seen(seen)),)
@@ -85,7 +85,7 @@ def _p_next_to_nothing(view: View, kl: Curve) -> float:
     """The probability that KL comes to little even at the end of the plan, for a policy that nothing else shows to
     move: few answers can differ, or hardly a token where it is not known how long they are."""
     tokens = _tokens(view)
-    return _p_at_the_end(view, kl, _kl_for(RARE, 1.0) if tokens is None else _kl_for(SELDOM, tokens))
+    return _p_at_the_end(view, kl, _kl_for(SELDOM * RARE, 1.0) if tokens is None else _kl_for(SELDOM, tokens))
 
 
 def _p_at_the_end(view: View, kl: Curve, size: float) -> float:
