@@ -13,12 +13,13 @@ from ...facts import Evidence, Facts, Finding, Severity
 from ...facts.signal import AllTied, AllTruncated, BatchSpread, MostlyTied, NoEntropy
 from ...questions.bars import CLEARLY, EVEN, SAID, SPELL
 from ...questions.share import more_than
+from ...questions.stuck import spell_at_the_end
 from ...run import Run
 from ..generations.samples import by_score, shortened
 from ..generations.truncation import throughout, truncated
 from ..reward import HEADLINE
 from ..view import View
-from .dead_steps import GRADIENT, ZERO_STD, dead_steps, mostly_since, nearly_all, tied_samples, tied_share
+from .dead_steps import GRADIENT, ZERO_STD, dead_steps, lately, mostly_since, nearly_all, tied_samples, tied_share
 from .standing import Standing, present, standing_of
 
 SHOWN = 3  # samples: enough to see what they are
@@ -35,8 +36,11 @@ def _advantages(view: View) -> tuple[Finding, ...]:
         return throughout(view)
     steps, dead = dead_steps(view.run)
     p, since = nearly_all(steps, dead) if len(steps) else tied_samples(view.batches)
+    sure = len(steps) > 0
+    if p < SAID:
+        (p, since), sure = lately(steps, dead), False
     if p >= SAID:
-        return (_dead(view, standing, p, since, sure=len(steps) > 0), *throughout(view))
+        return (_dead(view, standing, p, since, sure=sure), *throughout(view))
     return _cut_off(view, standing) or (*_rare(view.run, standing), *throughout(view))
 
 
@@ -56,7 +60,7 @@ def _no_entropy(run: Run) -> tuple[Finding, ...]:
 
 
 def _dead(view: View, standing: Standing, p: float, since: int | None, *, sure: bool) -> Finding:
-    # A few groups among samples do not speak for all groups.
+    # A few groups among samples do not speak for all groups, nor a few steps for those to come.
     severity: Severity = "note" if standing.place == "top" else "critical" if sure else "concern"
     reward = {"top": standing.high, "bottom": standing.low}.get(standing.place, standing.mean)
     between = _spread(view.run) if standing.place == "between" else None
@@ -97,15 +101,16 @@ def _rare(run: Run, standing: Standing) -> tuple[Finding, ...]:
     if tied is None or tied.finite.sum() < LEAST or standing.place == "constant":
         return ()
     values = tied.values[tied.finite]
+    steps, most = tied.steps[tied.finite], values > EVEN
+    p, since = nearly_all(steps, most)
     recent = values[-present(len(values)) :]
-    most = recent > EVEN
-    p = more_than(CLEARLY, int(most.sum()), len(most))
+    if p < SAID:
+        p, since = lately(steps, most)
+        recent = values[-spell_at_the_end(most) :]
     if p < SAID:
         return ()
     level = {"top": standing.high, "bottom": standing.low}.get(standing.place)
     facts = MostlyTied(float(recent.mean()), standing.place, level)
-    steps = tied.steps[tied.finite]
-    since = mostly_since(steps, values > EVEN)
     return (_finding(p, "note", facts, since, (Evidence(tied.name, int(steps[0]), int(steps[-1])),)),)
 
 
