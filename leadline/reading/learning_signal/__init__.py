@@ -6,6 +6,8 @@ A step of which one of them holds taught the policy nothing, whatever its reward
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...curve.bins import LEAST
@@ -36,11 +38,11 @@ def _advantages(view: View) -> tuple[Finding, ...]:
         return throughout(view)
     steps, dead = dead_steps(view.run)
     p, since = nearly_all(steps, dead) if len(steps) else tied_samples(view.batches)
-    sure = len(steps) > 0
-    if p < SAID:
-        (p, since), sure = lately(steps, dead), False
     if p >= SAID:
-        return (_dead(view, standing, p, since, sure=sure), *throughout(view))
+        return (_dead(view, standing, p, since, sure=len(steps) > 0), *throughout(view))
+    p, since = lately(steps, dead)
+    if p >= SAID:  # a note: an outage passes, and is no reason to stop
+        return (replace(_dead(view, standing, p, since, sure=False), severity="note"), *throughout(view))
     return _cut_off(view, standing) or (*_rare(view.run, standing), *throughout(view))
 
 
@@ -60,7 +62,7 @@ def _no_entropy(run: Run) -> tuple[Finding, ...]:
 
 
 def _dead(view: View, standing: Standing, p: float, since: int | None, *, sure: bool) -> Finding:
-    # A few groups among samples do not speak for all groups, nor a few steps for those to come.
+    # A few groups among samples do not speak for all groups.
     severity: Severity = "note" if standing.place == "top" else "critical" if sure else "concern"
     reward = {"top": standing.high, "bottom": standing.low}.get(standing.place, standing.mean)
     between = _spread(view.run) if standing.place == "between" else None
