@@ -160,6 +160,11 @@ SAID: list[tuple[str, Facts, str]] = [
         "The gradient norm jumped 12.5-fold at step 150, and reward was lost.",
     ),
     (
+        "stability.grad_norm",
+        GradientNorm("grew", 0.5, 60.0, reward_lost=False, reward_rose=True),
+        "The gradient norm grew from 0.5 to 60 while the reward rose.",
+    ),
+    (
         "stability.entropy",
         EntropyMoved(rose=True, start=0.1, now=2.0),
         "Entropy rose from 0.1 to 2 while reward was lost: the policy has become incoherent.",
