@@ -48,7 +48,7 @@ def _rate_is_gone(view: View, kl: Curve | None) -> tuple[Finding, ...]:
     """The learning rate was something and is 0, and nothing has moved since."""
     rate = view.run.get("lr")
     since = None if rate is None else trailing_zeros(rate)
-    if rate is None or since is None or any(p_held_since(curve, since) <= EVEN for curve in _witnesses(view, kl)):
+    if rate is None or since is None or any(p_held_since(curve, since) < SELDOM for curve in _witnesses(view, kl)):
         return ()
     evidence = (Evidence(rate.name, since, int(rate.steps[-1])),)
     facts = KlFrozen(None, None, None, 0.0, since_step=since)
