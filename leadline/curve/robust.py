@@ -24,10 +24,10 @@ def running_median(values: Floats) -> Floats:
 
 
 def level_around(values: Floats) -> Floats:
-    """The same, the ends by the last whole window: a mirror would show a few odd last points twice, and as a level."""
+    """The same, the end by the last whole window: a mirror would show a few odd last points twice, and as a level."""
     level, half = running_median(values), _width(len(values)) // 2
     if 0 < half < len(values) - half:
-        level[:half], level[-half:] = level[half], level[-half - 1]
+        level[-half:] = level[-half - 1]
     return level
 
 
