@@ -272,13 +272,17 @@ FINDINGS: dict[str, Entry] = {
         "Nothing, or save more rarely or in the background.",
     ),
     "kl.frozen": Entry(
-        "The policy has hardly left its reference and, at this pace, will not.",
-        "KL per token times the length of an answer: how many answers can differ at all (Pinsker's inequality).",
+        "The policy does not move: it has hardly left its reference, nothing that would show it moves, or its learning "
+        "rate is 0.",
+        "KL per token times the length of an answer: how many answers can differ at all (Pinsker's inequality); where "
+        "that is not known or loose, reward, entropy, length and KL that have all stayed within their noise; a "
+        "learning rate of exactly 0.",
         "Raise the learning rate, or check that the optimizer steps and the weights reach the sampler.",
     ),
     "kl.pinned": Entry(
         "The KL penalty may hold the policy where it is.",
-        "A flat reward, a KL that no longer rises, gradients that have not shrunk, and a KL coefficient above zero.",
+        "A reward and a KL at rest, signal left to learn from (gradients, spread, mixed groups), and a KL coefficient "
+        "that pulls back with a good part of what advantages pull with: the coefficient times sqrt(2 KL of an answer).",
         "Try a lower KL coefficient, or a reference that is reset.",
     ),
     "generation.truncated_throughout": Entry(

@@ -65,12 +65,12 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A straight line through some points: how far it goes, the error of that, and how far one through their last half
-    goes by itself."""
+    """A straight line through some points: how far it goes, the error of that, and how far it goes beyond the mean of
+    the paths."""
 
     change: float
     error: float
-    second_half: float
+    beyond: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -137,23 +137,23 @@ def _assemble(one: _Prepared, horizon_step: int | None) -> Curve:
         segments=segments,
         breaks=breaks,
         suspected=replace(one.suspected, size=one.suspected.size * one.unit) if one.suspected else None,
-        late=_late(one.pieces[-1], one.unit),
+        late=_late(one.pieces[-1], segments[-1], one.unit),
     )
 
 
-def _late(piece: _Piece, unit: float) -> Line | None:
+def _late(piece: _Piece, segment: Segment, unit: float) -> Line | None:
     """The line through the last half of a stretch; None where it has too few points."""
     half = len(piece.tamed) // 2
     if half < 2 * LEAST:
         return None
     steps, values = piece.cells.steps[-half:].astype(np.float64), piece.tamed[-half:]
     change, left = _straight(steps, values)
-    second, _ = _straight(steps[-(half // 2) :], values[-(half // 2) :])
+    beyond, _ = _straight(steps, values - segment.levels_at(steps).mean(axis=0) / unit)
     total = float(left @ left)
     memory = float(np.clip(left[1:] @ left[:-1] / total, 0.0, 0.9)) if total > 0 else 0.0
     apart = steps - steps.mean()
     error = float(np.sqrt(total / (half - 2) / (apart @ apart) * (1 + memory) / (1 - memory))) * float(np.ptp(steps))
-    return Line(unit * change, unit * error, unit * second)
+    return Line(unit * change, unit * error, unit * beyond)
 
 
 def _straight(steps: Floats, values: Floats) -> tuple[float, Floats]:

@@ -13,8 +13,7 @@ SD_OF_MAD = 1.4826  # ratio: the sd of a Gaussian over its median absolute devia
 
 def running_median(values: Floats) -> Floats:
     """Median over a short window about each point, the ends mirrored."""
-    width = 9 if len(values) < 400 else 21
-    width = min(width, len(values) - (len(values) + 1) % 2)
+    width = _width(len(values))
     if width < 3:
         return values.copy()
     half = width // 2
@@ -22,6 +21,18 @@ def running_median(values: Floats) -> Floats:
     windows = np.lib.stride_tricks.sliding_window_view(padded, width)
     middle: Floats = np.partition(windows, half, axis=1)[:, half]
     return middle
+
+
+def level_around(values: Floats) -> Floats:
+    """The same, the end by the last whole window: a mirror would show a few odd last points twice, and as a level."""
+    level, half = running_median(values), _width(len(values)) // 2
+    if 0 < half < len(values) - half:
+        level[-half:] = level[-half - 1]
+    return level
+
+
+def _width(count: int) -> int:
+    return min(9 if count < 400 else 21, count - (count + 1) % 2)
 
 
 def scale_of(residuals: Floats) -> float:

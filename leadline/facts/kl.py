@@ -51,22 +51,27 @@ class KlTurnover(Facts):
 
 @dataclass(frozen=True, slots=True)
 class KlFrozen(Facts):
-    """The policy has hardly left its reference, and at this pace never will."""
+    """The policy does not move: it has hardly left its reference and at this pace never will, nothing that would show
+    it has moved, or its learning rate is 0."""
 
-    kl: float  # per token, now
-    changed_share: float  # of the answers, at most: sqrt(KL of an answer / 2)
-    tokens: float  # of an answer
-    learning_rate: float | None  # its highest so far
+    kl: float | None  # per token, now
+    changed_share: float | None  # of the answers, at most: sqrt(KL of an answer / 2); None where that does not show it
+    tokens: float | None  # of an answer
+    learning_rate: float | None  # its highest so far; 0 where it is 0 since a step
+    since_step: int | None = None  # from which on the learning rate is 0
+    still: tuple[str, ...] = ()  # series that have gone nowhere, where these show it
+    held: bool = False  # KL stands away from 0, or nobody knows: a penalty may hold it there
 
 
 @dataclass(frozen=True, slots=True)
 class KlPinned(Facts):
-    """The reward has not moved and the policy stays near its reference, though there is gradient left."""
+    """Reward and KL rest where the KL penalty pulls back much of what there is to pull, with signal left to learn."""
 
     kl: float
     changed_share: float
     tokens: float
     kl_coefficient: float
+    gained: bool = False  # the reward rose before it came to rest
 
 
 @dataclass(frozen=True, slots=True)

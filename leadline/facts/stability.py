@@ -18,6 +18,7 @@ class GradientNorm(Facts):
     reward_lost: bool
     step: int | None = None  # of the jump
     factor: float | None = None  # of the jump
+    reward_rose: bool = False  # it grew by so much that a rising reward does not explain it
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
-from .bars import MANY_TIMES, NOTICEABLE, RARE, TENTH, THIRD
+from .bars import EVEN, MANY_TIMES, NOTICEABLE, RARE, TENTH, THIRD
 
 Flags = NDArray[np.bool_]
 
@@ -35,13 +35,18 @@ def _creeping(curve: Curve) -> Flags:
     return np.asarray(seen | _keeps_on(curve))
 
 
-def _keeps_on(curve: Curve) -> bool:
-    """Whether the points of the last half rise beyond doubt, little as it may be, and have not slowed down: the paths
-    draw what comes after a fast rise as level, and so slow a rise is no plateau."""
+def _keeps_on(curve: Curve) -> Flags:
+    """Paths that keep on, little as it may be, where the points of the last half rise beyond doubt: those that have not
+    slowed to half their pace within it, as a saturating rise has. Paths draw what comes after a fast rise as level, so
+    what the points rise beyond them is added. Where most keep on, the curve does; where fewer do, it may be at rest."""
     late = curve.late
-    if late is None or late.second_half < THIRD * late.change:
-        return False
-    return late.change > max(RARE * float(np.median(curve.span)), MANY_TIMES * late.error)
+    if late is None or late.change <= max(RARE * float(np.median(curve.span)), MANY_TIMES * late.error):
+        return np.zeros(len(curve.paths), dtype=bool)
+    beyond = late.beyond if late.beyond > MANY_TIMES * late.error else 0.0
+    paths, quarter = curve.last.seen, (curve.last.seen.shape[1] - 1) // 4
+    whole, second = (paths[:, -1] - paths[:, -1 - parts * quarter] + parts * beyond / 2 for parts in (2, 1))
+    going = np.asarray((whole > RARE * curve.span) & (second > EVEN * whole / 2))
+    return np.ones_like(going) if going.mean() > EVEN else going
 
 
 def accelerating(curve: Curve) -> Flags:

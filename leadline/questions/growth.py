@@ -70,6 +70,14 @@ def p_multiplied(curve: Curve) -> float:
     return float(np.mean(last > MANY_TIMES * np.maximum(first, curve.last.noise)))
 
 
+def power_of_growth(curve: Curve) -> float:
+    """The power of elapsed time with which a squared distance grows, by its last half: 2 at a steady pace, 4 where the
+    pace itself grows steadily, as in a warm-up."""
+    mean = np.abs(curve.seen.mean(axis=0))
+    half, now = float(mean[curve.now // 2]), float(mean[-1])
+    return float(np.clip(np.log2(now / half), 2.0, 4.0)) if half > 0 and now > 0 else 2.0
+
+
 def may_have_multiplied(logs: Series) -> bool:
     """A glance before the costly look: its local level, late in the run, ever stood that far above its lowest."""
     level = running_median(logs.values[logs.finite])

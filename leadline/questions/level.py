@@ -81,6 +81,17 @@ def p_below(curve: Curve, level: float) -> float:
     return PathsNow(curve.seen[:, -1]).below(level)
 
 
+def p_beyond(curve: Curve, level: float) -> float:
+    """The probability that it stands above a level now."""
+    return PathsNow(curve.seen[:, -1]).above(level)
+
+
+def p_within(curve: Curve, size: float) -> float:
+    """The probability that it stands nearer to 0 than that now, on either side: an estimate may be negative where what
+    it estimates cannot."""
+    return PathsNow(np.abs(curve.seen[:, -1])).below(size)
+
+
 def start_of(curve: Curve, logged: Series) -> float:
     """Where it started from, by its first points alone: what is said about the start must not change with every look.
     A start that was over after a few points is told by those."""

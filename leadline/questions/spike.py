@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curve.robust import running_median, scale_of
+from ..curve.robust import level_around, scale_of
 from ..run import Series
-from .bars import DOUBLED, RARE, TENFOLD, USUAL
+from .bars import DOUBLED, FEW, RARE, TENFOLD, USUAL
 
 Floats = NDArray[np.float64]
 
@@ -37,11 +37,11 @@ def spike_in(series: Series) -> Spike | None:
     steps, values = series.steps[series.finite], series.values[series.finite]
     if len(values) < USUAL:
         return None
-    around = running_median(values)
+    around = level_around(values)
     apart, least = _distances(values, around)
     order = np.argsort(-apart, kind="stable")
-    count = _loud(apart[order], least, max(int(RARE * len(values)), 1))
-    if count == 0 and len(values) and apart[order[0]] > DOUBLED * least and (values >= 0).all():  # factors, as logs
+    count = _loud(apart[order], least, max(int(RARE * len(values)), FEW))
+    if count == 0 and apart[order[0]] > DOUBLED * least and (values >= 0).all():  # factors, as logs
         count = int((apart > least).sum())
     if count == 0 or count == len(values):
         return None

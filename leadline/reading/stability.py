@@ -13,7 +13,7 @@ import numpy as np
 from ..curve import Curve
 from ..facts import Evidence, Facts, Finding, Severity
 from ..facts.stability import ClipGrew, EntropyMoved, GradientNorm, SamplerMismatch
-from ..questions.bars import HABIT, SAID
+from ..questions.bars import EVEN, HABIT, SAID, TENFOLD
 from ..questions.direction import p_rising
 from ..questions.fall import p_fallen
 from ..questions.growth import (
@@ -63,13 +63,14 @@ def _gradient(view: View, gone: float, up: float) -> tuple[Finding, ...]:
     if not curve.decidable:
         return ()
     growth, lost = growth_of(curve, series), gone > SAID
-    grew = growth.p_grew * (1 - up)
+    manifold = growth.now > TENFOLD * growth.start > 0  # no reward that rises explains as much
+    grew = growth.p_grew * (1.0 if manifold else 1 - up)
     if lost and growth.jump is not None:
         step = round(growth.jump.step)
         facts = GradientNorm("jumped", growth.start, growth.now, reward_lost=True, step=step, factor=growth.factor)
         return (_finding("stability.grad_norm", "grad_norm", curve, growth.jump.probability * gone, facts, step),)
     if grew > SAID:
-        facts = GradientNorm("grew", growth.start, growth.now, reward_lost=lost)
+        facts = GradientNorm("grew", growth.start, growth.now, reward_lost=lost, reward_rose=up > EVEN)
         severity: Severity = "concern" if lost else "note"
         return (_finding("stability.grad_norm", "grad_norm", curve, grew, facts, severity=severity),)
     if lost and growth.p_shrank > SAID and growth.now > 0:  # a norm of 0 is told as no learning signal

@@ -61,7 +61,18 @@ def turnover(facts: KlTurnover) -> str:
 
 
 def frozen(facts: KlFrozen) -> str:
+    if facts.since_step is not None:
+        return (
+            f"The learning rate has been 0 since step {facts.since_step}, and nothing has moved since. The schedule is "
+            "over: further steps change nothing."
+        )
     rate = "" if facts.learning_rate is None else f" ({number(facts.learning_rate)})"
+    if facts.changed_share is None or facts.kl is None:
+        distance = "" if facts.kl is None else f", and KL is {number(facts.kl)}"
+        return (
+            f"Nothing moves: {listed([called(name) for name in facts.still])} have stayed within their noise from the "
+            f"start{distance}. Suspect the learning rate{rate}{', or a KL coefficient that is too high' * facts.held}."
+        )
     some = facts.changed_share * 100 >= 1
     share = f"at most {percent(facts.changed_share)}" if some else "less than 1 %"
     return (
@@ -71,10 +82,16 @@ def frozen(facts: KlFrozen) -> str:
 
 
 def pinned(facts: KlPinned) -> str:
+    if facts.gained:
+        return (
+            f"Reward and KL have come to rest where the KL penalty pulls back with much of what learning can pull "
+            f"with, and there is signal left to learn from: with a lower KL coefficient than "
+            f"{number(facts.kl_coefficient)} the policy would go further."
+        )
     return (
-        f"The KL penalty may pin the policy: reward is flat and KL no longer rises, the gradient norm has not dropped, "
-        f"and at most {percent(facts.changed_share)} of the answers can differ from the reference model's. Suspect the "
-        f"KL coefficient ({number(facts.kl_coefficient)})."
+        f"The KL penalty may pin the policy: reward and KL stand still though there is signal left to learn from, and "
+        f"at most {percent(facts.changed_share)} of the answers can differ from the reference model's. Suspect the KL "
+        f"coefficient ({number(facts.kl_coefficient)})."
     )
 
 
@@ -101,7 +118,7 @@ def regime(section: KlReward) -> str:
     if section.state == "too_little":
         return "too few points to read KL against reward"
     if section.frozen:
-        return "too small for its way to mean much: few answers can differ from the reference model's"
+        return "too small to mean anything: the policy has hardly left its reference model"
     if section.state == "read":
         below = "; the reward has plateaued below its best" if section.below_best else ""
         return f"{MEANING[section.regime]}{below}"

@@ -26,7 +26,8 @@ def gradient_norm(facts: GradientNorm) -> str:
         return f"The gradient norm jumped {number(facts.factor or 1.0)}-fold at step {facts.step}, and reward was lost."
     if facts.change == "shrank":
         return f"Reward was lost and the gradient norm shrank from {start} to {now}: too little to recover with."
-    company = "while reward was lost" if facts.reward_lost else "without the reward rising"
+    risen = "while the reward rose" if facts.reward_rose else "without the reward rising"
+    company = "while reward was lost" if facts.reward_lost else risen
     return f"The gradient norm grew from {start} to {now} {company}."
 
 

@@ -35,6 +35,15 @@ def test_a_clear_plateau_is_flat(shape: Shape) -> None:
     assert shape_of(curve(8 * shape(clock(2000)) + noise(2000))).word == "flat"
 
 
+@pytest.mark.parametrize("scatter", [0.005, 0.02, 0.05])
+def test_a_rise_that_saturates_is_not_rising(scatter: float) -> None:
+    words = [
+        shape_of(curve(1 - np.exp(-clock(240) / 0.15) + scatter * noise(240, 0.3, seed))).word for seed in range(12)
+    ]
+    assert "rising" not in words
+    assert words.count("flat") > 8
+
+
 @pytest.mark.parametrize("shape", PEAK.values(), ids=PEAK.keys())
 def test_a_clear_peak_is_dated(shape: Shape) -> None:
     truth = shape(clock(2000))

@@ -165,6 +165,27 @@ def test_tied_groups_are_told_wherever_the_reward_stands(level: float) -> None:
     assert "98 % of the groups are tied" in sentence(found)
 
 
+@pytest.mark.parametrize("later", [6, 8, 20, 60])
+def test_groups_that_are_suddenly_tied_are_told_within_a_few_steps_of_a_long_run(later: int) -> None:
+    rewards, ties = rising(600)[: 300 + later], (flat(300, 0.2) + flat(300, 0.99, 0.003))[: 300 + later]
+    finding = read({"reward/mean": rewards, "group/zero_std_frac": ties})
+    assert finding is not None
+    assert 290 <= (finding.since_step or 0) <= 302
+    assert "99 %" in sentence(finding)
+
+
+def test_ties_that_come_and_go_are_not_told_for_a_lucky_run_of_them() -> None:
+    dice = random.Random(3)
+    ties = [float(dice.random() < 0.6) for _ in range(200)]
+    assert (
+        sum(
+            read({"reward/mean": rising(200)[:n], "group/zero_std_frac": ties[:n]}) is not None
+            for n in range(60, 200, 7)
+        )
+        < 3
+    )
+
+
 def test_mostly_tied_groups_are_noted() -> None:
     rare = read(
         {

@@ -41,6 +41,16 @@ def test_a_few_enormous_values_do_not_hide_each_other() -> None:
     assert spike.count == 3
 
 
+@pytest.mark.parametrize("later", [1, 2, 3, 4, 10, 100])
+def test_a_burst_of_a_few_steps_is_told_at_every_look_after_it(later: int) -> None:
+    values = sizes().values.copy()
+    values[60:63] *= 125
+    (spike,) = found(Series("grad_norm", "g", "test", STEPS[: 60 + later], values[: 60 + later]))[
+        "stability.spike"
+    ].facts.series
+    assert spike.count == min(later, 3)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_heavy_tails_are_no_spikes(seed: int) -> None:
     signed = np.random.default_rng(seed).standard_t(5, size=COUNT)

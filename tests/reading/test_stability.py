@@ -43,6 +43,11 @@ def test_gradients_that_grow_while_learning_are_no_finding() -> None:
     assert found(LEARNING, logged("grad_norm", ramp(0.3, 2.0), 0.1, 2)) == {}
 
 
+def test_gradients_that_multiply_while_learning_are_noted() -> None:
+    finding = found(LEARNING, logged("grad_norm", step(0.5, 60.0, 150), 0.03, 2))["stability.grad_norm"]
+    assert (finding.severity, finding.facts.reward_rose) == ("note", True)
+
+
 def test_gradients_that_jump_as_reward_is_lost_are_a_concern() -> None:
     finding = found(LOST, logged("grad_norm", step(0.5, 5.0, 120), 0.03, 2))["stability.grad_norm"]
     assert finding.since_step is not None

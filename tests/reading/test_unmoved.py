@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
 from relations import COUNT, U, logged, ramp, rise
 
 from leadline.reading.kl_and_reward import read
@@ -38,6 +40,48 @@ def test_a_policy_that_learns_is_not_frozen() -> None:
 def test_a_warm_up_is_not_frozen() -> None:
     small = logged("kl/ref", 1e-8 * U**4, 1e-12, 2)
     assert "kl.frozen" not in found(FLAT, LENGTH, small, logged("lr", ramp(1e-8, 1e-6)))[0]
+
+
+ENTROPY = logged("entropy", 1.0, 0.02, 5)
+
+
+@pytest.mark.parametrize("without", ["kl/ref", "len/response_mean", "lr", "none"])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_run_in_which_nothing_moves_is_frozen_whatever_was_logged(without: str, seed: int) -> None:
+    series = (
+        logged("reward/mean", 0.5, 0.03, 10 + seed),
+        logged("entropy", 1.0, 0.02, 20 + seed),
+        logged("len/response_mean", 900.0, 20.0, 30 + seed),
+        logged("kl/ref", 1e-5 * U**2, 1e-6, 40 + seed),
+        logged("lr", 1e-8),
+    )
+    findings, _ = found(*(one for one in series if one.name != without))
+    assert findings["kl.frozen"].facts.learning_rate == (None if without == "lr" else 1e-8)
+    assert "kl.drift_without_benefit" not in findings
+
+
+@pytest.mark.parametrize("name", ["entropy", "len/response_mean", "reward/mean"])
+def test_a_run_in_which_something_moves_is_not_frozen(name: str) -> None:
+    series = {one.name: one for one in (FLAT, ENTROPY, LENGTH, logged("kl/ref", 1e-3 * U, 1e-5, 2))}
+    middle = float(np.median(series[name].values))
+    series[name] = logged(name, ramp(middle, 1.5 * middle), 0.02 * middle, 3)
+    assert "kl.frozen" not in found(*series.values())[0]
+
+
+def test_a_learning_rate_that_ended_is_named_with_its_step() -> None:
+    rate = logged("lr", np.maximum(1e-5 * (1 - U / 0.6), 0.0))
+    learned = logged("reward/mean", rise(0.2, 0.7, 0.15), 0.03, 1)
+    facts = found(learned, ENTROPY, rate)[0]["kl.frozen"].facts
+    assert facts.since_step == 180
+    rounded = logged("lr", np.round(1e-4 * (1 - U), 5))
+    assert "kl.frozen" not in found(learned, ENTROPY, rounded)[0]
+
+
+def test_a_penalty_that_balances_what_was_learned_is_named() -> None:
+    learned, held = logged("reward/mean", rise(0.5, 0.7), 0.02, 1), logged("kl/ref", rise(0.0, 1e-3), 2e-5, 2)
+    strong, weak = (Config(planned_steps=COUNT, kl_coefficient=beta) for beta in (1.0, 0.01))
+    assert found(learned, LENGTH, GRADIENT, held, config=strong)[0]["kl.pinned"].facts.gained
+    assert "kl.pinned" not in found(learned, LENGTH, GRADIENT, held, config=weak)[0]
 
 
 def test_a_strong_kl_penalty_is_named() -> None:

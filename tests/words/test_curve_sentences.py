@@ -122,8 +122,26 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "kl.pinned",
         KlPinned(0.005, 0.2, 15.0, 3.0),
-        "The KL penalty may pin the policy: reward is flat and KL no longer rises, the gradient norm has not dropped, "
-        "and at most 20 % of the answers can differ from the reference model's. Suspect the KL coefficient (3).",
+        "The KL penalty may pin the policy: reward and KL stand still though there is signal left to learn from, and "
+        "at most 20 % of the answers can differ from the reference model's. Suspect the KL coefficient (3).",
+    ),
+    (
+        "kl.pinned",
+        KlPinned(0.05, 0.4, 6.0, 1.0, gained=True),
+        "Reward and KL have come to rest where the KL penalty pulls back with much of what learning can pull with, and "
+        "there is signal left to learn from: with a lower KL coefficient than 1 the policy would go further.",
+    ),
+    (
+        "kl.frozen",
+        KlFrozen(None, None, None, 0.0, since_step=120),
+        "The learning rate has been 0 since step 120, and nothing has moved since. The schedule is over: further steps "
+        "change nothing.",
+    ),
+    (
+        "kl.frozen",
+        KlFrozen(1.0, None, None, 3e-7, still=("reward/mean", "entropy"), held=True),
+        "Nothing moves: reward and entropy have stayed within their noise from the start, and KL is 1. Suspect the "
+        "learning rate (3e-07), or a KL coefficient that is too high.",
     ),
     (
         "policy_loss.jump",
@@ -153,6 +171,11 @@ SAID: list[tuple[str, Facts, str]] = [
         "stability.grad_norm",
         GradientNorm("jumped", 0.2, 5.0, reward_lost=True, step=150, factor=12.5),
         "The gradient norm jumped 12.5-fold at step 150, and reward was lost.",
+    ),
+    (
+        "stability.grad_norm",
+        GradientNorm("grew", 0.5, 60.0, reward_lost=False, reward_rose=True),
+        "The gradient norm grew from 0.5 to 60 while the reward rose.",
     ),
     (
         "stability.entropy",

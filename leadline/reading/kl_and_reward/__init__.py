@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ...curve import Curve
 from ...facts import Evidence, Finding
 from ...facts.kl import KlCourse, KlFrozen, KlReward, KlTurnover, Regime
@@ -30,18 +32,19 @@ def read(view: View) -> KlReward:
     """How KL and reward move together, now and over the run."""
     kl, reward = distance(view), view.curve(HEADLINE)
     if kl is None:
-        return without_kl(view)
+        stays = () if reward is None or not reward.decidable else unmoved(view, None, reward)
+        return replace(without_kl(view), findings=stays)
     if reward is None or not reward.decidable or not kl.decidable:
         return KlReward(state="too_little", findings=resets(view, kl), course=_course(view, kl))
     word, p = regime_now(kl, reward)
     stretches = regimes(kl, reward)
     lost = p_fallen(reward) > SAID
     stays = unmoved(view, kl, reward)
-    frozen = any(isinstance(found.facts, KlFrozen) for found in stays) or p_near(view, kl) > EACH
+    frozen = any(_next_to_it(found) for found in stays) or p_near(view, kl) > EACH
     findings = (
         *(() if lost else resets(view, kl)),
         *stays,
-        *(() if frozen else drift_without_benefit(view, kl, reward)),
+        *(() if frozen or stays else drift_without_benefit(view, kl, reward)),
         *destructive(view, kl, reward),
         *_over_optimisation(kl, reward),
     )
@@ -74,6 +77,11 @@ def _course(view: View, kl: Curve, *, moves: bool = False) -> KlCourse | None:
     # Since a reset or a break the paths may go one way and the levels, from the first point on, the other.
     against = (way == "rose" and now <= start) or (way == "fell" and now >= start)
     return KlCourse("moved" if against or (moves and way == "still") else way, start, now)
+
+
+def _next_to_it(found: Finding) -> bool:
+    """Whether the policy was never anywhere else than at its reference."""
+    return isinstance(found.facts, KlFrozen) and found.facts.since_step is None and not found.facts.held
 
 
 def _over_optimisation(kl: Curve, reward: Curve) -> tuple[Finding, ...]:

@@ -6,6 +6,8 @@ A step of which one of them holds taught the policy nothing, whatever its reward
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ...curve.bins import LEAST
@@ -14,12 +16,13 @@ from ...facts.signal import AllTied, AllTruncated, BatchSpread, MostlyTied, NoEn
 from ...questions.bars import CLEARLY, EVEN, SAID, SPELL
 from ...questions.level import level_now
 from ...questions.share import more_than
+from ...questions.stuck import spell_at_the_end
 from ...run import Run
 from ..generations.samples import by_score, shortened
 from ..generations.truncation import throughout, truncated, truncated_now
 from ..reward import HEADLINE
 from ..view import View
-from .dead_steps import GRADIENT, ZERO_STD, dead_steps, mostly_since, nearly_all, tied_samples, tied_share
+from .dead_steps import GRADIENT, ZERO_STD, dead_steps, lately, mostly_since, nearly_all, tied_samples, tied_share
 from .standing import Standing, present, standing_of
 
 SHOWN = 3  # samples: enough to see what they are
@@ -38,6 +41,9 @@ def _advantages(view: View) -> tuple[Finding, ...]:
     p, since = nearly_all(steps, dead) if len(steps) else tied_samples(view.batches)
     if p >= SAID:
         return (_dead(view, standing, p, since, sure=len(steps) > 0), *throughout(view))
+    p, since = lately(steps, dead)
+    if p >= SAID:  # a note: an outage passes, and is no reason to stop
+        return (replace(_dead(view, standing, p, since, sure=False), severity="note"), *throughout(view))
     return _cut_off(view, standing) or (*_rare(view.run, standing), *throughout(view))
 
 
@@ -105,15 +111,16 @@ def _rare(run: Run, standing: Standing) -> tuple[Finding, ...]:
     if tied is None or tied.finite.sum() < LEAST or standing.place == "constant":
         return ()
     values = tied.values[tied.finite]
+    steps, most = tied.steps[tied.finite], values > EVEN
+    p, since = nearly_all(steps, most)
     recent = values[-present(len(values)) :]
-    most = recent > EVEN
-    p = more_than(CLEARLY, int(most.sum()), len(most))
+    if p < SAID:
+        p, since = lately(steps, most)
+        recent = values[-spell_at_the_end(most) :]
     if p < SAID:
         return ()
     level = {"top": standing.high, "bottom": standing.low}.get(standing.place, standing.mean)
     facts = MostlyTied(float(recent.mean()), standing.place, level)
-    steps = tied.steps[tied.finite]
-    since = mostly_since(steps, values > EVEN)
     return (_finding(p, "note", facts, since, (Evidence(tied.name, int(steps[0]), int(steps[-1])),)),)
 
 

@@ -9,6 +9,7 @@ from ...curve.bins import LEAST
 from ...questions.bars import CLEARLY, SPELL
 from ...questions.level import last_before
 from ...questions.share import more_than
+from ...questions.stuck import p_goes_on, spell_at_the_end
 from ...run import Run, Series
 from ..reward import HEADLINE
 from ..sampler import Batch
@@ -85,6 +86,13 @@ def nearly_all(steps: NDArray[np.int64], dead: Flags) -> tuple[float, int | None
     hits, count = int(recent.sum()), len(recent)
     p = more_than(CLEARLY, hits, count)
     return p, mostly_since(steps, dead)
+
+
+def lately(steps: NDArray[np.int64], dead: Flags) -> tuple[float, int | None]:
+    """The same of the last steps alone, where they are dead one after the other for longer than ever before: told
+    before they are a good part of a long run, and not yet known to last."""
+    spell = spell_at_the_end(dead)
+    return p_goes_on(spell), int(steps[max(len(dead) - spell - 1, 0)]) if spell else None
 
 
 def mostly_since(steps: NDArray[np.int64], flags: Flags) -> int:
