@@ -52,9 +52,15 @@ def judgement_lines(judgement: Judgement) -> VerdictLines:
     reason = judgement.reason
     if reason.kind in ("no_reward", "no_numbers"):
         return VerdictLines("No verdict.", _reason(judgement))
+    return VerdictLines(_headline(judgement), _reason(judgement), prospect(judgement), best_says(judgement), advice_says(judgement))
+
+
+def _headline(judgement: Judgement) -> str:
     called = CALLED[judgement.verdict]
-    headline = f"{called}: {ENDED[judgement.ended]}." if judgement.ended and called == "Finished" else f"{called}."
-    return VerdictLines(headline, _reason(judgement), prospect(judgement), best_says(judgement), advice_says(judgement))
+    if judgement.verdict == "finished" and judgement.ended:
+        return f"{called}: {ENDED[judgement.ended]}."
+    early = judgement.p_continue_pays is None or judgement.reason.kind == "no_trend"  # it may not have begun to learn
+    return f"{called}, leaning to stop." if judgement.verdict == "undecided" and not early else f"{called}."
 
 
 def _reason(judgement: Judgement) -> str:
