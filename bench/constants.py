@@ -43,7 +43,7 @@ RESOLUTION = {
     "evidence.scores": "ROUND",
     "evidence.track": "DRAWS GOLDEN",
     "evidence.written": "BUDGET LEAST PER_WORD LONGEST",
-    "judgement.case": "SUREST",
+    "judgement.outlook": "SUREST",
     "judgement.evidence": "TINY",
     "questions.forecast": "AHEAD",
     "questions.growth": "BELOW ZERO GLANCE",

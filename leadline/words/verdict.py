@@ -52,7 +52,9 @@ def judgement_lines(judgement: Judgement) -> VerdictLines:
     reason = judgement.reason
     if reason.kind in ("no_reward", "no_numbers"):
         return VerdictLines("No verdict.", _reason(judgement))
-    return VerdictLines(_headline(judgement), _reason(judgement), prospect(judgement), best_says(judgement), advice_says(judgement))
+    return VerdictLines(
+        _headline(judgement), _reason(judgement), prospect(judgement), best_says(judgement), advice_says(judgement)
+    )
 
 
 def _headline(judgement: Judgement) -> str:
