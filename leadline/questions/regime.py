@@ -100,7 +100,17 @@ def _moments(curve: Curve, steps: Floats) -> Floats:
         nearest = np.abs(steps[inside][:, None] - middle[None, :]).argmin(axis=1)
         moving = np.where(segment.at_rest[:, None], 0.0, pace[:, nearest])
         speed[:, inside] = np.divide(moving, best[:, None], out=np.zeros_like(moving), where=best[:, None] > 0)
-    return _shares(_directions(speed))
+    directions = _directions(speed)
+    directions[_creeps_up(curve, steps, speed)] = 2
+    return _shares(directions)
+
+
+def _creeps_up(curve: Curve, steps: Floats, speed: Floats) -> NDArray[np.bool_]:
+    """Where a path that rises now has risen without a pause, however slowly beside its best pace."""
+    unbroken = (speed > 0) & (steps >= (curve.breaks[-1].step if curve.breaks else -np.inf))
+    to_the_end = np.cumprod(unbroken[:, ::-1], axis=1)[:, ::-1].astype(bool)
+    creeps: NDArray[np.bool_] = to_the_end & rising(curve)[:, None]
+    return creeps
 
 
 def _cells(segment: Segment, pace: Floats) -> int:
