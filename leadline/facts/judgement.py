@@ -132,3 +132,5 @@ class Judgement:
     next_look_step: int | None = None
     judged: str | None = None  # canonical name of the series that was judged
     expected_utility: float | None = None  # mean gain less the price of the rest, in shares of the run's own range
+    leans_to_stop: bool = False  # undecided, and rather so than not
+    nearly_through: bool = False  # continue, as it rises and little of the plan is left, whatever may come of it

@@ -1,5 +1,6 @@
-"""The verdict: by the probability that going on pays, and nothing beside it. The expected utility of the mean forecast
-is reported and does not decide: alone it stops everything."""
+"""The verdict: by the probability that going on pays. Two runs are left to go on all the same: one that may be at its
+beginning, and one that rises and is nearly through. The expected utility of the mean forecast alone would stop
+everything."""
 
 from __future__ import annotations
 
@@ -57,13 +58,15 @@ def judge(
     everywhere = ranked_everywhere(case)
     verdict = _verdict(case, everywhere)
     last = silence(case.series)
-    if verdict in ("continue", "undecided") and last:  # what it does now is not known, so nothing is forecast from it
-        since = int(case.series.steps[-last])
+    if verdict in ("continue", "undecided", "finished") and last:  # what it does now is not known: nothing is forecast
+        since, ended = int(case.series.steps[-last]), case.plan.ended
         return Judgement(
+            verdict="undecided" if ended is None else "finished",
             reason=Reason("lost_numbers", points=last, since_step=since, key=case.series.key),
             judged=case.series.name,
+            ended=ended,
             best_checkpoint=best_checkpoint(view.run, case, everywhere),
-            next_look_step=_next_look(case),
+            next_look_step=_next_look(case) if ended is None else None,
             horizon=_horizon(view, case),
         )
     reason, upside = _reason(case, verdict), upside_of(case)
@@ -73,7 +76,7 @@ def judge(
         reason=reason,
         p_continue_pays=round(case.p_pays, 4),
         upside=upside,
-        risk=risk_of(case, score_tells=reason.kind == "fallen"),
+        risk=risk_of(case),
         horizon=_horizon(view, case),
         ended=case.plan.ended,
         best_checkpoint=best_checkpoint(view.run, case, everywhere),
@@ -83,6 +86,8 @@ def judge(
         next_look_step=next_look,
         judged=case.series.name,
         expected_utility=_expected_utility(case, upside.mean or 0.0, price),
+        leans_to_stop=verdict == "undecided" and _leans_to_stop(case, reason),
+        nearly_through=verdict == "continue" and case.p_pays < GO_ON,
     )
 
 
@@ -114,14 +119,26 @@ def _too_early(view: View, case: Case) -> Judgement:
 def _verdict(case: Case, everywhere: Ranking) -> Verdict:
     if case.plan.ended is not None:
         return "finished"
-    if case.p_pays >= GO_ON:
+    if case.p_pays >= GO_ON or _nearly_through(case):
         return "continue"
-    may_be_its_beginning = case.never_moved and case.plan.planned is None
+    may_be_its_beginning = case.never_moved and case.plan.planned is None and case.p_no_signal <= EVEN
     if case.p_pays >= STOP or may_be_its_beginning:
         return "undecided"
     behind = float(everywhere.means[everywhere.best] - everywhere.means[-1])
-    enough = 0.0 if case.evidence.p_gamed > EVEN else case.forecast.worth  # the evidence says that it is lost
+    enough = 0.0 if case.p_hidden > EVEN else case.forecast.worth  # the evidence says that it is lost
     return "roll_back" if behind > enough else "stop"
+
+
+def _nearly_through(case: Case) -> bool:
+    """Whether it clearly rises and only the rest of the plan is too short for a gain worth having: whoever ends it then
+    saves next to nothing."""
+    left = 1 - case.plan.elapsed
+    return left < SPAN and case.p_no_gain <= EVEN and p_rising(case.curve) > AGREED and case.forecast.room > EVEN
+
+
+def _leans_to_stop(case: Case, reason: Reason) -> bool:
+    """A reward that rises, or may not have begun to, leans to nothing."""
+    return case.p_pays < (STOP + GO_ON) / 2 and reason.kind not in ("rising", "no_trend")
 
 
 def _reason(case: Case, verdict: Verdict) -> Reason:
@@ -140,7 +157,8 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         high = highest(curve, series) if fall is None else fall.high
         return Reason("fallen", p=lost, clear=lost > SAID, high=high, level=now)
     if case.p_no_signal > EVEN:
-        return Reason("no_signal", p=case.p_no_signal, since_step=evidence.no_signal_since, level=now)
+        ids = tuple(dict.fromkeys(finding.id for finding in evidence.no_signal))
+        return Reason("no_signal", p=case.p_no_signal, since_step=evidence.no_signal_since, level=now, findings=ids)
     if case.ceiling is not None and case.forecast.room < EVEN and verdict != "continue":
         return Reason("ceiling", high=case.ceiling, level=now)
     if case.never_moved:
@@ -187,7 +205,7 @@ def _next_look(case: Case) -> int:
 
 def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[Condition, ...]:
     """What one would have to see to say something else."""
-    if case.plan.ended is not None:
+    if case.plan.ended is not None or (verdict == "continue" and case.p_pays < GO_ON):  # the end decides
         return ()
     level = highest(case.curve, case.series) + case.forecast.worth
     if case.ceiling is not None and (level > case.ceiling or case.forecast.room < EVEN):

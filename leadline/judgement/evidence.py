@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from ..evidence import GamedEvidence
 from ..facts import Finding
 from ..facts.gamed import Gamed
+from ..facts.kl import KlFrozen
 
 Floats = NDArray[np.float64]
 
@@ -57,6 +58,8 @@ WEIGHTS: dict[str, Weight] = {
     "signal.train_eval_gap": Weight("gamed"),
     # Every advantage is zero.
     "signal.no_learning_signal": Weight("no_signal"),
+    # The learning rate is 0. One that is only too small is advice: the policy still moves.
+    "kl.frozen": Weight("no_signal"),
     # Reward fell, and KL rose with it.
     "kl.destructive": Weight("lost"),
     "reward.declining": Weight("lost"),
@@ -94,6 +97,10 @@ class Evidence:
     def against_the_score(self) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.counted if WEIGHTS[finding.id].meaning == "gamed")
 
+    @property
+    def no_signal(self) -> tuple[Finding, ...]:
+        return tuple(finding for finding in self.counted if WEIGHTS[finding.id].meaning == "no_signal")
+
     def p_fell_with_the_text(self, p_fallen: float) -> float:
         """That the reward was lost as the text decayed, where the text alone speaks against the score: then the policy
         broke, and its score says so. `p_fallen`: that the judged series has fallen, which counts where the training
@@ -112,7 +119,7 @@ class Evidence:
 def weigh(findings: Sequence[Finding], samples: GamedEvidence | None = None) -> Evidence:
     """All serious findings that the table knows, together. Findings about one decay are not independent, so the surest
     speaks for all."""
-    known = [(found, WEIGHTS[found.id]) for found in findings if found.id in WEIGHTS and found.severity in SERIOUS]
+    known = [(found, WEIGHTS[found.id]) for found in findings if found.id in WEIGHTS and _counts(found)]
     gamed = [(found, weight) for found, weight in known if weight.meaning == "gamed"]
     # "reward.gamed" weighs truncation and text itself: it is no second witness to what it was made from.
     seconded = len({found.id for found, _ in gamed if found.id != "reward.gamed"}) > 1
@@ -137,6 +144,12 @@ def weigh(findings: Sequence[Finding], samples: GamedEvidence | None = None) -> 
 def _show(samples: GamedEvidence, p_gamed: float) -> bool:
     """Whether samples and numbers show by step what was lost: nothing else that was counted is surer, as told."""
     return round(samples.p, 4) >= p_gamed > 0
+
+
+def _counts(found: Finding) -> bool:
+    if isinstance(found.facts, KlFrozen):
+        return found.facts.since_step is not None
+    return found.severity in SERIOUS
 
 
 def _surest(findings: Sequence[Finding]) -> float:

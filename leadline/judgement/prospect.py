@@ -45,15 +45,15 @@ def upside_of(case: Case) -> Upside:
     return Upside(gain.mean, low, high, min(case.forecast.worth, _room(case)))
 
 
-def risk_of(case: Case, *, score_tells: bool) -> Risk:
-    """What may be lost. `score_tells`: the score shows what the policy is worth, whatever speaks against its text."""
+def risk_of(case: Case) -> Risk:
+    """What may be lost. Where nothing is learned any more nothing is unlearned."""
     unpaid = ~_foresee(case)
     change = case.forecast.change[unpaid]
     if not len(change):
         change = np.zeros(1)
-    p_lower = (1 - case.p_gain) * float((change < -case.forecast.worth).mean())
-    worse = p_lower if score_tells else 1 - (1 - p_lower) * (1 - case.evidence.p_gamed)
-    return Risk(round(worse, 4), (1 - case.p_gain) * float(np.maximum(-change, 0.0).mean()))
+    moves = (1 - case.p_gain) * (1 - case.p_no_signal)
+    worse = 1 - (1 - moves * float((change < -case.forecast.worth).mean())) * (1 - case.p_hidden)
+    return Risk(round(worse, 4), moves * float(np.maximum(-change, 0.0).mean()))
 
 
 def gains(case: Case) -> Outcomes:

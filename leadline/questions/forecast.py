@@ -34,6 +34,7 @@ class Forecast:
     rise: float  # over the second half of the run so far, in sd of a bin
     lately: float  # share of paths that rose lately
     room: float  # share of paths that have room for a noticeable gain below the ceiling
+    usual: float = 1.0  # what is worth having at the usual price, as a share of what is at this one
 
     @property
     def rises(self) -> float:
@@ -44,7 +45,8 @@ class Forecast:
     def p_gain(self) -> float:
         """Probability that a gain worth having is still to come. Paths know what was seen, and shapes that fit it tend
         to level off; what they do not foresee comes more often early in a plan, and where the score still rose."""
-        return self.rises + (1 - self.rises) * self.room * unforeseen(self.elapsed, self.rise, self.lately)
+        more = self.room * self.usual * unforeseen(self.elapsed, self.rise, self.lately)
+        return self.rises + (1 - self.rises) * more
 
 
 def forecast(
@@ -58,7 +60,8 @@ def forecast(
     best = curve.seen.max(axis=1)
     scale = scale_of(curve, ahead)
     noise = float(np.median(curve.last.noise))
-    worth = max(scale * max(NOTICEABLE, price * (1 - elapsed)), BARELY * noise)
+    usual = max(scale * NOTICEABLE, BARELY * noise)
+    worth = max(usual, scale * price * (1 - elapsed))
     headroom = np.full(len(best), np.inf) if ceiling is None else np.clip(ceiling - best, 0.0, most)
     middle, late = (curve.seen[:, round(share * curve.now)] for share in (0.5, 1 - SELDOM))
     latest = curve.seen[:, -1]
@@ -74,6 +77,7 @@ def forecast(
         rise / noise if noise > 0 else math.copysign(FAR, rise) if rise else 0.0,
         float((latest - late > RARE * scale).mean()) if scale > 0 else 0.0,
         float((headroom > NOTICEABLE * scale).mean()),
+        usual / worth if worth > 0 else 1.0,
     )
 
 

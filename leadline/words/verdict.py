@@ -61,8 +61,9 @@ def _headline(judgement: Judgement) -> str:
     called = CALLED[judgement.verdict]
     if judgement.verdict == "finished" and judgement.ended:
         return f"{called}: {ENDED[judgement.ended]}."
-    early = judgement.p_continue_pays is None or judgement.reason.kind == "no_trend"  # it may not have begun to learn
-    return f"{called}, leaning to stop." if judgement.verdict == "undecided" and not early else f"{called}."
+    if judgement.leans_to_stop:
+        return f"{called}, leaning to stop."
+    return f"{called} to the end of the plan." if judgement.nearly_through else f"{called}."
 
 
 def _reason(judgement: Judgement) -> str:
@@ -113,6 +114,8 @@ def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _no_signal(reason: Reason, name: str, judgement: Judgement) -> str:
+    if reason.findings == ("kl.frozen",):
+        return f"Nothing is learned any more{_since(reason)}: the learning rate is 0."
     if judgement.horizon is not None and reason.since_step == judgement.horizon.first_step:
         return f"There has been no learning signal from the start ({_sure(reason)}): the advantages are zero."
     return f"No learning signal is left{_since(reason)} ({_sure(reason)}): the advantages are zero."

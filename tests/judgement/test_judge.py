@@ -11,6 +11,7 @@ from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 from leadline.facts import Facts, Finding
 from leadline.facts.gamed import Gamed
 from leadline.facts.judgement import Judgement
+from leadline.facts.kl import KlFrozen
 from leadline.judgement import horizon_of, judge
 from leadline.judgement.decide import GO_ON, STOP
 from leadline.reading import View
@@ -329,3 +330,31 @@ def test_a_reward_that_has_fallen_is_never_called_flat() -> None:
         said = judged(run_of(Series("reward/mean", "reward", "reward", steps, values), planned=None))
         assert said.verdict != "continue"
         assert said.reason.kind == "fallen"
+
+
+def test_a_clean_rise_is_let_finish() -> None:
+    said = judged(run_of(reward(ramp(0, 1), 0.005), planned=COUNT + 4))
+    assert (said.verdict, said.reason.kind, said.nearly_through) == ("continue", "rising", True)
+
+
+def test_a_finished_run_without_numbers_is_not_told_to_go_on() -> None:
+    course = reward(ramp(0, 1))
+    lost = replace(course, values=np.where(course.steps > COUNT - 20, np.nan, course.values))
+    said = judged(run_of(lost, planned=COUNT))
+    assert (said.verdict, said.reason.kind, said.p_continue_pays) == ("finished", "lost_numbers", None)
+
+
+def test_a_dearer_rest_pays_less_often() -> None:
+    run = run_of(reward(ramp(0, 1)), planned=2 * COUNT)
+    usual, dear = (judged(run, price=price).p_continue_pays for price in (None, 30.0))
+    assert usual is not None
+    assert dear is not None
+    assert dear < 0.2 * usual
+
+
+def test_a_learning_rate_of_0_leaves_nothing_to_learn() -> None:
+    over = Finding("kl.frozen", 0.99, "note", KlFrozen(None, None, None, None, since_step=40), 40)
+    said = judged(run_of(reward(ramp(0, 1)), planned=2 * COUNT), over)
+    assert said.verdict != "continue"
+    assert "the learning rate is 0" in says(said)
+    assert "advantages" not in says(said)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from relations import COUNT, U, logged, ramp, rise
 
 from leadline.facts import Facts, Finding
+from leadline.facts.gamed import Gamed
 from leadline.judgement.case import Case, case_of
 from leadline.judgement.prospect import gains, risk_of, upside_of
 from leadline.reading import View
@@ -32,7 +35,7 @@ def case(course: object, *findings: Finding, planned: int = 2 * COUNT) -> Case:
 @pytest.mark.parametrize("name", COURSES)
 def test_a_gain_a_loss_and_neither_exclude_each_other(name: str, findings: tuple[Finding, ...]) -> None:
     seen = case(COURSES[name], *findings)
-    worse = risk_of(seen, score_tells=False).p_worse
+    worse = risk_of(seen).p_worse
     assert worse is not None
     assert 0 <= worse <= 1 - seen.p_pays + 1e-3
 
@@ -62,8 +65,8 @@ def test_no_gain_is_told_beyond_the_ceiling() -> None:
 
 
 def test_text_adds_no_risk_where_the_score_itself_tells_that_it_broke() -> None:
-    seen = case(COURSES["fallen"], GAMED)
-    with_text, alone = (risk_of(seen, score_tells=tells).p_worse for tells in (False, True))
+    broke = replace(GAMED, facts=Gamed(True, (), None, None, None))
+    with_text, alone = (risk_of(case(COURSES["fallen"], found)).p_worse for found in (GAMED, broke))
     assert with_text is not None
     assert alone is not None
     assert with_text > 0.7 - 1e-9
