@@ -42,6 +42,7 @@ class Answer:
     ends: bool
     step: float | None
     p: float | None
+    leans: bool = False  # undecided, and rather to an end than not
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +83,8 @@ def leadline_at(asked: Asked) -> list[Answer]:
         judgement = read_run(run.until(clock.ours_at(step)), budget=clock.planned).judgement
         best = judgement.best_checkpoint
         named = None if best is None else clock.theirs_at(best.step)
-        said.append(Answer(judgement.verdict in ("stop", "roll_back"), named, judgement.p_continue_pays))
+        ends = judgement.verdict in ("stop", "roll_back")
+        said.append(Answer(ends, named, judgement.p_continue_pays, judgement.leans_to_stop))
     return said
 
 
@@ -107,7 +109,7 @@ def _table(
 ) -> Table:
     cells = []
     for name, given in answers.items():
-        right, false, regret, brier, by_number = [], [], [], [], []
+        right, leaning, false, regret, brier, by_number = [], [], [], [], [], []
         for one in asked:
             run, truth = truths[one.job.run]
             if run.set != title:
@@ -115,6 +117,7 @@ def _table(
             for step, said in zip(one.steps, given[one.job.run], strict=True):
                 came = gain_came(truth, step)
                 right.append(said.ends != came)
+                leaning.append((said.ends or said.leans) != came)
                 false.append(said.ends and came)
                 so_far = truth.v[: max(1, int(np.searchsorted(truth.s, step, side="right")))]
                 taken = truth.v[truth.snap(step if said.step is None else said.step, step)]
@@ -127,13 +130,23 @@ def _table(
                 name,
                 str(len(right)),
                 f"{np.mean(right):.2f}",
+                f"{np.mean(leaning):.2f}",
                 f"{np.mean(by_number):.2f}" if by_number else "",
                 f"{np.mean(false):.3f}",
                 f"{np.mean(regret):.3f}",
                 f"{np.mean(brier):.3f}" if brier else "",
             ]
         )
-    columns = ("policy", "looks", "right by the words", f"by p >= {BAR}", "false stops", "regret", "Brier")
+    columns = (
+        "policy",
+        "looks",
+        "right by the words",
+        "with what they lean to",
+        f"by p >= {BAR}",
+        "false stops",
+        "regret",
+        "Brier",
+    )
     return Table(f"Single looks, {title}", TARGET, columns, cells)
 
 
