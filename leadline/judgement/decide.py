@@ -1,5 +1,6 @@
-"""The verdict: by the probability that going on pays, and nothing beside it. The expected utility of the mean forecast
-is reported and does not decide: alone it stops everything."""
+"""The verdict: by the probability that going on pays. Only a run that never moved and has no known plan is not stopped
+by it: all that was seen may be its beginning. The expected utility of the mean forecast is reported and does not
+decide: alone it stops everything."""
 
 from __future__ import annotations
 
@@ -44,10 +45,9 @@ def judge(
     price: float | None = None,
     silent: bool = False,
 ) -> Judgement:
-    """Whether the run of `view` is worth going on with, given all that was found in it, and what the
-    samples say by step. `planned` is its last step as
-    planned, `price` what a whole planned run has to earn in shares of the run's own range; `silent` says that its log
-    has long been still."""
+    """Whether the run of `view` is worth going on with, given all that was found in it and what the samples say by
+    step. `planned` is its last step as planned, `price` what a whole planned run has to earn in shares of the run's own
+    range; `silent` says that its log has long been still."""
     price = PRICE if price is None else price
     case = case_of(view, findings, samples, planned=planned, price=price, silent=silent)
     if case is None:
