@@ -108,7 +108,6 @@ def test_bundled_runs_do_not_hold_their_outcome(root: Path) -> None:
     assert list((root / "leadline" / "examples").rglob("truth*")) == []
 
 
-def test_the_page_of_the_benches_names_every_file_of_theirs() -> None:
-    text = (Path(__file__).parent.parent / "bench" / "README.md").read_text()
-    unnamed = [file.name for file in (Path(__file__).parent.parent / "bench").glob("*.py") if file.name not in text]
-    assert unnamed == []
+def test_the_page_of_the_benches_names_every_file_of_theirs(root: Path) -> None:
+    text = (root / "bench" / "README.md").read_text()
+    assert [file.name for file in (root / "bench").glob("*.py") if file.name not in text] == []
