@@ -73,7 +73,8 @@ class Job:
     @property
     def steps(self) -> list[float]:
         shares = [place / self.looks for place in range(1, self.looks + 1)]
-        return [self.last if one == 1 else float(round(self.first + one * (self.last - self.first))) for one in shares]
+        inner = [float(round(self.first + share * (self.last - self.first))) for share in shares[:-1]]
+        return [*inner, self.last]
 
     def open(self) -> tuple[Run, Clock]:
         run = open_run(self.folder, mapping=TOLD if self.told else None)
@@ -169,11 +170,11 @@ def all_jobs(chosen: Sequence[str], looks: int) -> list[tuple[Any, Job]]:
     return list(zip(cases, _jobs(cases, looks), strict=True))
 
 
-def everything(one: str) -> list[tuple[Any, Job | None]]:
+def everything(chosen: str) -> list[tuple[Any, Job | None]]:
     """Every run of a set that holds numbers, with its job where it can be scored."""
     runs, _ = _score_modules()
     where = runs.roots()
-    loaded = [runs.load_run(name, where) for name in runs.list_runs(one, where[one])]
+    loaded = [runs.load_run(name, where) for name in runs.list_runs(chosen, where[chosen])]
     return [(run, _jobs([run], 1)[0] if run.n and runs.truth(run) is not None else None) for run in loaded]
 
 
@@ -199,8 +200,8 @@ def sound(run: Any, not_to_be_believed: Collection[str]) -> bool:
 
 def _cases(runs: Any, chosen: Sequence[str], only: Sequence[str]) -> Iterator[Any]:
     """The runs that can be scored."""
-    for one in chosen:
-        for name in sets.names(runs, one):
+    for set_name in chosen:
+        for name in sets.names(runs, set_name):
             run = sets.load(runs, name)
             if run.n and runs.truth(run) is not None and (not only or run.family in only):
                 yield run
@@ -249,9 +250,11 @@ def _replay(job: Job) -> list[dict[str, object]]:
                 "p_continue_pays": said.judgement.p_continue_pays,
                 "grounds": _grounds(view, by_weight(said.findings), clock.planned),
                 "findings": [
-                    (one.id, one.p, one.severity, one.since_step) for one in said.findings if one.id in WEIGHTS
+                    (found.id, found.p, found.severity, found.since_step)
+                    for found in said.findings
+                    if found.id in WEIGHTS
                 ],
-                "concerns": sorted({one.id for one in said.findings if one.severity != "note"}),
+                "concerns": sorted({found.id for found in said.findings if found.severity != "note"}),
                 "because": list(said.judgement.because),
                 "seconds": round(seconds, 4),
                 "judging": round(_judging(view, said.findings, clock.planned), 4),
@@ -266,8 +269,8 @@ def _grounds(view: View, findings: Sequence[Finding], planned: int) -> dict[str,
     if case is None or not case.curve.decidable:
         return None
     seen = (
-        None if one is None else [getattr(one, name) for name in SEEN]
-        for one in (case.outlook.now, case.outlook.before)
+        None if outlook is None else [getattr(outlook, name) for name in SEEN]
+        for outlook in (case.outlook.now, case.outlook.before)
     )
     return {"now_and_before": list(seen), "no_gain": case.p_no_gain, "ended": case.plan.ended}
 

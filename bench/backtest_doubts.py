@@ -17,7 +17,7 @@ Given = dict[str, list[Line]]
 
 EDGE = 0.03  # share of the run: there a local line has points on one side only, and about twice the error
 SMOOTHED = "smoothed"
-BARS = (0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.2, 0.25, 0.3)
+BARS = sorted({STOP, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.2, 0.25, 0.3})
 HARM = 0.3  # of the run's range: what a false stop is held to cost beyond its regret, when a bar is chosen
 
 

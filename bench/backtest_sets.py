@@ -27,7 +27,7 @@ def set_environment() -> None:
     packs = (("ZOO2_DEV", ZOO2, "zoo2"), ("ZOO2_HELD", OWN, "zoo3"), ("LOGS", LOGS, "logs"))
     for name, packed, folder in packs:
         if name not in os.environ and packed.exists():
-            os.environ[name] = str(_unpacked(packed) / folder)
+            os.environ[name] = str(unpacked(packed) / folder)
 
 
 def folders(name: str) -> list[Path]:
@@ -57,7 +57,8 @@ def logs() -> list[Path]:
     return sorted(path for path in Path(os.environ.get("LOGS", "")).glob("*/*") if path.is_dir())
 
 
-def _unpacked(archive: Path) -> Path:
+def unpacked(archive: Path) -> Path:
+    """What an archive holds, in a folder that goes when this process ends."""
     place = Path(tempfile.mkdtemp(prefix="zoo-"))
     owner = os.getpid()  # a forked worker must not remove it
     atexit.register(lambda: shutil.rmtree(place, ignore_errors=True) if os.getpid() == owner else None)

@@ -26,7 +26,7 @@ class WithThird:
 
     def roots(self) -> dict[str, str]:
         if NAME.upper() not in os.environ and PACKED.exists():
-            os.environ[NAME.upper()] = str(sets._unpacked(PACKED) / NAME)
+            os.environ[NAME.upper()] = str(sets.unpacked(PACKED) / NAME)
         third = {NAME: os.environ[NAME.upper()]} if NAME.upper() in os.environ else {}
         return dict(self._runs.roots()) | third
 

@@ -16,11 +16,12 @@ from leadline.facts import Finding
 from leadline.facts.cause import Cause
 from leadline.facts.gamed import Gamed
 from leadline.facts.generation import LengthChange, TruncatedThroughout, Truncation
-from leadline.facts.kl import KlDestructive, KlDrift, KlPinned, KlTurnover
+from leadline.facts.kl import KlDestructive, KlDrift, KlFrozen, KlPinned, KlTurnover
 from leadline.facts.onset import Contradiction, UnexplainedBreak
 from leadline.facts.reward import RewardBreak, RewardFall, TrainEvalGap
 from leadline.facts.signal import AllTied, AllTruncated, NoEntropy
 from leadline.facts.stability import ClipGrew, EntropyMoved, GradientNorm, Spikes, StuckSeries
+from leadline.judgement.decide import GO_ON, STOP
 from leadline.words.numbers import apart, number, percent
 from leadline.words.verdict import advice_says, gain_says
 
@@ -29,6 +30,7 @@ HEADLINE = "reward/mean"
 CUT = "truncated answers"  # told in whole percent
 FELL = {"reward.peaked", "reward.declining", "kl.destructive"}
 UP = ("accelerating", "rising", "decelerating")
+DOWN = ("declining", "peaked")
 SAME = {"rising": UP, "flat": ("flat", "noise", "undecided"), "fallen": ("declining", "peaked", "undecided", "flat")}
 EXCLUDE = (  # findings of which at most one can be true
     ("kl.frozen", {"kl.destructive", "kl.drift_without_benefit", "kl.over_optimisation"}),
@@ -36,6 +38,8 @@ EXCLUDE = (  # findings of which at most one can be true
     ("generation.truncated_throughout", {"generation.truncation"}),
 )
 ENOUGH = 0.005  # of a probability: what rounding may add
+CHANCES = {"continue": (GO_ON, 1.0), "undecided": (STOP, GO_ON), "stop": (0.0, STOP), "roll_back": (0.0, STOP)}
+TOLD = 5e-5  # of a chance: where its last digit is rounded
 
 
 def contradictions(reading: Reading) -> Iterator[str]:
@@ -60,7 +64,7 @@ def _directions(reading: Reading) -> Iterator[str]:
         yield f"{reason.kind} above {shape}"
     if reason.kind == "rising" and shape is not None and shape not in (*UP, "undecided"):
         yield f"rising above {shape}"
-    if reason.kind == "flat" and shape in ("declining", "peaked"):
+    if reason.kind == "flat" and shape in DOWN:
         yield f"flat above {shape}"
     if reason.kind in ("rising", "flat") and reason.clear and shape == "undecided":
         yield f"{reason.kind} without a doubt above undecided"
@@ -95,7 +99,7 @@ def _meanwhile(reading: Reading) -> Iterator[str]:
                 yield "drift after a gain, above no trend"
             case KlDrift(ever_gained=False) if shape in UP:
                 yield f"drift without any gain, above {shape}"
-            case KlPinned() if shape in (*UP, "declining", "peaked"):
+            case KlPinned() if shape in (*UP, *DOWN):
                 yield f"pinned at a flat reward, above {shape}"
             case AllTied() if shape in UP:
                 yield f"no learning signal, above {shape}"
@@ -216,12 +220,10 @@ def _chances(reading: Reading) -> Iterator[str]:
 
 
 def _verdicts(reading: Reading) -> Iterator[str]:
-    judgement = reading.judgement
-    reason, p = judgement.reason, judgement.p_continue_pays
-    if judgement.verdict == "continue" and p is not None and p < 0.05:
-        yield "continue at a chance below 5 %"
-    if judgement.verdict in ("stop", "roll_back") and p is not None and p > 0.3:
-        yield "stop at a chance above 30 %"
+    judgement, reason = reading.judgement, reading.judgement.reason
+    yield from _bars(reading)
+    if judgement.verdict == "stop" and reason.kind == "rising" and not _creeps(reading):
+        yield "stop while it rises, and not slowly"
     if judgement.verdict == "roll_back" and reason.kind not in ("gamed", "fallen", "no_signal"):
         yield f"roll back because {reason.kind}"
     if judgement.verdict == "continue" and reason.kind in ("fallen", "gamed", "no_signal") and reason.clear:
@@ -236,12 +238,33 @@ def _verdicts(reading: Reading) -> Iterator[str]:
     said = advice_says(judgement)
     if "reward fell" in said and (_shape(reading) in UP or reason.kind in ("rising", "no_trend")):
         yield "a next step because the reward fell, which did not"
-    if "nothing moves" in said and _shape(reading) in (*UP, "declining", "peaked"):
+    if "nothing moves" in said and _shape(reading) in (*UP, *DOWN):
         yield "a next step because nothing moves, above something that does"
     if "it pays for" in said and reason.kind == "fallen":
         yield "a reward that pays for what it fell with"
     if not known >= {*judgement.because, *reason.findings}:
         yield "rests on a finding that is not told"
+
+
+def _creeps(reading: Reading) -> bool:
+    """Whether a rise that is stopped is one of which little is to come, as the first line says of it."""
+    upside = reading.judgement.upside
+    return _shape(reading) != "accelerating" and (upside.mean or 0.0) <= (upside.worth_having or 0.0)
+
+
+def _bars(reading: Reading) -> Iterator[str]:
+    """The verdict beside the chance that it is chosen by, and that chance beside what forbids any."""
+    judgement, p = reading.judgement, reading.judgement.p_continue_pays
+    if p is None:
+        return
+    # Where nothing ever moved and no plan is known, all that was seen may be the beginning.
+    beginning = judgement.horizon is not None and not judgement.horizon.planned and _shape(reading) not in (*UP, *DOWN)
+    low, high = CHANCES.get(judgement.verdict, (0.0, 1.0))
+    if p > high + TOLD or (p < low - TOLD and not (judgement.verdict == "undecided" and beginning)):
+        yield f"{judgement.verdict} at a chance that is {'above' if p > high else 'below'} its bar"
+    stopped = any(isinstance(found.facts, KlFrozen) and found.facts.since_step for found in reading.findings)
+    if stopped and p > GO_ON + TOLD:
+        yield "going on pays at a learning rate of 0"
 
 
 def _ceilings(reading: Reading) -> Iterator[str]:
@@ -308,6 +331,9 @@ def _endings(reading: Reading) -> Iterator[str]:
         yield "the plan is said to be reached, and is not"
     if judgement.verdict != "finished" and planned is not None and last > planned and judgement.horizon is not None:
         yield "past its plan, and not finished"
+    unknown = reading.reward.trajectory.last_number_step is not None and judgement.judged == HEADLINE
+    if judgement.verdict == "finished" and unknown and judgement.reason.kind in ("rising", "flat", "ceiling"):
+        yield f"finished and {judgement.reason.kind}, and its last values are no numbers"
     if judgement.ended is not None and judgement.next_look_step is not None:
         yield "finished, and to be looked at again"
 

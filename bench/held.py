@@ -24,6 +24,7 @@ from numpy.random import Generator
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
+from shapes import log_uniform
 from simulate import Array, autoregressive
 from tables import Table, share
 
@@ -47,10 +48,6 @@ class Way:
     beta: float
     planned: int
     most: float = np.inf  # of x: what can be learned at all
-
-
-def log_uniform(rng: Generator, low: float, high: float) -> float:
-    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
 def walked(rng: Generator, kind: str) -> Way:

@@ -24,6 +24,7 @@ from numpy.random import Generator
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
+from shapes import log_uniform
 from simulate import Array, autoregressive
 from tables import Table, share
 
@@ -38,10 +39,6 @@ from leadline.sources import open_run
 
 ZOO = Path(__file__).resolve().parent.parent.parent / "shared" / "zoo"
 LATER = (0, 2, 6, 15, 60, 10**9)  # rows after the event at which it is read
-
-
-def log_uniform(rng: Generator, low: float, high: float) -> float:
-    return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
 def sound(rng: Generator) -> Run:
@@ -73,7 +70,9 @@ def real() -> list[Run]:
 
 
 def changed(run: Run, name: str, change: Callable[[Array], Array]) -> Run:
-    new = [replace(one, values=change(one.values.copy())) if one.name == name else one for one in run.series]
+    new = [
+        replace(series, values=change(series.values.copy())) if series.name == name else series for series in run.series
+    ]
     return replace(run, series=tuple(new))
 
 
@@ -176,11 +175,11 @@ def told(kind: str, run: Run, step: int) -> bool:
             "gradient x125 from there on",
         ):
             series = "kl/ref" if kind.startswith("KL") else "grad_norm"
-            if isinstance(facts, Spikes) and any(one.series == series for one in facts.series):
+            if isinstance(facts, Spikes) and any(value.series == series for value in facts.series):
                 return True
             if name == "stability.grad_norm" and series == "grad_norm":
                 return True
-        stuck = isinstance(facts, StuckSeries) and {one.series for one in facts.series}
+        stuck = isinstance(facts, StuckSeries) and {value.series for value in facts.series}
         if kind == "entropy 0" and (name == "signal.no_entropy" or (stuck and "entropy" in stuck)):
             return True
         if kind == "all cut off" and "truncat" in name + type(facts).__name__.lower():
@@ -192,7 +191,7 @@ def told(kind: str, run: Run, step: int) -> bool:
         if kind == "tied 99 %" and (name == "signal.no_learning_signal" or isinstance(facts, MostlyTied)):
             return True
         if kind.endswith("reset") and isinstance(facts, KlReset):
-            return any(abs(one - step) <= max(2, 0.03 * (run.last_step or 1)) for one in facts.steps)
+            return any(abs(reset - step) <= max(2, 0.03 * (run.last_step or 1)) for reset in facts.steps)
     return False
 
 

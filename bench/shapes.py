@@ -62,7 +62,8 @@ class Facts:
         return "declining" if self.speed_ratio < -SLIGHT else "flat"
 
 
-def _log_uniform(rng: Generator, low: float, high: float) -> float:
+def log_uniform(rng: Generator, low: float, high: float) -> float:
+    """A draw that is as likely within any factor of two."""
     return float(np.exp(rng.uniform(np.log(low), np.log(high))))
 
 
@@ -74,17 +75,17 @@ def line(rng: Generator) -> Function:
 
 
 def saturation(rng: Generator) -> Function:
-    k = _log_uniform(rng, 0.05, 1.0)
+    k = log_uniform(rng, 0.05, 1.0)
     return lambda u: 1 - np.exp(-u / k)
 
 
 def logistic(rng: Generator) -> Function:
-    centre, width = rng.uniform(0.1, 1.2), _log_uniform(rng, 0.03, 0.3)
+    centre, width = rng.uniform(0.1, 1.2), log_uniform(rng, 0.03, 0.3)
     return lambda u: expit((u - centre) / width)
 
 
 def power(rng: Generator) -> Function:
-    a = _log_uniform(rng, 0.25, 3.0)
+    a = log_uniform(rng, 0.25, 3.0)
     return lambda u: u**a
 
 
@@ -99,7 +100,7 @@ def hinge(rng: Generator) -> Function:
 
 
 def tent(rng: Generator) -> Function:
-    corner, fall = rng.uniform(0.2, 0.85), _log_uniform(rng, 0.3, 3.0)
+    corner, fall = rng.uniform(0.2, 0.85), log_uniform(rng, 0.3, 3.0)
     return lambda u: np.minimum(u, corner) - fall * np.maximum(u - corner, 0.0)
 
 
@@ -117,22 +118,22 @@ def step(rng: Generator) -> Function:
 
 
 def gompertz(rng: Generator) -> Function:
-    lead, rate = _log_uniform(rng, 1.0, 12.0), _log_uniform(rng, 1.5, 12.0)
+    lead, rate = log_uniform(rng, 1.0, 12.0), log_uniform(rng, 1.5, 12.0)
     return lambda u: np.exp(-lead * np.exp(-rate * u))
 
 
 def log_growth(rng: Generator) -> Function:
-    k = _log_uniform(rng, 2.0, 200.0)
+    k = log_uniform(rng, 2.0, 200.0)
     return lambda u: np.log1p(k * u)
 
 
 def hill(rng: Generator) -> Function:
-    half, order = _log_uniform(rng, 0.05, 0.8), rng.uniform(1.0, 4.0)
+    half, order = log_uniform(rng, 0.05, 0.8), rng.uniform(1.0, 4.0)
     return lambda u: u**order / (half**order + u**order)
 
 
 def arctangent(rng: Generator) -> Function:
-    centre, width = rng.uniform(0.0, 0.8), _log_uniform(rng, 0.02, 0.3)
+    centre, width = rng.uniform(0.0, 0.8), log_uniform(rng, 0.02, 0.3)
     return lambda u: np.arctan((u - centre) / width)
 
 
@@ -143,7 +144,7 @@ def staircase(rng: Generator) -> Function:
 
 
 def saturation_and_line(rng: Generator) -> Function:
-    k, slow = _log_uniform(rng, 0.03, 0.25), _log_uniform(rng, 0.15, 2.5)
+    k, slow = log_uniform(rng, 0.03, 0.25), log_uniform(rng, 0.15, 2.5)
     return lambda u: 1 - np.exp(-u / k) + slow * u
 
 
@@ -180,7 +181,7 @@ def gaussian_bump(rng: Generator) -> Function:
 
 def two_exponentials(rng: Generator) -> Function:
     """Absorbed fast, lost slowly (the Bateman function)."""
-    gain, loss = _log_uniform(rng, 4.0, 10.0), _log_uniform(rng, 0.8, 3.0)
+    gain, loss = log_uniform(rng, 4.0, 10.0), log_uniform(rng, 0.8, 3.0)
     return lambda u: np.exp(-loss * u) - np.exp(-gain * u)
 
 

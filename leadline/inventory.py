@@ -104,7 +104,7 @@ def _described(run: Run, name: str) -> RunFound:
     series = tuple(
         SeriesFound(one.name, one.key, one.kind, one.points, decided(one, run.framework)) for one in run.series
     )
-    return RunFound(name, run, (), series, missing(run), settings)
+    return RunFound(name, run, (), series, missing(run, run.config.planned_steps), settings)
 
 
 def _with_files(described: RunFound, root: Path, held: FoundRun, around: Surroundings) -> RunFound:

@@ -169,7 +169,7 @@ def _summary(run: Run, planned: int | None) -> RunSummary:
         planned,
         tuple(Signal(series.name, series.key, series.points, series.kind, series.rows) for series in run.series),
         run.unread_keys,
-        missing(run),
+        missing(run, planned),
         run.events,
         (*_plan_notes(run, planned), *run.notes),
         run.checkpoints,

@@ -106,3 +106,8 @@ def test_importing_leadline_loads_nothing_heavy() -> None:
 
 def test_bundled_runs_do_not_hold_their_outcome(root: Path) -> None:
     assert list((root / "leadline" / "examples").rglob("truth*")) == []
+
+
+def test_the_page_of_the_benches_names_every_file_of_theirs(root: Path) -> None:
+    text = (root / "bench" / "README.md").read_text()
+    assert [file.name for file in (root / "bench").glob("*.py") if file.name not in text] == []

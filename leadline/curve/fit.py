@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..draws import Stream
 from ..run import LARGEST, Series
-from .bins import LEAST, Bins, bin_cells
+from .bins import LEAST, ROUNDING, Bins, bin_cells
 from .breaks import Break, find_breaks
 from .clock import clock_at
 from .curve import Curve, Line, Segment
@@ -202,6 +202,8 @@ def _level(piece: _Piece, unit: float) -> Segment:
     """A stretch of too few points, or of bins that are all equal: nothing but a level, as well as it is known."""
     count = len(piece.tamed)
     middle, scatter = (float(np.median(piece.tamed)), float(piece.tamed.std())) if count else (np.nan, 0.0)
+    if scatter <= ROUNDING * abs(middle):  # the mean of equal numbers may be another number
+        scatter = 0.0
     doubt = scatter / np.sqrt(max(count, 1)) * piece.stream.normals(PATHS, 1)
     return Segment(
         first_step=float(piece.cells.first_steps[0]) if count else 0.0,
@@ -218,7 +220,9 @@ def _level(piece: _Piece, unit: float) -> Segment:
 def _noise_of_points(one: _Prepared, segments: tuple[Segment, ...]) -> float:
     """Sd of one logged point about the mean path: what is left between cells, and what lies inside them."""
     left = [
-        piece.tamed - np.interp(piece.cells.steps, segment.steps, segment.paths.mean(axis=0) / one.unit)
+        _beyond_rounding(
+            piece.tamed, np.interp(piece.cells.steps, segment.steps, segment.paths.mean(axis=0) / one.unit)
+        )
         for piece, segment in zip(one.pieces, segments, strict=True)
         if len(piece.tamed)
     ]
@@ -226,3 +230,9 @@ def _noise_of_points(one: _Prepared, segments: tuple[Segment, ...]) -> float:
         return 0.0
     inside = np.minimum(one.cells.spread, 4 * np.median(one.cells.spread)).mean() if one.cells.width > 1 else 0.0
     return one.unit * float(np.sqrt(np.mean(np.concatenate(left) ** 2) + inside))
+
+
+def _beyond_rounding(values: Floats, path: Floats) -> Floats:
+    """What a path leaves of the values: a constant of 0.7 has no noise, as one of 0.5 has none."""
+    left: Floats = values - path
+    return np.where(np.abs(left) <= ROUNDING * np.abs(values), 0.0, left)

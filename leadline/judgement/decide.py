@@ -45,10 +45,9 @@ def judge(
     price: float | None = None,
     silent: bool = False,
 ) -> Judgement:
-    """Whether the run of `view` is worth going on with, given all that was found in it, and what the
-    samples say by step. `planned` is its last step as
-    planned, `price` what a whole planned run has to earn in shares of the run's own range; `silent` says that its log
-    has long been still."""
+    """Whether the run of `view` is worth going on with, given all that was found in it and what the samples say by
+    step. `planned` is its last step as planned, `price` what a whole planned run has to earn in shares of the run's own
+    range; `silent` says that its log has long been still."""
     price = PRICE if price is None else price
     case = case_of(view, findings, samples, planned=planned, price=price, silent=silent)
     if case is None:

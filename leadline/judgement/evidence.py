@@ -110,11 +110,6 @@ class Evidence:
         fell = any(isinstance(found.facts, Gamed) and found.facts.reward_fell for found in self.counted)
         return max(self.p_lost, p_fallen if fell else 0.0)
 
-    @property
-    def p_no_gain(self) -> float:
-        """That no gain can come of going on, whatever the score does."""
-        return 1 - (1 - self.p_gamed) * (1 - self.p_no_signal)
-
 
 def weigh(findings: Sequence[Finding], samples: GamedEvidence | None = None) -> Evidence:
     """All serious findings that the table knows, together. Findings about one decay are not independent, so the surest

@@ -76,11 +76,6 @@ def last_before(flags: NDArray[np.bool_]) -> int:
     return max(first - 1, 0)
 
 
-def p_below(curve: Curve, level: float) -> float:
-    """The probability that it stands below a level now."""
-    return PathsNow(curve.seen[:, -1]).below(level)
-
-
 def p_beyond(curve: Curve, level: float) -> float:
     """The probability that it stands above a level now."""
     return PathsNow(curve.seen[:, -1]).above(level)

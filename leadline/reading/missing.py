@@ -7,8 +7,8 @@ from ..facts.missing import Missing
 from ..run import Run
 
 
-def missing(run: Run) -> tuple[Missing, ...]:
-    """What was looked for in `run` and not found."""
+def missing(run: Run, planned: int | None) -> tuple[Missing, ...]:
+    """What was looked for in `run` and not found. `planned`: its last step, by itself or by --budget."""
     names = {series.name for series in run.series}
     shown = {
         "reward": "reward/mean" in names,
@@ -16,7 +16,7 @@ def missing(run: Run) -> tuple[Missing, ...]:
         "reference KL": any(name.startswith("kl/ref") for name in names),
         "rollouts": bool(run.rollouts),
         "checkpoints": bool(run.checkpoints),
-        "planned steps": run.config.planned_steps is not None,
+        "planned steps": planned is not None,
         "telemetry": bool(run.telemetry),
     }
     if shown["held-out reward"]:

@@ -1,4 +1,4 @@
-"""Values that are NaN or infinite."""
+"""Values that are NaN, infinite or so large that they count as infinite."""
 
 from __future__ import annotations
 

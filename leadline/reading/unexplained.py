@@ -51,7 +51,8 @@ def _contradictions(view: View, findings: tuple[Finding, ...]) -> tuple[Finding,
     dated = {name for found in findings if isinstance(found.facts, OnsetOrder) for tier in found.facts.tiers
              for name in tier.names}  # fmt: skip
     logged = [series for curve in curves if (series := view.run.get(curve.metric)) is not None]
-    if len(still) < TWO or dated & {curve.metric for curve in curves} or not all(_stayed(one, since) for one in logged):
+    stayed = all(_stayed(series, since) for series in logged)
+    if len(still) < TWO or dated & {curve.metric for curve in curves} or not stayed:
         return ()
     facts = Contradiction(since, still, everything_at(view, since, besides=("reward/mean", *still)))
     last = view.run.last_step or since

@@ -18,7 +18,7 @@ import yaml
 
 from ..run import Config, Series
 from .config_keys import FRAMEWORKS, Flat, number, positive, whole
-from .number import loads
+from .number import FURTHEST, loads
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -53,14 +53,13 @@ def config_from(raw: Mapping[str, object]) -> Config:
     if keys is None:
         return Config(raw=flat)
     kl_coefficient, kl_place = keys.kl(flat)
-    plan = positive(keys.plan(flat))
     return Config(
         algorithm=_algorithm(flat, keys.algorithm) or keys.is_called,
         kl_coefficient=kl_coefficient,
         kl_place=kl_place,
         updates_per_batch=positive(keys.updates(flat)),
         group_size=whole(flat, keys.group_size),
-        planned_steps=whole(flat, keys.planned_steps) or (None if plan is None else int(plan)),
+        planned_steps=whole(flat, keys.planned_steps) or _last_step(keys.plan(flat)),
         length_cap=whole(flat, keys.length_cap),
         reference_sync_steps=whole(flat, keys.reference_sync_steps) if _syncs(flat) else None,
         learning_rate=number(flat, keys.learning_rate),
@@ -76,8 +75,14 @@ def plan_in(logged: Iterable[Series]) -> int | None:
     steps, shares = done.steps[done.finite], done.values[done.finite]
     if not (np.diff(shares) > 0).all() or not 0 <= shares[0] < shares[-1] <= 1:
         return None
-    length = float(steps[-1] - steps[0]) / float(shares[-1] - shares[0])
-    return round(float(steps[-1]) + (1 - float(shares[-1])) * length)
+    with np.errstate(over="ignore"):  # shares may be so small that the rest is beyond any number
+        length = (steps[-1] - steps[0]) / (shares[-1] - shares[0])
+        return _last_step(np.round(steps[-1] + (1 - shares[-1]) * length))
+
+
+def _last_step(computed: float | None) -> int | None:
+    """A plan that was worked out and not written down; None where no run can have it, as with `--budget`."""
+    return int(computed) if computed is not None and 1 <= computed < FURTHEST else None
 
 
 def merged(configs: Iterable[Config]) -> Config:

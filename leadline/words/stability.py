@@ -54,7 +54,7 @@ def mismatch(facts: SamplerMismatch) -> str:
 def not_numbers(facts: NotNumbers) -> str:
     which = ", ".join(f"{called(values.series)} ({values.bad} of {values.points} values)" for values in facts.series)
     ended = [values for values in facts.series if values.trailing]
-    return f"NaN or infinite since step {facts.first_step}: {which}. {_ended(ended)}"
+    return f"NaN, infinite or too large to be read since step {facts.first_step}: {which}. {_ended(ended)}"
 
 
 def _ended(ended: list[BadValues]) -> str:

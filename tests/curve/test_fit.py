@@ -66,11 +66,37 @@ def test_strange_series_get_a_word_and_a_sentence(values: list[float], word: str
     assert trajectory(said).strip()
 
 
+@pytest.mark.parametrize("points", [20, 61, 300, 5000])
+@pytest.mark.parametrize("level", [0.5, 0.7, 0.1, 1 / 3, -5.3, 1e-7])
+def test_what_never_moved_has_no_noise_whatever_its_digits(level: float, points: int) -> None:
+    """The mean of equal numbers may be another number: 0.7 is none of the fractions that a machine can hold."""
+    read = curve(np.full(points, level))
+    assert read.constant
+    assert read.noise == 0
+    assert read.late is None or read.late.error < 1e-12
+
+
+def test_a_little_noise_at_a_high_level_is_no_rounding() -> None:
+    assert curve(1e6 + 1e-4 * noise(400)).noise == pytest.approx(1e-4, rel=0.5)
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e300])
 def test_size_alone_changes_no_word(scale: float) -> None:
     values = 4 * clock(400) + noise(400)
     said = shape_of(curve(scale * values)).probabilities
     assert said == pytest.approx(shape_of(curve(values)).probabilities, abs=0.01)
+
+
+def test_a_constant_reward_is_told_as_one() -> None:
+    said = read_run(Run("test", series=(series([0.7] * 61),)))
+    assert trajectory(said.reward) == "0.7 at all 61 points; it never moved"
+    assert said.judgement.upside.worth_having == 0
+
+
+def test_a_plan_that_was_given_is_not_missing() -> None:
+    run = Run("test", series=(series(4 * clock(400) + noise(400)),))
+    assert "planned steps" in {missing.what for missing in read_run(run).run.missing}
+    assert "planned steps" not in {missing.what for missing in read_run(run, budget=500).run.missing}
 
 
 def test_a_plan_shorter_than_the_run_is_said() -> None:

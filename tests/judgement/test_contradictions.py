@@ -14,7 +14,10 @@ import pytest
 from conftest import EXAMPLES, ROOT
 
 from leadline.contract import Reading
-from leadline.facts.judgement import Reason, Risk
+from leadline.facts import Finding
+from leadline.facts.judgement import Horizon, Reason, Risk, Upside, Verdict
+from leadline.facts.kl import KlFrozen
+from leadline.judgement.decide import GO_ON, STOP
 from leadline.pipeline import read, read_run
 from leadline.sources import open_run
 
@@ -97,3 +100,68 @@ def test_a_checkpoint_that_is_not_there_is_found(hacked: Reading) -> None:
     assert best is not None
     said = replace(hacked.judgement, best_checkpoint=replace(best, path="nowhere/checkpoint-7", step=7))
     assert "keeps a checkpoint that is not there" in set(contradictions()(replace(hacked, judgement=said)))
+
+
+@pytest.fixture(scope="module")
+def healthy() -> Reading:
+    return read(EXAMPLES / "healthy", until=None, charts="main")
+
+
+def judged(reading: Reading, verdict: Verdict, p: float, *, planned: bool = True, kind: str = "flat") -> Reading:
+    """The reading with another verdict, chance, plan and reason; its reward has no direction."""
+    horizon = Horizon(1, 0.5, 2 * (reading.run.last_step or 0), planned)
+    reason = Reason(kind, start=0.1, level=0.5)  # type: ignore[arg-type]
+    said = replace(reading.judgement, verdict=verdict, p_continue_pays=p, horizon=horizon, reason=reason)
+    return replace(reading, judgement=said, reward=replace(reading.reward, shape="noise"))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "p", "side"),
+    [
+        ("continue", GO_ON - 0.01, "below"),
+        ("undecided", GO_ON + 0.01, "above"),
+        ("undecided", STOP - 0.01, "below"),
+        ("stop", STOP + 0.01, "above"),
+        ("roll_back", STOP + 0.01, "above"),
+    ],
+)
+def test_a_verdict_that_its_own_chance_denies_is_found(healthy: Reading, verdict: Verdict, p: float, side: str) -> None:
+    bar = STOP if abs(p - STOP) < abs(p - GO_ON) else GO_ON
+    found = f"{verdict} at a chance that is {side} its bar"
+    assert found in set(contradictions()(judged(healthy, verdict, p)))
+    assert found not in set(contradictions()(judged(healthy, verdict, 2 * bar - p)))
+
+
+def test_a_run_that_never_moved_and_has_no_plan_may_be_at_its_beginning(healthy: Reading) -> None:
+    said = set(contradictions()(judged(healthy, "undecided", 0.01, planned=False)))
+    assert not any("its bar" in what for what in said)
+
+
+def test_a_stop_while_it_rises_is_found_unless_it_creeps(healthy: Reading) -> None:
+    def told(shape: str, gain: float) -> bool:
+        said = judged(healthy, "stop", 0.05, kind="rising")
+        judgement = replace(said.judgement, judged="reward/mean", upside=Upside(gain, 0.0, 0.2, 0.1))
+        said = replace(said, judgement=judgement, reward=replace(said.reward, shape=shape))
+        return "stop while it rises, and not slowly" in set(contradictions()(said))
+
+    assert told("accelerating", 0.05)
+    assert told("rising", 0.15)
+    assert not told("rising", 0.05)
+
+
+def test_a_gain_at_a_learning_rate_of_zero_is_found(healthy: Reading) -> None:
+    def told(p: float, since: int | None) -> set[str]:
+        frozen = Finding("kl.frozen", 1.0, "concern", since_step=since, facts=KlFrozen(None, None, None, 0.0, since))
+        return set(contradictions()(replace(judged(healthy, "continue", p), findings=(frozen,))))
+
+    assert "going on pays at a learning rate of 0" in told(0.8, 60)
+    assert "going on pays at a learning rate of 0" not in told(0.8, None)
+    assert "going on pays at a learning rate of 0" not in told(0.01, 60)
+
+
+def test_a_finished_run_that_is_told_by_numbers_it_no_longer_has_is_found(healthy: Reading) -> None:
+    said = judged(healthy, "finished", 0.5)
+    said = replace(said, judgement=replace(said.judgement, judged="reward/mean", ended="plan"))
+    lost = replace(said.reward, trajectory=replace(said.reward.trajectory, last_number_step=100))
+    assert "finished and flat, and its last values are no numbers" in set(contradictions()(replace(said, reward=lost)))
+    assert not any("no numbers" in what for what in contradictions()(said))

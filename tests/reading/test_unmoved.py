@@ -55,14 +55,14 @@ def test_a_run_in_which_nothing_moves_is_frozen_whatever_was_logged(without: str
         logged("kl/ref", 1e-5 * U**2, 1e-6, 40 + seed),
         logged("lr", 1e-8),
     )
-    findings, _ = found(*(one for one in series if one.name != without))
+    findings, _ = found(*(metric for metric in series if metric.name != without))
     assert findings["kl.frozen"].facts.learning_rate == (None if without == "lr" else 1e-8)
     assert "kl.drift_without_benefit" not in findings
 
 
 @pytest.mark.parametrize("name", ["entropy", "len/response_mean", "reward/mean"])
 def test_a_run_in_which_something_moves_is_not_frozen(name: str) -> None:
-    series = {one.name: one for one in (FLAT, ENTROPY, LENGTH, logged("kl/ref", 1e-3 * U, 1e-5, 2))}
+    series = {metric.name: metric for metric in (FLAT, ENTROPY, LENGTH, logged("kl/ref", 1e-3 * U, 1e-5, 2))}
     middle = float(np.median(series[name].values))
     series[name] = logged(name, ramp(middle, 1.5 * middle), 0.02 * middle, 3)
     assert "kl.frozen" not in found(*series.values())[0]

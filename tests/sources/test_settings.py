@@ -33,6 +33,21 @@ def test_a_log_that_counts_what_is_done_tells_the_plan() -> None:
     assert plan_in([Series("progress/done_frac", "x", "fraction", steps, np.ones(30))]) is None
 
 
+@pytest.mark.parametrize("share", [5e-324, 1e-310, 1e-17])
+def test_a_share_too_small_for_any_plan_tells_none(share: float) -> None:
+    """Steps over such shares are infinite, or more than steps can be told apart."""
+    steps = np.arange(0, 30)
+    done = Series("progress/done_frac", "progress/done_frac", "fraction", steps, steps * share)
+    assert plan_in([done]) is None
+
+
+def test_a_plan_worked_out_from_settings_is_one_a_run_can_have() -> None:
+    counts = {"num_samples_per_prompt_rollout": 16, "num_unique_prompts_rollout": 64}
+    assert config_from({**counts, "total_episodes": 1024 * 300}).planned_steps == 300
+    assert config_from({**counts, "total_episodes": 1e300}).planned_steps is None
+    assert config_from({**counts, "total_episodes": 1}).planned_steps is None
+
+
 def test_verl(tmp_path: Path) -> None:
     (tmp_path / ".hydra").mkdir()
     file = tmp_path / ".hydra" / "config.yaml"

@@ -195,8 +195,8 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "signal.nan",
         NotNumbers(100, (BadValues("grad_norm", 50, 300, 251, 50), BadValues("entropy", 1, 300, 100, 0))),
-        "NaN or infinite since step 100: gradient norm (50 of 300 values), entropy (1 of 300 values). Gradient norm is "
-        "no number any more (its last 50 values).",
+        "NaN, infinite or too large to be read since step 100: gradient norm (50 of 300 values), entropy (1 of 300 "
+        "values). Gradient norm is no number any more (its last 50 values).",
     ),
     (
         "stability.spike",
