@@ -70,7 +70,9 @@ def fall_of(curve: Curve, logged: Series) -> Fall | None:
         high = max(high, start)
     if high - now <= error:  # a few lucky points are no level
         return None
-    since = _among_points(logged, (high + now) / 2) if at_once else _onset(mean, curve, top)
+    since = _onset(mean, curve, top)
+    if at_once:  # no later than when half of it was over
+        since = min(since, _among_points(logged, (high + now) / 2))
     lost = (high - now) / max(float(np.ptp(mean)), high - now)
     visible = high - now > VISIBLE * _noise_now(curve)
     peak = peak_of(curve)
