@@ -42,6 +42,15 @@ class TruncatedThroughout(Facts):
 
 
 @dataclass(frozen=True, slots=True)
+class OneLength(Facts):
+    """All answers have one length, and nothing shows that it is the length cap."""
+
+    tokens: int
+    share: float  # of the steps
+    length_cap: int | None  # tokens, where the settings tell it: another number
+
+
+@dataclass(frozen=True, slots=True)
 class Incoherence(Facts):
     """Text unlike what the run wrote at first."""
 

@@ -102,6 +102,7 @@ class KlCourse:
     way: Literal["rose", "fell", "moved", "still", "too_few"]
     start: float
     now: float
+    identified: bool = True  # as KL to the reference; else the log does not say between what and what
 
 
 @dataclass(frozen=True, slots=True)

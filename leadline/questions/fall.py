@@ -15,7 +15,7 @@ from ..run import Series
 from .bars import EVEN, TENTH
 from .best import top_step as best_step
 from .classes import FELL, moving_up
-from .level import level_at, level_now, start_of, within
+from .level import last_before, level_at, level_now, start_of, within
 from .peak import Peak, peak_of
 
 Floats = NDArray[np.float64]
@@ -64,11 +64,15 @@ def fall_of(curve: Curve, logged: Series) -> Fall | None:
     mean = within(curve.seen[fallen].mean(axis=0), logged)
     top = int(np.median(curve.summit[fallen]))
     start, high, now = start_of(curve, logged), float(mean[top]), float(mean[-1])
-    if top == 0:  # a fall within the first points is over before the curve begins
+    error = curve.noise / np.sqrt(max(curve.points / BINS, 1.0))
+    at_once = top == 0 and start - high > error  # a fall within the first points is over before the curve begins
+    if top == 0:
         high = max(high, start)
-    if high - now <= curve.noise / np.sqrt(max(curve.points / BINS, 1.0)):  # a few lucky points are no level
+    if high - now <= error:  # a few lucky points are no level
         return None
     since = _onset(mean, curve, top)
+    if at_once:  # no later than when half of it was over
+        since = min(since, _among_points(logged, (high + now) / 2))
     lost = (high - now) / max(float(np.ptp(mean)), high - now)
     visible = high - now > VISIBLE * _noise_now(curve)
     peak = peak_of(curve)
@@ -77,8 +81,11 @@ def fall_of(curve: Curve, logged: Series) -> Fall | None:
     top_step = round(float(curve.grid[top]))
     step = top_step if peak is None else best_step(curve, logged)  # the peak is the best step: one fact
     told = start if top == 0 and peak is None else level_at(curve, logged, step)
+    stands = level_now(curve, logged)
+    if told - stands <= error:  # what is told as lost must be lost by the levels that are told
+        return None
     since = since if peak is None else max(since, step)  # a fall does not begin before its peak
-    return Fall(p, peak, step, top_step, told, level_now(curve, logged), start, since, lost, visible)
+    return Fall(p, peak, step, top_step, told, stands, start, since, lost, visible)
 
 
 def _onset(mean: Floats, curve: Curve, top: int) -> int:
@@ -86,6 +93,12 @@ def _onset(mean: Floats, curve: Curve, top: int) -> int:
     fall = mean[top] - mean[top:]
     place = top + int(np.argmax(fall >= TENTH * fall[-1]))
     return round(float(curve.grid[place]))
+
+
+def _among_points(logged: Series, bar: float) -> int:
+    """The step from which on the points themselves are below a bar."""
+    steps, below = logged.steps[logged.finite], logged.values[logged.finite] < bar
+    return int(steps[min(last_before(below) + 1, len(steps) - 1)])
 
 
 def _noise_now(curve: Curve) -> float:

@@ -92,10 +92,21 @@ def start_of(curve: Curve, logged: Series) -> float:
     A start that was over after a few points is told by those."""
     values = logged.values[logged.finite & (logged.steps >= curve.grid[0])]
     count = min(max(len(values) // 4, FEW), SPELL)
-    start, first = float(np.median(values[:count])), float(values[:FEW].mean())
-    noise = scale_of(np.diff(values[:USUAL])) / math.sqrt(2)  # of the first points too: that of the curve is never done
+    start, first = float(np.median(values[:count])), float(np.median(values[:FEW]))
+    noise = _noise_of(values[:USUAL])  # of the first points too: that of the curve is never done
     apart = abs(first - start) > FAR * noise / math.sqrt(FEW)
     return _told(curve, logged, first if apart else start)
+
+
+def level_from(curve: Curve, logged: Series, step: float) -> float:
+    """The level a change since a step is counted from: since the first step, where it started from."""
+    return start_of(curve, logged) if step <= steps_seen(curve)[0] else level_at(curve, logged, step)
+
+
+def _noise_of(values: Floats) -> float:
+    """Sd of one of a few points, the one farthest step aside: where a start is over at once, that is no noise."""
+    steps = np.diff(values)
+    return scale_of(np.delete(steps, np.abs(steps).argmax())) / math.sqrt(2) if len(steps) else 0.0
 
 
 def within(levels: ArrayLike, logged: Series) -> Floats:

@@ -83,9 +83,14 @@ def without_outages(run: Run, outages: tuple[Outage, ...]) -> Run:
 
 
 def _reward_fell(view: View, evidence: GamedEvidence) -> bool:
-    """Whether the reward fell with the text: lower than at the start, and by more than its noise."""
-    change = net_change(view.curve(HEADLINE))
-    return evidence.outcome == "decayed" and (change is None or change.fell > EVEN)
+    """Whether the reward fell with the text: lower than at the start, and by more than its noise. Most of it lost to
+    below its start has fallen whatever the samples scored; the change over the paths would not see a fall at once."""
+    curve, logged = view.curve(HEADLINE), view.run.get(HEADLINE)
+    change = net_change(curve)
+    if evidence.outcome == "decayed" and (change is None or change.fell > EVEN):
+        return True
+    fall = fall_of(curve, logged) if curve is not None and logged is not None and curve.decidable else None
+    return fall is not None and fall.p > SAID and fall.ruined and fall.now < fall.start
 
 
 def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:

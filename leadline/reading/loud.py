@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ..facts import Evidence, Finding, Severity
 from ..facts.stability import LoudValue, Spikes, StuckSeries, StuckValue
-from ..questions.bars import HABIT, SAID
+from ..questions.bars import HABIT, SAID, SPELL
 from ..questions.shift import would_show
 from ..questions.spike import Spike, spike_in
 from ..questions.stuck import stuck_at
 from ..run import Series
+from .kl_and_reward.distance import UNIDENTIFIED
+from .learning_signal import no_entropy
 from .shifts import near, shifts_at
 from .view import HEADLINE, View
 
-SPIKING = ("grad_norm", "kl/ref", "kl/ref_seq_sum", "kl/update", "mismatch/kl", "loss/policy", "loss/total", "entropy")
-STICKING = (HEADLINE, "entropy", "kl/ref", "kl/ref_seq_sum")  # a gradient norm of 0 is told as no learning signal
+REFERENCE = ("kl/ref", "kl/ref_seq_sum", UNIDENTIFIED)  # a KL of whatever kind can spike and stick
+SPIKING = ("grad_norm", *REFERENCE, "kl/update", "mismatch/kl", "loss/policy", "loss/total", "entropy")
+STICKING = (HEADLINE, "entropy", *REFERENCE)  # a gradient norm of 0 is told as no learning signal
 
 
 def read(view: View) -> tuple[Finding, ...]:
@@ -24,7 +29,7 @@ def read(view: View) -> tuple[Finding, ...]:
 def _spikes(view: View) -> tuple[Finding, ...]:
     total = "loss/total" if view.run.get("loss/policy") is not None else None  # the same spike twice
     logged = [series for name in SPIKING if name != total and (series := view.run.get(name)) is not None]
-    found = [(series, spike) for series in logged if (spike := _settled(series, spike_in(series))) is not None]
+    found = [(series, spike) for series in logged if (spike := _settled(series)) is not None]
     if not found:
         return ()
     first = min(spike.steps[0] for _, spike in found)
@@ -49,14 +54,23 @@ def _reward_fell(view: View, steps: list[int]) -> bool | None:
     return False if len(seen) == len(steps) else None
 
 
-def _settled(series: Series, spike: Spike | None) -> Spike | None:
-    """A spike that is not the run's first points."""
-    settled = series.steps[min(HABIT, series.points - 1)]
-    return None if spike is None or spike.step < settled else spike
+def _settled(series: Series) -> Spike | None:
+    """The loudest values that are not the run's first points. Where those are louder than all that follow, what
+    follows is asked by itself, from where the start is surely over."""
+    settled = int(series.steps[min(HABIT, series.points - 1)])
+    spike = spike_in(series)
+    if spike is not None and spike.step < settled:
+        spike = spike_in(_from(series, SPELL))
+    return None if spike is None else replace(spike, steps=tuple(step for step in spike.steps if step >= settled))
+
+
+def _from(series: Series, place: int) -> Series:
+    return replace(series, steps=series.steps[place:], values=series.values[place:], walls=None)
 
 
 def _stuck(view: View) -> tuple[Finding, ...]:
-    logged = [series for name in STICKING if (series := view.run.get(name)) is not None]
+    told = ("entropy",) if no_entropy(view.run) else ()  # the same twice
+    logged = [series for name in STICKING if name not in told and (series := view.run.get(name)) is not None]
     found = [(series, stuck) for series in logged if (stuck := stuck_at(series)) is not None]
     if not found:
         return ()

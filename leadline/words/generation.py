@@ -12,6 +12,7 @@ from ..facts.generation import (
     LengthChange,
     LessDiversity,
     Mark,
+    OneLength,
     Shortcut,
     TruncatedThroughout,
     Truncation,
@@ -65,11 +66,15 @@ def truncated_throughout(facts: TruncatedThroughout) -> str:
     cap = "the length cap" if facts.length_cap is None else f"the length cap of {facts.length_cap} tokens"
     cut = f"{percent(facts.share)} of the answers are cut off at {cap}, and have been from the start."
     if facts.one_length is not None:
-        at = "" if facts.one_length != facts.length_cap else ", the length cap"
-        cut = f"Answers are exactly {facts.one_length} tokens long on average{at}: they seem to be cut off there."
+        cut = f"Answers are exactly {facts.one_length} tokens long on average, the length cap: they are cut off there."
     if facts.reward_rose:
         return f"{cut} The reward rises all the same: fine where answers are meant to have a fixed length."
     return f"{cut} Almost no answer finishes: either the cap is too low or the answers never end."
+
+
+def one_length(facts: OneLength) -> str:
+    all_ = f"Answers are exactly {facts.tokens} tokens long on average: they all seem to have this length."
+    return all_ if facts.length_cap is not None else f"{all_} If it is the length cap, none of them finishes."
 
 
 def coherence(facts: Incoherence) -> str:
@@ -133,6 +138,7 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     "generation.length": length,
     "generation.truncation": truncation,
     "generation.truncated_throughout": truncated_throughout,
+    "generation.one_length": one_length,
     "generation.coherence": coherence,
     "generation.diversity": diversity,
     "generation.meaning": meaning,

@@ -100,6 +100,8 @@ def kl_line(section: KlReward) -> str:
     if section.course is None:
         return regime(section) if section.state == "always_zero" else ""
     course = _course(section.course)
+    if not section.course.identified:
+        return f"{course}; kind unknown: the log does not say whether it is KL to the reference"
     undecided = section.regime == "undecided" and not section.frozen
     return course if undecided or section.state != "read" else f"{course}; {regime(section)}"
 

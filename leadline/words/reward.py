@@ -153,7 +153,8 @@ def _rivals(reading: RewardReading) -> str:
     if not likely:
         return ""
     named = " or ".join(f"{way} ({percent(share)})" for share, way in likely)
-    return f"{'probably' if likely[0][0] > sum(share for share, _ in likely[1:]) else 'not clear yet:'} {named}; "
+    first = likely[0][0]
+    return f"{'probably' if first > 1 - first else 'not clear yet:'} {named}; "  # likelier than all else together
 
 
 SENTENCES: dict[str, Callable[..., str]] = {

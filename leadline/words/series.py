@@ -12,6 +12,7 @@ NAMES = {
     "kl/ref": "KL",
     "kl/ref_seq_sum": "KL",
     "kl/ref_seq_sum/per_token": "KL",
+    "kl/unidentified": "KL",
     "kl/update": "KL of the update",
     "entropy": "entropy",
     "grad_norm": "gradient norm",

@@ -93,3 +93,11 @@ def test_a_way_is_dated_only_where_its_paths_agree() -> None:
 def test_a_series_that_has_stuck_stands_where_it_is_stuck() -> None:
     values = np.concatenate([0.7 * np.sqrt(clock(200)) + 0.05 * noise(200), np.full(80, -5.0)])
     assert level_now(curve(values), series(values)) == -5.0
+
+
+@pytest.mark.parametrize("length", [4, 30, 120])
+def test_a_fall_from_the_first_points_on_begins_before_half_of_it_is_over(length: int) -> None:
+    values = np.r_[np.linspace(1.0, 0.0, length), np.zeros(600 - length)] + 0.01 * noise(600)
+    fall = fall_of(curve(values), series(values))
+    assert fall is not None
+    assert fall.since_step <= length / 2 + 2

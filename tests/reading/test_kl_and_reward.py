@@ -12,6 +12,7 @@ from leadline.reading import View
 from leadline.reading.kl_and_reward import KlReward, read
 from leadline.reading.reward import read as read_reward
 from leadline.run import Config, Event, Run, Series
+from leadline.words.kl import kl_line
 
 REST = rise(0.3, 0.8, 0.05)
 PLAN = Config(planned_steps=COUNT)
@@ -239,3 +240,38 @@ def test_twins_read_the_same(twin: str, reward: str) -> None:
     assert [segment.regime for segment in other.segments] == [segment.regime for segment in one.segments]
     assert {f.id: f.p for f in other.findings} == pytest.approx({f.id: f.p for f in one.findings}, abs=1e-6)
     assert one.findings
+
+
+def test_a_kl_of_unknown_kind_has_its_own_line_and_is_not_read_against_the_reward() -> None:
+    unknown = logged("kl/unidentified", ramp(0.1, 3.0), 0.02, 2)
+    read_ = reading(REST, None, unknown)
+    assert (read_.state, read_.regime) == ("not_logged", "no_kl")
+    assert read_.course is not None
+    assert (read_.course.way, read_.course.identified) == ("rose", False)
+    assert kl_line(read_).startswith("rose from 0.1")
+    assert "kind unknown" in kl_line(read_)
+    both = reading(REST, ramp(0.0, 1.0), unknown)
+    assert both.course is not None
+    assert both.course.identified
+
+
+def test_drift_is_counted_from_where_the_line_of_kl_starts() -> None:
+    wanders = logged("entropy", ramp(0.2, 0.5), 0.02, 3)
+    read_ = reading(np.full(COUNT, 0.5), np.where(STEPS < 12, 0.0, ramp(0.4, 2.0)), wanders)
+    (facts,) = (found.facts for found in read_.findings if found.id == "kl.drift_without_benefit")
+    assert read_.course is not None
+    assert facts.before == read_.course.start
+
+
+def test_a_kl_that_came_down_from_where_it_shot_at_first_was_not_destructive_since() -> None:
+    dice = np.random.default_rng(0)
+    reward = np.r_[0.7, 0.5, 0.25, 0.1, np.zeros(COUNT - 4)]
+    kl = np.r_[
+        5.0, 171.0, 575.0, 3420.0, 120.0, np.linspace(5.5, 7.7, COUNT - 5) + 0.2 * dice.standard_normal(COUNT - 5)
+    ]
+    series = (Series("reward/mean", "r", "test", STEPS, reward), Series("kl/ref", "kl", "test", STEPS, kl))
+    view = View(Run("here", series=series, config=PLAN))
+    assert "kl.destructive" not in ids(read(view))
+    (fall,) = (found for found in read_reward(view).findings if found.id == "reward.declining")
+    assert fall.since_step is not None
+    assert fall.since_step <= 5  # where the points fell, not where the curve has its second place

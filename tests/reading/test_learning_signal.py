@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from written import flat, rising, run, story, view
 
 from leadline.facts import Finding
+from leadline.questions.level import level_now
 from leadline.reading import learning_signal
+from leadline.run import Config
 from leadline.words import sentence
 
 N = 60
@@ -134,8 +137,13 @@ def test_answers_that_grow_into_the_cap_were_not_cut_off_from_the_start() -> Non
 def test_answers_of_one_length_are_told_where_nobody_counts_those_cut_off() -> None:
     lengths = [128.0] * (N - 2) + [127.5, 128.0]
     (found,) = everything({"reward/mean": flat(N, 0.4), "len/response_mean": lengths})
-    assert (found.id, found.severity) == ("generation.truncated_throughout", "note")
+    assert (found.id, found.severity) == ("generation.one_length", "note")
     assert "exactly 128 tokens" in sentence(found)
+    for cap, told in ((128, "generation.truncated_throughout"), (512, "generation.one_length")):
+        logged = run(None, {"reward/mean": flat(N, 0.4), "len/response_mean": lengths})
+        (found,) = learning_signal.read(view(replace(logged, config=Config(length_cap=cap))))
+        assert found.id == told
+        assert ("cut off" in sentence(found)) is (cap == 128)
     counted = {"len/response_mean": lengths, "len/response_clip_frac": [0.0] * N}
     assert everything({"reward/mean": flat(N, 0.4), **counted}) == ()
     assert everything({"reward/mean": flat(N, 0.4), "len/response_mean": [1.0] * N}) == ()
@@ -246,3 +254,23 @@ def test_the_unit_of_reward_and_of_steps_changes_nothing() -> None:
     assert base.severity == scaled.severity == stretched.severity
     assert (scaled.p, stretched.p) == (base.p, base.p)
     assert stretched.since_step == 7 * (base.since_step or 0)
+
+
+def test_ties_are_told_beside_the_reward_that_every_other_sentence_tells() -> None:
+    rises = list(np.linspace(0.1, 0.85, N))
+    seen = view(
+        run(
+            None,
+            {
+                "reward/mean": rises,
+                "reward/min": [0.0] * N,
+                "reward/max": [1.0] * N,
+                "group/zero_std_frac": flat(N, 0.9, 0.01),
+            },
+        )
+    )
+    (finding,) = learning_signal.read(seen)
+    curve, logged = seen.curve("reward/mean"), seen.run.get("reward/mean")
+    assert curve is not None
+    assert logged is not None
+    assert finding.facts.reward == level_now(curve, logged)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from relations import COUNT, STEPS, logged, ramp, rise
 
+from leadline.reading import learning_signal
 from leadline.reading.loud import read
 from leadline.reading.view import View
 from leadline.run import Run, Series
@@ -75,11 +76,13 @@ def test_the_first_gradients_of_a_run_are_no_spike() -> None:
     assert not found(Series("grad_norm", "g", "test", STEPS, values))
 
 
-def test_entropy_that_is_exactly_zero_from_some_step_on_is_a_concern() -> None:
-    values = np.where(STEPS < 4, 2.9, 0.0) + np.where(STEPS < 4, STEPS / 100, 0.0)
-    finding = found(Series("entropy", "e", "test", STEPS, values))["stability.stuck"]
-    (stuck,) = finding.facts.series
-    assert (finding.severity, stuck.value, stuck.since_step, stuck.points) == ("concern", 0.0, 4, 297)
+@pytest.mark.parametrize("value", [0.0, 0.4])
+def test_entropy_that_ends_on_one_number_is_told_once_and_with_one_date(value: float) -> None:
+    values = np.where(STEPS < 4, 2.9 + STEPS / 100, value)
+    view = View(Run("here", series=(Series("entropy", "e", "test", STEPS, values),)))
+    (finding,) = (*read(view), *learning_signal.read(view))
+    assert finding.id == ("stability.stuck" if value else "signal.no_entropy")
+    assert (finding.severity, finding.since_step) == ("concern", 4)
 
 
 def test_a_reward_stuck_at_its_highest_is_a_note() -> None:
@@ -107,3 +110,21 @@ def test_a_loss_that_finds_its_level_is_no_spike() -> None:
     values[1:4] = [-0.06, -0.14, -0.05]
     values[8] = -0.06
     assert not found(Series("loss/policy", "l", "test", STEPS, values))
+
+
+@pytest.mark.parametrize("later", [30.0, 5e3, 5e7])
+def test_the_first_values_of_a_run_do_not_hide_a_later_spike(later: float) -> None:
+    values = sizes("kl/ref").values.copy()
+    values[1] *= 1e8
+    values[150] *= later
+    (spike,) = found(Series("kl/ref", "kl", "test", STEPS, values))["stability.spike"].facts.series
+    assert (spike.step, spike.count) == (151, 1)
+
+
+def test_a_kl_of_unknown_kind_spikes_and_sticks_too() -> None:
+    values = sizes("kl/unidentified").values.copy()
+    values[150] *= 4e5
+    values[250:] = 0.3
+    told = found(Series("kl/unidentified", "kl", "test", STEPS, values))
+    assert told["stability.spike"].facts.series[0].step == 151
+    assert told["stability.stuck"].facts.series[0].since_step == 251

@@ -99,7 +99,7 @@ def test_a_fall_within_the_first_points_is_told_by_them() -> None:
     values[:4] = (0.6, 0.55, 0.3, 0.1)
     read_ = read(View(Run("here", series=(Series("reward/mean", "r", "test", STEPS, values),))))
     (fall,) = read_.findings
-    assert (round(fall.facts.high, 3), fall.facts.now) == (0.483, 0)
+    assert (round(fall.facts.high, 3), fall.facts.now) == (0.55, 0)
     assert (read_.trajectory.start, read_.trajectory.now) == (fall.facts.high, 0)
 
 
@@ -278,3 +278,19 @@ def test_a_key_nobody_understood_that_shifts_at_a_break_is_named() -> None:
     read_ = read(View(Run("here", series=(fell, *STILL), unread=(odd,))))
     cause = found(read_)["reward.break"].facts.cause
     assert (cause.kind, cause.shifted) == ("outside", ("my/odd",))
+
+
+def test_a_penalty_is_not_said_to_pay_nothing_nor_to_have_fallen_by_one_odd_value() -> None:
+    style, correct = rise(0.0, 1.4, 0.3), np.full(COUNT, 2e-4) * (STEPS % 2)
+    penalty = np.full(COUNT, -0.5)
+    penalty[3] = 0.1
+    told = found(
+        reading(
+            logged("reward/mean", style + correct + penalty, 0.01, 1),
+            logged("reward/component/style/mean", style),
+            logged("reward/component/correct/mean", correct),
+            logged("reward/component/penalty/mean", penalty),
+        )
+    )
+    assert [part.name for part in told["reward.one_part"].facts.idle] == ["correct"]
+    assert "reward.component" not in told

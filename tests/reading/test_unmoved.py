@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from relations import COUNT, U, logged, ramp, rise
 
 from leadline.reading.kl_and_reward import read
 from leadline.reading.view import View
-from leadline.run import Config, Run, Series
+from leadline.run import Config, Event, Run, Series
 
 LENGTH = logged("len/response_mean", 200.0, 2.0, 3)
 FLAT = logged("reward/mean", 0.5, 0.03, 1)
@@ -95,3 +97,23 @@ def test_a_run_that_has_lost_its_gradient_is_not_pinned() -> None:
     held, dead = logged("kl/ref", rise(0.0, 5e-4, 0.02), 2e-5, 2), logged("grad_norm", rise(1.0, 0.1), 0.02, 4)
     config = Config(planned_steps=COUNT, kl_coefficient=3.0)
     assert "kl.pinned" not in found(FLAT, LENGTH, dead, held, config=config)[0]
+
+
+SMALL = logged("kl/ref", 1e-5 * (1 + U), 1e-6, 2)
+
+
+def test_a_policy_whose_reward_moved_further_than_its_kl_allows_has_left_its_reference() -> None:
+    learned = logged("reward/mean", ramp(0.3, 0.7), 0.02, 1)
+    assert not found(learned, LENGTH, SMALL)[1].frozen
+    assert found(FLAT, LENGTH, SMALL)[1].frozen
+    ends = (logged("reward/min", 0.0), logged("reward/max", 1.0))
+    hardly = logged("reward/mean", ramp(0.5, 0.53), 0.004, 1)  # what so few answers can bring
+    assert found(hardly, *ends, LENGTH, SMALL)[1].frozen
+
+
+def test_a_policy_whose_reference_was_reset_has_left_where_it_began() -> None:
+    run = Run("here", series=(FLAT, LENGTH, SMALL), config=Config(planned_steps=3 * COUNT))
+    assert read(View(run)).frozen
+    known = replace(run, events=(Event("reference_reset", 150),))
+    section = read(View(known))
+    assert section.frozen is any(finding.id == "kl.frozen" for finding in section.findings)

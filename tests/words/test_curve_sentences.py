@@ -263,6 +263,15 @@ def test_the_reward_is_told_by_its_shape(shape: str, said: str) -> None:
     assert reward.trajectory(RewardReading(shape, probabilities, peak, trajectory=numbers)) == said
 
 
+@pytest.mark.parametrize(
+    ("share", "said"), [(0.45, "not clear yet: flat"), (0.5, "not clear yet: flat"), (0.51, "probably flat")]
+)
+def test_probably_is_likelier_than_all_else_together(share: float, said: str) -> None:
+    numbers = Trajectory("read", 200, 6, start=0.2, now=0.7, peak=0.9, noise=0.02)
+    probabilities = {"flat": share, "rising": 0.44, "noise": 1 - share - 0.44}
+    assert reward.trajectory(RewardReading("undecided", probabilities, None, trajectory=numbers)).startswith(said)
+
+
 def test_a_reward_that_cannot_be_read_says_why() -> None:
     def said(numbers: Trajectory) -> str:
         return reward.trajectory(RewardReading("undecided", {}, None, trajectory=numbers))

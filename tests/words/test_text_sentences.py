@@ -12,6 +12,7 @@ from leadline.facts.generation import (
     LengthChange,
     LessDiversity,
     Mark,
+    OneLength,
     Shortcut,
     TruncatedThroughout,
     Truncation,
@@ -42,9 +43,20 @@ SAID: list[tuple[str, Facts, str]] = [
     ),
     (
         "generation.truncated_throughout",
-        TruncatedThroughout(0.98, None, False, 128),
-        "Answers are exactly 128 tokens long on average: they seem to be cut off there. Almost no answer finishes: "
-        "either the cap is too low or the answers never end.",
+        TruncatedThroughout(0.98, 128, False, 128),
+        "Answers are exactly 128 tokens long on average, the length cap: they are cut off there. Almost no answer "
+        "finishes: either the cap is too low or the answers never end.",
+    ),
+    (
+        "generation.one_length",
+        OneLength(4, 0.98, None),
+        "Answers are exactly 4 tokens long on average: they all seem to have this length. If it is the length cap, "
+        "none of them finishes.",
+    ),
+    (
+        "generation.one_length",
+        OneLength(4, 0.98, 512),
+        "Answers are exactly 4 tokens long on average: they all seem to have this length.",
     ),
     (
         "generation.coherence",

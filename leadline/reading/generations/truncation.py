@@ -8,8 +8,8 @@ import numpy as np
 
 from ...curve import Curve
 from ...curve.bins import LEAST
-from ...facts import Evidence, Finding
-from ...facts.generation import TruncatedThroughout, Truncation
+from ...facts import Evidence, Facts, Finding, Severity
+from ...facts.generation import OneLength, TruncatedThroughout, Truncation
 from ...questions.bars import CLEARLY, EVEN, HABIT, SAID, TWO
 from ...questions.level import last_step_before, level_now, paths_now
 from ...questions.share import more_than
@@ -20,6 +20,7 @@ from ..view import View
 from .measure import Floats, Levels
 
 CUT, ENDED, LENGTH = "len/response_clip_frac", "len/terminated_frac", "len/response_mean"
+TRUNCATED = "generation.truncated_throughout"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,26 +93,16 @@ def throughout(view: View) -> tuple[Finding, ...]:
     p = more_than(CLEARLY, int((values > CLEARLY).sum()), len(values))
     if p < SAID or float(values[:HABIT].mean()) <= CLEARLY:  # what grew into the cap is told as that
         return ()
-    steps = series.steps[series.finite]
     learns, rose = _reward_rose(view)
     facts = TruncatedThroughout(float(values.mean()), run.config.length_cap, rose)
-    span = Evidence(series.name, int(steps[0]), int(steps[-1]))
-    return (
-        Finding(
-            "generation.truncated_throughout",
-            round(p, 4),
-            "note" if learns else "concern",
-            facts=facts,
-            since_step=int(steps[0]),
-            evidence=(span,),
-        ),
-    )
+    return (_from_the_start(TRUNCATED, p, series, facts, "note" if learns else "concern"),)
 
 
 def _one_length(view: View) -> tuple[Finding, ...]:
-    """Where nobody counts what is cut off, a mean length that is the same whole number at nearly every step does: all
-    answers are of that length."""
-    series = view.run.get(LENGTH)
+    """Where nobody counts what is cut off, a mean length that is the same whole number at nearly every step shows that
+    all answers are of that length. Cut off they are only where that is the cap: a label may be all that is asked for.
+    """
+    series, cap = view.run.get(LENGTH), view.run.config.length_cap
     values = series.values[series.finite] if series is not None else np.empty(0)
     if series is None or len(values) < LEAST:
         return ()
@@ -119,17 +110,17 @@ def _one_length(view: View) -> tuple[Finding, ...]:
     p = more_than(CLEARLY, int((values == longest).sum()), len(values))
     if p < SAID or longest <= 1 or longest != round(longest):  # one token may be all that is asked for
         return ()
+    share, tokens = float((values == longest).mean()), round(longest)
+    if tokens != cap:
+        return (_from_the_start("generation.one_length", p, series, OneLength(tokens, share, cap), "note"),)
+    facts = TruncatedThroughout(share, cap, _reward_rose(view)[1], tokens)
+    return (_from_the_start(TRUNCATED, p, series, facts, "note"),)
+
+
+def _from_the_start(name: str, p: float, series: Series, facts: Facts, severity: Severity) -> Finding:
     steps = series.steps[series.finite]
-    facts = TruncatedThroughout(
-        float((values == longest).mean()), view.run.config.length_cap, _reward_rose(view)[1], round(longest)
-    )
     span = Evidence(series.name, int(steps[0]), int(steps[-1]))
-    return (
-        Finding(
-            "generation.truncated_throughout", round(p, 4), "note",
-            facts=facts, since_step=int(steps[0]), evidence=(span,),
-        ),
-    )  # fmt: skip
+    return Finding(name, round(p, 4), severity, facts=facts, since_step=int(steps[0]), evidence=(span,))
 
 
 def _reward_rose(view: View) -> tuple[bool, bool]:

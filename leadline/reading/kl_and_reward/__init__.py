@@ -15,9 +15,10 @@ from ...questions.regime import regime_now, regimes
 from ...questions.stuck import silence
 from ...questions.turnover import turnover_of
 from ...questions.way import way_of
+from ...run import Series
 from ..view import HEADLINE, View
 from .destructive import destructive
-from .distance import distance, distance_series
+from .distance import UNIDENTIFIED, distance, distance_series
 from .drift import drift_without_benefit
 from .resets import resets
 from .unlogged import without_kl
@@ -33,16 +34,19 @@ def read(view: View) -> KlReward:
     kl, reward = distance(view), view.curve(HEADLINE)
     if kl is None:
         stays = () if reward is None or not reward.decidable else unmoved(view, None, reward)
-        return replace(without_kl(view), findings=stays)
+        instead = without_kl(view)
+        return replace(instead, findings=stays, course=_unidentified(view) if instead.state == "not_logged" else None)
     if reward is None or not reward.decidable or not kl.decidable:
         return KlReward(state="too_little", findings=resets(view, kl), course=_course(view, kl))
     word, p = regime_now(kl, reward)
     stretches = regimes(kl, reward)
     lost = p_fallen(reward) > SAID
     stays = unmoved(view, kl, reward)
-    frozen = any(_next_to_it(found) for found in stays) or p_near(view, kl) > EACH
+    anew = resets(view, kl)
+    # After a reset KL tells how far the policy is from where it was then, not how far it has come.
+    frozen = any(_next_to_it(found) for found in stays) or (not anew and p_near(view, kl, reward) > EACH)
     findings = (
-        *(() if lost else resets(view, kl)),
+        *(() if lost else anew),
         *stays,
         *(() if frozen or stays else drift_without_benefit(view, kl, reward)),
         *destructive(view, kl, reward),
@@ -70,8 +74,16 @@ def read(view: View) -> KlReward:
 def _course(view: View, kl: Curve, *, moves: bool = False) -> KlCourse | None:
     """What KL itself did. `moves`: the regime says that it moves now, so it has not been still."""
     series = distance_series(view.run)
-    if series is None:
-        return None
+    return None if series is None else _course_of(kl, series, moves=moves)
+
+
+def _unidentified(view: View) -> KlCourse | None:
+    """What a KL did of which the log does not say whose it is; it is never read against the reward."""
+    series, curve = view.run.get(UNIDENTIFIED), view.curve(UNIDENTIFIED)
+    return None if series is None or curve is None else replace(_course_of(curve, series), identified=False)
+
+
+def _course_of(kl: Curve, series: Series, *, moves: bool = False) -> KlCourse:
     start, now = start_of(kl, series), level_now(kl, series)
     way = way_of(kl) if kl.decidable else "too_few"
     # Since a reset or a break the paths may go one way and the levels, from the first point on, the other.

@@ -7,7 +7,7 @@ from ...facts import Evidence, Finding, Severity
 from ...facts.kl import KlDestructive
 from ...questions.bars import SAID, SELDOM
 from ...questions.fall import fall_of
-from ...questions.level import level_at, level_now, steps_seen
+from ...questions.level import level_from, level_now, steps_seen
 from ...questions.since_peak import p_rose_while_other_fell
 from ..reward.breaks import account_for
 from ..reward.fall import begun
@@ -25,10 +25,13 @@ def destructive(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
     if p <= SAID or logged is None or series is None or (fall := fall_of(reward, logged)) is None:
         return ()
     step, last, since = fall.from_step, steps_seen(reward)[1], begun(fall, accounted)
+    before, now = level_from(kl, series, step), level_now(kl, series)
+    if now <= before:  # a KL that shot up within the first points and came down is no rise
+        return ()
     facts = KlDestructive(
         since_step=since,
-        kl_before=level_at(kl, series, step),
-        kl_now=level_now(kl, series),
+        kl_before=before,
+        kl_now=now,
         reward_high=fall.high,
         reward_now=fall.now,
     )

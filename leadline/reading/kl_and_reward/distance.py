@@ -11,6 +11,7 @@ from ...run import Run, Series
 from ..view import View
 
 MEAN, SUM, LENGTH = "kl/ref", "kl/ref_seq_sum", "len/response_mean"
+UNIDENTIFIED = "kl/unidentified"  # a KL, the log does not say between what and what
 
 
 def distance(view: View) -> Curve | None:

@@ -14,7 +14,7 @@ from ...facts.kl import KlDrift
 from ...questions.bars import EVEN, SAID
 from ...questions.fall import p_fallen
 from ...questions.gain import flat_since, kept_its_gain, p_doubled_since, p_gained
-from ...questions.level import level_at, level_now, steps_seen
+from ...questions.level import level_from, level_now, steps_seen
 from ...questions.way import p_climbed, p_fell_since, p_moved
 from ..view import View
 from .distance import LENGTH, distance_series
@@ -62,7 +62,7 @@ def _finding(view: View, kl: Curve, p: float, step: int, *, ever_gained: bool) -
     series = distance_series(view.run)
     if series is None:
         return ()
-    facts = KlDrift(step, level_at(kl, series, step), level_now(kl, series), kl.noise, ever_gained)
+    facts = KlDrift(step, level_from(kl, series, step), level_now(kl, series), kl.noise, ever_gained)
     evidence = (Evidence(kl.metric, step, steps_seen(kl)[1]),)
     return (
         Finding("kl.drift_without_benefit", round(p, 4), "concern", since_step=step, evidence=evidence, facts=facts),

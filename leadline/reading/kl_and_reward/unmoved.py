@@ -37,11 +37,21 @@ def unmoved(view: View, kl: Curve | None, reward: Curve) -> tuple[Finding, ...]:
     return _rate_is_gone(view, kl) or _pinned(view, kl, reward) or _frozen(view, kl, reward)
 
 
-def p_near(view: View, kl: Curve) -> float:
+def p_near(view: View, kl: Curve, reward: Curve) -> float:
     """The probability that so few answers can differ from the reference's that the way KL takes means nothing; 0 where
-    it cannot be told how long answers are."""
+    it cannot be told how long answers are, or where the reward denies it."""
     tokens = _tokens(view)
-    return 0.0 if tokens is None else p_within(kl, _kl_for(SELDOM, tokens))
+    return 0.0 if tokens is None or _denied(view, reward, SELDOM) else p_within(kl, _kl_for(SELDOM, tokens))
+
+
+def _denied(view: View, reward: Curve, share: float) -> bool:
+    """Whether the reward has moved further than a share of the answers can move it: KL is then an estimate that misses
+    most of the way."""
+    logged, standing = view.run.get(HEADLINE), standing_of(view)
+    if logged is None or standing is None or max(p_climbed(reward), p_sank(reward)) <= SAID:
+        return False
+    way = abs(level_now(reward, logged) - start_of(reward, logged))
+    return way > share * (standing.high - standing.low)
 
 
 def _rate_is_gone(view: View, kl: Curve | None) -> tuple[Finding, ...]:
@@ -57,7 +67,8 @@ def _rate_is_gone(view: View, kl: Curve | None) -> tuple[Finding, ...]:
 
 def _frozen(view: View, kl: Curve | None, reward: Curve) -> tuple[Finding, ...]:
     """Hardly an answer can differ, even at the end of the plan; or nothing that a policy moves has moved."""
-    bounded, still = _p_bounded(view, kl, NOTICEABLE), _p_still(view, kl, reward)
+    bounded = 0.0 if _denied(view, reward, NOTICEABLE) else _p_bounded(view, kl, NOTICEABLE)
+    still = _p_still(view, kl, reward)
     if max(bounded, still) <= SAID or _warming_up(view.run.get("lr")):
         return ()
     series, tokens, level, share = distance_series(view.run), _tokens(view), None, None

@@ -16,7 +16,7 @@ from ...facts.signal import AllTied, AllTruncated, BatchSpread, MostlyTied, NoEn
 from ...questions.bars import CLEARLY, EVEN, SAID, SPELL
 from ...questions.level import level_now
 from ...questions.share import more_than
-from ...questions.stuck import spell_at_the_end
+from ...questions.stuck import spell_at_the_end, stuck_at
 from ...run import Run
 from ..generations.samples import by_score, shortened
 from ..generations.truncation import throughout, truncated, truncated_now
@@ -30,7 +30,7 @@ SHOWN = 3  # samples: enough to see what they are
 
 def read(view: View) -> tuple[Finding, ...]:
     """Whether the last steps could teach anything."""
-    return (*_advantages(view), *_no_entropy(view.run))
+    return (*_advantages(view), *no_entropy(view.run))
 
 
 def _advantages(view: View) -> tuple[Finding, ...]:
@@ -44,10 +44,10 @@ def _advantages(view: View) -> tuple[Finding, ...]:
     p, since = lately(steps, dead)
     if p >= SAID:  # a note: an outage passes, and is no reason to stop
         return (replace(_dead(view, standing, p, since, sure=False), severity="note"), *throughout(view))
-    return _cut_off(view, standing) or (*_rare(view.run, standing), *throughout(view))
+    return _cut_off(view, standing) or (*_rare(view, standing), *throughout(view))
 
 
-def _no_entropy(run: Run) -> tuple[Finding, ...]:
+def no_entropy(run: Run) -> tuple[Finding, ...]:
     """Entropy of exactly 0 in nearly all present steps. One that was never anything else is not logged, not zero."""
     series = run.get("entropy")
     values = series.values[series.finite] if series is not None else np.empty(0)
@@ -57,6 +57,8 @@ def _no_entropy(run: Run) -> tuple[Finding, ...]:
     p, since = nearly_all(steps, values == 0)
     if p < SAID or since is None:
         return ()
+    if (stuck := stuck_at(series)) is not None:  # 0 from one step on: that is the date
+        since = stuck.since_step
     facts = NoEntropy(since, float(values[values > 0][-1]))
     span = Evidence(series.name, int(steps[0]), int(steps[-1]))
     return (Finding("signal.no_entropy", round(p, 4), "concern", facts=facts, since_step=since, evidence=(span,)),)
@@ -104,10 +106,10 @@ def _cut_off(view: View, standing: Standing) -> tuple[Finding, ...]:
     return (_finding(p, "critical", facts, since, _evidence(view, cut.name)),)
 
 
-def _rare(run: Run, standing: Standing) -> tuple[Finding, ...]:
+def _rare(view: View, standing: Standing) -> tuple[Finding, ...]:
     """Most groups are tied, not all: a note, since the rest still teaches. Wherever the reward stands: at its ends it
     comes and goes from look to look, the ties do not."""
-    tied = tied_share(run)
+    tied = tied_share(view.run)
     if tied is None or tied.finite.sum() < LEAST or standing.place == "constant":
         return ()
     values = tied.values[tied.finite]
@@ -119,7 +121,7 @@ def _rare(run: Run, standing: Standing) -> tuple[Finding, ...]:
         recent = values[-spell_at_the_end(most) :]
     if p < SAID:
         return ()
-    level = {"top": standing.high, "bottom": standing.low}.get(standing.place, standing.mean)
+    level = {"top": standing.high, "bottom": standing.low}.get(standing.place, _stands(view, standing))
     facts = MostlyTied(float(recent.mean()), standing.place, level)
     return (_finding(p, "note", facts, since, (Evidence(tied.name, int(steps[0]), int(steps[-1])),)),)
 

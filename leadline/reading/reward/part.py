@@ -19,13 +19,18 @@ def rise_of_one_part(view: View) -> tuple[Finding, ...]:
     rise = level_now(reward, logged) - start_of(reward, logged)
     parts = _parts(view)
     carrier, p = max(parts, key=lambda item: item[0].now - item[0].start, default=(None, 0.0))
-    idle = tuple(part for part, _ in parts if part is not carrier and max(part.start, part.now) <= NOTICEABLE * rise)
+    idle = tuple(part for part, _ in parts if part is not carrier and _size(part) <= NOTICEABLE * rise)
     if carrier is None or not idle or carrier.now - carrier.start < EVEN * rise or p <= SAID:
         return ()
     facts = RiseOfOnePart(carrier, idle)
     span = steps_seen(reward)
     evidence = tuple(Evidence(f"reward/component/{part.name}/mean", *span) for part in (carrier, *idle))
     return (Finding("reward.one_part", round(p * p_climbed(reward), 4), "note", evidence=evidence, facts=facts),)
+
+
+def _size(part: PartOfReward) -> float:
+    """How much it pays or takes: a penalty is not idle."""
+    return max(abs(part.start), abs(part.now))
 
 
 def _parts(view: View) -> list[tuple[PartOfReward, float]]:
