@@ -285,6 +285,11 @@ FINDINGS: dict[str, Entry] = {
         "that pulls back with a good part of what advantages pull with: the coefficient times sqrt(2 KL of an answer).",
         "Try a lower KL coefficient, or a reference that is reset.",
     ),
+    "generation.one_length": Entry(
+        "All answers have one length.",
+        "A mean length that is the same whole number at nearly every step.",
+        "Check whether it is the length cap; fine where answers are labels.",
+    ),
     "generation.truncated_throughout": Entry(
         "Nearly every answer has been cut off at the length cap since the first steps.",
         "The logged share of truncated answers.",
