@@ -38,23 +38,23 @@ def looks(*said: tuple[int, str, float | None], found: bool = True, over: bool =
 
 
 def test_two_clear_looks_apart_are_enough_where_findings_testify() -> None:
-    decision = may_act(looks((400, "roll_back", 0.08), (450, "stop", 0.06)))
+    decision = may_act(looks((400, "roll_back", 0.07), (450, "stop", 0.06)))
     assert decision.act
     assert decision.why == (
-        "2 looks from step 400 to 450 all say that the run should end; that going on pays had at most p 0.08"
+        "2 looks from step 400 to 450 all say that the run should end; that going on pays had at most p 0.07"
     )
 
 
 def test_a_plateau_must_hold_longer_and_be_surer() -> None:
     assert may_act(looks((400, "stop", 0.04), (500, "stop", 0.04), (600, "roll_back", 0.04), found=False)).act
     assert not may_act(looks((400, "stop", 0.04), (500, "stop", 0.04), (590, "stop", 0.04), found=False)).act
-    assert not may_act(looks((400, "stop", 0.08), (500, "stop", 0.04), (600, "stop", 0.04), found=False)).act
+    assert not may_act(looks((400, "stop", 0.07), (500, "stop", 0.04), (600, "stop", 0.04), found=False)).act
 
 
 def test_findings_that_came_late_count_from_when_they_came() -> None:
-    plateau, found = looks((400, "stop", 0.08), found=False), looks((440, "stop", 0.08), (480, "stop", 0.08))
+    plateau, found = looks((400, "stop", 0.07), found=False), looks((440, "stop", 0.07), (480, "stop", 0.07))
     assert not may_act([*plateau, *found]).act
-    assert may_act([*plateau, *found, *looks((490, "stop", 0.08))]).act
+    assert may_act([*plateau, *found, *looks((490, "stop", 0.07))]).act
 
 
 @pytest.mark.parametrize(
