@@ -137,7 +137,8 @@ def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
         return f"{name} still creeps up ({start} at the start, {now} now), too slowly to matter by the end."
     still = "still rising" if judgement.ended else "rising"
     probably = "" if reason.clear else "probably "
-    return f"{name} is {probably}{still}: {start} at the start, {now} now."
+    rest = "; ending it now would save next to nothing" if judgement.nearly_through else ""
+    return f"{name} is {probably}{still}: {start} at the start, {now} now{rest}."
 
 
 def _flat(reason: Reason, name: str, judgement: Judgement) -> str:

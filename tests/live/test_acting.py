@@ -46,9 +46,9 @@ def test_two_clear_looks_apart_are_enough_where_findings_testify() -> None:
 
 
 def test_a_plateau_must_hold_longer_and_be_surer() -> None:
-    assert may_act(looks((400, "stop", 0.04), (500, "stop", 0.04), (600, "roll_back", 0.04), found=False)).act
-    assert not may_act(looks((400, "stop", 0.04), (500, "stop", 0.04), (590, "stop", 0.04), found=False)).act
-    assert not may_act(looks((400, "stop", 0.07), (500, "stop", 0.04), (600, "stop", 0.04), found=False)).act
+    assert may_act(looks((400, "stop", 0.02), (500, "stop", 0.02), (600, "roll_back", 0.02), found=False)).act
+    assert not may_act(looks((400, "stop", 0.02), (500, "stop", 0.02), (590, "stop", 0.02), found=False)).act
+    assert not may_act(looks((400, "stop", 0.07), (500, "stop", 0.02), (600, "stop", 0.02), found=False)).act
 
 
 def test_findings_that_came_late_count_from_when_they_came() -> None:

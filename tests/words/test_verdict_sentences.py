@@ -61,6 +61,22 @@ SAID: list[tuple[str, Judgement, str]] = [
         "Undecided. 4 points of reward so far; 2 more are needed before anything can be said.",
     ),
     (
+        "continue",
+        Judgement(
+            "continue",
+            Reason("rising", p=0.99, clear=True, start=0.2, level=0.6),
+            0.02,
+            nearly_through=True,
+        ),
+        "Continue to the end of the plan. Reward is rising: 0.2 at the start, 0.6 now; ending it now would save next to"
+        " nothing.",
+    ),
+    (
+        "undecided",
+        Judgement("undecided", Reason("flat", p=0.95, clear=True, level=0.6), 0.12, leans_to_stop=True),
+        "Undecided, leaning to stop. Reward is flat at 0.6.",
+    ),
+    (
         "finished",
         Judgement(
             "finished",

@@ -20,7 +20,7 @@ class Bar:
 # What findings testify to is seen, and going on costs more; a plateau may end, and must hold as long again as it took
 # to be called one.
 FOUND = Bar(p=0.08, span=0.05)
-PLATEAU = Bar(p=0.05, span=0.2)
+PLATEAU = Bar(p=0.03, span=0.2)
 
 
 @dataclass(frozen=True, slots=True)
