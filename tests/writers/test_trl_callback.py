@@ -130,10 +130,10 @@ def test_two_processes_of_one_training_stop_at_the_same_step(tmp_path: Path) -> 
 
 @pytest.fixture(scope="module")
 def rotated(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A run that breaks, in a folder that keeps as many checkpoints as it has when it is stopped: the last save would
-    delete the oldest, and that is the one to go back to."""
+    """A run that breaks, in a folder that keeps fewer checkpoints than are written until it is stopped: the oldest are
+    deleted, and one of them is the one to go back to."""
     out = tmp_path_factory.mktemp("rotated")
-    (out / "console.log").write_text(run_program("train_watched", out, *BROKEN, "--stop", "--keep", "9"))
+    (out / "console.log").write_text(run_program("train_watched", out, *BROKEN, "--stop", "--keep", "15"))
     return out
 
 

@@ -67,6 +67,7 @@ def train(rank: int, out: Path, port: int) -> None:
     trainer = Trainer(Line(), arguments, train_dataset=rows, callbacks=[ours, SaysStop(out / "run")])
     trainer.train()
     (out / f"{rank}.json").write_text(json.dumps(trainer.state.global_step))
+    torch.distributed.destroy_process_group()  # its threads abort a process that ends while they live
 
 
 def main(out: Path) -> None:
