@@ -28,6 +28,7 @@ from shapes import log_uniform
 from simulate import Array, autoregressive
 from tables import Table, share
 
+from leadline.facts import Finding
 from leadline.facts.kl import KlReset
 from leadline.facts.reward import RewardFall
 from leadline.facts.signal import MostlyTied
@@ -156,7 +157,7 @@ def reset(nth: int) -> Damage:
     return damage
 
 
-def findings_of(run: Run) -> Iterator[object]:
+def findings_of(run: Run) -> Iterator[Finding]:
     view = View(run, horizon_step=horizon_of(run, run.config.planned_steps))
     for found in (kl_and_reward.read(view), reward.read(view)):
         yield from found.findings
@@ -166,7 +167,7 @@ def findings_of(run: Run) -> Iterator[object]:
 def told(kind: str, run: Run, step: int) -> bool:
     """Whether what happened at a step is told."""
     for found in findings_of(run):
-        facts, name = found.facts, found.id  # type: ignore[attr-defined]
+        facts, name = found.facts, found.id
         if kind in (
             "KL of 1e5",
             "KL x100 or more",

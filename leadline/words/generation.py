@@ -17,7 +17,7 @@ from ..facts.generation import (
     TruncatedThroughout,
     Truncation,
 )
-from .numbers import capital, number, percent
+from .numbers import capital, counted, number, percent
 
 UNRELATED = 0.1  # rank correlation: a weaker one is not said to lean either way
 
@@ -73,7 +73,7 @@ def truncated_throughout(facts: TruncatedThroughout) -> str:
 
 
 def one_length(facts: OneLength) -> str:
-    all_ = f"Answers are exactly {facts.tokens} tokens long on average: they all seem to have this length."
+    all_ = f"Answers are exactly {counted(facts.tokens, 'token')} long on average: they all seem to have this length."
     return all_ if facts.length_cap is not None else f"{all_} If it is the length cap, none of them finishes."
 
 

@@ -15,7 +15,7 @@ from conftest import EXAMPLES, ROOT
 
 from leadline.contract import Reading
 from leadline.facts import Finding
-from leadline.facts.judgement import Horizon, Reason, Risk, Upside, Verdict
+from leadline.facts.judgement import Horizon, Reason, ReasonKind, Risk, Upside, Verdict
 from leadline.facts.kl import KlFrozen
 from leadline.judgement.decide import GO_ON, STOP
 from leadline.pipeline import read, read_run
@@ -107,10 +107,10 @@ def healthy() -> Reading:
     return read(EXAMPLES / "healthy", until=None, charts="main")
 
 
-def judged(reading: Reading, verdict: Verdict, p: float, *, planned: bool = True, kind: str = "flat") -> Reading:
+def judged(reading: Reading, verdict: Verdict, p: float, *, planned: bool = True, kind: ReasonKind = "flat") -> Reading:
     """The reading with another verdict, chance, plan and reason; its reward has no direction."""
     horizon = Horizon(1, 0.5, 2 * (reading.run.last_step or 0), planned)
-    reason = Reason(kind, start=0.1, level=0.5)  # type: ignore[arg-type]
+    reason = Reason(kind, start=0.1, level=0.5)
     said = replace(reading.judgement, verdict=verdict, p_continue_pays=p, horizon=horizon, reason=reason)
     return replace(reading, judgement=said, reward=replace(reading.reward, shape="noise"))
 

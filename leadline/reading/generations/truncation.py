@@ -108,7 +108,7 @@ def _one_length(view: View) -> tuple[Finding, ...]:
         return ()
     longest = float(values.max())
     p = more_than(CLEARLY, int((values == longest).sum()), len(values))
-    if p < SAID or longest <= 1 or longest != round(longest):  # one token may be all that is asked for
+    if p < SAID or longest <= 0 or longest != round(longest):
         return ()
     share, tokens = float((values == longest).mean()), round(longest)
     if tokens != cap:
