@@ -38,7 +38,7 @@ EXCLUDE = (  # findings of which at most one can be true
     ("generation.truncated_throughout", {"generation.truncation"}),
 )
 ENOUGH = 0.005  # of a probability: what rounding may add
-CHANCES = {"continue": (GO_ON, 1.0), "undecided": (STOP, GO_ON), "stop": (0.0, STOP), "roll_back": (0.0, STOP)}
+CHANCES = {"continue": (GO_ON, 1.0), "undecided": (STOP, GO_ON), "stop": (0.0, GO_ON), "roll_back": (0.0, GO_ON)}
 TOLD = 5e-5  # of a chance: where its last digit is rounded
 
 

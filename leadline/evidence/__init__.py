@@ -109,7 +109,7 @@ def gather(run: Run, batches: Sequence[Step]) -> GamedEvidence:
     p = probability(related, beside)
     changed = None if alike is None else kinds(alike)
     steps, gone = _numbers_way(run, logged) if beside > 0 else (np.zeros(1), np.zeros(1))
-    begun = _begun(related, p, steps, gone)
+    begun = _begun(related, p, beside, steps, gone)
     return GamedEvidence(
         p,
         _outcome(run, p, changed, text),
@@ -156,14 +156,18 @@ def _cut_off(run: Run) -> tuple[Floats, Floats] | None:
     return None if series is None else (series.steps[series.finite].astype(np.float64), series.values[series.finite])
 
 
-def _begun(related: Relation | None, p: float, steps: Floats, gone: Floats) -> Begun | None:
+def _begun(related: Relation | None, p: float, beside: float, steps: Floats, gone: Floats) -> Begun | None:
+    """When it began: with the answers or with the numbers, whichever moved first. Numbers that leave it open by
+    themselves keep their date when the answers have followed."""
     if p < TENTH:
         return None
-    if related is not None and related.moves and probability(related) >= TENTH:
-        return related.begun
     below = np.flatnonzero(gone <= TENTH)
     step = int(steps[below[-1]]) if len(below) else int(steps[0])
-    return Begun(step, step, step)
+    by_numbers = Begun(step, step, step)
+    if related is None or not related.moves or probability(related) < TENTH:
+        return by_numbers
+    both = gone.any() and probability(None, beside) >= EVEN
+    return min(by_numbers, related.begun, key=lambda begun: begun.step) if both else related.begun
 
 
 def _outcome(run: Run, p: float, changed: Kinds | None, text: Written | None) -> Outcome:

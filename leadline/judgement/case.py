@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..curve import Curve
 from ..evidence import GamedEvidence
@@ -13,6 +14,7 @@ from ..questions.ceiling import ceiling_of
 from ..questions.direction import is_flat
 from ..questions.forecast import Forecast
 from ..questions.gain import flat_since
+from ..questions.level import left_its_start
 from ..questions.way import p_moved
 from ..reading.reward import HEADLINE
 from ..reading.reward.apart import held_out_names
@@ -53,7 +55,7 @@ class Case:
 
     @property
     def never_moved(self) -> bool:
-        return p_moved(self.curve) < EVEN
+        return p_moved(self.curve) < EVEN and not left_its_start(self.curve, self.series)
 
     @property
     def score_tells(self) -> bool:
@@ -90,6 +92,17 @@ class Case:
     def p_pays(self) -> float:
         """The probability by which the verdict is chosen."""
         return self.p_gain * (1 - self.p_no_gain)
+
+    def earlier(self, view: View, share: float, price: float) -> Case | None:
+        """The same series a share of the plan ago, as what is known by now weighs it; None where nothing could be told
+        of it."""
+        plan = self.plan.earlier(share)
+        seen = self.series.until(math.floor(plan.now))
+        if not seen.finite.any() or not (curve := view.fit(seen)).decidable:
+            return None
+        training = None if self.training is None else _training(view, plan, price)
+        ahead = outlook(view, seen, curve, plan, price=price, ceiling=self.ceiling)
+        return replace(self, series=seen, curve=curve, plan=plan, outlook=ahead, training=training)
 
 
 def case_of(
@@ -130,10 +143,11 @@ def _judged(view: View) -> tuple[Series, Curve] | None:
 
 def _training(view: View, plan: Plan, price: float) -> Outlook | None:
     """What may come of the training reward; None where it cannot be told."""
-    series, curve = view.run.get(HEADLINE), view.curve(HEADLINE)
-    if series is None or curve is None or not curve.decidable:
+    logged = view.run.get(HEADLINE)
+    series = None if logged is None else logged.until(math.floor(plan.now))
+    if logged is None or series is None or not series.finite.any() or not (curve := view.fit(series)).decidable:
         return None
-    ceiling = ceiling_of(view.run, series, _scores(view))
+    ceiling = ceiling_of(view.run, logged, _scores(view))
     return outlook(view, series, curve, plan, price=price, ceiling=ceiling)
 
 

@@ -14,7 +14,7 @@ from ..evidence import GamedEvidence
 from ..facts import Finding
 from ..facts.judgement import Condition, Horizon, Judgement, Reason, Verdict
 from ..questions import AGREED
-from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, SAID
+from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, SAID, TENTH
 from ..questions.best import Ranking, highest
 from ..questions.direction import is_flat, is_noise, p_rising
 from ..questions.fall import fall_of
@@ -31,7 +31,7 @@ from .outlook import SPAN
 from .prospect import risk_of, upside_of
 
 STOP = 0.09  # probability that going on pays: below it, stop
-GO_ON = 0.3  # probability that going on pays: from here on, continue; between the two it cannot be told yet
+GO_ON = 0.25  # probability that going on pays: from here on, continue; between the two time has to tell
 LIKE_A_REWARD = re.compile(r"reward|score|return|acc|success|pass|win", re.IGNORECASE)
 CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody
 
@@ -55,7 +55,7 @@ def judge(
     if not case.curve.decidable:
         return _too_early(view, case)
     everywhere = ranked_everywhere(case)
-    verdict = _verdict(case, everywhere)
+    verdict = _verdict(view, case, everywhere, price)
     last = silence(case.series)
     if verdict in ("continue", "undecided", "finished") and last:  # what it does now is not known: nothing is forecast
         since, ended = int(case.series.steps[-last]), case.plan.ended
@@ -115,17 +115,26 @@ def _too_early(view: View, case: Case) -> Judgement:
     )
 
 
-def _verdict(case: Case, everywhere: Ranking) -> Verdict:
+def _verdict(view: View, case: Case, everywhere: Ranking, price: float) -> Verdict:
     if case.plan.ended is not None:
         return "finished"
     if case.p_pays >= GO_ON or _nearly_through(case):
         return "continue"
     may_be_its_beginning = case.never_moved and case.plan.planned is None and case.p_no_signal <= EVEN
-    if case.p_pays >= STOP or may_be_its_beginning:
+    if may_be_its_beginning or (case.p_pays >= STOP and not _has_lasted(view, case, price)):
         return "undecided"
     behind = float(everywhere.means[everywhere.best] - everywhere.means[-1])
     enough = 0.0 if case.p_hidden > EVEN else case.forecast.worth  # the evidence says that it is lost
     return "roll_back" if behind > enough else "stop"
+
+
+def _has_lasted(view: View, case: Case, price: float) -> bool:
+    """Whether a small chance was as small a while ago: a dip is over by then, and a state that lasts is an answer. A
+    reward that rises, or may not have begun to, has none."""
+    if _reason(case, "undecided").kind in ("rising", "no_trend"):
+        return False
+    earlier = case.earlier(view, TENTH, price)
+    return earlier is not None and earlier.p_pays < GO_ON
 
 
 def _nearly_through(case: Case) -> bool:
@@ -205,6 +214,8 @@ def _next_look(case: Case) -> int:
 def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[Condition, ...]:
     """What one would have to see to say something else."""
     if case.plan.ended is not None or (verdict == "continue" and case.p_pays < GO_ON):  # the end decides
+        return ()
+    if case.curve.constant:  # any other value would be news, and no height of it can be asked for
         return ()
     level = highest(case.curve, case.series) + case.forecast.worth
     if case.ceiling is not None and (level > case.ceiling or case.forecast.room < EVEN):

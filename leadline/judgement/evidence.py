@@ -22,6 +22,7 @@ from ..evidence import GamedEvidence
 from ..facts import Finding
 from ..facts.gamed import Gamed
 from ..facts.kl import KlFrozen
+from ..questions.bars import EVEN
 
 Floats = NDArray[np.float64]
 
@@ -86,7 +87,7 @@ class Evidence:
     def gone(self, steps: Floats, now: float) -> Floats:
         """How much of what was lost by now was lost at some steps: as the samples show it, else evenly since the
         onset."""
-        if self.samples is not None and _show(self.samples, self.p_gamed):
+        if self.samples is not None and _show(self.samples):
             shown: Floats = (1 - self.samples.worth(steps)) / self.samples.p
             return shown
         onset = now if self.onset is None else self.onset
@@ -123,7 +124,7 @@ def weigh(findings: Sequence[Finding], samples: GamedEvidence | None = None) -> 
     lost = [found for found, weight in known if weight.meaning == "lost"]
     p_gamed = _surest(counted)
     # One date for one decay: by what steps are worth less, by that it is dated.
-    begun = samples.begun if samples is not None and _show(samples, p_gamed) else None
+    begun = samples.begun if samples is not None and p_gamed > 0 and _show(samples) else None
     return Evidence(
         p_gamed,
         _earliest(counted) if begun is None else begun.step,
@@ -136,9 +137,10 @@ def weigh(findings: Sequence[Finding], samples: GamedEvidence | None = None) -> 
     )
 
 
-def _show(samples: GamedEvidence, p_gamed: float) -> bool:
-    """Whether samples and numbers show by step what was lost: nothing else that was counted is surer, as told."""
-    return round(samples.p, 4) >= p_gamed > 0
+def _show(samples: GamedEvidence) -> bool:
+    """Whether samples and numbers show by step what was lost. Then they date it, even where something else is surer
+    that it was: other findings know a beginning, and these the way."""
+    return samples.p > EVEN
 
 
 def _counts(found: Finding) -> bool:

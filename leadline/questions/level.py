@@ -98,6 +98,12 @@ def start_of(curve: Curve, logged: Series) -> float:
     return _told(curve, logged, first if apart else start)
 
 
+def left_its_start(curve: Curve, logged: Series) -> bool:
+    """Whether it stands beyond doubt elsewhere than where it started: a rise that is over after a few points is too
+    short for paths to follow, and what comes after it looks as if there had never been a trend."""
+    return curve.decidable and abs(level_now(curve, logged) - start_of(curve, logged)) > FAR * curve.noise
+
+
 def level_from(curve: Curve, logged: Series, step: float) -> float:
     """The level a change since a step is counted from: since the first step, where it started from."""
     return start_of(curve, logged) if step <= steps_seen(curve)[0] else level_at(curve, logged, step)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..curve import Curve
+from ..run import Series
 from . import classes
 from .bars import CLEARLY
+from .level import left_its_start
 from .peak import Peak, peak_of
 
 AGREED = 0.85  # probability: a word is said only when so many paths agree
@@ -29,8 +31,8 @@ class Shape:
         return max(groups.get(self.word, 0.0), self.probabilities.get(self.word, 0.0)) or max(groups.values())
 
 
-def shape_of(curve: Curve) -> Shape:
-    """The word for what the curve does, or "undecided"."""
+def shape_of(curve: Curve, logged: Series | None = None) -> Shape:
+    """The word for what the curve does, or "undecided". `logged` tells a start that was over too soon for the curve."""
     if curve.constant:
         return Shape("flat", {word: float(word == "flat") for word in WORDS}, None)
     if not curve.decidable:
@@ -45,6 +47,9 @@ def shape_of(curve: Curve) -> Shape:
         "peaked": float(classes.peaked(curve).mean()),
         "noise": float(curve.trendless.mean()),
     }
+    if logged is not None and left_its_start(curve, logged):
+        probabilities["flat"] += probabilities.pop("noise")
+        probabilities["noise"] = 0.0
     peak = peak_of(curve)
     return Shape(_word(probabilities), probabilities, peak)
 

@@ -61,7 +61,7 @@ class View:
             curve = self.curve(name)
             if curve is None:
                 return None
-            self._shapes[name] = shape_of(curve)
+            self._shapes[name] = shape_of(curve, self.run.get(name))
         return self._shapes[name]
 
     def fit(self, series: Series) -> Curve:

@@ -58,12 +58,15 @@ def judgement_lines(judgement: Judgement) -> VerdictLines:
 
 
 def _headline(judgement: Judgement) -> str:
-    called = CALLED[judgement.verdict]
-    if judgement.verdict == "finished" and judgement.ended:
-        return f"{called}: {ENDED[judgement.ended]}."
+    ended = f": {ENDED[judgement.ended]}" if judgement.verdict == "finished" and judgement.ended else ""
+    return f"{called(judgement)}{ended}."
+
+
+def called(judgement: Judgement) -> str:
+    """The verdict in a few words."""
     if judgement.leans_to_stop:
-        return f"{called}, leaning to stop."
-    return f"{called} to the end of the plan." if judgement.nearly_through else f"{called}."
+        return f"{CALLED[judgement.verdict]}, leaning to stop"
+    return f"{CALLED[judgement.verdict]}{' to the end of the plan' * judgement.nearly_through}"
 
 
 def _reason(judgement: Judgement) -> str:

@@ -99,6 +99,18 @@ def test_the_beginning_is_named_and_not_the_moment_of_certainty(write: Write) ->
     assert evidence.begun.high >= sound  # it is not placed in what was sound throughout
 
 
+def test_numbers_that_moved_first_keep_their_date_when_the_answers_have_followed() -> None:
+    run = made(looping, turn=9)  # from step 181 on
+    steps = np.arange(1, 240)
+    cut = Series("len/response_clip_frac", "cut", "test", steps, np.clip((steps - 60) / 30, 0.0, 1.0))
+    both = replace(run, series=(*run.series, cut))
+    alone, together = evidence_of(run).begun, evidence_of(both).begun
+    assert alone is not None
+    assert together is not None
+    assert alone.step > 150
+    assert 60 <= together.step <= 75
+
+
 def test_honest_samples_are_not_accused() -> None:
     evidence = evidence_of(made(honest))
     assert evidence.p < 0.2

@@ -121,8 +121,8 @@ def judged(reading: Reading, verdict: Verdict, p: float, *, planned: bool = True
         ("continue", GO_ON - 0.01, "below"),
         ("undecided", GO_ON + 0.01, "above"),
         ("undecided", STOP - 0.01, "below"),
-        ("stop", STOP + 0.01, "above"),
-        ("roll_back", STOP + 0.01, "above"),
+        ("stop", GO_ON + 0.01, "above"),
+        ("roll_back", GO_ON + 0.01, "above"),
     ],
 )
 def test_a_verdict_that_its_own_chance_denies_is_found(healthy: Reading, verdict: Verdict, p: float, side: str) -> None:

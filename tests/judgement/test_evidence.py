@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -59,8 +60,10 @@ def test_a_decay_that_samples_show_is_dated_by_them(hacked: GamedEvidence) -> No
     said = weigh([found("reward.gamed", p=p), earlier, later], hacked)
     assert said.onset == hacked.begun.step
     assert said.onset_between == (hacked.begun.low, hacked.begun.high)
-    surer = weigh([found("reward.gamed", p=0.3), found("kl.drift_without_benefit", p=1.0, since=7)], hacked)
-    assert (surer.onset, surer.onset_between) == (7, None)
+    drift = found("kl.drift_without_benefit", p=1.0, since=7)
+    assert weigh([found("reward.gamed", p=p), drift], hacked).onset == hacked.begun.step
+    unsure = weigh([drift], replace(hacked, p=0.3))
+    assert (unsure.onset, unsure.onset_between) == (7, None)
 
 
 def test_a_lost_signal_or_a_lost_reward_is_not_gamed() -> None:

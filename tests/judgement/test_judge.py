@@ -178,6 +178,16 @@ def test_a_dip_is_only_half_believed_until_it_has_lasted_a_span_of_the_plan() ->
     assert stopped >= 0.6 * COUNT
 
 
+def test_a_small_chance_is_an_answer_once_it_has_lasted_a_while() -> None:
+    """Between the two bars: undecided at first, then stop; never where the reward still rises."""
+    whole = run_of(reward(rise(0, 1, at=0.1)), planned=round(1.5 * COUNT))
+    said = [judged(whole.until(step)) for step in range(COUNT // 2, COUNT + 1, COUNT // 30)]
+    between = [then.verdict for then in said if STOP <= (then.p_continue_pays or 0.0) < GO_ON]
+    assert between[0] == "undecided"
+    assert between[-1] == "stop"
+    assert "undecided" not in between[between.index("stop") :]
+
+
 def test_verdict_and_probability_agree() -> None:
     for course in (ramp(0, 1), rise(0, 1, at=0.05), ramp(0, 1, last=0.5), np.zeros(COUNT)):
         for planned in (round(1.2 * COUNT), 2 * COUNT, 5 * COUNT):
@@ -185,7 +195,7 @@ def test_verdict_and_probability_agree() -> None:
             p = said.p_continue_pays
             assert p is not None
             expected = {"continue": p >= GO_ON, "undecided": STOP <= p < GO_ON}
-            assert expected.get(said.verdict, p < STOP)
+            assert expected.get(said.verdict, p < GO_ON)
 
 
 def test_checkpoints_that_are_not_whole_are_not_called_missing() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from simulated import curve, series
 
-from leadline.questions.level import level_at, level_from, start_of
+from leadline.questions import shape_of
+from leadline.questions.level import left_its_start, level_at, level_from, start_of
 
 
 def start(values: np.ndarray) -> float:
@@ -35,3 +36,15 @@ def test_a_change_since_the_first_step_is_counted_from_the_start() -> None:
     drawn, logged = curve(values), series(values)
     assert level_from(drawn, logged, float(drawn.grid[0])) == start_of(drawn, logged)
     assert level_from(drawn, logged, 100) == level_at(drawn, logged, 100)
+
+
+def test_a_rise_that_was_over_after_a_few_points_is_no_lack_of_a_trend() -> None:
+    scatter = 0.03 * np.random.default_rng(0).standard_normal(600)
+    quick = 0.95 - 0.3 * np.exp(-np.arange(600) / 6) + scatter
+    drawn, logged = curve(quick), series(quick)
+    assert left_its_start(drawn, logged)
+    assert shape_of(drawn, logged).probabilities["noise"] == 0
+    level = 0.95 + scatter
+    drawn, logged = curve(level), series(level)
+    assert not left_its_start(drawn, logged)
+    assert shape_of(drawn, logged).probabilities["noise"] > 0.9

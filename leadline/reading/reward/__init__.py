@@ -64,7 +64,7 @@ def _after(view: View, series: Series, step: float) -> tuple[Curve, Shape]:
     later = series.steps >= step
     walls = None if series.walls is None else series.walls[later]
     curve = view.fit(replace(series, steps=series.steps[later], values=series.values[later], walls=walls))
-    return curve, shape_of(curve)
+    return curve, shape_of(curve, series)
 
 
 def _peak(shape: Shape, curve: Curve, logged: Series) -> RewardPeak | None:

@@ -12,7 +12,7 @@ from ...words.kl import regime as kl_regime
 from ...words.missing import why
 from ...words.numbers import capital, likely, sure
 from ...words.report import expected_says, settings
-from ...words.verdict import CALLED, changes, ended_says, gain_says, verdict_lines
+from ...words.verdict import called, changes, ended_says, gain_says, verdict_lines
 from . import text
 from .curves import Curves
 
@@ -27,7 +27,7 @@ def verdict(reading: Reading) -> Data:
     best, risk = judgement.best_checkpoint, judgement.risk
     return {
         "word": judgement.verdict,
-        "called": CALLED[judgement.verdict],
+        "called": called(judgement),
         "says": text.line(" ".join(filter(None, (ended_says(judgement), *verdict_lines(reading).details)))),
         "pays": _chance(judgement.p_continue_pays),
         "over": judgement.ended is not None,
