@@ -101,6 +101,13 @@ class Series:
         repeats = self.repeats[: int(np.searchsorted(self.repeats, step, side="right"))]
         return replace(self, steps=self.steps[:end], values=self.values[:end], walls=walls, repeats=repeats)
 
+    def since(self, step: float) -> Series:
+        """The points at or after `step`, without copying."""
+        first = int(np.searchsorted(self.steps, step, side="left"))
+        walls = None if self.walls is None else self.walls[first:]
+        repeats = self.repeats[int(np.searchsorted(self.repeats, step, side="left")) :]
+        return replace(self, steps=self.steps[first:], values=self.values[first:], walls=walls, repeats=repeats)
+
 
 @dataclass(frozen=True, slots=True)
 class Rollout:

@@ -131,6 +131,7 @@ class Judgement:
     advice: tuple[Advice, ...] = ()  # at most two
     next_look_step: int | None = None
     judged: str | None = None  # canonical name of the series that was judged
+    judged_since: int | None = None  # from this step on only: the prompts changed there, and with them the task
     expected_utility: float | None = None  # mean gain less the price of the rest, in shares of the run's own range
     leans_to_stop: bool = False  # undecided, and rather so than not
     nearly_through: bool = False  # continue, as it rises and little of the plan is left, whatever may come of it

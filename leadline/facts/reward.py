@@ -38,6 +38,7 @@ class PromptsChanged(Facts):
     """Levels before and after are of different tasks."""
 
     change: PromptChange
+    later: tuple[PromptChange, ...] = ()  # further changes, in order
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from ..questions.level import left_its_start
 from ..questions.way import p_moved
 from ..reading.reward import HEADLINE
 from ..reading.reward.apart import held_out_names
+from ..reading.reward.breaks import other_task_since
 from ..reading.view import View
 from ..run import Series
 from .evidence import Evidence, weigh
@@ -39,6 +40,7 @@ class Case:
     evidence: Evidence
     ceiling: float | None  # the highest value that can be reached, where the run shows it
     flat_since: float  # step from which on it had nearly all of its gain
+    new_task: int | None = None  # judged from this step on only: the prompts changed there
 
     @property
     def forecast(self) -> Forecast:
@@ -118,7 +120,7 @@ def case_of(
     plan, judged = plan_of(view.run, planned, silent=silent), _judged(view)
     if plan is None or judged is None:
         return None
-    series, curve = judged
+    series, curve, since = judged
     ceiling = ceiling_of(view.run, series, _scores(view))
     return Case(
         series,
@@ -129,15 +131,21 @@ def case_of(
         weigh(findings, samples),
         ceiling,
         flat_since(curve),
+        since,
     )
 
 
-def _judged(view: View) -> tuple[Series, Curve] | None:
-    """The held-out score that is logged best, else the training reward."""
+def _judged(view: View) -> tuple[Series, Curve, int | None] | None:
+    """The held-out score that is logged best, else the training reward; that one since it last fell because its
+    prompts changed, as soon as something can be told of what follows."""
     for name in (*held_out_names(view), HEADLINE):
         series, curve = view.run.get(name), view.curve(name)
-        if series is not None and curve is not None and (curve.decidable or name == HEADLINE):
-            return series, curve
+        if series is None or curve is None or not (curve.decidable or name == HEADLINE):
+            continue
+        since = other_task_since(view, curve) if name == HEADLINE else None
+        if since is not None and (later := view.fit(series.since(since))).decidable:
+            return series.since(since), later, round(since)
+        return series, curve, None
     return None
 
 

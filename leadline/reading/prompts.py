@@ -1,7 +1,8 @@
 """Did the prompts themselves change? A harder set of tasks looks like a policy that got worse.
 
-Each step's prompts become one vector, the mean frequency of their character pairs. Steps are interchangeable as long
-as the prompts come from one source, so shuffling them shows how far apart two parts of a run come by chance.
+Each step's prompts become one vector, the mean frequency of their character pairs and of their lengths. Steps are
+interchangeable as long as the prompts come from one source, so shuffling them shows how far apart two parts of a run
+come by chance. What lies before and after a change is looked at again: a curriculum changes them many times.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ PAIRS = 512  # places into which character pairs are hashed
 CHARACTERS = 500  # of a prompt, its last ones: what comes before is the same template every time
 SHUFFLES = 199  # draws: a chance of one in two hundred is the least that can be told
 ROUNDING = 1e-9  # of a distance: equal
+LENGTHS = 128  # places for lengths, several for each doubling
+PER_DOUBLING = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +37,51 @@ class ChangeOfPrompts:
     p: float
 
 
-def change_of_prompts(view: View) -> ChangeOfPrompts | None:
-    """The sudden change of the prompts, where there is one."""
-    batches = [batch for batch in view.batches if batch.alone]
+def changes_of_prompts(view: View) -> tuple[ChangeOfPrompts, ...]:
+    """The sudden changes of the prompts, in order."""
+    return view.once("changes_of_prompts", lambda: _changes([batch for batch in view.batches if batch.alone]))
+
+
+def _changes(batches: list[Batch]) -> tuple[ChangeOfPrompts, ...]:
     if len(batches) < 2 * FEW:
-        return None
+        return ()
     vectors = np.stack([_vector(batch) for batch in batches])
-    stream = Stream(PAIRS, len(batches))
-    orders = np.stack([np.arange(len(batches)), *(stream.order(len(batches)) for _ in range(SHUFFLES))])
+    found = _furthest(vectors)
+    if found is None:
+        return ()
+    place, p = found
+    here = ChangeOfPrompts(PromptChange(batches[place - 1].step, batches[place].step), p)
+    told = (here,) if _at_once(vectors, place) else ()
+    return (*_changes(batches[:place]), *told, *_changes(batches[place:]))
+
+
+def _furthest(vectors: Floats) -> tuple[int, float] | None:
+    """Where the parts before and after lie furthest apart, and how sure it is that they do; None where shuffled steps
+    come as far apart."""
+    stream = Stream(PAIRS, len(vectors))
+    orders = np.stack([np.arange(len(vectors)), *(stream.order(len(vectors)) for _ in range(SHUFFLES))])
     distances = _distances(vectors @ vectors.T, orders)
     furthest, place = distances.max(axis=1), FEW + first_highest(distances[0])
     # The true order alone parts so far: by chance that happens once in 200.
     as_far = int((furthest >= furthest[0] * (1 - ROUNDING)).sum())
-    if furthest[0] <= ROUNDING or as_far > 1 or not _at_once(vectors, place):
-        return None
-    return ChangeOfPrompts(PromptChange(batches[place - 1].step, batches[place].step), 1 - as_far / len(orders))
+    return None if furthest[0] <= ROUNDING or as_far > 1 else (place, 1 - as_far / len(orders))
 
 
 def _vector(batch: Batch) -> Floats:
+    return np.concatenate([_pairs(batch), _lengths(batch)])
+
+
+def _lengths(batch: Batch) -> Floats:
+    """How often prompts are how long, on a scale of doublings; a length between two places counts for both."""
+    place = PER_DOUBLING * np.log2([1 + len(sample.prompt) for sample in batch.alone])
+    lower = np.floor(np.minimum(place, LENGTHS - 2)).astype(np.int64)
+    upper = np.clip(place - lower, 0.0, 1.0)
+    places, weights = np.concatenate([lower, lower + 1]), np.concatenate([1 - upper, upper])
+    total = np.bincount(places, weights=weights, minlength=LENGTHS).astype(np.float64)
+    return total / len(batch.alone)
+
+
+def _pairs(batch: Batch) -> Floats:
     """The mean frequency of character pairs over the prompts of a step, each prompt counting the same."""
     ends = [sample.prompt[-CHARACTERS:] for sample in batch.alone]
     lengths = np.asarray([len(end) for end in ends])

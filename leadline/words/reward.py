@@ -41,9 +41,12 @@ def fell(facts: RewardFall) -> str:
 
 def prompts_changed(facts: PromptsChanged) -> str:
     before, after = facts.change.before, facts.change.after
+    when = f"between steps {before} and {after}"
+    if facts.later:
+        when = f"{counted(1 + len(facts.later), 'time')}, first {when} and last by step {facts.later[-1].after}"
     return (
-        f"The prompts changed between steps {before} and {after}. Rewards before and after are for different tasks, "
-        "so a lower reward there does not mean a worse policy."
+        f"The prompts changed {when}. Rewards before and after are for different tasks, so a lower reward there does "
+        "not mean a worse policy."
     )
 
 

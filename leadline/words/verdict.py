@@ -70,11 +70,14 @@ def called(judgement: Judgement) -> str:
 
 
 def _reason(judgement: Judgement) -> str:
-    return REASONS[judgement.reason.kind](judgement.reason, _name(judgement.judged), judgement)
+    return REASONS[judgement.reason.kind](judgement.reason, _name(judgement), judgement)
 
 
-def _name(judged: str | None) -> str:
+def _name(judgement: Judgement) -> str:
     """What the judged series is called at the beginning of a sentence."""
+    if judgement.judged_since is not None:
+        return f"Since the prompts changed at about step {judgement.judged_since}, the reward"
+    judged = judgement.judged
     return "Reward" if judged is None or judged == HEADLINE else f"The held-out score ({judged})"
 
 
@@ -113,6 +116,8 @@ def _gamed(reason: Reason, name: str, judgement: Judgement) -> str:
 def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
     probably = "" if reason.clear else "probably "
     high, now = _apart(reason.high, reason.level)
+    if reason.p is not None and reason.p <= 1 - reason.p:  # lower than it was, and perhaps on its way back
+        return f"{name} is at {now}, down from {high}."
     return f"{name} has {probably}fallen from {high} to {now} ({_sure(reason)})."
 
 
@@ -137,11 +142,15 @@ def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
 def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
     start, now = _apart(reason.start, reason.level)
     if judgement.verdict in ("stop", "roll_back"):
-        return f"{name} still creeps up ({start} at the start, {now} now), too slowly to matter by the end."
+        return f"{name} still creeps up ({start} {_first(judgement)}, {now} now), too slowly to matter by the end."
     still = "still rising" if judgement.ended else "rising"
     probably = "" if reason.clear else "probably "
     rest = "; ending it now would save next to nothing" if judgement.nearly_through else ""
-    return f"{name} is {probably}{still}: {start} at the start, {now} now{rest}."
+    return f"{name} is {probably}{still}: {start} {_first(judgement)}, {now} now{rest}."
+
+
+def _first(judgement: Judgement) -> str:
+    return "at the start" if judgement.judged_since is None else "then"
 
 
 def _flat(reason: Reason, name: str, judgement: Judgement) -> str:

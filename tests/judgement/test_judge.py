@@ -15,7 +15,7 @@ from leadline.facts.kl import KlFrozen
 from leadline.judgement import horizon_of, judge
 from leadline.judgement.decide import GO_ON, STOP
 from leadline.reading import View
-from leadline.run import Checkpoint, Config, Run, Series
+from leadline.run import Checkpoint, Config, Rollout, Rollouts, Run, Series
 from leadline.words.verdict import judgement_lines
 
 AFTER_HALF = 2 * COUNT  # planned steps of a run that has come half of its way
@@ -186,6 +186,34 @@ def test_a_small_chance_is_an_answer_once_it_has_lasted_a_while() -> None:
     assert between[0] == "undecided"
     assert between[-1] == "stop"
     assert "undecided" not in between[between.index("stop") :]
+
+
+def test_a_reward_that_fell_with_new_prompts_is_judged_from_there_on() -> None:
+    """What was lost is another task's; what comes is seen by how it goes on."""
+    course = step(0.9, 0.0, 100) + np.where(STEPS >= 100, 0.6 * (STEPS - 100) / 200, 0.0)
+    rng = np.random.default_rng(5)
+
+    def kept(*, harder: bool) -> Rollouts:
+        by_step = {}
+        for at in range(10, COUNT + 1, 10):
+            size = 6 if harder and at >= 100 else 3
+            letters = rng.choice(list("abcdefgh"), (12, size))
+            by_step[at] = tuple(Rollout(at, "sort: " + " ".join(row), "".join(sorted(row)), 1.0) for row in letters)
+        return Rollouts(by_step)
+
+    run = run_of(reward(course), planned=round(1.3 * COUNT))
+    new = judged(replace(run, rollouts=kept(harder=True)))
+    assert new.judged_since == 100
+    assert (new.verdict, new.reason.kind) == ("continue", "rising")
+    assert "Since the prompts changed at about step 100, the reward is rising" in says(new)
+    best = new.best_checkpoint
+    assert best is not None
+    assert best.step > 100
+    same = judged(replace(run, rollouts=kept(harder=False)))
+    assert same.judged_since is None
+    assert same.p_continue_pays is not None
+    assert new.p_continue_pays is not None
+    assert same.p_continue_pays < new.p_continue_pays
 
 
 def test_verdict_and_probability_agree() -> None:

@@ -158,6 +158,20 @@ def test_a_change_of_prompts_is_dated_and_explains_a_fall() -> None:
     assert "reward.declining" not in found(read_)
 
 
+def test_every_rung_of_a_curriculum_is_dated_by_the_length_of_its_prompts() -> None:
+    rng = np.random.default_rng(5)
+
+    def sample(at: int) -> tuple[Rollout, ...]:
+        size = 3 + (at >= 100) + (at >= 200)
+        letters = rng.choice(list("abcdefgh"), (12, size))
+        return tuple(Rollout(at, "sort: " + " ".join(row), "".join(sorted(row)), 1.0) for row in letters)
+
+    rollouts = Rollouts({at: sample(at) for at in range(10, COUNT + 1, 10)})
+    falls = step(0.9, 0.4, 100) + step(0, -0.3, 200)
+    facts = found(reading(logged("reward/mean", falls, 0.03, 1), rollouts=rollouts))["reward.prompts_changed"].facts
+    assert [(change.before, change.after) for change in (facts.change, *facts.later)] == [(90, 100), (190, 200)]
+
+
 def test_train_up_while_held_out_falls() -> None:
     held_out = logged(
         "eval/math/reward/mean", np.interp(STEPS[::10], [1, 100, 300], [0.3, 0.6, 0.3]), 0.02, 3, STEPS[::10]

@@ -3,8 +3,6 @@ where it broke, and whether that was the policy's doing."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ...curve import Curve
 from ...curve.bins import LEAST
 from ...facts import Evidence, Finding
@@ -15,7 +13,7 @@ from ...questions.level import level_at, level_now, start_of
 from ...questions.stuck import silence
 from ...run import Series
 from ..not_numbers import not_numbers
-from ..prompts import change_of_prompts
+from ..prompts import changes_of_prompts
 from ..view import HEADLINE, View
 from .apart import components, held_out
 from .breaks import account_for, finding_of
@@ -61,9 +59,7 @@ def read(view: View) -> RewardReading:
 
 
 def _after(view: View, series: Series, step: float) -> tuple[Curve, Shape]:
-    later = series.steps >= step
-    walls = None if series.walls is None else series.walls[later]
-    curve = view.fit(replace(series, steps=series.steps[later], values=series.values[later], walls=walls))
+    curve = view.fit(series.since(step))
     return curve, shape_of(curve, series)
 
 
@@ -92,15 +88,18 @@ def _trajectory(curve: Curve, peak: RewardPeak | None, logged: Series, since: fl
 
 
 def _new_prompts(view: View) -> tuple[Finding, ...]:
-    change = change_of_prompts(view)
-    if change is None:
+    changes = changes_of_prompts(view)
+    if not changes:
         return ()
-    before, after = change.prompts.before, change.prompts.after
-    evidence = (Evidence("rollouts", before, after),)
-    facts = PromptsChanged(change.prompts)
+    evidence = tuple(Evidence("rollouts", change.prompts.before, change.prompts.after) for change in changes)
+    facts = PromptsChanged(changes[0].prompts, tuple(change.prompts for change in changes[1:]))
+    p = max(change.p for change in changes)
     return (
-        Finding("reward.prompts_changed", round(change.p, 4), "note", since_step=after, evidence=evidence, facts=facts),
-    )
+        Finding(
+            "reward.prompts_changed", round(p, 4), "note",
+            since_step=changes[-1].prompts.after, evidence=evidence, facts=facts,
+        ),
+    )  # fmt: skip
 
 
 def _unreadable(series: Series | None) -> tuple[Finding, ...]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...curve import Break
+from ...curve import Break, Curve
 from ...facts import Evidence, Finding, Severity
 from ...facts.cause import Cause
 from ...facts.reward import RewardBreak
 from ...questions.bars import TWO
 from ...questions.shift import unlogged
-from ..prompts import change_of_prompts
+from ..prompts import changes_of_prompts
 from ..shifts import POLICY, company_at, events_at, everything_at, near
 from ..view import HEADLINE, View
 
@@ -41,6 +41,13 @@ def account_for(view: View, found: Break) -> AccountedBreak:
     return AccountedBreak(found, cause, from_outside, gap)
 
 
+def other_task_since(view: View, curve: Curve) -> float | None:
+    """The step at which the training reward last fell because the prompts changed: levels before it are of another
+    task, and say nothing about what was lost or may still come."""
+    falls = (account_for(view, found) for found in curve.breaks if found.size < 0)
+    return max((fall.found.step for fall in falls if fall.cause.kind == "prompts"), default=None)
+
+
 def finding_of(broke: AccountedBreak) -> Finding:
     """The finding for a break."""
     found = broke.found
@@ -58,11 +65,10 @@ def _cause(view: View, found: Break) -> tuple[bool, Cause]:
     rate = events_at(view.run, found.step, ("learning_rate",), interval=found.interval)
     if rate:
         return False, Cause("event", event=rate[0])
-    change = change_of_prompts(view)
-    if change is not None:
-        prompts, reach = change.prompts, near(view.run)
-        if prompts.before - reach <= found.step <= prompts.after + reach:
-            return True, Cause("prompts", prompts=prompts)
+    reach = near(view.run)
+    for change in changes_of_prompts(view):
+        if change.prompts.before - reach <= found.step <= change.prompts.after + reach:
+            return True, Cause("prompts", prompts=change.prompts)
     policy = company_at(view, found.step, POLICY)
     known = events_at(view.run, found.step, OUTSIDE, interval=found.interval)
     if known:
