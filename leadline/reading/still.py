@@ -20,11 +20,13 @@ def long_still(run: Run, now: float) -> bool:
 
 
 def still_from(run: Run) -> float | None:
-    """From when on it is long still, if nothing more is written. None where its rhythm or its last writing is not
-    known."""
-    pauses = _pauses(run)
-    if run.written_at is None or len(pauses) < SPELL:
+    """From when on it is long still, if nothing more is written: by the run's own rhythm, and after a day where its
+    rows carry no times. None where its last writing is not known, or too few rows to speak of a log that stopped."""
+    if run.written_at is None or max((series.points for series in run.series), default=0) < SPELL:
         return None
+    pauses = _pauses(run)
+    if len(pauses) < SPELL:
+        return run.written_at + 24 * LEAST
     return run.written_at + max(LONG * float(np.median(pauses)), MANY_TIMES * float(np.max(pauses)), LEAST)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +50,14 @@ def test_a_run_that_paused_before_may_pause_again() -> None:
     assert ends(since=31 * HOUR, of=run(every=60, pause=10 * HOUR))
 
 
-def test_a_run_without_rhythm_or_last_writing_is_never_still() -> None:
+def test_a_run_whose_rows_carry_no_times_is_waited_for_a_day() -> None:
+    timed = run()
+    untimed = replace(timed, series=tuple(replace(series, walls=None) for series in timed.series))
+    assert not ends(since=23 * HOUR, of=untimed)
+    assert ends(since=25 * HOUR, of=untimed)
+
+
+def test_a_run_of_few_rows_or_unknown_last_writing_is_never_still() -> None:
     assert not long_still(run(rows=5), START + 1e9)
     assert not long_still(Run("run", series=run().series), START + 1e9)
     assert not long_still(run().until(40), START + 1e9)
