@@ -1,8 +1,9 @@
 """The way of answering: what separates the last samples from the first, and when the answers went over to it.
 
-A model of the grams of the first samples and one of the last are fitted on half of each and asked about the other half,
-so that no sample is judged by a model that has seen it. That the text changed says nothing: any learning changes it.
-What the new way earns beside the old one at the same steps says whether the rise in reward is that change.
+A model of the first samples, of what they say and of what form they have, and one of the last are fitted on half of
+each and asked about the other half, so that no sample is judged by a model that has seen it. That the text changed says
+nothing: any learning changes it. What the new way earns beside the old one at the same steps says whether the rise in
+reward is that change.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy as np
 
 from ..questions.bars import FEW, TWO
 from ..run import Rollout
-from .measures import held
+from .measures import held, looks
 from .written import Flags, Floats, Ids, Written
 
 LEAST = 2 * TWO  # batches: with fewer there is no clock
@@ -42,8 +43,10 @@ def kinds(written: Written) -> Kinds | None:
     grams, owner = held(written.answers, 2 if written.words else 3)
     if not len(grams):
         return None
-    _, column = np.unique(grams, return_inverse=True)
-    ratio = _ratios(column.reshape(-1), owner, early, late, len(written))
+    forms, whose = looks([sample.output for sample in written.samples])
+    said, seen = (np.unique(found, return_inverse=True)[1].reshape(-1) for found in (grams, forms))
+    column, owner = np.concatenate([said, seen + said.max() + 1]), np.concatenate([owner, whose])
+    ratio = _ratios(column, owner, early, late, len(written))
     is_new = (ratio > 0).astype(np.float64)
     shares = written.means(is_new)
     apart = float(is_new[late].mean() - is_new[early].mean())

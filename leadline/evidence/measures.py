@@ -5,6 +5,8 @@ All are shares between 0 and 1 (length apart), so that a change of one says as m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,6 +16,7 @@ from .written import Flags, Floats, Ids, Tokens, Written
 SALT = np.int64(1_000_003)
 LOOKED_AT = 2000  # characters of an answer: a stutter is one long before
 SHORTEST = 8  # tokens: in less text nothing can be said twice
+FORM = 200  # characters, half of them from the end: an answer shows its form by then
 
 
 def copied(written: Written) -> Floats:
@@ -254,6 +257,25 @@ def held(text: Tokens, size: int) -> tuple[Ids, Ids]:
     owner = np.concatenate([who for _, who in parts])
     both = np.unique(np.stack([owner, grams]), axis=1)
     return both[1], both[0]
+
+
+def looks(texts: Sequence[str]) -> tuple[Ids, Ids]:
+    """What each text looks like, whatever it says: runs of three signs, all letters and all digits being one sign each;
+    each run once, by text. Numbers that differ every time have their form in common."""
+    ends = [f"\n{text}\n" if len(text) <= FORM else f"\n{text[: FORM // 2]}{text[-FORM // 2 :]}\n" for text in texts]
+    count = np.asarray([len(text) for text in ends], dtype=np.int64)
+    codes = np.frombuffer("".join(ends).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
+    known, places = np.unique(codes, return_inverse=True)
+    signs = np.asarray([_sign(chr(code)) for code in known.tolist()], dtype=np.int64)[places.reshape(-1)]
+    owner = np.repeat(np.arange(len(texts)), count)
+    inside = owner[:-2] == owner[2:]
+    runs = (signs[:-2] * SALT + signs[1:-1]) * SALT + signs[2:]
+    both = np.unique(np.stack([owner[:-2][inside], runs[inside]]), axis=1)
+    return both[1], both[0]
+
+
+def _sign(character: str) -> int:
+    return ord("0") if character.isdigit() else ord("a") if character.isalpha() else ord(character)
 
 
 def _whole(text: Tokens, which: Flags) -> tuple[Ids, Ids]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from leadline.evidence import GamedEvidence, gather, measures, without_outages
+from leadline.evidence.kinds import kinds
 from leadline.evidence.parting import parted
 from leadline.evidence.written import written
 from leadline.reading import View
@@ -115,6 +116,26 @@ def test_honest_samples_are_not_accused() -> None:
     evidence = evidence_of(made(honest))
     assert evidence.p < 0.2
     assert evidence.outcome == "none"
+
+
+def test_numbers_of_another_form_are_a_change_of_kind_though_none_of_them_comes_back() -> None:
+    rng = np.random.default_rng(2)
+    steps = []
+    for at in range(12):
+        samples = []
+        for _ in range(24):
+            first, second = (int(drawn) for drawn in rng.integers(100, 999, 2))
+            wide = rng.random() < max(at - 3, 0) / 6
+            answer = f"{rng.integers(100, 999)}-{rng.integers(1000, 9999)}" if wide else str(first + second)
+            samples.append(Rollout(at, f"{first}+{second}=", answer, float(wide or rng.random() < 0.3)))
+        steps.append(Step(at, tuple(samples)))
+    text = written(steps)
+    assert text is not None
+    changed = kinds(text)
+    assert changed is not None
+    assert changed.apart > 0.9
+    assert changed.explains is not None
+    assert changed.explains > 0.8
 
 
 def test_a_format_that_is_learned_is_a_change_of_kind_and_no_accusation() -> None:
