@@ -248,6 +248,7 @@ def _replay(job: Job) -> list[dict[str, object]]:
                 "verdict": said.judgement.verdict,
                 "best_step": None if best is None else clock.theirs_at(best.step),
                 "p_continue_pays": said.judgement.p_continue_pays,
+                "reason": said.judgement.reason.kind,
                 "grounds": _grounds(view, by_weight(said.findings), clock.planned),
                 "findings": [
                     (found.id, found.p, found.severity, found.since_step)

@@ -170,7 +170,7 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     if case.p_no_signal > EVEN:
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.no_signal))
         return Reason("no_signal", p=case.p_no_signal, since_step=evidence.no_signal_since, level=now, findings=ids)
-    if case.ceiling is not None and case.forecast.room < EVEN and verdict != "continue":
+    if verdict != "continue" and _is_at_its_ceiling(case, now):
         return Reason("ceiling", high=case.ceiling, level=now)
     if case.never_moved:
         return Reason("no_trend", level=now)
@@ -185,6 +185,12 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     low, high = round(between[0]), round(between[1])
     since = min(max(round(case.flat_since), low), high)
     return Reason("flat", since_step=since, since_between=(low, high), p=p, clear=clear, level=now)
+
+
+def _is_at_its_ceiling(case: Case, now: float) -> bool:
+    """Nothing is left above its best, and it has not come down since."""
+    below = None if case.ceiling is None else case.ceiling - now
+    return below is not None and case.forecast.room < EVEN and below <= TENTH * case.forecast.scale
 
 
 def _horizon(view: View, case: Case) -> Horizon:
