@@ -67,9 +67,12 @@ def find_breaks(cells: Cells, values: Floats, events: Sequence[float] = ()) -> t
     ]
     looks += [(int(np.searchsorted(cells.steps, event)), EVENT_PRIOR, 1) for event in events]
     sizes = [float(shift[max(0, place - reach) : place + reach + 1].max(initial=0.0)) for place, _, reach in looks]
-    largest = sorted((k for k, size in enumerate(sizes) if size > QUICK * least_size), key=lambda k: -sizes[k])
-    chosen = [looks[k] for k in largest[:LOOKS]]
-    found = [_confirm(cells, values, place, prior=prior, reach=reach) for place, prior, reach in chosen]
+    largest = sorted((k for k, size in enumerate(sizes) if size > QUICK * least_size), key=lambda k: -sizes[k])[:LOOKS]
+    found = [_confirm(cells, values, *looks[k], (0, len(values))) for k in largest]
+    for k in largest:
+        within = _between(looks[k][0], sizes[k], [(looks[other][0], sizes[other]) for other in largest], len(values))
+        if within != (0, len(values)):  # a level that came back leaves no break to who sees both ways at once
+            found.append(_confirm(cells, values, *looks[k], within))
     kept: list[Break] = []
     least = APART * (cells.steps[-1] - cells.steps[0])
     clear = (b for b in found if b and abs(b.size) > least_size)
@@ -92,12 +95,22 @@ def _shift(values: Floats) -> Floats:
     return distance
 
 
-def _confirm(cells: Cells, values: Floats, place: int, *, prior: float, reach: int) -> Break | None:
-    """A break within `reach` cells of `place` that is likelier than not, or nothing."""
+def _between(place: int, size: float, others: Sequence[tuple[int, float]], count: int) -> tuple[int, int]:
+    """The cells between the nearest shifts before and after one that are about as large, as far as they lie apart."""
+    least = max(LEAST_SIDE, int(APART * count))
+    rivals = [other for other, its in others if its > size / 2 and abs(other - place) >= least]
+    return max((at for at in rivals if at < place), default=0), min((at for at in rivals if at > place), default=count)
+
+
+def _confirm(
+    cells: Cells, values: Floats, place: int, prior: float, reach: int, within: tuple[int, int]
+) -> Break | None:
+    """A break within `reach` cells of `place` that is likelier than not, or nothing, seen from the cells `within`."""
     half = max(LEAST_LOOK, int(LOOK_AROUND * len(values)))
     per_bin = -(-half // SIDE_BINS)
     widest = -(-half // per_bin)
-    before, after = (_side(bins, widest) for bins in (place // per_bin, (len(values) - place) // per_bin))
+    room = (place - within[0], within[1] - place)
+    before, after = (_side(cells_left // per_bin, widest) for cells_left in room)
     low, high = place - before * per_bin, place + after * per_bin
     bins = values[low:high].reshape(-1, per_bin).mean(axis=1)
     radius = -(-reach // per_bin)

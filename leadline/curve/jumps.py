@@ -97,13 +97,15 @@ def suspects(values: Floats) -> list[int]:
         if len(values) - start < LEAST + 2:
             break
         surprise = _surprises(values[start:])
-        # One great surprise is looked at too: where noise remembers long, a break shows in one point only.
-        found.update((np.flatnonzero(np.abs(surprise) > ODD) + start).tolist())
+        # One great surprise is looked at too: where noise remembers long, a break shows in one point only. What follows
+        # it is listened to anew, as after an alarm: a level left at once would hide its coming back.
+        great = np.flatnonzero(np.abs(surprise) > ODD)
         over = np.flatnonzero(_bets(np.clip(surprise, -CLIP, CLIP)) > RUN_LENGTH * len(values))
-        if len(over) == 0:
+        found.update((great + start).tolist(), (over[:1] + start).tolist())
+        rang = np.concatenate([great, over])
+        if len(rang) == 0:
             break
-        start += int(over[0])
-        found.add(start)
+        start += int(rang.min())
     return sorted(found)
 
 

@@ -36,6 +36,26 @@ def test_several_breaks_are_each_found_and_each_side_is_read() -> None:
     )
 
 
+@pytest.mark.parametrize(("count", "scatter"), [(60, 0.02), (120, 0.02), (120, 0.05), (300, 0.02), (300, 0.05)])
+def test_a_level_that_was_lost_and_came_back_is_read_by_its_own_noise(count: int, scatter: float) -> None:
+    """Who sees both ways at once sees a curve with much noise that stands in between."""
+    share = np.arange(count) / count
+    back = 0.97 * -np.expm1(-np.maximum(share - 0.48, 0) / 0.02)
+    course = np.where(share < 0.33, 0.95, np.where(share < 0.48, 0.0, back))
+    read = curve(course + scatter * np.random.default_rng(0).standard_normal(count))
+    assert any(found.size < -0.8 and abs(found.step / count - 0.33) < 0.05 for found in read.breaks)
+    assert float(read.seen[:, -1].mean()) == pytest.approx(0.97, abs=2 * scatter)
+    assert read.noise < 0.06
+
+
+def test_teeth_that_get_smaller_are_found_too() -> None:
+    """A reference that is renewed again and again, while less and less is learned."""
+    place = np.arange(310)
+    teeth = np.asarray([0.028, 0.011, 0.007, 0.006, 0.005, 0.005, 0.005])[place // 50] * (place % 50) / 50
+    found = curve(teeth + 0.0006 * np.random.default_rng(0).standard_normal(310)).breaks
+    assert {50, 100, 150} <= {round(tooth.step, -1) for tooth in found}
+
+
 @pytest.mark.parametrize("shape", [*REST.values(), lambda u: u])
 def test_a_smooth_rise_is_no_break(shape: object) -> None:
     values = 6 * shape(clock(1000)) + noise(1000, seed=2)  # type: ignore[operator]
