@@ -73,6 +73,9 @@ def find_breaks(cells: Cells, values: Floats, events: Sequence[float] = ()) -> t
         within = _between(looks[k][0], sizes[k], [(looks[other][0], sizes[other]) for other in largest], len(values))
         if within != (0, len(values)):  # a level that came back leaves no break to who sees both ways at once
             found.append(_confirm(cells, values, *looks[k], within))
+        if looks[k][1] == EVENT_PRIOR:  # what is known to have happened there may be over before much else was logged
+            near = (max(looks[k][0] - SHIFT_CELLS, 0), min(looks[k][0] + LEAST_SIDE, len(values)))
+            found.append(_confirm(cells, values, *looks[k], near))
     kept: list[Break] = []
     least = APART * (cells.steps[-1] - cells.steps[0])
     clear = (b for b in found if b and abs(b.size) > least_size)
@@ -125,7 +128,7 @@ def _confirm(
     radius = min(2 * per_bin, SIDE_BINS)
     if best in (candidates[0], candidates[-1]):  # at the edge of where it could be looked for: it may lie beyond
         radius = max(radius, LEAST_SIDE * per_bin)
-    return _localise(cells, values, low + best * per_bin, radius, float(odds / (1 + odds)))
+    return _localise(cells, values, low + best * per_bin, radius, float(odds / (1 + odds)), within)
 
 
 def _side(bins: int, widest: int) -> int:
@@ -133,14 +136,17 @@ def _side(bins: int, widest: int) -> int:
     return widest if bins >= widest else bins // 8 * 8 or bins
 
 
-def _localise(cells: Cells, values: Floats, centre: int, radius: int, probability: float) -> Break:
-    """Date a confirmed break to the cell."""
+def _localise(
+    cells: Cells, values: Floats, centre: int, radius: int, probability: float, within: tuple[int, int]
+) -> Break:
+    """Date a confirmed break to the cell, and measure it by the cells beside it that it was seen from."""
     low, high = max(0, centre - SIDE_BINS - radius), min(len(values), centre + SIDE_BINS + radius)
     candidates = np.arange(max(1, centre - low - radius), min(high - low - 1, centre - low + radius) + 1)
     sudden, _ = _evidence(values[low:high], candidates, cells.width)
     share = np.cumsum(np.exp(sudden - sudden.max()))
     first, middle, last = (low + int(candidates[np.searchsorted(share, q * share[-1])]) for q in (0.1, 0.5, 0.9))
-    after, before = values[middle : middle + SHIFT_CELLS], values[max(0, middle - SHIFT_CELLS) : middle]
+    after = values[middle : max(min(middle + SHIFT_CELLS, within[1]), middle + 1)]
+    before = values[min(max(middle - SHIFT_CELLS, within[0]), middle - 1) : middle]
     size = np.median(after) - np.median(before)
     return Break(
         step=float(cells.first_steps[middle]),

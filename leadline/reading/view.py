@@ -17,6 +17,7 @@ from .sampler import Batch, look
 Made = TypeVar("Made")
 
 HEADLINE = "reward/mean"  # the series that the others are read against
+HELD_OUT = "eval/"  # what the names of held-out series begin with
 REGIME_EVENTS = ("resume", "reference_reset")  # after these a metric may start anew
 
 
@@ -68,7 +69,7 @@ class View:
         """The curve of any series on this run's clock, logged or derived; fitted once, however many readings ask."""
         key = _fingerprint(series)
         if key not in self._fits:
-            fitted = fit_curves([series], breaks=self._events, horizon_step=self.horizon_step)
+            fitted = fit_curves([series], breaks=self._events(series), horizon_step=self.horizon_step)
             self._fits[key] = fitted[series.name]
             tell("fitting curves", len(self._fits), max(len(self.run.series), len(self._fits)))
         return self._fits[key]
@@ -76,11 +77,13 @@ class View:
     def breaks(self, series: Series) -> tuple[Break, ...]:
         """The breaks of its curve, for readings that ask for nothing else."""
         known = self._fits.get(_fingerprint(series))
-        return known.breaks if known is not None else breaks_in(series, breaks=self._events)
+        return known.breaks if known is not None else breaks_in(series, breaks=self._events(series))
 
-    @property
-    def _events(self) -> list[int]:
-        return sorted({event.step for event in self.run.events if event.kind in REGIME_EVENTS})
+    def _events(self, series: Series) -> list[int]:
+        """Steps at which a series may break. A held-out score of few points breaks where the training reward did."""
+        known = {event.step for event in self.run.events if event.kind in REGIME_EVENTS}
+        training = self.curve(HEADLINE) if series.name.startswith(HELD_OUT) else None
+        return sorted(known | ({round(found.step) for found in training.breaks} if training is not None else set()))
 
     def keep(self, series: Series) -> None:
         """Keep a series a reading derived, such as a measure of the samples, for whoever shows the run."""

@@ -48,6 +48,19 @@ def test_a_level_that_was_lost_and_came_back_is_read_by_its_own_noise(count: int
     assert read.noise < 0.06
 
 
+def test_a_dip_of_few_points_is_found_where_it_is_known_that_something_happened() -> None:
+    """A held-out score logged every ten steps, where the training reward broke."""
+    held_out = np.r_[np.full(11, 0.95), np.zeros(5), 0.6, np.full(17, 0.97)]
+    held_out = held_out + 0.02 * np.random.default_rng(0).standard_normal(len(held_out))
+    logged = series(held_out, steps=np.arange(10, 350, 10))
+    alone, told = (fit_curves([logged], breaks=events)[logged.name] for events in ([], [119]))
+    assert alone.noise > 0.2
+    assert told.noise < 0.05
+    assert [round(found.step) for found in told.breaks] == [120]
+    assert told.breaks[0].size == pytest.approx(-0.95, abs=0.05)
+    assert float(told.seen[:, -1].mean()) == pytest.approx(0.97, abs=0.03)
+
+
 def test_teeth_that_get_smaller_are_found_too() -> None:
     """A reference that is renewed again and again, while less and less is learned."""
     place = np.arange(310)
