@@ -145,6 +145,11 @@ def test_the_reward_and_its_steps_are_found(style: str) -> None:
         (STYLES["a bar"][0], 240),
         (STYLES["minimind"][0], 500),
         ("warmup_steps=10 save_steps=50\n" + lines("step {i}: reward={r} loss=0.1"), None),
+        ("1/4 of 180 students failed.\n" + lines("Step {i}/700 | reward {r}"), 700),  # a sample, printed first
+        ("1/4 of 180 students failed.\n" + lines("Step {i} | reward {r}"), None),
+        ("=== Epoch 1/4 ===\n" + lines("Step {i} | reward {r}"), None),  # counts something else: steps go beyond it
+        ("1/4 of the score\n" + lines("Step {i}/700 | reward {r}\n1/9 of the reward is 0.1"), 700),
+        (lines("Step {i}/700 | reward {r}") + lines("Step {i}/300 | reward 1{r}"), 300),  # started over, with another
     ],
 )
 def test_the_planned_length_is_read_from_the_text(text: str, planned: int | None) -> None:
@@ -204,6 +209,13 @@ def test_of_a_log_that_was_started_over_the_newest_attempt_is_read() -> None:
     assert reward.values.tolist() == [step + 0.2 for step in range(1, 7)]
     assert reward.rows == 19
     assert any("begins anew 2 times" in note and "attempt 3, the newest," in note for note in run.notes)
+
+
+def test_what_only_another_attempt_logged_is_no_series_of_this_one() -> None:
+    rows = [{"step": step, "mean_reward": 0.1 * step, "entropy": 1 / step} for step in range(1, 7)]
+    run = read(objects(*rows) + attempts(6))
+    assert run.get("reward/mean") is not None
+    assert all(series.points for series in (*run.series, *run.unread))
 
 
 def test_of_a_log_that_was_started_over_another_attempt_can_be_asked_for() -> None:

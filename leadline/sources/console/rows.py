@@ -10,6 +10,8 @@ from ..table import Table
 from .clock import BarClock
 from .pieces import Count
 
+OFTEN = 3  # rows that count by a total one after the other, after which it stands whatever was said before
+
 
 class Rows:
     """The table of a console, and what its wording says about who wrote it."""
@@ -21,7 +23,10 @@ class Rows:
         self.unsloth = False
         self.rollout: int | None = None  # slime: the rollout that training steps belong to
         self._stepless = False  # the last row named no step
-        self.total: int | None = None  # how many steps there are to be, where rows say so
+        self._said: Count | None = None  # where the last line that names a step says it stands
+        self._total: int | None = None  # how many steps there are to be, as rows say
+        self._counts: dict[int, tuple[int, int]] = {}  # by total: the step last said, and how often it went on
+        self._beyond = self._beyond_bar = 0  # rows that name a step behind it, and behind the end of the bar
         self._epoch = 0  # the pass over the data, where steps begin anew with each
         self._last = 0  # the step last named in it
         self._before = 0  # steps of the passes before
@@ -35,23 +40,45 @@ class Rows:
             self.lost += 1
         elif values:
             self._stepless = step is None
+            if step is not None:
+                self._reach(step)
             self.table.add(self.clock.step(training=_of_training(values)) if step is None else step, values)
             self.taken += 1
 
     def placed(self, count: Count) -> int:
         """The step that a row counts by, over all passes: where each pass over the data counts anew, they go on."""
-        if count.total is not None and count.total > 1 and self.total is None:
-            self.total = count.total
+        self._said = count
         if count.epoch is None:
             return count.step
         if count.epoch > self._epoch and count.step <= self._last:
             self._before += count.total if count.total is not None else self._last
         elif count.epoch < self._epoch:  # the program was started again
             self._before = 0
+        total = count.total
         if self._before and count.total is not None and count.epochs is not None:
-            self.total = count.total * count.epochs
+            total = count.total * count.epochs
         self._epoch, self._last = count.epoch, count.step
-        return self._before + count.step
+        self._said = Count(self._before + count.step, total)
+        return self._said.step
+
+    def _reach(self, step: int) -> None:
+        """Take notice of a row that names its step. Only such rows say how many there are to be: other lines may be
+        about anything, "1/4 of the students" among them. Of several totals the one that rows go on counting by."""
+        said = self._said.total if self._said is not None and self._said.step == step else None
+        if said is not None and said > 1:
+            last, times = self._counts.get(said, (step - 1, 0))
+            times = times + (step > last) if step >= last else 1
+            self._counts[said] = (step, times)
+            rival = 0 if self._total is None else self._counts[self._total][1]
+            if said == self._total or times > min(rival, OFTEN):
+                self._total, self._beyond = said, 0
+        self._beyond += self._total is not None and step > self._total
+        self._beyond_bar += self.clock.total is not None and step > self.clock.total
+
+    @property
+    def total(self) -> int | None:
+        """How many steps there are to be; None where rows have gone on beyond it. One may stand behind the end."""
+        return self._total if self._beyond <= 1 else None
 
     def lose(self, *, stepless: bool | None = None) -> None:
         """A row that cannot be read. Its step has passed all the same: else all that follow would be one too early.
@@ -82,7 +109,8 @@ class Rows:
 
     def _settings(self, planned: int | None) -> dict[str, object]:
         """How long the run is to be: as its settings say, as its bar counts, or as its rows do."""
-        total = planned or self.clock.total or self.total
+        bar = self.clock.total if self._beyond_bar <= 1 else None
+        total = planned or bar or self.total
         return {} if total is None else {"max_steps": total}
 
     def log(self, *, torn: bool, notes: tuple[str, ...], planned: int | None = None) -> Log:
