@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
@@ -92,14 +93,15 @@ class Table:
         block.walls.append(math.nan if wall is None else wall)
         self._row_steps.append(step)
 
-    def move_last(self, step: int) -> None:
-        """The row that was added last belongs to this step instead: only what follows it could tell."""
-        row = len(self._row_steps) - 1
-        if row >= 0:
-            self._row_steps[row] = step
+    def move(self, row: int, step: int) -> None:
+        """A row belongs to this step instead: only what follows it could tell."""
+        if row < 0:
+            return
+        self._row_steps[row] = step
         for block in self._blocks.values():
-            if block.rows and block.rows[-1] == row:
-                block.steps[-1] = step
+            place = bisect_left(block.rows, row)
+            if place < len(block.rows) and block.rows[place] == row:
+                block.steps[place] = step
 
     def add_many(
         self, steps: Sequence[int], rows: Sequence[Mapping[str, object]], walls: Sequence[float] | None = None

@@ -211,6 +211,26 @@ def test_of_a_log_that_was_started_over_the_newest_attempt_is_read() -> None:
     assert any("begins anew 2 times" in note and "attempt 3, the newest," in note for note in run.notes)
 
 
+WARM_UP = [{"step": step, "loss": 1 / step, "token_accuracy": 0.8} for step in range(1, 7)]
+
+
+def test_a_warm_up_of_another_kind_is_no_part_of_the_run() -> None:
+    run = read(objects(*WARM_UP) + attempts(9))
+    reward, loss = run.get("reward/mean"), run.get("loss/total")
+    assert reward is not None
+    assert loss is not None
+    assert (reward.points, loss.points) == (9, 9)
+    assert any("attempt 2, the newest," in note for note in run.notes)
+
+
+def test_what_a_trainer_writes_when_it_is_through_begins_nothing() -> None:
+    run = read(attempts(9) + objects({"step": 0, "loss": 0.3, "train_runtime": 12.5}))
+    reward = run.get("reward/mean")
+    assert reward is not None
+    assert reward.points == 9
+    assert not any("begins anew" in note for note in run.notes)
+
+
 def test_what_only_another_attempt_logged_is_no_series_of_this_one() -> None:
     rows = [{"step": step, "mean_reward": 0.1 * step, "entropy": 1 / step} for step in range(1, 7)]
     run = read(objects(*rows) + attempts(6))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...vocabulary import detect, translate
 from ...vocabulary.guess import guess
 from ..number import FURTHEST
+from ..row import is_summary, of_training
 from ..source import Log
 from ..table import Table
 from .clock import BarClock
@@ -19,6 +20,10 @@ class Rows:
     def __init__(self) -> None:
         self.table = Table()
         self.clock = BarClock()
+        self._after: BarClock | None = None  # of a training that may follow, once one has told its summary
+        self._clocked: list[
+            tuple[int | None, bool]
+        ] = []  # rows that the clock told the step of; None: one that is lost
         self.family: str | None = None  # proved by the wording of some row
         self.unsloth = False
         self.rollout: int | None = None  # slime: the rollout that training steps belong to
@@ -42,8 +47,30 @@ class Rows:
             self._stepless = step is None
             if step is not None:
                 self._reach(step)
-            self.table.add(self.clock.step(training=_of_training(values)) if step is None else step, values)
+            self.table.add(self._clock_says(values) if step is None else step, values)
             self.taken += 1
+            if step is None and self.clock.refuted:
+                self._count_instead()
+
+    def _clock_says(self, values: dict[str, object]) -> int:
+        """The step of a row that names none. A row of training after a summary is of another training."""
+        training = of_training(values)
+        if training and self._after is not None:
+            self._after.counted |= self.clock.counted
+            self.clock, self._after, self._clocked = self._after, None, []
+        self._clocked.append((len(self.table), training))
+        step = self.clock.step(training=training)
+        if is_summary(values):
+            self._after = BarClock()
+        return step
+
+    def _count_instead(self) -> None:
+        """The bar counted something else: its rows are counted."""
+        self.clock = BarClock(deaf_to=self.clock.total)
+        for row, training in self._clocked:
+            step = self.clock.step(training=training)
+            if row is not None:
+                self.table.move(row, step)
 
     def placed(self, count: Count) -> int:
         """The step that a row counts by, over all passes: where each pass over the data counts anew, they go on."""
@@ -85,13 +112,16 @@ class Rows:
         `stepless`: whether rows like it name no step; else the last one tells."""
         self.lost += 1
         if self._stepless if stepless is None else stepless:
+            self._clocked.append((None, True))
             self.clock.step(training=True)
 
     def see(self, line: str) -> bool:
         """Take notice of a progress bar; False when the line is none."""
         seen = self.clock.see(line)
+        if self._after is not None and not self.clock.redrawn:
+            self._after.see(line)
         if self.clock.corrected is not None and self._stepless:
-            self.table.move_last(self.clock.corrected)
+            self.table.move(len(self.table) - 1, self.clock.corrected)
         return seen
 
     def _damage(self) -> list[str]:
@@ -130,8 +160,3 @@ class Rows:
             torn=torn,
             notes=(*notes, *self._damage()),
         )
-
-
-def _of_training(values: dict[str, object]) -> bool:
-    """Whether a row is of a step of training, and not of an evaluation or of the run as a whole."""
-    return "train_runtime" not in values and not all(key == "epoch" or key.startswith("eval_") for key in values)
