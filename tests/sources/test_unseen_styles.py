@@ -156,6 +156,18 @@ def test_the_planned_length_is_read_from_the_text(text: str, planned: int | None
     assert read(text).config.planned_steps == planned
 
 
+def test_numbers_before_a_mapping_on_its_line_belong_to_its_row() -> None:
+    run = read(
+        lines("2025-01-01 10:00:00,1 - train - INFO - rl_loss: -0.1, entropy: 0.{i}, data: {{'n': 8, 'reward': {r}}}")
+    )
+    assert {series.key for series in (*run.series, *run.unread)} == {"rl_loss", "entropy", "n", "reward"}
+    entropy = run.get("entropy")
+    assert entropy is not None
+    assert entropy.values.tolist() == [float(f"0.{step}") for step in STEPS]
+    talk = read(lines("sample 3 of 8, best of 4: {{'reward': {r}, 'loss': 0.1}}"))
+    assert {series.key for series in (*talk.series, *talk.unread)} == {"reward", "loss"}
+
+
 def test_rows_of_an_evaluation_are_no_rows_of_training() -> None:
     rows: list[dict[str, object]] = []
     for step, reward in PAIRS:
