@@ -147,6 +147,8 @@ def test_the_reward_and_its_steps_are_found(style: str) -> None:
         ("warmup_steps=10 save_steps=50\n" + lines("step {i}: reward={r} loss=0.1"), None),
         ("1/4 of 180 students failed.\n" + lines("Step {i}/700 | reward {r}"), 700),  # a sample, printed first
         ("1/4 of 180 students failed.\n" + lines("Step {i} | reward {r}"), None),
+        (lines("GRPO ITERATION {i}/60\n[Iter {i}] reward={r} loss=0.1"), 60),  # a heading, and rows that name its step
+        (lines("[Iter {i}] reward={r} loss=0.1") + "12/60 of the answers\n[Iter 12] reward=0.5 loss=0.1\n", None),
         ("=== Epoch 1/4 ===\n" + lines("Step {i} | reward {r}"), None),  # counts something else: steps go beyond it
         ("1/4 of the score\n" + lines("Step {i}/700 | reward {r}\n1/9 of the reward is 0.1"), 700),
         (lines("Step {i}/700 | reward {r}") + lines("Step {i}/300 | reward 1{r}"), 300),  # started over, with another

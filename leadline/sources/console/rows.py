@@ -29,6 +29,7 @@ class Rows:
         self.rollout: int | None = None  # slime: the rollout that training steps belong to
         self._stepless = False  # the last row named no step
         self._said: Count | None = None  # where the last line that names a step says it stands
+        self._heard: Count | None = None  # and the last that says of how many
         self._total: int | None = None  # how many steps there are to be, as rows say
         self._counts: dict[int, tuple[int, int]] = {}  # by total: the step last said, and how often it went on
         self._beyond = self._beyond_bar = 0  # rows that name a step behind it, and behind the end of the bar
@@ -74,8 +75,8 @@ class Rows:
 
     def placed(self, count: Count) -> int:
         """The step that a row counts by, over all passes: where each pass over the data counts anew, they go on."""
-        self._said = count
         if count.epoch is None:
+            self._hear(count)
             return count.step
         if count.epoch > self._epoch and count.step <= self._last:
             self._before += count.total if count.total is not None else self._last
@@ -85,19 +86,25 @@ class Rows:
         if self._before and count.total is not None and count.epochs is not None:
             total = count.total * count.epochs
         self._epoch, self._last = count.epoch, count.step
-        self._said = Count(self._before + count.step, total)
-        return self._said.step
+        step = self._before + count.step
+        self._hear(Count(step, total))
+        return step
+
+    def _hear(self, count: Count) -> None:
+        self._said = count
+        self._heard = count if count.total is not None and count.total > 1 else self._heard
 
     def _reach(self, step: int) -> None:
-        """Take notice of a row that names its step. Only such rows say how many there are to be: other lines may be
-        about anything, "1/4 of the students" among them. Of several totals the one that rows go on counting by."""
-        said = self._said.total if self._said is not None and self._said.step == step else None
-        if said is not None and said > 1:
+        """Take notice of a row that names its step. Only such rows say how many there are to be, and lines above them
+        that name the same steps again and again: others may be about anything, "1/4 of the students" among them. Of
+        several totals the one that rows go on counting by."""
+        if self._heard is not None and self._heard.step == step and self._heard.total is not None:
+            said, itself = self._heard.total, self._heard is self._said
             last, times = self._counts.get(said, (step - 1, 0))
             times = times + (step > last) if step >= last else 1
             self._counts[said] = (step, times)
             rival = 0 if self._total is None else self._counts[self._total][1]
-            if said == self._total or times > min(rival, OFTEN):
+            if said == self._total or (times > min(rival, OFTEN) and (itself or times >= OFTEN)):
                 self._total, self._beyond = said, 0
         self._beyond += self._total is not None and step > self._total
         self._beyond_bar += self.clock.total is not None and step > self.clock.total
