@@ -170,6 +170,30 @@ def test_numbers_before_a_mapping_on_its_line_belong_to_its_row() -> None:
     assert {series.key for series in (*talk.series, *talk.unread)} == {"reward", "loss"}
 
 
+ROW = "loss: 0.1, data: {{'n': 8, 'reward': {r}}}\n"
+
+
+def test_a_held_out_score_in_words_belongs_to_the_row_above_it() -> None:
+    text = lines(ROW + "batch {i} done, eval_acc: 0.{i}\nnew best eval_acc: 0.{i}, saved")
+    for cut in (len(text), len(text) - 60):  # with and without the line after the last row
+        held_out = read(text[:cut]).get("eval/acc/mean")
+        assert held_out is not None
+        assert held_out.steps.tolist() == STEPS[: held_out.points]
+        assert held_out.points >= len(STEPS) - 1
+        assert held_out.values.tolist() == [float(f"0.{step}") for step in STEPS[: held_out.points]]
+    samples = read(lines(ROW + "eval_acc: 0\neval_acc: 1"))  # of single answers
+    assert samples.get("eval/acc/mean") is None
+    assert samples.get("reward/mean") is not None
+
+
+def test_rows_without_a_step_that_share_no_key_are_of_one_step() -> None:
+    run = read(lines("{{'reward': {r}, 'reward_std': 0.1}}\n{{'loss': 0.{i}, 'kl': 0.01}}"))
+    for name in ("reward/mean", "loss/total"):
+        series = run.get(name)
+        assert series is not None
+        assert series.steps.tolist() == STEPS
+
+
 def test_rows_of_an_evaluation_are_no_rows_of_training() -> None:
     rows: list[dict[str, object]] = []
     for step, reward in PAIRS:

@@ -80,6 +80,16 @@ class BarClock:
             self.corrected = count
             self._last = count if given == self._last else self._last
 
+    @property
+    def counts(self) -> bool:
+        """Whether there is no bar to tell the next step."""
+        return self._bar is None and not self._again
+
+    @property
+    def last(self) -> int:
+        """The step of the last row of training."""
+        return self._last
+
     def step(self, *, training: bool) -> int:
         """The step of the row that stands here: a row of training, or one about it (an evaluation, a summary)."""
         cadence = max(self._last - self._before, 1)

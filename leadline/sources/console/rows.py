@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...vocabulary import detect, translate
 from ...vocabulary.guess import guess
 from ..number import FURTHEST
@@ -21,9 +23,12 @@ class Rows:
         self.table = Table()
         self.clock = BarClock()
         self._after: BarClock | None = None  # of a training that may follow, once one has told its summary
-        self._clocked: list[
-            tuple[int | None, bool]
-        ] = []  # rows that the clock told the step of; None: one that is lost
+        # Rows that the clock told the step of, None being one that is lost, and whether they are of training; None: it
+        # is of an evaluation that was told in words, and stands where the row before it does.
+        self._clocked: list[tuple[int | None, bool | None]] = []
+        self._keys: set[str] = set()  # of the rows that the last step has, as the clock says
+        self._scores: dict[str, object] = {}  # held-out, told in words since the last row
+        self._unclear: set[str] = set()  # keys of such scores that came more than once between two rows
         self.family: str | None = None  # proved by the wording of some row
         self.unsloth = False
         self.rollout: int | None = None  # slime: the rollout that training steps belong to
@@ -48,17 +53,25 @@ class Rows:
             self._stepless = step is None
             if step is not None:
                 self._reach(step)
+            elif self._scores:
+                self._clocked.append((len(self.table), None))
+                self.table.add(self.clock.last, self._scores)
+            self._scores = {}
             self.table.add(self._clock_says(values) if step is None else step, values)
             self.taken += 1
             if step is None and self.clock.refuted:
                 self._count_instead()
 
     def _clock_says(self, values: dict[str, object]) -> int:
-        """The step of a row that names none. A row of training after a summary is of another training."""
+        """The step of a row that names none. A row of training after a summary is of another training; where rows are
+        counted, one that shares no key with those of the last step goes on with it."""
         training = of_training(values)
         if training and self._after is not None:
             self._after.counted |= self.clock.counted
-            self.clock, self._after, self._clocked = self._after, None, []
+            self.clock, self._after, self._clocked, self._keys = self._after, None, [], set()
+        if training and self.clock.counts and self._keys.isdisjoint(values):
+            training = not self._keys
+        self._keys = {*values} | (set() if training else self._keys)
         self._clocked.append((len(self.table), training))
         step = self.clock.step(training=training)
         if is_summary(values):
@@ -69,9 +82,27 @@ class Rows:
         """The bar counted something else: its rows are counted."""
         self.clock = BarClock(deaf_to=self.clock.total)
         for row, training in self._clocked:
-            step = self.clock.step(training=training)
+            step = self.clock.last if training is None else self.clock.step(training=training)
             if row is not None:
                 self.table.move(row, step)
+
+    @property
+    def counts_on(self) -> bool:
+        """Whether the rows so far name no step: what stands between two of them is about the first."""
+        return self._stepless and self.taken > 0
+
+    def evaluated(self, scores: dict[str, object]) -> None:
+        """Held-out scores that were told in words after the last row."""
+        self._unclear |= scores.keys() & self._scores.keys()
+        self._scores = {key: value for key, value in (self._scores | scores).items() if key not in self._unclear}
+
+    def _with_scores(self) -> Table:
+        """The table with what was told after its last row; it is filed when the next one shows that it was all."""
+        if not self._scores:
+            return self.table
+        table = self.table.only(np.ones(len(self.table), dtype=np.bool_))
+        table.add(self.clock.last, self._scores)
+        return table
 
     def placed(self, count: Count) -> int:
         """The step that a row counts by, over all passes: where each pass over the data counts anew, they go on."""
@@ -158,7 +189,7 @@ class Rows:
                 told = "trl-grpo"  # its first rows are something else: they cannot tell it once more
             dialect = "unsloth" if self.unsloth and told in ("trl", "trl-grpo") else told
         return Log(
-            self.table,
+            self._with_scores(),
             settings=self._settings(planned),
             dialect=dialect,
             trust="rounded",
