@@ -322,6 +322,14 @@ class Run:
         return max((int(series.steps[-1]) for series in self.series + self.unread if series.points), default=None)
 
     @property
+    def counts_from_zero(self) -> bool:
+        """Whether its first update is step 0, so that N steps end at N - 1. A reward at step 0 may be that of the
+        policy before its first update, so it tells only where no update was logged."""
+        updates = [one for one in self.series if one.name.startswith("loss/") or one.name == "grad_norm"]
+        told = updates or [one for one in self.series if one.name == "reward/mean"]
+        return min((int(one.steps[0]) for one in told if one.points), default=None) == 0
+
+    @property
     def unread_keys(self) -> tuple[str, ...]:
         return tuple(dict.fromkeys(series.key for series in self.unread))
 

@@ -82,7 +82,7 @@ def _looked(run: Run, looks: int) -> Iterator[Look]:
     if span is None:
         return
     first, last = span
-    budget = max(run.config.planned_steps or last, last)
+    budget = max(run.config.planned_steps or 0, last + run.counts_from_zero)
     for step in dict.fromkeys(round(first + (last - first) * place / looks) for place in range(1, looks + 1)):
         began = time.perf_counter()
         said = read_run(run.until(step), budget=budget, charts="main").judgement

@@ -35,12 +35,14 @@ class Plan:
 
 
 def plan_of(run: Run, planned: int | None, *, silent: bool = False) -> Plan | None:
-    """The plan of a run. Where none is known it is judged as if it went on for as long again, where it is finished as
-    if it were extended by half. `silent`: whoever reads it knows that its log has long been still. None: nothing was
-    logged."""
+    """The plan of a run that is to have so many steps. Where none is known it is judged as if it went on for as long
+    again, where it is finished as if it were extended by half. `silent`: whoever reads it knows that its log has long
+    been still. None: nothing was logged."""
     first, now = run.first_step, run.last_step
     if first is None or now is None:
         return None
+    if planned is not None and run.counts_from_zero:
+        planned -= 1
     ended = _ended(run, planned, now, silent=silent)
     length = max(now - first, 1)
     if ended is not None:

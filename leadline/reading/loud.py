@@ -57,9 +57,11 @@ def _reward_fell(view: View, steps: list[int]) -> bool | None:
 def _settled(series: Series) -> Spike | None:
     """The loudest values that are not the run's first points. Where those are louder than all that follow, what
     follows is asked by itself, from where the start is surely over."""
-    settled = int(series.steps[min(HABIT, series.points - 1)])
     spike = spike_in(series)
-    if spike is not None and spike.step < settled:
+    if spike is None:
+        return None
+    settled = int(series.steps[min(HABIT, series.points - 1)])
+    if spike.step < settled:
         spike = spike_in(_from(series, SPELL))
     return None if spike is None else replace(spike, steps=tuple(step for step in spike.steps if step >= settled))
 

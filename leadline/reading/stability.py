@@ -136,8 +136,10 @@ def _up_is_worse(series: Series | None) -> Series | None:
 
 
 def _not_numbers(view: View) -> tuple[Finding, ...]:
-    """One finding for all watched series that hold NaN or infinities; the reward's own are told with the reward."""
-    bad = [series for name in WATCHED if (series := view.run.get(name)) is not None and not series.finite.all()]
+    """One finding for all watched series that hold NaN or infinities; the reward's own are told with the reward. A
+    series without a single number was not computed, and nothing of it stopped; only a loss always is."""
+    watched = [series for name in WATCHED if (series := view.run.get(name)) is not None and not series.finite.all()]
+    bad = [series for series in watched if series.finite.any() or series.name.startswith("loss/")]
     if not bad:
         return ()
     ended = any(not series.finite[-1] for series in bad)

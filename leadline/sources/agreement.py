@@ -22,6 +22,8 @@ ENOUGH = 8  # changes by which it is told that two series move together
 TOGETHER = 0.9
 UNITS = (1.0, 100.0, 0.01)  # a share may be written in percent
 ROUNDED = 0.02  # of a value: two digits are the fewest that anybody writes
+MOST_DIGITS = 6  # behind the point: what has more was not rounded to be read
+EXACT = 1e-6  # of a last digit
 KEYS = 40
 TOO_MANY = 4  # keys that differ, for logs of different folders to be one run
 AT_THE_SEAM = 20  # values before and after a resume that are held against each other
@@ -185,7 +187,17 @@ def _move_together(left: Values, right: Values) -> bool:
         if not np.corrcoef(here, there)[0, 1] > TOGETHER:
             return False
         apart = min(float(np.median(np.abs(left * unit - right))) for unit in UNITS)
-        return apart <= ROUNDED * float(np.median(np.abs(right)))
+        return apart <= max(ROUNDED * float(np.median(np.abs(right))), max(_last_place(left), _last_place(right)) / 2)
+
+
+def _last_place(values: Values) -> float:
+    """What the last digit counts for that values are written with; 0 where they are written with many. A loss of 0.0006
+    may be any from 0.00055 to 0.00065."""
+    for digits in range(MOST_DIGITS):
+        scaled = values * 10.0**digits
+        if np.all(np.abs(scaled - np.rint(scaled)) < EXACT):
+            return 10.0**-digits
+    return 0.0
 
 
 def _follows_the_clock(values: Values) -> bool:

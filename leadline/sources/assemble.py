@@ -19,6 +19,7 @@ from .around import Surroundings
 from .log_events import damage, resumes
 from .mapping import ATTEMPT, STEP, attempt_in, check
 from .number import as_step
+from .placeholders import computed
 from .rewritten import settled
 from .running_means import running_means
 from .source import Log
@@ -148,8 +149,8 @@ def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> View:
     if dialect is None and (prefix := common_prefix(sorted(log.table.keys()))):
         dialect = _told(log, algorithm, family, prefix)
     log, table = settled(log, attempt_in(told))
-    columns = log.table.columns()
-    return View(log, dialect, columns, columns if table is log.table else table.columns(), prefix)
+    columns = computed(log.table)
+    return View(log, dialect, columns, columns if table is log.table else computed(table), prefix)
 
 
 def _told(log: Log, algorithm: str | None, family: str | None, prefix: str = "") -> str | None:

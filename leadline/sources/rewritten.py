@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..run import Steps
+from .row import is_summary
 from .source import Log
 from .table import Table
 
@@ -56,7 +57,8 @@ def _times(number: int) -> str:
 
 def _attempts(table: Table) -> list[tuple[int, int]]:
     """The rows of each attempt. A log that goes back to its very first step after it had gone on is one that was
-    started over; one that goes back to a later step was resumed."""
+    started over; one that goes back to a later step was resumed. What a trainer writes when it is through begins
+    nothing, whatever step it stands at."""
     steps: Steps = table.row_steps
     begins = [0]
     furthest = int(steps[0])
@@ -66,7 +68,8 @@ def _attempts(table: Table) -> list[tuple[int, int]]:
         begin = begins[-1]
         furthest = max(furthest, int(steps[begin:row].max()))
         first = int(steps[begin])
-        if steps[row] <= first <= pace and furthest - first >= LEAST and _trained_again(table, begin, row):
+        goes_back = steps[row] <= first <= pace and furthest - first >= LEAST
+        if goes_back and not is_summary(table.row(row)) and _trained_again(table, begin, row):
             begins.append(row)
             furthest = int(steps[row])
     return list(zip(begins, [*begins[1:], len(steps)], strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from ..vocabulary import detect
@@ -136,6 +136,16 @@ def is_held_out(kind: object) -> bool:
 
 def is_settings(kind: object) -> bool:
     return isinstance(kind, str) and bool({*tokens(kind)} & OF_SETTINGS)
+
+
+def is_summary(values: Container[str]) -> bool:
+    """Whether a row is the one that a trainer writes when it is through."""
+    return "train_runtime" in values
+
+
+def of_training(values: Mapping[str, object]) -> bool:
+    """Whether a row is of a step of training, and not of an evaluation or of the run as a whole."""
+    return not is_summary(values) and not all(key == "epoch" or key.startswith("eval_") for key in values)
 
 
 def held_out(values: Mapping[str, object]) -> dict[str, object]:

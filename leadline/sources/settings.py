@@ -68,7 +68,8 @@ def config_from(raw: Mapping[str, object]) -> Config:
 
 
 def plan_in(logged: Iterable[Series]) -> int | None:
-    """The last step as a log tells it that counts which part of the run is done; None where none does."""
+    """How many steps there are to be, as a log tells that counts which part of the run is done; None where none does.
+    One that counts from 0 and has done a part at step 0 is through one step earlier."""
     done = next((series for series in logged if series.name == DONE), None)
     if done is None or done.finite.sum() < 2:
         return None
@@ -77,7 +78,8 @@ def plan_in(logged: Iterable[Series]) -> int | None:
         return None
     with np.errstate(over="ignore"):  # shares may be so small that the rest is beyond any number
         length = (steps[-1] - steps[0]) / (shares[-1] - shares[0])
-        return _last_step(np.round(steps[-1] + (1 - shares[-1]) * length))
+        from_zero = steps[0] == 0 and shares[0] > 0
+        return _last_step(np.round(steps[-1] + (1 - shares[-1]) * length) + from_zero)
 
 
 def _last_step(computed: float | None) -> int | None:

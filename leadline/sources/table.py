@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby
@@ -53,6 +54,7 @@ class Table:
         self._parts: dict[str, list[Column]] = {}
         self._row_steps: array[int] = array("q")
         self._words: dict[str, array[int]] = {}  # rows in which a key held something else than a number
+        self._nulls: dict[str, array[int]] = {}  # rows in which it held none, as null
 
     def __len__(self) -> int:
         """How many rows were written."""
@@ -83,19 +85,23 @@ class Table:
                 self._add_mixed(step, values, wall)
                 return
             block.values.extend(number for number in numbers if number is not None)
+            for key, value in values.items():
+                if value is None:
+                    self._nulls.setdefault(key, array("q")).append(len(self._row_steps))
         block.steps.append(step)
         block.rows.append(len(self._row_steps))
         block.walls.append(math.nan if wall is None else wall)
         self._row_steps.append(step)
 
-    def move_last(self, step: int) -> None:
-        """The row that was added last belongs to this step instead: only what follows it could tell."""
-        row = len(self._row_steps) - 1
-        if row >= 0:
-            self._row_steps[row] = step
+    def move(self, row: int, step: int) -> None:
+        """A row belongs to this step instead: only what follows it could tell."""
+        if row < 0:
+            return
+        self._row_steps[row] = step
         for block in self._blocks.values():
-            if block.rows and block.rows[-1] == row:
-                block.steps[-1] = step
+            place = bisect_left(block.rows, row)
+            if place < len(block.rows) and block.rows[place] == row:
+                block.steps[place] = step
 
     def add_many(
         self, steps: Sequence[int], rows: Sequence[Mapping[str, object]], walls: Sequence[float] | None = None
@@ -129,6 +135,10 @@ class Table:
         block = self._blocks.get(keys)
         if block is None:
             block = self._blocks[keys] = _Block(keys)
+        for place in np.flatnonzero(np.isnan(numbers)).tolist():  # numpy takes a null for a NaN
+            row, key = place // len(keys), keys[place % len(keys)]
+            if rows[row][key] is None:
+                self._nulls.setdefault(key, array("q")).append(len(self._row_steps) + row)
         block.values.frombytes(numbers.view(np.uint8).data)
         block.steps.extend(steps)
         block.rows.extend(range(len(self._row_steps), len(self._row_steps) + len(steps)))
@@ -146,7 +156,7 @@ class Table:
             if number is None:
                 self._words.setdefault(key, array("q")).append(len(self._row_steps))
             else:
-                numbers[key] = number
+                numbers[key] = None if value is None else number
         self.add(step, numbers, wall)
 
     def add_column(self, key: str, steps: ArrayLike, values: ArrayLike, walls: ArrayLike | None = None) -> None:
@@ -189,9 +199,10 @@ class Table:
         """The same rows with the steps that stand under `key`; rows without one are left out."""
         other = Table()
         for number in range(len(self)):
-            values = self.row(number)
+            values: dict[str, object] = {**self.row(number)}
             step = as_step(values.pop(key, math.nan))
             if step is not None:
+                values.update({null: None for null, rows in self._nulls.items() if null in values and number in rows})
                 other.add(step, values)
         return other
 
@@ -204,16 +215,19 @@ class Table:
         for keys, block in self._blocks.items():
             rows = np.array(block.rows, dtype=np.int64)
             chosen = kept[rows]
+            if not chosen.any():
+                continue  # a key without a value is no column
             part = other._blocks[keys] = _Block(keys)
             values = np.array(block.values, dtype=np.float64).reshape(len(rows), len(keys))[chosen]
             part.values.frombytes(np.ascontiguousarray(values).tobytes())
             part.steps.frombytes(np.array(block.steps, dtype=np.int64)[chosen].tobytes())
             part.rows.frombytes(moved[rows[chosen]].astype(np.int64).tobytes())
             part.walls.frombytes(np.array(block.walls, dtype=np.float64)[chosen].tobytes())
-        for key, held in self._words.items():
-            rows = np.array(held, dtype=np.int64)
-            if kept[rows].any():
-                other._words[key] = array("q", moved[rows[kept[rows]]].tolist())
+        for mine, others in ((self._words, other._words), (self._nulls, other._nulls)):
+            for key, held in mine.items():
+                rows = np.array(held, dtype=np.int64)
+                if kept[rows].any():
+                    others[key] = array("q", moved[rows[kept[rows]]].tolist())
         return other
 
     @property
@@ -234,6 +248,10 @@ class Table:
             equal = np.all(values[1:] == values[:-1], axis=1) & (np.diff(rows) == 1)
             same[rows[1:]] = equal & (parts >= broken)
         return same
+
+    def nulls(self) -> dict[str, Rows]:
+        """The rows in which a key held null."""
+        return {key: np.array(rows, dtype=np.int64) for key, rows in self._nulls.items()}
 
     def words(self) -> dict[str, Steps]:
         """The steps at which a key held something else than a number."""

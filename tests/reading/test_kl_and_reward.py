@@ -96,6 +96,12 @@ def test_a_kl_of_exactly_0_was_not_computed() -> None:
     assert read_.state == "always_zero"
 
 
+def test_a_kl_that_never_was_a_number_is_not_taken_for_0() -> None:
+    series = Series("kl/ref", "kl", "test", STEPS, np.full(COUNT, np.nan))
+    read_ = read(View(Run("here", series=(logged("reward/mean", REST, 0.03, 1), series))))
+    assert (read_.regime, read_.state) == ("no_kl", "not_logged")
+
+
 def test_segments_lie_side_by_side_and_neighbours_differ() -> None:
     parts = reading(rise(0.2, 0.9, 0.1), step(0.1, 0.6)).segments
     assert all(one.last_step == other.first_step for one, other in pairwise(parts))

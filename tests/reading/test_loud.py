@@ -128,3 +128,7 @@ def test_a_kl_of_unknown_kind_spikes_and_sticks_too() -> None:
     told = found(Series("kl/unidentified", "kl", "test", STEPS, values))
     assert told["stability.spike"].facts.series[0].step == 151
     assert told["stability.stuck"].facts.series[0].since_step == 251
+
+
+def test_a_series_without_points_is_silent() -> None:
+    assert found(Series("kl/ref", "kl", "test", STEPS[:0], np.empty(0))) == {}

@@ -97,6 +97,11 @@ def test_nan_is_told_once_for_all_and_is_critical_where_it_stays() -> None:
     assert found(LEARNED, logged("entropy", once, 0.1, 3))["signal.nan"].severity == "concern"
 
 
+def test_what_never_was_a_number_has_not_stopped_being_one_but_a_loss_is_always_computed() -> None:
+    assert "signal.nan" not in found(LEARNED, logged("kl/ref", np.nan), logged("entropy", np.nan))
+    assert found(LEARNED, logged("loss/policy", np.nan))["signal.nan"].severity == "critical"
+
+
 def test_a_gradient_that_overflows_in_the_first_steps_alone_is_a_note() -> None:
     start = np.where(STEPS <= 3, np.inf, 0.5)
     assert found(LEARNED, logged("grad_norm", start, 0.1, 2))["signal.nan"].severity == "note"

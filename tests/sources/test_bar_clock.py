@@ -12,6 +12,11 @@ EVALUATION = "{'eval_loss': 0.1, 'eval_reward': 0.5, 'eval_runtime': 1.0, 'epoch
 CLOSING = "{'train_runtime': 9.0, 'train_loss': 0.1, 'epoch': 1.0}"
 
 
+def other(count: int) -> str:
+    """A bar of something else."""
+    return f" 10%|#     | {count}/2 [00:00<00:02,  2.28it/s]"
+
+
 def drawn(*script: object, total: int = 60) -> bytes:
     """A console: a number is a bar drawn at that count, "row" the next row of training, other text as it is."""
     lines, rows = [], 0
@@ -58,6 +63,19 @@ SCRIPTS: dict[str, tuple[tuple[object, ...], list[int]]] = {
         [10, 20, 30, 40],
     ),
     "no bar at all": (("row", "row", EVALUATION, "row"), [1, 2, 2, 3]),
+    "a bar that was full before all rows": ((60, "row", "row", EVALUATION, "row"), [1, 2, 2, 3]),
+    "one that ran before": ((other(0), other(1), other(2), 0, 1, "row", 1, 2, "row", 2), [1, 2]),
+    "a bar that is drawn once, long before its end": ((30, *["row"] * 5, CLOSING), [1, 2, 3, 4, 5, 5]),
+    "one row behind the end is no reason to doubt the bar": (
+        (0, 20, "row", 20, 40, "row", 40, 60, "row", 60, "row"),
+        [20, 40, 60, 80],
+    ),
+    "a training after another": ((60, "row", "row", "row", CLOSING, "row", "row", CLOSING), [1, 2, 3, 3, 1, 2, 2]),
+    "each with its bar": (
+        (0, 2, "row", 2, 4, "row", 4, CLOSING, 4, other(0), other(1), "row", other(1), other(2), "row", other(2)),
+        [2, 4, 4, 1, 2],
+    ),
+    "an evaluation after the end": ((0, 2, "row", 2, CLOSING, 2, other(0), other(1), EVALUATION), [2, 2, 2]),
 }
 
 
@@ -82,3 +100,18 @@ def test_values_move_with_their_step() -> None:
 def test_without_a_bar_rows_are_counted_and_that_is_said() -> None:
     assert read(drawn("row", "row")).counts_rows
     assert not read(drawn(0, "row", 1)).counts_rows
+
+
+@pytest.mark.parametrize(
+    ("script", "planned"),
+    [
+        ((0, 1, "row", 1), 60),
+        ((60, "row", "row"), None),
+        ((other(0), other(2), 0, 1, "row", 1), 60),
+        ((30, *["row"] * 5), None),
+        ((0, 2, "row", 2, CLOSING, 2, other(0), EVALUATION, other(1)), 60),
+        ((0, 2, "row", 2, CLOSING, other(0), other(1), "row", other(1)), 2),
+    ],
+)
+def test_the_bar_that_counts_the_rows_tells_the_plan(script: tuple[object, ...], planned: int | None) -> None:
+    assert read(drawn(*script)).settings.get("max_steps") == planned

@@ -335,3 +335,14 @@ def test_a_pipe_that_nobody_writes_to_is_named(tmp_path: Path, capsys: pytest.Ca
     os.mkfifo(tmp_path / "pipe")
     assert main(["read", str(tmp_path / "pipe")]) == 3
     assert "nobody writes to it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_console_that_rounds_to_few_digits_is_of_the_run_whose_numbers_it_rounds(tmp_path: Path, same: bool) -> None:
+    losses = [(step * 37 % 19 - 9) * 7.3e-5 for step in range(1, 31)]
+    printed = losses if same else [(step * 11 % 19 - 9) * 7.3e-5 for step in range(1, 31)]
+    table = "".join(f"{step},{loss!r},0.5{step}\n" for step, loss in enumerate(losses, 1))
+    (tmp_path / "metrics.csv").write_text("iteration,loss,mean_reward\n" + table)
+    lines = "".join(f"[Iter {step}] loss={loss:.4f} batch_acc=0.{step + 10}\n" for step, loss in enumerate(printed, 1))
+    (tmp_path / "console.log").write_text(lines)
+    assert len(find_runs(tmp_path).runs) == (1 if same else 2)

@@ -112,7 +112,7 @@ def test_numbers_come_in_many_clothes() -> None:
     assert seen["loss"] == -math.inf
     assert seen["entropy"] == math.inf
     assert seen["grad_norm"] == 1.0
-    assert math.isnan(seen["step_time"])
+    assert "step_time" not in seen  # a null with no number before it was not computed
     assert run.last_step == 3
 
 

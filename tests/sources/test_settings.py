@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +28,9 @@ trainer: {total_training_steps: 400}
 def test_a_log_that_counts_what_is_done_tells_the_plan() -> None:
     steps = np.arange(0, 30)
     done = Series("progress/done_frac", "progress/done_frac", "fraction", steps, (steps + 1) / 50)
-    assert plan_in([done]) == 49
+    assert plan_in([done]) == 50
+    assert plan_in([replace(done, values=steps / 50)]) == 50  # nothing is done at step 0
+    assert plan_in([replace(done, steps=steps + 1)]) == 50
     assert plan_in([done.until(0)]) is None
     assert plan_in([]) is None
     assert plan_in([Series("progress/done_frac", "x", "fraction", steps, np.ones(30))]) is None

@@ -145,10 +145,53 @@ def test_the_reward_and_its_steps_are_found(style: str) -> None:
         (STYLES["a bar"][0], 240),
         (STYLES["minimind"][0], 500),
         ("warmup_steps=10 save_steps=50\n" + lines("step {i}: reward={r} loss=0.1"), None),
+        ("1/4 of 180 students failed.\n" + lines("Step {i}/700 | reward {r}"), 700),  # a sample, printed first
+        ("1/4 of 180 students failed.\n" + lines("Step {i} | reward {r}"), None),
+        (lines("GRPO ITERATION {i}/60\n[Iter {i}] reward={r} loss=0.1"), 60),  # a heading, and rows that name its step
+        (lines("[Iter {i}] reward={r} loss=0.1") + "12/60 of the answers\n[Iter 12] reward=0.5 loss=0.1\n", None),
+        ("=== Epoch 1/4 ===\n" + lines("Step {i} | reward {r}"), None),  # counts something else: steps go beyond it
+        ("1/4 of the score\n" + lines("Step {i}/700 | reward {r}\n1/9 of the reward is 0.1"), 700),
+        (lines("Step {i}/700 | reward {r}") + lines("Step {i}/300 | reward 1{r}"), 300),  # started over, with another
     ],
 )
 def test_the_planned_length_is_read_from_the_text(text: str, planned: int | None) -> None:
     assert read(text).config.planned_steps == planned
+
+
+def test_numbers_before_a_mapping_on_its_line_belong_to_its_row() -> None:
+    run = read(
+        lines("2025-01-01 10:00:00,1 - train - INFO - rl_loss: -0.1, entropy: 0.{i}, data: {{'n': 8, 'reward': {r}}}")
+    )
+    assert {series.key for series in (*run.series, *run.unread)} == {"rl_loss", "entropy", "n", "reward"}
+    entropy = run.get("entropy")
+    assert entropy is not None
+    assert entropy.values.tolist() == [float(f"0.{step}") for step in STEPS]
+    talk = read(lines("sample 3 of 8, best of 4: {{'reward': {r}, 'loss': 0.1}}"))
+    assert {series.key for series in (*talk.series, *talk.unread)} == {"reward", "loss"}
+
+
+ROW = "loss: 0.1, data: {{'n': 8, 'reward': {r}}}\n"
+
+
+def test_a_held_out_score_in_words_belongs_to_the_row_above_it() -> None:
+    text = lines(ROW + "batch {i} done, eval_acc: 0.{i}\nnew best eval_acc: 0.{i}, saved")
+    for cut in (len(text), len(text) - 60):  # with and without the line after the last row
+        held_out = read(text[:cut]).get("eval/acc/mean")
+        assert held_out is not None
+        assert held_out.steps.tolist() == STEPS[: held_out.points]
+        assert held_out.points >= len(STEPS) - 1
+        assert held_out.values.tolist() == [float(f"0.{step}") for step in STEPS[: held_out.points]]
+    samples = read(lines(ROW + "eval_acc: 0\neval_acc: 1"))  # of single answers
+    assert samples.get("eval/acc/mean") is None
+    assert samples.get("reward/mean") is not None
+
+
+def test_rows_without_a_step_that_share_no_key_are_of_one_step() -> None:
+    run = read(lines("{{'reward': {r}, 'reward_std': 0.1}}\n{{'loss': 0.{i}, 'kl': 0.01}}"))
+    for name in ("reward/mean", "loss/total"):
+        series = run.get(name)
+        assert series is not None
+        assert series.steps.tolist() == STEPS
 
 
 def test_rows_of_an_evaluation_are_no_rows_of_training() -> None:
@@ -204,6 +247,33 @@ def test_of_a_log_that_was_started_over_the_newest_attempt_is_read() -> None:
     assert reward.values.tolist() == [step + 0.2 for step in range(1, 7)]
     assert reward.rows == 19
     assert any("begins anew 2 times" in note and "attempt 3, the newest," in note for note in run.notes)
+
+
+WARM_UP = [{"step": step, "loss": 1 / step, "token_accuracy": 0.8} for step in range(1, 7)]
+
+
+def test_a_warm_up_of_another_kind_is_no_part_of_the_run() -> None:
+    run = read(objects(*WARM_UP) + attempts(9))
+    reward, loss = run.get("reward/mean"), run.get("loss/total")
+    assert reward is not None
+    assert loss is not None
+    assert (reward.points, loss.points) == (9, 9)
+    assert any("attempt 2, the newest," in note for note in run.notes)
+
+
+def test_what_a_trainer_writes_when_it_is_through_begins_nothing() -> None:
+    run = read(attempts(9) + objects({"step": 0, "loss": 0.3, "train_runtime": 12.5}))
+    reward = run.get("reward/mean")
+    assert reward is not None
+    assert reward.points == 9
+    assert not any("begins anew" in note for note in run.notes)
+
+
+def test_what_only_another_attempt_logged_is_no_series_of_this_one() -> None:
+    rows = [{"step": step, "mean_reward": 0.1 * step, "entropy": 1 / step} for step in range(1, 7)]
+    run = read(objects(*rows) + attempts(6))
+    assert run.get("reward/mean") is not None
+    assert all(series.points for series in (*run.series, *run.unread))
 
 
 def test_of_a_log_that_was_started_over_another_attempt_can_be_asked_for() -> None:

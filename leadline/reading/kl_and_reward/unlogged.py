@@ -13,7 +13,7 @@ INSTEAD = ("entropy", LENGTH)
 
 def without_kl(view: View) -> KlReward:
     """What can be said of drift without KL."""
-    logged = any(view.run.get(name) is not None for name in (MEAN, SUM))
+    logged = any(series.finite.any() for name in (MEAN, SUM) if (series := view.run.get(name)) is not None)
     names = (*INSTEAD, *view.names(lambda name: name.startswith("mismatch/"))[:1])
     drift = tuple(found for name in names if (found := _drift(view, name)) is not None)
     return KlReward("no_kl", state="always_zero" if logged else "not_logged", drift=drift)

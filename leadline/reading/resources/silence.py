@@ -44,7 +44,7 @@ def _stopped(run: Run, times: StepTimes, usual: float, bar: float) -> tuple[Find
     )
     silent = watched - float(times.ends[-1])
     planned, last = run.config.planned_steps, int(times.steps[-1])
-    if silent <= bar or (planned is not None and last >= planned):
+    if silent <= bar or (planned is not None and last >= planned - run.counts_from_zero):
         return ()
     after = gpus.walls > times.ends[-1] + usual
     held = _still_held(gpus, after, float(times.ends[-1]))

@@ -11,6 +11,7 @@ from .bars import Bars
 from .boxes import Boxes
 from .bullets import Bullets
 from .columns import Columns
+from .evaluations import Evaluations
 from .grammar import Grammar
 from .mappings import Mappings
 from .pairs import Pairs
@@ -60,6 +61,7 @@ class Console:
         self._mappings = Mappings()
         self._columns = Columns()
         self._bar_rows = Bars()
+        self._evaluations = Evaluations()
         self._grammars: list[Grammar] = [
             self._bar_rows,
             Pairs(),
@@ -67,6 +69,7 @@ class Console:
             Bullets(),
             Boxes(),
             self._columns,
+            self._evaluations,
             self._words,
         ]
         self._plan = Plan()  # as is printed at the start
@@ -133,7 +136,10 @@ class Console:
     def _settle(self) -> None:
         """Leave out the grammars that have found nothing: a trainer does not change its wording."""
         self._settled = True
-        kept = [place for place, found in enumerate(self._found) if found and self._grammars[place] is not self._words]
+        useful = [*map(bool, self._found)]
+        useful[self._grammars.index(self._words)] = False
+        useful[self._grammars.index(self._evaluations)] = self._evaluations.heard
+        kept = [place for place, found in enumerate(useful) if found]
         self._grammars = [self._grammars[place] for place in kept]
         self._found = [self._found[place] for place in kept]
         self._bars = self._rows.family == "trl"

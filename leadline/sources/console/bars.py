@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from .grammar import has_metric
-from .pieces import pieces
+from .pieces import Count, pieces
 from .rows import Rows
 
 BAR = re.compile(r"\|\s*(?P<step>\d+)/(?P<total>\d+)\s*\[[^\[\]]*?(?:it/s|s/it)(?P<tail>,[^\]]*)\]")
@@ -28,6 +28,5 @@ class Bars:
             one.label: one.values[0] for one in pieces(bar["tail"]) if one.label and one.joined
         }
         if has_metric(values):
-            self.counted.total = self.counted.total or int(bar["total"])
-            self.counted.add(int(bar["step"]), values)
+            self.counted.add(self.counted.placed(Count(int(bar["step"]), int(bar["total"]))), values)
         return False

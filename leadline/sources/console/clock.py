@@ -14,10 +14,16 @@ class BarClock:
     """Follows a tqdm bar. To print a row, tqdm wipes the bar, writes the row and draws the bar again, as it stands now:
     where steps are fast, that is the first time their bar is drawn at all. So a row is given the step it most likely
     has, and the next bar corrects it. Where rows come later than their bars, since only one stream was buffered, the
-    bars that were drawn twice count."""
+    bars that were drawn twice count. A bar that is full before the first row of training counts something else, and so
+    does one that more rows have gone beyond than not."""
 
-    def __init__(self) -> None:
+    def __init__(self, deaf_to: int | None = None) -> None:
         self.total: int | None = None
+        self.redrawn = False  # the last line was a bar drawn once more as it stood
+        self.refuted = False  # more rows lie beyond the end of the bar than before it
+        self._deaf_to = deaf_to  # the length of a bar that is known to count something else
+        self._announced = False  # its length was told in words
+        self._within = self._beyond = 0  # rows of training before the end of the bar, and beyond it
         self.counted = False  # some row could only be counted
         self.corrected: int | None = None  # what a bar says of the row before it, where that was taken for another step
         self._bar: int | None = None  # where the bar stands; None: there is none
@@ -32,22 +38,29 @@ class BarClock:
 
     def see(self, line: str) -> bool:
         """Take notice of a bar; False when the line is none."""
-        self.corrected = None
+        self.corrected, self.redrawn = None, False
         if total := TOTAL.search(line):
-            self.total = int(total[1].replace(",", ""))
+            self.total, self._announced = int(total[1].replace(",", "")), True
             return True
         bar = BAR.match(line)
         if bar is None:
             return False
         count, total_steps = int(bar[1]), int(bar[2])
-        if self.total is None and total_steps > 1:
-            self.total = total_steps
-        if total_steps == self.total:
+        if total_steps not in (self.total, self._deaf_to) and total_steps > 1 and count < total_steps and self._is_free:
+            self.total, self._bar = total_steps, None
+        if total_steps == self.total and not (self._bar is None and count == total_steps):
             self._stands_at(count)
         return line.rstrip().endswith("]")  # else a row may stand behind it
 
+    @property
+    def _is_free(self) -> bool:
+        """Whether a bar of another length may be the one to follow: there is none, or it is full and had no row."""
+        waiting = self._trained or self._again or self._announced
+        return self.total is None or (not waiting and self._bar is not None and self._bar >= self.total)
+
     def _stands_at(self, count: int) -> None:
         stood, self._bar = self._bar, count
+        self.redrawn = count == stood
         given, self._given = self._given, None
         if stood is not None and count < stood:  # the program was started again: nothing of the first is to come
             self._again.clear()
@@ -67,6 +80,16 @@ class BarClock:
             self.corrected = count
             self._last = count if given == self._last else self._last
 
+    @property
+    def counts(self) -> bool:
+        """Whether there is no bar to tell the next step."""
+        return self._bar is None and not self._again
+
+    @property
+    def last(self) -> int:
+        """The step of the last row of training."""
+        return self._last
+
     def step(self, *, training: bool) -> int:
         """The step of the row that stands here: a row of training, or one about it (an evaluation, a summary)."""
         cadence = max(self._last - self._before, 1)
@@ -83,6 +106,9 @@ class BarClock:
             step = self._last + cadence if training and self._bar <= self._last else self._bar
             self._given = step
             self._sure = step == self._bar == self._last + (cadence if training else 0)
+        if training and self._bar is not None and self.total is not None:
+            self._within, self._beyond = self._within + (step <= self.total), self._beyond + (step > self.total)
+            self.refuted = self._beyond > self._within
         if training or not self._trained:
             self._before, self._last = self._last, step
             self._trained |= training

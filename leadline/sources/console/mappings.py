@@ -7,8 +7,9 @@ import re
 from ...vocabulary.guess import guess
 from ..number import as_number, as_step, mean_of
 from ..row import step_key
-from .grammar import counted_step
+from .grammar import METRIC, counted_step, has_metric
 from .literal import Torn, read_mapping
+from .pieces import is_value, pieces
 from .rows import Rows
 
 # One of these beside an epoch: the Hugging Face Trainer.
@@ -141,7 +142,7 @@ class Mappings:
             for text in early:
                 if _resembles(text, tuple(values))[1]:
                     rows.lose(stepless=step is None)
-        rows.add(step, numbers)
+        rows.add(step, {**_beside(before, numbers), **numbers})
         return True
 
     def _step(self, values: dict[str, object], before: str, header: int | None) -> int | None:
@@ -152,6 +153,15 @@ class Mappings:
             return step
         near = counted_step(before[-60:])
         return near if near is not None else header
+
+
+def _beside(before: str, values: dict[str, object]) -> dict[str, object]:
+    """The labelled numbers that stand before a mapping on its line: `loss: 0.1, entropy: 0.8, rewards: {...}`."""
+    if "%|" in before or not METRIC.search(before):
+        return {}
+    joined = [one for one in pieces(before) if one.label and one.joined and not one.listed and is_value(one)]
+    found: dict[str, object] = {one.label: one.values[0].replace(",", "") for one in joined if one.label not in values}
+    return found if has_metric(found) else {}
 
 
 def _resembles(text: str, keys: tuple[str, ...]) -> tuple[bool, bool]:

@@ -139,6 +139,12 @@ def counter_rank(label: str) -> int | None:
     return COUNTERS.index(heads[0]) * 2 + (0 if surer else 1)
 
 
+def is_value(one: Piece) -> bool:
+    """Whether a piece is a number that was measured, and not one that counts."""
+    rank = counter_rank(one.label)
+    return one.total is None and (rank is None or rank >= 2 * len(COUNTERS))
+
+
 @dataclass(frozen=True, slots=True)
 class Count:
     """Where a line says it stands."""

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ...vocabulary import detect, translate
 from ...vocabulary.guess import guess
 from ..number import FURTHEST
+from ..row import is_summary, of_training
 from ..source import Log
 from ..table import Table
 from .clock import BarClock
 from .pieces import Count
+
+OFTEN = 3  # rows that count by a total one after the other, after which it stands whatever was said before
 
 
 class Rows:
@@ -17,11 +22,22 @@ class Rows:
     def __init__(self) -> None:
         self.table = Table()
         self.clock = BarClock()
+        self._after: BarClock | None = None  # of a training that may follow, once one has told its summary
+        # Rows that the clock told the step of, None being one that is lost, and whether they are of training; None: it
+        # is of an evaluation that was told in words, and stands where the row before it does.
+        self._clocked: list[tuple[int | None, bool | None]] = []
+        self._keys: set[str] = set()  # of the rows that the last step has, as the clock says
+        self._scores: dict[str, object] = {}  # held-out, told in words since the last row
+        self._unclear: set[str] = set()  # keys of such scores that came more than once between two rows
         self.family: str | None = None  # proved by the wording of some row
         self.unsloth = False
         self.rollout: int | None = None  # slime: the rollout that training steps belong to
         self._stepless = False  # the last row named no step
-        self.total: int | None = None  # how many steps there are to be, where rows say so
+        self._said: Count | None = None  # where the last line that names a step says it stands
+        self._heard: Count | None = None  # and the last that says of how many
+        self._total: int | None = None  # how many steps there are to be, as rows say
+        self._counts: dict[int, tuple[int, int]] = {}  # by total: the step last said, and how often it went on
+        self._beyond = self._beyond_bar = 0  # rows that name a step behind it, and behind the end of the bar
         self._epoch = 0  # the pass over the data, where steps begin anew with each
         self._last = 0  # the step last named in it
         self._before = 0  # steps of the passes before
@@ -35,36 +51,115 @@ class Rows:
             self.lost += 1
         elif values:
             self._stepless = step is None
-            self.table.add(self.clock.step(training=_of_training(values)) if step is None else step, values)
+            if step is not None:
+                self._reach(step)
+            elif self._scores:
+                self._clocked.append((len(self.table), None))
+                self.table.add(self.clock.last, self._scores)
+            self._scores = {}
+            self.table.add(self._clock_says(values) if step is None else step, values)
             self.taken += 1
+            if step is None and self.clock.refuted:
+                self._count_instead()
+
+    def _clock_says(self, values: dict[str, object]) -> int:
+        """The step of a row that names none. A row of training after a summary is of another training; where rows are
+        counted, one that shares no key with those of the last step goes on with it."""
+        training = of_training(values)
+        if training and self._after is not None:
+            self._after.counted |= self.clock.counted
+            self.clock, self._after, self._clocked, self._keys = self._after, None, [], set()
+        if training and self.clock.counts and self._keys.isdisjoint(values):
+            training = not self._keys
+        self._keys = {*values} | (set() if training else self._keys)
+        self._clocked.append((len(self.table), training))
+        step = self.clock.step(training=training)
+        if is_summary(values):
+            self._after = BarClock()
+        return step
+
+    def _count_instead(self) -> None:
+        """The bar counted something else: its rows are counted."""
+        self.clock = BarClock(deaf_to=self.clock.total)
+        for row, training in self._clocked:
+            step = self.clock.last if training is None else self.clock.step(training=training)
+            if row is not None:
+                self.table.move(row, step)
+
+    @property
+    def counts_on(self) -> bool:
+        """Whether the rows so far name no step: what stands between two of them is about the first."""
+        return self._stepless and self.taken > 0
+
+    def evaluated(self, scores: dict[str, object]) -> None:
+        """Held-out scores that were told in words after the last row."""
+        self._unclear |= scores.keys() & self._scores.keys()
+        self._scores = {key: value for key, value in (self._scores | scores).items() if key not in self._unclear}
+
+    def _with_scores(self) -> Table:
+        """The table with what was told after its last row; it is filed when the next one shows that it was all."""
+        if not self._scores:
+            return self.table
+        table = self.table.only(np.ones(len(self.table), dtype=np.bool_))
+        table.add(self.clock.last, self._scores)
+        return table
 
     def placed(self, count: Count) -> int:
         """The step that a row counts by, over all passes: where each pass over the data counts anew, they go on."""
-        if count.total is not None and count.total > 1 and self.total is None:
-            self.total = count.total
         if count.epoch is None:
+            self._hear(count)
             return count.step
         if count.epoch > self._epoch and count.step <= self._last:
             self._before += count.total if count.total is not None else self._last
         elif count.epoch < self._epoch:  # the program was started again
             self._before = 0
+        total = count.total
         if self._before and count.total is not None and count.epochs is not None:
-            self.total = count.total * count.epochs
+            total = count.total * count.epochs
         self._epoch, self._last = count.epoch, count.step
-        return self._before + count.step
+        step = self._before + count.step
+        self._hear(Count(step, total))
+        return step
+
+    def _hear(self, count: Count) -> None:
+        self._said = count
+        self._heard = count if count.total is not None and count.total > 1 else self._heard
+
+    def _reach(self, step: int) -> None:
+        """Take notice of a row that names its step. Only such rows say how many there are to be, and lines above them
+        that name the same steps again and again: others may be about anything, "1/4 of the students" among them. Of
+        several totals the one that rows go on counting by."""
+        if self._heard is not None and self._heard.step == step and self._heard.total is not None:
+            said, itself = self._heard.total, self._heard is self._said
+            last, times = self._counts.get(said, (step - 1, 0))
+            times = times + (step > last) if step >= last else 1
+            self._counts[said] = (step, times)
+            rival = 0 if self._total is None else self._counts[self._total][1]
+            if said == self._total or (times > min(rival, OFTEN) and (itself or times >= OFTEN)):
+                self._total, self._beyond = said, 0
+        self._beyond += self._total is not None and step > self._total
+        self._beyond_bar += self.clock.total is not None and step > self.clock.total
+
+    @property
+    def total(self) -> int | None:
+        """How many steps there are to be; None where rows have gone on beyond it. One may stand behind the end."""
+        return self._total if self._beyond <= 1 else None
 
     def lose(self, *, stepless: bool | None = None) -> None:
         """A row that cannot be read. Its step has passed all the same: else all that follow would be one too early.
         `stepless`: whether rows like it name no step; else the last one tells."""
         self.lost += 1
         if self._stepless if stepless is None else stepless:
+            self._clocked.append((None, True))
             self.clock.step(training=True)
 
     def see(self, line: str) -> bool:
         """Take notice of a progress bar; False when the line is none."""
         seen = self.clock.see(line)
+        if self._after is not None and not self.clock.redrawn:
+            self._after.see(line)
         if self.clock.corrected is not None and self._stepless:
-            self.table.move_last(self.clock.corrected)
+            self.table.move(len(self.table) - 1, self.clock.corrected)
         return seen
 
     def _damage(self) -> list[str]:
@@ -82,7 +177,8 @@ class Rows:
 
     def _settings(self, planned: int | None) -> dict[str, object]:
         """How long the run is to be: as its settings say, as its bar counts, or as its rows do."""
-        total = planned or self.clock.total or self.total
+        bar = self.clock.total if self._beyond_bar <= 1 else None
+        total = planned or bar or self.total
         return {} if total is None else {"max_steps": total}
 
     def log(self, *, torn: bool, notes: tuple[str, ...], planned: int | None = None) -> Log:
@@ -93,7 +189,7 @@ class Rows:
                 told = "trl-grpo"  # its first rows are something else: they cannot tell it once more
             dialect = "unsloth" if self.unsloth and told in ("trl", "trl-grpo") else told
         return Log(
-            self.table,
+            self._with_scores(),
             settings=self._settings(planned),
             dialect=dialect,
             trust="rounded",
@@ -102,8 +198,3 @@ class Rows:
             torn=torn,
             notes=(*notes, *self._damage()),
         )
-
-
-def _of_training(values: dict[str, object]) -> bool:
-    """Whether a row is of a step of training, and not of an evaluation or of the run as a whole."""
-    return "train_runtime" not in values and not all(key == "epoch" or key.startswith("eval_") for key in values)

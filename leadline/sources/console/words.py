@@ -7,7 +7,7 @@ import re
 from ...vocabulary.guess import guess
 from ..row import held_out
 from .grammar import METRIC, has_metric
-from .pieces import COUNTERS, Piece, counted, counter_rank, pieces
+from .pieces import Piece, counted, is_value, pieces
 from .rows import Rows
 
 NEAR = 60  # lines below a step within which single numbers belong to it
@@ -72,7 +72,7 @@ class Words:
     def _sentence(self, found: list[Piece], step: int, rows: Rows) -> bool:
         """A step and a number in running text: one such line is talk, lines of one form that come again are rows."""
         values: dict[str, object] = {
-            one.label: one.values[0].replace(",", "") for one in found if one.label and _is_value(one)
+            one.label: one.values[0].replace(",", "") for one in found if one.label and is_value(one)
         }
         form = tuple(values)
         if not has_metric(values) or len(self._forms) >= FORMS:
@@ -126,14 +126,9 @@ class Words:
         values: dict[str, object] = {}
         for one in found:
             talk = not one.joined and one.label.count(" ") >= MANY
-            if one.label and _is_value(one) and not talk:
+            if one.label and is_value(one) and not talk:
                 numbers = [number.replace(",", "") for number in one.values]
                 values.setdefault(one.label, numbers if one.listed else numbers[0])
         if bare := self.BARE.search(line):
             values.setdefault("time", bare[1])
         return values
-
-
-def _is_value(one: Piece) -> bool:
-    rank = counter_rank(one.label)
-    return one.total is None and (rank is None or rank >= 2 * len(COUNTERS))
