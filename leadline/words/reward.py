@@ -13,6 +13,7 @@ from ..facts.reward import (
     RiseOfOnePart,
     TrainEvalGap,
     Trajectory,
+    TurningPoint,
 )
 from .cause import cause_of
 from .numbers import apart, counted, listed, number, percent
@@ -105,7 +106,7 @@ def _trajectory(reading: RewardReading, numbers: Trajectory) -> str:
     if numbers.state == "too_few":
         return f"{counted(numbers.points, 'point')} so far; at least {numbers.points_needed} are needed to say anything"
     noise = f"noise ±{number(numbers.noise)} per step"
-    moved = f"from {start} to {now}; {noise}"
+    moved = f"{_way(numbers.start, numbers.now, numbers.turn)}; {noise}"
     said = {
         "accelerating": f"still rising and speeding up: {moved}",
         "rising": f"still rising: {moved}",
@@ -121,6 +122,15 @@ def _trajectory(reading: RewardReading, numbers: Trajectory) -> str:
             f"and is at {now} now; {noise}"
         )
     return said.get(reading.shape) or f"{_rivals(reading)}{start} at the start, {now} now; {noise}"
+
+
+def _way(start: float, now: float, turn: TurningPoint | None) -> str:
+    """From where to where, and where it began if that is another place."""
+    if turn is None:
+        return "from {} to {}".format(*apart(start, now))
+    when = "" if turn.step is None else f" at step {turn.step}"
+    first, last = apart(turn.level, now)
+    return f"from {first}{when} to {last} ({number(start)} at the start)"
 
 
 def _plateau(start: str, now: str, noise: str, *, rose: bool) -> str:
