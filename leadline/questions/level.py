@@ -12,7 +12,7 @@ from ..curve import Curve
 from ..curve.robust import scale_of
 from ..facts.chart import Band
 from ..run import Series, Steps
-from .bars import FAR, FEW, SPELL, USUAL
+from .bars import FAR, FEW, SPELL, TWO, USUAL
 from .stuck import stuck_at
 
 Floats = NDArray[np.float64]
@@ -101,13 +101,25 @@ def p_within(curve: Curve, size: float) -> float:
 
 def start_of(curve: Curve, logged: Series) -> float:
     """Where it started from, by its first points alone: what is said about the start must not change with every look.
-    A start that was over after a few points is told by those."""
+    A start that was over after a few points is told by those, and one that was left at once by the first."""
     values = logged.values[logged.finite & (logged.steps >= curve.grid[0])]
     count = min(max(len(values) // 4, FEW), SPELL)
     start, first = float(np.median(values[:count])), float(np.median(values[:FEW]))
     noise = _noise_of(values[:USUAL])  # of the first points too: that of the curve is never done
+    if _left_at_once(values, noise):
+        return _told(curve, logged, float(values[0]))
     apart = abs(first - start) > FAR * noise / math.sqrt(FEW)
     return _told(curve, logged, first if apart else start)
+
+
+def _left_at_once(values: Floats, noise: float) -> bool:
+    """Whether the first point is where it came from and no odd one: the second is far from it, and those that follow go
+    on the same way, as where a score is taken before the training."""
+    if len(values) < TWO + FEW:
+        return False
+    away, further = values[1] - values[0], np.median(values[TWO : TWO + FEW]) - values[1]
+    goes_on = np.sign(away) * further > FAR * noise * math.sqrt(1 + 1 / FEW)
+    return bool(abs(away) > FAR * noise * math.sqrt(2) and goes_on)
 
 
 def left_its_start(curve: Curve, logged: Series) -> bool:

@@ -32,6 +32,22 @@ def test_one_enormous_first_value_is_no_start() -> None:
     assert start(values) == pytest.approx(0.01, abs=0.002)
 
 
+@pytest.mark.parametrize("way", [1.0, -1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_score_taken_before_the_training_is_where_it_started(way: float, seed: int) -> None:
+    """Evaluations: one before the first update, and a third of the way is made by the second."""
+    scores = 0.85 - 0.81 * np.exp(-np.arange(40) / 1.4) + 0.01 * np.random.default_rng(seed).standard_normal(40)
+    for until in (8, 20, 40):
+        assert start(way * scores[:until]) == pytest.approx(way * 0.04, abs=0.03)
+
+
+@pytest.mark.parametrize("seed", range(10, 16))  # chance makes a start of it once in 500
+def test_an_odd_first_point_is_no_start(seed: int) -> None:
+    values = 0.5 + 0.02 * np.random.default_rng(seed).standard_normal(100)
+    values[0] = 0.1
+    assert start(values) == pytest.approx(0.5, abs=0.05)
+
+
 def test_a_change_since_the_first_step_is_counted_from_the_start() -> None:
     values = np.r_[np.full(3, 9.0), np.linspace(1.0, 2.0, 197)] + 0.01 * np.random.default_rng(0).standard_normal(200)
     drawn, logged = curve(values), series(values)
