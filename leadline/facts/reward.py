@@ -86,6 +86,14 @@ class RiseOfOnePart(Facts):
 
 
 @dataclass(frozen=True, slots=True)
+class NeverPaid(Facts):
+    """Components of the reward that were exactly 0 at every point."""
+
+    parts: tuple[str, ...]
+    points: int  # of the one that was logged least often
+
+
+@dataclass(frozen=True, slots=True)
 class RewardPeak:
     """Where the reward stood highest before it came down."""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..facts.reward import (
     ComponentTrade,
+    NeverPaid,
     PromptsChanged,
     RewardBreak,
     RewardFall,
@@ -16,7 +17,7 @@ from ..facts.reward import (
     TurningPoint,
 )
 from .cause import cause_of
-from .numbers import apart, counted, listed, number, percent
+from .numbers import apart, counted, listed, number, percent, several
 
 LIKELY = 0.15  # probability: a shape below it is not named as a rival
 
@@ -73,6 +74,14 @@ def rise_of_one_part(facts: RiseOfOnePart) -> str:
     return (
         f"The rise is that of the reward component {risen.name} ({number(risen.start)} to {number(risen.now)}); "
         f"{idle} still {pay} almost nothing."
+    )
+
+
+def never_paid(facts: NeverPaid) -> str:
+    which, have = ("component", "has") if len(facts.parts) == 1 else ("components", "have")
+    return (
+        f"Reward {which} {several(facts.parts)} {have} been exactly 0 at all {facts.points} points: neither paid nor "
+        "taken, so nothing is learned from that."
     )
 
 
@@ -174,5 +183,6 @@ SENTENCES: dict[str, Callable[..., str]] = {
     "reward.prompts_changed": prompts_changed,
     "reward.component": component_trade,
     "reward.one_part": rise_of_one_part,
+    "reward.never_paid": never_paid,
     "signal.train_eval_gap": train_eval_gap,
 }

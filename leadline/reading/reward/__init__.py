@@ -22,7 +22,7 @@ from .apart import components, held_out
 from .breaks import account_for, finding_of
 from .fall import fell
 from .gap import train_eval_gap
-from .part import rise_of_one_part
+from .part import never_paid, rise_of_one_part
 from .trade import bought_at_a_cost
 
 __all__ = ["HEADLINE", "RewardPeak", "RewardReading", "read"]
@@ -50,6 +50,7 @@ def read(view: View) -> RewardReading:
         *train_eval_gap(view, curve, series),
         *bought_at_a_cost(view),
         *rise_of_one_part(view),
+        *never_paid(view),
     )
     return RewardReading(
         shape.word,
