@@ -27,9 +27,10 @@ def _turned(curve: Curve, logged: Series, way: float) -> TurningPoint | None:
     mean = way * within(curve.seen.mean(axis=0), logged)
     place, start, now = int(mean.argmin()), way * start_of(curve, logged), way * level_now(curve, logged)
     low = float(mean[place])
-    if place == 0 or not start - low > EVEN * (now - low) > 0:  # most of the way was made since its start
+    if not start - low > EVEN * (now - low) > 0:  # most of the way was made since its start
         return None
-    return TurningPoint(way * low, _date(curve, place, way))
+    # A fall within the first points is over before the curve begins: then nobody knows at which step.
+    return TurningPoint(way * low, _date(curve, place, way) if place else None)
 
 
 def _date(curve: Curve, place: int, way: float) -> int | None:

@@ -49,6 +49,13 @@ def test_a_small_dip_on_the_way_is_no_other_beginning() -> None:
     assert turned_up(curve(values), series(values)) is None
 
 
+def test_a_start_that_was_lost_at_once_is_not_what_it_rises_from() -> None:
+    values = np.r_[np.full(4, 0.9), np.linspace(0.1, 0.5, 196)] + 0.01 * noise(200, 0.2, 1)
+    turn = turned_up(curve(values), series(values))
+    assert turn is not None
+    assert turn.level == pytest.approx(0.1, abs=0.05)
+
+
 def test_a_slow_valley_is_dated_only_where_its_paths_agree() -> None:
     steps = np.arange(300)
     valley = 0.6 - 0.4 * np.minimum(steps / 150, 1) + 0.3 * np.maximum(steps - 150, 0) / 150
