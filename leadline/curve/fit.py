@@ -150,7 +150,7 @@ def _late(piece: _Piece, segment: Segment, unit: float) -> Line | None:
     above = values - segment.levels_at(steps).mean(axis=0) / unit
     change, left = _straight(steps, values)
     beyond, rest = _straight(steps, above)
-    missed = _beyond_chance(float(above.mean()) + beyond / 2, _error(steps, rest) / np.sqrt(3))
+    missed = _beyond_chance(float(above.mean()) + beyond / 2, _error(steps, rest) / float(np.sqrt(3)))
     return Line(float(steps[0]), unit * change, unit * _error(steps, left), unit * beyond, unit * missed)
 
 
