@@ -7,7 +7,7 @@ from dataclasses import replace
 from ...curve import Curve
 from ...facts import Evidence, Finding
 from ...facts.kl import KlCourse, KlFrozen, KlReward, KlTurnover, Regime
-from ...questions.bars import SAID, TWO
+from ...questions.bars import SAID, SPELL, TWO
 from ...questions.fall import p_fallen
 from ...questions.gain import known_to
 from ...questions.level import level_now, start_of, steps_seen
@@ -55,7 +55,7 @@ def read(view: View) -> KlReward:
     )
     # The regime now and that of the last stretch are two looks at one thing: where they differ, neither is sure.
     said = p > SAID and stretches[-1].regime == word and not _ended(view)
-    said = said and (frozen or not _erratic(view, word)) and _stood_before(view, word)
+    said = said and (frozen or not _erratic(view, word)) and _stood_before(view, stretches[-1])
     begun = stretches[-1] if said and not frozen else None
     if begun is not None and known_to(*begun.first_between, reward) is None:
         begun = None
@@ -79,15 +79,18 @@ def _erratic(view: View, word: str) -> bool:
     return word.startswith("stable") and series is not None and leaps(series) is not None
 
 
-def _stood_before(view: View, word: str) -> bool:
-    """Whether a regime stood one point ago, or two where that one was odd: one last point is none."""
+def _stood_before(view: View, last: Regime) -> bool:
+    """Whether a regime has lasted for many points, or stood one point ago, or two where that one was odd: one last
+    point is none."""
     kl, reward = distance_series(view.run), view.run.get(HEADLINE)
     if kl is None or reward is None:
         return False
+    if min(int((series.steps[series.finite] >= last.first_step).sum()) for series in (kl, reward)) >= SPELL:
+        return True
     steps = reward.steps[reward.finite]
     earlier = ((kl.until(int(step)), reward.until(int(step))) for step in steps[-2 : -2 - TWO : -1])
     fits = (tuple(map(view.fit, pair)) for pair in earlier if all(series.finite.any() for series in pair))
-    return any(regime_now(*pair)[0] == word for pair in fits)
+    return any(regime_now(*pair)[0] == last.regime for pair in fits)
 
 
 def _course(view: View, kl: Curve, *, moves: bool = False) -> KlCourse | None:
