@@ -124,7 +124,7 @@ def _levels(reading: Reading) -> Iterator[str]:
         if len(values) > 1:
             yield f"two values of {name} {role}: {' and '.join(values.values())}"
     reason, judged = reading.judgement.reason, reading.judgement.judged
-    if reason.kind == "rising" and not _higher(reason.level, reason.start):
+    if reason.kind == "rising" and not _higher(reason.level, reason.turn.level if reason.turn else reason.start):
         yield "rising, from a level that is no lower"
     if reason.kind == "fallen" and not _higher(reason.high, reason.level):
         yield "fallen, from a level that is no higher"

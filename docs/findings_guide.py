@@ -81,6 +81,12 @@ FINDINGS: dict[str, Entry] = {
         "Ask whether the component that rose is the one you care about. If not, reweigh them, or begin with easier "
         "prompts on which the other one pays at times.",
     ),
+    "reward.never_paid": Entry(
+        "A component of the reward has been exactly 0 at every point, while others were not.",
+        "The logged components.",
+        "Check that the component can match at all: a format that is asked for in no prompt, or a check that no answer "
+        "passes, teaches nothing. A penalty that was never taken is fine.",
+    ),
     "reward.gamed": Entry(
         "The score goes on while the answers decay: the policy probably found a way to be paid for nothing.",
         "How answers relate to their prompt, to themselves and to each other, against the run's own first samples.",
@@ -291,7 +297,7 @@ FINDINGS: dict[str, Entry] = {
         "Check whether it is the length cap; fine where answers are labels.",
     ),
     "generation.truncated_throughout": Entry(
-        "Nearly every answer has been cut off at the length cap since the first steps.",
+        "Nearly every answer, or most of them, have been cut off at the length cap since the first steps.",
         "The logged share of truncated answers.",
         "Raise the cap or shorten the prompt's demand, unless answers are meant to have a fixed length.",
     ),

@@ -66,11 +66,13 @@ class Segment:
 @dataclass(frozen=True, slots=True)
 class Line:
     """A straight line through some points: how far it goes, the error of that, and how far it goes beyond the mean of
-    the paths."""
+    the paths. `missed`: how far the points end above the mean of the paths, as far as that is no chance."""
 
+    first_step: float
     change: float
     error: float
     beyond: float
+    missed: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -147,13 +147,26 @@ def _late(piece: _Piece, segment: Segment, unit: float) -> Line | None:
     if half < 2 * LEAST:
         return None
     steps, values = piece.cells.steps[-half:].astype(np.float64), piece.tamed[-half:]
+    above = values - segment.levels_at(steps).mean(axis=0) / unit
     change, left = _straight(steps, values)
-    beyond, _ = _straight(steps, values - segment.levels_at(steps).mean(axis=0) / unit)
-    total = float(left @ left)
+    beyond, rest = _straight(steps, above)
+    missed = _beyond_chance(float(above.mean()) + beyond / 2, _error(steps, rest) / float(np.sqrt(3)))
+    return Line(float(steps[0]), unit * change, unit * _error(steps, left), unit * beyond, unit * missed)
+
+
+def _error(steps: Floats, left: Floats) -> float:
+    """Standard error of how far a straight line goes that leaves this of its points; that of where it ends is a root of
+    three smaller."""
+    total, apart = float(left @ left), steps - steps.mean()
     memory = float(np.clip(left[1:] @ left[:-1] / total, 0.0, 0.9)) if total > 0 else 0.0
-    apart = steps - steps.mean()
-    error = float(np.sqrt(total / (half - 2) / (apart @ apart) * (1 + memory) / (1 - memory))) * float(np.ptp(steps))
-    return Line(unit * change, unit * error, unit * beyond)
+    of_slope = total / (len(left) - 2) / (apart @ apart) * (1 + memory) / (1 - memory)
+    return float(np.sqrt(of_slope)) * float(np.ptp(steps))
+
+
+def _beyond_chance(size: float, error: float) -> float:
+    """What is left of a deviation when its error is taken off in squares (James and Stein): nothing where it is no
+    larger than that, nearly all of it where it is many times as large."""
+    return size * (1 - (error / size) ** 2) if abs(size) > error else 0.0
 
 
 def _straight(steps: Floats, values: Floats) -> tuple[float, Floats]:

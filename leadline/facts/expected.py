@@ -24,6 +24,13 @@ class Known(Facts):
 
 
 @dataclass(frozen=True, slots=True)
+class NothingClipped(Known):
+    """The same of a clip fraction of exactly 0."""
+
+    update_kl: bool = False  # the KL of the update is exactly 0 as well, for the same reason
+
+
+@dataclass(frozen=True, slots=True)
 class OfKey(Facts):
     key: str  # as the log calls it
 

@@ -103,6 +103,7 @@ class KlCourse:
     start: float
     now: float
     identified: bool = True  # as KL to the reference; else the log does not say between what and what
+    erratic: tuple[float, float] | None = None  # where its points leap by factors: between what 80 % of them lie
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,12 +36,14 @@ Explanation = Literal[
     "zero_advantages",  # exactly 0, with several updates a batch or where nothing tells how samples are weighed
     "one_update_zero",  # exactly 0, by one update a batch
     "kl_penalty",  # a multiple of KL
+    "no_baseline",  # a multiple of the reward, from which no baseline is taken
     "one_update",  # about 0, by one update a batch
     "rounding",  # a few smallest steps of the log
     "too_few",  # too few points
     "jumped",
     "reversed",
-    "about_zero",
+    "about_zero",  # where advantages are centred
+    "around_zero",  # where nothing says so
     "falling",
     "rising",
     "at_rest",
@@ -57,6 +59,7 @@ class LossNumbers:
     zeros: int = 0
     kl_factor: float | None = None  # it is so many times KL
     kl_coefficient: float | None = None  # where that factor is it
+    reward_factor: float | None = None  # it is so many times the reward
     rounding: float | None = None  # smallest step of the log
     start: float | None = None
     now: float | None = None

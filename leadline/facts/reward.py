@@ -87,12 +87,29 @@ class RiseOfOnePart(Facts):
 
 
 @dataclass(frozen=True, slots=True)
+class NeverPaid(Facts):
+    """Components of the reward that were exactly 0 at every point."""
+
+    parts: tuple[str, ...]
+    points: int  # of the one that was logged least often
+
+
+@dataclass(frozen=True, slots=True)
 class RewardPeak:
     """Where the reward stood highest before it came down."""
 
     step: int
     interval: tuple[int, int]  # 80 %
     p: float
+
+
+@dataclass(frozen=True, slots=True)
+class TurningPoint:
+    """Where what it does now began, where that was not at its start: its lowest point before a rise, its highest before
+    a fall."""
+
+    level: float
+    step: int | None  # None where that is not known well enough to name one
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +129,7 @@ class Trajectory:
     start: float | None = None
     now: float | None = None
     peak: float | None = None  # level at the peak
+    turn: TurningPoint | None = None  # where a rise or a fall began that did not begin at the start
     noise: float | None = None  # sd of one logged point about the curve
     changed_at: int | None = None  # read from this step on only: the level was set anew from outside
     last_number_step: int | None = None  # where the values after it are no numbers

@@ -13,7 +13,7 @@ from ..questions.bars import EVEN, HABIT
 from ..questions.ceiling import ceiling_of
 from ..questions.direction import is_flat
 from ..questions.forecast import Forecast
-from ..questions.gain import flat_since
+from ..questions.gain import gained_by
 from ..questions.level import left_its_start
 from ..questions.way import p_moved
 from ..reading.reward import HEADLINE
@@ -39,7 +39,7 @@ class Case:
     training: Outlook | None  # of the training reward, where a held-out score is judged
     evidence: Evidence
     ceiling: float | None  # the highest value that can be reached, where the run shows it
-    flat_since: float  # step from which on it had nearly all of its gain
+    gained_by: float  # step by which it had nearly all of its gain
     new_task: int | None = None  # judged from this step on only: the prompts changed there
 
     @property
@@ -52,8 +52,9 @@ class Case:
 
     @property
     def flat_for(self) -> float:
-        """How long it has been flat, as a share of the plan."""
-        return (self.plan.now - self.flat_since) / self.plan.steps
+        """How long it has had nearly all of its gain, as a share of the plan: a gain is waited for from then on. It may
+        creep up meanwhile, so this is not since when it is told to be flat (`questions/rest.py`)."""
+        return (self.plan.now - self.gained_by) / self.plan.steps
 
     @property
     def never_moved(self) -> bool:
@@ -130,7 +131,7 @@ def case_of(
         None if series.name == HEADLINE else _training(view, plan, price),
         weigh(findings, samples),
         ceiling,
-        flat_since(curve),
+        gained_by(curve),
         since,
     )
 

@@ -18,9 +18,10 @@ from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, SAID, TENTH
 from ..questions.best import Ranking, highest
 from ..questions.direction import is_flat, is_noise, p_rising
 from ..questions.fall import fall_of
-from ..questions.gain import flat_between
 from ..questions.level import level_now, start_of
+from ..questions.rest import rest_of
 from ..questions.stuck import silence
+from ..questions.turn import turned_up
 from ..reading.reward import HEADLINE
 from ..reading.view import View
 from ..run import Run
@@ -176,15 +177,14 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         return Reason("no_trend", level=now)
     rises = p_rising(curve)
     if rises > EVEN:
-        return Reason("rising", p=rises, clear=rises > AGREED, start=start, level=now)
+        turn = turned_up(curve, series)
+        return Reason("rising", p=rises, clear=rises > AGREED, start=start, turn=turn, level=now)
     p = is_flat(curve).probability + is_noise(curve).probability
     clear = p > AGREED
-    between = flat_between(curve)
-    if between is None:
+    rest = rest_of(curve, series)
+    if rest is None:
         return Reason("flat", p=p, clear=clear, level=now)
-    low, high = round(between[0]), round(between[1])
-    since = min(max(round(case.flat_since), low), high)
-    return Reason("flat", since_step=since, since_between=(low, high), p=p, clear=clear, level=now)
+    return Reason("flat", since_step=rest.since, since_between=rest.between, p=p, clear=clear, level=now)
 
 
 def _is_at_its_ceiling(case: Case, now: float) -> bool:

@@ -13,7 +13,7 @@ from ..curve import Curve
 from ..curve.curve import TIE
 from ..run import Series
 from .bars import EVEN, FEW, TENTH
-from .level import within
+from .level import levels
 
 Floats = NDArray[np.float64]
 
@@ -93,7 +93,7 @@ def top_step(curve: Curve, logged: Series) -> int:
 
 def highest(curve: Curve, logged: Series) -> float:
     """The level where it stood highest."""
-    return float(within(curve.seen.mean(axis=0).max(), logged))
+    return float(levels(curve, logged).max())
 
 
 def _levels(curve: Curve, steps: Floats) -> Floats:

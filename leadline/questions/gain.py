@@ -7,7 +7,6 @@ import numpy as np
 from ..curve import Curve
 from .bars import CLEARLY, DOUBLED, THIRD
 from .classes import FELL
-from .level import TENTHS
 
 BARELY = 0.5  # sd of a bin: a gain of less cannot be told from none
 
@@ -17,27 +16,16 @@ def p_gained(curve: Curve) -> float:
     return float(np.mean(curve.seen[:, -1] - curve.seen[:, 0] > BARELY * curve.last.noise))
 
 
-def flat_since(curve: Curve) -> float:
-    """The step from which on the mean path had nearly all of its gain."""
+def gained_by(curve: Curve) -> float:
+    """The step by which the mean path had nearly all of its gain. It may rise slowly ever since: since when it rests is
+    asked in `rest`."""
     mean = curve.seen.mean(axis=0)
     there = int(np.argmax(mean >= mean[0] + CLEARLY * (mean.max() - mean[0])))
     return float(curve.grid[there])
 
 
-def flat_between(curve: Curve) -> tuple[float, float] | None:
-    """Between which steps a path came to have nearly all of its gain, for 80 % of the paths that moved. None where they
-    do not agree to within a third of what was seen: a date that moves with every look is none."""
-    paths = curve.seen[~curve.trendless]
-    if not len(paths):
-        return None
-    bar = paths[:, 0] + CLEARLY * (paths.max(axis=1) - paths[:, 0])
-    dates = curve.grid[(paths >= bar[:, None]).argmax(axis=1)]
-    low, high = np.quantile(dates, TENTHS)
-    return known_to(float(low), float(high), curve)
-
-
 def known_to(low: float, high: float, curve: Curve) -> tuple[float, float] | None:
-    """An interval of steps, where it is short enough to name a step."""
+    """An interval of steps, where it is short enough to name a step: a date that moves with every look is none."""
     seen = float(curve.grid[curve.now] - curve.grid[0])
     return (float(low), float(high)) if high - low <= THIRD * seen else None
 

@@ -12,7 +12,7 @@ from ..curve import Curve
 from ..curve.robust import scale_of
 from ..facts.chart import Band
 from ..run import Series, Steps
-from .bars import FAR, FEW, SPELL, USUAL
+from .bars import FAR, FEW, SPELL, TWO, USUAL
 from .stuck import stuck_at
 
 Floats = NDArray[np.float64]
@@ -22,21 +22,33 @@ TENTHS = (0.1, 0.9)  # of the paths: what the edges of a band are
 
 
 def level_at(curve: Curve, logged: Series, step: float) -> float:
-    """The level at a step that was seen: the posterior mean."""
+    """The level at a step that was seen: the posterior mean, and what it misses of the last points."""
     inside = min(max(step, float(curve.grid[0])), float(curve.grid[curve.now]))
-    return _told(curve, logged, float(curve.at(inside).mean()))
+    return _told(curve, logged, float(curve.at(inside).mean()) + float(_missed(curve, np.array([inside]))[0]))
 
 
 def levels(curve: Curve, logged: Series) -> Floats:
     """The level at every place of the curve that was seen."""
-    kept = within(curve.seen.mean(axis=0), logged)
+    kept = within(curve.seen.mean(axis=0) + _missed(curve, curve.grid[: curve.now + 1]), logged)
     return np.where(np.abs(kept) < NOTHING * curve.noise, 0.0, kept)
 
 
 def level_now(curve: Curve, logged: Series) -> float:
     """The level at the last point. A series that has stuck stands where it is stuck."""
     stuck = stuck_at(logged)
-    return _told(curve, logged, float(curve.seen[:, -1].mean()) if stuck is None else stuck.value)
+    if stuck is not None:
+        return _told(curve, logged, stuck.value)
+    return level_at(curve, logged, float(curve.grid[curve.now]))
+
+
+def _missed(curve: Curve, steps: Floats) -> Floats:
+    """What the paths miss at some steps. After a fast rise they are drawn level while the points go on to rise: most at
+    the end."""
+    late, now = curve.late, float(curve.grid[curve.now])
+    if late is None or late.missed == 0 or now <= late.first_step:
+        return np.zeros(len(steps))
+    missed: Floats = late.missed * np.clip((steps - late.first_step) / (now - late.first_step), 0.0, 1.0)
+    return missed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -89,13 +101,25 @@ def p_within(curve: Curve, size: float) -> float:
 
 def start_of(curve: Curve, logged: Series) -> float:
     """Where it started from, by its first points alone: what is said about the start must not change with every look.
-    A start that was over after a few points is told by those."""
+    A start that was over after a few points is told by those, and one that was left at once by the first."""
     values = logged.values[logged.finite & (logged.steps >= curve.grid[0])]
     count = min(max(len(values) // 4, FEW), SPELL)
     start, first = float(np.median(values[:count])), float(np.median(values[:FEW]))
     noise = _noise_of(values[:USUAL])  # of the first points too: that of the curve is never done
+    if _left_at_once(values, noise):
+        return _told(curve, logged, float(values[0]))
     apart = abs(first - start) > FAR * noise / math.sqrt(FEW)
     return _told(curve, logged, first if apart else start)
+
+
+def _left_at_once(values: Floats, noise: float) -> bool:
+    """Whether the first point is where it came from and no odd one: the second is far from it, and those that follow go
+    on the same way, as where a score is taken before the training."""
+    if len(values) < TWO + FEW:
+        return False
+    away, further = values[1] - values[0], np.median(values[TWO : TWO + FEW]) - values[1]
+    goes_on = np.sign(away) * further > FAR * noise * math.sqrt(1 + 1 / FEW)
+    return bool(abs(away) > FAR * noise * math.sqrt(2) and goes_on)
 
 
 def left_its_start(curve: Curve, logged: Series) -> bool:
@@ -125,6 +149,15 @@ def within(levels: ArrayLike, logged: Series) -> Floats:
 def steps_seen(curve: Curve) -> tuple[int, int]:
     """The first and the last step of a curve."""
     return round(float(curve.grid[0])), round(float(curve.grid[curve.now]))
+
+
+def steps_at(curve: Curve, places: NDArray[np.int64]) -> Floats:
+    """The steps of places of the curve that something begins at: where a break led there, that of the break."""
+    steps: Floats = curve.grid[places].astype(np.float64)
+    for broke in curve.breaks:
+        led = (curve.grid[np.maximum(places - 1, 0)] < broke.step) & (broke.step <= curve.grid[places])
+        steps[led] = broke.step
+    return steps
 
 
 def band_of(curve: Curve, logged: Series) -> Band | None:

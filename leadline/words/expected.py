@@ -16,6 +16,7 @@ from ..facts.expected import (
     LossNearZero,
     LowRatios,
     MultipleOfKl,
+    NothingClipped,
     OfKey,
     Ratio,
     Resets,
@@ -114,7 +115,13 @@ def _loss_is_kl(facts: MultipleOfKl) -> Said:
     )
 
 
-def _clip_zero(facts: Known) -> Said:
+def _clip_zero(facts: NothingClipped) -> Said:
+    if facts.update_kl:
+        given = "each batch is used for one update" if facts.certain else "one update per batch does that"
+        return (
+            "The clip fraction and the update KL are exactly 0 at every point. That is normal here.",
+            f"{given}: the old and the new policy are the same where they are compared",
+        )
     what = "The clip fraction is exactly 0 at every point."
     if facts.certain:
         return f"{what} That is normal here.", "each batch is used for one update, so no ratio can be clipped"

@@ -19,6 +19,7 @@ from ..facts.generation import (
 )
 from .numbers import capital, counted, number, percent
 
+ALMOST_ALL = 0.9  # share of the answers: of fewer it is not said that almost none finishes
 UNRELATED = 0.1  # rank correlation: a weaker one is not said to lean either way
 
 
@@ -67,6 +68,8 @@ def truncated_throughout(facts: TruncatedThroughout) -> str:
     cut = f"{percent(facts.share)} of the answers are cut off at {cap}, and have been from the start."
     if facts.one_length is not None:
         cut = f"Answers are exactly {facts.one_length} tokens long on average, the length cap: they are cut off there."
+    if facts.share <= ALMOST_ALL and facts.one_length is None:
+        return f"{cut} Truncated answers never finish, so their reward says little."
     if facts.reward_rose:
         return f"{cut} The reward rises all the same: fine where answers are meant to have a fixed length."
     return f"{cut} Almost no answer finishes: either the cap is too low or the answers never end."

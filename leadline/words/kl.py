@@ -112,7 +112,12 @@ def _course(course: KlCourse) -> str:
         return f"{course.way} from {start} to {now}"
     if course.way == "too_few":
         return f"{start} at the start, {now} now; too few points to say more"
-    return f"no clear trend around {now}" if course.way == "still" else f"{start} at the start, {now} now"
+    if course.way != "still":
+        return f"{start} at the start, {now} now"
+    if course.erratic is None:
+        return f"no clear trend around {now}"
+    low, high = map(number, course.erratic)
+    return f"erratic, mostly between {low} and {high}; no trend can be seen in that"
 
 
 def regime(section: KlReward) -> str:

@@ -75,12 +75,15 @@ def _pattern(because: Explanation, numbers: LossNumbers) -> str:
         "one_update_zero": f"{exactly}: with one update per batch and centred advantages its value is 0 by "
         f"construction, though its gradient is not. {READ_INSTEAD}",
         "kl_penalty": _kl_penalty(numbers),
+        "no_baseline": f"It is {number(numbers.reward_factor or 0.0)} times the reward: the mean advantage equals the "
+        "mean reward, so no baseline is subtracted. Groups of one answer do that.",
         "one_update": "With one update per batch and centred advantages its value is about 0 by construction, though "
         f"its gradient is not; what is left is noise. {READ_INSTEAD}",
         "rounding": f"It never leaves the rounding of the log (steps of {number(numbers.rounding or 0.0)}): about 0 by "
         f"construction. {READ_INSTEAD}",
         "too_few": f"{counted(numbers.points, 'point')}, too few to read a pattern",
         "about_zero": f"it varies around 0 by {noise} without a direction, as expected with centred advantages",
+        "around_zero": f"it varies around 0 by {noise} without a direction",
         "falling": _course("falls", numbers, -1),
         "rising": f"{_course('rises', numbers, 1)}, which alone means nothing here",
         "at_rest": f"it is stable at {now}; noise ±{noise} per step",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from ..facts.reward import (
     ComponentTrade,
+    NeverPaid,
     PromptsChanged,
     RewardBreak,
     RewardFall,
@@ -13,9 +14,10 @@ from ..facts.reward import (
     RiseOfOnePart,
     TrainEvalGap,
     Trajectory,
+    TurningPoint,
 )
 from .cause import cause_of
-from .numbers import apart, counted, listed, number, percent
+from .numbers import apart, counted, listed, number, percent, several
 
 LIKELY = 0.15  # probability: a shape below it is not named as a rival
 
@@ -78,6 +80,14 @@ def rise_of_one_part(facts: RiseOfOnePart) -> str:
     )
 
 
+def never_paid(facts: NeverPaid) -> str:
+    which, have = ("component", "has") if len(facts.parts) == 1 else ("components", "have")
+    return (
+        f"Reward {which} {several(facts.parts)} {have} been exactly 0 at all {facts.points} points: neither paid nor "
+        "taken, so nothing is learned from that."
+    )
+
+
 def _driver(facts: ComponentTrade) -> str:
     """Which of the two differs more between samples now: what differs is what is learned."""
     gained, paid = facts.gained_spread, facts.paid_spread
@@ -108,7 +118,7 @@ def _trajectory(reading: RewardReading, numbers: Trajectory) -> str:
     if numbers.state == "too_few":
         return f"{counted(numbers.points, 'point')} so far; at least {numbers.points_needed} are needed to say anything"
     noise = f"noise ±{number(numbers.noise)} per step"
-    moved = f"from {start} to {now}; {noise}"
+    moved = f"{_way(numbers.start, numbers.now, numbers.turn)}; {noise}"
     said = {
         "accelerating": f"still rising and speeding up: {moved}",
         "rising": f"still rising: {moved}",
@@ -124,6 +134,15 @@ def _trajectory(reading: RewardReading, numbers: Trajectory) -> str:
             f"and is at {now} now; {noise}"
         )
     return said.get(reading.shape) or f"{_rivals(reading)}{start} at the start, {now} now; {noise}"
+
+
+def _way(start: float, now: float, turn: TurningPoint | None) -> str:
+    """From where to where, and where it began if that is another place."""
+    if turn is None:
+        return "from {} to {}".format(*apart(start, now))
+    when = "" if turn.step is None else f" at step {turn.step}"
+    first, last = apart(turn.level, now)
+    return f"from {first}{when} to {last} ({number(start)} at the start)"
 
 
 def _plateau(start: str, now: str, noise: str, *, rose: bool) -> str:
@@ -167,5 +186,6 @@ SENTENCES: dict[str, Callable[..., str]] = {
     "reward.prompts_changed": prompts_changed,
     "reward.component": component_trade,
     "reward.one_part": rise_of_one_part,
+    "reward.never_paid": never_paid,
     "signal.train_eval_gap": train_eval_gap,
 }

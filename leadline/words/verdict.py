@@ -140,17 +140,23 @@ def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
-    start, now = _apart(reason.start, reason.level)
+    way = _way(reason, judgement)
     if judgement.verdict in ("stop", "roll_back"):
-        return f"{name} still creeps up ({start} {_first(judgement)}, {now} now), too slowly to matter by the end."
+        return f"{name} still creeps up ({way}), too slowly to matter by the end."
     still = "still rising" if judgement.ended else "rising"
     probably = "" if reason.clear else "probably "
     rest = "; ending it now would save next to nothing" if judgement.nearly_through else ""
-    return f"{name} is {probably}{still}: {start} {_first(judgement)}, {now} now{rest}."
+    return f"{name} is {probably}{still}: {way}{rest}."
 
 
-def _first(judgement: Judgement) -> str:
-    return "at the start" if judgement.judged_since is None else "then"
+def _way(reason: Reason, judgement: Judgement) -> str:
+    """Where it began and where it stands; where it was lower in between, from there."""
+    if reason.turn is None:
+        start, now = _apart(reason.start, reason.level)
+        return f"{start} {'at the start' if judgement.judged_since is None else 'then'}, {now} now"
+    low, now = _apart(reason.turn.level, reason.level)
+    then = "at its lowest" if reason.turn.step is None else f"at step {reason.turn.step}"
+    return f"{low} {then}, {now} now ({_number(reason.start)} at the start)"
 
 
 def _flat(reason: Reason, name: str, judgement: Judgement) -> str:

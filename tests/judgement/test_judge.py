@@ -15,7 +15,9 @@ from leadline.facts.kl import KlFrozen
 from leadline.judgement import horizon_of, judge
 from leadline.judgement.decide import GO_ON, STOP
 from leadline.reading import View
+from leadline.reading.reward import read as read_reward
 from leadline.run import Checkpoint, Config, Rollout, Rollouts, Run, Series
+from leadline.words.reward import trajectory
 from leadline.words.verdict import judgement_lines
 
 AFTER_HALF = 2 * COUNT  # planned steps of a run that has come half of its way
@@ -396,3 +398,17 @@ def test_a_learning_rate_of_0_leaves_nothing_to_learn() -> None:
     assert said.verdict != "continue"
     assert "the learning rate is 0" in says(said)
     assert "advantages" not in says(said)
+
+
+def test_a_rise_since_a_break_is_told_from_there_in_every_line() -> None:
+    course = np.where(STEPS < 180, 0.6 + 0.3 * STEPS / 180, 0.05 + 0.35 * (STEPS - 180) / 120)
+    run = run_of(reward(course))
+    said = judged(run)
+    told = says(said)
+    assert said.reason.kind == "rising"
+    assert said.reason.turn is not None
+    assert f"at step {said.reason.turn.step}," in told
+    assert said.reason.level is not None
+    assert said.reason.turn.level < said.reason.level < said.reason.start
+    line = trajectory(read_reward(View(run)))
+    assert f"at step {said.reason.turn.step} to" in line

@@ -7,7 +7,8 @@ import pytest
 from simulated import curve, series
 
 from leadline.questions import shape_of
-from leadline.questions.level import left_its_start, level_at, level_from, start_of
+from leadline.questions.best import highest
+from leadline.questions.level import left_its_start, level_at, level_from, level_now, levels, start_of
 
 
 def start(values: np.ndarray) -> float:
@@ -31,6 +32,22 @@ def test_one_enormous_first_value_is_no_start() -> None:
     assert start(values) == pytest.approx(0.01, abs=0.002)
 
 
+@pytest.mark.parametrize("way", [1.0, -1.0])
+@pytest.mark.parametrize("seed", range(4))
+def test_a_score_taken_before_the_training_is_where_it_started(way: float, seed: int) -> None:
+    """Evaluations: one before the first update, and a third of the way is made by the second."""
+    scores = 0.85 - 0.81 * np.exp(-np.arange(40) / 1.4) + 0.01 * np.random.default_rng(seed).standard_normal(40)
+    for until in (8, 20, 40):
+        assert start(way * scores[:until]) == pytest.approx(way * 0.04, abs=0.03)
+
+
+@pytest.mark.parametrize("seed", range(6))  # chance makes a start of it once in 500
+def test_an_odd_first_point_is_no_start(seed: int) -> None:
+    values = 0.5 + 0.02 * np.random.default_rng(seed).standard_normal(100)
+    values[0] = 0.1
+    assert start(values) == pytest.approx(0.5, abs=0.08)
+
+
 def test_a_change_since_the_first_step_is_counted_from_the_start() -> None:
     values = np.r_[np.full(3, 9.0), np.linspace(1.0, 2.0, 197)] + 0.01 * np.random.default_rng(0).standard_normal(200)
     drawn, logged = curve(values), series(values)
@@ -48,3 +65,30 @@ def test_a_rise_that_was_over_after_a_few_points_is_no_lack_of_a_trend() -> None
     drawn, logged = curve(level), series(level)
     assert not left_its_start(drawn, logged)
     assert shape_of(drawn, logged).probabilities["noise"] > 0.9
+
+
+def test_a_slow_rise_after_a_fast_one_is_not_lost_from_the_level() -> None:
+    u = np.arange(1, 301) / 300
+    truth = 0.2 + 0.45 * (1 - np.exp(-u / 0.03)) + 0.12 * u**2
+    drawn, told = [], []
+    for seed in range(8):
+        values = truth + 0.02 * np.random.default_rng(seed).standard_normal(300)
+        paths, logged = curve(values), series(values)
+        drawn.append(abs(float(paths.seen[:, -1].mean()) - truth[-1]))
+        told.append(abs(level_now(paths, logged) - truth[-1]))
+        assert levels(paths, logged)[-1] == pytest.approx(level_now(paths, logged)) == level_at(paths, logged, 300)
+        assert highest(paths, logged) >= level_now(paths, logged) - 1e-12
+    assert np.mean(told) < 0.8 * np.mean(drawn)
+    assert np.max(np.subtract(told, drawn)) < 0.001
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_noise_moves_the_level_by_less_than_it_may(seed: int) -> None:
+    values = 0.5 + 0.1 * np.random.default_rng(seed).standard_normal(300)
+    assert abs(level_now(curve(values), series(values)) - 0.5) < 4 * 0.1 / np.sqrt(300 / 2)
+
+
+def test_spikes_are_no_level() -> None:
+    values = 0.5 + 0.02 * np.random.default_rng(1).standard_normal(300)
+    values[[200, 250, 290]] = 50.0
+    assert level_now(curve(values), series(values)) == pytest.approx(0.5, abs=0.02)

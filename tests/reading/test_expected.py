@@ -312,3 +312,12 @@ def test_rescaling_a_unit_changes_nothing(name: str, transform: Callable[[object
         )
         if name not in ("reward_after_kl",):
             assert said(replace(made, series=scaled)) == said(made)
+
+
+@pytest.mark.parametrize("updates", [1, None])
+def test_what_one_update_per_batch_makes_0_is_told_in_one_line(updates: int | None) -> None:
+    clip, kl = one("clip/frac", ZERO), one("kl/update", ZERO)
+    told = [expected for expected in read(View(run(clip, kl, updates_per_batch=updates))) if "zero" in expected.id]
+    assert [expected.id for expected in told] == ["expected.clip_zero"]
+    assert "clip fraction and the update KL" in words.says(told[0])
+    assert "update_kl_zero" in said(run(kl, updates_per_batch=updates))

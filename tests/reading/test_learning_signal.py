@@ -127,6 +127,15 @@ def test_answers_cut_off_from_the_start_are_told_where_nothing_rose() -> None:
     assert everything({"reward/mean": flat(N, 0.6), "len/response_clip_frac": flat(N, 0.5, 0.1)}) == ()
 
 
+def test_most_answers_cut_off_all_along_are_a_note() -> None:
+    drifting = np.linspace(0.97, 0.8, N) + 0.03 * np.random.default_rng(0).standard_normal(N)
+    (found,) = everything({"reward/mean": flat(N, 0.6), "len/response_clip_frac": np.clip(drifting, 0, 1).tolist()})
+    assert (found.id, found.severity) == ("generation.truncated_throughout", "note")
+    assert "89 % of the answers are cut off" in sentence(found)
+    growing = np.linspace(0.55, 0.95, N).tolist()
+    assert everything({"reward/mean": flat(N, 0.6), "len/response_clip_frac": growing}) == ()  # told as growth
+
+
 def test_answers_that_grow_into_the_cap_were_not_cut_off_from_the_start() -> None:
     grown = [0.0, 0.1, 0.3, 0.6, 0.8, *flat(N - 5, 0.99, 0.001)]
     assert "generation.truncated_throughout" not in {

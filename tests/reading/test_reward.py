@@ -308,3 +308,17 @@ def test_a_penalty_is_not_said_to_pay_nothing_nor_to_have_fallen_by_one_odd_valu
     )
     assert [part.name for part in told["reward.one_part"].facts.idle] == ["correct"]
     assert "reward.component" not in told
+
+
+def test_components_that_never_paid_are_told_beside_those_that_do() -> None:
+    nothing = np.zeros(COUNT)
+    several = (logged("reward/mean", rise(0.1, 0.8), 0.03, 1), logged("reward/component/correct/mean", rise(0.1, 0.8)))
+    idle = [Series(f"reward/component/{name}/mean", name, "test", STEPS, nothing) for name in ("soft", "strict")]
+    finding = found(reading(*several, *idle))["reward.never_paid"]
+    assert (finding.severity, finding.facts.parts, finding.facts.points) == ("note", ("soft", "strict"), COUNT)
+    once = Series("reward/component/strict/mean", "strict", "test", STEPS, np.where(STEPS == 200, 0.01, 0.0))
+    assert found(reading(*several, idle[0], once))["reward.never_paid"].facts.parts == ("soft",)
+    assert "reward.never_paid" not in found(reading(*several, once))
+    few = Series("reward/component/soft/mean", "soft", "test", STEPS[:8], nothing[:8])
+    assert "reward.never_paid" not in found(reading(*several, few))
+    assert "reward.never_paid" not in found(reading(several[0], *idle))  # nothing else shows what it is made of

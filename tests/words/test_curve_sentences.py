@@ -11,6 +11,7 @@ from leadline.facts.loss import LossJump, LossNumbers, LossReversed, PolicyLoss
 from leadline.facts.onset import Contradiction, Move, OnsetOrder, Tier, UnexplainedBreak, UnreadKeys
 from leadline.facts.reward import (
     ComponentTrade,
+    NeverPaid,
     PartOfReward,
     PromptsChanged,
     RewardBreak,
@@ -84,6 +85,18 @@ SAID: list[tuple[str, Facts, str]] = [
         "reward.one_part",
         RiseOfOnePart(PartOfReward("compiles", 0.2, 0.7), (PartOfReward("correct", 0.001, 0.005),)),
         "The rise is that of the reward component compiles (0.2 to 0.7); correct (0.005) still pays almost nothing.",
+    ),
+    (
+        "reward.never_paid",
+        NeverPaid(("soft_format", "strict_format"), 250),
+        "Reward components soft_format, strict_format have been exactly 0 at all 250 points: neither paid nor taken, "
+        "so nothing is learned from that.",
+    ),
+    (
+        "reward.never_paid",
+        NeverPaid(("format",), 60),
+        "Reward component format has been exactly 0 at all 60 points: neither paid nor taken, so nothing is learned "
+        "from that.",
     ),
     (
         "kl.reset",

@@ -43,6 +43,12 @@ SAID: list[tuple[str, Facts, str]] = [
     ),
     (
         "generation.truncated_throughout",
+        TruncatedThroughout(0.88, None, False),
+        "88 % of the answers are cut off at the length cap, and have been from the start. Truncated answers never "
+        "finish, so their reward says little.",
+    ),
+    (
+        "generation.truncated_throughout",
         TruncatedThroughout(0.98, 128, False, 128),
         "Answers are exactly 128 tokens long on average, the length cap: they are cut off there. Almost no answer "
         "finishes: either the cap is too low or the answers never end.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leadline.facts.judgement import BestCheckpoint, Horizon, Judgement, Reason, Risk, Upside
+from leadline.facts.reward import TurningPoint
 from leadline.words.verdict import CALLED, judgement_lines
 
 HALF_WAY = Horizon(1, 0.3, 1000, True)
@@ -70,6 +71,20 @@ SAID: list[tuple[str, Judgement, str]] = [
         ),
         "Continue to the end of the plan. Reward is rising: 0.2 at the start, 0.6 now; ending it now would save next to"
         " nothing.",
+    ),
+    (
+        "continue",
+        Judgement(
+            "continue",
+            Reason("rising", p=0.99, clear=True, start=0.589, turn=TurningPoint(0.037, 77), level=0.34),
+            0.39,
+        ),
+        "Continue. Reward is rising: 0.037 at step 77, 0.34 now (0.589 at the start).",
+    ),
+    (
+        "continue",
+        Judgement("continue", Reason("rising", p=0.7, clear=False, start=0.6, turn=TurningPoint(0.2, None), level=0.5)),
+        "Continue. Reward is probably rising: 0.2 at its lowest, 0.5 now (0.6 at the start).",
     ),
     (
         "undecided",

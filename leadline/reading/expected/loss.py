@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...facts import Facts
-from ...facts.expected import BelowZero, Known, LossNearZero, LowRatios, MultipleOfKl
+from ...facts.expected import BelowZero, Known, LossNearZero, LowRatios, MultipleOfKl, NothingClipped
 from ...questions.bars import HABIT
 from ...run import Run, Series
 from ..advantages import centred
@@ -57,12 +57,16 @@ def clip_zero(view: View) -> Facts | None:
     values = finite(first_of(view.run, "clip/frac", "clip/frac_high"))
     if len(values) < HABIT or (values != 0).any() or on_policy(view.run) is False:
         return None
-    return Known(certain=on_policy(view.run) is True)
+    return NothingClipped(on_policy(view.run) is True, _no_update_kl(view.run))
+
+
+def _no_update_kl(run: Run) -> bool:
+    values = finite(run.get("kl/update"))
+    return len(values) >= HABIT and not values.any()
 
 
 def update_kl_zero(view: View) -> Facts | None:
-    values = finite(view.run.get("kl/update"))
-    if len(values) < HABIT or (values != 0).any() or on_policy(view.run) is False:
+    if not _no_update_kl(view.run) or on_policy(view.run) is False or clip_zero(view) is not None:
         return None
     return Known(certain=on_policy(view.run) is True)
 

@@ -82,20 +82,25 @@ def witness(view: View) -> Cut | None:
 
 
 def throughout(view: View) -> tuple[Finding, ...]:
-    """Nearly every answer is cut off, and was from the start, so that nothing rose. Where reward rises all the same,
-    answers may be meant to have a fixed length."""
+    """Nearly every answer is cut off, or most are, and were from the start, so that nothing rose. Where reward rises
+    all the same, answers may be meant to have a fixed length."""
     run, series = view.run, truncated(view.run)
     if series is None:
         return _one_length(view)
     values = series.values[series.finite]
     if len(values) < LEAST:
         return ()
-    p = more_than(CLEARLY, int((values > CLEARLY).sum()), len(values))
-    if p < SAID or float(values[:HABIT].mean()) <= CLEARLY:  # what grew into the cap is told as that
-        return ()
     learns, rose = _reward_rose(view)
     facts = TruncatedThroughout(float(values.mean()), run.config.length_cap, rose)
-    return (_from_the_start(TRUNCATED, p, series, facts, "note" if learns else "concern"),)
+    for bar in (CLEARLY, EVEN):
+        p = more_than(CLEARLY, int((values > bar).sum()), len(values))
+        if p < SAID or float(values[:HABIT].mean()) <= bar:  # what grew into the cap is told as that
+            continue
+        if bar == CLEARLY:
+            return (_from_the_start(TRUNCATED, p, series, facts, "note" if learns else "concern"),)
+        cut = witness(view)
+        return () if cut is not None and cut.half > EVEN else (_from_the_start(TRUNCATED, p, series, facts, "note"),)
+    return ()
 
 
 def _one_length(view: View) -> tuple[Finding, ...]:

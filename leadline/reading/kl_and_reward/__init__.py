@@ -7,11 +7,12 @@ from dataclasses import replace
 from ...curve import Curve
 from ...facts import Evidence, Finding
 from ...facts.kl import KlCourse, KlFrozen, KlReward, KlTurnover, Regime
-from ...questions.bars import SAID
+from ...questions.bars import SAID, SPELL, TWO
 from ...questions.fall import p_fallen
 from ...questions.gain import known_to
 from ...questions.level import level_now, start_of, steps_seen
 from ...questions.regime import regime_now, regimes
+from ...questions.scatter import leaps
 from ...questions.stuck import silence
 from ...questions.turnover import turnover_of
 from ...questions.way import way_of
@@ -54,6 +55,7 @@ def read(view: View) -> KlReward:
     )
     # The regime now and that of the last stretch are two looks at one thing: where they differ, neither is sure.
     said = p > SAID and stretches[-1].regime == word and not _ended(view)
+    said = said and (frozen or not _erratic(view, word)) and _stood_before(view, stretches[-1])
     begun = stretches[-1] if said and not frozen else None
     if begun is not None and known_to(*begun.first_between, reward) is None:
         begun = None
@@ -62,13 +64,33 @@ def read(view: View) -> KlReward:
         round(p, 4),
         None if begun is None else begun.first_step,
         None if begun is None else begun.first_between,
-        stretches,
+        stretches if frozen or not _erratic(view, word) else (),
         findings=findings,
         state="read",
         below_best=said and lost and word.endswith("/flat"),
         course=_course(view, kl, moves=said and not word.startswith("stable")),
         frozen=frozen,
     )
+
+
+def _erratic(view: View, word: str) -> bool:
+    """Whether KL would be called stable though its points leap by factors: then nobody knows what the policy does."""
+    series = distance_series(view.run)
+    return word.startswith("stable") and series is not None and leaps(series) is not None
+
+
+def _stood_before(view: View, last: Regime) -> bool:
+    """Whether a regime has lasted for many points, or stood one point ago, or two where that one was odd: one last
+    point is none."""
+    kl, reward = distance_series(view.run), view.run.get(HEADLINE)
+    if kl is None or reward is None:
+        return False
+    if min(int((series.steps[series.finite] >= last.first_step).sum()) for series in (kl, reward)) >= SPELL:
+        return True
+    steps = reward.steps[reward.finite]
+    earlier = ((kl.until(int(step)), reward.until(int(step))) for step in steps[-2 : -2 - TWO : -1])
+    fits = (tuple(map(view.fit, pair)) for pair in earlier if all(series.finite.any() for series in pair))
+    return any(regime_now(*pair)[0] == last.regime for pair in fits)
 
 
 def _course(view: View, kl: Curve, *, moves: bool = False) -> KlCourse | None:
@@ -88,7 +110,8 @@ def _course_of(kl: Curve, series: Series, *, moves: bool = False) -> KlCourse:
     way = way_of(kl) if kl.decidable else "too_few"
     # Since a reset or a break the paths may go one way and the levels, from the first point on, the other.
     against = (way == "rose" and now <= start) or (way == "fell" and now >= start)
-    return KlCourse("moved" if against or (moves and way == "still") else way, start, now)
+    erratic = leaps(series) if way == "still" else None
+    return KlCourse("moved" if against or (moves and way == "still") else way, start, now, erratic=erratic)
 
 
 def _next_to_it(found: Finding) -> bool:

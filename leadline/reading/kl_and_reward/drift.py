@@ -13,7 +13,7 @@ from ...facts import Evidence, Finding
 from ...facts.kl import KlDrift
 from ...questions.bars import EVEN, SAID
 from ...questions.fall import p_fallen
-from ...questions.gain import flat_since, kept_its_gain, p_doubled_since, p_gained
+from ...questions.gain import gained_by, kept_its_gain, p_doubled_since, p_gained
 from ...questions.level import level_from, level_now, steps_seen
 from ...questions.way import p_climbed, p_fell_since, p_moved
 from ..view import View
@@ -51,7 +51,7 @@ def _never_gained(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple
 
 def _ran_its_course(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
     """The reward had its gain in the first half of what was seen, and KL has doubled since."""
-    since, (first, last) = flat_since(reward), steps_seen(reward)
+    since, (first, last) = gained_by(reward), steps_seen(reward)
     if not kept_its_gain(reward) or since - first > EVEN * (last - first):
         return ()
     p = p_climbed(reward) * p_doubled_since(kl, since) * (1 - p_fell_since(entropy, since))

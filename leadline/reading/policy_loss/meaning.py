@@ -8,19 +8,20 @@ from numpy.typing import NDArray
 from ...facts.loss import Explanation, LossNumbers, PolicyLoss
 from ...questions.bars import CLEARLY, HABIT, NOTICEABLE, TENFOLD
 from ...run import Run, Series
-from ..advantages import centred
+from ..advantages import EXPLAINED, at_the_same_steps, centred, without_baseline
 from ..kl_and_reward.distance import distance_series
 
 Floats = NDArray[np.float64]
 
 WHOLE = 0.01  # of a smallest step: closer to a whole number of them is a whole number
-EXPLAINED = 0.99  # of the variance of the loss by KL: what is left is the rounding of the log
 
 
 def without_evidence(run: Run, loss: Series) -> PolicyLoss | None:
     """Why this loss says nothing about learning, or None where it may."""
     values = loss.values[loss.finite]
-    return _zero(run, values) or _is_kl(run, loss) or _centred(run, values) or _rounding(values)
+    return (
+        _zero(run, values) or _is_kl(run, loss) or _is_reward(run, loss) or _centred(run, values) or _rounding(values)
+    )
 
 
 def _nothing(because: Explanation, numbers: LossNumbers) -> PolicyLoss:
@@ -44,10 +45,7 @@ def multiple_of_kl(run: Run, loss: Series) -> float | None:
     kl = distance_series(run)
     if kl is None:
         return None
-    _, ours, theirs = np.intersect1d(loss.steps, kl.steps, assume_unique=True, return_indices=True)
-    y, x = loss.values[ours], kl.values[theirs]
-    both = np.isfinite(x) & np.isfinite(y)
-    x, y = x[both], y[both]
+    y, x = at_the_same_steps(loss, kl)
     if len(x) < HABIT:
         return None
     usual = x <= np.quantile(x, 1 - NOTICEABLE)
@@ -64,6 +62,19 @@ def _is_kl(run: Run, loss: Series) -> PolicyLoss | None:
     beta = run.config.kl_coefficient
     known = beta if beta and abs(slope / beta - 1) < 1 - EXPLAINED + WHOLE * 10 else None
     return _nothing("kl_penalty", LossNumbers(points=loss.points, kl_factor=slope, kl_coefficient=known))
+
+
+def _is_reward(run: Run, loss: Series) -> PolicyLoss | None:
+    """With one update on each batch the loss is the mean advantage turned round; without a baseline that is the
+    reward."""
+    advantage = run.get("adv/mean")
+    if advantage is None or not without_baseline(run):
+        return None
+    y, x = at_the_same_steps(loss, advantage)
+    slope, explained = _line(x, y) if len(x) >= HABIT else (0.0, 0.0)
+    if slope >= 0 or explained < EXPLAINED:
+        return None
+    return _nothing("no_baseline", LossNumbers(points=loss.points, reward_factor=slope))
 
 
 def _line(x: Floats, y: Floats) -> tuple[float, float]:

@@ -8,12 +8,13 @@ from ...curve import Curve
 from ...curve.magnitude import changes_of_magnitude
 from ...facts import Evidence, Finding, Severity
 from ...facts.cause import Cause
-from ...facts.loss import LossJump, LossNumbers, LossReversed, PolicyLoss
+from ...facts.loss import Explanation, LossJump, LossNumbers, LossReversed, PolicyLoss
 from ...questions.bars import DOUBLED, SAID, SELDOM
 from ...questions.direction import p_going_down, p_rising
 from ...questions.level import level_at, level_now, start_of, steps_seen
 from ...questions.zero import crossed_by, has_changed_sign, oscillates_about_zero, p_rests_at_zero
 from ...run import Series
+from ..advantages import centred
 from ..shifts import events_at, everything_at, shifts_at
 from ..view import HEADLINE, View
 
@@ -49,7 +50,7 @@ def pattern_of(view: View, series: Series) -> PolicyLoss:
     if turned.probability > SAID and (crossed is None or crossed >= SELDOM):
         found = _reversed(curve, series, turned.probability, turned.value)
         return PolicyLoss(True, "reversed", findings=(found,), because="reversed", numbers=numbers)
-    return _direction(curve, numbers)
+    return _direction(curve, numbers, is_centred=centred(view.run))
 
 
 def _jump(view: View, series: Series, curve: Curve) -> Finding | None:
@@ -99,11 +100,12 @@ def _reversed(curve: Curve, series: Series, p: float, step: float | None) -> Fin
     return Finding("policy_loss.reversed", round(p, 4), "note", since_step=facts.step, evidence=evidence, facts=facts)
 
 
-def _direction(curve: Curve, numbers: LossNumbers) -> PolicyLoss:
+def _direction(curve: Curve, numbers: LossNumbers, *, is_centred: bool) -> PolicyLoss:
     down, up = p_going_down(curve), p_rising(curve)
     moved = (numbers.now or 0.0) - (numbers.start or 0.0)
     if max(oscillates_about_zero(curve).probability, p_rests_at_zero(curve)) > SAID:
-        return PolicyLoss(True, "oscillating", because="about_zero", numbers=numbers)
+        because: Explanation = "about_zero" if is_centred else "around_zero"
+        return PolicyLoss(True, "oscillating", because=because, numbers=numbers)
     if down > SAID and moved < 0:
         return PolicyLoss(True, "declining", because="falling", numbers=numbers)
     if up > SAID and moved > 0:

@@ -6,11 +6,12 @@ from __future__ import annotations
 from ...curve import Curve
 from ...curve.bins import LEAST
 from ...facts import Evidence, Finding
-from ...facts.reward import PromptsChanged, RewardPeak, RewardReading, Trajectory
+from ...facts.reward import PromptsChanged, RewardPeak, RewardReading, Trajectory, TurningPoint
 from ...questions import AGREED, WORDS, Shape, shape_of
 from ...questions.best import top_step
 from ...questions.level import level_at, level_now, start_of
 from ...questions.stuck import silence
+from ...questions.turn import turned_down, turned_up
 from ...run import Series
 from ..not_numbers import not_numbers
 from ..prompts import changes_of_prompts
@@ -19,7 +20,7 @@ from .apart import components, held_out
 from .breaks import account_for, finding_of
 from .fall import fell
 from .gap import train_eval_gap
-from .part import rise_of_one_part
+from .part import never_paid, rise_of_one_part
 from .trade import bought_at_a_cost
 
 __all__ = ["HEADLINE", "RewardPeak", "RewardReading", "read"]
@@ -47,6 +48,7 @@ def read(view: View) -> RewardReading:
         *train_eval_gap(view, curve, series),
         *bought_at_a_cost(view),
         *rise_of_one_part(view),
+        *never_paid(view),
     )
     return RewardReading(
         shape.word,
@@ -54,7 +56,7 @@ def read(view: View) -> RewardReading:
         peak,
         findings=findings,
         others=others,
-        trajectory=_trajectory(curve, peak, series, since),
+        trajectory=_trajectory(curve, shape, peak, series, since),
     )
 
 
@@ -72,7 +74,7 @@ def _peak(shape: Shape, curve: Curve, logged: Series) -> RewardPeak | None:
     return RewardPeak(step, interval, round(shape.peak.probability, 4))
 
 
-def _trajectory(curve: Curve, peak: RewardPeak | None, logged: Series, since: float | None) -> Trajectory:
+def _trajectory(curve: Curve, shape: Shape, peak: RewardPeak | None, logged: Series, since: float | None) -> Trajectory:
     silent = silence(logged)
     return Trajectory(
         "constant" if curve.constant else "read" if curve.decidable else "too_few",
@@ -81,10 +83,18 @@ def _trajectory(curve: Curve, peak: RewardPeak | None, logged: Series, since: fl
         start=start_of(curve, logged),
         now=level_now(curve, logged),
         peak=None if peak is None else level_at(curve, logged, peak.step),
+        turn=_turn(curve, shape, logged),
         noise=curve.noise,
         changed_at=None if since is None else round(since),
         last_number_step=int(logged.steps[-silent - 1]) if silent else None,
     )
+
+
+def _turn(curve: Curve, shape: Shape, logged: Series) -> TurningPoint | None:
+    """Where what its word says began, where that was not at its start."""
+    if shape.word in ("accelerating", "rising", "decelerating"):
+        return turned_up(curve, logged)
+    return turned_down(curve, logged) if shape.word == "declining" else None
 
 
 def _new_prompts(view: View) -> tuple[Finding, ...]:

@@ -1,14 +1,17 @@
-"""A rise that is that of one component alone, while another, which was meant to be paid too, earns next to nothing."""
+"""A rise that is that of one component alone, while another, which was meant to be paid too, earns next to nothing; and
+components that never paid at all."""
 
 from __future__ import annotations
 
 from ...facts import Evidence, Finding
-from ...facts.reward import PartOfReward, RiseOfOnePart
-from ...questions.bars import EVEN, NOTICEABLE, SAID
+from ...facts.reward import NeverPaid, PartOfReward, RiseOfOnePart
+from ...questions.bars import EVEN, NOTICEABLE, SAID, USUAL
 from ...questions.level import level_now, start_of, steps_seen
+from ...questions.stuck import p_goes_on
 from ...questions.way import p_climbed
+from ...run import Series
 from ..view import HEADLINE, View
-from .apart import component_names
+from .apart import COMPONENT, component_names
 
 
 def rise_of_one_part(view: View) -> tuple[Finding, ...]:
@@ -26,6 +29,24 @@ def rise_of_one_part(view: View) -> tuple[Finding, ...]:
     span = steps_seen(reward)
     evidence = tuple(Evidence(f"reward/component/{part.name}/mean", *span) for part in (carrier, *idle))
     return (Finding("reward.one_part", round(p * p_climbed(reward), 4), "note", evidence=evidence, facts=facts),)
+
+
+def never_paid(view: View) -> tuple[Finding, ...]:
+    """The components that were exactly 0 all along, beside others that were not."""
+    found = {match["name"]: series for series in view.run.series if (match := COMPONENT.fullmatch(series.name))}
+    still = {name: series for name, series in found.items() if _is_nothing(series)}
+    if not still or len(still) == len(found):
+        return ()
+    points = min(int(series.finite.sum()) for series in still.values())
+    spans = ((series, series.steps[series.finite]) for series in still.values())
+    evidence = tuple(Evidence(series.name, int(steps[0]), int(steps[-1])) for series, steps in spans)
+    facts = NeverPaid(tuple(still), points)
+    return (Finding("reward.never_paid", round(p_goes_on(points), 4), "note", evidence=evidence, facts=facts),)
+
+
+def _is_nothing(series: Series) -> bool:
+    values = series.values[series.finite]
+    return len(values) >= USUAL and not values.any()
 
 
 def _size(part: PartOfReward) -> float:
