@@ -65,6 +65,10 @@ SCRIPTS: dict[str, tuple[tuple[object, ...], list[int]]] = {
     "no bar at all": (("row", "row", EVALUATION, "row"), [1, 2, 2, 3]),
     "a bar that was full before all rows": ((60, "row", "row", EVALUATION, "row"), [1, 2, 2, 3]),
     "one that ran before": ((other(0), other(1), other(2), 0, 1, "row", 1, 2, "row", 2), [1, 2]),
+    "two bars of something else": (
+        (30, *["row"] * 5, other(1), *["row"] * 4, " 10%|#   | 3/7 [00:00<00:02,  2.28it/s]", *["row"] * 4),
+        [*range(1, 14)],
+    ),
     "a bar that is drawn once, long before its end": ((30, *["row"] * 5, CLOSING), [1, 2, 3, 4, 5, 5]),
     "one row behind the end is no reason to doubt the bar": (
         (0, 20, "row", 20, 40, "row", 40, 60, "row", 60, "row"),

@@ -17,11 +17,13 @@ class BarClock:
     bars that were drawn twice count. A bar that is full before the first row of training counts something else, and so
     does one that more rows have gone beyond than not."""
 
-    def __init__(self, deaf_to: int | None = None) -> None:
+    def __init__(self, instead_of: BarClock | None = None) -> None:
         self.total: int | None = None
         self.redrawn = False  # the last line was a bar drawn once more as it stood
         self.refuted = False  # more rows lie beyond the end of the bar than before it
-        self._deaf_to = deaf_to  # the length of a bar that is known to count something else
+        # The length of a bar that is known to count something else; once two did, none is listened to.
+        self._deaf_to = None if instead_of is None else instead_of.total
+        self._deaf = instead_of is not None and instead_of._deaf_to is not None
         self._announced = False  # its length was told in words
         self._within = self._beyond = 0  # rows of training before the end of the bar, and beyond it
         self.counted = False  # some row could only be counted
@@ -46,9 +48,10 @@ class BarClock:
         if bar is None:
             return False
         count, total_steps = int(bar[1]), int(bar[2])
-        if total_steps not in (self.total, self._deaf_to) and total_steps > 1 and count < total_steps and self._is_free:
+        other = total_steps not in (self.total, self._deaf_to) and not self._deaf
+        if other and total_steps > 1 and count < total_steps and self._is_free:
             self.total, self._bar = total_steps, None
-        if total_steps == self.total and not (self._bar is None and count == total_steps):
+        if total_steps == self.total and not self._deaf and not (self._bar is None and count == total_steps):
             self._stands_at(count)
         return line.rstrip().endswith("]")  # else a row may stand behind it
 

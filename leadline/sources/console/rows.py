@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+
 import numpy as np
 
 from ...vocabulary import detect, translate
@@ -13,6 +15,8 @@ from ..table import Table
 from .clock import BarClock
 from .pieces import Count
 
+LOST = -1
+IN_WORDS = 2  # kind of a row: an evaluation told in words, which stands where the row before it does; else of training
 OFTEN = 3  # rows that count by a total one after the other, after which it stands whatever was said before
 
 
@@ -23,9 +27,8 @@ class Rows:
         self.table = Table()
         self.clock = BarClock()
         self._after: BarClock | None = None  # of a training that may follow, once one has told its summary
-        # Rows that the clock told the step of, None being one that is lost, and whether they are of training; None: it
-        # is of an evaluation that was told in words, and stands where the row before it does.
-        self._clocked: list[tuple[int | None, bool | None]] = []
+        # Rows that the clock told the step of, LOST for one that cannot be read, and what each is.
+        self._clocked, self._kinds = array("q"), array("b")
         self._keys: set[str] = set()  # of the rows that the last step has, as the clock says
         self._scores: dict[str, object] = {}  # held-out, told in words since the last row
         self._unclear: set[str] = set()  # keys of such scores that came more than once between two rows
@@ -54,7 +57,7 @@ class Rows:
             if step is not None:
                 self._reach(step)
             elif self._scores:
-                self._clocked.append((len(self.table), None))
+                self._remember(len(self.table), IN_WORDS)
                 self.table.add(self.clock.last, self._scores)
             self._scores = {}
             self.table.add(self._clock_says(values) if step is None else step, values)
@@ -68,11 +71,12 @@ class Rows:
         training = of_training(values)
         if training and self._after is not None:
             self._after.counted |= self.clock.counted
-            self.clock, self._after, self._clocked, self._keys = self._after, None, [], set()
+            self.clock, self._after, self._keys = self._after, None, set()
+            self._clocked, self._kinds = array("q"), array("b")
         if training and self.clock.counts and self._keys.isdisjoint(values):
             training = not self._keys
         self._keys = {*values} | (set() if training else self._keys)
-        self._clocked.append((len(self.table), training))
+        self._remember(len(self.table), training)
         step = self.clock.step(training=training)
         if is_summary(values):
             self._after = BarClock()
@@ -80,11 +84,15 @@ class Rows:
 
     def _count_instead(self) -> None:
         """The bar counted something else: its rows are counted."""
-        self.clock = BarClock(deaf_to=self.clock.total)
-        for row, training in self._clocked:
-            step = self.clock.last if training is None else self.clock.step(training=training)
-            if row is not None:
+        self.clock = BarClock(instead_of=self.clock)
+        for row, kind in zip(self._clocked, self._kinds, strict=True):
+            step = self.clock.last if kind == IN_WORDS else self.clock.step(training=bool(kind))
+            if row != LOST:
                 self.table.move(row, step)
+
+    def _remember(self, row: int, kind: int) -> None:
+        self._clocked.append(row)
+        self._kinds.append(kind)
 
     @property
     def counts_on(self) -> bool:
@@ -150,7 +158,7 @@ class Rows:
         `stepless`: whether rows like it name no step; else the last one tells."""
         self.lost += 1
         if self._stepless if stepless is None else stepless:
-            self._clocked.append((None, True))
+            self._remember(LOST, True)
             self.clock.step(training=True)
 
     def see(self, line: str) -> bool:
