@@ -18,6 +18,7 @@ CALLED: dict[Verdict, str] = {
 ENDED = {
     "plan": "the planned steps are done",
     "trainer": "the trainer has said so",
+    "schedule": "the learning-rate schedule is over",
     "silent": "the log has long been still",
 }
 HEADLINE = "reward/mean"

@@ -265,6 +265,38 @@ def test_a_trainer_that_wrote_its_summary_is_through() -> None:
     assert judged(run_of(reward(ramp(0, 1)), summary)).ended == "trainer"
 
 
+def rate(last: int) -> Series:
+    """A learning rate that comes down to 0 at a step."""
+    return Series("lr", "learning_rate", "rate", STEPS, 1e-6 * (1 - STEPS / last))
+
+
+def test_where_no_plan_is_told_the_learning_rate_shows_it() -> None:
+    shown = judged(run_of(reward(ramp(0, 1)), rate(2 * COUNT + 100), planned=None)).horizon
+    told = judged(run_of(reward(ramp(0, 1)), planned=2 * COUNT + 99)).horizon
+    assert shown == told
+    assert shown is not None
+    assert shown.planned
+
+
+def test_what_is_told_of_the_plan_goes_before_what_the_learning_rate_shows() -> None:
+    horizon = judged(run_of(reward(ramp(0, 1)), rate(2 * COUNT), planned=3 * COUNT)).horizon
+    assert horizon is not None
+    assert horizon.end_step == 3 * COUNT
+
+
+def test_a_run_whose_schedule_is_over_is_finished() -> None:
+    said = judged(run_of(reward(ramp(0, 1)), rate(COUNT), planned=None))
+    assert (said.verdict, said.ended, said.next_look_step) == ("finished", "schedule", None)
+    assert says(said).startswith("Finished: the learning-rate schedule is over.")
+
+
+def test_groups_of_parameters_that_end_at_different_steps_show_no_plan() -> None:
+    other = replace(rate(3 * COUNT), name="lr@head", key="head")
+    horizon = judged(run_of(reward(ramp(0, 1)), rate(2 * COUNT), other, planned=None)).horizon
+    assert horizon is not None
+    assert not horizon.planned
+
+
 def test_a_clock_that_is_written_with_every_row_ends_nothing() -> None:
     steps = reward(ramp(0, 1)).steps
     clock = Series("time/total", "time/time_elapsed", "s", steps, 2.0 * steps)
