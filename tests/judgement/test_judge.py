@@ -394,6 +394,26 @@ def test_a_dearer_rest_pays_less_often() -> None:
     assert dear < 0.2 * usual
 
 
+@pytest.mark.parametrize(("share", "verdict"), [(0.02, "stop"), (None, "undecided")])
+def test_no_beginning_lasts_where_so_few_answers_can_differ_that_no_gain_can_come(
+    share: float | None, verdict: str
+) -> None:
+    """A policy that is only slow may still be at its beginning, as long as nobody says how long it is to be."""
+    still = Finding("kl.frozen", 0.99, "concern", KlFrozen(4e-6, share, None, 1e-7))
+    said = judged(run_of(reward(np.full(COUNT, 0.5)), planned=None), still)
+    assert (said.verdict, said.reason.kind) == (verdict, "no_signal" if share else "no_trend")
+    assert ("The policy hardly moves" in says(said)) is (share is not None)
+    assert "learning rate is 0" not in says(said)
+
+
+def test_a_gradient_that_has_faded_is_no_signal_and_says_so() -> None:
+    gone = Finding("signal.faded", 0.9, "concern", Facts(), 40)
+    said = judged(run_of(reward(np.full(COUNT, 0.5)), planned=2 * COUNT), gone)
+    assert (said.verdict, said.reason.kind) == ("stop", "no_signal")
+    assert "the gradient has faded" in says(said)
+    assert "advantages" not in says(said)
+
+
 def test_a_learning_rate_of_0_leaves_nothing_to_learn() -> None:
     over = Finding("kl.frozen", 0.99, "note", KlFrozen(None, None, None, None, since_step=40), 40)
     said = judged(run_of(reward(ramp(0, 1)), planned=2 * COUNT), over)
