@@ -50,6 +50,7 @@ RESOLUTION = {
     "questions.level": "NOTHING",
     "questions.onset": "DATES ROUNDING",
     "questions.peak": "GOLDEN",
+    "questions.schedule": "SINGLE POINTS WAVES LONGEST HALVINGS FITS",
     "questions.share": "ANGLES",
     "questions.turnover": "OUT_OF_REACH",
     "reading.conflicts.clock": "CELLS MOST_GUESTS TREND",

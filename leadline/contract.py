@@ -8,7 +8,7 @@ from .facts import Evidence, Facts, Finding
 from .facts.chart import Band, ChartData
 from .facts.conflict import Conflict
 from .facts.expected import Expected
-from .facts.judgement import BestCheckpoint, Condition, Judgement
+from .facts.judgement import BestCheckpoint, Condition, Judgement, PlanSource
 from .facts.kl import KlReward, Regime
 from .facts.loss import PolicyLoss
 from .facts.machine import PhaseUse, Resources
@@ -90,6 +90,7 @@ class RunSummary:
     notes: tuple[str, ...] = ()  # what a user should know about the reading itself
     checkpoints: tuple[Checkpoint, ...] = ()
     settings: Settings = field(default_factory=Settings)
+    plan_from: PlanSource | None = None  # who says how long it is to be, where it is known
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ import numpy as np
 from .contract import Reading, RunSummary, Settings, Signal
 from .embeddings import load_embedder
 from .evidence.outage import outages
-from .judgement import horizon_of, judge
+from .judgement import horizon_of, judge, plan_of
 from .reading import (
     View,
     agents,
@@ -157,8 +157,9 @@ def read_view(
     )
 
 
-def _summary(run: Run, planned: int | None) -> RunSummary:
-    config = run.config
+def _summary(run: Run, told: int | None) -> RunSummary:
+    config, plan = run.config, plan_of(run, told)
+    planned, source = (told, None) if plan is None else (plan.planned, plan.source)
     return RunSummary(
         run.path,
         run.framework,
@@ -176,6 +177,7 @@ def _summary(run: Run, planned: int | None) -> RunSummary:
         Settings(
             config.kl_coefficient, config.group_size, config.updates_per_batch, config.learning_rate, config.length_cap
         ),
+        source,
     )
 
 

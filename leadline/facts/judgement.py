@@ -22,7 +22,10 @@ ReasonKind = Literal[
     "rising",  # it rises
     "flat",  # it has plateaued
 ]
-Ending = Literal["plan", "trainer", "silent"]  # the plan was reached, the trainer said so, the log has long been still
+# The plan was reached, the trainer said so, the learning rate has run out, the log has long been still.
+Ending = Literal["plan", "trainer", "schedule", "silent"]
+# The run, its settings or its user say how long it is to be, or its learning rate shows it.
+PlanSource = Literal["told", "schedule"]
 
 
 @dataclass(frozen=True, slots=True)

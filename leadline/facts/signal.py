@@ -24,6 +24,7 @@ class AllTied(Facts):
     reward: float  # where it stands
     since_step: int | None
     between_prompts: BatchSpread | None = None
+    share: float | None = None  # of the groups that are tied, where rows of several steps hold a few that are not
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,18 @@ class NoEntropy(Facts):
 
     since_step: int
     before: float  # the last level above 0
+
+
+@dataclass(frozen=True, slots=True)
+class Faded(Facts):
+    """The gradient norm is a small part of what it was, and a held-out score stands exactly still since."""
+
+    start: float  # gradient norm
+    now: float
+    score: str  # key of the held-out score
+    value: float
+    points: int  # at which it had this value, one after the other
+    since_step: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .case import PRICE
 from .decide import judge
-from .plan import horizon_of
+from .plan import horizon_of, plan_of
 
-__all__ = ["PRICE", "horizon_of", "judge"]
+__all__ = ["PRICE", "horizon_of", "judge", "plan_of"]

@@ -76,9 +76,11 @@ class Case:
 
     @property
     def p_no_signal(self) -> float:
-        """Probability that nothing can be learned any more, growing over a span of the plan."""
-        since = self.evidence.no_signal_since
-        lasted = self.flat_for if since is None else (self.plan.now - since) / self.plan.steps
+        """Probability that nothing can be learned any more, growing over a span of the plan. What has no date holds
+        for as long as it has been flat: from the start, where it never moved."""
+        since, plan = self.evidence.no_signal_since, self.plan
+        undated = plan.elapsed if self.never_moved else self.flat_for
+        lasted = undated if since is None else (plan.now - since) / plan.steps
         return self.evidence.p_no_signal * min(max(lasted / SPAN, 0.0), 1.0) ** 2
 
     @property

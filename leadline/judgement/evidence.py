@@ -59,7 +59,10 @@ WEIGHTS: dict[str, Weight] = {
     "signal.train_eval_gap": Weight("gamed"),
     # Every advantage is zero.
     "signal.no_learning_signal": Weight("no_signal"),
-    # The learning rate is 0. One that is only too small is advice: the policy still moves.
+    # Hardly any gradient, and a held-out score that does not move a digit.
+    "signal.faded": Weight("no_signal"),
+    # The learning rate is 0, or so few answers can differ by the end that no gain can come. A policy that is only slow
+    # is advice: it still moves.
     "kl.frozen": Weight("no_signal"),
     # Reward fell, and KL rose with it.
     "kl.destructive": Weight("lost"),
@@ -145,7 +148,7 @@ def _show(samples: GamedEvidence) -> bool:
 
 def _counts(found: Finding) -> bool:
     if isinstance(found.facts, KlFrozen):
-        return found.facts.since_step is not None
+        return found.facts.since_step is not None or found.facts.changed_share is not None
     return found.severity in SERIOUS
 
 

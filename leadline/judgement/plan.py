@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..facts.judgement import Ending
+from ..facts.judgement import Ending, PlanSource
 from ..questions.bars import EVEN
+from ..questions.schedule import schedule_of
 from ..run import Run
 
 ENDS = "time/total"
+RATE = "lr"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +20,9 @@ class Plan:
     first: int
     now: float
     end: int  # up to which going on is judged
-    planned: int | None = None  # last step as the run or its user says; None: nothing says how long it is to be
+    planned: int | None = None  # last step as planned; None: nothing says how long the run is to be
     ended: Ending | None = None  # why the run is taken to be finished
+    source: PlanSource | None = None  # who says how long it is to be
 
     @property
     def steps(self) -> float:
@@ -35,19 +38,30 @@ class Plan:
 
 
 def plan_of(run: Run, planned: int | None, *, silent: bool = False) -> Plan | None:
-    """The plan of a run that is to have so many steps. Where none is known it is judged as if it went on for as long
-    again, where it is finished as if it were extended by half. `silent`: whoever reads it knows that its log has long
-    been still. None: nothing was logged."""
+    """The plan of a run. `planned` is how many steps somebody says that it is to have; where nobody does, the learning
+    rate may show its end. Where no plan is known the run is judged as if it went on for as long again, where it is
+    finished as if it were extended by half. `silent`: whoever reads it knows that its log has long been still. None:
+    nothing was logged."""
     first, now = run.first_step, run.last_step
     if first is None or now is None:
         return None
-    if planned is not None and run.counts_from_zero:
-        planned -= 1
-    ended = _ended(run, planned, now, silent=silent)
+    source: PlanSource | None = None
+    if planned is not None:
+        source, planned = "told", planned - run.counts_from_zero
+    elif (planned := _scheduled(run, now)) is not None:
+        source = "schedule"
+    ended = _ended(run, planned, now, source, silent=silent)
     length = max(now - first, 1)
     if ended is not None:
-        return Plan(first, now, now + max(round(EVEN * length), 1), planned, ended)
-    return Plan(first, now, now + length if planned is None else planned, planned)
+        return Plan(first, now, now + max(round(EVEN * length), 1), planned, ended, source)
+    return Plan(first, now, now + length if planned is None else planned, planned, source=source)
+
+
+def _scheduled(run: Run, now: int) -> int | None:
+    """The step at which the learning rate has run out; None where nothing shows it, or groups of parameters differ."""
+    rates = [series for series in run.series if series.name == RATE or series.name.startswith(f"{RATE}@")]
+    ends = {schedule.last_step for rate in rates if (schedule := schedule_of(rate, now)) is not None}
+    return ends.pop() if len(ends) == 1 else None
 
 
 def horizon_of(run: Run, planned: int | None, *, silent: bool = False) -> int | None:
@@ -56,11 +70,14 @@ def horizon_of(run: Run, planned: int | None, *, silent: bool = False) -> int | 
     return None if plan is None else plan.end
 
 
-def _ended(run: Run, planned: int | None, now: int, *, silent: bool) -> Ending | None:
-    if planned is not None and now >= planned:
+def _ended(run: Run, planned: int | None, now: int, source: PlanSource | None, *, silent: bool) -> Ending | None:
+    done = planned is not None and now >= planned
+    if done and source == "told":
         return "plan"
     if _has_a_summary(run, now):
         return "trainer"
+    if done:
+        return "schedule"
     return "silent" if silent else None
 
 

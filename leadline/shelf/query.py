@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from .row import NEEDS, Row
+from .row import FINISHED, NEEDS, Row
 from .store import FIELDS, Shelf, as_row, meant, stored
 
 Group = Literal["person", "training", "finished", "silent", "unreadable", "gone"]
@@ -32,6 +32,7 @@ BY = ("project", "variant", "seed", "framework", "verdict")
 MOST = 500  # rows a page
 
 _LESS = ", ".join(f"'{need}'" for need in NEEDS[NEEDS.index("silent") :])  # what silence goes before
+_FINISHED = ", ".join(f"'{ending}'" for ending in FINISHED)
 NEED = (
     f"CASE WHEN quiet_at < ? AND (need IS NULL OR need IN ({_LESS})) THEN 'silent'"
     " WHEN need IS NOT NULL THEN need WHEN seeds_at IS NOT NULL THEN 'seeds' END"
@@ -40,7 +41,7 @@ GROUP = (
     "CASE WHEN vanished_at IS NOT NULL THEN 'gone' WHEN state = 'unreadable' THEN 'unreadable'"
     f" WHEN last_at > ? AND {NEED} IS NOT NULL AND (acknowledged IS NULL OR acknowledged <> {NEED})"
     " AND (muted_until IS NULL OR muted_until < ?) THEN 'person'"
-    " WHEN ended IN ('plan', 'trainer') THEN 'finished' WHEN ended = 'silent' OR quiet_at < ? THEN 'silent'"
+    f" WHEN ended IN ({_FINISHED}) THEN 'finished' WHEN ended = 'silent' OR quiet_at < ? THEN 'silent'"
     " ELSE 'training' END"
 )
 URGENCY = (
@@ -48,7 +49,7 @@ URGENCY = (
 )
 
 
-OVER = "CASE WHEN ended IN ('plan', 'trainer') THEN 1 ELSE 0 END"  # nothing more is spent on it
+OVER = f"CASE WHEN ended IN ({_FINISHED}) THEN 1 ELSE 0 END"
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,7 @@ def triage(shelf: Shelf, now: float, most: int) -> tuple[dict[Group, int], list[
         f"SELECT * FROM ({ranked}) AS ranked WHERE nth <= ? ORDER BY nth", (*first, most)
     ):
         line = _line(values)
-        shown.setdefault((line.row.ended in ("plan", "trainer"), line.need or ""), []).append(line)
+        shown.setdefault((line.row.ended in FINISHED, line.need or ""), []).append(line)
     order = sorted(many, key=lambda reason: (reason[0], NEEDS.index(reason[1])))
     return groups, [Needy(need, over, many[over, need], tuple(shown.get((over, need), ()))) for over, need in order]
 

@@ -15,7 +15,7 @@ from ..run import Run, Series
 from ..sources.source import Log
 from ..words.verdict import verdict_lines
 from .naming import called
-from .row import Entry, Need, Row, Unit
+from .row import FINISHED, Entry, Need, Row, Unit
 from .silence import patience
 
 POINTS = 48  # of a sparkline
@@ -106,7 +106,7 @@ def need_of(judgement: Judgement) -> Need | None:
         return "broken"
     if kind == "no_reward":
         return "unclear"
-    if judgement.ended in ("plan", "trainer"):
+    if judgement.ended in FINISHED:
         return "finished_rising" if kind == "rising" else None
     if judgement.ended == "silent":
         return "silent"

@@ -51,6 +51,7 @@ FOLDED = "Normal here, events, what was missing"
 UNKNOWN_FRAMEWORK = "unknown framework"
 NOT_RECOGNISED = "not recognised"
 NOT_TOLD = "not told"
+BY_THE_RATE = "as the learning rate shows"
 ABOUT_THE_READING = "About this reading"
 READY, NOT_READY = "ready to read runs", "not ready: see what is missing above"
 HOW_TO_MAP = "; --map NAME=KEY says what one is"
@@ -65,8 +66,13 @@ def what_was_read(run: RunSummary) -> tuple[str, ...]:
     who = run.framework or UNKNOWN_FRAMEWORK
     if run.algorithm and not who.endswith(f"-{run.algorithm}"):
         who += f" ({run.algorithm})"
-    plan = f" of {run.planned_steps} planned" if run.planned_steps is not None else ""
-    return who, steps(run.first_step, run.last_step) + plan, counted(len(run.signals), "signal")
+    return who, steps(run.first_step, run.last_step) + _of_the_plan(run), counted(len(run.signals), "signal")
+
+
+def _of_the_plan(run: RunSummary) -> str:
+    if run.planned_steps is None:
+        return ""
+    return f" of {run.planned_steps} planned" + f", {BY_THE_RATE}" * (run.plan_from == "schedule")
 
 
 def steps(first: int | None, last: int | None) -> str:
@@ -88,10 +94,16 @@ def settings(run: RunSummary) -> tuple[tuple[str, str], ...]:
         ("Framework", run.framework or NOT_RECOGNISED),
         ("Algorithm", run.algorithm or NOT_TOLD),
         ("Steps", "none" if run.last_step is None else f"{run.first_step} to {run.last_step}"),
-        ("Planned steps", NOT_TOLD if run.planned_steps is None else str(run.planned_steps)),
+        ("Planned steps", _planned(run)),
         ("Points", str(run.points)),
         *((name, number(value)) for name, value in told if value is not None),
     )
+
+
+def _planned(run: RunSummary) -> str:
+    if run.planned_steps is None:
+        return NOT_TOLD
+    return f"{run.planned_steps}" + f", {BY_THE_RATE}" * (run.plan_from == "schedule")
 
 
 def written_twice(rows: int) -> str:

@@ -13,7 +13,7 @@ from leadline.cli import main
 KEYS = {
     "": "schema run reward kl_reward policy_loss findings expected judgement resources conflicts chart_data",
     "run": "path framework algorithm first_step last_step points planned_steps signals unread_keys missing events"
-    " notes checkpoints settings",
+    " notes checkpoints settings plan_from",
     "reward": "shape p peak says others trajectory",
     "kl_reward": "regime p since_step since_between course segments says state below_best drift frozen",
     "policy_loss": "informative pattern why because numbers",

@@ -295,6 +295,38 @@ def test_a_trainer_that_wrote_its_summary_is_through() -> None:
     assert judged(run_of(reward(ramp(0, 1)), summary)).ended == "trainer"
 
 
+def rate(last: int) -> Series:
+    """A learning rate that comes down to 0 at a step."""
+    return Series("lr", "learning_rate", "rate", STEPS, 1e-6 * (1 - STEPS / last))
+
+
+def test_where_no_plan_is_told_the_learning_rate_shows_it() -> None:
+    shown = judged(run_of(reward(ramp(0, 1)), rate(2 * COUNT + 100), planned=None)).horizon
+    told = judged(run_of(reward(ramp(0, 1)), planned=2 * COUNT + 99)).horizon
+    assert shown == told
+    assert shown is not None
+    assert shown.planned
+
+
+def test_what_is_told_of_the_plan_goes_before_what_the_learning_rate_shows() -> None:
+    horizon = judged(run_of(reward(ramp(0, 1)), rate(2 * COUNT), planned=3 * COUNT)).horizon
+    assert horizon is not None
+    assert horizon.end_step == 3 * COUNT
+
+
+def test_a_run_whose_schedule_is_over_is_finished() -> None:
+    said = judged(run_of(reward(ramp(0, 1)), rate(COUNT), planned=None))
+    assert (said.verdict, said.ended, said.next_look_step) == ("finished", "schedule", None)
+    assert says(said).startswith("Finished: the learning-rate schedule is over.")
+
+
+def test_groups_of_parameters_that_end_at_different_steps_show_no_plan() -> None:
+    other = replace(rate(3 * COUNT), name="lr@head", key="head")
+    horizon = judged(run_of(reward(ramp(0, 1)), rate(2 * COUNT), other, planned=None)).horizon
+    assert horizon is not None
+    assert not horizon.planned
+
+
 def test_a_clock_that_is_written_with_every_row_ends_nothing() -> None:
     steps = reward(ramp(0, 1)).steps
     clock = Series("time/total", "time/time_elapsed", "s", steps, 2.0 * steps)
@@ -390,6 +422,26 @@ def test_a_dearer_rest_pays_less_often() -> None:
     assert usual is not None
     assert dear is not None
     assert dear < 0.2 * usual
+
+
+@pytest.mark.parametrize(("share", "verdict"), [(0.02, "stop"), (None, "undecided")])
+def test_no_beginning_lasts_where_so_few_answers_can_differ_that_no_gain_can_come(
+    share: float | None, verdict: str
+) -> None:
+    """A policy that is only slow may still be at its beginning, as long as nobody says how long it is to be."""
+    still = Finding("kl.frozen", 0.99, "concern", KlFrozen(4e-6, share, None, 1e-7))
+    said = judged(run_of(reward(np.full(COUNT, 0.5)), planned=None), still)
+    assert (said.verdict, said.reason.kind) == (verdict, "no_signal" if share else "no_trend")
+    assert ("The policy hardly moves" in says(said)) is (share is not None)
+    assert "learning rate is 0" not in says(said)
+
+
+def test_a_gradient_that_has_faded_is_no_signal_and_says_so() -> None:
+    gone = Finding("signal.faded", 0.9, "concern", Facts(), 40)
+    said = judged(run_of(reward(np.full(COUNT, 0.5)), planned=2 * COUNT), gone)
+    assert (said.verdict, said.reason.kind) == ("stop", "no_signal")
+    assert "the gradient has faded" in says(said)
+    assert "advantages" not in says(said)
 
 
 def test_a_learning_rate_of_0_leaves_nothing_to_learn() -> None:

@@ -22,7 +22,18 @@ from ..generations.samples import by_score, shortened
 from ..generations.truncation import throughout, truncated, truncated_now
 from ..reward import HEADLINE
 from ..view import View
-from .dead_steps import GRADIENT, ZERO_STD, dead_steps, lately, mostly_since, nearly_all, tied_samples, tied_share
+from .dead_steps import (
+    GRADIENT,
+    ZERO_STD,
+    dead_steps,
+    lately,
+    mostly_since,
+    nearly_all,
+    nearly_all_averaged,
+    tied_samples,
+    tied_share,
+)
+from .faded import faded
 from .standing import Standing, present, standing_of
 
 SHOWN = 3  # samples: enough to see what they are
@@ -30,7 +41,7 @@ SHOWN = 3  # samples: enough to see what they are
 
 def read(view: View) -> tuple[Finding, ...]:
     """Whether the last steps could teach anything."""
-    return (*_advantages(view), *no_entropy(view.run))
+    return _advantages(view) + no_entropy(view.run) + faded(view)
 
 
 def _advantages(view: View) -> tuple[Finding, ...]:
@@ -41,6 +52,9 @@ def _advantages(view: View) -> tuple[Finding, ...]:
     p, since = nearly_all(steps, dead) if len(steps) else tied_samples(view.batches)
     if p >= SAID:
         return (_dead(view, standing, p, since, sure=len(steps) > 0), *throughout(view))
+    p, since, share = nearly_all_averaged(view.run)
+    if p >= SAID:
+        return (_dead(view, standing, p, since, sure=False, share=share), *throughout(view))
     p, since = lately(steps, dead)
     if p >= SAID:  # a note: an outage passes, and is no reason to stop
         return (replace(_dead(view, standing, p, since, sure=False), severity="note"), *throughout(view))
@@ -64,12 +78,14 @@ def no_entropy(run: Run) -> tuple[Finding, ...]:
     return (Finding("signal.no_entropy", round(p, 4), "concern", facts=facts, since_step=since, evidence=(span,)),)
 
 
-def _dead(view: View, standing: Standing, p: float, since: int | None, *, sure: bool) -> Finding:
+def _dead(
+    view: View, standing: Standing, p: float, since: int | None, *, sure: bool, share: float | None = None
+) -> Finding:
     # A few groups among samples do not speak for all groups.
     severity: Severity = "note" if standing.place == "top" else "critical" if sure else "concern"
     reward = {"top": standing.high, "bottom": standing.low}.get(standing.place, _stands(view, standing))
-    between = _spread(view.run) if standing.place == "between" else None
-    return _finding(p, severity, AllTied(standing.place, reward, since, between), since, _evidence(view))
+    between = _spread(view.run) if standing.place == "between" and share is None else None
+    return _finding(p, severity, AllTied(standing.place, reward, since, between, share), since, _evidence(view))
 
 
 def _stands(view: View, standing: Standing) -> float:

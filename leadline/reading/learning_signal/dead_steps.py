@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve.bins import LEAST
-from ...questions.bars import CLEARLY, SPELL
+from ...questions.bars import CLEARLY, DOUBLED, EVEN, SPELL, TENTH
 from ...questions.level import last_before
 from ...questions.share import more_than
 from ...questions.stuck import p_goes_on, spell_at_the_end
 from ...run import Run, Series
 from ..reward import HEADLINE
 from ..sampler import Batch
-from .standing import present
+from .standing import EXACT, present
 
 Flags = NDArray[np.bool_]
 Said = tuple[NDArray[np.int64], Flags]  # steps, and on which of them it holds
@@ -86,6 +86,25 @@ def nearly_all(steps: NDArray[np.int64], dead: Flags) -> tuple[float, int | None
     hits, count = int(recent.sum()), len(recent)
     p = more_than(CLEARLY, hits, count)
     return p, mostly_since(steps, dead)
+
+
+def nearly_all_averaged(run: Run) -> tuple[float, int | None, float | None]:
+    """The same where a row averages several steps, and the share of groups that are tied: such a row has a few groups
+    that are not, and hides that all others were. The finest difference between two rows is one group, and a group that
+    is not tied makes one step one to learn from. Most rows have to be exact all the same: what was logged of single
+    steps only, now and then, looks alike."""
+    tied = tied_share(run)
+    if tied is None or tied.finite.sum() < LEAST:
+        return 0.0, None, None
+    steps, loose = tied.steps[tied.finite], 1 - tied.values[tied.finite]
+    recent = loose[-present(len(loose)) :]
+    each, finest = float(np.median(np.diff(steps))), float(loose[loose > EXACT].min(initial=1.0))
+    if each < DOUBLED or np.mean(recent <= EXACT) <= EVEN:
+        return 0.0, None, None
+    alive = np.minimum(np.round(loose / finest), each)
+    count = round(each * len(recent))
+    p = more_than(CLEARLY, count - int(alive[-len(recent) :].sum()), count)
+    return p, mostly_since(steps, alive <= TENTH * each), float(1 - recent.mean())
 
 
 def lately(steps: NDArray[np.int64], dead: Flags) -> tuple[float, int | None]:

@@ -29,10 +29,10 @@ def components(view: View) -> tuple[OtherReward, ...]:
     return _each(view, tuple(component_names(view).values()))
 
 
-def held_out_names(view: View) -> tuple[str, ...]:
-    """Held-out scores with enough points to be read: those with many before those with few, plain scores before what
-    the best of several tries or whole groups got, the best logged and the least special of them first."""
-    names = [name for name in view.names(_is_held_out) if _points(view, name) >= LEAST]
+def held_out_names(view: View, least: int = LEAST) -> tuple[str, ...]:
+    """Held-out scores with enough points to be read, `least` of them: those with many before those with few, plain
+    scores before what the best of several tries or whole groups got, the best logged and the least special first."""
+    names = [name for name in view.names(_is_held_out) if _points(view, name) >= least]
     return tuple(sorted(names, key=lambda name: _place(view, name))[:MOST])
 
 

@@ -1,0 +1,245 @@
+"""When will a learning rate have run out? A line or half a cosine wave is known in whole from a part of it, so its end
+is too. Told only where the logged digits leave no other end, and no other shape that ends elsewhere or never.
+
+A rate is a number somebody computed: there is no noise in it but the rounding of what was printed. So nothing is
+fitted here as to measurements; a shape either passes through every logged value, within its last digit, or is none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..run import Series
+from .bars import HABIT, RARE
+
+Floats = NDArray[np.float64]
+Range = tuple[float, float]
+Shape = Literal["linear", "cosine"]
+
+SINGLE = 2e-7  # of the peak: what is left of a number that was kept in single precision
+POINTS = 500  # of a rate that are looked at
+WAVES = 160  # lengths of half a wave that are tried, before the best is found exactly
+LONGEST = 50.0  # times what was seen: a wave that long is a line, or nothing yet
+HALVINGS = 60  # of an interval, down to the last digit
+FITS = 1.5  # halves of the last digit: the best wave in the sense of least squares may miss a value by more than one
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """A learning rate that runs out."""
+
+    shape: Shape
+    last_step: int  # the last one with a rate above what it comes down to, as late as the digits allow; now if over
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Decay:
+    """The part of a rate that comes down, in shares of its peak: each value lies between `low` and `high`, by its
+    digits."""
+
+    steps: Floats
+    values: Floats
+    slack: Floats  # how far a value may be from what was computed
+    begins: Range  # steps between which it began to fall; open to the left where nothing was seen before
+
+    @property
+    def ticks(self) -> _Decay:
+        """The first of each run of equal values: some rates are set anew every few steps only, and stand in between."""
+        first = np.append(True, np.diff(self.values) != 0)
+        return replace(self, steps=self.steps[first], values=self.values[first], slack=self.slack[first])
+
+    @property
+    def low(self) -> Floats:
+        return self.values - self.slack
+
+    @property
+    def high(self) -> Floats:
+        return self.values + self.slack
+
+
+def schedule_of(rate: Series | None, now: int) -> Schedule | None:
+    """How a rate runs out; None where that cannot be told: it does not come down, as neither a line nor half a wave,
+    has come back once, or stays where it came down to while the run goes on past it. `now` is the run's last step."""
+    if rate is None:
+        return None
+    steps, values = rate.steps[rate.finite].astype(np.float64), rate.values[rate.finite]
+    decay = _decay(steps, values)
+    if decay is None:
+        return None
+    shapes = _shapes(decay) or _shapes(decay.ticks)
+    if not shapes or _never_ends(decay.ticks):
+        return None
+    low, high = min(ends[0] for ends in shapes.values()), max(ends[1] for ends in shapes.values())
+    if not high - low <= RARE * (high - steps[0]):
+        return None
+    last = math.ceil(high - RARE) - 1  # a shape that has come down at a step leaves the one before as the last
+    pause = float(np.median(np.diff(steps)))
+    if now > last and now > high + pause:
+        return None
+    # Steps that are counted from 0 end one row before the shape does, wherever rows are some steps apart.
+    over = now >= last or (steps[0] == 0 and now + pause >= low)
+    return Schedule(next(iter(shapes)), now if over else last)
+
+
+def _shapes(decay: _Decay) -> dict[Shape, Range]:
+    """The shapes that pass through all values, and between which steps each comes down. For that twice the digits are
+    allowed: one that only just passes would seem to know its end."""
+    found: dict[Shape, Range | None] = {}
+    if _line(decay.steps, decay.low, decay.high) is not None:
+        ends = _line(decay.steps, decay.low - decay.slack, decay.high + decay.slack)
+        # Schedules count whole steps. A line that would come to 0 between two of them does not go down to 0.
+        found["linear"] = ends if ends is not None and math.floor(ends[1] + RARE) >= ends[0] - RARE else None
+    found["cosine"] = _wave(decay)
+    return {shape: ends for shape, ends in found.items() if ends is not None}
+
+
+def _decay(steps: Floats, values: Floats) -> _Decay | None:
+    """What comes down after all warming up; None where too little does, or it came down before and returned."""
+    if len(values) < HABIT or not (values >= 0).all() or not (values > 0).any():
+        return None
+    top = len(values) - 1 - int(np.argmax(values[::-1]))
+    first = 0 if top == 0 else top + 1
+    rest = values[first:]
+    if len(rest) < HABIT or (np.diff(values[: top + 1]) < 0).any() or (np.diff(rest) > 0).any():
+        return None
+    moving = len(rest) - int((rest == rest[-1]).sum()) + 1  # it may stand where it came down to
+    if len(np.unique(rest[:moving])) < HABIT:
+        return None
+    kept = np.unique(np.round(np.linspace(0, moving - 1, min(moving, POINTS))).astype(np.int64))
+    begins = (-math.inf if top == 0 else float(steps[0]), float(steps[first]))
+    slack = _slack(values)[first:]
+    return _Decay(steps[first:][kept], rest[kept] / values.max(), slack[kept], begins)
+
+
+def _slack(values: Floats) -> Floats:
+    """Half of the last digit that was kept of each value, whether so many digits were kept or so many decimals, in
+    shares of the largest."""
+    with np.errstate(over="ignore", under="ignore"):
+        single = values.astype(np.float32)
+    exact = bool((single.astype(np.float64) == values).all())
+    told = [_digits(value) for value in (single if exact else values) if value > 0]
+    digits, decimals = max(count for count, _ in told), max(place for _, place in told)
+    magnitude = np.floor(np.log10(np.where(values > 0, values, values.max())))
+    by_digits = np.where(values > 0, 10.0 ** (magnitude - digits + 1), 0.0)
+    return np.asarray(np.maximum(by_digits, 10.0**-decimals) / values.max() / 2 + SINGLE)
+
+
+def _digits(value: np.floating) -> tuple[int, int]:
+    """How many digits the shortest way to write a number has, and how many decimals."""
+    written, _, power = np.format_float_scientific(value, unique=True, trim="-").partition("e")
+    digits = len(written.replace(".", "").lstrip("-"))
+    return digits, digits - 1 - int(power)
+
+
+def _line(steps: Floats, low: Floats, high: Floats) -> Range | None:
+    """Between which steps a line that passes between `low` and `high` comes to 0; None where no falling line does. By
+    how much there is no room for a line is convex in its slope."""
+    origin, times = float(steps[0]), steps - steps[0]
+
+    def room(slope: float) -> Range:
+        """The heights at the first step that lines of this slope may have: none where the first exceeds the second."""
+        return float((low + slope * times).max()), float((high + slope * times).min())
+
+    def lack(slope: float) -> float:
+        least, most = room(slope)
+        return least - most
+
+    steepest = float(high.max() - low.min()) / float(np.diff(times).min())
+    best = _lowest(lack, 0.0, steepest)
+    if lack(best) > 0:
+        return None
+    slopes = np.linspace(_last_within(lack, best, 0.0), _last_within(lack, best, steepest), HABIT)
+    if not slopes[0] > 0:
+        return None
+    ends = [height / slope for slope in slopes.tolist() for height in room(slope)]
+    return origin + min(ends), origin + max(ends)
+
+
+def _never_ends(decay: _Decay) -> bool:
+    """Whether an exponential, an inverse or an inverse square root passes through all values too: none of them ends."""
+    low, high = np.maximum(decay.low, 0.0), decay.high
+    with np.errstate(divide="ignore", over="ignore"):
+        forms = ((np.log(low), np.log(high)), (-1 / low, -1 / high), (-1 / low**2, -1 / high**2))
+    return any(_straight(decay.steps, under, over) for under, over in forms)
+
+
+def _straight(steps: Floats, low: Floats, high: Floats) -> bool:
+    known = np.isfinite(low)
+    scale = float(high.max() - low[known].min()) if known.any() else 0.0
+    if not scale > 0:
+        return False
+    return _line(steps, np.where(known, low, low[known].min() - LONGEST * scale), high) is not None
+
+
+def _wave(decay: _Decay) -> Range | None:
+    """Between which steps half a cosine wave through all values comes down, to 0 or to any height above; None where
+    there is none that begins where the rate began to fall."""
+    span = float(decay.steps[-1] - decay.steps[0])
+    halves = np.geomspace(1 / 2, LONGEST, WAVES)
+
+    def misfit(half: float) -> float:
+        return _wave_of(decay, math.exp(half) * span)[0]
+
+    sizes = np.log(halves)
+    place = int(np.argmin([misfit(size) for size in sizes.tolist()]))
+    around = float(sizes[max(place - 1, 0)]), float(sizes[min(place + 1, len(sizes) - 1)])
+    best = _lowest(misfit, *around)
+    if misfit(best) > FITS:
+        return None
+    least, most = (_last_within(lambda size: misfit(size) - FITS, best, float(sizes[side])) for side in (0, -1))
+    tried = [_wave_of(decay, math.exp(size) * span)[1] for size in np.linspace(least, most, WAVES).tolist()]
+    downs = [down for down in (*tried, _wave_of(decay, math.exp(best) * span)[1]) if down is not None]
+    return (min(downs), max(downs)) if downs else None
+
+
+def _wave_of(decay: _Decay, half: float) -> tuple[float, float | None]:
+    """How far the best wave of that half length misses a value, in units of what its digits allow, and the step where
+    it comes down; None where it would come down below 0, or have begun elsewhere than the rate began to fall."""
+    middle = float(decay.steps.mean())
+    pace = math.pi / half
+    angles = pace * (decay.steps - middle)
+    reach = max(float(np.abs(angles).max()), 1e-9)
+    columns = np.stack([np.ones_like(angles), np.sin(angles) / reach, (1 - np.cos(angles)) / reach**2], axis=1)
+    weights = 1 / decay.slack[:, None]
+    solved = np.linalg.lstsq(columns * weights, decay.values / decay.slack, rcond=None)[0]
+    misses = np.abs(columns @ solved - decay.values) / decay.slack
+    level, rise, bend = float(solved[0]), float(solved[1]) / reach, float(solved[2]) / reach**2
+    height, phase = math.hypot(rise, bend), math.atan2(rise, -bend)
+    began = middle + phase / pace
+    lowest = level + bend - height
+    slack, pause = float(decay.slack.max()), float(np.median(np.diff(decay.steps)))
+    fits = lowest >= -slack and decay.begins[0] - pause <= began <= decay.begins[1] + pause
+    return float(misses.max()), began + half if fits else None
+
+
+def _lowest(of: Callable[[float], float], left: float, right: float) -> float:
+    """Where a function with one lowest place has it."""
+    golden = (math.sqrt(5) - 1) / 2
+    inner, outer = right - golden * (right - left), left + golden * (right - left)
+    at_inner, at_outer = of(inner), of(outer)
+    for _ in range(HALVINGS):
+        if at_inner <= at_outer:
+            right, outer, at_outer = outer, inner, at_inner
+            inner = right - golden * (right - left)
+            at_inner = of(inner)
+        else:
+            left, inner, at_inner = inner, outer, at_outer
+            outer = left + golden * (right - left)
+            at_outer = of(outer)
+    return inner if at_inner <= at_outer else outer
+
+
+def _last_within(of: Callable[[float], float], inside: float, towards: float) -> float:
+    """The last place on the way where a function is not above 0, as it is not at `inside`."""
+    if of(towards) <= 0:
+        return towards
+    outside = towards
+    for _ in range(HALVINGS):
+        middle = (inside + outside) / 2
+        inside, outside = (middle, outside) if of(middle) <= 0 else (inside, middle)
+    return inside
