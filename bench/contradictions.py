@@ -60,7 +60,8 @@ def _directions(reading: Reading) -> Iterator[str]:
         yield "rising above a finding that it fell"
     if reason.kind == "gamed" and on_reward and serious & {"reward.peaked", "reward.declining"}:
         yield "no longer measures the policy, above a finding that it fell"
-    if reason.kind in SAME and shape is not None and reason.kind != "rising" and shape in UP:
+    again = reason.kind == "fallen" and reason.turn is not None  # it says itself that it rises again
+    if reason.kind in SAME and shape is not None and reason.kind != "rising" and shape in UP and not again:
         yield f"{reason.kind} above {shape}"
     if reason.kind == "rising" and shape is not None and shape not in (*UP, "undecided"):
         yield f"rising above {shape}"
@@ -70,7 +71,7 @@ def _directions(reading: Reading) -> Iterator[str]:
         yield f"{reason.kind} without a doubt above undecided"
     if reason.kind == "no_trend" and shape is not None and shape not in ("noise", "undecided", "flat"):
         yield f"no trend above {shape}"
-    if reason.kind == "fallen" and on_reward and reason.clear and not serious & FELL:
+    if reason.kind == "fallen" and on_reward and reason.clear and not serious & FELL and not again:
         yield "fallen, and no finding says so"
     if reason.kind == "no_signal" and shape in UP:
         yield f"nothing can be learned above {shape}"

@@ -38,7 +38,7 @@ class Reason:
     since_between: tuple[int, int] | None = None  # 80 % interval of that step
     clear: bool = True  # sure enough to be said as a fact; rising, flat: the word for the shape of its curve agrees
     start: float | None = None  # level it began at
-    turn: TurningPoint | None = None  # where a rise began that did not begin there
+    turn: TurningPoint | None = None  # where a rise began that did not begin there; fallen: since when it rises again
     high: float | None = None  # level it fell from, or the ceiling
     level: float | None = None  # level now
     points: int | None = None  # logged so far

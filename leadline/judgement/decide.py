@@ -17,7 +17,7 @@ from ..questions import AGREED
 from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, SAID, TENTH
 from ..questions.best import Ranking, highest
 from ..questions.direction import is_flat, is_noise, p_rising
-from ..questions.fall import fall_of
+from ..questions.fall import fall_of, p_below_its_best
 from ..questions.level import level_now, start_of
 from ..questions.rest import rest_of
 from ..questions.stuck import silence
@@ -167,7 +167,10 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     if fell:
         fall = fall_of(curve, series)
         high = highest(curve, series) if fall is None else fall.high
-        return Reason("fallen", p=lost, clear=lost > SAID, high=high, level=now)
+        turn = turned_up(curve, series) if p_rising(curve) > AGREED else None
+        if turn is not None:  # what rises again has not fallen for good, and stands below its best all the same
+            lost = max(lost, p_below_its_best(curve))
+        return Reason("fallen", p=lost, clear=lost > SAID, high=high, turn=turn, level=now)
     if case.p_no_signal > EVEN:
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.no_signal))
         return Reason("no_signal", p=case.p_no_signal, since_step=evidence.no_signal_since, level=now, findings=ids)

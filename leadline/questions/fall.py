@@ -46,8 +46,17 @@ class Fall:
 def has_fallen(curve: Curve) -> Flags:
     """Paths that stand clearly below their highest point and are not on their way up: beyond the noise, and by a clear
     share of their range. Unlike `declining` it does not forget a fall that came to rest."""
+    return _stands_below(curve) & ~moving_up(curve)
+
+
+def _stands_below(curve: Curve) -> Flags:
     clear = curve.fall > np.maximum(FELL * curve.span, curve.last.noise)
-    return np.asarray(~curve.trendless & ~moving_up(curve) & clear)
+    return np.asarray(~curve.trendless & clear)
+
+
+def p_below_its_best(curve: Curve) -> float:
+    """The probability that it stands clearly below its highest point, on its way up or not."""
+    return float(_stands_below(curve).mean()) if curve.decidable else 0.0
 
 
 def p_fallen(curve: Curve | None) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..contract import Reading
 from ..facts.judgement import Advice, BestCheckpoint, Condition, Horizon, Judgement, Reason, Upside, Verdict
+from ..facts.reward import TurningPoint
 from .numbers import apart, capital, chance, counted, duration, interval, listed, number, sure
 
 CALLED: dict[Verdict, str] = {
@@ -117,9 +118,10 @@ def _gamed(reason: Reason, name: str, judgement: Judgement) -> str:
 def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
     probably = "" if reason.clear else "probably "
     high, now = _apart(reason.high, reason.level)
-    if reason.p is not None and reason.p <= 1 - reason.p:  # lower than it was, and perhaps on its way back
+    rises = "" if reason.turn is None else f" and rises again from {_number(reason.turn.level)}{_at(reason.turn)}"
+    if reason.turn is None and reason.p is not None and reason.p <= 1 - reason.p:  # lower, and perhaps on its way back
         return f"{name} is at {now}, down from {high}."
-    return f"{name} has {probably}fallen from {high} to {now} ({_sure(reason)})."
+    return f"{name} has {probably}fallen from {high} to {now}{rises} ({_sure(reason)})."
 
 
 def _no_signal(reason: Reason, name: str, judgement: Judgement) -> str:
@@ -160,8 +162,11 @@ def _way(reason: Reason, judgement: Judgement) -> str:
         start, now = _apart(reason.start, reason.level)
         return f"{start} {'at the start' if judgement.judged_since is None else 'then'}, {now} now"
     low, now = _apart(reason.turn.level, reason.level)
-    then = "at its lowest" if reason.turn.step is None else f"at step {reason.turn.step}"
-    return f"{low} {then}, {now} now ({_number(reason.start)} at the start)"
+    return f"{low}{_at(reason.turn) or ' at its lowest'}, {now} now ({_number(reason.start)} at the start)"
+
+
+def _at(turn: TurningPoint) -> str:
+    return "" if turn.step is None else f" at step {turn.step}"
 
 
 def _flat(reason: Reason, name: str, judgement: Judgement) -> str:

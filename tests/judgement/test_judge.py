@@ -13,7 +13,8 @@ from leadline.facts.gamed import Gamed
 from leadline.facts.judgement import Judgement
 from leadline.facts.kl import KlFrozen
 from leadline.judgement import horizon_of, judge
-from leadline.judgement.decide import GO_ON, STOP
+from leadline.judgement.case import case_of
+from leadline.judgement.decide import GO_ON, STOP, _reason
 from leadline.reading import View
 from leadline.reading.reward import read as read_reward
 from leadline.run import Checkpoint, Config, Rollout, Rollouts, Run, Series
@@ -464,3 +465,15 @@ def test_a_rise_since_a_break_is_told_from_there_in_every_line() -> None:
     assert said.reason.turn.level < said.reason.level < said.reason.start
     line = trajectory(read_reward(View(run)))
     assert f"at step {said.reason.turn.step} to" in line
+
+
+def test_a_reward_that_fell_and_rises_again_is_told_so_where_it_is_to_go_back() -> None:
+    course = np.where(STEPS < 120, 0.6 + 0.3 * STEPS / 120, 0.02 + 0.4 * np.sqrt(np.maximum(STEPS - 120, 0) / 180))
+    case = case_of(View(run_of(reward(course)), horizon_step=AFTER_HALF), (), planned=AFTER_HALF)
+    assert case is not None
+    reason = _reason(case, "roll_back")
+    assert (reason.kind, reason.clear) == ("fallen", True)
+    assert reason.turn is not None
+    assert reason.p is not None
+    assert reason.p > 0.9  # below its best, whatever it does now
+    assert "and rises again from" in says(Judgement("roll_back", reason))

@@ -87,6 +87,11 @@ SAID: list[tuple[str, Judgement, str]] = [
         "Continue. Reward is probably rising: 0.2 at its lowest, 0.5 now (0.6 at the start).",
     ),
     (
+        "roll_back",
+        Judgement("roll_back", Reason("fallen", p=0.97, high=0.95, turn=TurningPoint(0.037, 77), level=0.34)),
+        "Roll back. Reward has fallen from 0.95 to 0.34 and rises again from 0.037 at step 77 (p=.97).",
+    ),
+    (
         "undecided",
         Judgement("undecided", Reason("flat", p=0.95, clear=True, level=0.6), 0.12, leans_to_stop=True),
         "Undecided, leaning to stop. Reward is flat at 0.6.",
