@@ -25,8 +25,8 @@ PAIRS = 512  # places into which character pairs are hashed
 CHARACTERS = 500  # of a prompt, its last ones: what comes before is the same template every time
 SHUFFLES = 199  # draws: a chance of one in two hundred is the least that can be told
 ROUNDING = 1e-9  # of a distance: equal
-LENGTHS = 128  # places for lengths, several for each doubling
-PER_DOUBLING = 8
+PER_DOUBLING = 8  # places for lengths: fine enough for prompts that grow by a tenth
+LENGTHS = 16 * PER_DOUBLING  # places for lengths, up to 65,000 characters
 
 
 @dataclass(frozen=True, slots=True)
