@@ -46,6 +46,7 @@ class Reason:
     key: str | None = None  # of the series, as logged
     candidates: tuple[str, ...] = ()  # keys that may be the reward
     findings: tuple[str, ...] = ()  # ids of those it rests on
+    training_rises: bool = False  # beside a held-out score without a clear direction
 
 
 @dataclass(frozen=True, slots=True)

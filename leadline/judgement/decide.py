@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -70,7 +71,7 @@ def judge(
             next_look_step=_next_look(case) if ended is None else None,
             horizon=_horizon(view, case),
         )
-    reason, upside = _reason(case, verdict), upside_of(case)
+    reason, upside = _beside_training(view, case, _reason(case, verdict)), upside_of(case)
     next_look = _next_look(case) if verdict in ("continue", "undecided") else None
     return Judgement(
         verdict=verdict,
@@ -188,6 +189,14 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     if rest is None:
         return Reason("flat", p=p, clear=clear, level=now)
     return Reason("flat", since_step=rest.since, since_between=rest.between, p=p, clear=clear, level=now)
+
+
+def _beside_training(view: View, case: Case, reason: Reason) -> Reason:
+    """A held-out score of few points that shows no direction is told together with a training reward that does."""
+    unclear = reason.kind == "no_trend" or (reason.kind == "flat" and not reason.clear)
+    return replace(
+        reason, training_rises=unclear and case.training is not None and p_rising(view.curve(HEADLINE)) > AGREED
+    )
 
 
 def _is_at_its_ceiling(case: Case, now: float) -> bool:

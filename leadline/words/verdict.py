@@ -143,7 +143,11 @@ def _ceiling(reason: Reason, name: str, judgement: Judgement) -> str:
 def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
     horizon = judgement.horizon
     of_plan = "" if horizon is None or not horizon.planned else f" in the first {chance(horizon.elapsed)} of the plan"
-    return f"{name} shows no trend{of_plan}."
+    return f"{name} shows no trend{of_plan}{_training(reason)}."
+
+
+def _training(reason: Reason) -> str:
+    return ", while the training reward rises" * reason.training_rises
 
 
 def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
@@ -172,7 +176,8 @@ def _at(turn: TurningPoint) -> str:
 def _flat(reason: Reason, name: str, judgement: Judgement) -> str:
     if not reason.clear:
         likely = reason.p is None or reason.p > 1 - reason.p
-        return f"{name} is at {_number(reason.level)}, {'probably flat' if likely else 'with no clear direction'}."
+        how = "probably flat" if likely else "with no clear direction"
+        return f"{name} is at {_number(reason.level)}, {how}{_training(reason)}."
     if reason.since_step is None:
         return f"{name} is flat at {_number(reason.level)}."
     return f"{name} has been flat at {_number(reason.level)}{_since(reason)}."

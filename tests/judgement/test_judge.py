@@ -219,6 +219,16 @@ def test_a_reward_that_fell_with_new_prompts_is_judged_from_there_on() -> None:
     assert same.p_continue_pays < new.p_continue_pays
 
 
+def test_a_held_out_score_without_direction_is_told_beside_a_training_reward_that_rises() -> None:
+    rng = np.random.default_rng(1)
+    held_out = logged("eval/math/reward/mean", 0.4 + 0.02 * rng.standard_normal(8), 0.0, 3, STEPS[::40])
+    said = judged(run_of(reward(ramp(0.2, 0.8)), held_out))
+    assert said.judged == "eval/math/reward/mean"
+    assert said.reason.training_rises
+    assert "while the training reward rises" in says(said)
+    assert not judged(run_of(reward(rise(0.2, 0.8, at=0.02)), held_out)).reason.training_rises
+
+
 def test_verdict_and_probability_agree() -> None:
     for course in (ramp(0, 1), rise(0, 1, at=0.05), ramp(0, 1, last=0.5), np.zeros(COUNT)):
         for planned in (round(1.2 * COUNT), 2 * COUNT, 5 * COUNT):
