@@ -61,7 +61,7 @@ RESOLUTION = {
     "reading.generations.text": "BUDGET LEAST PER_WORD LONGEST ASKED",
     "reading.learning_signal.standing": "EXACT",
     "reading.policy_loss.meaning": "WHOLE",
-    "reading.prompts": "PAIRS CHARACTERS SHUFFLES ROUNDING PER_DOUBLING LENGTHS",
+    "reading.prompts": "PAIRS CHARACTERS SHUFFLES ROUNDING PER_DOUBLING",
     "reading.resources.memory": "ROUNDING",
     "reading.resources.uneven": "BLOCKS",
     "reading.reward.apart": "MOST",

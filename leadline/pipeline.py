@@ -159,7 +159,8 @@ def read_view(
 
 def _summary(run: Run, told: int | None) -> RunSummary:
     config, plan = run.config, plan_of(run, told)
-    planned, source = (told, None) if plan is None else (plan.planned, plan.source)
+    planned = told if plan is None or told is not None else plan.planned
+    source = None if plan is None else plan.source
     return RunSummary(
         run.path,
         run.framework,

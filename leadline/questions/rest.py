@@ -61,9 +61,9 @@ def _by_points(curve: Curve, logged: Series) -> Dates:
     level, noise = level_now(curve, logged), _noise_of(residuals(curve, steps, values), least)
     first = _first_at(values - level, noise)
     error = NormalDist().inv_cdf(TENTHS[1]) * noise.mean_of(len(values) - first)
-    places = sorted((first, *(_first_at(values - level - way * error, noise) for way in (-1, 1))))
-    low, high = float(steps[places[0]]), float(steps[places[-1]])
-    return low, float(steps[first]), high
+    # Of the two other levels one is further from what the points did last, and may be reached by none of them.
+    low, high, _ = sorted((first, *(_first_at(values - level - way * error, noise) for way in (-1, 1))))
+    return float(steps[low]), float(steps[first]), float(steps[max(first, high)])
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ KEYS = {
     "kl_reward": "regime p since_step since_between course segments says state below_best drift frozen",
     "policy_loss": "informative pattern why because numbers",
     "judgement": "verdict reason p_continue_pays upside risk horizon ended best_checkpoint because would_change"
-    " next_look_step says judged expected_utility advice leans_to_stop nearly_through",
+    " next_look_step says judged expected_utility advice leans_to_stop nearly_through"
+    " judged_since",
     "judgement.upside": "mean p10 p90 worth_having",
     "judgement.risk": "p_worse mean_loss",
     "resources": "phases bottleneck notes remarks",

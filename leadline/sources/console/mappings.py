@@ -28,7 +28,8 @@ class Mappings:
     marks: tuple[bytes, ...] = (b"': ", b'": ', b"Step ", b"step ")
     LONGEST = 1 << 20  # characters of a mapping over several lines
     MOST_LINES = 400
-    BEGUN = re.compile(r"\{\s*(?:['\"][^'\"{}]{1,80}['\"]\s*:|$)")  # a mapping, as far as its first key tells
+    # A mapping, as far as its first key tells: no key holds a control character, and damage opens none.
+    BEGUN = re.compile(r"\{\s*(?:['\"][^'\"{}\x00-\x1f]{1,80}['\"]\s*:|$)")
     EVALUATED = re.compile(r"(?<![a-z])(?:eval|valid|test)", re.IGNORECASE)
     HEADER = re.compile(r"(?<![\w/])(?:global )?step (\d+)\s*[:=]?\s*$", re.IGNORECASE)
     SLIME = re.compile(r"(?<![\w/])(step|rollout|perf|eval|passrate) (\d+): \{")
