@@ -19,6 +19,7 @@ from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, SAID, TENTH
 from ..questions.best import Ranking, highest
 from ..questions.direction import is_flat, is_noise, p_rising
 from ..questions.fall import fall_of, p_below_its_best
+from ..questions.forecast import on_its_way
 from ..questions.level import level_now, start_of
 from ..questions.rest import rest_of
 from ..questions.stuck import silence
@@ -150,8 +151,8 @@ def _nearly_through(case: Case) -> bool:
 
 
 def _leans_to_stop(case: Case, reason: Reason) -> bool:
-    """A reward that rises, or may not have begun to, leans to nothing."""
-    return case.p_pays < (STOP + GO_ON) / 2 and reason.kind not in ("rising", "no_trend")
+    """A reward that rises leans to nothing."""
+    return case.p_pays < (STOP + GO_ON) / 2 and reason.kind != "rising"
 
 
 def _reason(case: Case, verdict: Verdict) -> Reason:
@@ -241,7 +242,11 @@ def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[
     level = highest(case.curve, case.series) + case.forecast.worth
     if case.ceiling is not None and (level > case.ceiling or case.forecast.room < EVEN):
         return ()
-    by = case.plan.end if next_look is None else next_look
+    by = case.plan.end
+    if next_look is not None:  # by then it may only be on its way
+        soon = on_its_way(case.curve, case.forecast, next_look)
+        if soon is not None and soon > level_now(case.curve, case.series):
+            level, by = min(soon, level), next_look
     evidence = case.evidence
     if verdict in ("stop", "roll_back"):
         text = any(finding.id.startswith("generation.") for finding in evidence.against_the_score)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..facts.judgement import Risk, Upside
+from ..questions.best import highest
 from ..questions.level import TENTHS, level_now
 from .case import Case
 
@@ -42,7 +43,8 @@ def upside_of(case: Case) -> Upside:
     """What is still to gain."""
     gain = gains(case)
     low, high = map(gain.quantile, TENTHS)
-    return Upside(gain.mean, low, high, min(case.forecast.worth, _room(case)))
+    worth = min(case.forecast.worth, _room(case))
+    return Upside(gain.mean, low, high, worth, highest(case.curve, case.series) + worth)
 
 
 def risk_of(case: Case) -> Risk:

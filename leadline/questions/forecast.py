@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
-from .bars import FAR, NOTICEABLE, RARE, SELDOM
+from .bars import FAR, NOTICEABLE, RARE, SELDOM, TENTH
 
 Floats = NDArray[np.float64]
 
@@ -79,6 +79,13 @@ def forecast(
         float((headroom > NOTICEABLE * scale).mean()),
         usual / worth if worth > 0 else 1.0,
     )
+
+
+def on_its_way(curve: Curve, ahead: Forecast, step: float) -> float | None:
+    """The level at a step to come where a gain worth having is on its way: that of the paths that gain it. None where
+    hardly any does, as before a rise that nothing announces."""
+    paying = ahead.gain > ahead.worth
+    return float(np.median(curve.at(step)[paying])) if paying.mean() > TENTH and step <= curve.grid[-1] else None
 
 
 def scale_of(curve: Curve, ahead: Floats) -> float:

@@ -14,6 +14,7 @@ from ..curve import Curve
 from ..facts import Evidence, Facts, Finding, Severity
 from ..facts.stability import ClipGrew, EntropyMoved, GradientNorm, SamplerMismatch
 from ..questions.bars import EVEN, HABIT, SAID, TENFOLD
+from ..questions.best import top_step
 from ..questions.direction import p_rising
 from ..questions.fall import p_fallen
 from ..questions.growth import (
@@ -24,7 +25,7 @@ from ..questions.growth import (
     p_multiplied,
     p_visibly_grew,
 )
-from ..questions.level import level_now, start_of, steps_seen
+from ..questions.level import level_now, levels_at, paths_now, start_of, steps_seen
 from ..questions.way import p_climbed, p_sank, since_of
 from ..run import Series
 from . import loud
@@ -73,10 +74,22 @@ def _gradient(view: View, gone: float, up: float) -> tuple[Finding, ...]:
         facts = GradientNorm("grew", growth.start, growth.now, reward_lost=lost, reward_rose=up > EVEN)
         severity: Severity = "concern" if lost else "note"
         return (_finding("stability.grad_norm", "grad_norm", curve, grew, facts, severity=severity),)
-    if lost and growth.p_shrank > SAID and growth.now > 0:  # a norm of 0 is told as no learning signal
+    shrank = growth.p_shrank * (1 - _p_higher_than_at_the_top(view, curve)) if lost else 0.0
+    if shrank > SAID and growth.now > 0:  # a norm of 0 is told as no learning signal
         facts = GradientNorm("shrank", growth.start, growth.now, reward_lost=True)
-        return (_finding("stability.grad_norm", "grad_norm", curve, gone * growth.p_shrank, facts),)
+        return (_finding("stability.grad_norm", "grad_norm", curve, gone * shrank, facts),)
     return ()
+
+
+def _p_higher_than_at_the_top(view: View, curve: Curve) -> float:
+    """That a metric stands higher now than when the reward was highest. What moved while the reward rose, and moved
+    back since, did not move while it was lost."""
+    reward, logged = view.curve(HEADLINE), view.run.get(HEADLINE)
+    now = paths_now(curve)
+    if reward is None or logged is None or now is None or not reward.decidable:
+        return EVEN
+    then = levels_at(curve, np.asarray([float(top_step(reward, logged))]))[:, 0]
+    return float((now.drawn > then).mean())
 
 
 def _entropy(view: View, gone: float) -> tuple[Finding, ...]:
@@ -85,7 +98,8 @@ def _entropy(view: View, gone: float) -> tuple[Finding, ...]:
     curve, logged = (view.curve("entropy"), view.run.get("entropy")) if gone > SAID else (None, None)
     if curve is None or logged is None or not curve.decidable:
         return ()
-    up, down = gone * p_climbed(curve), gone * p_sank(curve)
+    since = _p_higher_than_at_the_top(view, curve)
+    up, down = gone * p_climbed(curve) * since, gone * p_sank(curve) * (1 - since)
     if max(up, down) <= SAID:
         return ()
     facts = EntropyMoved(up > down, start_of(curve, logged), level_now(curve, logged))
@@ -97,7 +111,7 @@ def _clip(view: View, gone: float) -> tuple[Finding, ...]:
     curve, logged = (view.curve("clip/frac"), view.run.get("clip/frac")) if gone > SAID else (None, None)
     if curve is None or logged is None or not curve.decidable:
         return ()
-    p = gone * p_climbed(curve)
+    p = gone * p_climbed(curve) * _p_higher_than_at_the_top(view, curve)
     if p <= SAID:
         return ()
     facts = ClipGrew(start_of(curve, logged), level_now(curve, logged))

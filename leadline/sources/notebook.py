@@ -22,7 +22,8 @@ TAG = re.compile(r"<[^>]+>")
 
 def recognises(path: Path, head: bytes) -> bool:
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
-    return start.startswith(b"{") and (path.suffix == ".ipynb" or b'"cell_type"' in head) and b'"cells"' in head
+    # What a notebook says of itself may be longer than what is looked at here, and come before its cells.
+    return start.startswith(b"{") and (path.suffix == ".ipynb" or (b'"cell_type"' in head and b'"cells"' in head))
 
 
 def open(path: Path) -> tuple[Reader, ...]:

@@ -17,7 +17,7 @@ from ..facts.gamed import (
     ScoreLevels,
 )
 from ..run import Rollout
-from .numbers import counted, listed, number, percent
+from .numbers import apart, counted, listed, number, percent
 from .series import called
 
 WAYS = {
@@ -116,7 +116,8 @@ def repeated_prompts(facts: RepeatedPrompts) -> str:
 
 def knob_moved(facts: MovedKnob) -> str:
     name = called(facts.name)
-    moved = f"{name[0].upper()}{name[1:]} changed from {number(facts.start)} to {number(facts.now)} on the way"
+    start, now = apart(facts.start, facts.now)
+    moved = f"{name[0].upper()}{name[1:]} changed from {start} to {now} on the way"
     return f"{moved}, and the reward has fallen since." if facts.reward_fell else f"{moved}."
 
 

@@ -235,7 +235,7 @@ def prospect(judgement: Judgement) -> str:
         return ""
     if judgement.reason.kind == "gamed" or not upside.worth_having:  # a higher score is no better policy, or impossible
         return f"{chance(p)} chance that going on pays."
-    gain = f"{chance(p)} chance of at least +{number(upside.worth_having)}"
+    gain = f"{chance(p)} chance of {_gain(judgement, upside.worth_having)}"
     risk = "" if worse is None else f", {chance(worse)} of ending clearly lower"
     if judgement.ended is not None:
         return f"Extending it to step {horizon.end_step}{_cost(horizon, ' (')}: {gain}{risk}."
@@ -243,6 +243,14 @@ def prospect(judgement: Judgement) -> str:
         return f"If it goes on as long again (to step {horizon.end_step}{_cost(horizon)}): {gain}{risk}."
     rest = f"The remaining {chance(1 - horizon.elapsed)} of the plan (to step {horizon.end_step}{_cost(horizon)})"
     return f"{rest}: {gain}{risk}."
+
+
+def _gain(judgement: Judgement, worth: float) -> str:
+    """What would be worth going on for; where it stands below its best, a rise from now would mislead."""
+    now, bar = judgement.reason.level, judgement.upside.to_pass
+    if now is None or bar is None or bar - now <= 2 * worth:
+        return f"at least +{number(worth)}"
+    return f"passing {number(bar)}"
 
 
 def _cost(horizon: Horizon, opens: str = ", ") -> str:

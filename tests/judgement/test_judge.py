@@ -229,6 +229,29 @@ def test_a_held_out_score_without_direction_is_told_beside_a_training_reward_tha
     assert not judged(run_of(reward(rise(0.2, 0.8, at=0.02)), held_out)).reason.training_rises
 
 
+def test_what_is_asked_of_the_next_look_is_what_a_gain_on_its_way_would_show() -> None:
+    """A slow rise under noise: by the next look a part of what is to come, not all of it."""
+    said = judged(run_of(reward(ramp(0, 1), 0.3)))
+    asked, bar = said.would_change[0], said.upside.to_pass
+    assert (asked.kind, asked.by_step) == ("rise", said.next_look_step)
+    assert asked.level is not None
+    assert bar is not None
+    assert 1.0 < asked.level < bar
+
+
+def test_a_gain_beyond_the_best_is_not_told_as_a_rise_from_below_it() -> None:
+    said = judged(run_of(reward(step(1.0, 0.2, 100)), planned=round(1.3 * COUNT)))
+    assert said.upside.to_pass == pytest.approx(1.05, abs=0.05)
+    assert "chance of passing 1.0" in says(said)
+    assert "at least +" not in says(said)
+
+
+def test_a_reward_that_never_moved_leans_to_stop_where_little_speaks_for_it() -> None:
+    said = judged(run_of(reward(np.zeros(COUNT), 1.0), planned=None))
+    assert said.verdict == "undecided"
+    assert said.leans_to_stop
+
+
 def test_verdict_and_probability_agree() -> None:
     for course in (ramp(0, 1), rise(0, 1, at=0.05), ramp(0, 1, last=0.5), np.zeros(COUNT)):
         for planned in (round(1.2 * COUNT), 2 * COUNT, 5 * COUNT):

@@ -158,6 +158,18 @@ def test_a_change_of_prompts_is_dated_and_explains_a_fall() -> None:
     assert "reward.declining" not in found(read_)
 
 
+def test_a_step_down_that_single_points_hide_is_no_breakdown() -> None:
+    read_ = reading(
+        logged("reward/mean", step(0.8, 0.77, 150), 0.05, 1), logged("entropy", step(0.5, 0.3, 150), 0.02, 2)
+    )
+    broke = found(read_).get("reward.break")
+    assert broke is None or broke.severity == "note"
+    clear = reading(
+        logged("reward/mean", step(0.8, 0.4, 150), 0.05, 1), logged("entropy", step(0.5, 0.3, 150), 0.02, 2)
+    )
+    assert found(clear)["reward.break"].severity == "concern"
+
+
 def test_every_rung_of_a_curriculum_is_dated_by_the_length_of_its_prompts() -> None:
     rng = np.random.default_rng(5)
 

@@ -39,6 +39,13 @@ def test_entropy_that_explodes_or_collapses_with_the_reward_is_a_concern(course:
     assert abs(finding.since_step - 0.43 * COUNT) < 0.1 * COUNT
 
 
+def test_entropy_that_fell_while_the_reward_rose_and_rises_as_it_is_lost_did_not_fall_with_it() -> None:
+    reward = logged("reward/mean", np.where(STEPS < 200, rise(0.2, 0.9, at=0.1), 0.1), 0.03, 1)
+    entropy = logged("entropy", np.where(STEPS < 200, rise(1.0, 0.05, at=0.1), 0.2), 0.02, 2)
+    assert "stability.entropy" not in found(reward, entropy)
+    assert found(reward, logged("entropy", step(1.0, 0.05, 200), 0.02, 2))["stability.entropy"].facts.rose is False
+
+
 def test_gradients_that_grow_while_learning_are_no_finding() -> None:
     assert found(LEARNING, logged("grad_norm", ramp(0.3, 2.0), 0.1, 2)) == {}
 

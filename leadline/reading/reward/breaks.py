@@ -25,6 +25,7 @@ class AccountedBreak:
     cause: Cause
     from_outside: bool  # the task, the log or the reference changed: not the policy getting worse
     unlogged: bool  # it lies in a gap of the log: nobody saw whether it was sudden
+    slight: bool  # less than single points do: sure after many of them, and no breakdown
 
     @property
     def fell(self) -> bool:
@@ -38,7 +39,8 @@ def account_for(view: View, found: Break) -> AccountedBreak:
     gap = series is not None and unlogged(series, found.interval)
     if gap and cause.kind not in ("event", "prompts"):
         cause = replace(cause, kind="unlogged")
-    return AccountedBreak(found, cause, from_outside, gap)
+    curve = view.curve(HEADLINE)
+    return AccountedBreak(found, cause, from_outside, gap, curve is not None and abs(found.size) < curve.noise)
 
 
 def other_task_since(view: View, curve: Curve) -> float | None:
@@ -52,7 +54,7 @@ def finding_of(broke: AccountedBreak) -> Finding:
     """The finding for a break."""
     found = broke.found
     low, high = (round(step) for step in found.interval)
-    severity: Severity = "concern" if broke.fell and not broke.from_outside else "note"
+    severity: Severity = "concern" if broke.fell and not broke.from_outside and not broke.slight else "note"
     facts = RewardBreak(round(found.step), low, high, found.size, broke.cause, broke.unlogged)
     evidence = (Evidence(HEADLINE, low, high),)
     return Finding(

@@ -40,6 +40,8 @@ def _finding(view: View, names: dict[str, str], paid: str, gained: str, p: float
     lost, won = view.run.get(names[paid]), view.run.get(names[gained])
     if loser is None or winner is None or lost is None or won is None or (fall := fall_of(loser, lost)) is None:
         return ()
+    if not fall.visible:  # one odd step is no price
+        return ()
     step, last = fall.from_step, steps_seen(loser)[1]
     facts = ComponentTrade(
         gained=gained,
