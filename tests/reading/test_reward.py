@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 
+from leadline.curve import Break
 from leadline.facts.reward import RewardReading
 from leadline.reading import Finding, View
 from leadline.reading.reward import read
+from leadline.reading.reward.breaks import account_for, finding_of
 from leadline.run import Event, Rollout, Rollouts, Run, Series
 from leadline.words.numbers import number
 
@@ -158,16 +160,11 @@ def test_a_change_of_prompts_is_dated_and_explains_a_fall() -> None:
     assert "reward.declining" not in found(read_)
 
 
-def test_a_step_down_that_single_points_hide_is_no_breakdown() -> None:
-    read_ = reading(
-        logged("reward/mean", step(0.8, 0.77, 150), 0.05, 1), logged("entropy", step(0.5, 0.3, 150), 0.02, 2)
-    )
-    broke = found(read_).get("reward.break")
-    assert broke is None or broke.severity == "note"
-    clear = reading(
-        logged("reward/mean", step(0.8, 0.4, 150), 0.05, 1), logged("entropy", step(0.5, 0.3, 150), 0.02, 2)
-    )
-    assert found(clear)["reward.break"].severity == "concern"
+@pytest.mark.parametrize(("size", "severity"), [(-0.03, "note"), (-0.4, "concern")])
+def test_a_step_down_that_single_points_hide_is_no_breakdown(size: float, severity: str) -> None:
+    view = View(Run("here", series=(logged("reward/mean", step(0.8, 0.4, 150), 0.05, 1),)))
+    broke = Break(150.0, (149.0, 151.0), 0.99, size)
+    assert finding_of(account_for(view, broke)).severity == severity
 
 
 def test_every_rung_of_a_curriculum_is_dated_by_the_length_of_its_prompts() -> None:
