@@ -323,11 +323,17 @@ def best_says(judgement: Judgement) -> str:
     best = judgement.best_checkpoint
     if best is None:
         return ""
-    if judgement.reason.kind == "no_trend" and best.path is None:
+    if not a_step_stands_out(judgement):
         return "No step stands out."
     head = "Best so far" if judgement.verdict in ("continue", "undecided") else "Keep"
     also = f"; evaluate {listed([str(step) for step in best.also_evaluate])} too" if best.also_evaluate else ""
     return f"{head}: {_where(best)}{also}."
+
+
+def a_step_stands_out(judgement: Judgement) -> bool:
+    """Of a reward without a trend every step is as good; a checkpoint on disk is named all the same."""
+    best = judgement.best_checkpoint
+    return judgement.reason.kind != "no_trend" or (best is not None and best.path is not None)
 
 
 def _where(best: BestCheckpoint) -> str:

@@ -10,9 +10,9 @@ from ...words import event, sentences
 from ...words.conflict import effect
 from ...words.kl import regime as kl_regime
 from ...words.missing import why
-from ...words.numbers import capital, likely, sure
+from ...words.numbers import capital, chance, likely, sure
 from ...words.report import expected_says, settings
-from ...words.verdict import called, changes, ended_says, gain_says, verdict_lines
+from ...words.verdict import a_step_stands_out, called, changes, ended_says, gain_says, verdict_lines
 from . import text
 from .curves import Curves
 
@@ -24,7 +24,7 @@ ROLLOUTS = "rollouts"
 
 def verdict(reading: Reading) -> Data:
     judgement, run = reading.judgement, reading.run
-    best, risk = judgement.best_checkpoint, judgement.risk
+    best, risk = judgement.best_checkpoint if a_step_stands_out(judgement) else None, judgement.risk
     return {
         "word": judgement.verdict,
         "called": called(judgement),
@@ -52,7 +52,7 @@ def verdict(reading: Reading) -> Data:
 def _chance(p: float | None) -> Data | None:
     if p is None or not math.isfinite(p):
         return None
-    return {"p": round(p, 4), "words": likely(p), "sure": sure(p)}
+    return {"p": round(p, 4), "words": likely(p), "sure": sure(p), "chance": chance(p)}
 
 
 def findings(reading: Reading, curves: Curves) -> list[Data]:

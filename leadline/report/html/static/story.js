@@ -45,9 +45,9 @@ function goingOn(said) {
   const parts = [];
   if (said.pays)
     parts.push(
-      make("p", { class: "big" }, said.pays.words),
+      make("p", { class: "big" }, said.pays.chance),
       meter(said.pays, "Going on pays"),
-      make("p", { class: "small" }, said.pays.sure),
+      make("p", { class: "small" }, "chance of a gain worth having"),
     );
   else parts.push(empty("Whether going on pays could not be told."));
   if (said.pays && said.gain)
