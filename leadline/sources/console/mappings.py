@@ -28,8 +28,8 @@ class Mappings:
     marks: tuple[bytes, ...] = (b"': ", b'": ', b"Step ", b"step ")
     LONGEST = 1 << 20  # characters of a mapping over several lines
     MOST_LINES = 400
-    # A mapping, as far as its first key tells: no key holds a control character, and damage opens none.
-    BEGUN = re.compile(r"\{\s*(?:['\"][^'\"{}\x00-\x1f]{1,80}['\"]\s*:|$)")
+    BEGUN = re.compile(r"\{\s*(?:['\"][^'\"{}]{1,80}['\"]\s*:|$)")  # a mapping, as far as its first key tells
+    GOES_ON = re.compile(r"['\"}]|^[\d\s.,:eE+\-\[\]()]*$")  # a line of one: a key, an end, or numbers alone
     EVALUATED = re.compile(r"(?<![a-z])(?:eval|valid|test)", re.IGNORECASE)
     HEADER = re.compile(r"(?<![\w/])(?:global )?step (\d+)\s*[:=]?\s*$", re.IGNORECASE)
     SLIME = re.compile(r"(?<![\w/])(step|rollout|perf|eval|passrate) (\d+): \{")
@@ -61,13 +61,16 @@ class Mappings:
 
     def _go_on(self, line: str, rows: Rows) -> bool:
         self._lines += 1
-        too_long = len(self._open) > self.LONGEST or self._lines > self.MOST_LINES
-        if too_long or self.OPENS.match(line.strip()):
+        is_bar = "%|" in line and "{" not in line and "'" not in line
+        # What follows a mapping that breaks off, or words that only begin like one, is somebody's line.
+        over = len(self._open) > self.LONGEST or self._lines > self.MOST_LINES
+        over |= not is_bar and self.GOES_ON.search(line) is None
+        if over or self.OPENS.match(line.strip()):
             broken, self._open = self._open, ""
             self._is_lost(broken, rows)
-            return False if too_long else self.take(line, rows)
-        if "%|" in line and "{" not in line and "'" not in line:
-            return False  # a progress bar in between
+            return False if over else self.take(line, rows)
+        if is_bar:
+            return False  # in between
         text = f"{self._open}{line}"  # a terminal wraps in the middle of a word
         return self._close(text, self._before, rows) if "}" in line else self._leave_open(text, self._before, rows)
 
