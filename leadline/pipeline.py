@@ -159,7 +159,9 @@ def read_view(
 
 def _summary(run: Run, told: int | None) -> RunSummary:
     config, plan = run.config, plan_of(run, told)
-    planned = told if plan is None or told is not None else plan.planned
+    planned = told
+    if told is None and plan is not None and plan.planned is not None:
+        planned = plan.planned + run.counts_from_zero  # its last step, told as how many there are
     source = None if plan is None else plan.source
     return RunSummary(
         run.path,

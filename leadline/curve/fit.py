@@ -164,9 +164,9 @@ def _error(steps: Floats, left: Floats) -> float:
 
 
 def _beyond_chance(size: float, error: float) -> float:
-    """What is left of a deviation when its error is taken off in squares (James and Stein): nothing where it is no
-    larger than that, nearly all of it where it is many times as large."""
-    return size * (1 - (error / size) ** 2) if abs(size) > error else 0.0
+    """What is left of a deviation when its error is taken off in squares (James and Stein): nothing where it is less
+    than twice that, as in all but a few curves that rest; nearly all of it where it is many times as large."""
+    return size * (1 - (error / size) ** 2) if abs(size) > 2 * error else 0.0
 
 
 def _straight(steps: Floats, values: Floats) -> tuple[float, Floats]:

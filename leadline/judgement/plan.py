@@ -60,7 +60,7 @@ def plan_of(run: Run, planned: int | None, *, silent: bool = False) -> Plan | No
 def _scheduled(run: Run, now: int) -> int | None:
     """The step at which the learning rate has run out; None where nothing shows it, or groups of parameters differ."""
     rates = [series for series in run.series if series.name == RATE or series.name.startswith(f"{RATE}@")]
-    ends = {schedule.last_step for rate in rates if (schedule := schedule_of(rate, now)) is not None}
+    ends = {None if (schedule := schedule_of(rate, now)) is None else schedule.last_step for rate in rates}
     return ends.pop() if len(ends) == 1 else None
 
 

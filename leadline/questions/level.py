@@ -167,7 +167,7 @@ def band_of(curve: Curve, logged: Series) -> Band | None:
         return None
     end = int(np.searchsorted(curve.grid, curve.reach, side="right"))
     now = min(curve.now, end - 1)
-    low, high = np.quantile(curve.paths[:, :end], TENTHS, axis=0)
+    low, high = np.quantile(curve.paths[:, :end], TENTHS, axis=0) + _missed(curve, curve.grid[:end])
     middle = np.clip(curve.paths[:, :end].mean(axis=0), low, high)  # a few wild paths ahead may carry the mean away
     middle[: now + 1] = levels(curve, logged)[: now + 1]
     return Band(curve.grid[:end], low, middle, high, now, tuple(jump.step for jump in curve.breaks))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..run import Series
-from .bars import HABIT, RARE
+from .bars import HABIT, RARE, TENTH
 
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
@@ -81,8 +81,7 @@ def schedule_of(rate: Series | None, now: int) -> Schedule | None:
     pause = float(np.median(np.diff(steps)))
     if now > last and now > high + pause:
         return None
-    # Steps that are counted from 0 end one row before the shape does, wherever rows are some steps apart.
-    over = now >= last or (steps[0] == 0 and now + pause >= low)
+    over = now >= last or (steps[0] == 0 and pause == 1 and now + pause >= low)  # N steps from 0 on end at N - 1
     return Schedule(next(iter(shapes)), now if over else last)
 
 
@@ -92,8 +91,11 @@ def _shapes(decay: _Decay) -> dict[Shape, Range]:
     found: dict[Shape, Range | None] = {}
     if _line(decay.steps, decay.low, decay.high) is not None:
         ends = _line(decay.steps, decay.low - decay.slack, decay.high + decay.slack)
-        # Schedules count whole steps. A line that would come to 0 between two of them does not go down to 0.
-        found["linear"] = ends if ends is not None and math.floor(ends[1] + RARE) >= ends[0] - RARE else None
+        # Schedules count whole steps. A line that would come to 0 between two of them goes down to a floor; where its
+        # end is not known to a step that cannot be told, unless it is nearly there.
+        known = ends is not None and (ends[1] - ends[0] < 1 or float(decay.values[-1]) < TENTH)
+        whole = ends is not None and math.floor(ends[1] + RARE) >= ends[0] - RARE
+        found["linear"] = ends if known and whole else None
     found["cosine"] = _wave(decay)
     return {shape: ends for shape, ends in found.items() if ends is not None}
 

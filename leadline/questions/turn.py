@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..curve import Curve
+from ..digits import first_highest
 from ..facts.reward import TurningPoint
 from ..run import Series
 from .bars import EVEN
@@ -25,7 +26,13 @@ def turned_down(curve: Curve, logged: Series) -> TurningPoint | None:
 
 def _turned(curve: Curve, logged: Series, way: float) -> TurningPoint | None:
     mean = way * within(curve.seen.mean(axis=0), logged)
-    place, start, now = int(mean.argmin()), way * start_of(curve, logged), way * level_now(curve, logged)
+    # What was lost and came back at a break is over: it goes the way it goes since the last of them.
+    since = int(np.searchsorted(curve.grid[: curve.now], curve.breaks[-1].step)) if curve.breaks else 0
+    place, start, now = (
+        since + first_highest(-mean[since:]),
+        way * start_of(curve, logged),
+        way * level_now(curve, logged),
+    )
     low = float(mean[place])
     if not start - low > EVEN * (now - low) > 0:  # most of the way was made since its start
         return None

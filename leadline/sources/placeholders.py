@@ -20,7 +20,8 @@ TWICE = 2  # rows with a number and rows without, before a constant between them
 
 
 def computed(table: Table) -> dict[str, Column]:
-    """The columns of a table with the values that were computed; a key that never had one has no column."""
+    """The columns of a table with the values that were computed. A key that never had one has no column, but for a
+    training reward or loss: those always are, and a null is then a NaN that could not be written."""
     columns, nulls = table.columns(), table.nulls()
     for key, standing in _beside(columns, nulls).items():
         columns[key] = _only(columns[key], ~standing)
@@ -30,7 +31,14 @@ def computed(table: Table) -> dict[str, Column]:
             columns[key] = _only(column, ~_not_computed(column, np.isin(column.rows, rows)))
             if not len(columns[key].steps):
                 del columns[key]
+                if _is_always_computed(key):
+                    columns[key] = column
     return columns
+
+
+def _is_always_computed(key: str) -> bool:
+    parts = set(tokens(key))
+    return bool(parts & {"loss", "reward"}) and "eval" not in parts
 
 
 def _not_computed(column: Column, null: Mask) -> Mask:

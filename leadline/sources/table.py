@@ -197,12 +197,12 @@ class Table:
 
     def stepped_by(self, key: str) -> Table:
         """The same rows with the steps that stand under `key`; rows without one are left out."""
-        other = Table()
+        other, nulls = Table(), {null: frozenset(rows) for null, rows in self._nulls.items()}
         for number in range(len(self)):
             values: dict[str, object] = {**self.row(number)}
             step = as_step(values.pop(key, math.nan))
             if step is not None:
-                values.update({null: None for null, rows in self._nulls.items() if null in values and number in rows})
+                values.update({null: None for null, rows in nulls.items() if null in values and number in rows})
                 other.add(step, values)
         return other
 

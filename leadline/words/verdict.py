@@ -142,7 +142,8 @@ def _ceiling(reason: Reason, name: str, judgement: Judgement) -> str:
 
 def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
     horizon = judgement.horizon
-    of_plan = "" if horizon is None or not horizon.planned else f" in the first {chance(horizon.elapsed)} of the plan"
+    known = horizon is not None and horizon.planned and judgement.judged_since is None
+    of_plan = "" if horizon is None or not known else f" in the first {chance(horizon.elapsed)} of the plan"
     return f"{name} shows no trend{of_plan}{_training(reason)}."
 
 
@@ -248,7 +249,7 @@ def prospect(judgement: Judgement) -> str:
 def _gain(judgement: Judgement, worth: float) -> str:
     """What would be worth going on for; where it stands below its best, a rise from now would mislead."""
     now, bar = judgement.reason.level, judgement.upside.to_pass
-    if now is None or bar is None or bar - now <= 2 * worth:
+    if now is None or bar is None or bar - worth - now <= worth / 2:
         return f"at least +{number(worth)}"
     return f"passing {number(bar)}"
 

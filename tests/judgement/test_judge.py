@@ -252,6 +252,13 @@ def test_a_reward_that_never_moved_leans_to_stop_where_little_speaks_for_it() ->
     assert said.leans_to_stop
 
 
+def test_a_dip_that_is_over_is_not_where_a_rise_is_counted_from() -> None:
+    course = ramp(0.6, 0.75) + np.where((STEPS >= 60) & (STEPS < 90), -0.4, 0.0)
+    said = judged(run_of(reward(course, 0.01)))
+    assert said.reason.kind == "rising"
+    assert said.reason.turn is None
+
+
 def test_verdict_and_probability_agree() -> None:
     for course in (ramp(0, 1), rise(0, 1, at=0.05), ramp(0, 1, last=0.5), np.zeros(COUNT)):
         for planned in (round(1.2 * COUNT), 2 * COUNT, 5 * COUNT):

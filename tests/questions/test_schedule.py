@@ -140,13 +140,15 @@ def test_at_its_end_a_schedule_is_over_and_past_it_it_is_no_plan(shape: str) -> 
     assert read(Series("lr", "lr", "rate", steps, values)) is None
 
 
-def test_steps_that_are_counted_from_zero_end_with_the_last_row_before_the_end() -> None:
-    rows = np.arange(0, TOTAL, 10)
+@pytest.mark.parametrize("every", [1, 10])
+def test_steps_that_are_counted_from_zero_end_one_before_the_shape_does(every: int) -> None:
+    """The last row of rows that are some steps apart may have others to come."""
+    rows = np.arange(0, TOTAL, every)
     series = Series("lr", "lr", "rate", rows, 1e-5 * (1 + np.cos(np.pi * rows / TOTAL)) / 2)
-    assert read(series) == Schedule("cosine", TOTAL - 10)
-    before = read(series.until(TOTAL - 20))
+    assert read(series) == Schedule("cosine", TOTAL - 1)
+    before = read(series.until(TOTAL - 2 * every))
     assert before is not None
-    assert before.last_step > TOTAL - 10
+    assert before.last_step == TOTAL - 1
 
 
 def test_a_rate_that_has_come_back_may_come_back_again() -> None:

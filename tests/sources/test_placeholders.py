@@ -97,3 +97,10 @@ def test_of_a_log_that_was_started_over_only_the_nulls_of_its_attempt_count() ->
     run = read_stream("".join(json.dumps(row) + "\n" for row in rows).encode())
     assert len(values(run, "reward/mean")) == 8
     assert not any(series.name.startswith("kl") for series in run.series)
+
+
+def test_a_loss_that_is_null_in_every_row_is_a_nan_that_could_not_be_written() -> None:
+    loss = read(loss=None).get("loss/total")
+    assert loss is not None
+    assert not loss.finite.any()
+    assert read(reference_kl=None).get("kl/ref") is None

@@ -3,11 +3,14 @@ where it broke, and whether that was the policy's doing."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...curve import Curve
 from ...curve.bins import LEAST
 from ...facts import Evidence, Finding
 from ...facts.reward import PromptsChanged, RewardPeak, RewardReading, Trajectory, TurningPoint
 from ...questions import AGREED, WORDS, Shape, shape_of
+from ...questions.bars import CLEARLY
 from ...questions.best import top_step
 from ...questions.level import level_at, level_now, start_of
 from ...questions.stuck import silence
@@ -17,7 +20,7 @@ from ..not_numbers import not_numbers
 from ..prompts import changes_of_prompts
 from ..view import HEADLINE, View
 from .apart import components, held_out
-from .breaks import account_for, finding_of
+from .breaks import AccountedBreak, account_for, finding_of
 from .fall import fell
 from .gap import train_eval_gap
 from .part import never_paid, rise_of_one_part
@@ -42,7 +45,7 @@ def read(view: View) -> RewardReading:
     peak = _peak(shape, curve, series)
     findings = (
         *_unreadable(series),
-        *(finding_of(broke) for broke in breaks),
+        *(finding_of(broke, regained=_regained(broke, breaks)) for broke in breaks),
         *fell(curve, breaks, series),
         *_new_prompts(view),
         *train_eval_gap(view, curve, series),
@@ -58,6 +61,12 @@ def read(view: View) -> RewardReading:
         others=others,
         trajectory=_trajectory(curve, shape, peak, series, since),
     )
+
+
+def _regained(broke: AccountedBreak, breaks: Sequence[AccountedBreak]) -> bool:
+    """Whether later breaks brought back what was lost at one."""
+    later = sum(other.found.size for other in breaks if other.found.step > broke.found.step)
+    return broke.fell and later > -CLEARLY * broke.found.size
 
 
 def _after(view: View, series: Series, step: float) -> tuple[Curve, Shape]:

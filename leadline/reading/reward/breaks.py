@@ -50,11 +50,11 @@ def other_task_since(view: View, curve: Curve) -> float | None:
     return max((fall.found.step for fall in falls if fall.cause.kind == "prompts"), default=None)
 
 
-def finding_of(broke: AccountedBreak) -> Finding:
-    """The finding for a break."""
+def finding_of(broke: AccountedBreak, *, regained: bool = False) -> Finding:
+    """The finding for a break. What came back is a note."""
     found = broke.found
     low, high = (round(step) for step in found.interval)
-    severity: Severity = "concern" if broke.fell and not broke.from_outside and not broke.slight else "note"
+    severity: Severity = "note" if not broke.fell or broke.from_outside or broke.slight or regained else "concern"
     facts = RewardBreak(round(found.step), low, high, found.size, broke.cause, broke.unlogged)
     evidence = (Evidence(HEADLINE, low, high),)
     return Finding(

@@ -101,7 +101,8 @@ class Rows:
 
     def evaluated(self, scores: dict[str, object]) -> None:
         """Held-out scores that were told in words after the last row."""
-        self._unclear |= scores.keys() & self._scores.keys()
+        again = scores.keys() & self._scores.keys()  # the same value once more is no second one
+        self._unclear |= {key for key in again if scores[key] != self._scores[key]}
         self._scores = {key: value for key, value in (self._scores | scores).items() if key not in self._unclear}
 
     def _with_scores(self) -> Table:
