@@ -306,11 +306,6 @@ FINDINGS: dict[str, Entry] = {
         "The logged entropy.",
         "Go back to a checkpoint before that step; raise the temperature or an entropy bonus.",
     ),
-    "signal.faded": Entry(
-        "The gradient has faded and a held-out score stands exactly still: hardly anything is learned any more.",
-        "A gradient norm below a tenth of what it was, and at least three equal evaluations since.",
-        "See whether rewards still differ within groups; stop, or give it harder prompts.",
-    ),
     "signal.effective_samples": Entry(
         "Importance weights leave few samples that count.",
         "The logged effective share of the samples, and the scatter of the gradient norm since.",

@@ -44,18 +44,6 @@ class NoEntropy(Facts):
 
 
 @dataclass(frozen=True, slots=True)
-class Faded(Facts):
-    """The gradient norm is a small part of what it was, and a held-out score stands exactly still since."""
-
-    start: float  # gradient norm
-    now: float
-    score: str  # key of the held-out score
-    value: float
-    points: int  # at which it had this value, one after the other
-    since_step: int
-
-
-@dataclass(frozen=True, slots=True)
 class MostlyTied(Facts):
     """Most groups are tied, not all."""
 

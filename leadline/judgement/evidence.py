@@ -59,8 +59,6 @@ WEIGHTS: dict[str, Weight] = {
     "signal.train_eval_gap": Weight("gamed"),
     # Every advantage is zero.
     "signal.no_learning_signal": Weight("no_signal"),
-    # Hardly any gradient, and a held-out score that does not move a digit.
-    "signal.faded": Weight("no_signal"),
     # The learning rate is 0, or so few answers can differ by the end that no gain can come. A policy that is only slow
     # is advice: it still moves.
     "kl.frozen": Weight("no_signal"),

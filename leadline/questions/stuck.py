@@ -34,15 +34,6 @@ def stuck_at(series: Series) -> Stuck | None:
     return Stuck(float(values[-1]), int(steps[starts[-1]]), int(lengths[-1]))
 
 
-def repeated(series: Series) -> Stuck | None:
-    """The value it ends on and how often in a row; None where it never was anything else."""
-    steps, values = series.steps[series.finite], series.values[series.finite]
-    if len(values) == 0:
-        return None
-    lengths, starts = _runs(values)
-    return Stuck(float(values[-1]), int(steps[starts[-1]]), int(lengths[-1])) if len(lengths) > 1 else None
-
-
 def spell_at_the_end(flags: NDArray[np.bool_]) -> int:
     """For how many points something has held without a break, up to now; 0 where it has not for long enough to tell,
     or held as long before and passed."""

@@ -7,6 +7,7 @@ come by chance. What lies before and after a change is looked at again: a curric
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,20 +40,24 @@ class ChangeOfPrompts:
 
 def changes_of_prompts(view: View) -> tuple[ChangeOfPrompts, ...]:
     """The sudden changes of the prompts, in order."""
-    return view.once("changes_of_prompts", lambda: _changes([batch for batch in view.batches if batch.alone]))
+    return view.once("changes_of_prompts", lambda: _all_changes(view))
 
 
-def _changes(batches: list[Batch]) -> tuple[ChangeOfPrompts, ...]:
-    if len(batches) < 2 * FEW:
-        return ()
-    vectors = np.stack([_vector(batch) for batch in batches])
-    found = _furthest(vectors)
+def _all_changes(view: View) -> tuple[ChangeOfPrompts, ...]:
+    batches = [batch for batch in view.batches if batch.alone]
+    return (
+        _changes([batch.step for batch in batches], np.stack([_vector(batch) for batch in batches])) if batches else ()
+    )
+
+
+def _changes(steps: Sequence[int], vectors: Floats) -> tuple[ChangeOfPrompts, ...]:
+    found = _furthest(vectors) if len(steps) >= 2 * FEW else None
     if found is None:
         return ()
     place, p = found
-    here = ChangeOfPrompts(PromptChange(batches[place - 1].step, batches[place].step), p)
+    here = ChangeOfPrompts(PromptChange(steps[place - 1], steps[place]), p)
     told = (here,) if _at_once(vectors, place) else ()
-    return (*_changes(batches[:place]), *told, *_changes(batches[place:]))
+    return (*_changes(steps[:place], vectors[:place]), *told, *_changes(steps[place:], vectors[place:]))
 
 
 def _furthest(vectors: Floats) -> tuple[int, float] | None:

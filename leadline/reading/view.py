@@ -17,7 +17,6 @@ from .sampler import Batch, look
 Made = TypeVar("Made")
 
 HEADLINE = "reward/mean"  # the series that the others are read against
-HELD_OUT = "eval/"  # what the names of held-out series begin with
 REGIME_EVENTS = ("resume", "reference_reset")  # after these a metric may start anew
 
 
@@ -82,7 +81,7 @@ class View:
     def _events(self, series: Series) -> list[int]:
         """Steps at which a series may break. A held-out score of few points breaks where the training reward did."""
         known = {event.step for event in self.run.events if event.kind in REGIME_EVENTS}
-        training = self.curve(HEADLINE) if series.name.startswith(HELD_OUT) else None
+        training = self.curve(HEADLINE) if series.name.startswith("eval/") else None
         return sorted(known | ({round(found.step) for found in training.breaks} if training is not None else set()))
 
     def keep(self, series: Series) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..facts.signal import AllTied, AllTruncated, Faded, MostlyTied, NoEntropy
+from ..facts.signal import AllTied, AllTruncated, MostlyTied, NoEntropy
 from .numbers import number, percent
 
 
@@ -61,15 +61,7 @@ def no_entropy(facts: NoEntropy) -> str:
     )
 
 
-def faded(facts: Faded) -> str:
-    return (
-        f"The gradient has faded: its norm fell from {number(facts.start)} to {number(facts.now)}, and {facts.score} "
-        f"has been exactly {number(facts.value)} at its last {facts.points} points, since step {facts.since_step}."
-    )
-
-
 SENTENCES: dict[str, Callable[[Any], str]] = {
     "signal.no_learning_signal": no_learning_signal,
     "signal.no_entropy": no_entropy,
-    "signal.faded": faded,
 }

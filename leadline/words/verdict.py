@@ -129,8 +129,6 @@ def _no_signal(reason: Reason, name: str, judgement: Judgement) -> str:
         return f"The policy hardly moves ({_sure(reason)}): too few of its answers can differ from its reference's."
     if reason.findings == ("kl.frozen",):
         return f"Nothing is learned any more{_since(reason)}: the learning rate is 0."
-    if reason.findings == ("signal.faded",):
-        return f"Hardly anything is learned any more{_since(reason)} ({_sure(reason)}): the gradient has faded."
     if judgement.horizon is not None and reason.since_step == judgement.horizon.first_step:
         return f"There has been no learning signal from the start ({_sure(reason)}): the advantages are zero."
     return f"No learning signal is left{_since(reason)} ({_sure(reason)}): the advantages are zero."

@@ -477,14 +477,6 @@ def test_no_beginning_lasts_where_so_few_answers_can_differ_that_no_gain_can_com
     assert "learning rate is 0" not in says(said)
 
 
-def test_a_gradient_that_has_faded_is_no_signal_and_says_so() -> None:
-    gone = Finding("signal.faded", 0.9, "concern", Facts(), 40)
-    said = judged(run_of(reward(np.full(COUNT, 0.5)), planned=2 * COUNT), gone)
-    assert (said.verdict, said.reason.kind) == ("stop", "no_signal")
-    assert "the gradient has faded" in says(said)
-    assert "advantages" not in says(said)
-
-
 def test_a_learning_rate_of_0_leaves_nothing_to_learn() -> None:
     over = Finding("kl.frozen", 0.99, "note", KlFrozen(None, None, None, None, since_step=40), 40)
     said = judged(run_of(reward(ramp(0, 1)), planned=2 * COUNT), over)

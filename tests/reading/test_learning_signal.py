@@ -13,7 +13,7 @@ from written import flat, rising, run, story, view
 from leadline.facts import Finding
 from leadline.questions.level import level_now
 from leadline.reading import learning_signal
-from leadline.run import Config, Series
+from leadline.run import Config
 from leadline.words import sentence
 
 N = 60
@@ -305,40 +305,3 @@ def test_a_row_of_one_step_with_a_group_that_is_not_tied_is_one_to_learn_from() 
     finding = read({"reward/mean": flat(N, 0.88), "group/zero_std_frac": averaged(0.03)}, unit=1)
     assert finding is not None
     assert finding.severity == "note"
-
-
-def faded(norm: list[float], score: list[float], reward: list[float] | None = None) -> list[Finding]:
-    count = len(norm)
-    logged = run(None, {"reward/mean": reward or flat(count), "grad_norm": norm})
-    steps = np.linspace(1, count, len(score)).round().astype(np.int64)
-    held_out = Series("eval/acc", "val/acc", "test", steps, np.asarray(score))
-    found = learning_signal.read(view(replace(logged, series=(*logged.series, held_out))))
-    return [finding for finding in found if finding.id == "signal.faded"]
-
-
-GONE = [1.7] * 15 + [0.014] * 65
-
-
-def scattered(norm: list[float]) -> list[float]:
-    return list(np.asarray(norm) * np.exp(0.2 * np.random.default_rng(0).standard_normal(len(norm))))
-
-
-def test_a_gradient_that_fades_while_a_held_out_score_stands_exactly_still_is_told() -> None:
-    (finding,) = faded(scattered(GONE), [0.31, 0.66, 0.66, 0.66, 0.66])
-    assert finding.severity == "concern"
-    assert finding.since_step == 21
-    assert "exactly 0.66 at its last 4 points" in sentence(finding)
-
-
-@pytest.mark.parametrize(
-    ("norm", "score"),
-    [
-        (GONE, [0.31, 0.66, 0.67, 0.66, 0.66]),  # the score moves
-        (GONE, [0.66] * 5),  # it never did: it may be a placeholder
-        ([1.7] * 80, [0.31, 0.66, 0.66, 0.66, 0.66]),  # the gradient is what it was
-        ([1.7] * 15 + [0.6] * 65, [0.31, 0.66, 0.66, 0.66, 0.66]),  # less of it, as of any policy that sharpens
-        ([0.014] * 15 + [1.7] * 65, [0.31, 0.66, 0.66, 0.66, 0.66]),
-    ],
-)
-def test_one_without_the_other_has_not_faded(norm: list[float], score: list[float]) -> None:
-    assert faded(scattered(norm), score) == []

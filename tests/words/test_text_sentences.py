@@ -18,7 +18,7 @@ from leadline.facts.generation import (
     Truncation,
 )
 from leadline.facts.machine import GpuState, LogStopped, LowPower, MemoryGrowth, Pause, UnevenGpu
-from leadline.facts.signal import AllTied, AllTruncated, Faded, MostlyTied, NoEntropy
+from leadline.facts.signal import AllTied, AllTruncated, MostlyTied, NoEntropy
 from leadline.words import conflict, generation, machine, sentence, signal
 
 SAID: list[tuple[str, Facts, str]] = [
@@ -105,12 +105,6 @@ SAID: list[tuple[str, Facts, str]] = [
         AllTied("between", 0.88, 10, share=0.994),
         "No learning signal: since about step 10 rewards differ between prompts but not within a group, in 99 % of the "
         "groups. Nearly every advantage is zero.",
-    ),
-    (
-        "signal.faded",
-        Faded(1.79, 0.013, "val/acc", 0.61, 4, 20),
-        "The gradient has faded: its norm fell from 1.79 to 0.013, and val/acc has been exactly 0.61 at its last 4 "
-        "points, since step 20.",
     ),
     (
         "signal.no_learning_signal",

@@ -33,7 +33,6 @@ from .dead_steps import (
     tied_samples,
     tied_share,
 )
-from .faded import faded
 from .standing import Standing, present, standing_of
 
 SHOWN = 3  # samples: enough to see what they are
@@ -41,7 +40,7 @@ SHOWN = 3  # samples: enough to see what they are
 
 def read(view: View) -> tuple[Finding, ...]:
     """Whether the last steps could teach anything."""
-    return _advantages(view) + no_entropy(view.run) + faded(view)
+    return _advantages(view) + no_entropy(view.run)
 
 
 def _advantages(view: View) -> tuple[Finding, ...]:
