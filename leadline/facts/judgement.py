@@ -57,7 +57,7 @@ class Upside:
     p10: float | None = None
     p90: float | None = None
     worth_having: float | None = None  # a smaller gain is not worth the rest of the plan, or could not be told
-    to_pass: float | None = None  # the level that such a gain has to pass: beyond the best so far, not beyond now
+    to_pass: float | None = None  # the level that such a gain has to reach: beyond the best so far, not beyond now
 
 
 @dataclass(frozen=True, slots=True)

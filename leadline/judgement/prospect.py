@@ -44,7 +44,8 @@ def upside_of(case: Case) -> Upside:
     gain = gains(case)
     low, high = map(gain.quantile, TENTHS)
     worth = min(case.forecast.worth, _room(case))
-    return Upside(gain.mean, low, high, worth, highest(case.curve, case.series) + worth)
+    bar = highest(case.curve, case.series) + worth
+    return Upside(gain.mean, low, high, worth, bar if case.ceiling is None else min(bar, case.ceiling))
 
 
 def risk_of(case: Case) -> Risk:

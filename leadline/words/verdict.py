@@ -249,7 +249,7 @@ def _gain(judgement: Judgement, worth: float) -> str:
     now, bar = judgement.reason.level, judgement.upside.to_pass
     if now is None or bar is None or bar - worth - now <= worth / 2:
         return f"at least +{number(worth)}"
-    return f"passing {number(bar)}"
+    return f"reaching {number(bar)}"
 
 
 def _cost(horizon: Horizon, opens: str = ", ") -> str:

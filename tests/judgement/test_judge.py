@@ -242,8 +242,18 @@ def test_what_is_asked_of_the_next_look_is_what_a_gain_on_its_way_would_show() -
 def test_a_gain_beyond_the_best_is_not_told_as_a_rise_from_below_it() -> None:
     said = judged(run_of(reward(step(1.0, 0.2, 100)), planned=round(1.3 * COUNT)))
     assert said.upside.to_pass == pytest.approx(1.05, abs=0.05)
-    assert "chance of passing 1.0" in says(said)
+    assert "chance of reaching 1.0" in says(said)
     assert "at least +" not in says(said)
+
+
+def test_no_gain_is_asked_for_beyond_the_ceiling() -> None:
+    """A right-or-wrong reward that was at its top and broke down."""
+    rng = np.random.default_rng(4)
+    right = rng.binomial(64, np.where(STEPS < 150, 0.98, 0.02)) / 64
+    said = judged(run_of(replace(reward(0.5), values=right), planned=round(1.3 * COUNT)))
+    assert said.upside.to_pass is not None
+    assert said.upside.to_pass <= 1
+    assert "reaching 1 " in f"{says(said)} ".replace(",", " ")
 
 
 def test_a_reward_that_never_moved_leans_to_stop_where_little_speaks_for_it() -> None:
