@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -164,6 +164,27 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
+class Grade:
+    """How well a reader found the task done in one part of the run: 0 not at all, 1 perfectly."""
+
+    first_step: int
+    last_step: int
+    quality: float
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A reader's word about what the policy wrote: a person's or an agent's (`leadline review`)."""
+
+    answer: Literal["ok", "hacked"]
+    seen_until: int  # step of the last sample the reader saw
+    since_step: int | None = None  # where the reader dates the hacking
+    grades: tuple[Grade, ...] = ()  # in order of steps; empty if the reader only answered
+    reader: str = ""
+    at: float = 0.0  # seconds since the epoch
+
+
+@dataclass(frozen=True, slots=True)
 class Question:
     """What only the user can say for sure: which key is a series."""
 
@@ -302,6 +323,7 @@ class Run:
     events: tuple[Event, ...] = ()  # by step
     notes: tuple[str, ...] = ()  # what a user should know of how it was read: what was guessed, what was left out
     questions: tuple[Question, ...] = ()
+    reviews: tuple[Review, ...] = ()  # in the order they were given
     # When its log was last written, in seconds since the epoch, where that is known. Files are touched and copied, so
     # no reader looks at it: only who asks whether the run has ended (reading/still.py) does.
     written_at: float | None = None
@@ -346,6 +368,7 @@ class Run:
             telemetry=Telemetry() if wall is None else self.telemetry.until(wall),
             checkpoints=tuple(checkpoint for checkpoint in self.checkpoints if checkpoint.step <= step),
             events=tuple(event for event in self.events if event.visible_from <= step),
+            reviews=tuple(review for review in self.reviews if review.seen_until <= step),
             written_at=None,
         )
 
