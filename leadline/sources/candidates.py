@@ -65,6 +65,8 @@ def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
     for file in seen.files:
         if file in none or file.name in NO_LOGS or file.suffix in NO_SUFFIX or settings.recognises(file):
             continue
+        if file.name.endswith(".table.json"):  # of a tracker
+            continue
         if file.suffix == ".md" and not _may_be_a_log(file):
             continue
         if families[file.parent, DIGITS.sub("#", file.name)] > FAMILY or _is_part(file, claimed):

@@ -27,8 +27,9 @@ NOT_ENTERED = {
     ".mypy_cache",
     ".ruff_cache",
     ".pytest_cache",
-    "media",  # pictures and tables of trackers
+    "media",  # pictures, sounds and tables of trackers
 }
+MEDIA, TABLES = "media", "table"  # of which the tables are looked at: they may be what the policy wrote
 WEIGHTS = {".safetensors", ".bin", ".pt", ".pth", ".distcp", ".gguf", ".onnx", ".pkl", ".npy", ".npz"}
 STATES = {".zip", ".cleanrl_model", ".ckpt", ".nemo"}  # states that are single files
 HEAP = 2000  # files of one folder whose names differ by a number alone
@@ -133,7 +134,7 @@ def _listed(folder: Path, most: int, seen: _Seen, inside: Path) -> tuple[list[Pa
                 linked = entry.is_symlink()
                 leads_out = linked and not _is_inside(Path(os.path.realpath(entry.path)), inside)
                 if entry.is_dir():
-                    if entry.name not in NOT_ENTERED:
+                    if entry.name == TABLES if folder.name == MEDIA else entry.name not in NOT_ENTERED - {MEDIA}:
                         folders.append((linked, entry.name, leads_out))  # `latest` leads to what has a name of its own
                 elif entry.is_file():
                     if leads_out:

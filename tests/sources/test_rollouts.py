@@ -90,6 +90,13 @@ def trl(root: Path) -> None:
     parquet.write_table(arrow.table(columns), root / "completions" / "completions_00012.parquet")
 
 
+def wandb_table(root: Path) -> None:
+    table = {"columns": ["step", "prompt", "completion", "reward"], "data": [[12, *triple] for triple in TRIPLES]}
+    file = root / "media" / "table" / "completions_12_ab12.table.json"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(table))
+
+
 def generic(root: Path) -> None:
     put(root / "samples.jsonl", [{"step": 12, "prompt": q, "response": a, "reward": s} for q, a, s in TRIPLES])
 
@@ -101,7 +108,7 @@ def generic_parquet(root: Path) -> None:
 
 
 TRIPLES = [("q1", "a", 1.0), ("q1", "b", 0.0), ("q2", "c", 0.5), ("q2", "d", 0.25)]
-WRITERS = [verl, nemo_rl, skyrl, prime_rl, roll, areal, trl, generic, generic_parquet]
+WRITERS = [verl, nemo_rl, skyrl, prime_rl, roll, areal, trl, wandb_table, generic, generic_parquet]
 
 
 @pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
@@ -275,6 +282,7 @@ def test_any_bytes_are_survived(
         "open_instruct": "a_rollouts_000000.jsonl",
         "areal": "rollout/1/a.jsonl",
         "verl": "1.jsonl",
+        "wandb_table": "media/table/completions_1_ab.table.json",
         "generic": "x.jsonl",
     }
     file = root / names[form.NAME]

@@ -13,7 +13,7 @@ from typing import Protocol
 
 from ...errors import LeadlineError
 from ...run import Rollout, Rollouts, Run, Samples
-from . import areal, generic, nemo_rl, open_instruct, prime_rl, roll, skyrl, tinker, trl, verl
+from . import areal, generic, nemo_rl, open_instruct, prime_rl, roll, skyrl, tinker, trl, verl, wandb_table
 from .sample import Found, Raw
 from .sampling import MOST, spread
 
@@ -32,7 +32,10 @@ class Format(Protocol):
         """The samples at a place that `index` named. Damaged ones are left out; raises OSError only."""
 
 
-FORMATS: tuple[Format, ...] = (trl, nemo_rl, skyrl, prime_rl, roll, tinker, open_instruct, areal, verl, generic)
+FORMATS: tuple[Format, ...] = (
+    *(trl, nemo_rl, skyrl, prime_rl, roll, tinker, open_instruct, areal, verl, wandb_table, generic),
+)  # fmt: skip
+TRIED = 3  # steps of which one has to hold a sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,10 @@ def find(files: Sequence[Path]) -> Kept:
             break  # a guess never stands before what is known
         found = form.index(files)
         notes += [note for note in found.notes if note not in notes]  # several formats may miss the same package
+        for places in (found.training, found.evaluation):
+            if places and (reason := _unreadable(form, places)) is not None:
+                notes += [reason] * (reason not in notes)
+                places.clear()
         if found.training:
             return Kept(SampleFiles(form, found.training), form.NAME, tuple(notes))
         if found.evaluation and held_out is None:
@@ -62,6 +69,19 @@ def find(files: Sequence[Path]) -> Kept:
     form, found = held_out
     notes.append("the samples kept are those of evaluations; none of training were found")
     return Kept(SampleFiles(form, found.evaluation), form.NAME, tuple(notes))
+
+
+def _unreadable(form: Format, places: Mapping[int, Sequence[object]]) -> str | None:
+    """Why none of the steps looked at gives a sample, by the first file; None where one does."""
+    for step in (steps := spread(sorted(places), TRIED)):
+        try:
+            if any(next(iter(form.read(place, step)), None) is not None for place in places[step][:TRIED]):
+                return None
+        except OSError:
+            continue
+    place = places[steps[0]][0]
+    file = place if isinstance(place, Path) else place.file  # type: ignore[attr-defined]
+    return generic.why_not(file) or f"{file.name} was not read: its samples are not as {form.NAME} keeps them"
 
 
 def kept_in(file: Path) -> Kept | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from .sample import Found, Raw, plain
+from .fields import samples_in
+from .sample import Found, Raw
 from .sampling import records
 
 NAME = "areal"
@@ -22,6 +24,5 @@ def index(files: Sequence[Path]) -> Found:
 
 def read(place: object, step: int) -> Iterator[Raw]:
     assert isinstance(place, Path)
-    for record in records(place, budget=1 << 20):  # there are as many files as prompts
-        if "completion" in record and (sample := plain(record)) is not None:
-            yield Raw(sample.prompt, sample.output, sample.score, str(record.get("task_id", place.stem)))
+    for sample in samples_in(records(place, budget=1 << 20)):  # there are as many files as prompts
+        yield sample if sample.group is not None else replace(sample, group=place.stem)

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from .sample import GROUPS, PROMPTS, SCORES, Found, Raw, first, group_of, plain, score_of, text_of
+from .fields import samples_in
+from .sample import GROUPS, PROMPTS, SCORES, Found, Raw
 from .sampling import records
 
 NAME = "prime_rl"
@@ -28,11 +29,7 @@ def index(files: Sequence[Path]) -> Found:
 
 def read(place: object, step: int) -> Iterator[Raw]:
     assert isinstance(place, Path)
-    for record in records(place):
-        for trace in _traces(record):
-            sample = plain(trace) or _chat(trace)
-            if sample is not None:
-                yield sample
+    yield from samples_in(trace for record in records(place) for trace in _traces(record))
 
 
 def _traces(record: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
@@ -44,17 +41,3 @@ def _traces(record: Mapping[str, object]) -> Iterator[Mapping[str, object]]:
     for trace in traces:
         if isinstance(trace, dict):
             yield {**{key: record[key] for key in (*GROUPS, *PROMPTS, *SCORES) if key in record}, **trace}
-
-
-def _chat(trace: Mapping[str, object]) -> Raw | None:
-    """A trace that keeps one chat: what the assistant said first parts the prompt from the output."""
-    chat = trace.get("messages") or trace.get("nodes")
-    if not isinstance(chat, list) or not chat:
-        return None
-    turns = [turn.get("message", turn) if isinstance(turn, dict) else turn for turn in chat]
-    said = [isinstance(turn, dict) and turn.get("role") == "assistant" for turn in turns]
-    cut = said.index(True) if True in said else len(turns)
-    if cut == len(turns):
-        return None
-    score = score_of(first(trace, SCORES)) if any(key in trace for key in SCORES) else float("nan")
-    return Raw(text_of(turns[:cut]), text_of(turns[cut:]), score, group_of(first(trace, GROUPS)))

@@ -12,7 +12,7 @@ PROMPTS = ("prompt", "input", "input_prompt", "question", "query", "problem", "i
 OUTPUTS = ("output", "completion", "response", "output_response", "generation", "generated_text", "model_output")
 SCORES = ("score", "reward", "total_reward", "scores", "rewards", "final_reward", "return", "acc", "accuracy")
 STEPS = ("step", "global_step", "training_step", "train_step", "iteration", "policy_version")
-GROUPS = ("group", "group_id", "group_idx", "prompt_idx", "prompt_id", "example_id", "uid")
+GROUPS = ("group", "group_id", "group_idx", "prompt_idx", "prompt_id", "example_id", "uid", "task_id")
 DEEPEST = 8  # messages nest a few levels; what nests deeper is no text
 
 
@@ -83,16 +83,3 @@ def first(record: Mapping[str, object], keys: Sequence[str]) -> object:
         if key in record:
             return record[key]
     return None
-
-
-def plain(record: Mapping[str, object]) -> Raw | None:
-    """A sample from a record that names its parts in one of the usual ways; None when it holds no output."""
-    output = first(record, OUTPUTS)
-    if output is None:
-        return None
-    return Raw(
-        text_of(first(record, PROMPTS)),
-        text_of(output),
-        score_of(first(record, SCORES)),
-        group_of(first(record, GROUPS)),
-    )

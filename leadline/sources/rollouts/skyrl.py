@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .sample import Found, Raw, plain
+from .fields import samples_in
+from .sample import Found, Raw
 from .sampling import records
 
 NAME = "skyrl"
@@ -25,6 +26,4 @@ def index(files: Sequence[Path]) -> Found:
 
 def read(place: object, step: int) -> Iterator[Raw]:
     assert isinstance(place, Path)
-    for record in records(place):
-        if "output_response" in record and (sample := plain(record)) is not None:
-            yield sample
+    yield from samples_in(records(place))

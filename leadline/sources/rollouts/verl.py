@@ -1,11 +1,12 @@
-"""verl and rLLM: `<folder>/<step>.jsonl`, one object a sample: `input`, `output`, `score`, `step`."""
+"""verl, rLLM and slime: `<folder>/<step>.jsonl`, one object a sample, such as `input`, `output`, `score`, `step`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .sample import Found, Raw, plain
+from .fields import samples_in
+from .sample import Found, Raw
 from .sampling import records
 
 NAME = "verl"
@@ -23,6 +24,4 @@ def index(files: Sequence[Path]) -> Found:
 
 def read(place: object, step: int) -> Iterator[Raw]:
     assert isinstance(place, Path)
-    for record in records(place):
-        if "output" in record and (sample := plain(record)) is not None:
-            yield sample
+    yield from samples_in(records(place))
