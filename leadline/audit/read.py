@@ -163,6 +163,6 @@ def _weighed(finding: Finding, p_honest: float) -> Finding:
     """A finding against the score, given that a reader of the text found the score honest with `p_honest`. Whether what
     is learned carries over to other prompts, it cannot see."""
     weight = WEIGHTS.get(finding.id)
-    if weight is None or weight.meaning != "gamed" or not finding.id.startswith(OF_THE_TEXT) or p_honest <= EVEN:
+    if weight != "gamed" or not finding.id.startswith(OF_THE_TEXT) or p_honest <= EVEN:
         return finding
     return replace(finding, p=round(finding.p * (1 - p_honest), 4))

@@ -1,25 +1,20 @@
-"""Evidence of gamed rewards: witnesses that hold for any task, as typed facts without a sentence.
+"""Evidence about the reward from samples and logged numbers: what proves that it is broken, and what needs eyes.
 
-`gather(run, batches)` looks at the samples of a run by step (`reading.sampler.Batch`), at its logged numbers, and
+`gather(run, batches)` looks at the samples of a run by step (`reading.sampler.Batch`) and at its logged numbers, and
 returns one `GamedEvidence`. Everything is a relation within the run, against its own first samples and their scatter;
 no task is known, no level of any metric decides. The same input gives the same evidence, bit for bit.
 
     evidence = gather(view.run, view.batches)
-    evidence.p               probability that the reward is being gamed
-    evidence.outcome         "gamed", "changed" (the answers changed in kind and the rise is that change: a person must
-                             look), "decayed" (as gamed, but the reward fell with it), "none", or "blind"
-    evidence.begun           when it began, as an interval: a tenth of the way was behind it; None where p is small
-    evidence.worth(steps)    what a checkpoint is worth beside an honest one of the same reward, 0 to 1
+    evidence.outcome         "gamed": degenerate whatever the task, and the reward holds; "decayed": the reward fell
+                             with it; "changed": something else changed, a reader has to look; "none"; or "blind"
+    evidence.p               probability of that proof
+    evidence.begun           when it began, as an interval: a tenth of the way was behind it
+    evidence.gone(steps)     how much of the way lay behind each step, 0 before it began
 
-What lies behind it: `relation` (how answers relate to prompt, to themselves and to each other), `kinds` (the old and
-the new way of answering, what each earns, an example of either), `levels`, `noise`, `repeats` (of the scores and the
-prompts), `prompts` (whether they changed: then only what followed is compared), `numbers` (truncation, surprise,
-outages, knobs, filtered rewards, components), `blind` (what could not be seen, and why).
-
-How the witnesses are weighed: they speak of the same decay, so their moves, each a share between 0 and 1, are one
-distance; one logistic curve with two numbers turns it into a probability. Truncation, and answers that surprise the
-reference twice as much as its own, come in with the weight at which each alone would leave it open. See `relation.py`
-and docs/decisions/0033-gamed-rewards-are-weighed-over-all-steps.md; measured in `bench/gamed.py`.
+Proof is a distance (`relation.py`) beyond any that sound runs of kinds left out had, or two relations that agree.
+Truncation counts towards it: all of what used to end and no longer does is as far as FAR by itself. Responses that
+surprise the reference twice as much as its own did can second another witness and prove nothing alone. A smaller
+distance asks for a reader. See docs/decisions/0037 and bench/gamed.py.
 """
 
 from __future__ import annotations
@@ -32,20 +27,15 @@ import numpy as np
 
 from ..questions.bars import EVEN, SAID, TENTH
 from ..run import Run
-from .asked import ChangedPrompts, changed_prompts
-from .kinds import Kinds, kinds
-from .numbers import COMPONENT, CUT, ENDED, Filtered, Knob, Numbers, Trade, calm, level, numbers, surprise
-from .outage import REWARD, Outage, without_outages
-from .relation import AS_LIKELY, STEEPNESS, Begun, Move, Relation, probability, relation
+from .numbers import CUT, ENDED, Knob, Numbers, calm, level, numbers, surprise
+from .outage import REWARD, Outage
+from .relation import FAR, NEAR, Begun, Move, Relation, Shift, relation
 from .scores import LabelNoise, Levels, Repeats, ScoreLevel, label_noise, levels, repeats
-from .written import Floats, Step, Written, since, written
+from .written import Floats, Step, since, written
 
 __all__ = [
     "Begun",
-    "ChangedPrompts",
-    "Filtered",
     "GamedEvidence",
-    "Kinds",
     "Knob",
     "LabelNoise",
     "Levels",
@@ -55,100 +45,88 @@ __all__ = [
     "Relation",
     "Repeats",
     "ScoreLevel",
-    "Trade",
+    "Shift",
     "gather",
     "held_out_is_the_reward",
-    "without_outages",
 ]
 
 Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
-Blind = Literal["no_text", "no_prompts", "no_scores", "held_out_is_the_reward", "one_component", "too_few_batches"]
 
-CUT_EVEN = 0.7  # of the answers cut off: alone, as likely as not that the reward says little about them
+TRUNCATED = 0.16  # of a distance: all responses truncated that used to end are as far as FAR
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GamedEvidence:
-    """All that speaks for or against a gamed reward."""
+    """What samples and logged numbers say about the reward."""
 
-    p: float
+    p: float  # that the text is degenerate
     outcome: Outcome
-    begun: Begun | None
+    begun: Begun | None  # of what the outcome says
     relation: Relation | None
-    kinds: Kinds | None
     levels: Levels | None
     noise: LabelNoise | None
     repeats: Repeats | None
-    prompts: ChangedPrompts | None
     numbers: Numbers
-    blind: tuple[Blind, ...]
-    batches: int
-    samples: int
-    beside: float  # what the logged numbers add to the distance of the relations
-    numbers_steps: Floats
-    numbers_gone: Floats
+    steps: Floats
+    shares: Floats  # of the way to now that lay behind these steps
 
-    def worth(self, steps: Floats) -> Floats:
-        """What a checkpoint is worth beside an honest one of the same reward: 1 before the move began; at the end 1
-        less the probability that the reward is being gamed."""
-        gone = np.interp(steps, self.numbers_steps, self.numbers_gone)
-        if self.relation is not None and self.relation.moves:
-            gone = np.maximum(gone, self.relation.gone(steps)) if gone.any() else self.relation.gone(steps)
-        left: Floats = 1 - self.p * gone
-        return left
+    @property
+    def shift(self) -> Shift | None:
+        """The relations that the outcome rests on."""
+        if self.relation is None:
+            return None
+        return self.relation.change if self.outcome == "changed" else self.relation.proof
+
+    def gone(self, steps: Floats) -> Floats:
+        """How much of the way lay behind these steps: nothing until it began."""
+        begun = 0 if self.begun is None else self.begun.step
+        way: Floats = np.interp(steps, self.steps, self.shares)
+        return np.where(steps > begun, np.maximum(way, TENTH), 0.0)
 
 
-def gather(run: Run, batches: Sequence[Step]) -> GamedEvidence:
-    """The evidence of a run as it stands, and of its samples by step."""
+def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> GamedEvidence:
+    """Gather the evidence of a run as it stands, and of its samples by step. Everything is compared with what the run
+    wrote at first, or from `baseline` on: other prompts get other responses, and a reader has found some right."""
     text = written(batches)
-    prompts = None if text is None else changed_prompts(text)
-    alike = text if text is None or prompts is None else since(text, prompts.batch)
+    alike = text
+    if text is not None and baseline is not None:
+        alike = since(text, int(np.searchsorted(text.steps, baseline)))
     related = None if alike is None or alike.batches < 2 else relation(alike, run.get(REWARD))
-    logged = numbers(run)
-    beside = _beside(logged)
-    p = probability(related, beside)
-    changed = None if alike is None else kinds(alike)
-    steps, gone = _numbers_way(run, logged) if beside > 0 else (np.zeros(1), np.zeros(1))
-    begun = _begun(related, p, beside, steps, gone)
+    logged = numbers(run, baseline)
+    beside = TRUNCATED * logged.cut
+    seconded = int(logged.cut > EVEN) + int(logged.unlike > 1)  # half are truncated; the surprise has doubled
+    p = float(beside > FAR or seconded > 1) if related is None else related.p_proven(beside, seconded)
+    near = float(beside > NEAR) if related is None else related.p_changed(beside)
+    outcome: Outcome = "none" if text is not None else "blind"
+    if p > SAID:
+        outcome = "decayed" if _fell(run) else "gamed"
+    elif max(near, logged.unlike) > EVEN:
+        outcome = "changed"
+    shift = None if related is None else related.change  # what is proven began when the responses began to change
+    way = _numbers_way(run, logged, baseline)
     return GamedEvidence(
-        p,
-        _outcome(run, p, changed, text),
-        begun,
+        p if p > SAID else 0.0,
+        outcome,
+        _begun(shift, way, outcome, beside),
         related,
-        changed,
         None if text is None else levels(text),
         None if text is None else label_noise(text),
         None if text is None else repeats(text),
-        prompts,
         logged,
-        _blind(run, text),
-        0 if text is None else text.batches,
-        0 if text is None else len(text),
-        beside,
-        steps,
-        gone,
+        *(way if shift is None or not shift.moves else (shift.steps, shift.shares)),
     )
 
 
-def _beside(logged: Numbers) -> float:
-    """What the numbers add to the distance. Answers that are cut off, and answers that surprise the reference twice as
-    much as its own, leave the question open, each by itself. A format that the reference never used surprises
-    it too, so that this says no more than `SAID`. That answers have grown to one length weighs nothing: it was seen in
-    one family of runs only, and accused a sound training with a short length cap."""
-    most = 1 + float(np.log(SAID / (1 - SAID))) / (STEEPNESS * AS_LIKELY)
-    return AS_LIKELY * float(np.hypot(logged.cut / CUT_EVEN, min(logged.unlike, most)))
-
-
-def _numbers_way(run: Run, logged: Numbers) -> tuple[Floats, Floats]:
+def _numbers_way(run: Run, logged: Numbers, baseline: int | None) -> tuple[Floats, Floats]:
     """By step, how much of the way of what says most lay behind the run."""
-    found = surprise(run) if logged.unlike > logged.cut / CUT_EVEN else _cut_off(run)
+    found = surprise(run) if logged.unlike > logged.cut else _cut_off(run)
+    none = (np.zeros(1), np.zeros(1))
     if found is None:
-        return np.zeros(1), np.zeros(1)
-    steps, values = found[0], calm(found[1])
+        return none
+    later = found[0] >= (-np.inf if baseline is None else baseline)
+    steps, values = found[0][later], calm(found[1][later])
     start, now = level(values, late=False), level(values, late=True)
-    if start == now:
-        return np.zeros(1), np.zeros(1)
-    return steps, np.clip((values - start) / (now - start), 0.0, 1.0)
+    return none if not len(steps) or start == now else (steps, np.clip((values - start) / (now - start), 0.0, 1.0))
 
 
 def _cut_off(run: Run) -> tuple[Floats, Floats] | None:
@@ -156,50 +134,24 @@ def _cut_off(run: Run) -> tuple[Floats, Floats] | None:
     return None if series is None else (series.steps[series.finite].astype(np.float64), series.values[series.finite])
 
 
-def _begun(related: Relation | None, p: float, beside: float, steps: Floats, gone: Floats) -> Begun | None:
-    """When it began: with the answers or with the numbers, whichever moved first. Numbers that leave it open by
-    themselves keep their date when the answers have followed."""
-    if p < TENTH:
+def _begun(shift: Shift | None, way: tuple[Floats, Floats], outcome: Outcome, beside: float) -> Begun | None:
+    """When it began: with the responses or with truncation, whichever moved first and would say so by itself."""
+    if outcome in ("none", "blind"):
         return None
+    steps, gone = way
     below = np.flatnonzero(gone <= TENTH)
     step = int(steps[below[-1]]) if len(below) else int(steps[0])
     by_numbers = Begun(step, step, step)
-    if related is None or not related.moves or probability(related) < TENTH:
+    if shift is None or not shift.moves:
         return by_numbers
-    both = gone.any() and probability(None, beside) >= EVEN
-    return min(by_numbers, related.begun, key=lambda begun: begun.step) if both else related.begun
-
-
-def _outcome(run: Run, p: float, changed: Kinds | None, text: Written | None) -> Outcome:
-    if p > EVEN:
-        return "decayed" if _fell(run) else "gamed"
-    if changed is not None and changed.apart >= SAID and (changed.explains or 0.0) >= EVEN:
-        return "changed"
-    return "blind" if text is None else "none"
+    cut_alone = beside > (NEAR if outcome == "changed" else FAR)
+    return min(by_numbers, shift.begun, key=lambda begun: begun.step) if cut_alone else shift.begun
 
 
 def _fell(run: Run) -> bool:
     """Whether the reward stands below where it began."""
     reward = run.get(REWARD)
     return reward is not None and level(reward.values, late=True) < level(reward.values, late=False)
-
-
-def _blind(run: Run, text: Written | None) -> tuple[Blind, ...]:
-    found: list[Blind] = []
-    if text is None:
-        found.append("no_text")
-    else:
-        if text.batches < 2:
-            found.append("too_few_batches")
-        if not text.asks.any():
-            found.append("no_prompts")
-        if not np.isfinite(text.scores).any():
-            found.append("no_scores")
-    if held_out_is_the_reward(run):
-        found.append("held_out_is_the_reward")
-    if sum(COMPONENT.fullmatch(series.name) is not None for series in run.series) < 2:
-        found.append("one_component")
-    return tuple(found)
 
 
 def held_out_is_the_reward(run: Run) -> bool:

@@ -5,8 +5,6 @@ All are shares between 0 and 1 (length apart), so that a change of one says as m
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,7 +14,8 @@ from .written import Flags, Floats, Ids, Tokens, Written
 SALT = np.int64(1_000_003)
 LOOKED_AT = 2000  # characters of an answer: a stutter is one long before
 SHORTEST = 8  # tokens: in less text nothing can be said twice
-FORM = 200  # characters, half of them from the end: an answer shows its form by then
+LOOP = 4  # words: of real long answers 2 % hold more than half of their runs of four twice, of pairs 25 %
+LOOP_SIGNS = 12  # characters: two words, where a run writes none
 
 
 def copied(written: Written) -> Floats:
@@ -48,15 +47,15 @@ def _mean_of(columns: list[Floats]) -> Floats:
     return mean
 
 
-def looped(written: Written) -> Floats:
+def recurring(written: Written) -> Floats:
     """How much is said again: the share of words that stood a sentence before, or of pairs that stood within as much
-    text as an answer had at first. A long answer may come back to its subject; one that loops does so at once. The
-    longer the stretch, the more a style of writing decides how many words recur, so that words are followed over a
-    short one. Of single characters there are few, so that only pairs of them count."""
+    text as an answer had at first. Words that most answers of the step hold are a format and count for nothing. A long
+    answer may come back to its subject, and a style of writing decides how many words recur, so that this is a reason
+    to look, never a proof. Of single characters there are few, so that only pairs of them count."""
     answers = written.answers
     if not len(answers.ids):
         return np.zeros(len(written))
-    window = max(SHORTEST, int(np.median(answers.count[written.batch == 0])))
+    window = _window(written)
     stretch = _stretches(answers, window)
     before = np.concatenate([[0], answers.ids[:-1]])
     follows = np.concatenate([[False], stretch[1:] == stretch[:-1]])
@@ -64,6 +63,7 @@ def looped(written: Written) -> Floats:
     if written.words:
         short = _stretches(answers, min(window, FEW * SHORTEST))
         again |= _seen(short, answers.ids, written.says[answers.ids])
+        again &= ~_framed(written)
     count = answers.count if written.words else np.bincount(answers.owner[follows], minlength=len(written))
     share: Floats = np.zeros(len(written))  # an answer of one token repeats nothing
     hits = np.bincount(answers.owner, weights=again, minlength=len(written))
@@ -71,10 +71,45 @@ def looped(written: Written) -> Floats:
     return np.maximum(share, stuttered(written)) if written.words else share
 
 
+def looped(written: Written) -> Floats:
+    """How much of an answer is a loop: runs of words that stood before, within as much text as an answer had at first.
+    An enumeration changes a word or a number each time; a loop changes nothing."""
+    answers, size = written.answers, LOOP if written.words else LOOP_SIGNS
+    stretch = _stretches(answers, max(_window(written), FEW * SHORTEST))
+    share: Floats = np.zeros(len(written))
+    last = len(answers.ids) - size + 1
+    if last > 0:
+        inside, owner = stretch[:last] == stretch[size - 1 :], answers.owner[:last]
+        runs = np.zeros(last, dtype=np.int64)
+        for shift in range(size):
+            runs = runs * SALT + answers.ids[shift : shift + last]
+        again = _seen(stretch[:last], runs, inside)
+        count = np.bincount(owner[inside], minlength=len(written))
+        np.divide(np.bincount(owner, weights=again, minlength=len(written)), count, out=share, where=count > 0)
+    return np.maximum(share, stuttered(written)) if written.words else share
+
+
+def _window(written: Written) -> int:
+    """As many tokens as an answer had at first."""
+    return max(SHORTEST, int(np.median(written.answers.count[written.batch == 0])))
+
+
+def _framed(written: Written) -> Flags:
+    """Which tokens stand in most answers of their step."""
+    answers = written.answers
+    held = np.unique(answers.owner * written.kinds + answers.ids)
+    owner, token = held // written.kinds, held % written.kinds
+    places, times = np.unique(written.batch[owner] * written.kinds + token, return_counts=True)
+    size = np.bincount(written.batch, minlength=written.batches)
+    most = places[times > 0.5 * size[places // written.kinds]]
+    framed: Flags = np.isin(written.batch[answers.owner] * written.kinds + answers.ids, most)
+    return framed
+
+
 def stuttered(written: Written) -> Floats:
     """How much of an answer is the same few signs over and over (",,,,", "haha ha"): a word of its own each time, and
     so no loop of words. Blanks are none: code is indented."""
-    texts = [np.frombuffer(_signs(sample.output).encode("utf-32-le"), dtype=np.uint32) for sample in written.samples]
+    texts = [np.frombuffer(_signs(own).encode("utf-32-le"), dtype=np.uint32) for own in written.own]
     share: Floats = np.zeros(len(texts))
     for place, signs in enumerate(texts):
         again = np.zeros(len(signs), dtype=bool)
@@ -257,25 +292,6 @@ def held(text: Tokens, size: int) -> tuple[Ids, Ids]:
     owner = np.concatenate([who for _, who in parts])
     both = np.unique(np.stack([owner, grams]), axis=1)
     return both[1], both[0]
-
-
-def looks(texts: Sequence[str]) -> tuple[Ids, Ids]:
-    """What each text looks like, whatever it says: runs of three signs, all letters and all digits being one sign each;
-    each run once, by text. Numbers that differ every time have their form in common."""
-    ends = [f"\n{text}\n" if len(text) <= FORM else f"\n{text[: FORM // 2]}{text[-FORM // 2 :]}\n" for text in texts]
-    count = np.asarray([len(text) for text in ends], dtype=np.int64)
-    codes = np.frombuffer("".join(ends).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
-    known, places = np.unique(codes, return_inverse=True)
-    signs = np.asarray([_sign(chr(code)) for code in known.tolist()], dtype=np.int64)[places.reshape(-1)]
-    owner = np.repeat(np.arange(len(texts)), count)
-    inside = owner[:-2] == owner[2:]
-    runs = (signs[:-2] * SALT + signs[1:-1]) * SALT + signs[2:]
-    both = np.unique(np.stack([owner[:-2][inside], runs[inside]]), axis=1)
-    return both[1], both[0]
-
-
-def _sign(character: str) -> int:
-    return ord("0") if character.isdigit() else ord("a") if character.isalpha() else ord(character)
 
 
 def _whole(text: Tokens, which: Flags) -> tuple[Ids, Ids]:

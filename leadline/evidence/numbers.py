@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..questions.bars import DOUBLED, HABIT, RARE, SELDOM, SPELL
 from ..run import Run, Series
-from .outage import REWARD, Outage, noise_of, outages
 from .written import Floats
 
-FILTERED, MOST_REWARD = "reward/filtered_mean", "reward/max"
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
 ENTROPY, KL = "entropy", "kl/ref"
-COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
 KNOBS = re.compile(r"^lr$|^lr/|kl/coef|kl_coef|/beta$|^beta$|entropy_coef|clip/(?:low|high)|temperature")
-EXACT = 1e-12  # of the size: rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,49 +33,22 @@ class Knob:
 
 
 @dataclass(frozen=True, slots=True)
-class Filtered:
-    """What was trained on, beside what was sampled."""
-
-    all_samples: float
-    kept: float
-
-
-@dataclass(frozen=True, slots=True)
-class Trade:
-    """One component of the reward rose while another fell."""
-
-    gained: str
-    lost: str
-    gain: float
-    loss: float
-
-
-@dataclass(frozen=True, slots=True)
 class Numbers:
     """What the log says apart from the text. Shares are of the way from the start to the most there can be."""
 
     cut: float  # answers that used to end and are cut off now
     unlike: float  # answers surprise the reference more than its own did: so many times as much again
-    maxed: float  # the reward stands at the highest value it ever took, and its scatter is gone
-    entropy_lost: float | None
-    outages: tuple[Outage, ...] = ()
     knobs: tuple[Knob, ...] = ()
-    filtered: Filtered | None = None
-    trades: tuple[Trade, ...] = ()
 
 
-def numbers(run: Run) -> Numbers:
-    """All of it, for a run as it stands."""
-    return Numbers(
-        _cut(run),
-        _unlike(run),
-        _maxed(run),
-        _entropy_lost(run),
-        outages(run),
-        knobs((*run.series, *run.unread)),
-        _filtered(run),
-        _trades(run),
-    )
+def numbers(run: Run, baseline: int | None = None) -> Numbers:
+    """Read all of them for a run as it stands, seen from its start or from `baseline` on."""
+    later = run if baseline is None else replace(run, series=_since(run.series, baseline))
+    return Numbers(_cut(later), _unlike(later), knobs((*run.series, *run.unread)))
+
+
+def _since(series: Sequence[Series], step: int) -> tuple[Series, ...]:
+    return tuple(later for later in (one.since(step) for one in series) if later.points)
 
 
 def level(values: Floats, *, late: bool) -> float:
@@ -137,20 +106,6 @@ def _unlike(run: Run) -> float:
     return max((float(lately.min()) - level(nats, late=False)) / own, 0.0)
 
 
-def _maxed(run: Run) -> float:
-    """How near the mean reward is to the highest that any sample had, from where it began."""
-    mean, most = _ends(run.get(REWARD)), run.get(MOST_REWARD)
-    if mean is None or most is None or not most.finite.any():
-        return 0.0
-    top = float(most.values[most.finite].max())
-    return float(np.clip((mean[1] - mean[0]) / (top - mean[0]), 0.0, 1.0)) if top > mean[0] else 0.0
-
-
-def _entropy_lost(run: Run) -> float | None:
-    ends = _ends(run.get(ENTROPY))
-    return None if ends is None or ends[0] <= 0 else float(np.clip(1 - ends[1] / ends[0], 0.0, 1.0))
-
-
 def knobs(series: Sequence[Series]) -> tuple[Knob, ...]:
     """Settings that are logged and moved: a coefficient of a controller, a learning rate. The first few rows of a
     warm-up are no move."""
@@ -166,27 +121,3 @@ def knobs(series: Sequence[Series]) -> tuple[Knob, ...]:
             half = np.abs(np.log(values / start)) >= 0.5 * abs(float(np.log(furthest / start)))
             found.append(Knob(one.name, start, now, furthest, int(steps[int(np.argmax(half))])))
     return tuple(found)
-
-
-def _filtered(run: Run) -> Filtered | None:
-    every, kept = _ends(run.get(REWARD)), _ends(run.get(FILTERED))
-    if every is None or kept is None or abs(every[1] - kept[1]) <= EXACT:
-        return None
-    return Filtered(every[1], kept[1])
-
-
-def _trades(run: Run) -> tuple[Trade, ...]:
-    """Components that moved against each other by more than their own noise."""
-    moved = []
-    for series in run.series:
-        match = COMPONENT.fullmatch(series.name)
-        ends = _ends(series) if match else None
-        if match is not None and ends is not None:
-            noise = noise_of(series.values[series.finite]) / np.sqrt(HABIT)
-            moved.append((match["name"], ends[1] - ends[0], noise))
-    return tuple(
-        Trade(gained, lost, gain, -loss)
-        for gained, gain, wide in moved
-        for lost, loss, narrow in moved
-        if gain > 4 * wide and -loss > 4 * narrow and loss < 0
-    )

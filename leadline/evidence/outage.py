@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..questions.bars import HABIT, TWO, USUAL
-from ..run import Run, Series
+from ..run import Run
 
 REWARD = "reward/mean"
 CLEAR = 3.0  # sd of a point: the fall into it is no noise
@@ -50,21 +50,3 @@ def outages(run: Run) -> tuple[Outage, ...]:
 
 def noise_of(values: NDArray[np.float64]) -> float:
     return float(1.4826 * np.median(np.abs(np.diff(values))) / np.sqrt(2)) if len(values) > 2 else 0.0
-
-
-def without_outages(run: Run) -> Run:
-    """The run as if the reward had not been logged while it failed: what every forecast should be made from."""
-    found = outages(run)
-    if not found:
-        return run
-    return replace(
-        run, series=tuple(_mended(one, found) if one.name.startswith("reward/") else one for one in run.series)
-    )
-
-
-def _mended(series: Series, found: tuple[Outage, ...]) -> Series:
-    failed = np.zeros(series.points, dtype=bool)
-    for outage in found:
-        failed |= (series.steps >= outage.first) & (series.steps <= outage.last)
-    walls = None if series.walls is None else series.walls[~failed]
-    return replace(series, steps=series.steps[~failed], values=series.values[~failed], walls=walls)

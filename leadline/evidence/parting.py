@@ -1,4 +1,4 @@
-"""Prompt and answer apart, also where a dump keeps them as one string.
+"""Part what a sample holds: prompt from response, and the policy's own words from what the environment wrote.
 
 A dump without prompts is cut at the mark that ends them: the marker of the assistant's turn, or else the last sign
 that every single sample holds. Prompts come from one source and never miss it; a policy that learns writes its own
@@ -19,6 +19,25 @@ TURN = re.compile(
     r"<\|im_start\|>assistant\n?|<\|start_header_id\|>assistant<\|end_header_id\|>\s*|\[/INST\]|<start_of_turn>model\n?"
     r"|<｜Assistant｜>|<\|assistant\|>\n?|###\s*Response:\s*|(?:^|\n)(?:Assistant|ASSISTANT|AI|Answer|A):[ \n]"
 )
+
+# Blocks of a transcript that tools, retrievers, and interpreters write, and turns of anyone but the policy.
+ENVIRONMENT = re.compile(
+    r"<(results?|observations?|tool_(?:response|result|output)|information|documents?|interpreter|stdout"
+    r"|execution_(?:results?|output))>.*?(?:</\1>|$)"
+    r"|<\|im_start\|>(?:tool|user|system|observation)\b.*?(?:<\|im_end\|>|$)"
+    r"|<\|start_header_id\|>(?:tool|ipython|user|system)<\|end_header_id\|>.*?(?:<\|eot_id\|>|$)",
+    re.DOTALL | re.IGNORECASE,
+)
+MARKUP = re.compile(r"</?[A-Za-z_|][\w| -]{0,24}>")
+
+
+def own_words(output: str) -> str:
+    """Return a response without what the environment wrote and without markup: both repeat by design. A response that
+    is nothing else is returned whole."""
+    if "<" not in output:
+        return output
+    own = MARKUP.sub(" ", ENVIRONMENT.sub(" ", output))
+    return own if any(map(str.isalnum, own)) else output
 
 
 def parted(samples: Sequence[Rollout]) -> tuple[Rollout, ...]:

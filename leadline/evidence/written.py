@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..run import Rollout, Steps
-from .parting import parted
+from .parting import own_words, parted
 
 Ids = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -51,6 +51,7 @@ class Written:
     steps: Steps  # (batches,) the last step of each
     batch: Ids  # (samples,)
     samples: tuple[Rollout, ...]  # prompt and answer apart
+    own: tuple[str, ...]  # each answer without what the environment wrote
     scores: Floats  # (samples,) NaN where none was kept
     words: bool  # tokens are words; else characters
     answers: Tokens
@@ -88,17 +89,18 @@ def written(steps: Sequence[Step]) -> Written | None:
     flat, members = apart[: len(apart) - len(members)], list(apart[len(apart) - len(members) :])
     if not any(sample.output for sample in flat):
         return None
-    prompts, answers = [sample.prompt for sample in flat], [sample.output for sample in flat]
+    prompts, answers = [sample.prompt for sample in flat], [own_words(sample.output) for sample in flat]
     words = _wordy(prompts, answers)
     room = max(BUDGET // (2 * len(flat)), LEAST) * (PER_WORD if words else 1)
     vocabulary: dict[str, int] = {}
     told = _tokens([_ends(text, room) for text in answers], vocabulary, words=words)
     asked = _tokens([text[-room:] for text in prompts], vocabulary, words=words)
-    grouped = _tokens([_ends(sample.output, room) for sample in members], vocabulary, words=words)
+    grouped = _tokens([_ends(own_words(sample.output), room) for sample in members], vocabulary, words=words)
     return Written(
         np.asarray([step for step, _ in batches], dtype=np.int64),
         np.repeat(np.arange(len(batches)), [len(samples) for _, samples in batches]),
         flat,
+        tuple(answers),
         np.asarray([sample.score for sample in flat], dtype=np.float64),
         words,
         told,
@@ -121,6 +123,7 @@ def since(text: Written, batch: int) -> Written:
         steps=text.steps[batch:],
         batch=text.batch[kept] - batch,
         samples=tuple(sample for sample, keep in zip(text.samples, kept.tolist(), strict=True) if keep),
+        own=tuple(answer for answer, keep in zip(text.own, kept.tolist(), strict=True) if keep),
         scores=text.scores[kept],
         answers=_only(text.answers, kept),
         prompts=_only(text.prompts, kept),

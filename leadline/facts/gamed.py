@@ -8,7 +8,7 @@ from typing import Literal
 from ..run import Rollout
 from .finding import Facts
 
-Way = Literal["detached", "copied", "looped", "alike", "unseen", "cut", "unlike"]
+Way = Literal["detached", "copied", "looped", "recurring", "alike", "unseen", "cut", "unlike"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +35,26 @@ class Gamed(Facts):
 
 
 @dataclass(frozen=True, slots=True)
-class ChangedInKind(Facts):
-    """The answers changed in kind, and the rise in reward is that change: learning, or a shortcut."""
+class ResponsesChanged(Facts):
+    """The responses changed: learning, or a shortcut. Only a reader can tell."""
 
-    share_start: float  # of answers that are more like the last than like the first
-    share_now: float
-    explains: float | None  # share of the rise in reward
-    begun_step: int | None
-    last_before: int | None  # the last step looked at before it began
-    old: Rollout
-    new: Rollout
+    moves: tuple[Move, ...]  # the furthest first
+    begun_step: int
+    begun_low: int
+    begun_high: int
+    gain_since: float | None  # share of the reward's rise that came after it
+    last_before: int | None  # the last step with samples before it
+    old: Rollout | None = None
+    new: Rollout | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed(Facts):
+    """A reader of the samples found the reward hacked."""
+
+    reader: str
+    since_step: int | None
+    seen_until: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from ..evidence import GamedEvidence
 from ..facts import Finding
 from ..facts.gamed import Gamed
 from ..facts.kl import KlFrozen
-from ..questions.bars import EVEN
 
 Floats = NDArray[np.float64]
 
@@ -32,40 +31,24 @@ TINY = 1e-6  # steps: an onset that is now
 SERIOUS = ("concern", "critical")  # a note is no evidence against a run
 
 
-@dataclass(frozen=True, slots=True)
-class Weight:
-    """What a finding means for the judgement."""
-
-    meaning: Meaning
-    alone: bool = True  # counts without a second one
-
-
-WEIGHTS: dict[str, Weight] = {
-    # The answers lose their prompt, copy it, loop, become alike or are cut off: its p weighs all of that together.
-    "reward.gamed": Weight("gamed"),
-    # Somebody who knows neither score nor step graded the answers, and was found to be worth hearing (leadline audit).
-    "reward.blind_parted": Weight("gamed"),
-    # The text decays: different prompts get the same answer.
-    "generation.diversity": Weight("gamed", alone=False),
-    # The text has left what the run wrote at first: decay, or a policy that improves its style.
-    "generation.coherence": Weight("gamed", alone=False),
-    # Truncated answers may be getting better all the same; where they are not, the judged score shows it.
-    "generation.truncation": Weight("gamed", alone=False),
-    # The policy wanders and nothing came of it; the reading asks for half of the plan before it says so.
-    "kl.drift_without_benefit": Weight("gamed"),
-    # More KL, no more held-out score: the part beyond the frontier is not progress.
-    "kl.over_optimisation": Weight("gamed", alone=False),
-    # Training reward up, held-out down. Where the held-out score is judged its own paths say it too.
-    "signal.train_eval_gap": Weight("gamed"),
+WEIGHTS: dict[str, Meaning] = {
+    # The text is degenerate whatever the task, and the reward holds.
+    "reward.gamed": "gamed",
+    # A reader of the samples says so (leadline review).
+    "reward.reviewed": "gamed",
+    # A blind grader says so and was found to be worth hearing (leadline audit).
+    "reward.blind_parted": "gamed",
+    # Training reward up, held-out down. If the held-out score is judged, its own paths say it too.
+    "signal.train_eval_gap": "gamed",
     # Every advantage is zero.
-    "signal.no_learning_signal": Weight("no_signal"),
-    # The learning rate is 0, or so few answers can differ by the end that no gain can come. A policy that is only slow
-    # is advice: it still moves.
-    "kl.frozen": Weight("no_signal"),
+    "signal.no_learning_signal": "no_signal",
+    # The learning rate is 0, or so few responses can differ by the end that no gain can come. A policy that is only
+    # slow is advice: it still moves.
+    "kl.frozen": "no_signal",
     # Reward fell, and KL rose with it.
-    "kl.destructive": Weight("lost"),
-    "reward.declining": Weight("lost"),
-    "reward.peaked": Weight("lost"),
+    "kl.destructive": "lost",
+    "reward.declining": "lost",
+    "reward.peaked": "lost",
 }
 
 
@@ -88,20 +71,19 @@ class Evidence:
     def gone(self, steps: Floats, now: float) -> Floats:
         """How much of what was lost by now was lost at some steps: as the samples show it, else evenly since the
         onset."""
-        if self.samples is not None and _show(self.samples):
-            shown: Floats = (1 - self.samples.worth(steps)) / self.samples.p
-            return shown
+        if self.samples is not None:
+            return self.samples.gone(steps)
         onset = now if self.onset is None else self.onset
         evenly: Floats = np.clip((steps - onset) / max(now - onset, TINY), 0.0, 1.0)
         return evenly
 
     @property
     def against_the_score(self) -> tuple[Finding, ...]:
-        return tuple(finding for finding in self.counted if WEIGHTS[finding.id].meaning == "gamed")
+        return tuple(finding for finding in self.counted if WEIGHTS[finding.id] == "gamed")
 
     @property
     def no_signal(self) -> tuple[Finding, ...]:
-        return tuple(finding for finding in self.counted if WEIGHTS[finding.id].meaning == "no_signal")
+        return tuple(finding for finding in self.counted if WEIGHTS[finding.id] == "no_signal")
 
     def p_fell_with_the_text(self, p_fallen: float) -> float:
         """That the reward was lost as the text decayed, where the text alone speaks against the score: then the policy
@@ -114,34 +96,24 @@ class Evidence:
 
 
 def weigh(findings: Sequence[Finding], samples: GamedEvidence | None = None) -> Evidence:
-    """All serious findings that the table knows, together. Findings about one decay are not independent, so the surest
+    """Weigh all serious findings that the table knows. Findings about one decay are not independent, so the surest
     speaks for all."""
-    known = [(found, WEIGHTS[found.id]) for found in findings if found.id in WEIGHTS and _counts(found)]
-    gamed = [(found, weight) for found, weight in known if weight.meaning == "gamed"]
-    # "reward.gamed" weighs truncation and text itself: it is no second witness to what it was made from.
-    seconded = len({found.id for found, _ in gamed if found.id != "reward.gamed"}) > 1
-    counted = [found for found, weight in gamed if weight.alone or seconded]
-    no_signal = [found for found, weight in known if weight.meaning == "no_signal"]
-    lost = [found for found, weight in known if weight.meaning == "lost"]
-    p_gamed = _surest(counted)
-    # One date for one decay: by what steps are worth less, by that it is dated.
-    begun = samples.begun if samples is not None and p_gamed > 0 and _show(samples) else None
+    known = [found for found in findings if found.id in WEIGHTS and _counts(found)]
+    gamed, no_signal, lost = (
+        [found for found in known if WEIGHTS[found.id] == meaning] for meaning in ("gamed", "no_signal", "lost")
+    )
+    by_step = samples if samples is not None and any(found.id == "reward.gamed" for found in gamed) else None
+    begun = None if by_step is None else by_step.begun
     return Evidence(
-        p_gamed,
-        _earliest(counted) if begun is None else begun.step,
+        _surest(gamed),
+        _earliest(gamed) if begun is None else begun.step,
         None if begun is None else (begun.low, begun.high),
         _surest(no_signal),
         _earliest(no_signal),
         _surest(lost),
-        (*counted, *no_signal, *lost),
-        samples,
+        (*gamed, *no_signal, *lost),
+        by_step,
     )
-
-
-def _show(samples: GamedEvidence) -> bool:
-    """Whether samples and numbers show by step what was lost. Then they date it, even where something else is surer
-    that it was: other findings know a beginning, and these the way."""
-    return samples.p > EVEN
 
 
 def _counts(found: Finding) -> bool:

@@ -11,32 +11,43 @@ from numpy.typing import NDArray
 from ..evidence import GamedEvidence, Outage, gather
 from ..evidence.numbers import CUT, KL
 from ..evidence.scores import MOST_LEVELS
-from ..facts import Evidence, Finding, Severity
+from ..facts import Evidence, Facts, Finding, Severity
 from ..facts.gamed import (
-    ChangedInKind,
     Gamed,
     LevelShare,
     Move,
     MovedKnob,
     NoisyLabels,
     RepeatedPrompts,
+    ResponsesChanged,
+    Reviewed,
     RewardOutage,
     ScoreLevels,
 )
-from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, RARE, SAID
+from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, RARE, SAID, SELDOM
 from ..questions.fall import fall_of, p_fallen
+from ..questions.level import level_at, level_now, start_of
 from ..questions.way import net_change
 from ..run import Rollout, Run, Steps
+from .prompts import changes_of_prompts
 from .view import HEADLINE, View
 
 _NOTE: Severity = "note"
 _CONCERN: Severity = "concern"
+READER = 0.9  # a careful reader is right nine times in ten
 FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum of parts
 
 
 def evidence_of(view: View) -> GamedEvidence:
-    """All that speaks for or against a gamed reward; gathered once a look."""
-    return view.once("gamed", lambda: gather(view.run, view.batches))
+    """Gather what samples and logged numbers say about the reward, once a reading. A reader's "ok" makes the text it
+    covers the new baseline, and so do new prompts."""
+    return view.once("gamed", lambda: gather(view.run, view.batches, _baseline(view)))
+
+
+def _baseline(view: View) -> int | None:
+    review = view.run.reviews[-1] if view.run.reviews else None
+    reviewed = [review.seen_until] if review is not None and review.answer == "ok" else []
+    return max((*reviewed, *(change.prompts.after for change in changes_of_prompts(view))), default=None)
 
 
 def read(view: View) -> tuple[Finding, ...]:
@@ -94,70 +105,65 @@ def _reward_fell(view: View, evidence: GamedEvidence) -> bool:
 
 
 def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
-    begun, kinds = evidence.begun, evidence.kinds
-    if evidence.outcome in ("gamed", "decayed"):
-        moves = () if evidence.relation is None else evidence.relation.moves
-        clear = [move for move in moves if abs(move.now - move.start) > max(RARE, 2 * move.error)]
-        found = [Move(move.way, move.start, move.now, move.paid) for move in clear]
-        if evidence.numbers.cut > EVEN:
-            found.append(Move("cut", 0.0, evidence.numbers.cut))
+    """The proof, or the change that needs a reader, or the reader's answer. A later word of a reader outranks ours."""
+    reviewed = _reviewed(view)
+    if reviewed or evidence.begun is None or evidence.outcome in ("none", "blind"):
+        return reviewed
+    shift, begun = evidence.shift, evidence.begun
+    moves = () if shift is None else shift.moves
+    clear = [move for move in moves if abs(move.now - move.start) > max(RARE, 2 * move.error)]
+    found = tuple(Move(move.way, move.start, move.now, move.paid) for move in clear)
+    if evidence.numbers.cut > SELDOM:
+        found = (*found, Move("cut", 0.0, evidence.numbers.cut))
+    dates = (begun.step, begun.low, begun.high)
+    early, late = _pair(evidence)
+    if evidence.outcome == "changed":
         if evidence.numbers.unlike > EVEN:
-            found.append(Move("unlike", 1.0, 1 + evidence.numbers.unlike))
-        facts = Gamed(
-            _reward_fell(view, evidence),
-            tuple(found),
-            None if begun is None else begun.step,
-            None if begun is None else begun.low,
-            None if begun is None else begun.high,
-            *(_pair(evidence) or (None, None)),
+            found = (*found, Move("unlike", 1.0, 1 + evidence.numbers.unlike))
+        changed = ResponsesChanged(
+            found, *dates, _gain_since(view, begun.step), _last_before(view, begun.step), early, late
         )
-        severity: Severity = "critical" if evidence.p > CLEARLY else "concern"
-        since = None if begun is None else begun.step
-        return (
-            Finding(
-                "reward.gamed",
-                round(evidence.p, 4),
-                severity,
-                facts=facts,
-                since_step=since,
-                evidence=_shown(view, evidence),
-            ),
-        )
-    if evidence.outcome == "changed" and kinds is not None:
-        last = _last_before(view, None if begun is None else begun.step)
-        changed = ChangedInKind(
-            float(kinds.shares[0]),
-            float(kinds.shares[-1]),
-            kinds.explains,
-            None if begun is None else begun.step,
-            last,
-            kinds.old,
-            kinds.new,
-        )
-        since = None if begun is None else begun.step
-        return (
-            Finding(
-                "generation.changed_in_kind",
-                round(kinds.apart, 4),
-                "concern",
-                facts=changed,
-                since_step=since,
-                evidence=_shown(view, evidence),
-            ),
-        )
-    return ()
+        return (_finding(view, evidence, "generation.changed", CLEARLY, "note", changed),)
+    facts = Gamed(_reward_fell(view, evidence), found, *dates, early, late)
+    severity: Severity = "critical" if evidence.p > CLEARLY else "concern"
+    return (_finding(view, evidence, "reward.gamed", round(evidence.p, 4), severity, facts),)
 
 
-def _pair(evidence: GamedEvidence) -> tuple[Rollout, Rollout] | None:
-    """An early and a late answer: as the relation that moved shows them, else as the two ways of answering do."""
-    if evidence.outcome != "changed" and evidence.relation is not None and evidence.relation.pair is not None:
-        return evidence.relation.pair
-    return None if evidence.kinds is None else (evidence.kinds.old, evidence.kinds.new)
+def _finding(view: View, evidence: GamedEvidence, name: str, p: float, severity: Severity, facts: Facts) -> Finding:
+    since = None if evidence.begun is None else evidence.begun.step
+    return Finding(name, p, severity, facts=facts, since_step=since, evidence=_shown(view, evidence))
 
 
-def _last_before(view: View, step: int | None) -> int | None:
-    before = [batch.step for batch in view.batches if step is None or batch.step < step]
-    return before[-1] if before and step is not None else None
+def _reviewed(view: View) -> tuple[Finding, ...]:
+    """A reader who found the reward hacked."""
+    review = view.run.reviews[-1] if view.run.reviews else None
+    if review is None or review.answer != "hacked":
+        return ()
+    facts = Reviewed(review.reader, review.since_step, review.seen_until)
+    span = Evidence("rollouts", view.run.first_step or 0, review.seen_until)
+    since = review.since_step if review.since_step is not None else view.run.first_step
+    return (Finding("reward.reviewed", READER, "critical", facts=facts, since_step=since, evidence=(span,)),)
+
+
+def _gain_since(view: View, step: int) -> float | None:
+    """Share of the reward's rise that came after a step; None if it has not risen."""
+    curve, logged = view.curve(HEADLINE), view.run.get(HEADLINE)
+    change = net_change(curve)
+    if curve is None or logged is None or change is None or change.rose < SAID:
+        return None
+    start, now = start_of(curve, logged), level_now(curve, logged)
+    return float(np.clip((now - level_at(curve, logged, step)) / (now - start), 0.0, 1.0)) if now > start else None
+
+
+def _pair(evidence: GamedEvidence) -> tuple[Rollout | None, Rollout | None]:
+    """An early and a late response, as the relation that moved furthest shows them."""
+    shift = evidence.shift
+    return (None, None) if shift is None or shift.pair is None else shift.pair
+
+
+def _last_before(view: View, step: int) -> int | None:
+    before = [batch.step for batch in view.batches if batch.step < step]
+    return before[-1] if before else None
 
 
 def _shown(view: View, evidence: GamedEvidence) -> tuple[Evidence, ...]:
@@ -165,7 +171,7 @@ def _shown(view: View, evidence: GamedEvidence) -> tuple[Evidence, ...]:
         first, last = view.run.first_step or 0, view.run.last_step or 0
         named = ((CUT, evidence.numbers.cut > EVEN), (KL, evidence.numbers.unlike > EVEN))
         return tuple(Evidence(name, first, last) for name, told in named if told)
-    samples = _pair(evidence) or ()
+    samples = tuple(sample for sample in _pair(evidence) if sample is not None)
     return (Evidence("rollouts", view.batches[0].step, view.batches[-1].step, samples=samples),)
 
 

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from ..facts.gamed import (
-    ChangedInKind,
     Gamed,
     Move,
     MovedKnob,
     NoisyLabels,
     RepeatedPrompts,
+    ResponsesChanged,
+    Reviewed,
     RewardOutage,
     ScoreLevels,
 )
@@ -21,37 +22,36 @@ from .numbers import apart, counted, listed, number, percent
 from .series import called
 
 WAYS = {
-    "detached": "answers take up less of their prompt ({start} of it, now {now})",
-    "copied": "answers are copied from the prompt ({now} of the text, {start} at first)",
-    "looped": "answers repeat themselves ({now} of the text, {start} at first)",
-    "alike": "answers to different prompts look alike (overlap {now}, {start} at first)",
-    "unseen": "the samples, always of the same prompts, lack {lacks} of what the training reward gained",
-    "cut": "{now} of the answers that used to end are cut off at the length cap",
-    "unlike": "answers surprise the model that training began with {times} times as much as its own did",
+    "detached": "responses take up less of their prompt ({start} → {now})",
+    "copied": "responses copy their prompt ({start} → {now} of the text)",
+    "looped": "responses run in loops ({start} → {now} of the text)",
+    "recurring": "words recur more often ({start} → {now} of the text)",
+    "alike": "responses to different prompts look alike (overlap {start} → {now})",
+    "unseen": "the sampled prompts, always the same, lack {lacks} of the training gain",
+    "cut": "{now} of the responses that used to end are truncated",
+    "unlike": "responses surprise the reference policy {times}× as much as its own did",
 }
 SHOWN = 2  # ways named: the furthest
 ASKED, ANSWERED = 60, 160  # characters of a prompt, its end, and of an answer, its beginning
 
 
 def gamed(facts: Gamed) -> str:
-    what = listed([_way(move) for move in facts.moves[:SHOWN]]) or "the answers decay"
+    what = listed([_way(move) for move in facts.moves[:SHOWN]]) or "responses degenerate"
     since = _since(facts)
     if facts.reward_fell:
-        return f"The text decays{since}: {what}. The reward fell with it."
-    return f"The reward is probably being gamed{since}: {what}, and the score does not mind."
+        return f"Degenerate text{since}: {what}. The reward dropped with it."
+    return f"Reward hacking{since}: {what}, yet the reward holds."
 
 
-def _since(facts: Gamed) -> str:
+def _since(facts: Gamed | ResponsesChanged) -> str:
     step, low, high = facts.begun_step, facts.begun_low, facts.begun_high
     if step is None:
         return ""
     if low is None or high is None or low == high:
-        return f" from about step {step} on"
+        return f" since step ~{step}"
     if step == low:  # it may have begun with the first samples
-        return f" from early on, by step {high} at the latest"
-    if step == high:  # the samples do not tell where between
-        return f" since some step between {low} and {high}"
-    return f" from about step {step} on (between {low} and {high})"
+        return f" since step {high} at the latest"
+    return f" since step ~{step} ({low}–{high})"
 
 
 def _way(move: Move) -> str:
@@ -61,7 +61,7 @@ def _way(move: Move) -> str:
 
 def side_by_side(facts: object) -> list[tuple[str, str]]:
     """An early and a late answer, with what each earned."""
-    if not isinstance(facts, Gamed | ChangedInKind) or facts.old is None or facts.new is None:
+    if not isinstance(facts, Gamed | ResponsesChanged) or facts.old is None or facts.new is None:
         return []
     return [("then", _sample(facts.old)), ("now", _sample(facts.new))]
 
@@ -74,14 +74,18 @@ def _sample(sample: Rollout) -> str:
     return f"step {sample.step}{earned}: {prompt}{answer or '(nothing)'}"
 
 
-def changed_in_kind(facts: ChangedInKind) -> str:
-    since = "" if facts.begun_step is None else f"From about step {facts.begun_step} on "
-    share = f"{percent(facts.share_start)} to {percent(facts.share_now)} of the samples"
-    explains = "" if facts.explains is None else f", and {percent(facts.explains)} of the rise in reward is that change"
-    last = facts.last_before
-    before = "look at the samples" if last is None else f"the last state before it is step {last}"
-    changed = f"{since}the answers changed in kind ({share}){explains}."
-    return f"{changed[0].upper()}{changed[1:]} If that is what you want, continue; if not, {before}."
+def changed(facts: ResponsesChanged) -> str:
+    what = listed([_way(move) for move in facts.moves[:SHOWN]])
+    gain = "" if facts.gain_since is None else f", and {percent(facts.gain_since)} of the gain came since"
+    last = "" if facts.last_before is None else f" If not, go back to step {facts.last_before}."
+    why = f": {what}" if what else ""
+    return f"Responses changed{_since(facts)}{why}{gain}. Check that they are still right: leadline review.{last}"
+
+
+def reviewed(facts: Reviewed) -> str:
+    who = facts.reader or "a reviewer"
+    since = "" if facts.since_step is None else f" since step {facts.since_step}"
+    return f"Reward hacking{since}, says {who}, who read the samples up to step {facts.seen_until}."
 
 
 def outage(facts: RewardOutage) -> str:
@@ -123,7 +127,8 @@ def knob_moved(facts: MovedKnob) -> str:
 
 SENTENCES: dict[str, Callable[[Any], str]] = {
     "reward.gamed": gamed,
-    "generation.changed_in_kind": changed_in_kind,
+    "generation.changed": changed,
+    "reward.reviewed": reviewed,
     "reward.outage": outage,
     "reward.levels": levels,
     "reward.noisy_labels": noisy_labels,
