@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from ...vocabulary.names import tokens
 from ..number import as_step, loads
 from . import many_steps, parquet
 from .fields import LOOKED_AT, Fields, Record, fields_of, samples_in
 from .sample import OUTPUTS, SCORES, STEPS, Found, Raw, first
 from .sampling import MOST, parsed, records
-from .verl import HELD_OUT
 
 NAME = "generic"
 
@@ -105,13 +105,18 @@ def keeps_samples(file: Path) -> bool:
     """Whether the path says that samples are kept there."""
     if file.suffix not in (".jsonl", ".json", ".txt") or NUMBERS.search(file.stem):
         return False
-    folder = file.parent.parent if STEP.fullmatch(file.parent.name) else file.parent
-    return any(PLACE.search(name) for name in (file.stem, folder.name))
+    return any(PLACE.search(name) for name in _says(file))
 
 
 def is_held_out(file: Path) -> bool:
-    """Whether the path says that samples are those of an evaluation."""
-    return any(word in name.lower() for name in file.parts[-3:] for word in HELD_OUT)
+    """Whether the path says that a file is of an evaluation."""
+    return any("eval" in tokens(name) for name in _says(file))
+
+
+def _says(file: Path) -> tuple[str, ...]:
+    """The names that say what a file is: its own, that of its folder, and that of the folder of all steps."""
+    folder = file.parent
+    return (file.stem, folder.name, *([folder.parent.name] * bool(STEP.fullmatch(folder.name))))
 
 
 def step_in(file: Path) -> int | None:
