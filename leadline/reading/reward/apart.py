@@ -15,7 +15,7 @@ import numpy as np
 from ...curve.bins import LEAST
 from ...evidence.numbers import calm
 from ...facts.reward import OtherReward
-from ...questions.bars import SPELL, TENTH
+from ...questions.bars import FEW, SPELL, TENTH
 from ...run import Run, Series
 from ...vocabulary.names import tokens
 from ..view import View
@@ -37,9 +37,7 @@ ITEMS = {
     "sample", "samples", "problem", "problems", "question", "questions", "prompt", "prompts", "example", "examples",
     "actions", "episode", "task", "tasks", "items", "instances",
 }  # fmt: skip
-COPY = 0.999  # correlation at which two scores of the same evaluations are one, in another unit
-ROUNDED = 1e-3  # of a share: what printing may have rounded off
-FEWEST = 3  # evaluations by which that is known
+ROUNDED = 1e-3  # of a range: what printing may have rounded off
 
 
 def held_out(view: View) -> tuple[OtherReward, ...]:
@@ -119,18 +117,20 @@ def _repeats_reward(run: Run, name: str) -> bool:
 
 
 def _is_copy(one: Series, other: Series) -> bool:
-    """Whether two series move as one at the steps that both hold."""
+    """Whether two series are one at the steps that both hold, in another unit."""
     steps, here, there = np.intersect1d(one.steps[one.finite], other.steps[other.finite], return_indices=True)
     left, right = one.values[one.finite][here], other.values[other.finite][there]
-    if len(steps) < FEWEST or np.ptp(left) == 0 or np.ptp(right) == 0:
+    if len(steps) <= FEW or np.ptp(left) == 0 or np.ptp(right) == 0:
         return False
-    return float(np.corrcoef(left, right)[0, 1]) > COPY
+    slope = float(np.cov(left, right)[0, 1] / np.var(left, ddof=1))
+    away = right - right.mean() - slope * (left - left.mean())
+    return slope > 0 and float(np.abs(away).max()) < ROUNDED * float(np.ptp(right))
 
 
 def _keeps_to_reward(run: Run, series: Series) -> bool:
     """Whether a held-out score stays at the training reward all along: the same function on other prompts."""
     reward = run.get(REWARD)
-    if reward is None or reward.finite.sum() < 2 or series.finite.sum() < FEWEST:
+    if reward is None or reward.finite.sum() < 2 or series.finite.sum() < FEW:
         return False
     values = calm(reward.values[reward.finite])
     beside = np.interp(series.steps[series.finite], reward.steps[reward.finite], values)
