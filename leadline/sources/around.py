@@ -42,7 +42,7 @@ def look_around(
     `until`: a saved state itself was asked for, so later ones are left out."""
     kept = rollouts.find(seen.files)
     records = [(record, file) for file in machine_files(seen.files) if (record := _record(file)) is not None]
-    used = [(file, config) for file in seen.files if settings.recognises(file) for config in [_config(file)] if config]
+    used = [(file, config) for file in settings.beside(seen.files, seen.root) if (config := _config(file))]
     states = _checkpoints(seen, last_step)
     evaluated = evaluations.find(seen.files)
     return Surroundings(

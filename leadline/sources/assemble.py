@@ -17,7 +17,7 @@ from ..vocabulary.other_training import other_training
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings, telemetry
 from .around import Surroundings
-from .log_events import damage, resumes
+from .log_events import damage, ends, resumes
 from .mapping import ATTEMPT, STEP, attempt_in, check
 from .number import as_step
 from .placeholders import computed
@@ -98,13 +98,14 @@ def assemble(
     if config.planned_steps is None:
         planned = as_step(said.get("max_steps", ""))
         config = replace(
-            config, planned_steps=planned if planned is not None and planned > 0 else settings.plan_in(series)
+            config,
+            planned_steps=planned if planned is not None and planned > 0 else settings.plan_in(series, config.raw),
         )
     if config.algorithm is None and best.dialect is not None and best.dialect.startswith("trl-"):
         config = replace(config, algorithm=best.dialect.removeprefix("trl-"))
     # Two logs of one run may tell of the same resume; a copy of what was printed tells nothing of the kind.
     telling = [view.log for view in views if view is best or not view.log.captured]
-    events = dict.fromkeys(event for log in telling for event in (*resumes(log), *damage(log)))
+    events = dict.fromkeys(event for log in telling for event in (*resumes(log), *damage(log), *ends(log)))
     machine = telemetry.join([around.telemetry, *(view.log.telemetry for view in views)])
     return Run(
         path,
