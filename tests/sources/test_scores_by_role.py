@@ -128,3 +128,11 @@ def test_an_evaluation_that_the_log_holds_stands_before_the_file(tmp_path: Path)
     (tmp_path / "eval_step_100.json").write_text(json.dumps({"accuracy": 0.25}))
     run = opened(tmp_path, [{"step": step, "mean_reward": 0.5, "eval_accuracy": 0.75} for step in STEPS])
     assert set(points(run, "eval/acc/mean").values()) == {0.75}
+
+
+def test_a_run_that_is_called_a_test_is_no_evaluation(tmp_path: Path) -> None:
+    place = tmp_path / "test_of_a_reward" / "checkpoint-20" / "trainer_state.json"
+    place.parent.mkdir(parents=True)
+    rows = [{"step": step, "reward": 0.5, "loss": 0.1} for step in range(1, 21)]
+    place.write_text(json.dumps({"log_history": rows, "global_step": 20}))
+    assert open_run(tmp_path / "test_of_a_reward").last_step == 20

@@ -23,6 +23,10 @@ MOST_ROWS = 10**7  # of a Parquet file
 MOST_FILES = 200  # whose first line is looked at
 PLACE = re.compile(r"rollout|sample|completion|generation|trajector|transcript|trace|dump|episode", re.IGNORECASE)
 NUMBERS = re.compile(r"metric|log|stat|summar|config|result", re.IGNORECASE)  # files of numbers in such a place
+OF_FOLDERS = {  # words in the names of folders that evaluations are kept in
+    "eval", "results", "metrics", "output", "score", "logs", "dump", "dumped", "samples", "generation", "rollout",
+    "completion", "traces", "set", "data", "step", "global", "iteration",
+}  # fmt: skip
 STEP = re.compile(r"(?:step|it|iter|iteration|update|rollout|checkpoint)s?[_\-=]?(\d{1,9})(?!\d)", re.IGNORECASE)
 LAST_NUMBER = re.compile(r"(?<!\d)(\d{1,9})$")
 
@@ -109,8 +113,12 @@ def keeps_samples(file: Path) -> bool:
 
 
 def is_held_out(file: Path) -> bool:
-    """Whether the path says that a file is of an evaluation."""
-    return any("eval" in tokens(name) for name in _says(file))
+    """Whether the path says that a file is of an evaluation: its own name, or a folder that is called so and no more,
+    since a run may be called `test_of_a_new_reward`."""
+    name, *folders = (set(tokens(name)) for name in _says(file))
+    return "eval" in name or any(
+        "eval" in said and all(word in OF_FOLDERS or word.isdigit() for word in said) for said in folders
+    )
 
 
 def _says(file: Path) -> tuple[str, ...]:
