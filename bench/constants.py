@@ -64,7 +64,7 @@ RESOLUTION = {
     "reading.prompts": "PAIRS CHARACTERS SHUFFLES ROUNDING PER_DOUBLING",
     "reading.resources.memory": "ROUNDING",
     "reading.resources.uneven": "BLOCKS",
-    "reading.reward.apart": "MOST",
+    "reading.reward.apart": "MOST ROUNDED",
     "reading.sampler": "FILES EDGE PROMPTS GROUPS MEMBERS",
     "reading.shifts": "MOST_KEYS",
     "reading.stability": "MOST",

@@ -52,14 +52,24 @@ class Damaged:
     because: Literal["torn", "too_large"] = "torn"
 
 
-EventFacts: TypeAlias = WarmUpEnd | RateStep | NewReference | Evaluated | Resumed | Damaged
+Because: TypeAlias = Literal["completed", "cancelled", "time_limit", "preempted", "out_of_memory"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The run is over: its trainer says so, or the scheduler that stopped it."""
+
+    because: Because
+
+
+EventFacts: TypeAlias = WarmUpEnd | RateStep | NewReference | Evaluated | Resumed | Damaged | Ended
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
     """Something that happened to the run or its log. Its sentence is made by `words/event.py`."""
 
-    kind: str  # "resume", "reference_reset", "learning_rate", "evaluation", "unreadable", "torn"
+    kind: str  # "resume", "reference_reset", "learning_rate", "evaluation", "unreadable", "torn", "ended"
     step: int  # where on the clock of steps it happened
     facts: EventFacts | str | None = None  # a text where a source quotes another program; None: the kind says it all
     known_step: int | None = None  # the first step whose log shows it, where that is later than `step`

@@ -179,7 +179,7 @@ def _with_files(sighting: Sighting, run: FoundRun, home: Path | None) -> Sightin
         files=tuple(carrier.path.resolve() for carrier in run.carriers),
         home=None if home is None else home.resolve(),
         writers=tuple(writer for log in journals[:1] for writer in log.writers),
-        over=bool(journals) and journals[0].ended,
+        over=bool(journals) and journals[0].ended is not None,
         gap=_gap(sighting.run),
     )
 

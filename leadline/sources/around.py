@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..run import Checkpoint, Config, Rollouts, Samples, Telemetry
-from . import checkpoints, rollouts, settings, telemetry
+from . import checkpoints, evaluations, rollouts, settings, telemetry
+from .table import Column
 from .text import head_of
 from .walk import Walk
 
@@ -27,6 +28,7 @@ class Surroundings:
     checkpoints: tuple[Checkpoint, ...] = ()
     rollouts: Samples = field(default_factory=Rollouts)
     telemetry: Telemetry = field(default_factory=Telemetry)
+    evaluations: Mapping[str, Column] = field(default_factory=dict)
     rollout_format: str | None = None
     settings_files: tuple[Path, ...] = ()
     telemetry_files: tuple[Path, ...] = ()
@@ -40,17 +42,19 @@ def look_around(
     `until`: a saved state itself was asked for, so later ones are left out."""
     kept = rollouts.find(seen.files)
     records = [(record, file) for file in machine_files(seen.files) if (record := _record(file)) is not None]
-    used = [(file, config) for file in seen.files if settings.recognises(file) for config in [_config(file)] if config]
+    used = [(file, config) for file in settings.beside(seen.files, seen.root) if (config := _config(file))]
     states = _checkpoints(seen, last_step)
+    evaluated = evaluations.find(seen.files)
     return Surroundings(
         config=settings.merged(config for _, config in used),
         checkpoints=tuple(state for state in states if until is None or state.step <= until),
         rollouts=kept.rollouts,
         telemetry=telemetry.read(records, span=span) if records else Telemetry(),
+        evaluations=evaluated.columns,
         rollout_format=kept.format,
         settings_files=tuple(file for file, _ in used),
         telemetry_files=tuple(file for _, file in records),
-        notes=(*seen.notes, *kept.notes),
+        notes=(*seen.notes, *kept.notes, *evaluated.notes),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,24 +11,28 @@ import numpy as np
 from ..errors import NotAnRLRun
 from ..run import Question, Run, Series, Steps
 from ..vocabulary import Meaning, anywhere, detect, dialects, families, family_of, translate
-from ..vocabulary.guess import Guessed, by_words, guess
-from ..vocabulary.names import common_prefix
+from ..vocabulary.guess import Guessed, by_words, guess, of_tools
+from ..vocabulary.names import common_prefix, tokens
 from ..vocabulary.other_training import other_training
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings, telemetry
 from .around import Surroundings
-from .log_events import damage, resumes
+from .log_events import damage, ends, resumes
 from .mapping import ATTEMPT, STEP, attempt_in, check
 from .number import as_step
 from .placeholders import computed
 from .rewritten import settled
-from .running_means import running_means
+from .running_means import copies, running_means
 from .source import Log
 from .table import Column
 
 # What is read where the first was not logged.
 STANDS_IN = {"reward/mean": ("reward/episode", "reward/after_kl_mean", "reward/after_kl")}
 MOST_ASKED = 6  # keys that a question names
+HEADLINE, FAILED_CALLS = "reward/mean", "tools/failure_frac"
+# What words are asked for even of a framework that is known: whoever writes the environment or the loop names these.
+OF_ANY_FRAMEWORK = (HEADLINE, "reward/accuracy", FAILED_CALLS, "tools/calls_per_sample")
+HELD_OUT_SCORE = re.compile(r"eval/(?:.+/)?(?:acc|em|f1)/mean|eval/(?:gold|golden|oracle)\b.*")
 TOLD = -1  # rank of what the user says: before everything a dialect knows
 
 
@@ -86,19 +91,21 @@ def assemble(
     check(told, {key for view in views for key in view.columns}, max(view.log.attempts for view in views))
     updates = around.config.updates_per_batch or _updates_from(best)
     merged, questions = _merged(views, told)
+    merged += _evaluated(around, merged)
     series, unread = _series(merged, updates)
     said = {key: value for view in reversed(views) for key, value in view.log.settings.items()}
     config = settings.merged([around.config, settings.config_from(said)])
     if config.planned_steps is None:
         planned = as_step(said.get("max_steps", ""))
         config = replace(
-            config, planned_steps=planned if planned is not None and planned > 0 else settings.plan_in(series)
+            config,
+            planned_steps=planned if planned is not None and planned > 0 else settings.plan_in(series, config.raw),
         )
     if config.algorithm is None and best.dialect is not None and best.dialect.startswith("trl-"):
         config = replace(config, algorithm=best.dialect.removeprefix("trl-"))
     # Two logs of one run may tell of the same resume; a copy of what was printed tells nothing of the kind.
     telling = [view.log for view in views if view is best or not view.log.captured]
-    events = dict.fromkeys(event for log in telling for event in (*resumes(log), *damage(log)))
+    events = dict.fromkeys(event for log in telling for event in (*resumes(log), *damage(log), *ends(log)))
     machine = telemetry.join([around.telemetry, *(view.log.telemetry for view in views)])
     return Run(
         path,
@@ -199,6 +206,17 @@ def _merged(views: Sequence[View], told: Mapping[str, str]) -> tuple[list[Unders
     return merged, questions
 
 
+def _evaluated(around: Surroundings, merged: Sequence[Understood]) -> list[Understood]:
+    """What files of evaluations add to the logs: scores that no log holds."""
+    known = {one.meaning.canonical for one in merged if one.meaning is not None}
+    guessed = by_words(around.evaluations).meanings
+    return [
+        Understood(key, column, meaning, column.steps)
+        for key, column in around.evaluations.items()
+        if (meaning := guessed.get(key)) is None or meaning.canonical not in known
+    ]
+
+
 def _meanings(
     view: View, columns: Mapping[str, Column], told: Mapping[str, str], taken: set[str]
 ) -> dict[str, Meaning]:
@@ -220,7 +238,14 @@ def _meanings(
                 known.add(meaning.canonical)
     likely = _guessed(view, columns, meanings).meanings
     meanings |= {key: meaning for key, meaning in likely.items() if meaning.canonical not in known}
-    return meanings
+    return {key: _by_values(meaning, columns.get(key)) for key, meaning in meanings.items()}
+
+
+def _by_values(meaning: Meaning, column: Column | None) -> Meaning:
+    """What words leave open and numbers do not: a share of failed calls is never above one, a count of them is."""
+    if meaning.canonical != FAILED_CALLS or column is None or not np.nanmax(column.values, initial=0.0) > 1:
+        return meaning
+    return replace(meaning, canonical="tools/failures_per_sample", kind="guess: failed tool calls of a sample")
 
 
 def _plainest_reward(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> str | None:
@@ -235,14 +260,34 @@ def _plainest_reward(view: View, columns: Mapping[str, Column], meanings: Mappin
 
 def _guessed(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Guessed:
     """What the words of the remaining keys say."""
-    points = {view.bare(key): len(column.steps) for key, column in columns.items() if key not in meanings}
+    points = {
+        view.bare(key): len(column.steps)
+        for key, column in columns.items()
+        if key not in meanings or _is_open(view, key, meanings[key])
+    }
     averages = {view.bare(key) for key in running_means(columns)}
-    guessed = _as_written(by_words(points, points, averages), view.prefix)
+    guessed = by_words(points, points, averages)
+    asked = guessed.unclear.get(HEADLINE, ())
+    if asked and (twice := copies({key: columns[view.prefix + key] for key in asked})):
+        guessed = by_words(points.keys() - twice, points, averages)
+    guessed = _as_written(guessed, view.prefix)
     if view.dialect is None:
         return guessed
     held_out = any(meaning.canonical.startswith("eval/") for meaning in meanings.values())
-    wanted = {"reward/mean"} if held_out else {"reward/mean", "eval/reward/mean"}
-    return replace(guessed, meanings={key: one for key, one in guessed.meanings.items() if one.canonical in wanted})
+    wanted = OF_ANY_FRAMEWORK if held_out else (*OF_ANY_FRAMEWORK, "eval/reward/mean")
+    return replace(
+        guessed,
+        meanings={
+            key: one
+            for key, one in guessed.meanings.items()
+            if one.canonical in wanted or HELD_OUT_SCORE.fullmatch(one.canonical)
+        },
+    )
+
+
+def _is_open(view: View, key: str, meaning: Meaning) -> bool:
+    """Whether a key that the dialect hands through from the environment is a number about tools."""
+    return meaning.canonical.startswith("env/") and of_tools(tokens(view.bare(key))) is not None
 
 
 def _as_written(guessed: Guessed, prefix: str) -> Guessed:

@@ -10,6 +10,7 @@ from pathlib import Path
 from . import rollouts, settings
 from .around import machine_files
 from .checkpoints import looks_saved
+from .evaluations import is_evaluation
 from .rollouts import generic
 from .source import Source
 from .telemetry import record_of
@@ -76,6 +77,9 @@ def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
         elif not generic.is_samples(file):
             single.append([file])
     logs = [file for held in single for file in held]
+    if not all(is_evaluation(file) for file in (*logs, *(file for files in states.values() for file in files))):
+        single = [held for held in single if not is_evaluation(held[0])]
+        states = {place: files for place, files in states.items() if not is_evaluation(files[0])}
     single = [held for held in single if not _is_beside_a_log(held[0], logs)]
     if not single and not states and not claimed:  # a console that somebody kept as notes
         single = [[file] for file in seen.files if file.suffix == ".md" and not settings.recognises(file)]

@@ -159,7 +159,7 @@ FRAMEWORKS: tuple[ConfigKeys, ...] = (  # most telling signs first
         (f"{VERL}rollout.n", f"{VERL}actor.ppo_mini_batch_size", "algorithm.adv_estimator"),
         algorithm=("algorithm.adv_estimator",),
         group_size=(f"{VERL}rollout.n",),
-        planned_steps=("trainer.total_training_steps",),
+        planned_steps=("trainer.total_training_steps", f"{VERL}actor.optim.total_training_steps"),
         length_cap=("data.max_response_length", f"{VERL}rollout.response_length"),
         learning_rate=(f"{VERL}actor.optim.lr",),
         kl=_switched(

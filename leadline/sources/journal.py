@@ -86,7 +86,7 @@ class Entries:
             settings=dict(self._settings),
             repeats="rewrite",  # a process that begins anew says so; a step that comes twice is more about it
             writers=tuple(self._writers),
-            ended=self._ended,
+            ended="completed" if self._ended else None,
             label=self._label or None,
             torn=torn,
             unreadable=unreadable,

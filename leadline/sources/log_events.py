@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..event import Damaged, Event, Resumed
+from ..event import Damaged, Ended, Event, Resumed
 from ..run import Steps
 from .source import Log
 
@@ -54,3 +54,9 @@ def damage(log: Log) -> list[Event]:
     if log.torn:
         events.append(Event("torn", int(steps[-1]), Damaged()))
     return events
+
+
+def ends(log: Log) -> list[Event]:
+    """The end of the run, where the log says so after its last row."""
+    steps = log.table.row_steps
+    return [Event("ended", int(steps.max()), Ended(log.ended))] if log.ended is not None and len(steps) else []

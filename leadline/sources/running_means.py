@@ -11,6 +11,7 @@ from .table import Column
 
 FIRST = 8  # values by which it is told: a window that is longer is still filling
 FEWEST = 4
+ROUNDED = 1e-6  # of a value: what single precision rounds off
 DIGITS = 1e-3  # of the spread: what printing may have rounded off
 MOST = 40  # columns that are compared
 
@@ -22,6 +23,22 @@ def running_means(columns: Mapping[str, Column]) -> frozenset[str]:
     return frozenset(
         key for key, mean in some if any(other != key and _is_mean_of(mean, column) for other, column in some)
     )
+
+
+def copies(columns: Mapping[str, Column]) -> frozenset[str]:
+    """Of the keys that may be the reward and begin with the same numbers, all but the first: one number, two names."""
+    some = [(key, column) for key, column in sorted(columns.items()) if may_be_reward(key)][:MOST]
+    return frozenset(
+        key for place, (key, column) in enumerate(some) if any(_is_copy_of(column, other) for _, other in some[:place])
+    )
+
+
+def _is_copy_of(one: Column, other: Column) -> bool:
+    count = min(FIRST, len(one.steps), len(other.steps))
+    if count < FEWEST or not np.array_equal(one.steps[:count], other.steps[:count]):
+        return False
+    values, others = one.values[:count], other.values[:count]
+    return bool(np.ptp(values) > 0 and np.allclose(values, others, rtol=ROUNDED, atol=0.0))
 
 
 def _is_mean_of(mean: Column, column: Column) -> bool:

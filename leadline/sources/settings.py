@@ -28,7 +28,9 @@ else:  # pragma: no cover
 LARGEST = 1 << 22  # bytes of a settings file
 MOST = 20_000  # settings of one run; aliases in YAML can unfold without end
 DEEPEST = 40
-DONE = "progress/done_frac"  # share of the run that is done
+DONE, EPOCH = "progress/done_frac", "progress/epoch"  # share of the run that is done, and epochs
+EPOCHS = ("num_train_epochs", "num_epochs", "total_epochs", "trainer.total_epochs", "max_epochs", "epochs")
+WRAPPERS = ("args", "config", "hparams", "hyperparameters", "settings", "params")
 NAMES = re.compile(
     r"config\.(?:json|ya?ml)|args\.(?:json|ya?ml)|params\.json|training_args\.json|hparams\.ya?ml|config\.yml"
     r"|hyperparameters\.(?:json|ya?ml)|(?:ds|deepspeed).*config.*\.json|.*\.toml|README\.md"
@@ -44,7 +46,7 @@ def config_from(raw: Mapping[str, object]) -> Config:
     >>> config_from({"algorithm": {"adv_estimator": "grpo"}, "actor_rollout_ref": {"rollout": {"n": 8}}}).group_size
     8
     """
-    flat = flattened(raw)
+    flat = _unwrapped(flattened(raw))
     a_model = {"architectures", "model_type", "torch_dtype", "vocab_size"} & flat.keys()
     if not flat or (a_model and "output_dir" not in flat):
         # Hugging Face describes a model in a file of the same name; its trackers get both, mixed.
@@ -67,13 +69,42 @@ def config_from(raw: Mapping[str, object]) -> Config:
     )
 
 
-def plan_in(logged: Iterable[Series]) -> int | None:
-    """How many steps there are to be, as a log tells that counts which part of the run is done; None where none does.
-    One that counts from 0 and has done a part at step 0 is through one step earlier."""
-    done = next((series for series in logged if series.name == DONE), None)
-    if done is None or done.finite.sum() < 2:
+def _unwrapped(flat: dict[str, object]) -> dict[str, object]:
+    """The settings without what all of them are wrapped in: `args.max_steps` is `max_steps` where no framework's own
+    keys stand beside it."""
+    if any(sign in flat for one in FRAMEWORKS for sign in one.signs):
+        return flat
+    heads = [head for head in WRAPPERS if any(key.startswith(f"{head}.") for key in flat)]
+    inner = {
+        key.removeprefix(f"{head}."): value
+        for head in heads
+        for key, value in flat.items()
+        if key.startswith(f"{head}.")
+    }
+    return {**flat, **inner}
+
+
+def plan_in(logged: Sequence[Series], raw: Flat | None = None) -> int | None:
+    """How many steps there are to be, as a log shows that counts which part of the run is done or which epoch it is in,
+    or as a plain setting `steps` says that the run has not passed; None where none does."""
+    by_name = {series.name: series for series in logged}
+    raw = raw or {}
+    epochs = number(raw, EPOCHS)
+    shares = (by_name.get(DONE), 1.0), (by_name.get(EPOCH), epochs)
+    for series, whole_run in shares:
+        if series is not None and whole_run and (planned := _plan_by_share(series, whole_run)) is not None:
+            return planned
+    last = max((int(series.steps[-1]) for series in logged if series.points), default=0)
+    steps = whole(raw, ("steps",))
+    return steps if steps is not None and steps >= max(last, 1) else None
+
+
+def _plan_by_share(done: Series, whole_run: float) -> int | None:
+    """The last step by a series that grows to `whole_run`. One that counts from 0 and has done a part at step 0 is
+    through one step earlier."""
+    if done.finite.sum() < 2:
         return None
-    steps, shares = done.steps[done.finite], done.values[done.finite]
+    steps, shares = done.steps[done.finite], done.values[done.finite] / whole_run
     if not (np.diff(shares) > 0).all() or not 0 <= shares[0] < shares[-1] <= 1:
         return None
     with np.errstate(over="ignore"):  # shares may be so small that the rest is beyond any number
@@ -103,6 +134,13 @@ def merged(configs: Iterable[Config]) -> Config:
 def recognises(path: Path) -> bool:
     """Whether a file of that name may hold settings."""
     return NAMES.fullmatch(path.name) is not None and path.name != "leadline.toml"
+
+
+def beside(files: Sequence[Path], root: Path) -> list[Path]:
+    """Files that may hold settings: by name, and the only YAML file that lies with the log, whatever it is called."""
+    named = [file for file in files if recognises(file)]
+    free = [file for file in files if file.suffix in (".yaml", ".yml") and file.parent == root and file not in named]
+    return named + (free if len(free) == 1 else [])
 
 
 def read(path: Path) -> Mapping[str, object]:

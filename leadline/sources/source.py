@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
 
+from ..event import Because
 from ..run import Telemetry
 from .table import Table
 
@@ -32,7 +33,7 @@ class Log:
     attempts: int = 1  # how often it begins anew, the first time counted
     attempt: float | None = None  # order among logs of the same run: a number or the time it began
     writers: tuple[Mapping[str, object], ...] = ()  # what each process that wrote it said of itself when it began
-    ended: bool = False  # the last of them said that the run is over
+    ended: Because | None = None  # why the run is over, where the log says so after its last row
     label: str | None = None  # what the run is called inside its file
     run_id: str | None = None  # what its tracker tells runs apart by, where names may repeat
     project: str | None = None  # what its tracker keeps it under

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .entries import Meaning
 from .names import tokens, words
 
-__all__ = ["Guessed", "by_words", "guess", "may_be_reward", "words"]
+__all__ = ["Guessed", "by_words", "guess", "may_be_reward", "of_tools", "words"]
 
 RANK = 1_000_000  # after everything a dialect knows
 HELD_OUT = "eval"
-REWARDS = {"reward": 6.0, "return": 5.0, "score": 4.0}  # how plainly the word says it
+REWARDS = {"reward": 6.0, "return": 5.0, "score": 4.0, "proxy": 3.5}  # how plainly the word says it
 OUTCOMES = {"accuracy", "success", "solve", "pass", "win", "correct"}  # shares of answers that were right
+MATCHES = {"em": "em", "match": "em", "f1": "f1"}  # how near answers are to a reference
+GOLD = {"gold", "golden", "oracle"}  # a better judge than the reward that is trained on
 STATISTICS = {"mean", "std", "var", "min", "max", "median"}
 # Words that say where or when, and nothing about what.
 NEUTRAL = {
@@ -87,6 +89,12 @@ KLS = (  # which KL it is, where its words say so
     ("kl/ref", {"ref", "reference", "base", "sft", "init"}, "KL to the reference, estimator not told"),
     ("kl/update", {"update", "old", "ppo"}, "KL of the update, estimator not told"),
 )
+TOOL = {"tool", "tools"}
+FAILED = {"error", "errors", "fail", "failed", "failure", "failures"}
+NOT_OF_TOOLS = {  # words that make of a number about tools another one
+    "time", "timing", "seconds", "s", "ms", "latency", "reward", "score", "max", "min", "std", "length", "token",
+    "total", "count",
+}  # fmt: skip
 STANDS_FOR_REWARD = {"success", "solve", "win", "pass"}  # an agent's outcome, where no reward is logged
 
 
@@ -136,7 +144,7 @@ def by_words(keys: Iterable[str], points: Mapping[str, int] | None = None, avera
     >>> by_words(["reward_math", "reward_code", "loss"]).unclear
     {'reward/mean': ('reward_code', 'reward_math')}
     """
-    named = {key: _in_scope(tokens(key)) for key in sorted(keys)}
+    named = _on_the_clock_of_held_out({key: _in_scope(tokens(key)) for key in sorted(keys)}, points or {})
     training = {key: name for key, name in named.items() if HELD_OUT not in name}
     held_out = {
         key: tuple(word for word in name if word != HELD_OUT) for key, name in named.items() if HELD_OUT in name
@@ -153,6 +161,10 @@ def by_words(keys: Iterable[str], points: Mapping[str, int] | None = None, avera
     _add_likely(training, found)
     found |= _components(training, found)
     _add_outcomes(training, found, stands_in=not rewards and not unclear)
+    for key, name in training.items():
+        meaning = of_tools(name)
+        if meaning is not None and key not in found and not _taken(found, meaning.canonical):
+            found[key] = meaning
     _add_held_out(held_out, found, points or {})
     for key, name in training.items():
         if key not in found and KL.fullmatch("_".join(name)):
@@ -161,8 +173,23 @@ def by_words(keys: Iterable[str], points: Mapping[str, int] | None = None, avera
 
 
 def _in_scope(name: tuple[str, ...]) -> tuple[str, ...]:
-    """`valid/reward` is held out, `reward/valid_rate` is not."""
+    """`valid/reward` is held out, `reward/valid_rate` is not. A gold score is one apart from training."""
+    if GOLD & {*name} and HELD_OUT not in name:
+        return (HELD_OUT, *name)
     return (HELD_OUT, *name[1:]) if name[:1] == ("valid",) else name
+
+
+def _on_the_clock_of_held_out(
+    named: Mapping[str, tuple[str, ...]], points: Mapping[str, int]
+) -> dict[str, tuple[str, ...]]:
+    """The names, with an outcome held out that is logged as often as what is called held out, and less or more often
+    than any reward: `accuracy` beside `heldout_violation_rate`."""
+    held_out = {points.get(key) for key, name in named.items() if HELD_OUT in name} - {None}
+    rewards = {points.get(key) for key, name in named.items() if HELD_OUT not in name and _left_over(name) is not None}
+    return {
+        key: (HELD_OUT, *name) if rewards and _is_outcome(name) and points.get(key) in held_out - rewards else name
+        for key, name in named.items()
+    }
 
 
 def _candidates(
@@ -275,7 +302,7 @@ def _add_outcomes(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning
 
 def _is_outcome(name: tuple[str, ...]) -> bool:
     about = [word for word in name if word not in NEUTRAL and word not in ("mean", "at") and not word.isdigit()]
-    return bool(about) and set(about) <= OUTCOMES
+    return bool(about) and set(about) <= OUTCOMES | MATCHES.keys() | {"exact"}
 
 
 def _add_held_out(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning], points: Mapping[str, int]) -> None:
@@ -290,13 +317,28 @@ def _add_held_out(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning
         {key: one for key, one in _statistics(named, found, "eval/reward/mean", "eval/").items() if key not in found}
     )
     for key, name in named.items():
-        about = tuple(word for word in name if word not in OUTCOMES)
-        if key in found or about == name:
+        meant = [MATCHES.get(word, "acc") for word in name if word in OUTCOMES | MATCHES.keys()]
+        if key in found or not (meant or GOLD & {*name}):
             continue
-        left_over = [word for word in about if word not in NEUTRAL | {"mean", "at"} and not word.isdigit()]
-        canonical = f"eval/{'_'.join(left_over)}/acc/mean" if left_over else "eval/acc/mean"
+        aside = NEUTRAL | OUTCOMES | MATCHES.keys() | {"mean", "at", "exact"}
+        left_over = [word for word in name if word not in aside and not word.isdigit()]
+        canonical = "/".join(("eval", *(["_".join(left_over)] * bool(left_over)), *(meant[:1] or ["reward"]), "mean"))
         if not set(left_over) & (NO_REWARD - {"n"}) and not _taken(found, canonical):
-            found[key] = _guess(canonical, "held-out accuracy")
+            found[key] = _guess(canonical, "held-out accuracy" if meant else "a gold score")
+
+
+def of_tools(name: tuple[str, ...]) -> Meaning | None:
+    """How often tools are called, or fail; None for any other number."""
+    said = set(name)
+    if not said & TOOL or said & NOT_OF_TOOLS:
+        return None
+    if said & FAILED:
+        return _guess("tools/failure_frac", "share of tool calls that failed")
+    if "success" in said:
+        return replace(_guess("tools/failure_frac", "share of tool calls that failed"), rule="complement")
+    if said & {"call", "calls"} and said <= TOOL | NEUTRAL | {"call", "calls", "mean", "num", "n"}:
+        return _guess("tools/calls_per_sample", "tool calls of a sample")
+    return None
 
 
 def _kl(name: tuple[str, ...]) -> Meaning:

@@ -40,6 +40,10 @@ def percent(logged: Logged) -> Ruled:
     return Ruled(logged.steps, logged.values / 100, "percent turned into a fraction")
 
 
+def complement(logged: Logged) -> Ruled:
+    return Ruled(logged.steps, 1 - logged.values, "share of successes turned into one of failures")
+
+
 def milliseconds(logged: Logged) -> Ruled:
     return Ruled(logged.steps, logged.values / 1000, "milliseconds turned into seconds")
 
@@ -75,5 +79,6 @@ def share_of_groups(logged: Logged) -> Ruled:
 
 
 RULES: Mapping[str, Callable[[Logged], Ruled]] = {
-    rule.__name__: rule for rule in (negate, percent, milliseconds, previous_step, sum_over_updates, share_of_groups)
+    rule.__name__: rule
+    for rule in (negate, percent, complement, milliseconds, previous_step, sum_over_updates, share_of_groups)
 }

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from ..event import Damaged, Evaluated, Event, NewReference, RateStep, Resumed, WarmUpEnd
+from ..event import Because, Damaged, Ended, Evaluated, Event, NewReference, RateStep, Resumed, WarmUpEnd
 from ..facts import Mentioned
 from .numbers import counted, several
 
 SHOWN = 5  # files named in one clause
+ENDINGS: dict[Because, str] = {
+    "completed": "the trainer reports the end of training",
+    "cancelled": "the scheduler cancelled the job",
+    "time_limit": "the job hit its time limit",
+    "preempted": "the scheduler preempted the job",
+    "out_of_memory": "the job was killed: out of memory",
+}
 
 
 def sentence(event: Event) -> str:
@@ -30,6 +37,8 @@ def sentence(event: Event) -> str:
             return f"a later log continues at step {step}" if later_log else f"the run resumes at step {step}"
         case Damaged():
             return _damaged(facts, step)
+        case Ended(because):
+            return f"{ENDINGS[because]} after step {step}"
     return f"{event.kind.replace('_', ' ')} at step {step}"
 
 

@@ -1,12 +1,23 @@
-"""Held-out rewards and components of the training reward, each read by itself and never merged with it."""
+"""Scores beside the trained reward: held out, of the same samples, and its components. Never merged with it.
+
+`held_out_names(view)`      held-out scores that can be read
+`independent(view, name)`   whether one is another measure than the trained reward, or that reward on other prompts
+`problems(view, name)`      how many held-out problems stand behind it, where the log says
+`second_scores(view)`       other measures of the training samples themselves: accuracy beside the reward
+"""
 
 from __future__ import annotations
 
 import re
 
+import numpy as np
+
 from ...curve.bins import LEAST
+from ...evidence.numbers import calm
 from ...facts.reward import OtherReward
-from ...questions.bars import SPELL
+from ...questions.bars import FEW, SPELL, TENTH
+from ...run import Run, Series
+from ...vocabulary.names import tokens
 from ..view import View
 
 MOST = 4  # series of a sort: a log with a hundred evaluation sets is not read whole
@@ -17,6 +28,16 @@ OTHERWISE = re.compile(
 OF_SEVERAL = re.compile(r"(?:pass|best|maj)\w*[@_/](?!1\b)(?:\d+|k\b|n\b)|\b(?:best|maj)\b|max\b")  # luck of many tries
 OF_GROUPS = re.compile(r"group/|\bgroups?_|solve_all|frac\b")  # how groups fall out, not what an answer is worth
 COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
+ACCURACY, REWARD = "reward/accuracy", "reward/mean"
+RIGHT = {"accuracy", "correct", "success", "solve", "pass", "win", "em", "f1", "match"}  # words for right answers
+GOLD = {"gold", "golden", "oracle"}
+REWARDED = {"reward", "score", "return"}
+SIZE_WORDS = {"n", "num", "count", "size", "total", "number", "max"}
+ITEMS = {
+    "sample", "samples", "problem", "problems", "question", "questions", "prompt", "prompts", "example", "examples",
+    "actions", "episode", "task", "tasks", "items", "instances",
+}  # fmt: skip
+ROUNDED = 1e-3  # of a range: what printing may have rounded off
 
 
 def held_out(view: View) -> tuple[OtherReward, ...]:
@@ -34,6 +55,87 @@ def held_out_names(view: View, least: int = LEAST) -> tuple[str, ...]:
     scores before what the best of several tries or whole groups got, the best logged and the least special first."""
     names = [name for name in view.names(_is_held_out) if _points(view, name) >= least]
     return tuple(sorted(names, key=lambda name: _place(view, name))[:MOST])
+
+
+def second_scores(view: View) -> tuple[str, ...]:
+    """Other measures of the samples that were trained on: the share of right answers, then components of the reward
+    that measure right answers, the best logged first. What only repeats the reward is none."""
+    names = (ACCURACY, *(name for name in view.names(_is_component) if RIGHT & {*tokens(name)}))
+    found = [name for name in names if _points(view, name) >= LEAST and not _repeats_reward(view.run, name)]
+    return tuple(sorted(found, key=lambda name: (name != ACCURACY, -_points(view, name), name))[:MOST])
+
+
+def independent(view: View, name: str) -> bool:
+    """Whether a held-out score measures something else than the trained reward: gold, accuracy, exact match, win rate.
+    The trained reward on other prompts, also in another unit, cannot see what the reward does not see."""
+    run, series = view.run, view.run.get(name)
+    if series is None:
+        return False
+    said = {*tokens(name), *tokens(series.key)}
+    if said & GOLD:
+        return True
+    if said & REWARDED or "reward" in tokens(series.kind) or _keeps_to_reward(run, series):
+        return False
+    rewards = [one for one in run.series if _is_held_out(one.name) and {*tokens(one.name)} & REWARDED]
+    return not any(_is_copy(series, one) for one in rewards)
+
+
+def problems(view: View, name: str) -> int | None:
+    """How many held-out problems a score is the mean of: as the log or the settings say, else as many as the samples
+    kept whose scores have that mean; None where nothing says."""
+    series = view.run.get(name)
+    if series is None:
+        return None
+    sizes = [one for one in (*view.run.series, *view.run.unread) if _is_size(one.key) and one.finite.any()]
+    sizes.sort(key=lambda one: -len({*tokens(one.key)} & {*tokens(series.key)}))
+    counts = [float(np.median(one.values[one.finite])) for one in sizes]
+    set_to = [value for key, value in view.run.config.raw.items() if _is_size(key)]
+    counts += [float(value) for value in set_to if isinstance(value, (int, float))]
+    said = next((int(count) for count in counts if count >= 1 and count == int(count)), None)
+    return _samples_behind(view.run, series) if said is None else said
+
+
+def _samples_behind(run: Run, series: Series) -> int | None:
+    """How many samples were kept of an evaluation, where the mean of their scores is the score."""
+    for step in sorted({*series.steps.tolist()} & {*run.rollouts.steps}, reverse=True):
+        scores = np.array([sample.score for sample in run.rollouts.at(step)])
+        value = float(series.values[series.steps == step][0])
+        if len(scores) and np.isfinite(scores).all() and abs(float(scores.mean()) - value) < ROUNDED:
+            return len(scores)
+    return None
+
+
+def _is_size(key: str) -> bool:
+    said = {*tokens(key)}
+    return "eval" in said and bool(said & SIZE_WORDS) and bool(said & ITEMS)
+
+
+def _repeats_reward(run: Run, name: str) -> bool:
+    """Whether a score of the training samples is the reward again, in its unit or another."""
+    series, reward = run.get(name), run.get(REWARD)
+    return series is not None and reward is not None and _is_copy(series, reward)
+
+
+def _is_copy(one: Series, other: Series) -> bool:
+    """Whether two series are one at the steps that both hold, in another unit."""
+    steps, here, there = np.intersect1d(one.steps[one.finite], other.steps[other.finite], return_indices=True)
+    left, right = one.values[one.finite][here], other.values[other.finite][there]
+    if len(steps) <= FEW or np.ptp(left) == 0 or np.ptp(right) == 0:
+        return False
+    slope = float(np.cov(left, right)[0, 1] / np.var(left, ddof=1))
+    away = right - right.mean() - slope * (left - left.mean())
+    return slope > 0 and float(np.abs(away).max()) < ROUNDED * float(np.ptp(right))
+
+
+def _keeps_to_reward(run: Run, series: Series) -> bool:
+    """Whether a held-out score stays at the training reward all along: the same function on other prompts."""
+    reward = run.get(REWARD)
+    if reward is None or reward.finite.sum() < 2 or series.finite.sum() < FEW:
+        return False
+    values = calm(reward.values[reward.finite])
+    beside = np.interp(series.steps[series.finite], reward.steps[reward.finite], values)
+    away = float(np.median(np.abs(series.values[series.finite] - beside)))
+    return away < TENTH * float(np.ptp(values))
 
 
 def _place(view: View, name: str) -> tuple[bool, int, int, int, str]:

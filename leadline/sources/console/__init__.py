@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+from ...event import Because
 from ..lines import Lines
 from ..source import Log, Parser, Reader
 from ..text import TextReader
@@ -11,6 +13,7 @@ from .bars import Bars
 from .boxes import Boxes
 from .bullets import Bullets
 from .columns import Columns
+from .ends import Ends
 from .evaluations import Evaluations
 from .grammar import Grammar
 from .mappings import Mappings
@@ -73,6 +76,7 @@ class Console:
             self._words,
         ]
         self._plan = Plan()  # as is printed at the start
+        self._ends = Ends()  # as is printed at the end
         self._found = [0] * len(self._grammars)
         self._seen = 0
         self._settled = False
@@ -84,6 +88,7 @@ class Console:
     def feed(self, chunk: bytes) -> None:
         if not self._returns:
             chunk = chunk.replace(b"\r", b"\n")
+        self._ends.hear(chunk)
         first, start, end = self._lines.around(chunk, returns=self._returns)
         if first:
             self._look(first, 0, len(first))
@@ -163,7 +168,19 @@ class Console:
         rows = next((rows for rows in found if rows.taken >= ROWS), found[0] if found else self._rows)
         if self._rows.family is not None and self._rows.taken and self._rows.rewarded:
             rows = self._rows  # what a framework printed, however little it is yet: the rest is talk about samples
-        return rows.log(torn=torn, notes=self._lines.notes, planned=self._plan.steps)
+        log = rows.log(torn=torn, notes=self._lines.notes, planned=self._plan.steps)
+        epochs = {} if self._plan.epochs is None else {"num_train_epochs": self._plan.epochs}
+        return replace(log, settings={**epochs, **log.settings}, ended=self._ended())
+
+    def _ended(self) -> Because | None:
+        """Why the run is over; None where rows follow what says so."""
+        found = self._ends.found()
+        if found is None:
+            return None
+        because, rest = found
+        after = Console()
+        after.feed(rest)
+        return None if after._rows.taken or after._chatter.taken >= ROWS else because
 
 
 def _lines_with(block: bytes, marks: tuple[bytes, ...], start: int, stop: int) -> list[tuple[int, int]]:

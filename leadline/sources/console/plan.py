@@ -12,6 +12,7 @@ SAYS = re.compile(
       | (?P<of_it>(?:training|train) [\ _-] steps | num_rollout) )
     ["'*]* \s* (?: [:=]+ | \s ) \s* ["']? (?P<steps>\d[\d,_]{0,15}) (?![\d.\w])""",
 )
+EPOCHS = re.compile(rb"(?<![\w.-])num_train_epochs[\"']?\s*[:=]\s*[\"']?(\d{1,4}(?:\.\d+)?)(?![\d\w])")
 FEWEST = 2
 
 
@@ -29,9 +30,11 @@ class Plan:
 
     def __init__(self) -> None:
         self._plain: set[int] = set()
+        self._epochs: set[float] = set()
         self._sure: set[int] = set()  # that name the training: `max_steps` alone may be an agent's
 
     def hear(self, text: bytes) -> None:
+        self._epochs |= {float(epochs) for epochs in EPOCHS.findall(text)}
         for match in SAYS.finditer(text):
             steps = int(match["steps"].replace(b",", b"").replace(b"_", b""))
             if steps >= FEWEST:
@@ -42,3 +45,8 @@ class Plan:
         """None where it announces none, or several."""
         found = self._sure or self._plain
         return next(iter(found)) if len(found) == 1 else None
+
+    @property
+    def epochs(self) -> float | None:
+        """How many epochs there are to be; None where it announces none, or several."""
+        return next(iter(self._epochs)) if len(self._epochs) == 1 else None

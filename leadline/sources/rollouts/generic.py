@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
+from ...vocabulary.names import tokens
 from ..number import as_step, loads
 from . import many_steps, parquet
 from .fields import LOOKED_AT, Fields, Record, fields_of, samples_in
 from .sample import OUTPUTS, SCORES, STEPS, Found, Raw, first
 from .sampling import MOST, parsed, records
-from .verl import HELD_OUT
 
 NAME = "generic"
 
@@ -23,6 +23,10 @@ MOST_ROWS = 10**7  # of a Parquet file
 MOST_FILES = 200  # whose first line is looked at
 PLACE = re.compile(r"rollout|sample|completion|generation|trajector|transcript|trace|dump|episode", re.IGNORECASE)
 NUMBERS = re.compile(r"metric|log|stat|summar|config|result", re.IGNORECASE)  # files of numbers in such a place
+OF_FOLDERS = {  # words in the names of folders that evaluations are kept in
+    "eval", "results", "metrics", "output", "score", "logs", "dump", "dumped", "samples", "generation", "rollout",
+    "completion", "traces", "set", "data", "step", "global", "iteration",
+}  # fmt: skip
 STEP = re.compile(r"(?:step|it|iter|iteration|update|rollout|checkpoint)s?[_\-=]?(\d{1,9})(?!\d)", re.IGNORECASE)
 LAST_NUMBER = re.compile(r"(?<!\d)(\d{1,9})$")
 
@@ -105,13 +109,22 @@ def keeps_samples(file: Path) -> bool:
     """Whether the path says that samples are kept there."""
     if file.suffix not in (".jsonl", ".json", ".txt") or NUMBERS.search(file.stem):
         return False
-    folder = file.parent.parent if STEP.fullmatch(file.parent.name) else file.parent
-    return any(PLACE.search(name) for name in (file.stem, folder.name))
+    return any(PLACE.search(name) for name in _says(file))
 
 
 def is_held_out(file: Path) -> bool:
-    """Whether the path says that samples are those of an evaluation."""
-    return any(word in name.lower() for name in file.parts[-3:] for word in HELD_OUT)
+    """Whether the path says that a file is of an evaluation: its own name, or a folder that is called so and no more,
+    since a run may be called `test_of_a_new_reward`."""
+    name, *folders = (set(tokens(name)) for name in _says(file))
+    return "eval" in name or any(
+        "eval" in said and all(word in OF_FOLDERS or word.isdigit() for word in said) for said in folders
+    )
+
+
+def _says(file: Path) -> tuple[str, ...]:
+    """The names that say what a file is: its own, that of its folder, and that of the folder of all steps."""
+    folder = file.parent
+    return (file.stem, folder.name, *([folder.parent.name] * bool(STEP.fullmatch(folder.name))))
 
 
 def step_in(file: Path) -> int | None:

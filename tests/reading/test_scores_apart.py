@@ -1,0 +1,81 @@
+"""Scores beside the trained reward: which are another measure, on how many problems, which are of the same samples."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+from leadline.reading import View
+from leadline.reading.reward.apart import independent, problems, second_scores
+from leadline.sources import open_run
+
+STEPS = range(10, 410, 10)
+UP: Callable[[int], float] = lambda step: step / 500  # noqa: E731
+DOWN: Callable[[int], float] = lambda step: 0.9 - step / 500 + (step % 30) / 1000  # noqa: E731
+
+
+def view_of(folder: Path, keys: Mapping[str, Callable[[int], float]], every: int = 1) -> View:
+    rows = [{"step": step, "reward_mean": UP(step)} for step in STEPS]
+    for row in rows[::every]:
+        row |= {key: value(int(row["step"])) for key, value in keys.items()}
+    (folder / "metrics.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return View(open_run(folder))
+
+
+@pytest.mark.parametrize(
+    ("keys", "name", "expected"),
+    [
+        ({"eval_reward": DOWN}, "eval/reward/mean", False),
+        ({"eval_em": DOWN}, "eval/em/mean", True),
+        ({"eval_accuracy": UP}, "eval/acc/mean", False),
+        ({"gold_reward": UP}, "eval/gold/reward/mean", True),
+        ({"eval_reward": DOWN, "eval_accuracy": lambda step: (DOWN(step) + 1) / 2}, "eval/acc/mean", False),
+        ({"eval_accuracy": DOWN}, "eval/none", False),
+    ],
+    ids=[
+        "the reward by name",
+        "exact match",
+        "the reward by value",
+        "gold",
+        "the reward in another unit",
+        "not logged",
+    ],
+)
+def test_a_held_out_score_is_independent_unless_it_is_the_trained_reward(
+    tmp_path: Path, keys: Mapping[str, Callable[[int], float]], name: str, expected: bool
+) -> None:
+    assert independent(view_of(tmp_path, keys, every=4), name) is expected
+
+
+def test_the_log_says_on_how_many_problems(tmp_path: Path) -> None:
+    view = view_of(tmp_path, {"eval_accuracy": DOWN, "eval/n_problems": lambda step: 50}, every=4)
+    assert problems(view, "eval/acc/mean") == 50
+
+
+def test_kept_samples_of_an_evaluation_say_on_how_many_problems(tmp_path: Path) -> None:
+    samples = [{"prompt": f"q{n}", "response": "a", "correct": n < 5} for n in range(20)]
+    folder = tmp_path / "eval" / "step_400"
+    folder.mkdir(parents=True)
+    (folder / "samples.jsonl").write_text("".join(json.dumps(one) + "\n" for one in samples))
+    (folder / "metrics.json").write_text(json.dumps({"accuracy": 0.25}))
+    assert problems(view_of(tmp_path, {}), "eval/acc/mean") == 20
+
+
+def test_where_nothing_says_how_many_it_is_unknown(tmp_path: Path) -> None:
+    assert problems(view_of(tmp_path, {"eval_accuracy": DOWN}), "eval/acc/mean") is None
+
+
+def test_an_accuracy_of_the_training_samples_is_a_second_score(tmp_path: Path) -> None:
+    assert second_scores(view_of(tmp_path, {"accuracy": DOWN})) == ("reward/accuracy",)
+
+
+def test_a_component_for_right_answers_is_a_second_score(tmp_path: Path) -> None:
+    view = view_of(tmp_path, {"rewards/correctness": DOWN, "rewards/format": UP})
+    assert second_scores(view) == ("reward/component/correct/mean",)
+
+
+def test_the_reward_in_another_unit_is_no_second_score(tmp_path: Path) -> None:
+    assert second_scores(view_of(tmp_path, {"accuracy": lambda step: (UP(step) + 1) / 2})) == ()
