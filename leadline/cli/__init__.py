@@ -21,6 +21,7 @@ from . import (
     mcp,
     read,
     record,
+    review,
     samples,
     scan,
     schema,
@@ -38,7 +39,7 @@ READER_GONE = 141  # as the shell says of a program whose reader went away
 
 VERBS = (
     *(read, compare, demo, sources, samples, backtest, doctor, schema, record, watch, history, calibration),
-    *(mcp, audit, skill, scan, serve),
+    *(review, mcp, audit, skill, scan, serve),
 )
 
 
