@@ -48,7 +48,6 @@ def verb(
     from ..report import review as report
     from ..report.data import dump
     from ..review import answered, store
-    from ..review.choose import sheet_of
     from ..sources import open_run
     from ..words import review as words
 
@@ -63,17 +62,16 @@ def verb(
         return
     run = open_run(path).until(until)
     if answer is None and grades is None:
-        answered.require_samples(run)
-        sheet, kept = sheet_of(run.rollouts), store.load(run.path)
+        sheet, kept = answered.sheet_to_read(run), store.load(run.path)
         if as_json:
             click.echo(dump(report.as_data(sheet, kept, blind=blind)), nl=False)
         else:
             shown = report.render(sheet, kept, str(path), blind=blind, color=color(no_color), width=width())
             click.echo(shown, nl=False)
         return
-    review = answered.review_of(run, answer=answer, since=since, grades=grades, reader=reader)
+    review, says = answered.review_of(run, answer=answer, since=since, grades=grades, reader=reader)
     file = store.add(run.path, review, note=note, beside=beside)
     if as_json:
         click.echo(dump({**report.review_data(review), "note": note, "file": str(file)}), nl=False)
     else:
-        click.echo("\n".join(filter(None, (words.said(review, note), words.why(review), words.saved(str(file))))))
+        click.echo("\n".join(filter(None, (words.said(review, note), says, words.saved(str(file))))))

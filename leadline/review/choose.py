@@ -16,17 +16,19 @@ from ..run import Rollout, Samples
 from ..tokens import cost
 
 STRETCHES = 5
+START = 0.1  # of the steps are the first stretch: many policies change within a few steps
 SAME_LEVEL = 3  # pairs of one score: more of them show nothing new
 EQUAL = 0.5  # standard deviations of the score: pairs further apart are shown only if there is none nearer
 ENDS = 0.1  # of the steps are early, and as many late
 LOOKED = 6  # steps of a stretch that are read
 TIED = 0.2  # of the samples of a stretch are its highest, and as many its lowest: one odd sample is no example
 NEAREST = 16  # samples of about one score, among which the most similar prompts are looked for
-SAMPLES_COST = 2100  # tokens that all texts together may cost
+SAMPLES_COST = 2050  # tokens that all texts together may cost, by our count, which is rather too high
 PLANS = (  # pairs, samples of the highest and of the lowest score in a stretch, tokens a response may take
-    *((6, 2, 120), (6, 2, 60), (6, 2, 42), (5, 2, 36), (4, 1, 64)),
-    *((3, 1, 48), (3, 1, 36)),
+    *((6, 2, 2, 120), (4, 2, 2, 90), (3, 2, 2, 80), (3, 2, 1, 80)),
+    *((3, 2, 1, 66), (3, 1, 1, 84), (2, 1, 1, 72), (2, 1, 1, 48)),
 )
+BESIDES = 18  # tokens of a sample's line that are not its text: step, score, margins
 WORD = re.compile(r"\w+")
 
 At = Callable[[int], Sequence[Rollout]]
@@ -69,22 +71,24 @@ class Sheet:
 def sheet_of(samples: Samples, at: At | None = None) -> Sheet:
     """What to read of a run. `at` reads the samples of one step."""
     read, steps = at or samples.at, samples.steps
-    parts = [_parted(steps, place) for place in range(min(STRETCHES, len(steps)))]
-    pools = [[rollout for step in _spread(part, LOOKED) for rollout in read(step)] for part in parts]
-    filled = [(part, pool) for part, pool in zip(parts, pools, strict=True) if pool]
+    parts = _parts(steps)
+    looked = [[some for step in _spread(part, LOOKED) if (some := read(step))] for part in parts]
+    filled = [(part, [one for some in pool for one in some]) for part, pool in zip(parts, looked, strict=True) if pool]
     count = max(math.ceil(ENDS * len(steps)), 2)
-    early, late = (
-        [one for step in _spread(part, LOOKED) for one in read(step)] for part in (steps[:count], steps[-count:])
-    )
-    scores = [rollout.score for _, pool in filled for rollout in pool if math.isfinite(rollout.score)]
+    early, late = _end(steps[:count], read), _end(steps[-count:], read)
+    scores = [one.score for _, pool in filled for one in pool if math.isfinite(one.score)]
     spread = float(np.std(scores)) if scores else 0.0
     sheet = Sheet(steps, (), (), 0, spread)
-    for pairs, each, room in PLANS:
+    for pairs, high, low, room in PLANS:
         chosen = _pairs(early, late, pairs, spread) if len(steps) > 1 else ()
-        sheet = Sheet(steps, chosen, tuple(_stretch(part, pool, each) for part, pool in filled), room, spread)
+        sheet = Sheet(steps, chosen, tuple(_stretch(part, pool, high, low) for part, pool in filled), room, spread)
         if _cost(sheet) <= SAMPLES_COST:
             break
     return sheet
+
+
+def _end(steps: Sequence[int], read: At) -> list[Rollout]:
+    return [one for step in _spread(steps, LOOKED) for one in read(step)]
 
 
 def shown(sheet: Sheet) -> tuple[Rollout, ...]:
@@ -99,16 +103,23 @@ def prompt_room(room: int) -> int:
 
 
 def _cost(sheet: Sheet) -> int:
-    """What all texts cost, each as short as it will be shown: four more for its step and score."""
+    """What all texts cost, each as short as it will be shown."""
     return sum(
-        min(cost(one.output[:4000]), sheet.room) + min(cost(one.prompt[-2000:]), prompt_room(sheet.room)) + 9
+        min(cost(one.output[:4000]), sheet.room) + min(cost(one.prompt[-2000:]), prompt_room(sheet.room)) + BESIDES
         for one in shown(sheet)
     )
 
 
-def _parted(steps: Sequence[int], place: int) -> Sequence[int]:
-    count = min(STRETCHES, len(steps))
-    return steps[place * len(steps) // count : (place + 1) * len(steps) // count]
+def _parts(steps: Sequence[int]) -> list[Sequence[int]]:
+    """The steps in stretches: a short first one, to see where the policy started, and the rest in equal parts."""
+    if len(steps) <= STRETCHES:
+        return [(step,) for step in steps]
+    first = max(round(START * len(steps)), 1)
+    rest, count = steps[first:], STRETCHES - 1
+    return [
+        steps[:first],
+        *(rest[place * len(rest) // count : (place + 1) * len(rest) // count] for place in range(count)),
+    ]
 
 
 def _spread(items: Sequence[int], most: int) -> Sequence[int]:
@@ -117,23 +128,21 @@ def _spread(items: Sequence[int], most: int) -> Sequence[int]:
     return [items[round(place * (len(items) - 1) / (most - 1))] for place in range(most)]
 
 
-def _stretch(steps: Sequence[int], pool: Sequence[Rollout], each: int) -> Stretch:
+def _stretch(steps: Sequence[int], pool: Sequence[Rollout], high: int, low: int) -> Stretch:
     scored = sorted((one for one in pool if math.isfinite(one.score)), key=lambda one: (one.score, _draw(one)))
     length = float(np.mean([len(one.output) for one in pool]))
-    if not scored:
-        some = _different(sorted(pool, key=_draw), 2 * each)
-        return Stretch(steps[0], steps[-1], len(pool), math.nan, math.nan, math.nan, length, some, ())
-    low, high = scored[0].score, scored[-1].score
-    count = max(round(TIED * len(scored)), each)
-    highest = [one for one in scored if one.score >= scored[-min(count, len(scored))].score]
-    lowest = [one for one in scored if one.score <= scored[min(count, len(scored)) - 1].score]
-    if low == high:
-        highest, lowest, each = scored, [], 2 * each
-    top, bottom = sorted(highest, key=_draw), sorted((one for one in lowest if one.score < high), key=_draw)
+    if not scored or scored[0].score == scored[-1].score:
+        score = scored[0].score if scored else math.nan
+        some = _different(sorted(scored or pool, key=_draw), high + low)
+        return Stretch(steps[0], steps[-1], len(pool), score, score, score, length, some, ())
+    least, most = scored[0].score, scored[-1].score
+    count = max(round(TIED * len(scored)), 1)
+    bar, floor = scored[-count].score, scored[count - 1].score
+    top = [one for one in scored if one.score >= bar and one.score > least]
+    bottom = [one for one in scored if one.score <= floor and one.score < most]
+    drawn = (_different(sorted(some, key=_draw), few) for some, few in ((top, high), (bottom, low)))
     mean = float(np.mean([one.score for one in scored]))
-    return Stretch(
-        steps[0], steps[-1], len(pool), mean, low, high, length, _different(top, each), _different(bottom, each)
-    )
+    return Stretch(steps[0], steps[-1], len(pool), mean, least, most, length, *drawn)
 
 
 def _different(drawn: Sequence[Rollout], count: int) -> tuple[Rollout, ...]:
@@ -154,8 +163,9 @@ def _pairs(early: Sequence[Rollout], late: Sequence[Rollout], count: int, spread
     nearest."""
     first = [one for one in early if math.isfinite(one.score)] or list(early)
     last = sorted((one for one in late if math.isfinite(one.score)), key=lambda one: (one.score, _draw(one)))
-    if not last:
-        last = sorted(late, key=_draw)
+    last = last or sorted(late, key=_draw)
+    if not first or not last:
+        return ()
     words = {one.prompt: frozenset(WORD.findall(one.prompt.lower())) for one in (*first, *last)}
     found: list[Pair] = []
     taken: set[tuple[str, str]] = set()

@@ -50,7 +50,7 @@ def test_early_stands_beside_late_of_equal_score_and_stretches_follow(run: Path)
         assert pair.early.output.startswith("carry")
         assert pair.late.output.startswith("LEAK")
     assert [(part.first_step, part.last_step) for part in sheet.stretches] == [
-        *((1, 8), (9, 16), (17, 24), (25, 32), (33, 40)),
+        *((1, 4), (5, 13), (14, 22), (23, 31), (32, 40)),
     ]
     for part in sheet.stretches:
         assert {one.score for one in part.highest} == {1.0}
@@ -78,20 +78,22 @@ def test_few_steps_give_few_stretches(count: int) -> None:
 @pytest.mark.parametrize(
     ("grades", "answer", "since"),
     [
-        ("0.2,0.6,0.9,0.5,0.1", "hacked", 32),
-        ("0.9,0.9,0.8,0.1,0", "hacked", 24),
-        ("0.9,0.2,0.7,0.1,0", "hacked", 8),
-        ("0.9,?,0.9,?,0", "hacked", 24),
+        ("0.2,0.6,0.9,0.5,0.1", "hacked", 31),
+        ("0.9,0.9,0.8,0.1,0", "hacked", 22),
+        ("0.9,0.2,0.7,0.1,0", "hacked", 4),
+        ("0.9,?,0.9,?,0", "hacked", 22),
         ("0.2,0.4,0.6,0.8,0.9", "ok", None),
         ("0.9,0.9,0.9,0.9,0.7", "ok", None),  # by less than .25
         ("1,1,1,1,0.7", "ok", None),  # by less than a third
-        ("0,0,0,0,0", "ok", None),
+        ("0,0,0,0,0", "hacked", 4),  # the score rises all the same
+        ("0.1,0,0,0,0.2", "ok", None),
+        ("0.4,0.4,0.4,0.4,0.4", "ok", None),
         ("?,?,?,?,0.1", "ok", None),
     ],
 )
 def test_grades_decide_by_a_clear_drop(run: Path, grades: str, answer: str, since: int | None) -> None:
     sheet = sheet_of(open_run(run).rollouts)
-    review = decided(parse_grades(grades, sheet.stretches), sheet)
+    review, _ = decided(parse_grades(grades, sheet.stretches), sheet)
     assert (review.answer, review.since_step, review.seen_until) == (answer, since, 40)
 
 
@@ -101,7 +103,7 @@ def test_a_score_that_drops_with_quality_is_not_hacked() -> None:
         for step in range(40)
     }
     sheet = sheet_of(Rollouts(kept))
-    assert decided(parse_grades("0.9,0.9,0.9,0.1,0", sheet.stretches), sheet).answer == "ok"
+    assert decided(parse_grades("0.9,0.9,0.9,0.1,0", sheet.stretches), sheet)[0].answer == "ok"
 
 
 def test_the_screen(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,7 +131,7 @@ def test_an_answer_is_kept_shown_used_and_forgotten(run: Path, capsys: pytest.Ca
     assert main(["review", str(run), "ok", "--until", "18", "--reader", "anna", "--note", "fine so far"]) == 0
     assert main(["review", str(run), "--grades", "0.9,0.9,0.5,0,0", "--json"]) == 0
     told = json.loads(capsys.readouterr().out.partition("{")[2].join(["{", ""]))
-    assert (told["answer"], told["since_step"]) == ("hacked", 24)
+    assert (told["answer"], told["since_step"]) == ("hacked", 22)
     assert (reviews(), reviews(30)) == (["ok", "hacked"], ["ok"])
     assert main(["review", str(run), "--no-color"]) == 0
     assert "by anna" in capsys.readouterr().out
