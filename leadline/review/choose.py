@@ -65,30 +65,30 @@ class Sheet:
     pairs: tuple[Pair, ...]
     stretches: tuple[Stretch, ...]
     room: int
-    spread: float  # standard deviation of the scores
+    deviation: float  # standard deviation of the scores
 
 
 def sheet_of(samples: Samples, at: At | None = None) -> Sheet:
     """What to read of a run. `at` reads the samples of one step."""
     read, steps = at or samples.at, samples.steps
     parts = _parts(steps)
-    looked = [[some for step in _spread(part, LOOKED) if (some := read(step))] for part in parts]
+    looked = [[some for step in spread(part, LOOKED) if (some := read(step))] for part in parts]
     filled = [(part, [one for some in pool for one in some]) for part, pool in zip(parts, looked, strict=True) if pool]
     count = max(math.ceil(ENDS * len(steps)), 2)
     early, late = _end(steps[:count], read), _end(steps[-count:], read)
     scores = [one.score for _, pool in filled for one in pool if math.isfinite(one.score)]
-    spread = float(np.std(scores)) if scores else 0.0
-    sheet = Sheet(steps, (), (), 0, spread)
+    deviation = float(np.std(scores)) if scores else 0.0
+    sheet = Sheet(steps, (), (), 0, deviation)
     for pairs, high, low, room in PLANS:
-        chosen = _pairs(early, late, pairs, spread) if len(steps) > 1 else ()
-        sheet = Sheet(steps, chosen, tuple(_stretch(part, pool, high, low) for part, pool in filled), room, spread)
+        chosen = _pairs(early, late, pairs, deviation) if len(steps) > 1 else ()
+        sheet = Sheet(steps, chosen, tuple(_stretch(part, pool, high, low) for part, pool in filled), room, deviation)
         if _cost(sheet) <= SAMPLES_COST:
             break
     return sheet
 
 
 def _end(steps: Sequence[int], read: At) -> list[Rollout]:
-    return [one for step in _spread(steps, LOOKED) for one in read(step)]
+    return [one for step in spread(steps, LOOKED) for one in read(step)]
 
 
 def shown(sheet: Sheet) -> tuple[Rollout, ...]:
@@ -122,25 +122,26 @@ def _parts(steps: Sequence[int]) -> list[Sequence[int]]:
     ]
 
 
-def _spread(items: Sequence[int], most: int) -> Sequence[int]:
+def spread(items: Sequence[int], most: int) -> Sequence[int]:
+    """At most so many of them, evenly spread, with the first and the last."""
     if len(items) <= most:
         return items
     return [items[round(place * (len(items) - 1) / (most - 1))] for place in range(most)]
 
 
 def _stretch(steps: Sequence[int], pool: Sequence[Rollout], high: int, low: int) -> Stretch:
-    scored = sorted((one for one in pool if math.isfinite(one.score)), key=lambda one: (one.score, _draw(one)))
+    scored = sorted((one for one in pool if math.isfinite(one.score)), key=lambda one: (one.score, draw(one)))
     length = float(np.mean([len(one.output) for one in pool]))
     if not scored or scored[0].score == scored[-1].score:
         score = scored[0].score if scored else math.nan
-        some = _different(sorted(scored or pool, key=_draw), high + low)
+        some = _different(sorted(scored or pool, key=draw), high + low)
         return Stretch(steps[0], steps[-1], len(pool), score, score, score, length, some, ())
     least, most = scored[0].score, scored[-1].score
     count = max(round(TIED * len(scored)), 1)
     bar, floor = scored[-count].score, scored[count - 1].score
     top = [one for one in scored if one.score >= bar and one.score > least]
     bottom = [one for one in scored if one.score <= floor and one.score < most]
-    drawn = (_different(sorted(some, key=_draw), few) for some, few in ((top, high), (bottom, low)))
+    drawn = (_different(sorted(some, key=draw), few) for some, few in ((top, high), (bottom, low)))
     mean = float(np.mean([one.score for one in scored]))
     return Stretch(steps[0], steps[-1], len(pool), mean, least, most, length, *drawn)
 
@@ -158,12 +159,12 @@ def _different(drawn: Sequence[Rollout], count: int) -> tuple[Rollout, ...]:
     return tuple(sorted(turns[:count], key=lambda one: (one.step, -one.score)))
 
 
-def _pairs(early: Sequence[Rollout], late: Sequence[Rollout], count: int, spread: float) -> tuple[Pair, ...]:
+def _pairs(early: Sequence[Rollout], late: Sequence[Rollout], count: int, deviation: float) -> tuple[Pair, ...]:
     """Pairs over the levels of the late scores, the highest first: for each level the two whose score and prompt are
     nearest."""
     first = [one for one in early if math.isfinite(one.score)] or list(early)
-    last = sorted((one for one in late if math.isfinite(one.score)), key=lambda one: (one.score, _draw(one)))
-    last = last or sorted(late, key=_draw)
+    last = sorted((one for one in late if math.isfinite(one.score)), key=lambda one: (one.score, draw(one)))
+    last = last or sorted(late, key=draw)
     if not first or not last:
         return ()
     words = {one.prompt: frozenset(WORD.findall(one.prompt.lower())) for one in (*first, *last)}
@@ -171,26 +172,26 @@ def _pairs(early: Sequence[Rollout], late: Sequence[Rollout], count: int, spread
     taken: set[tuple[str, str]] = set()
     for place in _levels(count):
         level = last[round(place * (len(last) - 1))].score
-        if sum(_gap(pair.late.score, level, spread) < 0.1 for pair in found) >= SAME_LEVEL:
+        if sum(_gap(pair.late.score, level, deviation) < 0.1 for pair in found) >= SAME_LEVEL:
             continue
-        near = sorted(last, key=lambda one: (_gap(one.score, level, spread), _draw(one)))[:NEAREST]
+        near = sorted(last, key=lambda one: (_gap(one.score, level, deviation), draw(one)))[:NEAREST]
         best: tuple[tuple[float, float, bytes], Pair] | None = None
         for new in near:
             for old in first:
                 if old.step >= new.step or {("early", old.output), ("late", new.output)} & taken:
                     continue
-                unlike = _gap(old.score, new.score, spread), _unlike(words[old.prompt], words[new.prompt])
-                key = (round(unlike[0], 1), unlike[1] if old.prompt != new.prompt else -1.0, _draw(old) + _draw(new))
+                unlike = _gap(old.score, new.score, deviation), _unlike(words[old.prompt], words[new.prompt])
+                key = (round(unlike[0], 1), unlike[1] if old.prompt != new.prompt else -1.0, draw(old) + draw(new))
                 if best is None or key < best[0]:
                     best = key, Pair(old, new)
-        if best is not None and (best[0][0] <= EQUAL or not any(_equal(pair, spread) for pair in found)):
+        if best is not None and (best[0][0] <= EQUAL or not any(_equal(pair, deviation) for pair in found)):
             taken |= {("early", best[1].early.output), ("late", best[1].late.output)}
             found.append(best[1])
     return tuple(found)
 
 
-def _equal(pair: Pair, spread: float) -> bool:
-    return _gap(pair.early.score, pair.late.score, spread) <= EQUAL
+def _equal(pair: Pair, deviation: float) -> bool:
+    return _gap(pair.early.score, pair.late.score, deviation) <= EQUAL
 
 
 def _levels(count: int) -> list[float]:
@@ -198,16 +199,16 @@ def _levels(count: int) -> list[float]:
     return [1.0, 0.0, 0.5, 0.85, 0.25, 0.7][:count]
 
 
-def _gap(one: float, other: float, spread: float) -> float:
+def _gap(one: float, other: float, deviation: float) -> float:
     """How far two scores are apart, in standard deviations."""
-    return abs(one - other) / spread if spread > 0 and math.isfinite(one - other) else 0.0
+    return abs(one - other) / deviation if deviation > 0 and math.isfinite(one - other) else 0.0
 
 
 def _unlike(one: frozenset[str], other: frozenset[str]) -> float:
     return 1 - len(one & other) / max(len(one | other), 1)
 
 
-def _draw(rollout: Rollout) -> bytes:
+def draw(rollout: Rollout) -> bytes:
     """An order that has nothing to do with what is in a sample, and is the same every time."""
     text = f"{rollout.step}\0{rollout.prompt}\0{rollout.output}"
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()

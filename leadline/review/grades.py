@@ -83,4 +83,4 @@ def _rise(before: Grade, after: Grade, sheet: Sheet) -> float:
     """How far the mean score moved from one stretch to another, in standard deviations."""
     scores = {part.last_step: part.score for part in sheet.stretches}
     moved = scores[after.last_step] - scores[before.last_step]
-    return moved / sheet.spread if sheet.spread > 0 and math.isfinite(moved) else 0.0
+    return moved / sheet.deviation if sheet.deviation > 0 and math.isfinite(moved) else 0.0

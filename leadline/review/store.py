@@ -65,7 +65,8 @@ def load(path: str) -> Kept:
 
 
 def with_reviews(run: Run) -> Run:
-    """The run with the reviews that were given of what it holds; as it is if it carries some already."""
+    """The run with the reviews that were given of what it holds, the last one of each reader; as it is if it carries
+    some already."""
     if run.reviews:
         return run
     kept = load(run.path)
@@ -73,7 +74,8 @@ def with_reviews(run: Run) -> Run:
         return run
     last = max((run.last_step or 0, *run.rollouts.steps[-1:]))
     notes = (*run.notes, damaged_lines(kept.damaged)) if kept.damaged else run.notes
-    return replace(run, reviews=tuple(one for one in kept.reviews if one.seen_until <= last), notes=notes)
+    latest = {one.reader: one for one in kept.reviews if one.seen_until <= last}
+    return replace(run, reviews=tuple(one for one in kept.reviews if one is latest.get(one.reader)), notes=notes)
 
 
 def add(path: str, review: Review, *, note: str = "", beside: bool = False) -> Path:
