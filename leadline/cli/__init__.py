@@ -14,6 +14,7 @@ from . import (
     audit,
     backtest,
     calibration,
+    check,
     compare,
     demo,
     doctor,
@@ -25,6 +26,7 @@ from . import (
     samples,
     scan,
     schema,
+    series,
     serve,
     skill,
     sources,
@@ -39,7 +41,7 @@ READER_GONE = 141  # as the shell says of a program whose reader went away
 
 VERBS = (
     *(read, compare, demo, sources, samples, backtest, doctor, schema, record, watch, history, calibration),
-    *(review, mcp, audit, skill, scan, serve),
+    *(review, series, check, mcp, audit, skill, scan, serve),
 )
 
 
