@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -51,13 +52,13 @@ def binned(series: Sequence[Series], bins: int) -> Binned:
     """The means of the series over bins of equal width, or over single steps if there are no more steps than bins."""
     steps = np.unique(np.concatenate([one.steps for one in series]))
     if len(steps) <= bins:
-        edges = steps.tolist()
+        spans = [(step, step) for step in steps.tolist()]
     else:
-        first, last = int(steps[0]), int(steps[-1])
-        edges = sorted({first + (last + 1 - first) * place // bins for place in range(bins)})
-    ends = [*(edge - 1 for edge in edges[1:]), int(steps[-1])]
-    means = tuple(tuple(_mean(one, first, last) for first, last in zip(edges, ends, strict=True)) for one in series)
-    return Binned(tuple(one.name for one in series), tuple(zip(edges, ends, strict=True)), means)
+        first, beyond = int(steps[0]), int(steps[-1]) + 1
+        edges = [*sorted({first + (beyond - first) * place // bins for place in range(bins)}), beyond]
+        spans = [(edge, after - 1) for edge, after in pairwise(edges)]
+    means = tuple(tuple(_mean(one, *span) for span in spans) for one in series)
+    return Binned(tuple(one.name for one in series), tuple(spans), means)
 
 
 def _mean(series: Series, first: int, last: int) -> float:
