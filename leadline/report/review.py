@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from rich.text import Text
-
 from ..review.choose import Pair, Sheet, Stretch, prompt_room
 from ..review.store import Kept
 from ..run import Review, Rollout
@@ -29,13 +25,9 @@ def render(sheet: Sheet, kept: Kept, path: str, *, blind: bool = False, color: b
         field("", words.NOT_HACKING),
     ]
     for name, head, rows in sections(sheet, blind=blind):
-        lines += [field("", ""), field(name, head, "bold"), *(_row(*row) for row in rows)]
+        lines += [field("", ""), field(name, head, "bold"), *(field(f"  {label}", says) for label, says in rows)]
     lines += [field("", ""), *(field("answer", says) for says in words.how_to_answer(path, len(sheet.stretches)))]
     return page(lines, color=color, width=width, margin=MARGIN)
-
-
-def _row(label: str, says: str) -> tuple[str, Text]:
-    return field(f"  {label}", says)
 
 
 Section = tuple[str, str, list[tuple[str, str]]]
@@ -69,12 +61,9 @@ def _of(part: Stretch, room: int, blind: bool) -> list[tuple[str, str]]:
 
 
 def _sample(rollout: Rollout, room: int, blind: bool) -> str:
-    prompt, output = _prompt_tail(rollout.prompt, prompt_room(room)), cut(line(rollout.output.strip()), room)
-    return words.sample(rollout.step, rollout.score, prompt, output, blind=blind)
-
-
-def _prompt_tail(text: str, room: int) -> str:
-    return cut(line(text.strip()), room)
+    prompt, output = (line(text.strip()) for text in (rollout.prompt, rollout.output))
+    short = cut(prompt, prompt_room(room)), cut(output, room)
+    return words.sample(rollout.step, rollout.score, *short, blind=blind)
 
 
 def as_data(sheet: Sheet, kept: Kept, *, blind: bool = False) -> dict[str, object]:
@@ -95,11 +84,8 @@ def _stretch_data(part: Stretch, blind: bool) -> dict[str, object]:
         mixed = sorted((*part.highest, *part.lowest), key=lambda one: (one.step, one.output))
         return {**span, "samples": [_data(one, blind) for one in mixed]}
     scores = {"score": plain(part.score), "lowest_score": plain(part.low), "highest_score": plain(part.high)}
-    return {**span, **scores, "highest": _all(part.highest), "lowest": _all(part.lowest)}
-
-
-def _all(samples: Sequence[Rollout]) -> list[dict[str, object]]:
-    return [_data(one, blind=False) for one in samples]
+    samples = {"highest": part.highest, "lowest": part.lowest}
+    return {**span, **scores, **{name: [_data(one, blind) for one in some] for name, some in samples.items()}}
 
 
 def _data(rollout: Rollout, blind: bool) -> dict[str, object]:

@@ -19,11 +19,15 @@ def table(told: Binned) -> str:
     """One row a bin, one column a series; ends with a newline."""
     rows = [["steps", *map(name, told.names)]]
     for place, span in enumerate(told.spans):
-        rows.append([words.span(*span), *(words.value(means[place]) for means in told.means)])
+        rows.append([_span(*span), *(words.value(means[place]) for means in told.means)])
     widths = [max(len(row[column]) for row in rows) + GAP for column in range(len(rows[0]))]
     return "".join(
         "".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() + "\n" for row in rows
     )
+
+
+def _span(first: int, last: int) -> str:
+    return f"{first}" if first == last else f"{first}–{last}"
 
 
 def as_data(told: Binned) -> dict[str, object]:

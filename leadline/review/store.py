@@ -80,6 +80,8 @@ def with_reviews(run: Run) -> Run:
 
 def add(path: str, review: Review, *, note: str = "", beside: bool = False) -> Path:
     """Append a review of the run at `path` and return the file it went to."""
+    if not _can_have_reviews(path):
+        raise CannotWrite("A review needs the path of a run.", tried=repr(path[:80]), next_step="pass a file or folder")
     file, run = _beside(path) if beside else _home(path)
     review = replace(review, reader=_text(review.reader), at=review.at or time.time())
     line = {
@@ -124,13 +126,13 @@ def forget(path: str) -> int:
 
 
 def mark(path: str) -> str:
-    """Changes whenever a review of the run at `path` is added or deleted."""
+    """Another text whenever a review of the run at `path` was added or deleted; "" as long as there is none."""
     marks = []
     for file, _ in _places(path):
         with contextlib.suppress(OSError):
             state = file.stat()
             marks.append(f"{file}\0{state.st_size}\0{state.st_mtime_ns}")
-    return "\0".join(marks)
+    return blake2b("\0".join(marks).encode("utf-8", "replace"), digest_size=8).hexdigest() if marks else ""
 
 
 def _places(path: str) -> Iterator[tuple[Path, tuple[str, ...]]]:

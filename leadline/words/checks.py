@@ -9,14 +9,6 @@ from .numbers import counted, number, sure
 NO_NUMBER = "–"
 
 
-def span(first: int, last: int) -> str:
-    """
-    >>> span(1, 25), span(3, 3)
-    ('1–25', '3')
-    """
-    return f"{first}" if first == last else f"{first}–{last}"
-
-
 def value(mean: float) -> str:
     return number(mean) if math.isfinite(mean) else NO_NUMBER
 

@@ -117,6 +117,10 @@ def test_what_lies_beside_a_run_need_not_be_a_file(run: Path, tmp_path: Path) ->
 @pytest.mark.parametrize("path", ["-", "", "x" * 5000, "a\0b", "n" * 300])
 def test_strange_paths_have_no_reviews(path: str) -> None:
     assert store.load(path).reviews == ()
+    assert store.mark(path) == ""
+    if path[:1] != "n":
+        with pytest.raises(store.CannotWrite):
+            store.add(path, Review("ok", 1))
 
 
 def _write(path: str, number: int, count: int) -> None:
