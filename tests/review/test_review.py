@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import trl_bytes
+from conftest import EXAMPLES, trl_bytes
 
 from leadline.cli import main
 from leadline.pipeline import view_of
@@ -122,6 +122,24 @@ def test_the_screen(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(capsys.readouterr().out)
     assert data["stretches"][-1]["to"] == 18
     assert "LEAK" not in json.dumps(data)
+
+
+@pytest.mark.parametrize("long", [False, True])
+def test_the_screen_costs_about_two_thousand_tokens(
+    long: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    encoding = pytest.importorskip("bpe_openai").get_encoding("o200k_base")
+    path = EXAMPLES / "hacked"
+    if long:
+        path = tmp_path
+        (path / "rollouts").mkdir()
+        (path / "trainer_state.json").write_bytes(trl_bytes([(step, {"reward": 0.02 * step}) for step in STEPS]))
+        for step in STEPS:
+            text = f"First I read the question {step}. Then I think about it, and so on. " * 300
+            lines = [{"input": text[::-1], "output": f"{n} {text}", "score": n / 8, "step": step} for n in range(8)]
+            (path / "rollouts" / f"{step}.jsonl").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    assert main(["review", str(path), "--no-color"]) == 0
+    assert len(encoding.encode(capsys.readouterr().out)) <= 2400
 
 
 def test_an_answer_is_kept_shown_used_and_forgotten(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
