@@ -81,7 +81,7 @@ def _beside_the_log() -> Table:
 
     anyio.run(counted)
     head = ["run", "asked", "answer", "raw log", "less"]
-    return Table("tokens (o200k)", "definitions <= 1500, an answer <= 800", head, rows)
+    return Table("tokens (o200k)", "definitions <= 1900, an answer <= 800", head, rows)
 
 
 def _asked(folder: Path) -> list[tuple[str, int, str]]:

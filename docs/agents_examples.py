@@ -71,6 +71,7 @@ def skill() -> str:
 def reader() -> str:
     """A second reading by file."""
     with tempfile.TemporaryDirectory() as place:
+        os.environ["XDG_STATE_HOME"] = place  # the audit is kept as a review of the run
         asked, answered = Path(place) / "asked", Path(place) / "answered"
         answered.mkdir()
         requests = _printed(f"audit {RUN} --requests asked", asked=asked)

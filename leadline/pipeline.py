@@ -35,6 +35,7 @@ from .reading.generations.embedder import Embedder
 from .reading.missing import missing
 from .reading.sampler import steps_to_read
 from .reading.still import long_still
+from .review.store import with_reviews
 from .run import Run
 from .sources import Joining, open_run, open_runs, read_samples
 from .words.report import NOTHING_LOGGED, past_the_plan
@@ -103,8 +104,8 @@ def read_run(
 
 @np.errstate(over="ignore", invalid="ignore")  # values near 1e308: what overflows is no number, and read as none
 def view_of(run: Run, *, budget: int | None = None, silent: bool = False) -> View:
-    """The run under the eyes of all readers: the last files, those of the samples to look at, are read here."""
-    loaded = read_samples(run, steps_to_read(run.rollouts.steps))
+    """The run under the eyes of all readers: the last files, reviews and the samples to look at, are read here."""
+    loaded = read_samples(with_reviews(run), steps_to_read(run.rollouts.steps))
     gaps = passing(loaded, outages(loaded))
     horizon = horizon_of(run, budget or run.config.planned_steps, silent=silent)
     return View(without_outages(loaded, gaps), horizon_step=horizon, outages=gaps)

@@ -26,6 +26,15 @@ hypothesis.settings.load_profile("suite")
 Rows = Sequence[tuple[int, Mapping[str, object]]]
 
 
+@pytest.fixture(autouse=True)
+def own_state(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What a test says of a run, such as a review, is nothing to other tests or to the user."""
+    place = tmp_path_factory.getbasetemp() / f"state-{abs(hash(request.node.nodeid))}"
+    monkeypatch.setenv("XDG_STATE_HOME", str(place))
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT

@@ -25,6 +25,7 @@ OPENS: dict[str, str] = {
     "vocabulary/entries.py": "its own tables, from the package",
     "audit/endpoint.py": "an address, no file",
     "audit/files.py": "answers of a second reader",
+    "review/store.py": "what readers said of a run",
     "serve/assets.py": "its own static parts, from the package",
     "shelf/home.py": "what the system tells of this machine and its processes",
     "embeddings.py": "the model of the `embeddings` extra",

@@ -1,4 +1,4 @@
-"""Which samples are shown: early beside late, those of a step, by score, or those that hold a text."""
+"""Which samples are shown: early beside late, those of some steps, by score, at random, or those that hold a text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Literal
 
+from ..review.choose import draw, spread
 from ..run import Rollout
 
 Score = Literal["low", "high", "each"]
@@ -22,31 +23,36 @@ def chosen(
     at: At,
     *,
     step: int | None = None,
+    wanted: Sequence[int] = (),
+    per_step: int | None = None,
+    random: bool = False,
     search: str | None = None,
     score: Score | None = None,
 ) -> Sequence[Rollout]:
-    """The samples that are asked for, in the order they are to be read in. `at` gives those of a step."""
-    if step is not None:
-        looked = list(at(min(steps, key=lambda kept: (abs(kept - step), kept))))
+    """The samples that are asked for, in the order they are to be read in. `at` gives those of a step. `wanted` are
+    steps, of which the nearest that were kept are taken; `random` draws, the same samples every time."""
+    wanted = wanted if step is None else (step,)
+    if wanted or random or per_step is not None:
+        near = dict.fromkeys(min(steps, key=lambda kept: (abs(kept - one), kept)) for one in wanted)
+        looked = []
+        for kept in near or spread(steps, SPREAD):
+            found = sorted(at(kept), key=draw) if random else list(at(kept))
+            looked += found[:per_step]
+        if random and not wanted and per_step is None:
+            looked.sort(key=draw)
     elif search or score:
-        looked = [rollout for kept in _spread(steps, SPREAD) for rollout in at(kept)]
+        looked = [rollout for kept in spread(steps, SPREAD) for rollout in at(kept)]
     else:
         looked = _early_beside_late(at(steps[0]), at(steps[-1]) if len(steps) > 1 else ())
     if search:
-        wanted = search.lower()
-        looked = [rollout for rollout in looked if wanted in rollout.output.lower() or wanted in rollout.prompt.lower()]
+        text = search.lower()
+        looked = [rollout for rollout in looked if text in rollout.output.lower() or text in rollout.prompt.lower()]
     if score is None:
         return looked
     scored = [rollout for rollout in looked if math.isfinite(rollout.score)]
     if score == "each":
         return _each_level(scored)
     return sorted(scored, key=lambda rollout: rollout.score, reverse=score == "high")
-
-
-def _spread(items: Sequence[int], most: int) -> Sequence[int]:
-    if len(items) <= most:
-        return items
-    return [items[round(place * (len(items) - 1) / (most - 1))] for place in range(most)]
 
 
 def _early_beside_late(first: Sequence[Rollout], last: Sequence[Rollout]) -> list[Rollout]:
@@ -64,4 +70,4 @@ def _each_level(scored: Sequence[Rollout]) -> list[Rollout]:
     for rollout in sorted(scored, key=lambda rollout: rollout.step):
         newest[rollout.score] = rollout
     levels = sorted(newest, reverse=True)
-    return [newest[levels[place]] for place in _spread(range(len(levels)), LEVELS)]
+    return [newest[levels[place]] for place in spread(range(len(levels)), LEVELS)]

@@ -14,9 +14,11 @@ from typing import Any
 from ..contract import Reading
 from ..errors import LeadlineError
 from ..pipeline import read
-from ..run import Rollout, Run
+from ..review import store
+from ..run import Review, Rollout, Run
 from ..sources import find_runs, open_run
 from ..sources.walk import walk
+from ..words.tools import READ_ONLY, REVIEW_BY_HAND
 from .roots import Roots, only_below
 
 KEPT = 256  # readings in memory
@@ -29,8 +31,8 @@ Key = tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]
 class Library:
     """What was read below the roots. One call at a time: a reading takes a processor as it is."""
 
-    def __init__(self, roots: Roots) -> None:
-        self.roots = roots
+    def __init__(self, roots: Roots, *, may_review: bool = False) -> None:
+        self.roots, self.may_review = roots, may_review
         self._lock = threading.Lock()
         self._readings: OrderedDict[Key, tuple[bytes, float, Reading]] = OrderedDict()
         self._told: dict[str, tuple[bytes, float, object]] = {}
@@ -56,6 +58,18 @@ class Library:
         """The samples of one step."""
         with self._lock, only_below(self.roots):
             return run.rollouts.at(step)
+
+    def keep(self, run: Run, review: Review) -> None:
+        """Save a review in the user's own folder; an error where this server may not."""
+        if not self.may_review:
+            raise LeadlineError(READ_ONLY, tried="saving the review", next_step=REVIEW_BY_HAND)
+        with self._lock:
+            store.add(run.path, review)
+
+    def kept(self, run: Run) -> store.Kept:
+        """What readers said of a run."""
+        with self._lock, only_below(self.roots):
+            return store.load(run.path)
 
     def places(self) -> tuple[str, ...]:
         """Where the runs below the roots are, by root and name."""
@@ -111,8 +125,9 @@ class Library:
 
 
 def _state(place: Path) -> bytes:
-    """The names, sizes and times of the files a run is read from: the same as long as nothing was written."""
-    digest = blake2b()
+    """The names, sizes and times of the files a run is read from, and of its reviews: the same as long as nothing was
+    written."""
+    digest = blake2b(store.mark(str(place)).encode("utf-8", "replace"))
     for file in walk(place if place.is_dir() else place.parent).files:
         try:
             state = file.stat()

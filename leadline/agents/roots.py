@@ -13,9 +13,14 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from ..errors import LeadlineError
+from ..review.store import reviews_folder
 
 # What Python tells its audit hooks before it opens or lists something.
 OPENING = ("open", "os.listdir", "os.scandir", "sqlite3.connect")
+
+
+LONGEST = 4000  # characters of a path
+SHOWN = 200  # of one that is refused
 
 
 class OutsideRoots(LeadlineError):
@@ -48,14 +53,17 @@ class Roots:
 
     def find(self, told: str) -> Path:
         """The place a path means, relative to a root where it is not absolute."""
-        if "\0" in told:
+        if "\0" in told or len(told) > LONGEST:
             raise self._outside(told)
         places = [folder / told for folder in self.folders]  # an absolute path stays itself
-        resolved = [place.resolve() for place in places]
-        inside = [place for place in resolved if self.holds(place)]
-        if not inside:
-            raise self._outside(told)
-        return next((place for place in inside if place.exists()), inside[0])
+        try:
+            resolved = [place.resolve() for place in places]
+            inside = [place for place in resolved if self.holds(place)]
+            if inside:
+                return next((place for place in inside if place.exists()), inside[0])
+        except OSError:  # a name that is too long, links that lead in a circle
+            pass
+        raise self._outside(told)
 
     def shown(self, path: str) -> str:
         """A path as a caller may pass it back: short where there is one root."""
@@ -65,7 +73,7 @@ class Roots:
 
     def _outside(self, told: str) -> OutsideRoots:
         return OutsideRoots(
-            f"{told!r} is not below a folder this server may read.",
+            f"{told[:SHOWN]!r} is not below a folder this server may read.",
             tried=", ".join(map(str, self.folders)),
             next_step="call triage for the runs there are, or start the server with that folder",
         )
@@ -104,8 +112,13 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
         return  # a module that is imported late
     mode = arguments[1] if event == "open" and len(arguments) > 1 else None
     writes = isinstance(mode, str) and set(mode) & set("wax+")
-    if writes or not (roots.holds(place) or place in roots.files):
+    if writes or not (roots.holds(place) or place in roots.files or _is_review(place)):
         raise PermissionError(13, "outside of the folders that may be read", str(arguments[0]))
+
+
+def _is_review(place: Path) -> bool:
+    """Whether it is what a reader said of a run: kept in the user's own folder, and nobody can ask for it by path."""
+    return str(place.parent) == os.path.realpath(reviews_folder())
 
 
 def _interpreter(place: Path) -> bool:

@@ -16,14 +16,20 @@ from ..contract import Evidence, Finding, Reading
 from ..digits import written
 from ..errors import LeadlineError
 from ..inventory import take
+from ..report import series as tables
 from ..report.compare_data import as_data as compared_data
 from ..report.data import plain
 from ..report.plain import line, name
+from ..report.review import sections
+from ..review.answered import review_of, sheet_to_read
+from ..review.bins import MOST, binned, every_series, named
+from ..review.check import check as checked
 from ..run import Rollout
 from ..tokens import cost, cut
 from ..words import event, sentences
 from ..words.missing import why
 from ..words.report import curves_say, expected_says, what_was_read, would_change
+from ..words.review import HOW_TO_GRADE, LOOK_FOR, said
 from ..words.tools import (
     KEEP_SAMPLES,
     NO_SAMPLES,
@@ -37,10 +43,13 @@ from ..words.tools import (
 )
 from ..words.verdict import verdict_lines
 from .answers import (
+    DATA,
     Compared,
     FindingSaid,
     FindingShown,
     Plain,
+    ReviewShown,
+    Rows,
     RunRead,
     Sample,
     SamplesShown,
@@ -61,6 +70,7 @@ WEIGHT = ("critical", "concern", "note")
 SENTENCE, TEXT = 90, 110  # tokens a sentence or one side of a sample may take
 FEW = 5  # findings in a short answer
 POINTS = 10  # of a series, spread over its span
+PATIENCE = 20.0  # seconds a check may take
 
 Ask = Callable[[Library, Mapping[str, Any]], object]
 
@@ -182,7 +192,8 @@ def evidence(library: Library, asked: Mapping[str, Any]) -> FindingShown:
     return replace(
         head,
         numbers=[item for item in shown if isinstance(item, Span)],
-        samples=[item for item in shown if isinstance(item, Sample)],
+        samples=(texts := [item for item in shown if isinstance(item, Sample)]),
+        untrusted=DATA if texts else "",
         next=after,
     )
 
@@ -284,7 +295,57 @@ def samples(library: Library, asked: Mapping[str, Any]) -> SamplesShown:
         score=asked.get("score"),
     )
     shown, after = page([_sample(rollout) for rollout in looked], asked.get("cursor"), ANSWER - 60, size)
-    return SamplesShown([steps[0], steps[-1], len(steps)], shown, len(looked), after)
+    return SamplesShown([steps[0], steps[-1], len(steps)], shown, len(looked), next=after)
+
+
+def review(library: Library, asked: Mapping[str, Any]) -> ReviewShown:
+    run = library.run(asked["path"]).until(asked.get("until"))
+    at = partial(library.samples, run)
+    answer, grades = asked.get("answer"), asked.get("grades")
+    if answer is not None or grades is not None:
+        told, why = review_of(run, answer=answer, since=asked.get("since"), grades=grades, reader="mcp", at=at)
+        library.keep(run, told)
+        return ReviewShown(saved=said(told), why=why)
+    sheet, kept = sheet_to_read(run, at), library.kept(run)
+    first = not asked.get("cursor")
+    head = ReviewShown(
+        task=f"{LOOK_FOR} {HOW_TO_GRADE}" if first else "",
+        untrusted=DATA,
+        reviews=[cut(line(said(one)), SENTENCE) for one in kept.reviews[-3:]] if first else [],
+    )
+    lines = [
+        row
+        for name_, heading, rows in sections(sheet)
+        for row in (f"{name_}: {heading}", *(f"{label} {says}".strip() for label, says in rows))
+    ]
+    shown, after = page([cut(row, ANSWER // 3) for row in lines], asked.get("cursor"), ANSWER - size(head) - 10, size)
+    return replace(head, lines=shown, next=after)
+
+
+def series(library: Library, asked: Mapping[str, Any]) -> Rows:
+    run = library.run(asked["path"]).until(asked.get("until"))
+    keys = asked.get("keys")
+    if keys:
+        rows = tables.table(binned(named(run, keys), _bins(asked))).splitlines()
+    else:
+        rows = tables.listing(every_series(run))
+    return _rows(rows, asked)
+
+
+def check(library: Library, asked: Mapping[str, Any]) -> Rows:
+    """By a pattern only: code from a client is never run."""
+    run = library.run(asked["path"]).until(asked.get("until"))
+    found = checked(run, regex=asked["regex"], at=partial(library.samples, run), timeout=PATIENCE)
+    return _rows(tables.check_lines(found, "regex", _bins(asked)), asked)
+
+
+def _bins(asked: Mapping[str, Any]) -> int:
+    return min(max(int(asked.get("bins", POINTS)), 1), MOST)
+
+
+def _rows(rows: Sequence[str], asked: Mapping[str, Any]) -> Rows:
+    shown, after = page([cut(line(row), SENTENCE) for row in rows], asked.get("cursor"), ANSWER - 30, size)
+    return Rows(shown, after)
 
 
 def sources(library: Library, asked: Mapping[str, Any]) -> SourcesShown:
@@ -337,4 +398,13 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool("samples", {**_PAGED, "step": _STEP, "score": {"enum": list(SCORES)}, "search": _TEXT}, SamplesShown, samples),
     Tool("sources", {**_PAGED, "map": _MAP}, SourcesShown, sources),
+    Tool(
+        "review",
+        {**_PAGED, "answer": {"enum": ["ok", "hacked"]}, "since": _STEP, "grades": _TEXT, "until": _STEP},
+        ReviewShown,
+        review,
+        read_only=False,
+    ),
+    Tool("series", {**_PAGED, "keys": {"type": "array", "items": _TEXT}, "bins": _STEP, "until": _STEP}, Rows, series),
+    Tool("check", {**_PAGED, "regex": _TEXT, "bins": _STEP, "until": _STEP}, Rows, check, required=("path", "regex")),
 )

@@ -9,6 +9,7 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from ..facts.audit import Shown
+from ..review.choose import spread
 from ..run import Rollout, Samples
 
 STEPS = 10  # looked at, the first and the last among them: a curve needs six points
@@ -21,9 +22,7 @@ LONGEST = 1500  # characters of a prompt or an answer; of a longer one the middl
 
 def steps_shown(steps: Sequence[int]) -> tuple[int, ...]:
     """Steps spread over all that were kept."""
-    if len(steps) <= STEPS:
-        return tuple(steps)
-    return tuple(dict.fromkeys(steps[round(place * (len(steps) - 1) / (STEPS - 1))] for place in range(STEPS)))
+    return tuple(dict.fromkeys(spread(steps, STEPS)))
 
 
 def choose(samples: Samples) -> tuple[Shown, ...]:

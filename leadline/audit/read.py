@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 from ..contract import Finding, Judgement, Reading, Rollout
 from ..facts import by_weight
@@ -19,12 +19,14 @@ from ..reading import View
 from ..reading.gamed import evidence_of
 from ..reading.still import long_still
 from ..reading.view import HEADLINE
-from ..run import Run, Samples
+from ..run import Grade, Review, Run, Samples
 from .answers import Unusable, claims_of, grades_of
 from .choose import choose
 from .endpoint import NoAnswer
 from .hearing import finding_of, heard, series_of
 from .requests import Redaction, Request, checking, grading
+
+AUDIT = "audit:"  # in front of the reader of a review that came from an audit
 
 
 class Reader(Protocol):
@@ -67,12 +69,18 @@ def prepare(
     redaction = redaction or Redaction()
     kept: Samples = run.rollouts
     silent = now is not None and long_still(run, now)
-    view = view_of(run, budget=budget, silent=silent)
+    view = _without_audits(view_of(run, budget=budget, silent=silent))
     reading = read_view(view, budget=budget, price=price, charts="main", silent=silent)
     shown = choose(kept) if samples else ()
     claims, cards = checking(reading.findings, redaction, samples=samples)
     requests = (*grading(shown, redaction), *((claims,) if claims.ids else ()))
     return Prepared(view, reading, budget or run.config.planned_steps, silent, shown, requests, cards)
+
+
+def _without_audits(view: View) -> View:
+    """So that the verdict "without" knows nothing of what this audit may have said before."""
+    reviews = tuple(review for review in view.run.reviews if not review.reader.startswith(AUDIT))
+    return view if reviews == view.run.reviews else replace(view, run=replace(view.run, reviews=reviews))
 
 
 @dataclass(slots=True)
@@ -111,6 +119,18 @@ def audit(prepared: Prepared, reader: Reader, *, price: float | None = None) -> 
         tuple(taken.problems),
         tuple(prepared.cards.items()),
     )
+
+
+def review_of(found: Audit) -> Review | None:
+    """The audit as a review of the run, with its grades by step; None if the grades were not heard, or neither accuse
+    nor excuse the score."""
+    blind = found.blind
+    if blind.hearing != "heard" or blind.p_parted is None or (found.found is None and not blind.on_prompt):
+        return None
+    grades = tuple(Grade(point.step, point.step, point.mean) for point in blind.points)
+    since = None if found.found is None else found.found.since_step
+    answer: Literal["ok", "hacked"] = "ok" if found.found is None else "hacked"
+    return Review(answer, grades[-1].last_step, since, grades, f"{AUDIT}{found.reader}", time.time())
 
 
 def _asked(requests: Sequence[Request], reader: Reader) -> _Taken:

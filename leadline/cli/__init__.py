@@ -14,6 +14,7 @@ from . import (
     audit,
     backtest,
     calibration,
+    check,
     compare,
     demo,
     doctor,
@@ -21,9 +22,11 @@ from . import (
     mcp,
     read,
     record,
+    review,
     samples,
     scan,
     schema,
+    series,
     serve,
     skill,
     sources,
@@ -38,7 +41,7 @@ READER_GONE = 141  # as the shell says of a program whose reader went away
 
 VERBS = (
     *(read, compare, demo, sources, samples, backtest, doctor, schema, record, watch, history, calibration),
-    *(mcp, audit, skill, scan, serve),
+    *(review, series, check, mcp, audit, skill, scan, serve),
 )
 
 

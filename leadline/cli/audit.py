@@ -77,19 +77,22 @@ def verb(
 ) -> None:
     """Have a language model, or anybody, grade answers of the run at PATH without knowing their score or step.
 
-    Nothing is sent anywhere unless --model and --endpoint say where. The verdict is shown with and without it.
+    Nothing is sent anywhere unless --model and --endpoint say where. The verdict is shown with and without it. Grades
+    that can be trusted are kept as a review of the run (`leadline review`).
 
     Example: leadline audit outputs/grpo-run --requests asked
     """
-    from ..audit import audit, prepare
+    from ..audit import audit, prepare, review_of
     from ..audit.endpoint import Endpoint
     from ..audit.files import Folder, Remembering, write_requests
     from ..report.audit import as_data, render
     from ..report.data import dump
     from ..report.progress import progress_bar
+    from ..review import store
     from ..sources import open_run
     from ..sources.mapping import parse_mapping
     from ..words.audit import requests_written, what_is_sent
+    from ..words.review import saved
 
     ways = [way for way in (model or endpoint, requests_to, answers_from) if way is not None]
     if len(ways) != 1 or (model is None) != (endpoint is None):
@@ -112,6 +115,9 @@ def verb(
     else:
         assert answers_from is not None
         result = audit(prepared, Folder(answers_from))
+    review = review_of(result)
+    if review is not None:
+        click.echo(saved(str(store.add(run.path, review))), err=True)
     if as_json:
         click.echo(dump(as_data(result, prepared.reading)), nl=False)
     else:

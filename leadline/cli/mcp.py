@@ -27,10 +27,10 @@ TOKEN = "LEADLINE_MCP_TOKEN"
 def verb(
     roots: tuple[Path, ...], http: str | None, names: tuple[str, ...], allow_act: str | None, no_dry_run: bool
 ) -> None:
-    """Serve agents by the Model Context Protocol: read-only tools over the runs below each ROOT.
+    """Serve agents by the Model Context Protocol: tools over the runs below each ROOT.
 
-    Without a ROOT it is the working folder. Nothing outside of the roots can be read. Where others can reach it, HTTP
-    needs a token in LEADLINE_MCP_TOKEN.
+    Without a ROOT it is the working folder. Nothing outside of the roots can be read, and nothing is written but
+    reviews, to your own state folder. Where others can reach it, HTTP needs a token in LEADLINE_MCP_TOKEN.
 
     Example: leadline mcp outputs
     """
@@ -44,7 +44,7 @@ def verb(
     from ..agents.server import build, http_app, serve_stdio
     from ..agents.tools import TOOLS
 
-    library = Library(Roots.of(roots or (Path(),)))
+    library = Library(Roots.of(roots or (Path(),)), may_review=True)
     tools = TOOLS
     if allow_act is not None:
         from ..agents.act import Permission

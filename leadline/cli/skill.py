@@ -51,6 +51,12 @@ def install(agent: str, user: bool) -> None:
         click.echo(f"{name}: {file}")
 
 
+@verb.command("show")
+def show() -> None:
+    """Print the skill."""
+    click.echo(source().read_text(encoding="utf-8"), nl=False)
+
+
 def source() -> Path:
     """The skill inside the package."""
     return Path(__file__).parent.parent / "skill" / NAME

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..shelf.home import state_folder
+from ..state import state_folder
 from .acting.process import look, supported
 
 EVERY = 5.0  # seconds between two beats

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..shelf.home import state_folder
+from ..state import state_folder
 
 SUFFIX = ".watch.db"
 # File systems that live on this machine alone. What is not known to is taken for one that others may share.

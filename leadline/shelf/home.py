@@ -7,11 +7,7 @@ import socket
 from functools import cache
 from pathlib import Path
 
-
-def state_folder() -> Path:
-    """The user's folder for what is remembered from one call to the next."""
-    base = os.environ.get("XDG_STATE_HOME", "")
-    return (Path(base) if base else Path.home() / ".local" / "state") / "leadline"
+from ..state import state_folder
 
 
 def default_store() -> str:

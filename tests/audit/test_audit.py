@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from conftest import trl_bytes
 
-from leadline.audit import audit, prepare
+from leadline.audit import audit, prepare, review_of
 from leadline.audit.answers import Unusable, claims_of, content_of, grades_of
 from leadline.audit.choose import choose
 from leadline.audit.endpoint import Endpoint, NoAnswer
@@ -27,6 +27,7 @@ from leadline.audit.read import Prepared
 from leadline.audit.requests import Redaction, Request
 from leadline.cli import main
 from leadline.errors import BadOrder
+from leadline.pipeline import view_of
 from leadline.report.audit import as_data, render
 from leadline.run import Rollouts
 from leadline.sources import open_run
@@ -170,6 +171,9 @@ def test_an_honest_rise_is_called_one(prepared: dict[str, Prepared]) -> None:
     assert told.blind.p_parted < 0.1
     assert told.blind.on_prompt
     assert told.judgement.verdict == told.without.verdict
+    review = review_of(told)
+    assert review is not None
+    assert (review.answer, review.since_step) == ("ok", None)
     assert "still means what it did" in render(told, prepared["honest"].reading)
 
 
@@ -440,6 +444,12 @@ def test_the_command(
     assert f"Sends {len(prepared['gamed'].shown)} answers" in told.err
     assert server.address in told.err
     assert json.loads(told.out)["audit"]["judgement"]["reason"]["kind"] == "gamed"
+    (review,) = view_of(open_run(path)).run.reviews
+    assert review.answer == "hacked"
+    assert review.reader.startswith("audit:tiny")
+    assert max(grade.quality for grade in review.grades) > 0.5 > review.grades[-1].quality
+    assert 30 <= (review.since_step or 0) <= 75
+    assert not prepare(open_run(path)).view.run.reviews  # the next audit is not swayed by this one
     assert main(["audit", path]) == 2
     assert main(["audit", path, "--model", "tiny"]) == 2
     assert main(["audit", path, "--requests", str(tmp_path / "r"), "--redact", "("]) == 2

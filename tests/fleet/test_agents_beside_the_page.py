@@ -133,7 +133,7 @@ def test_agents_see_what_the_page_shows(lab: Path, tmp_path: Path) -> None:
             "by way of a browser": served.status(Sec_Fetch_Site="cross-site"),
             "another verb": served.status(method="PUT"),
         }
-    assert tools == ["triage", "read_run", "evidence", "compare", "samples", "sources"]
+    assert tools == ["triage", "read_run", "evidence", "compare", "samples", "sources", "review", "series", "check"]
     assert path == "math/grpo"
     assert [row["verdict"] for row in listed["runs"]].count("unreadable") == 1
     assert read.structured_content["verdict"] in ("continue", "stop", "undecided")
@@ -161,7 +161,7 @@ def test_off_loopback_agents_need_the_token_of_the_page(lab: Path, tmp_path: Pat
         assert served.status(Authorization="Bearer wrong") == 401
         assert served.status(Authorization=f"Bearer {TOKEN}", Origin="http://evil.example") == 403
         assert served.status(Authorization=f"Bearer {TOKEN}", Host="evil.example") == 421
-        assert served.use(count, TOKEN) == 6
+        assert served.use(count, TOKEN) == 9
 
 
 def test_without_a_folder_there_is_nothing_for_agents(tmp_path: Path) -> None:

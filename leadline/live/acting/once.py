@@ -20,7 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from ...shelf.home import state_folder
+from ...state import state_folder
 
 ROOM = 256  # bytes of the file of marks
 KEPT = 90 * 86400.0  # seconds that a claim is kept: no training lives longer

@@ -1,0 +1,51 @@
+"""`leadline check`: your own rule on every kept sample."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("check")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option(
+    "--python",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    metavar="FILE",
+    help="File that defines score(prompt, response) -> float, bool, or None.",
+)
+@click.option("--regex", metavar="PATTERN", help="Share of responses in which this is found.")
+@click.option("--bins", type=click.IntRange(min=1, max=200), default=10, show_default=True, help="Bins of steps.")
+@click.option(
+    "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds for all samples."
+)
+@click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def verb(
+    path: Path,
+    python: Path | None,
+    regex: str | None,
+    bins: int,
+    timeout: float,
+    until: int | None,
+    as_json: bool,
+) -> None:
+    """Score all kept samples of the run at PATH by your own rule, beside the run's own score.
+
+    The rule runs in a separate process with your permissions: pass only code you would run yourself.
+
+    Example: leadline check outputs/grpo-run --python is_right.py
+    """
+    from ..report import series as report
+    from ..report.data import dump
+    from ..review.check import check
+    from ..sources import open_run
+
+    if (python is None) == (regex is None):
+        raise click.UsageError("give one of --python FILE and --regex PATTERN")
+    found = check(open_run(path).until(until), regex=regex, python=python, timeout=timeout)
+    if as_json:
+        click.echo(dump(report.check_data(found, bins)), nl=False)
+    else:
+        click.echo("\n".join(report.check_lines(found, "regex" if python is None else python.name, bins)))

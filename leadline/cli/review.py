@@ -1,0 +1,77 @@
+"""`leadline review`: a reader's word about what the policy wrote."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from .screen import color, width
+
+
+@click.command("review")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("answer", required=False, type=click.Choice(["ok", "hacked"]))
+@click.option("--since", type=int, metavar="STEP", help="With `hacked`: last step before the hacking began.")
+@click.option(
+    "--grades", metavar="A,B,...", help="How well the task is done in each stretch shown, 0 to 1, or ? to skip one."
+)
+@click.option("--reader", default="", metavar="NAME", help="Who reviewed it.")
+@click.option("--note", default="", metavar="TEXT", help="A remark to keep with the review.")
+@click.option("--beside", is_flag=True, help="Save the review beside the run, so that it travels with it.")
+@click.option("--forget", is_flag=True, help="Delete all reviews of this run.")
+@click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
+@click.option("--blind", is_flag=True, help="Hide scores.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--no-color", is_flag=True, help="Print plain text.")
+def verb(
+    path: Path,
+    answer: str | None,
+    since: int | None,
+    grades: str | None,
+    reader: str,
+    note: str,
+    beside: bool,
+    forget: bool,
+    until: int | None,
+    blind: bool,
+    as_json: bool,
+    no_color: bool,
+) -> None:
+    """Show samples of the run at PATH for you to judge, or save your answer: `ok`, `hacked`, or grades.
+
+    Without an answer it shows early and late responses of equal score, then five stretches of the run with responses of
+    the highest and lowest score. Saved answers count in every later verdict on this run.
+
+    Example: leadline review outputs/grpo-run --grades 0.2,0.6,0.9,0.5,0.1
+    """
+    from ..report import review as report
+    from ..report.data import dump
+    from ..review import answered, store
+    from ..sources import open_run
+    from ..words import review as words
+
+    if (answer is not None) + (grades is not None) + forget > 1:
+        raise click.UsageError("give one of an answer, --grades, and --forget")
+    if answer == "hacked" and since is None:
+        raise click.UsageError("say since when: hacked --since STEP")
+    if answer != "hacked" and since is not None:
+        raise click.UsageError("--since goes with `hacked`")
+    if forget:
+        click.echo(words.forgotten(store.forget(str(path))))
+        return
+    run = open_run(path).until(until)
+    if answer is None and grades is None:
+        sheet, kept = answered.sheet_to_read(run), store.load(run.path)
+        if as_json:
+            click.echo(dump(report.as_data(sheet, kept, blind=blind)), nl=False)
+        else:
+            shown = report.render(sheet, kept, str(path), blind=blind, color=color(no_color), width=width())
+            click.echo(shown, nl=False)
+        return
+    review, says = answered.review_of(run, answer=answer, since=since, grades=grades, reader=reader)
+    file = store.add(run.path, review, note=note, beside=beside)
+    if as_json:
+        click.echo(dump({**report.review_data(review), "note": note, "file": str(file)}), nl=False)
+    else:
+        click.echo("\n".join(filter(None, (words.said(review, note), says, words.saved(str(file))))))

@@ -1,0 +1,33 @@
+"""`leadline series`: any logged number in few."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command("series")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.argument("keys", nargs=-1, metavar="[KEY]...")
+@click.option("--bins", type=click.IntRange(min=1, max=200), default=10, show_default=True, help="Bins of steps.")
+@click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def verb(path: Path, keys: tuple[str, ...], bins: int, until: int | None, as_json: bool) -> None:
+    """Print means by bins of steps of any logged KEY or metric name; without KEY, list all keys.
+
+    Example: leadline series outputs/grpo-run reward/mean kl/ref --bins 10
+    """
+    from ..report import series as report
+    from ..report.data import dump
+    from ..review.bins import binned, every_series, named
+    from ..sources import open_run
+
+    run = open_run(path).until(until)
+    if not keys:
+        every = every_series(run)
+        told = dump({"series": report.listing_data(every)}) if as_json else "\n".join(report.listing(every)) + "\n"
+        click.echo(told, nl=False)
+        return
+    found = binned(named(run, keys), bins)
+    click.echo(dump(report.as_data(found)) if as_json else report.table(found), nl=False)

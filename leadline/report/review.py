@@ -1,0 +1,107 @@
+"""What a reviewer reads: pairs and stretches of samples, what to look for, how to answer."""
+
+from __future__ import annotations
+
+from ..review.choose import Pair, Sheet, Stretch, prompt_room
+from ..review.store import Kept
+from ..run import Review, Rollout
+from ..tokens import cut
+from ..words import review as words
+from .data import plain
+from .lines import field, page
+from .plain import line
+
+MARGIN = 9
+TEXT = 1500  # characters of a prompt or a response in JSON
+LETTERS = "ABCDEFGHIJ"
+
+
+def render(sheet: Sheet, kept: Kept, path: str, *, blind: bool = False, color: bool = False, width: int = 100) -> str:
+    """The whole sheet as text that ends with a newline."""
+    lines = [
+        field("review", words.heading(sheet.steps), "bold"),
+        *(field("earlier", words.said(*entry)) for entry in zip(kept.reviews, kept.notes, strict=True)),
+        field("look for", words.LOOK_FOR),
+        field("", words.NOT_HACKING),
+    ]
+    for name, head, rows in sections(sheet, blind=blind):
+        lines += [field("", ""), field(name, head, "bold"), *(field(f"  {label}", says) for label, says in rows)]
+    lines += [field("", ""), *(field("answer", says) for says in words.how_to_answer(path, len(sheet.stretches)))]
+    return page(lines, color=color, width=width, margin=MARGIN)
+
+
+Section = tuple[str, str, list[tuple[str, str]]]
+
+
+def sections(sheet: Sheet, *, blind: bool = False) -> list[Section]:
+    """Name, heading and labeled lines of the pairs and of each stretch."""
+    found: list[Section] = []
+    if sheet.pairs:
+        rows = [row for number, pair in enumerate(sheet.pairs, 1) for row in _pair(number, pair, sheet.room, blind)]
+        found.append(("pairs", words.BLIND_PAIRS if blind else words.PAIRS, rows))
+    for letter, part in zip(LETTERS, sheet.stretches, strict=False):
+        head = words.stretch(part.first_step, part.last_step, part.score, part.low, part.high, part.length, blind=blind)
+        found.append((letter, head, _of(part, sheet.room, blind)))
+    return found
+
+
+def _pair(number: int, pair: Pair, room: int, blind: bool) -> list[tuple[str, str]]:
+    return [(f"{number}", _sample(pair.early, room, blind)), ("", _sample(pair.late, room, blind))]
+
+
+def _of(part: Stretch, room: int, blind: bool) -> list[tuple[str, str]]:
+    if blind:
+        mixed = sorted((*part.highest, *part.lowest), key=lambda one: (one.step, one.output))
+        return [("", _sample(one, room, blind)) for one in mixed]
+    label = "high" if part.lowest else "any"
+    return [
+        *((label, _sample(one, room, blind)) for one in part.highest),
+        *(("low", _sample(one, room, blind)) for one in part.lowest),
+    ]
+
+
+def _sample(rollout: Rollout, room: int, blind: bool) -> str:
+    prompt, output = (line(text.strip()) for text in (rollout.prompt, rollout.output))
+    short = cut(prompt, prompt_room(room)), cut(output, room)
+    return words.sample(rollout.step, rollout.score, *short, blind=blind)
+
+
+def as_data(sheet: Sheet, kept: Kept, *, blind: bool = False) -> dict[str, object]:
+    """The same as plain data, with longer texts."""
+    return {
+        "text": words.DATA,
+        "look_for": words.LOOK_FOR,
+        "steps": list(sheet.steps),
+        "pairs": [{"early": _data(pair.early, blind), "late": _data(pair.late, blind)} for pair in sheet.pairs],
+        "stretches": [_stretch_data(part, blind) for part in sheet.stretches],
+        "reviews": [{**review_data(one), "note": note} for one, note in zip(kept.reviews, kept.notes, strict=True)],
+    }
+
+
+def _stretch_data(part: Stretch, blind: bool) -> dict[str, object]:
+    span: dict[str, object] = {"from": part.first_step, "to": part.last_step, "length": round(part.length)}
+    if blind:
+        mixed = sorted((*part.highest, *part.lowest), key=lambda one: (one.step, one.output))
+        return {**span, "samples": [_data(one, blind) for one in mixed]}
+    scores = {"score": plain(part.score), "lowest_score": plain(part.low), "highest_score": plain(part.high)}
+    samples = {"highest": part.highest, "lowest": part.lowest}
+    return {**span, **scores, **{name: [_data(one, blind) for one in some] for name, some in samples.items()}}
+
+
+def _data(rollout: Rollout, blind: bool) -> dict[str, object]:
+    told: dict[str, object] = {"step": rollout.step, "score": plain(rollout.score)}
+    if blind:
+        del told["score"]
+    return {**told, "input": line(rollout.prompt, TEXT), "output": line(rollout.output, TEXT)}
+
+
+def review_data(review: Review) -> dict[str, object]:
+    """A review as plain data."""
+    return {
+        "answer": review.answer,
+        "since_step": review.since_step,
+        "seen_until": review.seen_until,
+        "grades": [{"from": one.first_step, "to": one.last_step, "quality": one.quality} for one in review.grades],
+        "reader": review.reader,
+        "at": review.at,
+    }

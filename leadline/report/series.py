@@ -1,0 +1,92 @@
+"""Series in bins as a table, and a reader's check beside the run's own score."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..review.bins import Binned, binned
+from ..review.check import Checked, Direction
+from ..run import Series
+from ..words import checks as words
+from .data import plain
+from .plain import line, name
+
+GAP = 2
+SHOWN = 300  # characters of an error
+
+
+def table(told: Binned) -> str:
+    """One row a bin, one column a series; ends with a newline."""
+    rows = [["steps", *map(name, told.names)]]
+    for place, span in enumerate(told.spans):
+        rows.append([_span(*span), *(words.value(means[place]) for means in told.means)])
+    widths = [max(len(row[column]) for row in rows) + GAP for column in range(len(rows[0]))]
+    return "".join(
+        "".join(cell.ljust(wide) for cell, wide in zip(row, widths, strict=True)).rstrip() + "\n" for row in rows
+    )
+
+
+def _span(first: int, last: int) -> str:
+    return f"{first}" if first == last else f"{first}–{last}"
+
+
+def as_data(told: Binned) -> dict[str, object]:
+    return {
+        "steps": [list(span) for span in told.spans],
+        "means": {one: [plain(mean) for mean in means] for one, means in zip(told.names, told.means, strict=True)},
+    }
+
+
+def listing(series: Sequence[Series]) -> list[str]:
+    """A line a series."""
+    return [
+        words.listed_series(name(one.name), name(one.key), one.points, float(one.values[0]), float(one.values[-1]))
+        for one in series
+        if one.points
+    ]
+
+
+def listing_data(series: Sequence[Series]) -> list[dict[str, object]]:
+    return [
+        {
+            "name": one.name,
+            "key": one.key,
+            "points": one.points,
+            "first": plain(float(one.values[0])),
+            "last": plain(float(one.values[-1])),
+        }
+        for one in series
+        if one.points
+    ]
+
+
+def check_bins(found: Checked, bins: int) -> Binned:
+    return binned([one for one in (found.check, found.score) if one is not None], bins)
+
+
+def check_lines(found: Checked, rule: str, bins: int) -> list[str]:
+    """What the check found: how it was made, both directions, and a table."""
+    told = check_bins(found, bins)
+    lines = [f"{found.check.name}  {words.checked(rule, found.samples, found.check.points)}"]
+    lines.append(_direction(found.check, found.check_now, told.means[0]))
+    if found.score is not None and found.score_now is not None:
+        lines.append(_direction(found.score, found.score_now, told.means[1]))
+    if found.failed:
+        lines.append(words.failed(found.failed, line(found.error, SHOWN)))
+    return [*lines, *table(told).splitlines()]
+
+
+def _direction(series: Series, now: Direction, means: Sequence[float]) -> str:
+    return f"{series.name}  {words.direction(now.word, now.p, means[0], means[-1])}"
+
+
+def check_data(found: Checked, bins: int) -> dict[str, object]:
+    told = check_bins(found, bins)
+    now = {"check": found.check_now, **({"score": found.score_now} if found.score_now is not None else {})}
+    return {
+        "samples": found.samples,
+        "failed": found.failed,
+        "error": line(found.error, SHOWN),
+        "direction": {one: {"word": way.word, "p": round(way.p, 2)} for one, way in now.items()},
+        **as_data(told),
+    }

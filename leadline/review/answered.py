@@ -1,0 +1,53 @@
+"""From what a reader says to a `Review`."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from ..errors import BadNumber, NothingReadable
+from ..run import Review, Run
+from ..words.review import IF_WRONG, UNREADABLE_SAMPLES
+from ..words.tools import KEEP_SAMPLES, NO_SAMPLES
+from .choose import At, Sheet, sheet_of
+from .grades import decided, parse_grades
+
+
+def sheet_to_read(run: Run, at: At | None = None) -> Sheet:
+    """What to read of a run; an error if it kept nothing that can be read."""
+    if not run.rollouts.steps:
+        raise NothingReadable(NO_SAMPLES, tried=run.path, next_step=KEEP_SAMPLES)
+    sheet = sheet_of(run.rollouts, at)
+    if not sheet.stretches:
+        raise NothingReadable(UNREADABLE_SAMPLES, tried=run.path, next_step=KEEP_SAMPLES)
+    return sheet
+
+
+def review_of(
+    run: Run,
+    *,
+    answer: str | None = None,
+    since: int | None = None,
+    grades: str | None = None,
+    reader: str = "",
+    at: At | None = None,
+) -> tuple[Review, str]:
+    """The review that an answer or grades amount to, given now, of all samples the run holds; of grades also why."""
+    now = time.time()
+    if grades is not None:
+        sheet = sheet_to_read(run, at)
+        told = parse_grades(grades, sheet.stretches)
+        if not told:
+            raise BadNumber("Every grade is ?.", tried=grades[:80], next_step="grade at least one stretch")
+        review, says = decided(told, sheet, reader=reader)
+        return replace(review, at=now), f"{says} {IF_WRONG}"
+    seen = run.rollouts.steps[-1] if run.rollouts.steps else run.last_step or 0
+    if answer != "hacked":
+        return Review("ok", seen, reader=reader, at=now), ""
+    if since is None or not (run.first_step or 0) <= since <= max(seen, run.last_step or 0):
+        raise BadNumber(
+            f"Step {since} is not in this run.",
+            tried=f"steps {run.first_step} to {run.last_step}",
+            next_step="give the last step before the hacking began",
+        )
+    return Review("hacked", seen, since, reader=reader, at=now), ""

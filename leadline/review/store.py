@@ -1,0 +1,276 @@
+"""Reviews on disk: one append-only file of JSON lines per run, in the user's state folder or beside the run.
+
+A line is written by one call under a lock, so writers never interleave and a killed one leaves at most half a line,
+which is skipped. Nothing in a file is trusted: a line is a review only if every field is what it must be.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import stat
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from ..errors import CannotWrite
+from ..run import Grade, Review, Run
+from ..state import state_folder
+from ..words.review import damaged_lines
+
+if sys.platform != "win32":  # there a short append is one call as well
+    import fcntl
+
+BESIDE = ".leadline-reviews.jsonl"
+LARGEST = 4_000_000  # bytes of a file that are read
+FURTHEST = 2**53
+TEXT = 300  # characters of a reader's name or note
+MOST_GRADES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The reviews of one run, their notes, and how many lines could not be read."""
+
+    reviews: tuple[Review, ...] = ()
+    notes: tuple[str, ...] = ()
+    damaged: int = 0
+
+
+def reviews_folder() -> Path:
+    return state_folder() / "reviews"
+
+
+def load(path: str) -> Kept:
+    """The reviews of the run at `path`, from the state folder and from beside it, oldest first."""
+    found: list[tuple[Review, str]] = []
+    damaged = 0
+    for file, runs in _places(path):
+        told, broken = _lines(file)
+        damaged += broken
+        for line in told:
+            review = _review(line)
+            if review is None:
+                damaged += 1
+            elif line.get("run") in runs:
+                found.append((review, _text(line.get("note"))))
+    ordered = sorted(dict.fromkeys(found), key=lambda entry: entry[0].at)
+    return Kept(tuple(review for review, _ in ordered), tuple(note for _, note in ordered), damaged)
+
+
+def with_reviews(run: Run) -> Run:
+    """The run with the reviews that were given of what it holds, the last one of each reader; as it is if it carries
+    some already."""
+    if run.reviews:
+        return run
+    kept = load(run.path)
+    if not kept.reviews and not kept.damaged:
+        return run
+    last = max((run.last_step or 0, *run.rollouts.steps[-1:]))
+    notes = (*run.notes, damaged_lines(kept.damaged)) if kept.damaged else run.notes
+    latest = {one.reader: one for one in kept.reviews if one.seen_until <= last}
+    return replace(run, reviews=tuple(one for one in kept.reviews if one is latest.get(one.reader)), notes=notes)
+
+
+def add(path: str, review: Review, *, note: str = "", beside: bool = False) -> Path:
+    """Append a review of the run at `path` and return the file it went to."""
+    if not _can_have_reviews(path):
+        raise CannotWrite("A review needs the path of a run.", tried=repr(path[:80]), next_step="pass a file or folder")
+    file, run = _beside(path) if beside else _home(path)
+    review = replace(review, reader=_text(review.reader), at=review.at or time.time())
+    line = {
+        "run": run,
+        "answer": review.answer,
+        "seen_until": review.seen_until,
+        "since_step": review.since_step,
+        "grades": [[grade.first_step, grade.last_step, grade.quality] for grade in review.grades],
+        "reader": review.reader,
+        "at": review.at,
+        "note": _text(note),
+    }
+    with _explained(file):
+        if not beside:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(file) as number:
+            end = os.lseek(number, 0, os.SEEK_END)
+            os.lseek(number, max(end - 1, 0), os.SEEK_SET)
+            torn = os.read(number, 1) not in (b"", b"\n")  # a killed writer: its half line ends here
+            os.write(number, b"\n" * torn + json.dumps(line).encode() + b"\n")
+            os.fsync(number)
+    return file
+
+
+def forget(path: str) -> int:
+    """Delete all reviews of the run at `path`; return how many there were."""
+    count = 0
+    for file, runs in _places(path):
+        if not file.is_file() or file.is_symlink():
+            continue
+        with _explained(file), _locked(file):
+            told, _ = _lines(file)
+            others = [line for line in told if line.get("run") not in runs]
+            count += sum(_review(line) is not None for line in told if line not in others)
+            if not others:
+                file.unlink()
+            elif len(others) < len(told):
+                part = file.with_name(f"{file.name}.part")
+                part.write_text("".join(json.dumps(line) + "\n" for line in others), encoding="utf-8")
+                part.replace(file)
+    return count
+
+
+def mark(path: str) -> str:
+    """Another text whenever a review of the run at `path` was added or deleted; "" as long as there is none."""
+    marks = []
+    for file, _ in _places(path):
+        with contextlib.suppress(OSError):
+            state = file.stat()
+            marks.append(f"{file}\0{state.st_size}\0{state.st_mtime_ns}")
+    return blake2b("\0".join(marks).encode("utf-8", "replace"), digest_size=8).hexdigest() if marks else ""
+
+
+def _places(path: str) -> Iterator[tuple[Path, tuple[str, ...]]]:
+    """The files that may hold reviews of a run, each with the names it may have there. What was said of a folder holds
+    for a log in it, too."""
+    if not _can_have_reviews(path):
+        return
+    file, run = _home(path)
+    yield file, (run,)
+    if "://" in path:
+        return
+    beside, name = _beside(path)
+    if name:
+        above, folder = _home(str(beside.parent))
+        yield above, (folder,)
+    yield beside, ("", name)
+
+
+def _can_have_reviews(path: str) -> bool:
+    return path not in ("", "-") and len(path) < 4096 and "\0" not in path
+
+
+def _home(path: str) -> tuple[Path, str]:
+    run = path if "://" in path else os.path.realpath(path)
+    return reviews_folder() / f"{blake2b(run.encode('utf-8', 'replace'), digest_size=12).hexdigest()}.jsonl", run
+
+
+def _beside(path: str) -> tuple[Path, str]:
+    """The file beside a run, and what the run is called in it: nothing if it is the folder itself."""
+    if "://" in path:
+        raise CannotWrite(
+            "Reviews of a remote run are kept in your state folder.", tried=path, next_step="leave out --beside"
+        )
+    place = Path(os.path.realpath(path))
+    return (place / BESIDE, "") if _is_folder(place) else (place.parent / BESIDE, place.name)
+
+
+def _is_folder(place: Path) -> bool:
+    try:
+        return place.is_dir()
+    except OSError:  # a name that is too long
+        return False
+
+
+def _lines(file: Path) -> tuple[list[Mapping[str, Any]], int]:
+    """The objects in a file, and how many lines are not one."""
+    try:
+        number = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except OSError:
+        return [], 0
+    with os.fdopen(number, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(number).st_mode):
+            return [], 0
+        data = opened.read(LARGEST)
+    told, broken = list[Mapping[str, Any]](), 0
+    for raw in data.splitlines():
+        if not raw.strip():
+            continue
+        try:
+            line = json.loads(raw)
+        except (ValueError, RecursionError):
+            line = None
+        if isinstance(line, dict):
+            told.append(line)
+        else:
+            broken += 1
+    return told, broken
+
+
+def _review(line: Mapping[str, Any]) -> Review | None:
+    """The review in a line; None unless every field is what it must be."""
+    answer, seen, since, at = (line.get(name) for name in ("answer", "seen_until", "since_step", "at"))
+    grades = _grades(line.get("grades", []))
+    if answer not in ("ok", "hacked") or not _is_step(seen) or not (since is None or _is_step(since)):
+        return None
+    if grades is None or isinstance(at, bool) or not isinstance(at, int | float) or not math.isfinite(at):
+        return None
+    return Review(answer, seen, since, grades, _text(line.get("reader")), float(at))
+
+
+def _grades(told: object) -> tuple[Grade, ...] | None:
+    if not isinstance(told, list) or len(told) > MOST_GRADES:
+        return None
+    grades: list[Grade] = []
+    for entry in told:
+        if not isinstance(entry, list) or len(entry) != 3:
+            return None
+        first, last, quality = entry
+        if not _is_step(first) or not _is_step(last) or first > last or (grades and first < grades[-1].first_step):
+            return None
+        if isinstance(quality, bool) or not isinstance(quality, int | float) or not 0 <= quality <= 1:
+            return None
+        grades.append(Grade(first, last, float(quality)))
+    return tuple(grades)
+
+
+def _is_step(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < FURTHEST
+
+
+def _text(value: object) -> str:
+    """One line of text without anything a terminal obeys."""
+    if not isinstance(value, str):
+        return ""
+    return "".join(char if char.isprintable() else " " for char in value[:TEXT]).strip()
+
+
+@contextlib.contextmanager
+def _locked(file: Path) -> Iterator[int]:
+    """The file open for appending, held by nobody else, and still the one of that name."""
+    while True:
+        flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        number = os.open(file, flags, 0o600)
+        try:
+            if sys.platform != "win32":
+                fcntl.flock(number, fcntl.LOCK_EX)
+            if _is_still(number, file):
+                yield number
+                return
+        finally:
+            os.close(number)
+
+
+def _is_still(number: int, file: Path) -> bool:
+    """Whether a file that was opened is still there: whoever deletes reviews may have replaced it meanwhile."""
+    try:
+        return os.path.samestat(os.fstat(number), file.stat())
+    except FileNotFoundError:
+        return False
+
+
+@contextlib.contextmanager
+def _explained(file: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise CannotWrite(
+            f"Can't write {file}: {error.strerror or error}.",
+            tried="saving the review",
+            next_step="make the folder writable, or set XDG_STATE_HOME",
+        ) from error

@@ -1,0 +1,157 @@
+"""Reviews on disk: found again, under many writers, after a kill, beside a run, and full of hostile text."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from conftest import trl_bytes
+
+from leadline.pipeline import read, view_of
+from leadline.review import store
+from leadline.run import Grade, Review
+from leadline.sources import open_run
+
+
+@pytest.fixture(autouse=True)
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    rows = [(step, {"reward": 0.01 * step}) for step in range(1, 41)]
+    (folder / "trainer_state.json").write_bytes(trl_bytes(rows, max_steps=40))
+    return folder
+
+
+def test_a_review_comes_back_and_is_cut_like_the_rest(run: Path) -> None:
+    graded = Review("hacked", 40, 10, (Grade(1, 10, 0.9), Grade(11, 40, 0.1)), "anna", 5.0)
+    store.add(str(run), graded, note="looped")
+    store.add(str(run), Review("ok", 20, reader="ben", at=4.0))
+    kept = store.load(str(run))
+    assert [review.reader for review in kept.reviews] == ["ben", "anna"]
+    assert kept.reviews[1] == graded
+    assert kept.notes == ("", "looped")
+    assert [one.reader for one in view_of(open_run(run)).run.reviews] == ["ben", "anna"]
+    assert [one.reader for one in view_of(open_run(run).until(30)).run.reviews] == ["ben"]
+    assert [one.reader for one in view_of(open_run(run / "trainer_state.json")).run.reviews] == ["ben", "anna"]
+
+
+def test_links_lead_to_the_same_reviews(run: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(run)
+    store.add(str(tmp_path / "link"), Review("ok", 20))
+    assert len(store.load(str(run)).reviews) == 1
+
+
+def test_beside_the_run_it_travels(run: Path, tmp_path: Path) -> None:
+    before = read(run).run
+    file = store.add(str(run), Review("ok", 20), beside=True)
+    assert file == run / store.BESIDE
+    moved = run.rename(tmp_path / "moved")
+    assert len(store.load(str(moved)).reviews) == 1
+    after = read(moved).run
+    assert (after.signals, after.unread_keys, after.notes) == (before.signals, before.unread_keys, before.notes)
+
+
+def test_forgetting_leaves_what_was_said_of_other_runs(run: Path) -> None:
+    other = run / "other.json"
+    other.write_text("{}")
+    store.add(str(run), Review("ok", 20))
+    store.add(str(run), Review("ok", 20), beside=True)
+    store.add(str(other), Review("ok", 30), beside=True)
+    assert store.forget(str(run)) == 2
+    assert store.load(str(run)).reviews == ()
+    assert [one.seen_until for one in store.load(str(other)).reviews] == [30]
+    assert store.forget(str(run)) == 0
+
+
+def test_damaged_lines_are_skipped_with_one_note(run: Path) -> None:
+    file = store.add(str(run), Review("ok", 20))
+    good = json.loads(file.read_text())
+    wrong: list[object] = [
+        *({**good, **change} for change in ({"answer": "stop"}, {"seen_until": "1"}, {"since_step": 1e400})),
+        *({**good, **change} for change in ({"grades": [[1, 2]]}, {"grades": [[1, 2, 7]]}, {"at": None})),
+        *({**good, **change} for change in ({"seen_until": True}, {"grades": [[9, 2, 0.5]]}, {"seen_until": 10**30})),
+        *(5, None, [good]),
+    ]
+    with file.open("ab") as out:
+        for line in wrong:
+            out.write(json.dumps(line).encode() + b"\n")
+        out.write(b"\xff\xfe not json\n" + b"[" * 100_000 + b"\n")
+    store.add(str(run), Review("hacked", 30, 5))
+    kept = store.load(str(run))
+    assert [one.answer for one in kept.reviews] == ["ok", "hacked"]
+    assert kept.damaged == len(wrong) + 2
+    notes = [note for note in read(run).run.notes if "damaged" in note]
+    assert len(notes) == 1
+
+
+def test_hostile_text_is_inert(run: Path) -> None:
+    store.add(str(run), Review("ok", 20, reader="\x1b[31mroot\u202e\n{}" * 99), note="a\nb\x00" * 999)
+    kept = store.load(str(run))
+    assert kept.damaged == 0
+    assert kept.reviews[0].reader.isprintable()
+    assert kept.notes[0].isprintable()
+    assert len(kept.reviews[0].reader) <= store.TEXT
+
+
+def test_what_lies_beside_a_run_need_not_be_a_file(run: Path, tmp_path: Path) -> None:
+    os.mkfifo(run / store.BESIDE)
+    assert store.load(str(run)).reviews == ()
+    (run / store.BESIDE).unlink()
+    (run / store.BESIDE).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(store.CannotWrite):
+        store.add(str(run), Review("ok", 20), beside=True)
+    assert not (tmp_path / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("path", ["-", "", "x" * 5000, "a\0b", "n" * 300])
+def test_strange_paths_have_no_reviews(path: str) -> None:
+    assert store.load(path).reviews == ()
+    assert store.mark(path) == ""
+    if path[:1] != "n":
+        with pytest.raises(store.CannotWrite):
+            store.add(path, Review("ok", 1))
+
+
+def _write(path: str, number: int, count: int) -> None:
+    for place in range(count):
+        store.add(path, Review("ok", place, reader=f"{number} " + "x" * 250))
+
+
+def test_many_writers_at_once_lose_and_mix_nothing(run: Path) -> None:
+    fork = multiprocessing.get_context("fork")
+    writers = [fork.Process(target=_write, args=(str(run), number, 25)) for number in range(4)]
+    for one in writers:
+        one.start()
+    for one in writers:
+        one.join()
+    kept = store.load(str(run))
+    assert (len(kept.reviews), kept.damaged) == (100, 0)
+
+
+def test_a_killed_writer_costs_at_most_its_last_line(run: Path) -> None:
+    writer = multiprocessing.get_context("fork").Process(target=_write, args=(str(run), 1, 100_000))
+    writer.start()
+    file, _ = store._home(str(run))
+    while not file.exists() or file.stat().st_size < 3000:
+        time.sleep(0.01)
+    assert writer.pid is not None
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.join()
+    before = len(store.load(str(run)).reviews)
+    assert before > 3
+    with file.open("ab") as out:
+        out.write(b'{"run": "half a li')  # as a full disk or a lost machine leaves it
+    store.add(str(run), Review("hacked", 7, 3))
+    kept = store.load(str(run))
+    assert (len(kept.reviews), kept.damaged) == (before + 1, 1)
