@@ -28,6 +28,11 @@ Ending = Literal["plan", "trainer", "schedule", "silent"]
 PlanSource = Literal["told", "schedule"]
 
 
+# Why a new stretch began: the prompts changed, the run was resumed or its reference reset, or all that would show the
+# policy change held still, so that the task or the reward function changed.
+NewStretch = Literal["prompts", "event", "outside"]
+
+
 @dataclass(frozen=True, slots=True)
 class Reason:
     """Why, as numbers; each kind fills those that belong to it."""
@@ -139,7 +144,8 @@ class Judgement:
     advice: tuple[Advice, ...] = ()  # at most two
     next_look_step: int | None = None
     judged: str | None = None  # canonical name of the series that was judged
-    judged_since: int | None = None  # from this step on only: the prompts changed there, and with them the task
+    judged_since: int | None = None  # from this step on only: there the score stepped without the policy's doing
+    judged_because: NewStretch | None = None  # why levels before that step cannot be compared
     expected_utility: float | None = None  # mean gain less the price of the rest, in shares of the run's own range
     leans_to_stop: bool = False  # undecided, and rather so than not
     nearly_through: bool = False  # continue, as it rises and little of the plan is left, whatever may come of it

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ..curve import Curve
 from ..evidence import GamedEvidence
 from ..facts import Finding
+from ..facts.judgement import NewStretch
 from ..questions.bars import EVEN, HABIT
 from ..questions.ceiling import ceiling_of
 from ..questions.direction import is_flat
@@ -18,7 +19,7 @@ from ..questions.level import left_its_start
 from ..questions.way import p_moved
 from ..reading.reward import HEADLINE
 from ..reading.reward.apart import held_out_names
-from ..reading.reward.breaks import other_task_since
+from ..reading.reward.stretch import Stretch, stretch_of
 from ..reading.view import View
 from ..run import Series
 from .evidence import Evidence, weigh
@@ -40,11 +41,23 @@ class Case:
     evidence: Evidence
     ceiling: float | None  # the highest value that can be reached, where the run shows it
     gained_by: float  # step by which it had nearly all of its gain
-    new_task: int | None = None  # judged from this step on only: the prompts changed there
+    stretch: Stretch  # the part of the run over which the series is judged
 
     @property
     def forecast(self) -> Forecast:
         return self.outlook.now
+
+    @property
+    def judged_since(self) -> int | None:
+        """The step from which on it is judged, where that is not the first."""
+        return None if self.stretch.first is None else round(self.stretch.first)
+
+    @property
+    def judged_because(self) -> NewStretch | None:
+        why = self.stretch.why
+        if why is None:
+            return None
+        return "prompts" if why.kind == "prompts" else "event" if why.kind == "event" else "outside"
 
     @property
     def p_fallen(self) -> float:
@@ -123,7 +136,7 @@ def case_of(
     plan, judged = plan_of(view.run, planned, silent=silent), _judged(view)
     if plan is None or judged is None:
         return None
-    series, curve, since = judged
+    series, curve, stretch = judged
     ceiling = ceiling_of(view.run, series, _scores(view))
     return Case(
         series,
@@ -134,28 +147,28 @@ def case_of(
         weigh(findings, samples),
         ceiling,
         gained_by(curve),
-        since,
+        stretch,
     )
 
 
-def _judged(view: View) -> tuple[Series, Curve, int | None] | None:
-    """The held-out score that is logged best, else the training reward; that one since it last fell because its
-    prompts changed, as soon as something can be told of what follows."""
+def _judged(view: View) -> tuple[Series, Curve, Stretch] | None:
+    """The held-out score that is logged best, else the training reward; over the stretch that counts."""
     for name in (*held_out_names(view), HEADLINE):
-        series, curve = view.run.get(name), view.curve(name)
-        if series is None or curve is None or not (curve.decidable or name == HEADLINE):
+        logged = view.run.get(name)
+        if logged is None or not logged.finite.any():
             continue
-        since = other_task_since(view, curve) if name == HEADLINE else None
-        if since is not None and (later := view.fit(series.since(since))).decidable:
-            return series.since(since), later, round(since)
-        return series, curve, None
+        stretch = stretch_of(view, name)
+        series = stretch.of(logged)
+        curve = view.fit(series) if series.finite.any() else None
+        if curve is not None and (curve.decidable or name == HEADLINE):
+            return series, curve, stretch
     return None
 
 
 def _training(view: View, plan: Plan, price: float) -> Outlook | None:
     """What may come of the training reward; None where it cannot be told."""
     logged = view.run.get(HEADLINE)
-    series = None if logged is None else logged.until(math.floor(plan.now))
+    series = None if logged is None else stretch_of(view, HEADLINE).of(logged).until(math.floor(plan.now))
     if logged is None or series is None or not series.finite.any() or not (curve := view.fit(series)).decidable:
         return None
     ceiling = ceiling_of(view.run, logged, _scores(view))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -18,9 +19,12 @@ def ranked_everywhere(case: Case) -> Ranking:
 
 
 def best_checkpoint(run: Run, case: Case, everywhere: Ranking) -> BestCheckpoint:
-    kept = _on_disk(run.checkpoints)
+    """The step to keep, within the stretch that counts: checkpoints of another task cannot be held against these."""
+    first = -math.inf if case.stretch.first is None else case.stretch.first
+    comparable = tuple(checkpoint for checkpoint in run.checkpoints if checkpoint.step >= first)
+    kept = _on_disk(comparable)
     if not kept:
-        partial = bool(run.checkpoints)
+        partial = bool(comparable)
         return BestCheckpoint(
             int(everywhere.steps[everywhere.best]),
             _rounded(everywhere),

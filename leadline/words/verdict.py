@@ -22,6 +22,11 @@ ENDED = {
     "schedule": "the learning-rate schedule is over",
     "silent": "the log has long been still",
 }
+SET_ANEW = {
+    "prompts": "Since the prompts changed at about",
+    "event": "Since the run started anew at",
+    "outside": "Since the level shift that was not the policy's doing, at",
+}
 HEADLINE = "reward/mean"
 
 
@@ -77,10 +82,11 @@ def _reason(judgement: Judgement) -> str:
 
 def _name(judgement: Judgement) -> str:
     """What the judged series is called at the beginning of a sentence."""
-    if judgement.judged_since is not None:
-        return f"Since the prompts changed at about step {judgement.judged_since}, the reward"
-    judged = judgement.judged
-    return "Reward" if judged is None or judged == HEADLINE else f"The held-out score ({judged})"
+    judged, since = judgement.judged, judgement.judged_since
+    name = "reward" if judged is None or judged == HEADLINE else f"held-out score ({judged})"
+    if since is not None and judgement.judged_because is not None:
+        return f"{SET_ANEW[judgement.judged_because]} step {since}, the {name}"
+    return capital(name) if name == "reward" else f"The {name}"
 
 
 def _no_reward(reason: Reason, name: str, judgement: Judgement) -> str:
@@ -326,7 +332,7 @@ def best_says(judgement: Judgement) -> str:
         return "No step stands out."
     head = "Best so far" if judgement.verdict in ("continue", "undecided") else "Keep"
     also = f"; evaluate {listed([str(step) for step in best.also_evaluate])} too" if best.also_evaluate else ""
-    return f"{head}: {_where(best)}{also}."
+    return f"{head}: {_where(best, judgement.judged_since)}{also}."
 
 
 def a_step_stands_out(judgement: Judgement) -> bool:
@@ -335,9 +341,10 @@ def a_step_stands_out(judgement: Judgement) -> bool:
     return judgement.reason.kind != "no_trend" or (best is not None and best.path is not None)
 
 
-def _where(best: BestCheckpoint) -> str:
+def _where(best: BestCheckpoint, since: int | None) -> str:
     if best.path is None:
-        return f"step {best.step} (no {'complete ' * best.partial_only}checkpoint on disk)"
+        since_then = "" if since is None else f" since step {since}"
+        return f"step {best.step} (no {'complete ' * best.partial_only}checkpoint on disk{since_then})"
     whole = "complete" if best.complete else "on disk, not known to be complete"
     if best.wanted_step is None or best.cost is None:
         return f"{best.path} (step {best.step}, {whole})"

@@ -519,3 +519,40 @@ def test_a_reward_that_fell_and_rises_again_is_told_so_where_it_is_to_go_back() 
     assert reason.p is not None
     assert reason.p > 0.9  # below its best, whatever it does now
     assert "and rises again from" in says(Judgement("roll_back", reason))
+
+
+def policy_at_rest() -> tuple[Series, ...]:
+    """All that moves with a policy, holding still."""
+    levels = {"kl/ref": 0.05, "entropy": 0.6, "grad_norm": 1.0, "len/response_mean": 240.0}
+    return tuple(logged(name, np.full(COUNT, level), 0.05 * level) for name, level in levels.items())
+
+
+def test_a_step_that_the_policy_had_no_part_in_begins_a_new_stretch() -> None:
+    """There is nothing to go back to across it, and a climb after it is a climb."""
+    down = step(1.0, 0.4, 150)
+    still = judged(run_of(reward(down), *policy_at_rest(), planned=round(1.4 * COUNT)))
+    assert still.verdict != "roll_back"
+    assert (still.judged_since, still.judged_because) == (150, "outside")
+    assert still.best_checkpoint is not None
+    assert still.best_checkpoint.step >= 150
+    climbing = down + np.where(STEPS >= 150, 0.4 * (STEPS - 150) / 150, 0.0)
+    again = judged(run_of(reward(climbing), *policy_at_rest(), planned=round(1.5 * COUNT)))
+    assert (again.verdict, again.reason.kind) == ("continue", "rising")
+    assert "not the policy's doing" in says(again)
+
+
+def test_checkpoints_before_a_step_from_outside_are_not_gone_back_to() -> None:
+    kept = (Checkpoint(100, "before", True), Checkpoint(250, "after", True))
+    said = judged(run_of(reward(step(1.0, 0.4, 150)), *policy_at_rest(), checkpoints=kept))
+    assert said.best_checkpoint is not None
+    assert said.best_checkpoint.path == "after"
+    only_old = judged(run_of(reward(step(1.0, 0.4, 150)), *policy_at_rest(), checkpoints=kept[:1]))
+    assert only_old.best_checkpoint is not None
+    assert only_old.best_checkpoint.path is None
+
+
+def test_a_fall_that_the_policy_moved_with_is_still_gone_back_from() -> None:
+    moved = logged("kl/ref", step(0.05, 0.5, 150), 0.005)
+    run = run_of(reward(step(1.0, 0.4, 150)), moved, *policy_at_rest()[1:], planned=round(1.4 * COUNT))
+    said = judged(run)
+    assert (said.verdict, said.judged_since) == ("roll_back", None)

@@ -17,6 +17,7 @@ from ...questions.stuck import silence
 from ...questions.turnover import turnover_of
 from ...questions.way import way_of
 from ...run import Series
+from ..reward.stretch import reward_now
 from ..view import HEADLINE, View
 from .destructive import destructive
 from .distance import UNIDENTIFIED, distance, distance_series
@@ -32,7 +33,7 @@ EACH, SAID = SAID, SAID * SAID  # joint probability: two directions, each at the
 
 def read(view: View) -> KlReward:
     """How KL and reward move together, now and over the run."""
-    kl, reward = distance(view), view.curve(HEADLINE)
+    kl, reward = distance(view), reward_now(view)
     if kl is None:
         stays = () if reward is None or not reward.decidable else unmoved(view, None, reward)
         instead = without_kl(view)
