@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..facts.judgement import BestCheckpoint
+from ..questions.bars import EVEN
 from ..questions.best import Ranking, logged_steps, rank
 from ..run import Checkpoint, Run
 from .case import Case
@@ -68,4 +69,5 @@ def _ranked(case: Case, steps: Sequence[int]) -> Ranking:
         scale=case.forecast.scale,
         p_gamed=case.p_hidden,
         gone=case.evidence.gone(np.asarray(steps, dtype=np.float64), case.plan.now),
+        slack=case.forecast.worth if case.p_drifts > EVEN else 0.0,
     )
