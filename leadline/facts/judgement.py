@@ -19,6 +19,8 @@ ReasonKind = Literal[
     "no_signal",  # nothing can be learned any more
     "ceiling",  # the score is as high as it can get
     "no_trend",  # nothing has moved so far
+    "too_noisy",  # nothing has moved that could be told from noise; a gain worth having could not have been, either
+    "time_left",  # no direction yet, and enough of the plan is left for a gain
     "rising",  # it rises
     "flat",  # it has plateaued
 ]
@@ -48,6 +50,7 @@ class Reason:
     level: float | None = None  # level now
     points: int | None = None  # logged so far
     more_points: int | None = None  # needed before anything can be told
+    more_steps: int | None = None  # too_noisy: after which a steady gain worth having would show
     key: str | None = None  # of the series, as logged
     candidates: tuple[str, ...] = ()  # keys that may be the reward
     findings: tuple[str, ...] = ()  # ids of those it rests on

@@ -151,17 +151,32 @@ def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
     return f"{name} shows no trend{of_plan}{_training(reason)}."
 
 
+def _too_noisy(reason: Reason, name: str, judgement: Judgement) -> str:
+    more = counted(reason.more_steps or 0, "step")
+    return f"{name} is too noisy to tell: a gain worth having could not have been seen by now; about {more} more would."
+
+
+def _time_left(reason: Reason, name: str, judgement: Judgement) -> str:
+    horizon, bar = judgement.horizon, _number(judgement.upside.to_pass)
+    if horizon is None or not horizon.planned:
+        left = f"in as long again it may pass {bar}"
+    else:
+        left = f"{chance(1 - horizon.elapsed)} of the plan is left to pass {bar}"
+    return f"{name} is at {_number(reason.level)} without a clear direction, and {left}{_training(reason)}."
+
+
 def _training(reason: Reason) -> str:
-    return ", while the training reward rises" * reason.training_rises
+    drifts = ", while KL keeps rising" * bool(reason.findings)
+    return f"{drifts}{', while the training reward rises' * reason.training_rises}"
 
 
 def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
     way = _way(reason, judgement)
-    if judgement.verdict in ("stop", "roll_back"):
-        return f"{name} still creeps up ({way}), too slowly to matter by the end."
     still = "still rising" if judgement.ended else "rising"
     probably = "" if reason.clear else "probably "
     rest = "; ending it now would save next to nothing" if judgement.nearly_through else ""
+    if judgement.verdict == "undecided":
+        rest = ", perhaps too slowly to matter by the end"
     return f"{name} is {probably}{still}: {way}{rest}."
 
 
@@ -184,8 +199,8 @@ def _flat(reason: Reason, name: str, judgement: Judgement) -> str:
         how = "probably flat" if likely else "with no clear direction"
         return f"{name} is at {_number(reason.level)}, {how}{_training(reason)}."
     if reason.since_step is None:
-        return f"{name} is flat at {_number(reason.level)}."
-    return f"{name} has been flat at {_number(reason.level)}{_since(reason)}."
+        return f"{name} is flat at {_number(reason.level)}{_training(reason)}."
+    return f"{name} has been flat at {_number(reason.level)}{_since(reason)}{_training(reason)}."
 
 
 def _since(reason: Reason) -> str:
@@ -207,6 +222,8 @@ REASONS = {
     "no_signal": _no_signal,
     "ceiling": _ceiling,
     "no_trend": _no_trend,
+    "too_noisy": _too_noisy,
+    "time_left": _time_left,
     "rising": _rising,
     "flat": _flat,
 }
@@ -281,7 +298,6 @@ BECAUSE = {
     "kl.frozen": "nothing moves",
     "kl.pinned": "the penalty holds the policy in place",
     "kl.over_optimisation": "more KL bought no more held-out score",
-    "kl.drift_without_benefit": "the policy drifts and gains nothing",
     "stability.clip": "more and more tokens are clipped",
     "stability.entropy": "entropy rose while the reward fell",
     "stability.grad_norm": "the gradient norm multiplied",
@@ -338,7 +354,7 @@ def best_says(judgement: Judgement) -> str:
 def a_step_stands_out(judgement: Judgement) -> bool:
     """Of a reward without a trend every step is as good; a checkpoint on disk is named all the same."""
     best = judgement.best_checkpoint
-    return judgement.reason.kind != "no_trend" or (best is not None and best.path is not None)
+    return judgement.reason.kind not in ("no_trend", "too_noisy") or (best is not None and best.path is not None)
 
 
 def _where(best: BestCheckpoint, since: int | None) -> str:
