@@ -106,7 +106,7 @@ def on_its_way(curve: Curve, ahead: Forecast, step: float) -> float | None:
 
 
 def scale_of(curve: Curve, ahead: Floats) -> float:
-    """The range of the mean path, the rise that is forecast included, or the usual range of a path: whichever is larger.
+    """The range of the mean path, a rise that is forecast included, or the usual range of a path: whichever is larger.
     A fall that is drawn out is no range: after a collapse it would be worth more than all there ever was."""
     seen = curve.seen.mean(axis=0)
     highest = max(float(seen.max()), float(ahead.mean(axis=0).max()))

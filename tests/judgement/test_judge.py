@@ -289,7 +289,7 @@ def test_verdict_and_probability_agree() -> None:
             p = said.p_continue_pays
             assert p is not None
             still_open = said.reason.kind in OPEN
-            expected = {"continue": p >= GO_ON, "undecided": (STOP <= p or still_open) and p < GO_ON}
+            expected = {"continue": p >= GO_ON, "undecided": (p >= STOP or still_open) and p < GO_ON}
             assert expected.get(said.verdict, p < GO_ON)
 
 
