@@ -21,7 +21,7 @@ from leadline.facts.onset import Contradiction, UnexplainedBreak
 from leadline.facts.reward import RewardBreak, RewardFall, TrainEvalGap
 from leadline.facts.signal import AllTied, AllTruncated, NoEntropy
 from leadline.facts.stability import ClipGrew, EntropyMoved, GradientNorm, Spikes, StuckSeries
-from leadline.judgement.decide import GO_ON, STOP
+from leadline.judgement.decide import GO_ON, OPEN, STOP
 from leadline.words.numbers import apart, number, percent
 from leadline.words.verdict import advice_says, gain_says
 
@@ -223,8 +223,10 @@ def _chances(reading: Reading) -> Iterator[str]:
 def _verdicts(reading: Reading) -> Iterator[str]:
     judgement, reason = reading.judgement, reading.judgement.reason
     yield from _bars(reading)
-    if judgement.verdict == "stop" and reason.kind == "rising" and not _creeps(reading):
-        yield "stop while it rises, and not slowly"
+    if judgement.verdict == "stop" and reason.kind in OPEN:
+        yield f"stop because {reason.kind}"
+    if judgement.verdict == "continue" and reason.kind in ("flat", "no_trend", "no_signal", "ceiling"):
+        yield f"continue because {reason.kind}"
     if judgement.verdict == "roll_back" and reason.kind not in ("gamed", "fallen", "no_signal"):
         yield f"roll back because {reason.kind}"
     if judgement.verdict == "continue" and reason.kind in ("fallen", "gamed", "no_signal") and reason.clear:
@@ -247,12 +249,6 @@ def _verdicts(reading: Reading) -> Iterator[str]:
         yield "rests on a finding that is not told"
 
 
-def _creeps(reading: Reading) -> bool:
-    """Whether a rise that is stopped is one of which little is to come, as the first line says of it."""
-    upside = reading.judgement.upside
-    return _shape(reading) != "accelerating" and (upside.mean or 0.0) <= (upside.worth_having or 0.0)
-
-
 def _bars(reading: Reading) -> Iterator[str]:
     """The verdict beside the chance that it is chosen by, and that chance beside what forbids any."""
     judgement, p = reading.judgement, reading.judgement.p_continue_pays
@@ -261,7 +257,8 @@ def _bars(reading: Reading) -> Iterator[str]:
     # Where nothing ever moved and no plan is known, all that was seen may be the beginning.
     beginning = judgement.horizon is not None and not judgement.horizon.planned and _shape(reading) not in (*UP, *DOWN)
     low, high = CHANCES.get(judgement.verdict, (0.0, 1.0))
-    if p > high + TOLD or (p < low - TOLD and not (judgement.verdict == "undecided" and beginning)):
+    open_still = judgement.verdict == "undecided" and (beginning or judgement.reason.kind in OPEN)
+    if p > high + TOLD or (p < low - TOLD and not open_still):
         yield f"{judgement.verdict} at a chance that is {'above' if p > high else 'below'} its bar"
     stopped = any(isinstance(found.facts, KlFrozen) and found.facts.since_step for found in reading.findings)
     if stopped and p > GO_ON + TOLD:

@@ -19,6 +19,8 @@ ReasonKind = Literal[
     "no_signal",  # nothing can be learned any more
     "ceiling",  # the score is as high as it can get
     "no_trend",  # nothing has moved so far
+    "too_noisy",  # nothing has moved that could be told from noise; a gain worth having could not have been, either
+    "time_left",  # no direction yet, and enough of the plan is left for a gain
     "rising",  # it rises
     "flat",  # it has plateaued
 ]
@@ -26,6 +28,11 @@ ReasonKind = Literal[
 Ending = Literal["plan", "trainer", "schedule", "silent"]
 # The run, its settings or its user say how long it is to be, or its learning rate shows it.
 PlanSource = Literal["told", "schedule"]
+
+
+# Why a new stretch began: the prompts changed, the run was resumed or its reference reset, or all that would show the
+# policy change held still, so that the task or the reward function changed.
+NewStretch = Literal["prompts", "event", "outside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +50,7 @@ class Reason:
     level: float | None = None  # level now
     points: int | None = None  # logged so far
     more_points: int | None = None  # needed before anything can be told
+    more_steps: int | None = None  # too_noisy: after which a steady gain worth having would show
     key: str | None = None  # of the series, as logged
     candidates: tuple[str, ...] = ()  # keys that may be the reward
     findings: tuple[str, ...] = ()  # ids of those it rests on
@@ -139,7 +147,8 @@ class Judgement:
     advice: tuple[Advice, ...] = ()  # at most two
     next_look_step: int | None = None
     judged: str | None = None  # canonical name of the series that was judged
-    judged_since: int | None = None  # from this step on only: the prompts changed there, and with them the task
+    judged_since: int | None = None  # from this step on only: there the score stepped without the policy's doing
+    judged_because: NewStretch | None = None  # why levels before that step cannot be compared
     expected_utility: float | None = None  # mean gain less the price of the rest, in shares of the run's own range
     leans_to_stop: bool = False  # undecided, and rather so than not
     nearly_through: bool = False  # continue, as it rises and little of the plan is left, whatever may come of it

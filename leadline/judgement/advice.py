@@ -90,7 +90,6 @@ SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
     "kl.frozen": _always(("learning_rate", "raise")),
     "kl.pinned": _always(("kl_coefficient", "lower")),
     "kl.over_optimisation": _always(("kl_coefficient", "raise")),
-    "kl.drift_without_benefit": _always(LOOK_AT_REWARD),
     "stability.clip": _always(LOWER_RATE),
     "stability.entropy": _entropy,
     "stability.grad_norm": _gradient,

@@ -9,22 +9,24 @@ from dataclasses import dataclass, replace
 from ..curve import Curve
 from ..evidence import GamedEvidence
 from ..facts import Finding
+from ..facts.judgement import NewStretch
 from ..questions.bars import EVEN, HABIT
 from ..questions.ceiling import ceiling_of
-from ..questions.direction import is_flat
+from ..questions.direction import is_flat, p_rising
 from ..questions.forecast import Forecast
 from ..questions.gain import gained_by
 from ..questions.level import left_its_start
 from ..questions.way import p_moved
 from ..reading.reward import HEADLINE
 from ..reading.reward.apart import held_out_names
-from ..reading.reward.breaks import other_task_since
+from ..reading.reward.stretch import Stretch, stretch_of
 from ..reading.view import View
 from ..run import Series
 from .evidence import Evidence, weigh
-from .outlook import SPAN, Outlook, outlook, together
+from .outlook import SPAN, Outlook, outlook, scores_of, together
 from .plan import Plan, plan_of
 
+DRIFT = "kl.drift_without_benefit"
 PRICE = 0.05  # of the run's own range for a whole planned run: what going on has to earn; --price
 
 
@@ -40,11 +42,24 @@ class Case:
     evidence: Evidence
     ceiling: float | None  # the highest value that can be reached, where the run shows it
     gained_by: float  # step by which it had nearly all of its gain
-    new_task: int | None = None  # judged from this step on only: the prompts changed there
+    stretch: Stretch  # the part of the run over which the series is judged
+    drift: Finding | None = None  # the policy moves on and its reward does not
 
     @property
     def forecast(self) -> Forecast:
         return self.outlook.now
+
+    @property
+    def judged_since(self) -> int | None:
+        """The step from which on it is judged, where that is not the first."""
+        return None if self.stretch.first is None else round(self.stretch.first)
+
+    @property
+    def judged_because(self) -> NewStretch | None:
+        why = self.stretch.why
+        if why is None:
+            return None
+        return "prompts" if why.kind == "prompts" else "event" if why.kind == "event" else "outside"
 
     @property
     def p_fallen(self) -> float:
@@ -84,6 +99,21 @@ class Case:
         return self.evidence.p_no_signal * min(max(lasted / SPAN, 0.0), 1.0) ** 2
 
     @property
+    def p_drifts(self) -> float:
+        """Probability that it has run its course: the policy goes on from its reference and the score does not follow.
+        A plateau, and nothing about the score; so it has to last as one has to."""
+        if self.drift is None or self.drift.since_step is None:
+            return 0.0
+        lasted = (self.plan.now - self.drift.since_step) / self.plan.steps
+        return self.drift.p * (1 - p_rising(self.curve)) * min(max(lasted / SPAN, 0.0), 1.0) ** 2
+
+    @property
+    def because(self) -> tuple[str, ...]:
+        """Ids of the findings that count."""
+        counted = (*self.evidence.counted, *((self.drift,) if self.drift is not None and self.p_drifts > 0 else ()))
+        return tuple(dict.fromkeys(finding.id for finding in counted))
+
+    @property
     def p_hidden(self) -> float:
         """Probability that the score hides what the policy is worth."""
         return 0.0 if self.score_tells else self.evidence.p_gamed
@@ -91,7 +121,7 @@ class Case:
     @property
     def p_no_gain(self) -> float:
         """That no gain can come of going on, whatever the score does."""
-        return 1 - (1 - self.evidence.p_gamed) * (1 - self.p_no_signal)
+        return 1 - (1 - self.evidence.p_gamed) * (1 - self.p_no_signal) * (1 - self.p_drifts)
 
     @property
     def p_pays(self) -> float:
@@ -123,45 +153,41 @@ def case_of(
     plan, judged = plan_of(view.run, planned, silent=silent), _judged(view)
     if plan is None or judged is None:
         return None
-    series, curve, since = judged
-    ceiling = ceiling_of(view.run, series, _scores(view))
+    series, curve, stretch = judged
+    ceiling = ceiling_of(view.run, series, scores_of(view))
     return Case(
         series,
         curve,
         plan,
         outlook(view, series, curve, plan, price=price, ceiling=ceiling),
         None if series.name == HEADLINE else _training(view, plan, price),
-        weigh(findings, samples),
+        weigh([found for found in findings if found.id != DRIFT], samples),
         ceiling,
         gained_by(curve),
-        since,
+        stretch,
+        next((found for found in findings if found.id == DRIFT), None),
     )
 
 
-def _judged(view: View) -> tuple[Series, Curve, int | None] | None:
-    """The held-out score that is logged best, else the training reward; that one since it last fell because its
-    prompts changed, as soon as something can be told of what follows."""
+def _judged(view: View) -> tuple[Series, Curve, Stretch] | None:
+    """The held-out score that is logged best, else the training reward; over the stretch that counts."""
     for name in (*held_out_names(view), HEADLINE):
-        series, curve = view.run.get(name), view.curve(name)
-        if series is None or curve is None or not (curve.decidable or name == HEADLINE):
+        logged = view.run.get(name)
+        if logged is None or not logged.finite.any():
             continue
-        since = other_task_since(view, curve) if name == HEADLINE else None
-        if since is not None and (later := view.fit(series.since(since))).decidable:
-            return series.since(since), later, round(since)
-        return series, curve, None
+        stretch = stretch_of(view, name)
+        series = stretch.of(logged)
+        curve = view.fit(series) if series.finite.any() else None
+        if curve is not None and (curve.decidable or name == HEADLINE):
+            return series, curve, stretch
     return None
 
 
 def _training(view: View, plan: Plan, price: float) -> Outlook | None:
     """What may come of the training reward; None where it cannot be told."""
     logged = view.run.get(HEADLINE)
-    series = None if logged is None else logged.until(math.floor(plan.now))
+    series = None if logged is None else stretch_of(view, HEADLINE).of(logged).until(math.floor(plan.now))
     if logged is None or series is None or not series.finite.any() or not (curve := view.fit(series)).decidable:
         return None
-    ceiling = ceiling_of(view.run, logged, _scores(view))
+    ceiling = ceiling_of(view.run, logged, scores_of(view))
     return outlook(view, series, curve, plan, price=price, ceiling=ceiling)
-
-
-def _scores(view: View) -> list[float]:
-    """What single answers earned."""
-    return [sample.score for batch in view.batches for sample in batch.samples]

@@ -4,6 +4,7 @@ everything."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,6 +22,7 @@ from ..questions.direction import is_flat, is_noise, p_rising
 from ..questions.fall import fall_of, p_below_its_best
 from ..questions.forecast import on_its_way
 from ..questions.level import level_now, start_of
+from ..questions.power import told_at
 from ..questions.rest import rest_of
 from ..questions.stuck import silence
 from ..questions.turn import turned_up
@@ -28,7 +30,7 @@ from ..reading.reward import HEADLINE
 from ..reading.view import View
 from ..run import Run
 from .advice import advise
-from .case import PRICE, Case, case_of
+from .case import DRIFT, PRICE, Case, case_of
 from .keep import best_checkpoint, ranked_everywhere
 from .outlook import SPAN
 from .prospect import risk_of, upside_of
@@ -36,6 +38,7 @@ from .prospect import risk_of, upside_of
 STOP = 0.09  # probability that going on pays: below it, stop at once
 GO_ON = 0.25  # probability that going on pays: from here on, continue; between the two time has to tell
 LIKE_A_REWARD = re.compile(r"reward|score|return|acc|success|pass|win", re.IGNORECASE)
+OPEN = ("rising", "too_noisy")  # no reasons to stop, however small the chance
 CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody
 
 
@@ -66,7 +69,8 @@ def judge(
             verdict="undecided" if ended is None else "finished",
             reason=Reason("lost_numbers", points=last, since_step=since, key=case.series.key),
             judged=case.series.name,
-            judged_since=case.new_task,
+            judged_since=case.judged_since,
+            judged_because=case.judged_because,
             ended=ended,
             best_checkpoint=best_checkpoint(view.run, case, everywhere),
             next_look_step=_next_look(case) if ended is None else None,
@@ -83,12 +87,13 @@ def judge(
         horizon=_horizon(view, case),
         ended=case.plan.ended,
         best_checkpoint=best_checkpoint(view.run, case, everywhere),
-        because=tuple(dict.fromkeys(finding.id for finding in case.evidence.counted)),
+        because=case.because,
         would_change=_would_change(case, verdict, next_look),
         advice=advise(findings),
         next_look_step=next_look,
         judged=case.series.name,
-        judged_since=case.new_task,
+        judged_since=case.judged_since,
+        judged_because=case.judged_because,
         expected_utility=_expected_utility(case, upside.mean or 0.0, price),
         leans_to_stop=verdict == "undecided" and _leans_to_stop(case, reason),
         nearly_through=verdict == "continue" and case.p_pays < GO_ON,
@@ -114,7 +119,8 @@ def _too_early(view: View, case: Case) -> Judgement:
         verdict="undecided" if ended is None else "finished",
         reason=Reason("too_few", points=case.curve.points, more_points=missing, key=case.series.key),
         judged=case.series.name,
-        judged_since=case.new_task,
+        judged_since=case.judged_since,
+        judged_because=case.judged_because,
         ended=ended,
         next_look_step=None if ended else round(case.plan.now + max(so_far * missing / max(case.curve.points, 1), 1)),
         horizon=_horizon(view, case),
@@ -131,13 +137,15 @@ def _verdict(view: View, case: Case, everywhere: Ranking, price: float) -> Verdi
         return "undecided"
     behind = float(everywhere.means[everywhere.best] - everywhere.means[-1])
     enough = 0.0 if case.p_hidden > EVEN else case.forecast.worth  # the evidence says that it is lost
-    return "roll_back" if behind > enough else "stop"
+    if behind > enough:
+        return "roll_back"
+    return "undecided" if _reason(case, "undecided").kind in OPEN else "stop"
 
 
 def _has_lasted(view: View, case: Case, price: float) -> bool:
     """Whether a small chance was as small a while ago: a dip is over by then, and a state that lasts is an answer. A
     reward that rises, or may not have begun to, has none."""
-    if _reason(case, "undecided").kind in ("rising", "no_trend"):
+    if _reason(case, "undecided").kind in (*OPEN, "no_trend"):
         return False
     earlier = case.earlier(view, TENTH, price)
     return earlier is not None and earlier.p_pays < GO_ON
@@ -151,8 +159,8 @@ def _nearly_through(case: Case) -> bool:
 
 
 def _leans_to_stop(case: Case, reason: Reason) -> bool:
-    """A reward that rises leans to nothing."""
-    return case.p_pays < (STOP + GO_ON) / 2 and reason.kind != "rising"
+    """A reward that rises, or cannot be told, leans to nothing."""
+    return case.p_pays < (STOP + GO_ON) / 2 and reason.kind not in OPEN
 
 
 def _reason(case: Case, verdict: Verdict) -> Reason:
@@ -173,14 +181,20 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         if turn is not None:  # what rises again has not fallen for good, and stands below its best all the same
             lost = max(lost, p_below_its_best(curve))
         return Reason("fallen", p=lost, clear=lost > SAID, high=high, turn=turn, level=now)
-    if case.p_no_signal > EVEN:
+    if case.p_no_signal > EVEN and verdict != "continue":
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.no_signal))
         return Reason("no_signal", p=case.p_no_signal, since_step=evidence.no_signal_since, level=now, findings=ids)
     if verdict != "continue" and _is_at_its_ceiling(case, now):
         return Reason("ceiling", high=case.ceiling, level=now)
-    if case.never_moved:
-        return Reason("no_trend", level=now)
     rises = p_rising(curve)
+    if verdict == "continue" and (case.never_moved or rises <= EVEN):  # what it did is no reason to go on
+        return Reason("time_left", level=now)
+    drifts = (DRIFT,) if case.p_drifts > EVEN else ()
+    if case.never_moved and verdict == "undecided" and (tells := _told_at(case)) is not None:
+        more = max(math.ceil((tells - case.plan.elapsed) * case.plan.steps), 0)
+        return Reason("too_noisy", level=now, more_steps=more)
+    if case.never_moved:
+        return Reason("no_trend", level=now, findings=drifts)
     if rises > EVEN:
         turn = turned_up(curve, series)
         return Reason("rising", p=rises, clear=rises > AGREED, start=start, turn=turn, level=now)
@@ -188,13 +202,25 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     clear = p > AGREED
     rest = rest_of(curve, series)
     if rest is None:
-        return Reason("flat", p=p, clear=clear, level=now)
-    return Reason("flat", since_step=rest.since, since_between=rest.between, p=p, clear=clear, level=now)
+        return Reason("flat", p=p, clear=clear, level=now, findings=drifts)
+    when = (rest.since, rest.between)
+    return Reason("flat", p, *when, clear=clear, level=now, findings=drifts)
+
+
+def _told_at(case: Case) -> float | None:
+    """The share of the plan at which a missing trend would be an answer, in a plan with too little chance of a gain;
+    None where it is one by now, or something else speaks against going on. One that comes in the last fifth of the plan
+    comes too late: ending it then saves next to nothing."""
+    if case.plan.planned is None or case.p_pays >= STOP or case.p_no_gain > EVEN:
+        return None
+    elapsed = case.plan.elapsed
+    tells = told_at(case.curve, case.series, case.forecast.worth, elapsed)
+    return tells if tells > min(elapsed, 1 - SPAN) else None
 
 
 def _beside_training(view: View, case: Case, reason: Reason) -> Reason:
     """A held-out score of few points that shows no direction is told together with a training reward that does."""
-    unclear = reason.kind == "no_trend" or (reason.kind == "flat" and not reason.clear)
+    unclear = reason.kind in ("no_trend", "too_noisy", "time_left") or (reason.kind == "flat" and not reason.clear)
     return replace(
         reason, training_rises=unclear and case.training is not None and p_rising(view.curve(HEADLINE)) > AGREED
     )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from ..facts.judgement import BestCheckpoint
+from ..questions.bars import EVEN
 from ..questions.best import Ranking, logged_steps, rank
 from ..run import Checkpoint, Run
 from .case import Case
@@ -18,9 +20,12 @@ def ranked_everywhere(case: Case) -> Ranking:
 
 
 def best_checkpoint(run: Run, case: Case, everywhere: Ranking) -> BestCheckpoint:
-    kept = _on_disk(run.checkpoints)
+    """The step to keep, within the stretch that counts: checkpoints of another task cannot be held against these."""
+    first = -math.inf if case.stretch.first is None else case.stretch.first
+    comparable = tuple(checkpoint for checkpoint in run.checkpoints if checkpoint.step >= first)
+    kept = _on_disk(comparable)
     if not kept:
-        partial = bool(run.checkpoints)
+        partial = bool(comparable)
         return BestCheckpoint(
             int(everywhere.steps[everywhere.best]),
             _rounded(everywhere),
@@ -64,4 +69,5 @@ def _ranked(case: Case, steps: Sequence[int]) -> Ranking:
         scale=case.forecast.scale,
         p_gamed=case.p_hidden,
         gone=case.evidence.gone(np.asarray(steps, dtype=np.float64), case.plan.now),
+        slack=case.forecast.worth if case.p_drifts > EVEN else 0.0,
     )

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from ..curve import Curve
 from ..questions.bars import SAID
-from ..questions.ceiling import room_below
+from ..questions.ceiling import floor_of, room_below
 from ..questions.fall import p_fallen
 from ..questions.forecast import Forecast, forecast
 from ..reading.view import View
@@ -42,10 +42,16 @@ class Outlook:
 
 def outlook(view: View, series: Series, curve: Curve, plan: Plan, *, price: float, ceiling: float | None) -> Outlook:
     most = math.inf if ceiling is None else room_below(ceiling, series)
-    ahead = forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price, ceiling=ceiling, most=most)
+    floor = floor_of(view.run, series, scores_of(view))
+    ahead = forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price, ceiling=ceiling, most=most, floor=floor)
     fallen = p_fallen(curve)
     before = None if fallen > SAID else _before(view, series, plan, price, ceiling)  # a new state is no mood
     return Outlook(ahead, before, fallen)
+
+
+def scores_of(view: View) -> list[float]:
+    """What single answers earned."""
+    return [sample.score for batch in view.batches for sample in batch.samples]
 
 
 def held(now: float, before: float) -> float:

@@ -27,6 +27,7 @@ class Ranking:
 
     steps: NDArray[np.int64]
     values: Floats  # (paths, steps), discounted
+    slack: float = 0.0  # what is lower by less is as good: the earliest of those, where every later step costs drift
 
     @property
     def means(self) -> Floats:
@@ -38,7 +39,8 @@ class Ranking:
         """The place of the best, the earliest of equals: less drift for the same reward. Levels at an edge or beside a
         jump are known less well: of many such places the highest is often the luckiest."""
         own = self.values / (float(np.abs(self.values).max()) or 1.0)  # squares of huge numbers are none
-        return int(_first_highest((own.mean(axis=0) - CAUTION * own.std(axis=0))[None])[0])
+        place = int(_first_highest((own.mean(axis=0) - CAUTION * own.std(axis=0))[None])[0])
+        return int(np.argmax(self.means >= self.means[place] - self.slack)) if self.slack > 0 else place
 
     @property
     def wins(self) -> Floats:
@@ -63,6 +65,7 @@ def rank(
     scale: float,
     p_gamed: float = 0.0,
     gone: Floats | None = None,
+    slack: float = 0.0,
 ) -> Ranking:
     """The worth of each step: what the paths and a local fit say of its level, and where evidence speaks against the
     score, with its probability `p_gamed`, less the share of the value that is `gone` at each step."""
@@ -74,7 +77,7 @@ def rank(
         levels = levels + LOCAL * (local_fit(series, seen, width) - levels.mean(axis=0))
     if p_gamed > 0 and gone is not None:
         levels = _discounted(levels, gone, p_gamed, scale)
-    return Ranking(np.asarray(steps, dtype=np.int64), levels)
+    return Ranking(np.asarray(steps, dtype=np.int64), levels, slack)
 
 
 def logged_steps(curve: Curve, series: Series) -> list[int]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve import Curve
-from .bars import FAR, NOTICEABLE, RARE, SELDOM, TENTH
+from .bars import EVEN, FAR, NOTICEABLE, RARE, SELDOM, TENTH
 
 Floats = NDArray[np.float64]
 
@@ -50,7 +50,14 @@ class Forecast:
 
 
 def forecast(
-    curve: Curve, *, end: float, elapsed: float, price: float, ceiling: float | None = None, most: float = math.inf
+    curve: Curve,
+    *,
+    end: float,
+    elapsed: float,
+    price: float,
+    ceiling: float | None = None,
+    most: float = math.inf,
+    floor: float = -math.inf,
 ) -> Forecast:
     """What the paths of a curve say of the time from now until `end`. `most`: what the logged numbers leave below the
     ceiling, whatever the paths say."""
@@ -66,8 +73,11 @@ def forecast(
     middle, late = (curve.seen[:, round(share * curve.now)] for share in (0.5, 1 - SELDOM))
     latest = curve.seen[:, -1]
     rise = float((latest - middle).mean())
-    # Many shapes that fit a rise have a hump: a fall of which nothing has been seen yet is their habit, and no news.
-    change = np.where(best - latest > NOTICEABLE * scale, ahead[:, -1] - latest, np.maximum(ahead[:, -1] - latest, 0.0))
+    # Many shapes that fit a rise have a hump: a fall of which nothing has been seen yet is their habit, and no news;
+    # and one that came at once is over.
+    begun = (curve.last.seen.max(axis=1) - latest > NOTICEABLE * scale) & ~_came_at_once(curve)
+    change = np.where(begun, ahead[:, -1] - latest, np.maximum(ahead[:, -1] - latest, 0.0))
+    change = np.maximum(change, -np.clip(latest - floor, 0.0, scale))  # no more is lost than there ever was
     return Forecast(
         elapsed,
         scale,
@@ -81,6 +91,13 @@ def forecast(
     )
 
 
+def _came_at_once(curve: Curve) -> NDArray[np.bool_]:
+    """Paths whose fall is mostly a break that a few points cannot confirm: a path drawn across it has a slope that
+    nothing else shows."""
+    size = 0.0 if curve.suspected is None else -curve.suspected.size
+    return np.asarray(size > EVEN * curve.fall)
+
+
 def on_its_way(curve: Curve, ahead: Forecast, step: float) -> float | None:
     """The level at a step to come where a gain worth having is on its way: that of the paths that gain it. None where
     hardly any does, as before a rise that nothing announces."""
@@ -89,9 +106,11 @@ def on_its_way(curve: Curve, ahead: Forecast, step: float) -> float | None:
 
 
 def scale_of(curve: Curve, ahead: Floats) -> float:
-    """The range of the mean path, forecast included, or the usual range of a path: whichever is larger."""
-    mean = np.concatenate([curve.seen.mean(axis=0), ahead.mean(axis=0)])
-    return max(float(np.ptp(mean)), float(np.median(curve.span)))
+    """The range of the mean path, a rise that is forecast included, or the usual range of a path: whichever is larger.
+    A fall that is drawn out is no range: after a collapse it would be worth more than all there ever was."""
+    seen = curve.seen.mean(axis=0)
+    highest = max(float(seen.max()), float(ahead.mean(axis=0).max()))
+    return max(highest - float(seen.min()), float(np.median(curve.span)))
 
 
 def unforeseen(elapsed: float, rise: float, lately: float) -> float:

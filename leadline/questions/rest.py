@@ -57,8 +57,7 @@ def _by_paths(curve: Curve) -> Dates:
 def _by_points(curve: Curve, logged: Series) -> Dates:
     """From where on the points keep to the level of now, and to what that may be as well."""
     steps, values = logged.steps[logged.finite].astype(np.float64), logged.values[logged.finite]
-    least = ROUNDING * float(np.abs(values).max())
-    level, noise = level_now(curve, logged), _noise_of(residuals(curve, steps, values), least)
+    level, noise = level_now(curve, logged), noise_of(curve, logged)
     first = _first_at(values - level, noise)
     error = NormalDist().inv_cdf(TENTHS[1]) * noise.mean_of(len(values) - first)
     # Of the two other levels one is further from what the points did last, and may be reached by none of them.
@@ -67,7 +66,7 @@ def _by_points(curve: Curve, logged: Series) -> Dates:
 
 
 @dataclass(frozen=True, slots=True)
-class _Noise:
+class Noise:
     """What points do about their level."""
 
     sd: float  # of one point
@@ -78,20 +77,22 @@ class _Noise:
         return self.sd * math.sqrt(self.memory / count)
 
 
-def _noise_of(left: Floats, least: float) -> _Noise:
+def noise_of(curve: Curve, logged: Series) -> Noise:
     """By the last half of them: the noise of the present, and of no bend that the paths have cut."""
+    steps, values = logged.steps[logged.finite].astype(np.float64), logged.values[logged.finite]
+    left, least = residuals(curve, steps, values), ROUNDING * float(np.abs(values).max())
     late = left[-max(len(left) // 2, min(len(left), 2 * FEW)) :]
     late = late - np.median(late)
     size = FAR * scale_of(late)
     if size == 0:
-        return _Noise(least, 1.0)
+        return Noise(least, 1.0)
     late = np.clip(late / size, -1.0, 1.0)  # squares of huge and tiny numbers are none
     total = float(late @ late)
     follows = float(np.clip(late[1:] @ late[:-1] / total, 0.0, 0.9))
-    return _Noise(max(size * float(np.sqrt(total / len(late))), least), (1 + follows) / (1 - follows))
+    return Noise(max(size * float(np.sqrt(total / len(late))), least), (1 + follows) / (1 - follows))
 
 
-def _first_at(apart: Floats, noise: _Noise) -> int:
+def _first_at(apart: Floats, noise: Noise) -> int:
     """The first place from which on points keep to a level that they stand so far apart from: the next few of them, and
     the next twice as many and so on, lie within two standard errors of it, and no stretch of those that follow is far
     from it, wherever it lies."""

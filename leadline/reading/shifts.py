@@ -18,7 +18,7 @@ from .view import View
 
 MOST_KEYS = 200  # keys that are tried, in the order of the log: keeps a log of thousands of keys quick
 
-POLICY = ("kl/ref", "kl/ref_seq_sum", "entropy", "grad_norm")  # move when the policy itself changes
+POLICY = ("kl/ref", "kl/ref_seq_sum", "entropy", "grad_norm", "len/response_mean")  # move when the policy changes
 
 
 def near(run: Run) -> float:

@@ -22,6 +22,11 @@ ENDED = {
     "schedule": "the learning-rate schedule is over",
     "silent": "the log has long been still",
 }
+SET_ANEW = {
+    "prompts": "Since the prompts changed at about",
+    "event": "Since the run started anew at",
+    "outside": "Since the level shift that was not the policy's doing, at",
+}
 HEADLINE = "reward/mean"
 
 
@@ -77,10 +82,11 @@ def _reason(judgement: Judgement) -> str:
 
 def _name(judgement: Judgement) -> str:
     """What the judged series is called at the beginning of a sentence."""
-    if judgement.judged_since is not None:
-        return f"Since the prompts changed at about step {judgement.judged_since}, the reward"
-    judged = judgement.judged
-    return "Reward" if judged is None or judged == HEADLINE else f"The held-out score ({judged})"
+    judged, since = judgement.judged, judgement.judged_since
+    name = "reward" if judged is None or judged == HEADLINE else f"held-out score ({judged})"
+    if since is not None and judgement.judged_because is not None:
+        return f"{SET_ANEW[judgement.judged_because]} step {since}, the {name}"
+    return capital(name) if name == "reward" else f"The {name}"
 
 
 def _no_reward(reason: Reason, name: str, judgement: Judgement) -> str:
@@ -145,17 +151,35 @@ def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
     return f"{name} shows no trend{of_plan}{_training(reason)}."
 
 
+def _too_noisy(reason: Reason, name: str, judgement: Judgement) -> str:
+    unseen = f"{name} is too noisy to tell: a gain worth having could not have been seen"
+    if not reason.more_steps:
+        return f"{unseen} in time, and ending it now would save next to nothing."
+    more = f"{reason.more_steps} more {'steps' if reason.more_steps != 1 else 'step'}"
+    return f"{unseen} by now; it takes about {more}."
+
+
+def _time_left(reason: Reason, name: str, judgement: Judgement) -> str:
+    horizon, bar = judgement.horizon, _number(judgement.upside.to_pass)
+    if horizon is None or not horizon.planned:
+        left = f"in as long again it may pass {bar}"
+    else:
+        left = f"{chance(1 - horizon.elapsed)} of the plan is left to pass {bar}"
+    return f"{name} is at {_number(reason.level)} without a clear direction, and {left}{_training(reason)}."
+
+
 def _training(reason: Reason) -> str:
-    return ", while the training reward rises" * reason.training_rises
+    drifts = ", while KL keeps rising" * bool(reason.findings)
+    return f"{drifts}{', while the training reward rises' * reason.training_rises}"
 
 
 def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
     way = _way(reason, judgement)
-    if judgement.verdict in ("stop", "roll_back"):
-        return f"{name} still creeps up ({way}), too slowly to matter by the end."
     still = "still rising" if judgement.ended else "rising"
     probably = "" if reason.clear else "probably "
     rest = "; ending it now would save next to nothing" if judgement.nearly_through else ""
+    if judgement.verdict == "undecided":
+        rest = ", perhaps too slowly to matter by the end"
     return f"{name} is {probably}{still}: {way}{rest}."
 
 
@@ -178,8 +202,8 @@ def _flat(reason: Reason, name: str, judgement: Judgement) -> str:
         how = "probably flat" if likely else "with no clear direction"
         return f"{name} is at {_number(reason.level)}, {how}{_training(reason)}."
     if reason.since_step is None:
-        return f"{name} is flat at {_number(reason.level)}."
-    return f"{name} has been flat at {_number(reason.level)}{_since(reason)}."
+        return f"{name} is flat at {_number(reason.level)}{_training(reason)}."
+    return f"{name} has been flat at {_number(reason.level)}{_since(reason)}{_training(reason)}."
 
 
 def _since(reason: Reason) -> str:
@@ -201,6 +225,8 @@ REASONS = {
     "no_signal": _no_signal,
     "ceiling": _ceiling,
     "no_trend": _no_trend,
+    "too_noisy": _too_noisy,
+    "time_left": _time_left,
     "rising": _rising,
     "flat": _flat,
 }
@@ -275,7 +301,6 @@ BECAUSE = {
     "kl.frozen": "nothing moves",
     "kl.pinned": "the penalty holds the policy in place",
     "kl.over_optimisation": "more KL bought no more held-out score",
-    "kl.drift_without_benefit": "the policy drifts and gains nothing",
     "stability.clip": "more and more tokens are clipped",
     "stability.entropy": "entropy rose while the reward fell",
     "stability.grad_norm": "the gradient norm multiplied",
@@ -326,18 +351,19 @@ def best_says(judgement: Judgement) -> str:
         return "No step stands out."
     head = "Best so far" if judgement.verdict in ("continue", "undecided") else "Keep"
     also = f"; evaluate {listed([str(step) for step in best.also_evaluate])} too" if best.also_evaluate else ""
-    return f"{head}: {_where(best)}{also}."
+    return f"{head}: {_where(best, judgement.judged_since)}{also}."
 
 
 def a_step_stands_out(judgement: Judgement) -> bool:
     """Of a reward without a trend every step is as good; a checkpoint on disk is named all the same."""
     best = judgement.best_checkpoint
-    return judgement.reason.kind != "no_trend" or (best is not None and best.path is not None)
+    return judgement.reason.kind not in ("no_trend", "too_noisy") or (best is not None and best.path is not None)
 
 
-def _where(best: BestCheckpoint) -> str:
+def _where(best: BestCheckpoint, since: int | None) -> str:
     if best.path is None:
-        return f"step {best.step} (no {'complete ' * best.partial_only}checkpoint on disk)"
+        since_then = "" if since is None else f" since step {since}"
+        return f"step {best.step} (no {'complete ' * best.partial_only}checkpoint on disk{since_then})"
     whole = "complete" if best.complete else "on disk, not known to be complete"
     if best.wanted_step is None or best.cost is None:
         return f"{best.path} (step {best.step}, {whole})"

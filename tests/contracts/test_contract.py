@@ -19,7 +19,7 @@ KEYS = {
     "policy_loss": "informative pattern why because numbers",
     "judgement": "verdict reason p_continue_pays upside risk horizon ended best_checkpoint because would_change"
     " next_look_step says judged expected_utility advice leans_to_stop nearly_through"
-    " judged_since",
+    " judged_since judged_because",
     "judgement.upside": "mean p10 p90 worth_having to_pass",
     "judgement.risk": "p_worse mean_loss",
     "resources": "phases bottleneck notes remarks",

@@ -14,7 +14,7 @@ from leadline.facts.judgement import Judgement
 from leadline.facts.kl import KlFrozen
 from leadline.judgement import horizon_of, judge
 from leadline.judgement.case import case_of
-from leadline.judgement.decide import GO_ON, STOP, _reason
+from leadline.judgement.decide import GO_ON, OPEN, STOP, _reason
 from leadline.reading import View
 from leadline.reading.reward import read as read_reward
 from leadline.run import Checkpoint, Config, Rollout, Rollouts, Run, Series
@@ -139,11 +139,24 @@ def test_a_held_out_score_that_fell_is_a_collapse_only_where_the_training_reward
     assert (said.verdict, said.reason.kind) == ("roll_back", kind)
 
 
-def test_a_witness_sends_back_even_where_the_reward_never_moved() -> None:
-    said = judged(run_of(reward(np.zeros(COUNT), 1.0)), decay(since=1, name="kl.drift_without_benefit"))
-    assert said.verdict == "roll_back"
+@pytest.mark.parametrize(("course", "first"), [(np.zeros(COUNT), 0), (rise(0, 1, at=0.1), 30)])
+def test_drift_without_benefit_is_a_plateau_and_accuses_nothing(course: object, first: int) -> None:
+    """It stops the run and keeps the earliest step that is as good: every later one only cost drift."""
+    drifts = decay(since=max(first, 1), name="kl.drift_without_benefit")
+    said = judged(run_of(reward(course), planned=round(1.5 * COUNT)), drifts)
+    assert said.verdict == "stop"
+    assert said.reason.kind in ("flat", "no_trend")
+    assert "while KL keeps rising" in says(said)
+    assert said.advice == ()
+    assert said.because == ("kl.drift_without_benefit",)
     assert said.best_checkpoint is not None
-    assert said.best_checkpoint.step < 30
+    assert first <= said.best_checkpoint.step <= first + 70
+
+
+def test_drift_says_nothing_about_a_held_out_score_that_rises() -> None:
+    drifts = decay(since=1, name="kl.drift_without_benefit")
+    held_out = reward(ramp(0, 1), name="eval/reward/mean")
+    assert judged(run_of(reward(np.zeros(COUNT), 1.0), held_out), drifts).verdict == "continue"
 
 
 def test_a_note_is_no_witness() -> None:
@@ -275,7 +288,8 @@ def test_verdict_and_probability_agree() -> None:
             said = judged(run_of(reward(course), planned=planned))
             p = said.p_continue_pays
             assert p is not None
-            expected = {"continue": p >= GO_ON, "undecided": STOP <= p < GO_ON}
+            still_open = said.reason.kind in OPEN
+            expected = {"continue": p >= GO_ON, "undecided": (p >= STOP or still_open) and p < GO_ON}
             assert expected.get(said.verdict, p < GO_ON)
 
 
@@ -519,3 +533,70 @@ def test_a_reward_that_fell_and_rises_again_is_told_so_where_it_is_to_go_back() 
     assert reason.p is not None
     assert reason.p > 0.9  # below its best, whatever it does now
     assert "and rises again from" in says(Judgement("roll_back", reason))
+
+
+def policy_at_rest() -> tuple[Series, ...]:
+    """All that moves with a policy, holding still."""
+    levels = {"kl/ref": 0.05, "entropy": 0.6, "grad_norm": 1.0, "len/response_mean": 240.0}
+    return tuple(logged(name, np.full(COUNT, level), 0.05 * level) for name, level in levels.items())
+
+
+def test_a_step_that_the_policy_had_no_part_in_begins_a_new_stretch() -> None:
+    """There is nothing to go back to across it, and a climb after it is a climb."""
+    down = step(1.0, 0.4, 150)
+    still = judged(run_of(reward(down), *policy_at_rest(), planned=round(1.4 * COUNT)))
+    assert still.verdict != "roll_back"
+    assert (still.judged_since, still.judged_because) == (150, "outside")
+    assert still.best_checkpoint is not None
+    assert still.best_checkpoint.step >= 150
+    climbing = down + np.where(STEPS >= 150, 0.4 * (STEPS - 150) / 150, 0.0)
+    again = judged(run_of(reward(climbing), *policy_at_rest(), planned=round(1.5 * COUNT)))
+    assert (again.verdict, again.reason.kind) == ("continue", "rising")
+    assert "not the policy's doing" in says(again)
+
+
+def test_checkpoints_before_a_step_from_outside_are_not_gone_back_to() -> None:
+    kept = (Checkpoint(100, "before", True), Checkpoint(250, "after", True))
+    said = judged(run_of(reward(step(1.0, 0.4, 150)), *policy_at_rest(), checkpoints=kept))
+    assert said.best_checkpoint is not None
+    assert said.best_checkpoint.path == "after"
+    only_old = judged(run_of(reward(step(1.0, 0.4, 150)), *policy_at_rest(), checkpoints=kept[:1]))
+    assert only_old.best_checkpoint is not None
+    assert only_old.best_checkpoint.path is None
+
+
+def test_a_fall_that_the_policy_moved_with_is_still_gone_back_from() -> None:
+    moved = logged("kl/ref", step(0.05, 0.5, 150), 0.005)
+    run = run_of(reward(step(1.0, 0.4, 150)), moved, *policy_at_rest()[1:], planned=round(1.4 * COUNT))
+    said = judged(run)
+    assert (said.verdict, said.judged_since) == ("roll_back", None)
+
+
+def test_no_trend_stops_only_where_a_gain_would_have_shown() -> None:
+    """Noise with a long memory hides what is worth having; told is how long it takes to show."""
+    rng = np.random.default_rng(3)
+    walk = np.zeros(COUNT)
+    for i in range(1, COUNT):
+        walk[i] = 0.7 * walk[i - 1] + rng.standard_normal()
+    noisy = judged(run_of(reward(walk, 0.0), planned=round(1.6 * COUNT)))
+    assert (noisy.verdict, noisy.reason.kind) == ("undecided", "too_noisy")
+    assert not noisy.leans_to_stop
+    assert noisy.reason.more_steps is not None
+    assert "too noisy to tell" in says(noisy)
+    plain = judged(run_of(reward(np.zeros(COUNT), 1.0), planned=round(1.2 * COUNT)))
+    assert (plain.verdict, plain.reason.kind) == ("stop", "no_trend")
+
+
+def test_going_on_names_what_it_hopes_for() -> None:
+    """Not what it has not done."""
+    said = judged(run_of(reward(rise(0, 1, at=0.1)), planned=10 * COUNT))
+    assert (said.verdict, said.reason.kind) == ("continue", "time_left")
+    assert "of the plan is left to pass" in says(said)
+
+
+def test_a_fall_that_came_at_once_is_not_drawn_out() -> None:
+    """A few points after a collapse nothing says that it goes on to fall."""
+    said = judged(run_of(reward(np.where(STEPS < COUNT - 5, 1 - np.exp(-15 * U), 0.0)), planned=2 * COUNT))
+    assert said.verdict == "roll_back"
+    assert said.risk.p_worse is not None
+    assert said.risk.p_worse < 0.5

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from relations import U, logged
 
 from leadline.questions.ceiling import ceiling_of
-from leadline.run import Run
+from leadline.run import Run, Series
 
 REWARD = logged("reward/mean", 0.4 + 0.3 * U, 0.02)
 
@@ -30,3 +32,16 @@ def test_the_spread_of_right_or_wrong_answers_shows_that_one_is_the_end() -> Non
     assert ceiling_of(Run("test", series=(REWARD, spread)), REWARD) == 1.0
     wide = logged("reward/std", np.full(len(U), 0.9), 0.0)
     assert ceiling_of(Run("test", series=(REWARD, wide)), REWARD) is None
+
+
+def test_a_sum_of_components_ends_where_each_of_them_does() -> None:
+    rng = np.random.default_rng(2)
+    steps = np.arange(1, 61)
+    right, form = rng.binomial(64, np.linspace(0.2, 0.6, 60)) / 64, rng.binomial(64, 0.9, 60) / 64
+    made = [Series("reward/mean", "reward", "test", steps, right + form)]
+    for name, mean in (("right", right), ("form", form)):
+        made.append(Series(f"reward/component/{name}/mean", name, "test", steps, mean))
+        made.append(Series(f"reward/component/{name}/std", f"{name} std", "test", steps, np.sqrt(mean * (1 - mean))))
+    assert ceiling_of(Run("test", series=tuple(made)), made[0]) == 2.0
+    weighed = replace(made[0], values=right + 0.5 * form)
+    assert ceiling_of(Run("test", series=(weighed, *made[1:])), weighed) is None

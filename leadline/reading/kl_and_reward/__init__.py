@@ -17,9 +17,10 @@ from ...questions.stuck import silence
 from ...questions.turnover import turnover_of
 from ...questions.way import way_of
 from ...run import Series
+from ..reward.stretch import reward_now
 from ..view import HEADLINE, View
 from .destructive import destructive
-from .distance import UNIDENTIFIED, distance, distance_series
+from .distance import UNIDENTIFIED, distance, distance_now, distance_series
 from .drift import drift_without_benefit
 from .resets import resets
 from .unlogged import without_kl
@@ -32,20 +33,21 @@ EACH, SAID = SAID, SAID * SAID  # joint probability: two directions, each at the
 
 def read(view: View) -> KlReward:
     """How KL and reward move together, now and over the run."""
-    kl, reward = distance(view), view.curve(HEADLINE)
-    if kl is None:
+    whole, reward = distance(view), reward_now(view)
+    if whole is None:
         stays = () if reward is None or not reward.decidable else unmoved(view, None, reward)
         instead = without_kl(view)
         return replace(instead, findings=stays, course=_unidentified(view) if instead.state == "not_logged" else None)
-    if reward is None or not reward.decidable or not kl.decidable:
-        return KlReward(state="too_little", findings=resets(view, kl), course=_course(view, kl))
+    kl = distance_now(view)
+    if reward is None or not reward.decidable or kl is None or not kl.decidable:
+        return KlReward(state="too_little", findings=resets(view, whole), course=_course(view, whole))
     word, p = regime_now(kl, reward)
     stretches = regimes(kl, reward)
     lost = p_fallen(reward) > SAID
-    stays = unmoved(view, kl, reward)
-    anew = resets(view, kl)
+    stays = unmoved(view, whole, reward)
+    anew = resets(view, whole)
     # After a reset KL tells how far the policy is from where it was then, not how far it has come.
-    frozen = any(_next_to_it(found) for found in stays) or (not anew and p_near(view, kl, reward) > EACH)
+    frozen = any(_next_to_it(found) for found in stays) or (not anew and p_near(view, whole, reward) > EACH)
     findings = (
         *(() if lost else anew),
         *stays,
@@ -68,7 +70,7 @@ def read(view: View) -> KlReward:
         findings=findings,
         state="read",
         below_best=said and lost and word.endswith("/flat"),
-        course=_course(view, kl, moves=said and not word.startswith("stable")),
+        course=_course(view, whole, moves=said and not word.startswith("stable")),
         frozen=frozen,
     )
 

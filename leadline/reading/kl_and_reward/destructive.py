@@ -16,10 +16,8 @@ from .distance import distance_series
 
 
 def destructive(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
-    """Reward lost since its highest point while KL rose over the same steps. A fall that came from outside is none."""
+    """Reward lost since its highest point while KL rose over the same steps."""
     accounted = tuple(account_for(view, found) for found in reward.breaks)
-    if any(broke.fell and broke.from_outside for broke in accounted):
-        return ()
     p = p_rose_while_other_fell(kl, reward, SELDOM)
     logged, series = view.run.get(HEADLINE), distance_series(view.run)
     if p <= SAID or logged is None or series is None or (fall := fall_of(reward, logged)) is None:

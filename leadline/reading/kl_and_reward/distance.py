@@ -8,6 +8,7 @@ import numpy as np
 
 from ...curve import Curve
 from ...run import Run, Series
+from ..reward.stretch import current
 from ..view import View
 
 MEAN, SUM, LENGTH = "kl/ref", "kl/ref_seq_sum", "len/response_mean"
@@ -21,6 +22,16 @@ def distance(view: View) -> Curve | None:
     if series is None:
         return None
     return view.curve(series.name) if view.run.get(series.name) is series else view.fit(series)
+
+
+def distance_now(view: View) -> Curve | None:
+    """The same over the stretch of the run that counts: what KL did before a level was set anew says nothing about the
+    reward since."""
+    series, stretch = distance_series(view.run), current(view)
+    if series is None or stretch.first is None:
+        return distance(view)
+    later = stretch.of(series)
+    return view.fit(later) if later.finite.any() else None
 
 
 def distance_series(run: Run) -> Series | None:

@@ -12,6 +12,7 @@ from ...curve.bins import BINS
 from ...facts import Evidence, Finding
 from ...facts.kl import KlDrift
 from ...questions.bars import EVEN, SAID
+from ...questions.direction import p_rising
 from ...questions.fall import p_fallen
 from ...questions.gain import gained_by, kept_its_gain, p_doubled_since, p_gained
 from ...questions.level import level_from, level_now, steps_seen
@@ -21,8 +22,9 @@ from .distance import LENGTH, distance_series
 
 
 def drift_without_benefit(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
-    """Never a gain, or none since the reward plateaued."""
-    if not enough_seen(view, reward) or p_climbed(kl) <= SAID:
+    """Never a gain, or none since the reward plateaued. A policy that goes far while its reward rises is changing and
+    improving."""
+    if not enough_seen(view, reward) or p_climbed(kl) <= SAID or p_rising(reward) > EVEN:
         return ()
     entropy = view.curve("entropy")
     if entropy is None:

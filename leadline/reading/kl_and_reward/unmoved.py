@@ -24,6 +24,7 @@ from ...questions.way import p_climbed, p_held_since, p_sank
 from ...run import Series
 from ..learning_signal.dead_steps import tied_share
 from ..learning_signal.standing import present, standing_of
+from ..reward.stretch import reward_now
 from ..view import HEADLINE, View
 from .distance import LENGTH, SUM, distance_series
 from .drift import enough_seen
@@ -130,7 +131,7 @@ def _p_still(view: View, kl: Curve | None, reward: Curve) -> float:
 
 def _witnesses(view: View, kl: Curve | None) -> list[Curve]:
     """What moves when a policy does, as far as it was logged."""
-    curves = [view.curve(HEADLINE), view.curve("entropy"), view.curve(LENGTH), kl]
+    curves = [reward_now(view), view.curve("entropy"), view.curve(LENGTH), kl]
     return [curve for curve in curves if curve is not None and curve.decidable and not curve.constant]
 
 

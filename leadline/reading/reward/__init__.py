@@ -24,6 +24,7 @@ from .breaks import AccountedBreak, account_for, finding_of
 from .fall import fell
 from .gap import train_eval_gap
 from .part import never_paid, rise_of_one_part
+from .stretch import current
 from .trade import bought_at_a_cost
 
 __all__ = ["HEADLINE", "RewardPeak", "RewardReading", "read"]
@@ -39,9 +40,9 @@ def read(view: View) -> RewardReading:
         nothing = dict.fromkeys(WORDS, 0.0)
         return RewardReading("undecided", nothing, None, findings=_unreadable(series), others=others, trajectory=state)
     breaks = tuple(account_for(view, found) for found in curve.breaks)
-    since = max((broke.found.step for broke in breaks if broke.from_outside and broke.fell), default=None)
-    if since is not None:  # a level that was set anew is no peak: what came after it is read by itself
-        curve, shape = _after(view, series, since)
+    stretch = current(view)
+    if stretch.first is not None:  # a level that was set anew is no peak: what came after it is read by itself
+        curve, shape = _after(view, stretch.of(series))
     peak = _peak(shape, curve, series)
     findings = (
         *_unreadable(series),
@@ -59,7 +60,7 @@ def read(view: View) -> RewardReading:
         peak,
         findings=findings,
         others=others,
-        trajectory=_trajectory(curve, shape, peak, series, since),
+        trajectory=_trajectory(curve, shape, peak, series, stretch.first),
     )
 
 
@@ -69,8 +70,8 @@ def _regained(broke: AccountedBreak, breaks: Sequence[AccountedBreak]) -> bool:
     return broke.fell and later > -CLEARLY * broke.found.size
 
 
-def _after(view: View, series: Series, step: float) -> tuple[Curve, Shape]:
-    curve = view.fit(series.since(step))
+def _after(view: View, series: Series) -> tuple[Curve, Shape]:
+    curve = view.fit(series)
     return curve, shape_of(curve, series)
 
 

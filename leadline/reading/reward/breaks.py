@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ...curve import Break, Curve
+from ...curve import Break
 from ...facts import Evidence, Finding, Severity
 from ...facts.cause import Cause
 from ...facts.reward import RewardBreak
@@ -41,13 +41,6 @@ def account_for(view: View, found: Break) -> AccountedBreak:
         cause = replace(cause, kind="unlogged")
     curve = view.curve(HEADLINE)
     return AccountedBreak(found, cause, from_outside, gap, curve is not None and abs(found.size) < curve.noise)
-
-
-def other_task_since(view: View, curve: Curve) -> float | None:
-    """The step at which the training reward last fell because the prompts changed: levels before it are of another
-    task, and say nothing about what was lost or may still come."""
-    falls = (account_for(view, found) for found in curve.breaks if found.size < 0)
-    return max((fall.found.step for fall in falls if fall.cause.kind == "prompts"), default=None)
 
 
 def finding_of(broke: AccountedBreak, *, regained: bool = False) -> Finding:
