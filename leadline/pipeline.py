@@ -140,7 +140,7 @@ def read_view(
     )
     found = (*found, *onset.read(view, found))
     found = (*found, *unexplained.read(view, found))
-    verdict = judge(view, by_weight(found), gamed.evidence_of(view), planned=planned, price=price, silent=silent)
+    verdict = judge(view, by_weight(found), planned=planned, price=price, silent=silent)
     held_out = [other.name for other in rewards.others if other.name.startswith("eval/")]
     return Reading(
         run=_summary(view.run, planned),

@@ -16,7 +16,6 @@ from ..pipeline import read_view, view_of
 from ..questions.bars import EVEN
 from ..questions.since_peak import p_held_while_other_fell
 from ..reading import View
-from ..reading.gamed import evidence_of
 from ..reading.still import long_still
 from ..reading.view import HEADLINE
 from ..run import Grade, Review, Run, Samples
@@ -166,8 +165,7 @@ def _judged(
         return blind, reading.judgement, None  # nothing to add, and nothing that would excuse what we found
     findings = [_weighed(finding, 1 - p) for finding in reading.findings]
     found = by_weight((*findings, *((parted,) if parted is not None else ())))
-    samples = evidence_of(view) if p > EVEN else None
-    judgement = judge(view, found, samples, planned=prepared.planned, price=price, silent=prepared.silent)
+    judgement = judge(view, found, planned=prepared.planned, price=price, silent=prepared.silent)
     return blind, judgement, parted
 
 

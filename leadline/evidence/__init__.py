@@ -8,8 +8,7 @@ no task is known, no level of any metric decides. The same input gives the same 
     evidence.outcome         "gamed": degenerate whatever the task, and the reward holds; "decayed": the reward fell
                              with it; "changed": something else changed, a reader has to look; "none"; or "blind"
     evidence.p               probability of that proof
-    evidence.begun           when it began, as an interval: a tenth of the way was behind it
-    evidence.gone(steps)     how much of the way lay behind each step, 0 before it began
+    evidence.begun           when it began, as an interval: a tenth of the way was behind what moved first
 
 Proof is a distance (`relation.py`) beyond any that sound runs of kinds left out had, or two relations that agree.
 Truncation counts towards it: all of what used to end and no longer does is as far as FAR by itself. Responses that
@@ -25,7 +24,7 @@ from typing import Literal
 
 import numpy as np
 
-from ..questions.bars import EVEN, SAID, TENTH
+from ..questions.bars import EVEN, SAID, SELDOM, TENTH
 from ..run import Run
 from .numbers import CUT, ENDED, Knob, Numbers, calm, level, numbers, surprise
 from .outage import REWARD, Outage
@@ -67,8 +66,6 @@ class GamedEvidence:
     noise: LabelNoise | None
     repeats: Repeats | None
     numbers: Numbers
-    steps: Floats
-    shares: Floats  # of the way to now that lay behind these steps
 
     @property
     def shift(self) -> Shift | None:
@@ -76,12 +73,6 @@ class GamedEvidence:
         if self.relation is None:
             return None
         return self.relation.change if self.outcome == "changed" else self.relation.proof
-
-    def gone(self, steps: Floats) -> Floats:
-        """How much of the way lay behind these steps: nothing until it began."""
-        begun = 0 if self.begun is None else self.begun.step
-        way: Floats = np.interp(steps, self.steps, self.shares)
-        return np.where(steps > begun, np.maximum(way, TENTH), 0.0)
 
 
 def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> GamedEvidence:
@@ -102,50 +93,47 @@ def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> Ga
         outcome = "decayed" if _fell(run) else "gamed"
     elif max(near, logged.unlike) > EVEN:
         outcome = "changed"
-    shift = None if related is None else related.change  # what is proven began when the responses began to change
-    way = _numbers_way(run, logged, baseline)
     return GamedEvidence(
         p if p > SAID else 0.0,
         outcome,
-        _begun(shift, way, outcome, beside),
+        None if outcome in ("none", "blind") else _begun(run, related, logged, baseline),
         related,
         None if text is None else levels(text),
         None if text is None else label_noise(text),
         None if text is None else repeats(text),
         logged,
-        *(way if shift is None or not shift.moves else (shift.steps, shift.shares)),
     )
 
 
-def _numbers_way(run: Run, logged: Numbers, baseline: int | None) -> tuple[Floats, Floats]:
-    """By step, how much of the way of what says most lay behind the run."""
-    found = surprise(run) if logged.unlike > logged.cut else _cut_off(run)
-    none = (np.zeros(1), np.zeros(1))
-    if found is None:
-        return none
+def _begun(run: Run, related: Relation | None, logged: Numbers, baseline: int | None) -> Begun | None:
+    """When it began: with whatever moved first."""
+    found = [] if related is None else [shift.begun for shift in (related.proof, related.change) if shift.moves]
+    if logged.cut > SELDOM:
+        found.append(_dated(_cut_off(run), baseline))
+    if logged.unlike > SELDOM:
+        found.append(_dated(_surprise(run), baseline))
+    return min(found, key=lambda begun: begun.step, default=None)
+
+
+def _dated(found: tuple[Floats, Floats] | None, baseline: int | None) -> Begun:
+    """The last step at which a tenth of the way to now was behind it."""
+    assert found is not None
     later = found[0] >= (-np.inf if baseline is None else baseline)
     steps, values = found[0][later], calm(found[1][later])
     start, now = level(values, late=False), level(values, late=True)
-    return none if not len(steps) or start == now else (steps, np.clip((values - start) / (now - start), 0.0, 1.0))
+    below = np.flatnonzero((values - start) / (now - start) <= TENTH) if now != start else np.zeros(0, dtype=np.int64)
+    step = int(steps[below[-1]] if len(below) else steps[0])
+    return Begun(step, step, step)
+
+
+def _surprise(run: Run) -> tuple[Floats, Floats] | None:
+    found = surprise(run)
+    return None if found is None else found[:2]
 
 
 def _cut_off(run: Run) -> tuple[Floats, Floats] | None:
     series = next((found for name in (CUT, ENDED) if (found := run.get(name)) is not None and found.finite.any()), None)
     return None if series is None else (series.steps[series.finite].astype(np.float64), series.values[series.finite])
-
-
-def _begun(shift: Shift | None, way: tuple[Floats, Floats], outcome: Outcome, beside: float) -> Begun | None:
-    """When it began: with the responses or with truncation, whichever moved first and would say so by itself."""
-    if outcome in ("none", "blind"):
-        return None
-    steps, gone = way
-    below = np.flatnonzero(gone <= TENTH)
-    step = int(steps[below[-1]]) if len(below) else int(steps[0])
-    by_numbers = Begun(step, step, step)
-    if shift is None or not shift.moves:
-        return by_numbers
-    cut_alone = beside > (NEAR if outcome == "changed" else FAR)
-    return min(by_numbers, shift.begun, key=lambda begun: begun.step) if cut_alone else shift.begun
 
 
 def _fell(run: Run) -> bool:

@@ -69,11 +69,8 @@ class Shift:
 
     draws: Floats  # of the distance
     moves: tuple[Move, ...]  # the furthest first
-    steps: Floats
-    shares: Floats  # of the way to now that was behind the responses at these steps, 0 to 1
     begun: Begun
     pair: tuple[Rollout, Rollout] | None  # an early and a late response, as the furthest move shows them
-
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -116,14 +113,11 @@ def relation(written: Written, reward: Series | None = None) -> Relation | None:
 def _shift(written: Written, sides: Sequence[_Side], drawn: dict[Way, Floats]) -> Shift:
     distance: Floats = np.sqrt(np.sum([drawn[side.way] ** 2 for side in sides], axis=0))
     told = sorted((side for side in sides if drawn[side.way].mean() > 0), key=lambda side: -drawn[side.way].mean())
-    steps, weights, paths = _way(sides, {side.way: float(drawn[side.way].mean()) for side in sides})
     shown = pair(written, -told[0].values if told[0].way in FALLS else told[0].values) if told else None
     return Shift(
         distance,
         tuple(_move(side, written) for side in told),
-        steps,
-        weights @ np.clip(paths, 0.0, 1.0),
-        _begun(steps, weights, paths),
+        _begun(*_way(sides, {side.way: float(drawn[side.way].mean()) for side in sides})),
         shown,
     )
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..curve import Curve
-from ..evidence import GamedEvidence
 from ..facts import Finding
 from ..facts.judgement import NewStretch
 from ..questions.bars import EVEN, HABIT
@@ -143,7 +142,6 @@ class Case:
 def case_of(
     view: View,
     findings: Sequence[Finding],
-    samples: GamedEvidence | None = None,
     *,
     planned: int | None,
     price: float = PRICE,
@@ -161,7 +159,7 @@ def case_of(
         plan,
         outlook(view, series, curve, plan, price=price, ceiling=ceiling),
         None if series.name == HEADLINE else _training(view, plan, price),
-        weigh([found for found in findings if found.id != DRIFT], samples),
+        weigh([found for found in findings if found.id != DRIFT], plan.first),
         ceiling,
         gained_by(curve),
         stretch,

@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from ..curve.bins import LEAST
-from ..evidence import GamedEvidence
 from ..facts import Finding
 from ..facts.judgement import Condition, Horizon, Judgement, Reason, Verdict
 from ..questions import AGREED
@@ -45,17 +44,16 @@ CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody
 def judge(
     view: View,
     findings: Sequence[Finding],
-    samples: GamedEvidence | None = None,
     *,
     planned: int | None = None,
     price: float | None = None,
     silent: bool = False,
 ) -> Judgement:
-    """Whether the run of `view` is worth going on with, given all that was found in it and what the samples say by
-    step. `planned` is its last step as planned, `price` what a whole planned run has to earn in shares of the run's own
-    range; `silent` says that its log has long been still."""
+    """Decide whether the run of `view` is worth going on with, given all that was found in it. `planned` is its last
+    step as planned, `price` what a whole planned run has to earn in shares of the run's own range; `silent` says that
+    its log has long been still."""
     price = PRICE if price is None else price
-    case = case_of(view, findings, samples, planned=planned, price=price, silent=silent)
+    case = case_of(view, findings, planned=planned, price=price, silent=silent)
     if case is None:
         return Judgement(reason=_nothing_to_judge(view.run))
     if not case.curve.decidable:

@@ -18,7 +18,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..evidence import GamedEvidence
 from ..facts import Finding
 from ..facts.gamed import Gamed
 from ..facts.kl import KlFrozen
@@ -28,6 +27,7 @@ Floats = NDArray[np.float64]
 Meaning = Literal["gamed", "no_signal", "lost"]
 
 TINY = 1e-6  # steps: an onset that is now
+LAG = 0.5  # of the steps before the text shows it: what was kept then was sound (bench/gamed.py, sets left out)
 SERIOUS = ("concern", "critical")  # a note is no evidence against a run
 
 
@@ -66,14 +66,11 @@ class Evidence:
     no_signal_since: int | None = None
     p_lost: float = 0.0
     counted: tuple[Finding, ...] = ()
-    samples: GamedEvidence | None = None  # what the samples and numbers say by step, where they say it
+    counts_until: float | None = None  # the last step whose score still counts, if it stopped counting
 
     def gone(self, steps: Floats, now: float) -> Floats:
-        """How much of what was lost by now was lost at some steps: as the samples show it, else evenly since the
-        onset."""
-        if self.samples is not None:
-            return self.samples.gone(steps)
-        onset = now if self.onset is None else self.onset
+        """How much of what is lost by now was lost at some steps: evenly since the score stopped counting."""
+        onset = now if self.counts_until is None else self.counts_until
         evenly: Floats = np.clip((steps - onset) / max(now - onset, TINY), 0.0, 1.0)
         return evenly
 
@@ -95,25 +92,32 @@ class Evidence:
         return max(self.p_lost, p_fallen if fell else 0.0)
 
 
-def weigh(findings: Sequence[Finding], samples: GamedEvidence | None = None) -> Evidence:
+def weigh(findings: Sequence[Finding], first_step: int) -> Evidence:
     """Weigh all serious findings that the table knows. Findings about one decay are not independent, so the surest
     speaks for all."""
     known = [found for found in findings if found.id in WEIGHTS and _counts(found)]
     gamed, no_signal, lost = (
         [found for found in known if WEIGHTS[found.id] == meaning] for meaning in ("gamed", "no_signal", "lost")
     )
-    by_step = samples if samples is not None and any(found.id == "reward.gamed" for found in gamed) else None
-    begun = None if by_step is None else by_step.begun
+    onset = _earliest(gamed)
+    dated = next((found.facts for found in gamed if isinstance(found.facts, Gamed) and found.since_step == onset), None)
+    low, high = (None, None) if dated is None else (dated.begun_low, dated.begun_high)
     return Evidence(
         _surest(gamed),
-        _earliest(gamed) if begun is None else begun.step,
-        None if begun is None else (begun.low, begun.high),
+        onset,
+        None if low is None or high is None else (low, high),
         _surest(no_signal),
         _earliest(no_signal),
         _surest(lost),
         (*gamed, *no_signal, *lost),
-        by_step,
+        min((_counts_until(found, first_step) for found in gamed), default=None),
     )
+
+
+def _counts_until(found: Finding, first_step: int) -> float:
+    """The last step whose score still counts. Quality is lost before the text shows it."""
+    since = first_step if found.since_step is None else found.since_step
+    return first_step + LAG * (since - first_step) if isinstance(found.facts, Gamed) else since
 
 
 def _counts(found: Finding) -> bool:
