@@ -11,14 +11,19 @@ from ...questions.level import level_at, level_now, steps_seen
 from ...questions.since_peak import p_held_while_other_fell
 from ...run import Series
 from ..view import HEADLINE, View
-from .apart import held_out_names
+from .apart import component_names, held_out_names, second_scores
 
 
 def train_eval_gap(view: View, train: Curve, logged: Series) -> tuple[Finding, ...]:
-    """The held-out set on which the gap is surest, where the paths agree on one."""
+    """Find the score beside the training reward on which the gap is surest: a held-out one, or another measure of the
+    same samples. A component is neither: the reward is their sum, and may be meant to trade one for another."""
     if not train.decidable:
         return ()
-    curves = [curve for name in held_out_names(view) if (curve := view.curve(name)) is not None and curve.decidable]
+    names = (
+        *held_out_names(view),
+        *(name for name in second_scores(view) if name not in component_names(view).values()),
+    )
+    curves = [curve for name in names if (curve := view.curve(name)) is not None and curve.decidable]
     gaps = [(p_held_while_other_fell(train, curve), curve) for curve in curves]
     sure = 1 - (1 - SAID) / max(len(gaps), 1)  # the worst of many sets is often bad by chance
     found = [(p, curve) for p, curve in gaps if p > sure]
