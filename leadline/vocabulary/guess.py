@@ -334,7 +334,7 @@ def of_tools(name: tuple[str, ...]) -> Meaning | None:
         return None
     if said & FAILED:
         return _guess("tools/failure_frac", "share of tool calls that failed")
-    if "success" in said:
+    if "success" in said and ("mean" not in said or said & {"rate", "frac", "percent", "ratio"}):
         return replace(_guess("tools/failure_frac", "share of tool calls that failed"), rule="complement")
     if said & {"call", "calls"} and said <= TOOL | NEUTRAL | {"call", "calls", "mean", "num", "n"}:
         return _guess("tools/calls_per_sample", "tool calls of a sample")

@@ -93,7 +93,7 @@ def test_failing_tools_have_one_name(tmp_path: Path, key: str, logged: float, na
 
 
 def test_the_time_that_tools_took_is_no_failure(tmp_path: Path) -> None:
-    keys = ("timing_s/tool_calls/max", "tool_error_latency_s", "eval_tool_errors")
+    keys = ("timing_s/tool_calls/max", "tool_error_latency_s", "eval_tool_errors", "tool_success_avg")
     run = opened(tmp_path, [{"step": step, "reward": 0.5} | dict.fromkeys(keys, 0.5) for step in STEPS])
     assert not [series.name for series in run.series if series.name.startswith("tools/")]
 

@@ -29,7 +29,7 @@ OF_SEVERAL = re.compile(r"(?:pass|best|maj)\w*[@_/](?!1\b)(?:\d+|k\b|n\b)|\b(?:b
 OF_GROUPS = re.compile(r"group/|\bgroups?_|solve_all|frac\b")  # how groups fall out, not what an answer is worth
 COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
 ACCURACY, REWARD = "reward/accuracy", "reward/mean"
-RIGHT = {"accuracy", "correct", "success", "solve", "pass", "win", "em", "f1", "match"}  # words for right answers
+RIGHT = {"accuracy", "correct", "success", "solve", "pass", "win", "em", "f1"}  # words for right answers
 GOLD = {"gold", "golden", "oracle"}
 REWARDED = {"reward", "score", "return"}
 SIZE_WORDS = {"n", "num", "count", "size", "total", "number", "max"}
@@ -96,13 +96,16 @@ def problems(view: View, name: str) -> int | None:
 
 
 def _samples_behind(run: Run, series: Series) -> int | None:
-    """How many samples were kept of an evaluation, where the mean of their scores is the score."""
-    for step in sorted({*series.steps.tolist()} & {*run.rollouts.steps}, reverse=True):
+    """How many samples were kept of an evaluation, where the mean of their scores is the score at every step, and they
+    are not all scored alike, which proves nothing."""
+    counts = set()
+    for step in {*series.steps.tolist()} & {*run.rollouts.steps}:
         scores = np.array([sample.score for sample in run.rollouts.at(step)])
         value = float(series.values[series.steps == step][0])
-        if len(scores) and np.isfinite(scores).all() and abs(float(scores.mean()) - value) < ROUNDED:
-            return len(scores)
-    return None
+        if not len(scores) or np.ptp(scores) == 0 or not abs(float(scores.mean()) - value) < ROUNDED:
+            return None
+        counts.add(len(scores))
+    return min(counts, default=None)
 
 
 def _is_size(key: str) -> bool:
