@@ -13,9 +13,8 @@ from ..questions.best import Ranking, logged_steps, rank
 from ..run import Checkpoint, Run
 from .case import Case
 
-# Probability that the step is as good as the best by the truth, where every path says so: the mean over five sets of
-# runs whose score can be believed; .83 to .89 with one of them left out.
-BELIEVED = 0.85
+# The mean over five sets of runs whose score can be believed, each set the same; .83 to .89 with one of them left out.
+BELIEVED = 0.85  # probability: that the step is as good as the best by the truth, where every path says so
 
 
 def ranked_everywhere(case: Case) -> Ranking:
@@ -55,8 +54,7 @@ def best_checkpoint(run: Run, case: Case, everywhere: Ranking) -> BestCheckpoint
 
 
 def _p_best(case: Case, ranking: Ranking) -> float:
-    """That no other step is better by more than is worth having or can be told. What the paths leave out is the same at
-    every look: the truth about a score that can be believed was there in BELIEVED of them."""
+    """That no other step is better by more than is worth having or can be told. It is told and decides nothing."""
     noise = float(np.median(case.curve.last.noise))
     by = max(NOTICEABLE * case.forecast.scale, EVEN * noise)
     return round(BELIEVED * ranking.p_none_better(by), 4)
