@@ -71,6 +71,7 @@ RESOLUTION = {
 }
 # How much is shown or named.
 SHOWN = {
+    "judgement.keep": "BELIEVED",
     "judgement.advice": "MOST",
     "judgement.decide": "CANDIDATES",
     "questions.level": "TENTHS",

@@ -93,7 +93,7 @@ class BestCheckpoint:
     """The step to keep."""
 
     step: int
-    p_best: float
+    p_best: float  # that no other step is better by more than is worth having
     path: str | None
     complete: bool | None
     also_evaluate: tuple[int, ...] = ()

@@ -8,10 +8,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..facts.judgement import BestCheckpoint
-from ..questions.bars import EVEN
+from ..questions.bars import EVEN, NOTICEABLE
 from ..questions.best import Ranking, logged_steps, rank
 from ..run import Checkpoint, Run
 from .case import Case
+
+# The mean over five sets of runs whose score can be believed, each set the same; .83 to .89 with one of them left out.
+BELIEVED = 0.85  # probability: that the step is as good as the best by the truth, where every path says so
 
 
 def ranked_everywhere(case: Case) -> Ranking:
@@ -28,7 +31,7 @@ def best_checkpoint(run: Run, case: Case, everywhere: Ranking) -> BestCheckpoint
         partial = bool(comparable)
         return BestCheckpoint(
             int(everywhere.steps[everywhere.best]),
-            _rounded(everywhere),
+            _p_best(case, everywhere),
             None,
             None,
             everywhere.close,
@@ -41,7 +44,7 @@ def best_checkpoint(run: Run, case: Case, everywhere: Ranking) -> BestCheckpoint
     dear = cost > case.forecast.worth
     return BestCheckpoint(
         chosen.step,
-        _rounded(ranking),
+        _p_best(case, ranking),
         chosen.path,
         chosen.complete,
         ranking.close,
@@ -50,8 +53,11 @@ def best_checkpoint(run: Run, case: Case, everywhere: Ranking) -> BestCheckpoint
     )
 
 
-def _rounded(ranking: Ranking) -> float:
-    return round(float(ranking.wins[ranking.best]), 4)
+def _p_best(case: Case, ranking: Ranking) -> float:
+    """That no other step is better by more than is worth having or can be told. It is told and decides nothing."""
+    noise = float(np.median(case.curve.last.noise))
+    by = max(NOTICEABLE * case.forecast.scale, EVEN * noise)
+    return round(BELIEVED * ranking.p_none_better(by), 4)
 
 
 def _on_disk(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:

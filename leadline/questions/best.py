@@ -48,6 +48,11 @@ class Ranking:
         won: Floats = np.bincount(_first_highest(self.values), minlength=len(self.steps)) / len(self.values)
         return won
 
+    def p_none_better(self, by: float) -> float:
+        """The share of paths on which no other place is better than the best by more than that."""
+        behind = self.values.max(axis=1) - self.values[:, self.best]
+        return float((behind <= max(by, self.slack)).mean())
+
     @property
     def close(self) -> tuple[int, ...]:
         """Steps that may well be as good as the best, likeliest first."""

@@ -15,6 +15,7 @@ from leadline.facts.kl import KlFrozen
 from leadline.judgement import horizon_of, judge
 from leadline.judgement.case import case_of
 from leadline.judgement.decide import GO_ON, OPEN, STOP, _reason
+from leadline.judgement.keep import BELIEVED
 from leadline.reading import View
 from leadline.reading.reward import read as read_reward
 from leadline.run import Checkpoint, Config, Rollout, Rollouts, Run, Series
@@ -600,3 +601,13 @@ def test_a_fall_that_came_at_once_is_not_drawn_out() -> None:
     assert said.verdict == "roll_back"
     assert said.risk.p_worse is not None
     assert said.risk.p_worse < 0.5
+
+
+def test_the_kept_step_is_as_good_as_any_with_the_chance_that_is_told() -> None:
+    """On a plateau every step is as good, and no step can be the best by itself."""
+    plateau = judged(run_of(reward(rise(0, 1, at=0.1)), planned=round(1.2 * COUNT))).best_checkpoint
+    assert plateau is not None
+    assert plateau.p_best == BELIEVED
+    noise = judged(run_of(reward(np.zeros(COUNT), 1.0))).best_checkpoint
+    assert noise is not None
+    assert noise.p_best <= plateau.p_best

@@ -305,3 +305,16 @@ def test_a_row_of_one_step_with_a_group_that_is_not_tied_is_one_to_learn_from() 
     finding = read({"reward/mean": flat(N, 0.88), "group/zero_std_frac": averaged(0.03)}, unit=1)
     assert finding is not None
     assert finding.severity == "note"
+
+
+def test_gradients_as_large_as_ever_deny_that_nothing_is_learned() -> None:
+    """Advantages of zero leave no gradient: what is counted as tied is then something else."""
+    series = {
+        "reward/mean": [0.5 + 0.01 * (i % 3) for i in range(2 * N)],
+        "group/zero_std_frac": flat(N, 0.3) + [1.0] * N,
+    }
+    alive = read({**series, "grad_norm": flat(2 * N, 1.0)})
+    assert alive is None or alive.severity == "note"
+    dead = read({**series, "grad_norm": flat(N, 1.0) + flat(N, 0.01, 0.001)})
+    assert dead is not None
+    assert dead.severity == "critical"

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...curve.bins import LEAST
-from ...questions.bars import CLEARLY, DOUBLED, EVEN, SPELL, TENTH
+from ...questions.bars import CLEARLY, DOUBLED, EVEN, HABIT, SPELL, TENTH
 from ...questions.level import last_before
 from ...questions.share import more_than
 from ...questions.stuck import p_goes_on, spell_at_the_end
@@ -24,16 +24,30 @@ GRADIENT = "grad_norm"
 
 def dead_steps(run: Run) -> tuple[NDArray[np.int64], Flags]:
     """The steps, and on which of them something says that there was nothing to learn from."""
-    said = [told for told in (_all_tied(run), _equal(run, "reward"), _equal(run, "adv"), _no_gradient(run)) if told]
-    constant = _constant(run)
-    if constant is not None:
-        said.append(constant)
+    counted = [told for told in (_all_tied(run), _equal(run, "reward"), _equal(run, "adv"), _constant(run)) if told]
+    said = [_unless_denied(run, told) for told in counted]
+    if (without := _no_gradient(run)) is not None:
+        said.append(without)
     dead: dict[int, bool] = {}
     for steps, flags in said:
         for step, flag in zip(steps.tolist(), flags.tolist(), strict=True):
             dead[step] = dead.get(step, False) or flag
     ordered = sorted(dead)
     return np.asarray(ordered, dtype=np.int64), np.asarray([dead[step] for step in ordered], dtype=bool)
+
+
+def _unless_denied(run: Run, said: Said) -> Said:
+    """What was said of some steps, unless their gradients deny it: without a KL penalty advantages of zero leave none,
+    and these are as large as those of the steps that had something to learn from."""
+    norm, steps, dead = run.get(GRADIENT), *said
+    if norm is None or run.config.kl_coefficient or run.get("kl/coef") is not None:
+        return said
+    _, ours, theirs = np.intersect1d(steps, norm.steps[norm.finite], return_indices=True)
+    sizes, flags = norm.values[norm.finite][theirs], dead[ours]
+    if min(int(flags.sum()), int((~flags).sum())) < HABIT:
+        return said
+    denied = np.median(sizes[flags]) > EVEN * np.median(sizes[~flags]) > 0
+    return (steps, np.zeros_like(dead)) if denied else said
 
 
 def _all_tied(run: Run) -> Said | None:
