@@ -1,4 +1,5 @@
-"""A reward function that failed for a while: the score stands still at its lowest value, and the rest goes on."""
+"""Something that failed for a while: the reward function, whose score stands still at its lowest value, or the tools,
+whose calls all of a sudden fail."""
 
 from __future__ import annotations
 
@@ -7,25 +8,53 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..questions.bars import HABIT, TWO, USUAL
+from ..questions.bars import EVEN, HABIT, TENTH, TWO, USUAL
 from ..run import Run
 
-REWARD = "reward/mean"
+REWARD, FAILURES = "reward/mean", "tools/failure_frac"
 CLEAR = 3.0  # sd of a point: the fall into it is no noise
 EXACT = 1e-12  # of the size: rounding
 
 
 @dataclass(frozen=True, slots=True)
 class Outage:
-    """The score stood still at one value while everything else went on."""
+    """Scores of these steps say nothing about the policy."""
 
     first: int
     last: int
-    value: float
+    value: float  # at which the score stood still; tools: the share of calls that fail
     back: bool  # whether it has moved again since
+    tools: bool = False
 
 
 def outages(run: Run) -> tuple[Outage, ...]:
+    """All stretches in which the reward function or the tools failed."""
+    return (*_silent_scores(run), *_failing_tools(run))
+
+
+def _failing_tools(run: Run) -> tuple[Outage, ...]:
+    """Stretches in which more than half of the tool calls fail, from one row to the next: a policy that forgets how to
+    call them does so by and by."""
+    series = run.get(FAILURES)
+    if series is None or series.finite.sum() < USUAL:
+        return ()
+    steps, values = series.steps[series.finite], series.values[series.finite]
+    found = []
+    for first, end in _spells(values > EVEN):
+        before = values[max(first - HABIT, 0) : first]
+        if end - first >= TWO and len(before) == HABIT and float(before.max()) < TENTH:
+            share = float(np.median(values[first:end]))
+            found.append(Outage(int(steps[first]), int(steps[end - 1]), share, end < len(values), tools=True))
+    return tuple(found)
+
+
+def _spells(inside: NDArray[np.bool_]) -> list[tuple[int, int]]:
+    """The unbroken stretches, each by its first place and the one after its last."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], inside, [False]]).astype(np.int8)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def _silent_scores(run: Run) -> tuple[Outage, ...]:
     """Stretches in which the reward is exactly one value, which it otherwise does not take; an extreme of the series.
     A reward that begins or ends at its floor is none: it may not have learned yet, or have collapsed."""
     series = run.get(REWARD)
@@ -34,9 +63,8 @@ def outages(run: Run) -> tuple[Outage, ...]:
     steps, values = series.steps[series.finite], series.values[series.finite]
     low = float(values.min())
     still = np.abs(values - low) <= EXACT
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], still, [False]]).astype(np.int8)))
     found = []
-    for first, end in zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True):
+    for first, end in _spells(still):
         before = values[max(first - HABIT, 0) : first]
         after = values[end : end + HABIT]
         if end - first < TWO or first == 0 or len(before) < HABIT:

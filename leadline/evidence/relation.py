@@ -15,7 +15,7 @@ what was not in the prompt, each against the length that responses had at first.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -80,7 +80,7 @@ class Relation:
     proof: Shift
     change: Shift
     witnesses: NDArray[np.int64]  # on each draw, how many relations moved by NEAR
-    gained: float  # by how much more the responses depend on their prompt than at first
+    tracks: Mapping[Way, Track]
 
     def p_proven(self, beside: float, seconded: int) -> float:
         """The probability that one relation moved far, or two agree. `beside` is what truncation adds to the distance,
@@ -106,8 +106,9 @@ def relation(written: Written, reward: Series | None = None) -> Relation | None:
     certain = [side for side in sides if side.way not in ASKS_ONLY]
     repeats = np.max([drawn[way] for way in ("looped", "recurring") if way in drawn], axis=0)  # of one decay
     others = [drawn[side.way] for side in sides if side.way not in ("looped", "recurring")]
+    tracks = {side.way: side.share for side in sides}
     witnesses = np.sum([move > NEAR for move in (repeats, *others)], axis=0)
-    return Relation(_shift(written, certain, drawn), _shift(written, sides, drawn), witnesses, gained)
+    return Relation(_shift(written, certain, drawn), _shift(written, sides, drawn), witnesses, tracks)
 
 
 def _shift(written: Written, sides: Sequence[_Side], drawn: dict[Way, Floats]) -> Shift:

@@ -59,13 +59,14 @@ class Reviewed(Facts):
 
 @dataclass(frozen=True, slots=True)
 class RewardOutage(Facts):
-    """The reward is exactly one extreme value for some steps, and was left out of the curve."""
+    """The reward function or the tools failed for some steps, whose rewards were left out of the curve."""
 
     first_step: int
     last_step: int
     steps: int
-    value: float
+    value: float  # the reward's, or the share of tool calls that failed
     back: bool  # it has moved again since
+    tools: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What was seen in the answers: their length, truncation, coherence, diversity, and what high reward goes with."""
+"""What was seen in the answers: their length, truncation, diversity, and what high reward goes with."""
 
 from __future__ import annotations
 
@@ -51,24 +51,11 @@ class OneLength(Facts):
 
 
 @dataclass(frozen=True, slots=True)
-class Incoherence(Facts):
-    """Text unlike what the run wrote at first."""
-
-    unlike_share: float  # of the text
-    expected_share: float  # of it that would be so by construction
-    last_batch_only: bool  # too young to show in more than the last batch
-    looping: float | None  # share of the answers that repeat themselves, now; None: no more than at the start
-    looping_at_start: float
-
-
-@dataclass(frozen=True, slots=True)
 class LessDiversity(Facts):
-    """Answers became alike: phrases across prompts, or whole answers to one prompt."""
+    """Share of the responses to one prompt that differ from the rest."""
 
-    compared: Compared
     start: float
     now: float
-    last_batch_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +83,5 @@ class Mark:
 class Shortcut(Facts):
     """What high-reward answers share now and lacked at first."""
 
-    text_left: bool  # the text moved away from what was rewarded at first, while reward rose
     phrases: tuple[Mark, ...]
     any_digit: str | None  # the character that stands for any digit, where a phrase holds it

@@ -24,8 +24,9 @@ ReasonKind = Literal[
     "rising",  # it rises
     "flat",  # it has plateaued
 ]
-# The plan was reached, the trainer said so, the learning rate has run out, the log has long been still.
-Ending = Literal["plan", "trainer", "schedule", "silent"]
+# The plan was reached, the trainer said so, its scheduler ended it, the learning rate has run out, the log has long
+# been still.
+Ending = Literal["plan", "trainer", "scheduler", "schedule", "silent"]
 # The run, its settings or its user say how long it is to be, or its learning rate shows it.
 PlanSource = Literal["told", "schedule"]
 

@@ -16,8 +16,6 @@ MOST = 2  # a longer list is a checklist, not advice
 ADVISED = ("kl.pinned",)  # a note that names its knob: nothing is lost by turning it, and nothing moves without
 LOST = ("kl.destructive", "reward.declining", "reward.peaked")  # a reward that fell: what follows from that is no cause
 
-DECAYED = ("reward.gamed", "generation.coherence", "generation.diversity", "generation.shortcut")
-
 Suspect = tuple[Knob, Turn]
 
 
@@ -51,12 +49,7 @@ def _no_signal(found: Finding, beside: Beside) -> Suspect | None:
 
 def _truncation(found: Finding, beside: Beside) -> Suspect | None:
     """Answers that grow into the cap; where the text decays they run on for want of an end, and no cap would do."""
-    return LOOK_AT_CAP if beside.ids.isdisjoint(DECAYED) else None
-
-
-def _decay(found: Finding, beside: Beside) -> Suspect | None:
-    """Strange text is paid for, or left over from a collapse."""
-    return LOWER_RATE if beside.lost else LOOK_AT_REWARD
+    return None if "reward.gamed" in beside.ids else LOOK_AT_CAP
 
 
 def _not_numbers(found: Finding, beside: Beside) -> Suspect | None:
@@ -96,12 +89,10 @@ SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
     "stability.spike": _always(LOWER_RATE),
     "stability.stuck": _stuck,
     "generation.truncation": _truncation,
-    "generation.shortcut": _decay,
-    "generation.diversity": _decay,
-    "generation.coherence": _decay,
     "generation.truncated_throughout": _always(LOOK_AT_CAP),
     "reward.break": _broke,
     "reward.blind_parted": _always(LOOK_AT_REWARD),
+    "reward.reviewed": _always(LOOK_AT_REWARD),
     "reward.gamed": _gamed,
     "reward.component": _always(LOOK_AT_REWARD),
     "reward.outage": _always(LOOK_AT_REWARD),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ..event import Ended
 from ..facts.judgement import Ending, PlanSource
 from ..questions.bars import EVEN
 from ..questions.schedule import schedule_of
@@ -74,8 +75,11 @@ def _ended(run: Run, planned: int | None, now: int, source: PlanSource | None, *
     done = planned is not None and now >= planned
     if done and source == "told":
         return "plan"
-    if _has_a_summary(run, now):
+    over = next((event.facts.because for event in run.events if isinstance(event.facts, Ended)), None)
+    if over == "completed" or _has_a_summary(run, now):
         return "trainer"
+    if over is not None:
+        return "scheduler"
     if done:
         return "schedule"
     return "silent" if silent else None

@@ -31,8 +31,8 @@ SERIES: dict[ChartId, tuple[str, ...]] = {
     "grad_norm": ("grad_norm",),
     "length": ("len/response_mean",),
     "entropy": ("entropy",),
-    "diversity": ("text/variety",),
-    "coherence": ("text/strange_share",),
+    "diversity": ("text/alike",),
+    "coherence": ("text/looped",),
 }
 
 

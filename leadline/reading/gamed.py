@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..evidence import GamedEvidence, Outage, gather
 from ..evidence.numbers import CUT, KL
+from ..evidence.outage import FAILURES
 from ..evidence.scores import MOST_LEVELS
 from ..facts import Evidence, Facts, Finding, Severity
 from ..facts.gamed import (
@@ -28,7 +29,7 @@ from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, RARE, SAID, SELDOM
 from ..questions.fall import fall_of, p_fallen
 from ..questions.level import level_at, level_now, start_of
 from ..questions.way import net_change
-from ..run import Rollout, Run, Steps
+from ..run import Rollout, Run, Series, Steps
 from .prompts import changes_of_prompts
 from .view import HEADLINE, View
 
@@ -53,6 +54,8 @@ def _baseline(view: View) -> int | None:
 def read(view: View) -> tuple[Finding, ...]:
     """What the evidence amounts to."""
     evidence = evidence_of(view)
+    for way, track in () if evidence.relation is None else evidence.relation.tracks.items():
+        view.keep(Series(f"text/{way}", f"text/{way}", "samples", track.steps, track.values))
     return (
         *_gamed(view, evidence),
         *_outages(view),
@@ -178,8 +181,8 @@ def _shown(view: View, evidence: GamedEvidence) -> tuple[Evidence, ...]:
 def _outages(view: View) -> tuple[Finding, ...]:
     found = []
     for gap in view.outages:
-        facts = RewardOutage(gap.first, gap.last, gap.last - gap.first + 1, gap.value, gap.back)
-        span = (Evidence(HEADLINE, gap.first, gap.last),)
+        facts = RewardOutage(gap.first, gap.last, gap.last - gap.first + 1, gap.value, gap.back, gap.tools)
+        span = (Evidence(FAILURES if gap.tools else HEADLINE, gap.first, gap.last),)
         severity: Severity = "note" if gap.back else "concern"
         found.append(Finding("reward.outage", 0.95, severity, facts=facts, since_step=gap.first, evidence=span))
     return tuple(found)

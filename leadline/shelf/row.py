@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Literal
 
 State = Literal["read", "unreadable"]
-FINISHED = ("plan", "trainer", "schedule")  # why a run is through: nothing more is spent on it
+FINISHED = ("plan", "trainer", "scheduler", "schedule")  # why a run is through: nothing more is spent on it
 Need = Literal["hacked", "falling", "changed", "broken", "silent", "wasting", "finished_rising", "seeds", "unclear"]
 NEEDS: tuple[Need, ...] = (  # the most urgent first
     "hacked",

@@ -89,11 +89,13 @@ def reviewed(facts: Reviewed) -> str:
 
 
 def outage(facts: RewardOutage) -> str:
-    during = f"from step {facts.first_step} to {facts.last_step}"
-    said = f"The reward function returned {number(facts.value)} for {counted(facts.steps, 'step')} ({during})"
-    if facts.back:
-        return f"{said} and is back. These steps were left out."
-    return f"{said} and has not come back: look at the scorer. These steps were left out."
+    during = f"steps {facts.first_step}–{facts.last_step}"
+    if facts.tools:
+        said, whom = f"{percent(facts.value)} of tool calls failed at {during}", "tools"
+    else:
+        said, whom = f"The reward function returned {number(facts.value)} at {during}", "reward function"
+    state = "They work again." if facts.tools else "It works again."
+    return f"{said}. {state if facts.back else f'Check the {whom}.'} Rewards of these steps are ignored."
 
 
 def levels(facts: ScoreLevels) -> str:

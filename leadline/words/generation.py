@@ -1,4 +1,4 @@
-"""Sentences about the answers: length, truncation, coherence, diversity, shortcuts."""
+"""Sentences about the answers: length, truncation, diversity, shortcuts."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 
 from ..facts.generation import (
     CloserMeaning,
-    Incoherence,
     LengthChange,
     LessDiversity,
     Mark,
@@ -80,28 +79,10 @@ def one_length(facts: OneLength) -> str:
     return all_ if facts.length_cap is not None else f"{all_} If it is the length cap, none of them finishes."
 
 
-def coherence(facts: Incoherence) -> str:
-    where = " in the last batch" if facts.last_batch_only else ""
-    unlike = (
-        f"{percent(facts.unlike_share)} of the text{where} is unlike anything in the early samples "
-        f"({percent(facts.expected_share)} expected)."
-    )
-    if facts.looping is None:
-        return unlike
-    loops = f"{percent(facts.looping)} of the answers repeat themselves, up from {percent(facts.looping_at_start)}."
-    return f"{unlike} {loops}"
-
-
 def diversity(facts: LessDiversity) -> str:
-    where = " in the last batch" if facts.last_batch_only else ""
-    if facts.compared == "one_prompt":
-        return (
-            f"Answers to one prompt are nearly identical, without being the best ones: {percent(facts.now)} of a group "
-            f"differ from the rest, down from {percent(facts.start)}."
-        )
     return (
-        f"Answers to different prompts have become alike: {percent(1 - facts.now / facts.start)} fewer distinct "
-        f"phrases{where} than at the start, in the same amount of text."
+        f"Responses to one prompt are nearly identical, without being the best ones: {percent(facts.now)} of a group "
+        f"differ from the rest, down from {percent(facts.start)}."
     )
 
 
@@ -116,10 +97,7 @@ def meaning(facts: CloserMeaning) -> str:
 
 def shortcut(facts: Shortcut) -> str:
     shared = capital(phrases(facts.phrases, facts.any_digit))
-    if facts.text_left:
-        moved = "The reward rose while the text moved away from what was rewarded at first: it may pay for a shortcut."
-        return f"{moved} {shared}." if shared else moved
-    return f"{shared}. This may be what was learned, or a shortcut; the samples tell."
+    return f"{shared}: learned behavior or a shortcut. Check the samples."
 
 
 def phrases(found: Sequence[Mark], any_digit: str | None) -> str:
@@ -142,7 +120,6 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     "generation.truncation": truncation,
     "generation.truncated_throughout": truncated_throughout,
     "generation.one_length": one_length,
-    "generation.coherence": coherence,
     "generation.diversity": diversity,
     "generation.meaning": meaning,
     "generation.shortcut": shortcut,

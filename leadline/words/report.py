@@ -24,8 +24,8 @@ CHARTS: dict[ChartId, str] = {
     "grad_norm": "Gradient norm",
     "length": "Response length",
     "entropy": "Entropy",
-    "diversity": "Diversity of the samples",
-    "coherence": "Strange text in the samples",
+    "diversity": "Overlap across prompts",
+    "coherence": "Loops in the responses",
 }
 REWARDS = "Reward and held-out reward"
 SMALL_PHASES = "other phases"
@@ -39,8 +39,8 @@ EMPTY: dict[ChartId, str] = {
     "entropy": "The entropy of the policy was not logged.",
 }
 EXPLAINED: dict[ChartId, str] = {
-    "diversity": "Different n-grams in an equal amount of text, relative to the run's first samples.",
-    "coherence": "Share of the text that a model of the run's own early samples finds strange.",
+    "diversity": "How alike responses to different prompts are: 0 nothing in common, 1 identical.",
+    "coherence": "Share of the text that repeats word for word within a response.",
 }
 NO_SAMPLES = {
     "not kept": "No samples were found beside the log, so the generated text could not be checked.",

@@ -19,6 +19,7 @@ CALLED: dict[Verdict, str] = {
 ENDED = {
     "plan": "the planned steps are done",
     "trainer": "the trainer has said so",
+    "scheduler": "its scheduler stopped it",
     "schedule": "the learning-rate schedule is over",
     "silent": "the log has long been still",
 }
@@ -308,12 +309,10 @@ BECAUSE = {
     "stability.stuck": "it gives every answer the same",
     "generation.truncation": "answers are cut off",
     "generation.truncated_throughout": "nearly every answer is cut off",
-    "generation.shortcut": "it may pay for a shortcut",
-    "generation.diversity": "it pays for the same answer everywhere",
-    "generation.coherence": "it pays for text unlike the first samples",
     "reward.break": "the reward broke down at once",
     "reward.blind_parted": "blind grades and the score part ways",
-    "reward.gamed": "the score holds while the answers decay",
+    "reward.gamed": "the reward holds while the responses degenerate",
+    "reward.reviewed": "a reviewer found it hacked",
     "reward.component": "one part of it is bought with another",
     "reward.outage": "it stopped scoring",
     "signal.nan": "values stopped being numbers",
@@ -322,10 +321,7 @@ BECAUSE = {
     "signal.train_eval_gap": "what is learned does not carry over",
 }
 BECAUSE_HERE = {  # where one finding may speak of several knobs
-    ("reward.gamed", "learning_rate"): "the answers decayed and the reward fell with them",
-    ("generation.shortcut", "learning_rate"): "the answers changed in kind and the reward fell",
-    ("generation.diversity", "learning_rate"): "the answers became alike and the reward fell",
-    ("generation.coherence", "learning_rate"): "the text came apart and the reward fell",
+    ("reward.gamed", "learning_rate"): "the responses degenerated and the reward dropped with them",
     ("reward.break", "data"): "the reward fell where they changed",
     ("signal.no_learning_signal", "length_cap"): "almost no answer finishes",
     ("signal.no_learning_signal", "reward_function"): "it gives every answer the same",

@@ -39,19 +39,6 @@ class Levels:
         deviates = way * (self.drawn - bar) / np.maximum(self.doubts, np.finfo(float).tiny)
         return max(sudden, float(np.mean([_normal(deviate) for deviate in deviates.tolist()])))
 
-    def in_units_of(self, start: float, change: float) -> Levels:
-        """The same as shares of a way: 0 at its start, 1 where the change is whole."""
-        drawn = None if self.drawn is None else (self.drawn - start) / change
-        doubts = None if self.doubts is None else self.doubts / abs(change)
-        return Levels((self.last - start) / change, self.errors / abs(change), drawn, doubts)
-
-    def __add__(self, other: Levels) -> Levels:
-        """The sum of two that were measured apart."""
-        drawn = None if self.drawn is None or other.drawn is None else self.drawn + other.drawn
-        both = [doubt for doubt in (self.doubts, other.doubts) if doubt is not None]
-        doubts = np.sqrt(np.sum(np.square(both), axis=0)) if drawn is not None and both else None
-        return Levels(self.last + other.last, np.hypot(self.errors, other.errors), drawn, doubts)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measure:
@@ -74,13 +61,6 @@ class Measure:
     @property
     def late(self) -> float:
         return float(np.median(self.values[-TWO - 1 :]))
-
-    def told(self, bar: float) -> tuple[float, bool]:
-        """The level that a sentence about a change beyond a bar tells, and whether it is that of the last batch alone:
-        a change may be too young to show in the middle of the last batches."""
-        way = 1.0 if bar > self.early else -1.0
-        young = way * (self.late - bar) <= 0 < way * (float(self.values[-1]) - bar)
-        return (float(self.values[-1]), True) if young else (self.late, False)
 
     def beyond(self, view: View, *bars: float) -> tuple[float, ...]:
         """For each bar the probability that the level now lies beyond it, seen from where the run began.

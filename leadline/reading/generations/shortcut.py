@@ -11,13 +11,13 @@ from ...facts.generation import Mark
 from ...questions.bars import FEW, SAID, SELDOM
 from ...questions.level import last_before
 from ..sampler import Batch
-from .coherence import ORDER
 from .grams import END_MARK, stream
 from .measure import BASELINE
 from .text import Text
 
 Flags = NDArray[np.bool_]
 
+ORDER = 3  # tokens of a phrase at most
 FEWEST = 8  # samples: with fewer on either side, chance finds a phrase that parts them
 PHRASES = 3  # named at most
 

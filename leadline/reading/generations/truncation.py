@@ -10,14 +10,14 @@ from ...curve import Curve
 from ...curve.bins import LEAST
 from ...facts import Evidence, Facts, Finding, Severity
 from ...facts.generation import OneLength, TruncatedThroughout, Truncation
-from ...questions.bars import CLEARLY, EVEN, HABIT, SAID, TWO
+from ...questions.bars import CLEARLY, EVEN, HABIT, SAID
 from ...questions.level import last_step_before, level_now, paths_now
 from ...questions.share import more_than
 from ...questions.way import net_change
 from ...run import Run, Series
 from ..reward import HEADLINE
 from ..view import View
-from .measure import Floats, Levels
+from .measure import Floats
 
 CUT, ENDED, LENGTH = "len/response_clip_frac", "len/terminated_frac", "len/response_mean"
 TRUNCATED = "generation.truncated_throughout"
@@ -34,11 +34,6 @@ class Cut:
     now: float
     since: int
     evidence: Evidence
-
-    def way(self, _: View) -> Levels:
-        """How far it has come, in shares of the change that is a finding by itself."""
-        levels = Levels(np.full(TWO, self.drawn.mean()), np.full(TWO, self.drawn.std()), self.drawn)
-        return levels.in_units_of(self.start, EVEN * (1.0 - self.start))
 
 
 def truncated(run: Run) -> Series | None:
