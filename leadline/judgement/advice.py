@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..facts import Finding
-from ..facts.gamed import Gamed
+from ..facts.gamed import Gamed, RewardOutage
 from ..facts.judgement import Advice, Knob, Turn
 from ..facts.reward import RewardBreak
 from ..facts.signal import AllTied, AllTruncated
@@ -74,6 +74,10 @@ def _stuck(found: Finding, beside: Beside) -> Suspect | None:
     return LOOK_AT_REWARD if "reward/mean" in stuck and not beside.lost else None
 
 
+def _outage(found: Finding, beside: Beside) -> Suspect | None:
+    return None if isinstance(found.facts, RewardOutage) and found.facts.tools else LOOK_AT_REWARD
+
+
 def _always(suspect: Suspect) -> Callable[[Finding, Beside], Suspect | None]:
     return lambda found, beside: suspect
 
@@ -95,7 +99,7 @@ SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
     "reward.reviewed": _always(LOOK_AT_REWARD),
     "reward.gamed": _gamed,
     "reward.component": _always(LOOK_AT_REWARD),
-    "reward.outage": _always(LOOK_AT_REWARD),
+    "reward.outage": _outage,
     "signal.nan": _not_numbers,
     "signal.no_entropy": _always(LOWER_RATE),
     "signal.no_learning_signal": _no_signal,

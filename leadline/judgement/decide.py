@@ -273,8 +273,7 @@ def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[
             level, by = min(soon, level), next_look
     evidence = case.evidence
     if verdict in ("stop", "roll_back"):
-        text = any(finding.id.startswith("generation.") for finding in evidence.against_the_score)
-        if evidence.p_gamed > EVEN and text and evidence.onset is not None:
+        if evidence.p_gamed > EVEN and evidence.onset is not None:  # more of a reward that is hacked changes nothing
             return (Condition("samples_hold_up", "continue", after_step=evidence.onset),)
         return (Condition("rise", "continue", case.series.name, level, by),)
     return (

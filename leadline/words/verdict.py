@@ -379,7 +379,7 @@ def changes(judgement: Judgement) -> list[str]:
 def would_change(condition: Condition) -> str:
     """What one would have to see."""
     if condition.kind == "samples_hold_up":
-        return f"samples after step {condition.after_step} that hold up when a person reads them"
+        return f"a review that finds the samples after step {condition.after_step} right (leadline review PATH ok)"
     above = f"above {_number(condition.level)} by step {condition.by_step}"
     if condition.kind == "no_rise":
         return f"no rise of {condition.series} {above} would speak for stopping"
