@@ -7,7 +7,7 @@ no task is known, no level of any metric decides. The same input gives the same 
     evidence = gather(view.run, view.batches)
     evidence.outcome         "gamed": degenerate whatever the task, and the reward holds; "decayed": the reward fell
                              with it; "changed": something else changed, a reader has to look; "none"; or "blind"
-    evidence.p               probability of that proof
+    evidence.p               probability of that
     evidence.begun           when it began, as an interval: a tenth of the way was behind what moved first
 
 Proof is a distance (`relation.py`) beyond any that sound runs of kinds left out had, or two relations that agree.
@@ -58,7 +58,7 @@ TRUNCATED = 0.16  # of a distance: all responses truncated that used to end are 
 class GamedEvidence:
     """What samples and logged numbers say about the reward."""
 
-    p: float  # that the text is degenerate
+    p: float  # of what the outcome says
     outcome: Outcome
     begun: Begun | None  # of what the outcome says
     relation: Relation | None
@@ -87,14 +87,14 @@ def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> Ga
     beside = TRUNCATED * logged.cut
     seconded = int(logged.cut > EVEN) + int(logged.unlike > 1)  # half are truncated; the surprise has doubled
     p = float(beside > FAR or seconded > 1) if related is None else related.p_proven(beside, seconded)
-    near = float(beside > NEAR) if related is None else related.p_changed(beside)
+    near = max(float(beside > NEAR) if related is None else related.p_changed(beside), float(logged.unlike > EVEN))
     outcome: Outcome = "none" if text is not None else "blind"
     if p > SAID:
         outcome = "decayed" if _fell(run) else "gamed"
-    elif max(near, logged.unlike) > EVEN:
+    elif near > EVEN:
         outcome = "changed"
     return GamedEvidence(
-        p if p > SAID else 0.0,
+        {"gamed": p, "decayed": p, "changed": near}.get(outcome, 0.0),
         outcome,
         None if outcome in ("none", "blind") else _begun(run, related, logged, baseline),
         related,

@@ -104,10 +104,18 @@ class BestCheckpoint:
 
 
 Knob = Literal[
-    "learning_rate", "kl_coefficient", "clip", "group_size", "length_cap", "reward_function", "data", "reference"
+    "learning_rate",
+    "kl_coefficient",
+    "clip",
+    "group_size",
+    "length_cap",
+    "reward_function",
+    "data",
+    "reference",
+    "responses",
 ]
 
-Turn = Literal["lower", "raise", "check"]
+Turn = Literal["lower", "raise", "check", "review"]
 
 
 @dataclass(frozen=True, slots=True)

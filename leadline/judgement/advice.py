@@ -13,7 +13,7 @@ from ..facts.signal import AllTied, AllTruncated
 from ..facts.stability import EntropyMoved, GradientNorm, StuckSeries
 
 MOST = 2  # a longer list is a checklist, not advice
-ADVISED = ("kl.pinned",)  # a note that names its knob: nothing is lost by turning it, and nothing moves without
+ADVISED = ("kl.pinned", "generation.changed")  # notes that ask for something
 LOST = ("kl.destructive", "reward.declining", "reward.peaked")  # a reward that fell: what follows from that is no cause
 
 Suspect = tuple[Knob, Turn]
@@ -92,6 +92,7 @@ SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
     "stability.grad_norm": _gradient,
     "stability.spike": _always(LOWER_RATE),
     "stability.stuck": _stuck,
+    "generation.changed": _always(("responses", "review")),
     "generation.truncation": _truncation,
     "generation.truncated_throughout": _always(LOOK_AT_CAP),
     "reward.break": _broke,

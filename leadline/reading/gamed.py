@@ -126,7 +126,7 @@ def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
         changed = ResponsesChanged(
             found, *dates, _gain_since(view, begun.step), _last_before(view, begun.step), early, late
         )
-        return (_finding(view, evidence, "generation.changed", CLEARLY, "note", changed),)
+        return (_finding(view, evidence, "generation.changed", round(evidence.p, 4), "note", changed),)
     facts = Gamed(_reward_fell(view, evidence), found, *dates, early, late)
     severity: Severity = "critical" if evidence.p > CLEARLY else "concern"
     return (_finding(view, evidence, "reward.gamed", round(evidence.p, 4), severity, facts),)

@@ -295,8 +295,14 @@ SUSPECT = {
     "reward_function": "reward function",
     "data": "prompts",
     "reference": "reference policy",
+    "responses": "responses",
 }
-WAY = {"lower": "try a lower {knob}", "raise": "try a higher {knob}", "check": "check the {knob}"}
+WAY = {
+    "lower": "try a lower {knob}",
+    "raise": "try a higher {knob}",
+    "check": "check the {knob}",
+    "review": "review the {knob}",
+}
 BECAUSE = {
     "kl.destructive": "KL rose while the reward fell",
     "kl.frozen": "nothing moves",
@@ -307,6 +313,7 @@ BECAUSE = {
     "stability.grad_norm": "the gradient norm multiplied",
     "stability.spike": "the reward fell where the updates spiked",
     "stability.stuck": "it gives every answer the same",
+    "generation.changed": "they changed: leadline review PATH",
     "generation.truncation": "answers are cut off",
     "generation.truncated_throughout": "nearly every answer is cut off",
     "reward.break": "the reward broke down at once",
