@@ -153,11 +153,8 @@ def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _too_noisy(reason: Reason, name: str, judgement: Judgement) -> str:
-    unseen = f"{name} is too noisy to tell: a gain worth having could not have been seen"
-    if not reason.more_steps:
-        return f"{unseen} in time, and ending it now would save next to nothing."
-    more = f"{reason.more_steps} more {'steps' if reason.more_steps != 1 else 'step'}"
-    return f"{unseen} by now; it takes about {more}."
+    more = counted(reason.more_steps or 0, "step")
+    return f"{name} is too noisy to tell: a gain worth having could not have been seen by now; about {more} more would."
 
 
 def _time_left(reason: Reason, name: str, judgement: Judgement) -> str:
