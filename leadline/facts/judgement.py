@@ -16,6 +16,7 @@ ReasonKind = Literal[
     "gamed",  # the score no longer says what the policy is worth
     "changed_in_kind",  # the answers changed in kind and the rise is that change: a person has to look
     "fallen",  # value that was there is gone
+    "degraded",  # the reward is flat, and quality measures get worse together
     "no_signal",  # nothing can be learned any more
     "ceiling",  # the score is as high as it can get
     "no_trend",  # nothing has moved so far

@@ -88,6 +88,7 @@ SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
     "kl.pinned": _always(("kl_coefficient", "lower")),
     "kl.over_optimisation": _always(("kl_coefficient", "raise")),
     "stability.clip": _always(LOWER_RATE),
+    "stability.degrading": _always(LOWER_RATE),
     "stability.entropy": _entropy,
     "stability.grad_norm": _gradient,
     "stability.spike": _always(LOWER_RATE),

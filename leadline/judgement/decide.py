@@ -172,6 +172,9 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.against_the_score))
         p, when = evidence.p_gamed, (evidence.onset, evidence.onset_between)
         return Reason("gamed", p, *when, clear=p > AGREED, level=now, findings=ids)
+    if evidence.p_degraded > EVEN and verdict != "continue" and lost <= EVEN:
+        since, ids = evidence.degraded_since, ("stability.degrading",)
+        return Reason("degraded", evidence.p_degraded, since, level=now, findings=ids)
     if fell:
         fall = fall_of(curve, series)
         high = highest(curve, series) if fall is None else fall.high

@@ -131,6 +131,10 @@ def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
     return f"{name} has {probably}fallen from {high} to {now}{rises} ({_sure(reason)})."
 
 
+def _degraded(reason: Reason, name: str, judgement: Judgement) -> str:
+    return f"{name} is flat at {_number(reason.level)}, and quality degrades{_since(reason)} ({_sure(reason)})."
+
+
 def _no_signal(reason: Reason, name: str, judgement: Judgement) -> str:
     if reason.findings == ("kl.frozen",) and reason.since_step is None:
         return f"The policy hardly moves ({_sure(reason)}): too few of its answers can differ from its reference's."
@@ -220,6 +224,7 @@ REASONS = {
     "lost_numbers": _lost_numbers,
     "gamed": _gamed,
     "fallen": _fallen,
+    "degraded": _degraded,
     "no_signal": _no_signal,
     "ceiling": _ceiling,
     "no_trend": _no_trend,
@@ -306,6 +311,7 @@ BECAUSE = {
     "kl.pinned": "the penalty holds the policy in place",
     "kl.over_optimisation": "more KL bought no more held-out score",
     "stability.clip": "more and more tokens are clipped",
+    "stability.degrading": "quality measures get worse together",
     "stability.entropy": "entropy rose while the reward fell",
     "stability.grad_norm": "the gradient norm multiplied",
     "stability.spike": "the reward fell where the updates spiked",
