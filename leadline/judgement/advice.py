@@ -47,6 +47,11 @@ def _no_signal(found: Finding, beside: Beside) -> Suspect | None:
     return None if beside.lost else LOOK_AT_DATA
 
 
+def _changed(found: Finding, beside: Beside) -> Suspect | None:
+    """A reader can tell whether a reward that holds is right; one that fell has said so itself."""
+    return None if beside.lost else ("responses", "review")
+
+
 def _truncation(found: Finding, beside: Beside) -> Suspect | None:
     """Answers that grow into the cap; where the text decays they run on for want of an end, and no cap would do."""
     return None if "reward.gamed" in beside.ids else LOOK_AT_CAP
@@ -93,7 +98,7 @@ SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
     "stability.grad_norm": _gradient,
     "stability.spike": _always(LOWER_RATE),
     "stability.stuck": _stuck,
-    "generation.changed": _always(("responses", "review")),
+    "generation.changed": _changed,
     "generation.truncation": _truncation,
     "generation.truncated_throughout": _always(LOOK_AT_CAP),
     "reward.break": _broke,
