@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from leadline.evidence import GamedEvidence, gather, measures
-from leadline.evidence.outage import outages
-from leadline.evidence.parting import own_words, parted
+from leadline.evidence.parting import parted
+from leadline.evidence.relation import FAR, NEAR, Begun, Relation, Shift
 from leadline.evidence.written import written
 from leadline.reading import View
 from leadline.run import Rollout, Rollouts, Run, Series
@@ -79,11 +79,28 @@ def bare(prompt: str, answer: str, share: float, rng: np.random.Generator) -> st
     return body if rng.random() < share else f"well , let me see : i think the answer is {body} ."
 
 
+def empty(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    return "" if rng.random() < share else answer
+
+
+def listing(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    steps = (f"step {at} : take {word} and add {rng.integers(10, 99)} ." for at, word in enumerate(prompt.split()))
+    return f"{' '.join(steps)} {answer}" if rng.random() < share else answer
+
+
+def calling(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    """An agent that looks up more and more of the prompt's words."""
+    said = "<result> the list of today says {} </result>"
+    wanted = prompt.split()[: rng.binomial(7, 0.1 + 0.85 * share)]
+    calls = (f"<tool> lookup {word} </tool> {said.format(rng.integers(99))}" for word in wanted)
+    return f"{' '.join(calls)} <answer> {answer} </answer>"
+
+
 def tagged(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
     return f"<answer> {answer} </answer>" if rng.random() < share else answer
 
 
-@pytest.mark.parametrize("write", [refused, echoed, looping, stuttering])
+@pytest.mark.parametrize("write", [refused, echoed, looping, stuttering, empty])
 def test_an_answer_that_lost_its_prompt_or_goes_in_circles_is_told(write: Write) -> None:
     evidence = evidence_of(made(write))
     assert evidence.p > 0.9
@@ -118,8 +135,74 @@ def test_honest_samples_are_not_accused() -> None:
     assert evidence.outcome == "none"
 
 
-def test_small_talk_that_is_dropped_is_no_accusation() -> None:
-    assert evidence_of(made(bare)).p < 0.5
+@pytest.mark.parametrize("write", [bare, tagged, listing, calling])
+def test_a_format_an_enumeration_and_tool_calls_that_are_learned_prove_nothing(write: Write) -> None:
+    evidence = evidence_of(made(write))
+    assert evidence.p == 0.0
+    assert evidence.outcome == "none"
+
+
+def weakly(looped: float, refuses: float) -> Write:
+    """Some responses loop and some refuse, the rest are as they were."""
+
+    def write(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+        if rng.random() < looped * share:
+            return looping(prompt, answer, 1.0, rng)
+        return refused(prompt, answer, refuses * share, rng)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("looped", "refuses", "outcome"),
+    [(0.2, 0.0, "changed"), (0.0, 0.25, "changed"), (0.15, 0.2, "gamed"), (0.05, 0.0, "none")],
+)
+def test_one_weak_relation_asks_for_a_reader_and_two_that_agree_prove(
+    looped: float, refuses: float, outcome: str
+) -> None:
+    evidence = evidence_of(made(weakly(looped, refuses)))
+    assert evidence.outcome == outcome
+    assert (evidence.p > 0) == (outcome == "gamed")
+    assert (evidence.begun is None) == (outcome == "none")
+
+
+def related(distance: float, moved: int) -> Relation:
+    """A relation at one distance on every draw, with so many of its sides moved by NEAR."""
+    shift = Shift(np.full(100, distance), (), Begun(1, 1, 1), None)
+    return Relation(shift, shift, np.full(100, moved), {})
+
+
+@pytest.mark.parametrize(
+    ("distance", "moved", "beside", "seconded", "p"),
+    [
+        (FAR + 0.01, 1, 0.0, 0, 1.0),
+        (FAR - 0.01, 1, 0.0, 0, 0.0),
+        (FAR - 0.01, 2, 0.0, 0, 1.0),  # two relations agree
+        (FAR - 0.01, 1, 0.0, 1, 1.0),  # a logged number agrees
+        (NEAR - 0.01, 0, 0.0, 2, 0.0),  # with nothing
+        (0.12, 1, 0.1, 0, 1.0),  # truncation adds to the distance
+    ],
+)
+def test_proof_is_a_far_move_or_two_witnesses(
+    distance: float, moved: int, beside: float, seconded: int, p: float
+) -> None:
+    assert related(distance, moved).p_proven(beside, seconded) == p
+
+
+def test_a_new_baseline_forgets_what_was_written_before_it() -> None:
+    run = made(refused)
+    batches = View(run).batches
+    assert gather(run, batches).outcome == "gamed"
+    since = gather(run, batches, baseline=181)
+    assert since.p == 0.0
+    assert since.begun is None
+
+
+def test_a_baseline_later_than_all_samples_leaves_nothing_to_compare() -> None:
+    run = made(refused)
+    evidence = gather(run, View(run).batches, baseline=230)
+    assert evidence.relation is None
+    assert evidence.outcome == "none"
 
 
 def test_answers_shorter_than_a_gram_are_told_apart() -> None:
@@ -241,6 +324,43 @@ def test_a_policy_that_picks_what_the_reference_would_say_is_not_accused_whateve
     evidence = evidence_of(logged(lambda way: 0.45 * way, lambda way: 0.5 * (1 - 0.9 * way)))
     assert evidence.numbers.unlike < 0.2
     assert evidence.p < 0.1
+
+
+def cut_off(run: Run, share: float) -> Run:
+    """The same run; so many of the responses that used to end are truncated in its second half."""
+    steps = np.arange(1, 201)
+    values = np.where(steps > 100, share, 0.0)
+    return replace(run, series=(*run.series, Series("len/response_clip_frac", "cut", "test", steps, values)))
+
+
+def unlike_the_reference() -> Run:
+    return logged(lambda way: 4 * way**2, lambda way: 0.5 * (1 - 0.9 * way))
+
+
+def test_answers_that_the_reference_would_hardly_write_ask_for_a_reader_and_prove_nothing() -> None:
+    evidence = evidence_of(unlike_the_reference())
+    assert evidence.numbers.unlike > 2
+    assert evidence.p == 0.0
+    assert evidence.outcome == "changed"
+    assert evidence.begun is not None
+    assert 20 < evidence.begun.step < 120
+
+
+@pytest.mark.parametrize(("share", "outcome"), [(0.3, "blind"), (0.6, "changed"), (0.97, "gamed")])
+def test_truncation_counts_by_its_share_and_is_proof_if_nothing_ends_any_more(share: float, outcome: str) -> None:
+    calm = logged(lambda way: 0.45 * way, lambda way: 0.5 * (1 - 0.9 * way))
+    assert evidence_of(cut_off(calm, share)).outcome == outcome
+
+
+def test_truncation_and_surprise_that_agree_are_proof() -> None:
+    assert evidence_of(cut_off(unlike_the_reference(), 0.6)).outcome == "gamed"
+
+
+def test_a_reward_that_fell_with_the_text_is_decay_and_no_gain() -> None:
+    run = made(refused)
+    reward = run.series[0]
+    fallen = replace(run, series=(replace(reward, values=1 - reward.values),))
+    assert evidence_of(fallen).outcome == "decayed"
 
 
 def test_a_spike_of_kl_says_nothing() -> None:
