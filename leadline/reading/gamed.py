@@ -42,13 +42,30 @@ FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum 
 def evidence_of(view: View) -> GamedEvidence:
     """Gather what samples and logged numbers say about the reward, once a reading. A reader's "ok" makes the text it
     covers the new baseline, and so do new prompts."""
-    return view.once("gamed", lambda: gather(view.run, view.batches, _baseline(view)))
+    return view.once("gamed", lambda: _gathered(view))
 
 
-def _baseline(view: View) -> int | None:
+def _gathered(view: View) -> GamedEvidence:
+    """Gather it since the last baseline. New prompts do not undo what was proven before them and still stands."""
+    read = _read_until(view)
+    asked = [change.prompts for change in changes_of_prompts(view) if read is None or change.prompts.after > read]
+    baselines = [read, *(prompts.after for prompts in asked)]
+    latest = gather(view.run, view.batches, baselines[-1])
+    if latest.p > 0:
+        return latest
+    for baseline, prompts in zip(baselines, asked, strict=False):
+        earlier = [batch for batch in view.batches if batch.step <= prompts.before]
+        before = gather(view.run.until(prompts.before), earlier, baseline)
+        still = gather(view.run, view.batches, baseline) if before.p > 0 else before
+        if still.p > 0:
+            return replace(still, begun=before.begun)
+    return latest
+
+
+def _read_until(view: View) -> int | None:
+    """Return the last step that a reader found right."""
     review = view.run.reviews[-1] if view.run.reviews else None
-    reviewed = [review.seen_until] if review is not None and review.answer == "ok" else []
-    return max((*reviewed, *(change.prompts.after for change in changes_of_prompts(view))), default=None)
+    return review.seen_until if review is not None and review.answer == "ok" else None
 
 
 def read(view: View) -> tuple[Finding, ...]:
