@@ -57,6 +57,13 @@ def test_tools_that_fail_from_one_step_to_the_next_and_work_again_are_an_outage(
     assert reward.points == 194
 
 
+def test_a_score_that_stands_still_while_the_tools_fail_is_one_outage_and_theirs() -> None:
+    values = rising()
+    values[119:125] = 0.0
+    (outage,) = outages(run_of(reward=values, failures=failing(120, 125)))
+    assert outage.tools
+
+
 @pytest.mark.parametrize(("first", "left_out"), [(195, True), (150, False)])
 def test_an_outage_that_lasts_is_left_out_while_it_is_young_and_not_if_it_stays(first: int, left_out: bool) -> None:
     run = run_of(reward=rising(), failures=failing(first, 200))
