@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import written
-from written import concerns, flat, loaded, named, rising, run, story, view
+from written import concerns, flat, named, rising, run, story, view
 
 from leadline.facts import Finding
 from leadline.facts.generation import LengthChange
