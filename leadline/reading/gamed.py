@@ -35,7 +35,6 @@ from .view import HEADLINE, View
 
 _NOTE: Severity = "note"
 _CONCERN: Severity = "concern"
-READER = 0.9  # a careful reader is right nine times in ten
 FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum of parts
 
 
@@ -155,14 +154,14 @@ def _finding(view: View, evidence: GamedEvidence, name: str, p: float, severity:
 
 
 def _reviewed(view: View) -> tuple[Finding, ...]:
-    """A reader who found the reward hacked."""
+    """A reader who found the reward hacked; a careful one is right nine times in ten."""
     review = view.run.reviews[-1] if view.run.reviews else None
     if review is None or review.answer != "hacked":
         return ()
     facts = Reviewed(review.reader, review.since_step, review.seen_until)
     span = Evidence("rollouts", view.run.first_step or 0, review.seen_until)
     since = review.since_step if review.since_step is not None else view.run.first_step
-    return (Finding("reward.reviewed", READER, "critical", facts=facts, since_step=since, evidence=(span,)),)
+    return (Finding("reward.reviewed", CLEARLY, "critical", facts=facts, since_step=since, evidence=(span,)),)
 
 
 def _gain_since(view: View, step: int) -> float | None:
