@@ -68,6 +68,10 @@ class GamedEvidence:
     numbers: Numbers
 
     @property
+    def proven(self) -> bool:
+        return self.outcome in ("gamed", "decayed")
+
+    @property
     def shift(self) -> Shift | None:
         """The relations that the outcome rests on."""
         if self.relation is None:

@@ -28,8 +28,10 @@ class Outage:
 
 
 def outages(run: Run) -> tuple[Outage, ...]:
-    """All stretches in which the reward function or the tools failed."""
-    return (*_silent_scores(run), *_failing_tools(run))
+    """All stretches in which the reward function or the tools failed. While tools fail, a low score is theirs."""
+    tools = _failing_tools(run)
+    silent = [gap for gap in _silent_scores(run) if all(gap.last < one.first or gap.first > one.last for one in tools)]
+    return (*silent, *tools)
 
 
 def _failing_tools(run: Run) -> tuple[Outage, ...]:

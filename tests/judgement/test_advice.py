@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leadline.facts import Facts, Finding
-from leadline.facts.gamed import Gamed
+from leadline.facts.gamed import Gamed, Reviewed, RewardOutage
 from leadline.facts.judgement import Judgement, Knob
 from leadline.facts.signal import AllTied
 from leadline.facts.stability import GradientNorm
@@ -56,4 +56,10 @@ def test_what_follows_from_a_fall_is_no_cause_of_it() -> None:
 
 def test_answers_that_run_on_for_want_of_an_end_need_no_longer_cap() -> None:
     assert knobs(serious("generation.truncation")) == ("length_cap",)
-    assert knobs(serious("generation.truncation"), serious("generation.coherence")) == ("reward_function",)
+    assert knobs(serious("generation.truncation"), serious("reward.gamed")) == ("reward_function",)
+
+
+def test_a_reader_points_at_the_reward_function_and_broken_tools_do_not() -> None:
+    assert knobs(serious("reward.reviewed", Reviewed("anna", 20, 90))) == ("reward_function",)
+    assert knobs(serious("reward.outage", RewardOutage(90, 99, 10, 0.0, back=False))) == ("reward_function",)
+    assert knobs(serious("reward.outage", RewardOutage(90, 99, 10, 0.9, back=False, tools=True))) == ()

@@ -137,13 +137,16 @@ def test_a_run_that_never_moved_and_has_no_plan_may_be_at_its_beginning(healthy:
     assert not any("its bar" in what for what in said)
 
 
-@pytest.mark.parametrize(
-    ("verdict", "kind"), [("stop", "rising"), ("stop", "too_noisy"), ("continue", "flat"), ("continue", "no_trend")]
-)
-def test_a_reason_that_contradicts_its_verdict_is_found(healthy: Reading, verdict: str, kind: str) -> None:
-    found = f"{verdict} because {kind}"
-    assert found in set(contradictions()(judged(healthy, verdict, 0.05, kind=kind)))
-    assert found not in set(contradictions()(judged(healthy, "undecided", 0.05, kind=kind)))
+@pytest.mark.parametrize("denied", ["rising", "too_noisy"])
+def test_a_stop_for_a_reason_to_go_on_is_found(healthy: Reading, denied: ReasonKind) -> None:
+    assert f"stop because {denied}" in set(contradictions()(judged(healthy, "stop", 0.05, kind=denied)))
+    assert not any("because" in what for what in contradictions()(judged(healthy, "stop", 0.05, kind="flat")))
+
+
+@pytest.mark.parametrize("denied", ["flat", "no_trend", "no_signal", "ceiling"])
+def test_going_on_for_a_reason_to_stop_is_found(healthy: Reading, denied: ReasonKind) -> None:
+    assert f"continue because {denied}" in set(contradictions()(judged(healthy, "continue", 0.8, kind=denied)))
+    assert not any("because" in what for what in contradictions()(judged(healthy, "continue", 0.8, kind="rising")))
 
 
 def test_a_gain_at_a_learning_rate_of_zero_is_found(healthy: Reading) -> None:

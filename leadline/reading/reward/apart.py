@@ -67,14 +67,15 @@ def second_scores(view: View) -> tuple[str, ...]:
 
 def independent(view: View, name: str) -> bool:
     """Whether a held-out score measures something else than the trained reward: gold, accuracy, exact match, win rate.
-    The trained reward on other prompts, also in another unit, cannot see what the reward does not see."""
+    The trained reward on other prompts, also in another unit or counted by groups, cannot see what the reward does not
+    see."""
     run, series = view.run, view.run.get(name)
     if series is None:
         return False
     said = {*tokens(name), *tokens(series.key)}
     if said & GOLD:
         return True
-    if said & REWARDED or "reward" in tokens(series.kind) or _keeps_to_reward(run, series):
+    if said & {*REWARDED, "group"} or "reward" in tokens(series.kind) or _keeps_to_reward(run, series):
         return False
     rewards = [one for one in run.series if _is_held_out(one.name) and {*tokens(one.name)} & REWARDED]
     return not any(_is_copy(series, one) for one in rewards)
