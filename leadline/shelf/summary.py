@@ -98,9 +98,7 @@ def need_of(judgement: Judgement) -> Need | None:
     kind, verdict = judgement.reason.kind, judgement.verdict
     if kind == "gamed":
         return "hacked"
-    if kind == "changed_in_kind":
-        return "changed"
-    if kind == "fallen":
+    if kind in ("fallen", "degraded"):
         return "falling"
     if kind in ("no_signal", "lost_numbers", "no_numbers"):
         return "broken"
@@ -110,7 +108,9 @@ def need_of(judgement: Judgement) -> Need | None:
         return "finished_rising" if kind == "rising" else None
     if judgement.ended == "silent":
         return "silent"
-    return "wasting" if verdict == "stop" and kind in SPENT else None
+    if verdict == "stop" and kind in SPENT:
+        return "wasting"
+    return "changed" if any(advice.finding == "generation.changed" for advice in judgement.advice) else None
 
 
 def _drawn(run: Run, judgement: Judgement) -> Series | None:
