@@ -14,7 +14,6 @@ ReasonKind = Literal[
     "too_few",  # not enough points yet
     "lost_numbers",  # its last values are no numbers
     "gamed",  # the score no longer says what the policy is worth
-    "changed_in_kind",  # the answers changed in kind and the rise is that change: a person has to look
     "fallen",  # value that was there is gone
     "no_signal",  # nothing can be learned any more
     "ceiling",  # the score is as high as it can get
