@@ -224,6 +224,11 @@ FINDINGS: dict[str, Entry] = {
         "The logged clip fraction.",
         "Fewer updates per batch, or a lower learning rate.",
     ),
+    "stability.degrading": Entry(
+        "Entropy, truncation, reward components, or tool failures get worse together while the reward is flat.",
+        "Each logged series against its own best level; at least two that left it while the reward held.",
+        "Go back to before it began. Lower the learning rate, or raise the KL coefficient.",
+    ),
     "onset": Entry(
         "The order in which series changed around one step.",
         "The posterior of each series' break.",

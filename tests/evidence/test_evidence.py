@@ -138,7 +138,7 @@ def test_honest_samples_are_not_accused() -> None:
 @pytest.mark.parametrize("write", [bare, tagged, listing, calling])
 def test_a_format_an_enumeration_and_tool_calls_that_are_learned_prove_nothing(write: Write) -> None:
     evidence = evidence_of(made(write))
-    assert evidence.p == 0.0
+    assert not evidence.proven
     assert evidence.outcome == "none"
 
 
@@ -162,7 +162,7 @@ def test_one_weak_relation_asks_for_a_reader_and_two_that_agree_prove(
 ) -> None:
     evidence = evidence_of(made(weakly(looped, refuses)))
     assert evidence.outcome == outcome
-    assert (evidence.p > 0) == (outcome == "gamed")
+    assert evidence.proven == (outcome == "gamed")
     assert (evidence.begun is None) == (outcome == "none")
 
 
@@ -194,7 +194,7 @@ def test_a_new_baseline_forgets_what_was_written_before_it() -> None:
     batches = View(run).batches
     assert gather(run, batches).outcome == "gamed"
     since = gather(run, batches, baseline=181)
-    assert since.p == 0.0
+    assert not since.proven
     assert since.begun is None
 
 
@@ -251,7 +251,7 @@ def test_without_text_it_is_said_that_nothing_could_be_seen() -> None:
     steps = np.arange(1, 100)
     evidence = evidence_of(Run("made", series=(Series("reward/mean", "reward", "reward", steps, steps / 100),)))
     assert evidence.outcome == "blind"
-    assert evidence.p == 0.0
+    assert not evidence.proven
     assert evidence.relation is None
 
 
@@ -340,7 +340,7 @@ def unlike_the_reference() -> Run:
 def test_answers_that_the_reference_would_hardly_write_ask_for_a_reader_and_prove_nothing() -> None:
     evidence = evidence_of(unlike_the_reference())
     assert evidence.numbers.unlike > 2
-    assert evidence.p == 0.0
+    assert not evidence.proven
     assert evidence.outcome == "changed"
     assert evidence.begun is not None
     assert 20 < evidence.begun.step < 120

@@ -36,9 +36,15 @@ def test_never_more_than_two_and_each_with_its_evidence() -> None:
     assert all(SUSPECT[one.knob] in said for one in advice)
 
 
-def test_a_note_suspects_nothing_but_the_penalty_that_pins_the_policy() -> None:
+def test_only_a_penalty_that_pins_the_policy_and_responses_that_changed_advise_as_notes() -> None:
     notes = [Finding(name, 0.95, "note", facts=Facts()) for name in SUSPECTS]
-    assert [advice.finding for advice in advise(notes)] == ["kl.pinned"]
+    assert [advice.finding for advice in advise(notes)] == ["kl.pinned", "generation.changed"]
+
+
+def test_nobody_has_to_read_the_responses_of_a_reward_that_fell() -> None:
+    changed = Finding("generation.changed", 0.95, "note", facts=Facts())
+    assert [advice.way for advice in advise([changed])] == ["review"]
+    assert "review" not in [advice.way for advice in advise([serious("kl.destructive"), changed])]
 
 
 @pytest.mark.parametrize(("fell", "knob"), [(True, "learning_rate"), (False, "reward_function")])
