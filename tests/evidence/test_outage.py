@@ -49,7 +49,7 @@ def test_a_reward_that_collapsed_for_good_and_slowly_is_no_outage() -> None:
 
 def test_a_reward_that_is_often_nothing_has_no_outage_and_one_that_flaps_has_two() -> None:
     dice = np.random.default_rng(3)
-    sparse = np.where(dice.random(len(STEPS)) < 0.3 + STEPS / 400, dice.random(len(STEPS)), 0.0)
+    sparse = np.where(dice.random(len(STEPS)) < 0.1 + STEPS / 240, 1 + dice.random(len(STEPS)), 0.0)
     assert outages(run_of(reward=sparse)) == ()
     values = rising()
     values[99:105] = values[110:114] = 0.0
