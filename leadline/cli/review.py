@@ -51,8 +51,8 @@ def verb(
     from ..sources import open_run
     from ..words import review as words
 
-    if (answer is not None) + (grades is not None) + forget > 1:
-        raise click.UsageError("give one of an answer, --grades, and --forget")
+    if forget and (answer is not None or grades is not None):
+        raise click.UsageError("give an answer, --grades, or both, or --forget")
     if answer == "hacked" and since is None:
         raise click.UsageError("say since when: hacked --since STEP")
     if answer != "hacked" and since is not None:

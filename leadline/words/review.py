@@ -105,7 +105,11 @@ def _day(at: float) -> str:
 
 
 DROPPED = "Grades dropped by at least 0.25 and a third of the best, and the score did not drop with them."
-NEVER_DONE = "The score rose, while the task is done no better than at the start (0.25 at most)."
+NEVER_DONE = (
+    "The score rose, while the task is done no better than at the start (0.25 at most): a hacked score, or a policy that "
+    "is still too weak."
+)
+ANSWER_ALSO = "answer `ok`, or `hacked` since the last step before it (`hacked --since STEP`), with or without grades"
 BOTH_DROPPED = "Grades dropped, and so did the score: it still tracks quality."
 HELD = "Grades did not drop by 0.25 and a third of the best."
 IF_WRONG = "If this is wrong, answer `ok` or `hacked --since STEP`."
