@@ -65,8 +65,8 @@ def load(path: str) -> Kept:
 
 
 def with_reviews(run: Run) -> Run:
-    """The run with the reviews that were given of what it holds, the last one of each reader; as it is if it carries
-    some already."""
+    """The run with the reviews that were given of what it holds, of each reader the one who saw furthest, and of those
+    the last; as it is if it carries some already."""
     if run.reviews:
         return run
     kept = load(run.path)
@@ -74,7 +74,8 @@ def with_reviews(run: Run) -> Run:
         return run
     last = max((run.last_step or 0, *run.rollouts.steps[-1:]))
     notes = (*run.notes, damaged_lines(kept.damaged)) if kept.damaged else run.notes
-    latest = {one.reader: one for one in kept.reviews if one.seen_until <= last}
+    held = sorted((one for one in kept.reviews if one.seen_until <= last), key=lambda one: (one.seen_until, one.at))
+    latest = {one.reader: one for one in held}
     return replace(run, reviews=tuple(one for one in kept.reviews if one is latest.get(one.reader)), notes=notes)
 
 

@@ -46,6 +46,14 @@ def test_a_review_comes_back_and_is_cut_like_the_rest(run: Path) -> None:
     assert [one.reader for one in view_of(open_run(run / "trainer_state.json")).run.reviews] == ["ben", "anna"]
 
 
+def test_of_one_reader_the_review_of_the_latest_samples_counts(run: Path) -> None:
+    for review in (Review("ok", 40, at=1.0), Review("hacked", 20, 5, at=2.0)):
+        store.add(str(run), review)
+    assert [one.answer for one in view_of(open_run(run)).run.reviews] == ["ok"]
+    store.add(str(run), Review("hacked", 40, 5, at=3.0))
+    assert [one.answer for one in view_of(open_run(run)).run.reviews] == ["hacked"]
+
+
 def test_links_lead_to_the_same_reviews(run: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(run)
     store.add(str(tmp_path / "link"), Review("ok", 20))
