@@ -160,8 +160,8 @@ def _finding(view: View, evidence: GamedEvidence, name: str, p: float, severity:
 
 
 def _reviewed(view: View) -> tuple[Finding, ...]:
-    """A reader who found the reward hacked; a careful one is right nine times in ten. Of new prompts the reader has seen
-    nothing."""
+    """Report a reader who found the reward hacked; a careful one is right nine times in ten. It ends with prompts that
+    changed after what the reader saw."""
     review = _last_review(view)
     if review is None or review.answer != "hacked":
         return ()

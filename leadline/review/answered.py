@@ -32,8 +32,8 @@ def review_of(
     reader: str = "",
     at: At | None = None,
 ) -> tuple[Review, str]:
-    """The review that an answer or grades amount to, given now, of all samples the run holds; of grades also why. Grades
-    beside an answer are kept and decide nothing."""
+    """Return the review that an answer or grades amount to, given now, of all samples the run holds; of grades also
+    why. Grades beside an answer are kept and decide nothing."""
     now, marks = time.time(), tuple[Grade, ...]()
     if grades is not None:
         sheet = sheet_to_read(run, at)

@@ -45,8 +45,8 @@ def _quality(part: str) -> float:
 
 
 def decided(grades: tuple[Grade, ...], sheet: Sheet, *, reader: str = "") -> tuple[Review, str]:
-    """The review that grades amount to, and why. `hacked` if the task is done clearly worse at the end than at its best,
-    and the score did not drop with it: since the last step of the stretches within half of that drop.
+    """Return the review that grades amount to, and why. `hacked` if the task is done clearly worse at the end than at
+    its best, and the score did not drop with it: since the last step of the stretches within half of that drop.
 
     Where the score rose while the task is done badly and no better than at the start, grades alone say nothing: the
     policy may be too weak, or the score broken. The reader is asked for an answer.
