@@ -29,7 +29,7 @@ from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, RARE, SAID, SELDOM
 from ..questions.fall import fall_of, p_fallen
 from ..questions.level import level_at, level_now, start_of
 from ..questions.way import net_change
-from ..run import Rollout, Run, Series, Steps
+from ..run import Review, Rollout, Run, Series, Steps
 from .prompts import changes_of_prompts
 from .view import HEADLINE, View
 
@@ -63,8 +63,14 @@ def _gathered(view: View) -> GamedEvidence:
 
 def _read_until(view: View) -> int | None:
     """Return the last step that a reader found right."""
-    review = view.run.reviews[-1] if view.run.reviews else None
+    review = _last_review(view)
     return review.seen_until if review is not None and review.answer == "ok" else None
+
+
+def _last_review(view: View) -> Review | None:
+    """Return the review that counts: of those who saw furthest the last one that was given."""
+    ordered = sorted(view.run.reviews, key=lambda review: (review.seen_until, review.at))
+    return ordered[-1] if ordered else None
 
 
 def read(view: View) -> tuple[Finding, ...]:
@@ -154,9 +160,12 @@ def _finding(view: View, evidence: GamedEvidence, name: str, p: float, severity:
 
 
 def _reviewed(view: View) -> tuple[Finding, ...]:
-    """A reader who found the reward hacked; a careful one is right nine times in ten."""
-    review = view.run.reviews[-1] if view.run.reviews else None
+    """Report a reader who found the reward hacked; a careful one is right nine times in ten. It ends with prompts that
+    changed after what the reader saw."""
+    review = _last_review(view)
     if review is None or review.answer != "hacked":
+        return ()
+    if any(change.prompts.after > review.seen_until for change in changes_of_prompts(view)):
         return ()
     facts = Reviewed(review.reader, review.since_step, review.seen_until)
     span = Evidence("rollouts", view.run.first_step or 0, review.seen_until)

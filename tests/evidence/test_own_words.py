@@ -37,6 +37,7 @@ def read(*answers: str) -> Written:
         "<document> 41 pears </document>",
         "<interpreter> 41 pears </interpreter>",
         "<execution_results> 41 pears </execution_results>",
+        "\n```output\n41 pears\n```\n",
         "<|im_start|>tool\n41 pears<|im_end|>",
         "<|start_header_id|>ipython<|end_header_id|>\n41 pears<|eot_id|>",
     ],
@@ -47,6 +48,25 @@ def test_a_block_of_the_environment_is_left_out_and_what_stands_around_it_is_kep
 
 def test_a_block_that_never_ends_reaches_to_the_end() -> None:
     assert own_words("look up <result> 41 pears and then some").split() == ["look", "up"]
+
+
+def test_observations_of_react_are_left_out() -> None:
+    transcript = (
+        "Thought: look\nAction: search\nAction Input: pears\nObservation: 41 pears\non 2 trees\n"
+        "Thought 2: more\nAction 2: count\nObservation 2: 7\nFinal Answer: 41\n"
+    )
+    kept = own_words(transcript)
+    assert "pears\n" in kept
+    assert "Thought 2: more" in kept
+    assert "Final Answer: 41" in kept
+    assert "Observation" not in kept
+    assert "trees" not in kept
+    assert own_words("Action: search\nObservation: 41 pears").split() == ["Action:", "search"]
+
+
+def test_an_observation_of_the_policy_itself_is_its_own() -> None:
+    text = "Observation: both sides are even.\nSo the sum is even."
+    assert own_words(text) == text
 
 
 def test_a_block_ends_with_its_own_tag() -> None:

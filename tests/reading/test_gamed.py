@@ -157,6 +157,19 @@ def test_the_last_reader_counts() -> None:
     assert found_in(replace(made(one_answer), reviews=(hacked, ok))).keys().isdisjoint({"reward.reviewed"})
 
 
+def test_who_saw_more_counts_before_who_answered_later() -> None:
+    ok, hacked = Review("ok", 200, at=1.0), Review("hacked", 120, 50, at=2.0)
+    assert "reward.reviewed" not in found_in(replace(made(one_answer), reviews=(ok, hacked)))
+    assert "reward.gamed" not in found_in(replace(made(one_answer), reviews=(ok, hacked)))
+    assert "reward.reviewed" in found_in(replace(made(plain), reviews=(replace(ok, seen_until=120), hacked)))
+
+
+@pytest.mark.parametrize(("seen", "counts"), [(120, False), (180, True)])
+def test_new_prompts_end_what_a_reader_said_before_them(seen: int, counts: bool) -> None:
+    anew = replace(asked_anew(made(plain), 150), reviews=(Review("hacked", seen, 50),))
+    assert ("reward.reviewed" in found_in(anew)) is counts
+
+
 def asked_anew(one: Run, after: int, task: str = "which number comes next after") -> Run:
     """The same run with another kind of prompt after a step."""
 
