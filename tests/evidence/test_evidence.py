@@ -10,7 +10,8 @@ import pytest
 
 from leadline.evidence import GamedEvidence, gather, measures
 from leadline.evidence.parting import parted
-from leadline.evidence.relation import FAR, NEAR, Begun, Relation, Shift
+from leadline.evidence.relation import Begun, Relation, Shift, Way
+from leadline.evidence.track import DRAWS, Level, Track
 from leadline.evidence.written import written
 from leadline.reading import View
 from leadline.run import Rollout, Rollouts, Run, Series
@@ -100,11 +101,18 @@ def tagged(prompt: str, answer: str, share: float, rng: np.random.Generator) -> 
     return f"<answer> {answer} </answer>" if rng.random() < share else answer
 
 
-@pytest.mark.parametrize("write", [refused, echoed, looping, stuttering, empty])
-def test_an_answer_that_lost_its_prompt_or_goes_in_circles_is_told(write: Write) -> None:
+@pytest.mark.parametrize("write", [refused, looping, stuttering, empty])
+def test_one_answer_loops_and_empty_responses_are_proof(write: Write) -> None:
     evidence = evidence_of(made(write))
     assert evidence.p > 0.9
     assert evidence.outcome == "gamed"
+
+
+def test_responses_that_copy_their_prompt_need_a_reader() -> None:
+    evidence = evidence_of(made(echoed))
+    assert evidence.outcome == "changed"
+    assert evidence.shift is not None
+    assert evidence.shift.moves[0].way == "copied"
 
 
 @pytest.mark.parametrize("write", [refused, echoed, looping])
@@ -142,51 +150,56 @@ def test_a_format_an_enumeration_and_tool_calls_that_are_learned_prove_nothing(w
     assert evidence.outcome == "none"
 
 
-def weakly(looped: float, refuses: float) -> Write:
-    """Some responses loop and some refuse, the rest are as they were."""
-
-    def write(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
-        if rng.random() < looped * share:
-            return looping(prompt, answer, 1.0, rng)
-        return refused(prompt, answer, refuses * share, rng)
-
-    return write
+def weakly(refuses: float) -> Write:
+    """Some responses refuse, the rest are as they were."""
+    return lambda prompt, answer, share, rng: refused(prompt, answer, refuses * share, rng)
 
 
-@pytest.mark.parametrize(
-    ("looped", "refuses", "outcome"),
-    [(0.2, 0.0, "changed"), (0.0, 0.25, "changed"), (0.15, 0.2, "gamed"), (0.05, 0.0, "none")],
-)
-def test_one_weak_relation_asks_for_a_reader_and_two_that_agree_prove(
-    looped: float, refuses: float, outcome: str
-) -> None:
-    evidence = evidence_of(made(weakly(looped, refuses)))
+@pytest.mark.parametrize(("refuses", "outcome"), [(0.3, "changed"), (0.02, "none"), (1.0, "gamed")])
+def test_less_than_all_asks_for_a_reader(refuses: float, outcome: str) -> None:
+    evidence = evidence_of(made(weakly(refuses)))
     assert evidence.outcome == outcome
     assert evidence.proven == (outcome == "gamed")
     assert (evidence.begun is None) == (outcome == "none")
 
 
-def related(distance: float, moved: int) -> Relation:
-    """A relation at one distance on every draw, with so many of its sides moved by NEAR."""
-    shift = Shift(np.full(100, distance), (), Begun(1, 1, 1), None)
-    return Relation(shift, shift, np.full(100, moved), {})
+def related(moves: dict[Way, float], overlap: float = 0.0, *, short: bool = False, paid: bool = True) -> Relation:
+    """Relations that moved by so much on every draw."""
+    shift = Shift(np.full(DRAWS, max(moves.values())), (), Begun(1, 1, 1), None)
+    zeros = np.zeros(1)
+    now = Track(np.ones(1, dtype=np.int64), zeros, zeros, Level(0, 0), Level(overlap, 0), zeros, zeros, zeros, (0, 1))
+    return Relation(shift, {way: np.full(DRAWS, far) for way, far in moves.items()}, {"alike": now}, short, paid)
 
 
 @pytest.mark.parametrize(
-    ("distance", "moved", "beside", "seconded", "p"),
+    ("moves", "overlap", "truncated", "p"),
     [
-        (FAR + 0.01, 1, 0.0, 0, 1.0),
-        (FAR - 0.01, 1, 0.0, 0, 0.0),
-        (FAR - 0.01, 2, 0.0, 0, 1.0),  # two relations agree
-        (FAR - 0.01, 1, 0.0, 1, 1.0),  # a logged number agrees
-        (NEAR - 0.01, 0, 0.0, 2, 0.0),  # with nothing
-        (0.12, 1, 0.1, 0, 1.0),  # truncation adds to the distance
+        ({"looped": 0.35}, 0.1, False, 1.0),
+        ({"empty": 0.6}, 0.1, False, 1.0),
+        ({"alike": 0.9}, 1.0, False, 1.0),
+        ({"alike": 0.6}, 0.9, False, 0.0),  # a template, a skewed label
+        ({"detached": 0.9}, 0.1, False, 0.0),  # a bare result, a translation
+        ({"copied": 0.9}, 0.1, False, 0.0),  # extraction, code repair
+        ({"detached": 0.9, "copied": 0.9, "recurring": 0.9}, 0.1, False, 0.0),
+        ({"looped": 0.2}, 0.1, False, 0.0),  # a list of objects
+        ({"looped": 0.2, "detached": 0.2}, 0.1, False, 1.0),  # two agree
+        ({"recurring": 0.2}, 0.1, True, 1.0),  # truncation is seconded
+        ({"recurring": 0.02}, 0.1, True, 0.0),  # and alone it is not enough
     ],
 )
-def test_proof_is_a_far_move_or_two_witnesses(
-    distance: float, moved: int, beside: float, seconded: int, p: float
-) -> None:
-    assert related(distance, moved).p_proven(beside, seconded) == p
+def test_proof_is_what_no_task_wants(moves: dict[Way, float], overlap: float, truncated: bool, p: float) -> None:
+    assert related(moves, overlap).p_proven(truncated=truncated) == p
+
+
+def test_truncation_counts_only_if_long_responses_are_paid_as_well() -> None:
+    moves: dict[Way, float] = {"recurring": 0.2}
+    assert related(moves, paid=False).p_proven(truncated=True) == 0.0
+
+
+def test_short_responses_are_alike_by_chance() -> None:
+    moves: dict[Way, float] = {"looped": 0.2, "alike": 0.2}
+    assert related(moves, 0.5).p_proven(truncated=False) == 1.0
+    assert related(moves, 0.5, short=True).p_proven(truncated=False) == 0.0
 
 
 def test_a_new_baseline_forgets_what_was_written_before_it() -> None:
