@@ -170,7 +170,7 @@ def case_of(
 def _judged(view: View) -> tuple[Series, Curve, Stretch] | None:
     """The held-out score that is logged best, one that measures something else than the reward before the reward on
     other prompts; else the training reward; over the stretch that counts."""
-    held_out = sorted(held_out_names(view), key=lambda name: not independent(view, name))
+    held_out = sorted(held_out_names(view), key=lambda name: not independent(view.run, name))
     for name in (*held_out, HEADLINE):
         logged = view.run.get(name)
         if logged is None or not logged.finite.any():
