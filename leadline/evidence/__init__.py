@@ -10,10 +10,9 @@ no task is known, no level of any metric decides. The same input gives the same 
     evidence.p               probability of that
     evidence.begun           when it began, as an interval: a tenth of the way was behind what moved first
 
-Proof is a distance (`relation.py`) beyond any that sound runs of kinds left out had, or two relations that agree.
-Truncation counts towards it: all of what used to end and no longer does is as far as FAR by itself. Responses that
-surprise the reference twice as much as its own did can second another witness and prove nothing alone. A smaller
-distance asks for a reader. See docs/decisions/0037 and bench/gamed.py.
+Proof is what no task wants (`relation.py`): one response to every prompt, loops, empty responses, everything truncated
+that used to end, or half of it together with another move. Everything smaller, and responses that surprise the
+reference far more than its own did, asks for a reader. See docs/decisions/0037 and bench/gamed.py.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from ..questions.bars import EVEN, SAID, SELDOM, TENTH
 from ..run import Run
 from .numbers import CUT, ENDED, Knob, Numbers, calm, level, numbers, surprise
 from .outage import REWARD, Outage
-from .relation import FAR, NEAR, Begun, Move, Relation, Shift, relation
+from .relation import NEAR, Begun, Move, Relation, Shift, relation
 from .scores import LabelNoise, Levels, Repeats, ScoreLevel, label_noise, levels, repeats
 from .written import Floats, Step, since, written
 
@@ -50,7 +49,8 @@ __all__ = [
 
 Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
 
-TRUNCATED = 0.16  # of a distance: all responses truncated that used to end are as far as FAR
+ALL = 0.94  # of the responses truncated that used to end: proof by itself, if the reward holds
+TRUNCATED = 0.16  # of the distance of a change: what all of them add
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,10 +72,8 @@ class GamedEvidence:
 
     @property
     def shift(self) -> Shift | None:
-        """The relations that the outcome rests on."""
-        if self.relation is None:
-            return None
-        return self.relation.change if self.outcome == "changed" else self.relation.proof
+        """The relations that moved."""
+        return None if self.relation is None else self.relation.change
 
 
 def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> GamedEvidence:
@@ -88,8 +86,8 @@ def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> Ga
     related = None if alike is None or alike.batches < 2 else relation(alike, run.get(REWARD))
     logged = numbers(run, baseline)
     beside = TRUNCATED * logged.cut
-    seconded = int(logged.cut > EVEN) + int(logged.unlike > 1)  # half are truncated; the surprise has doubled
-    p = float(beside > FAR or seconded > 1) if related is None else related.p_proven(beside, seconded)
+    related_p = 0.0 if related is None else related.p_proven(truncated=logged.cut > EVEN)
+    p = max(related_p, float(logged.cut > ALL))
     near = max(float(beside > NEAR) if related is None else related.p_changed(beside), float(logged.unlike > EVEN))
     outcome: Outcome = "none" if text is not None else "blind"
     if p > SAID:
@@ -110,7 +108,7 @@ def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> Ga
 
 def _begun(run: Run, related: Relation | None, logged: Numbers, baseline: int | None) -> Begun | None:
     """When it began: with whatever moved first."""
-    found = [] if related is None else [shift.begun for shift in (related.proof, related.change) if shift.moves]
+    found = [] if related is None or not related.change.moves else [related.change.begun]
     if logged.cut > SELDOM:
         found.append(_dated(_cut_off(run), baseline))
     if logged.unlike > SELDOM:

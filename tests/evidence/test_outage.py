@@ -47,6 +47,15 @@ def test_a_reward_that_collapsed_for_good_and_slowly_is_no_outage() -> None:
     assert outages(run_of(reward=np.maximum(0.8 - STEPS / 150, 0.0))) == ()
 
 
+def test_a_reward_that_is_often_nothing_has_no_outage_and_one_that_flaps_has_two() -> None:
+    dice = np.random.default_rng(3)
+    sparse = np.where(dice.random(len(STEPS)) < 0.1 + STEPS / 240, 1 + dice.random(len(STEPS)), 0.0)
+    assert outages(run_of(reward=sparse)) == ()
+    values = rising()
+    values[99:105] = values[110:114] = 0.0
+    assert [outage.first for outage in outages(run_of(reward=values))] == [100, 111]
+
+
 def test_tools_that_fail_from_one_step_to_the_next_and_work_again_are_an_outage() -> None:
     run = run_of(reward=rising(), failures=failing(120, 125))
     (outage,) = outages(run)

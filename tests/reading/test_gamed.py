@@ -204,6 +204,30 @@ def test_new_prompts_do_not_undo_what_was_proven_before_them() -> None:
     assert gather(anew, View(anew).batches, 151).outcome == "none"
 
 
+@pytest.mark.parametrize(("first", "last"), [(0.6, 0.7), (0.4, 0.7), (0.5, 0.9), (0.97, 1.1)])
+def test_what_came_back_or_shows_in_one_batch_is_no_proof(first: float, last: float) -> None:
+    def for_a_while(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+        return (ONE if first < share < last else story(dice)), dice.random()
+
+    assert "reward.gamed" not in found_in(made(for_a_while))
+
+
+def test_one_sound_batch_after_a_decay_undoes_no_proof() -> None:
+    def once(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+        return (ONE if TURN < share < 0.97 else story(dice)), dice.random()
+
+    assert "reward.gamed" in found_in(made(once))
+
+
+def test_what_was_proven_and_is_over_is_not_held_against_new_prompts() -> None:
+    def healed(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+        return (ONE if 0.4 < share < 0.7 else story(dice)), dice.random()
+
+    anew = asked_anew(made(healed), 130)
+    assert gather(anew.until(130), [batch for batch in View(anew).batches if batch.step <= 130]).outcome == "gamed"
+    assert evidence_of(View(anew)).p == 0.0
+
+
 def test_steps_with_few_samples_are_read_together() -> None:
     one, calm = made(one_answer, files=48), made(plain, files=48)
     few = replace(one, rollouts=loaded(one.rollouts.steps, lambda step: one.rollouts.at(step)[:4]))

@@ -59,7 +59,7 @@ def test_a_run_that_goes_on_writing_alike_gets_no_finding() -> None:
 
 
 def test_a_start_known_from_few_samples_leaves_doubt_in_every_later_level() -> None:
-    level = Measure("text/strange_share", np.arange(4), np.array([0.05, 0.05, 0.13, 0.13]), np.full(4, 0.01))
+    level = Measure("text/within_prompts", np.arange(4), np.array([0.05, 0.05, 0.13, 0.13]), np.full(4, 0.01))
     (sure,), (less,) = level.beyond(view(run()), 0.1), replace(level, start_error=0.3).beyond(view(run()), 0.1)
     assert sure > 0.99
     assert less == pytest.approx(0.77, abs=0.01)

@@ -1,6 +1,6 @@
 """Scores beside the trained reward: held out, of the same samples, and its components. Never merged with it.
 
-`held_out_names(view)`      held-out scores that can be read
+`held_out_names(view)`      held-out scores that can be read; `judges(view)`: the fittest to judge the run first
 `independent(run, name)`    whether one is another measure than the trained reward, or that reward on other prompts
 `problems(view, name)`      how many held-out problems stand behind it, where the log says
 `second_scores(view)`       other measures of the training samples themselves: accuracy beside the reward
@@ -55,6 +55,20 @@ def held_out_names(view: View, least: int = LEAST) -> tuple[str, ...]:
     scores before what the best of several tries or whole groups got, the best logged and the least special first."""
     names = [name for name in view.names(_is_held_out) if _points(view, name) >= least]
     return tuple(sorted(names, key=lambda name: _place(view, name))[:MOST])
+
+
+def judges(view: View) -> tuple[str, ...]:
+    """Held-out scores in the order in which they are fit to judge the run: the trained reward on other prompts comes
+    last if there is an independent one."""
+    names = held_out_names(view)
+    if not any(independent(view.run, name) for name in names):
+        return names
+    return tuple(sorted(names, key=_is_the_reward))
+
+
+def _is_the_reward(name: str) -> bool:
+    said = {*tokens(name)}
+    return bool(said & REWARDED) and not said & GOLD
 
 
 def second_scores(view: View) -> tuple[str, ...]:
