@@ -45,7 +45,6 @@ __all__ = [
     "ScoreLevel",
     "Shift",
     "gather",
-    "held_out_is_the_reward",
 ]
 
 Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
@@ -142,19 +141,3 @@ def _fell(run: Run) -> bool:
     """Whether the reward stands below where it began."""
     reward = run.get(REWARD)
     return reward is not None and level(reward.values, late=True) < level(reward.values, late=False)
-
-
-def held_out_is_the_reward(run: Run) -> bool:
-    """A held-out score that keeps to the training reward all along: the same function on other prompts. What it cannot
-    see, the reward cannot see either."""
-    reward = run.get(REWARD)
-    if reward is None or reward.finite.sum() < 2:
-        return False
-    steps, values = reward.steps[reward.finite], calm(reward.values[reward.finite])
-    size = float(np.ptp(values))
-    for series in run.series:
-        if series.name.startswith("eval/") and "reward" in series.name and series.finite.sum() >= 3 and size > 0:
-            beside = np.interp(series.steps[series.finite], steps, values)
-            if float(np.median(np.abs(series.values[series.finite] - beside))) < TENTH * size:
-                return True
-    return False

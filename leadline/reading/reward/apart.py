@@ -1,7 +1,7 @@
 """Scores beside the trained reward: held out, of the same samples, and its components. Never merged with it.
 
 `held_out_names(view)`      held-out scores that can be read; `judges(view)`: the fittest to judge the run first
-`independent(view, name)`   whether one is another measure than the trained reward, or that reward on other prompts
+`independent(run, name)`    whether one is another measure than the trained reward, or that reward on other prompts
 `problems(view, name)`      how many held-out problems stand behind it, where the log says
 `second_scores(view)`       other measures of the training samples themselves: accuracy beside the reward
 """
@@ -61,7 +61,7 @@ def judges(view: View) -> tuple[str, ...]:
     """Held-out scores in the order in which they are fit to judge the run: the trained reward on other prompts comes
     last if there is an independent one."""
     names = held_out_names(view)
-    if not any(independent(view, name) for name in names):
+    if not any(independent(view.run, name) for name in names):
         return names
     return tuple(sorted(names, key=_is_the_reward))
 
@@ -79,11 +79,17 @@ def second_scores(view: View) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda name: (name != ACCURACY, -_points(view, name), name))[:MOST])
 
 
-def independent(view: View, name: str) -> bool:
+def lacks_independent(run: Run) -> bool:
+    """Tell whether every held-out score of a run is the trained reward again; False where there is none at all."""
+    scores = [series.name for series in run.series if _is_held_out(series.name)]
+    return bool(scores) and not any(independent(run, name) for name in scores)
+
+
+def independent(run: Run, name: str) -> bool:
     """Whether a held-out score measures something else than the trained reward: gold, accuracy, exact match, win rate.
     The trained reward on other prompts, also in another unit or counted by groups, cannot see what the reward does not
     see."""
-    run, series = view.run, view.run.get(name)
+    series = run.get(name)
     if series is None:
         return False
     said = {*tokens(name), *tokens(series.key)}
