@@ -38,7 +38,7 @@ FALLS = ("detached", "unseen")  # worrying if they go down; the others if they g
 EXCUSED = ("alike", "detached")  # if responses to one prompt are more alike than those to different prompts
 
 # How far each has to move to be proof by itself; chosen with each of five sets of runs left out (bench/gamed.py).
-FAR: dict[Way, float] = {"looped": 0.3, "alike": 0.15, "empty": 0.5}
+FAR: dict[Way, float] = {"looped": 0.3, "alike": 0.15, "empty": 0.3}
 ONE_ANSWER = 0.97  # overlap of short responses across prompts: less is what a skewed label does
 SECONDS: tuple[Way, ...] = ("looped", "recurring", "alike", "detached", "copied")
 SECOND = 0.1  # a move of these that seconds truncation; loops and likeness second each other
@@ -82,7 +82,7 @@ class Relation:
     """Where the responses stand, seen from the run's own first ones."""
 
     change: Shift
-    drawn: Mapping[Way, Floats]  # the moves, by draw
+    drawn: Mapping[Way, Floats]  # the moves that can prove something, by draw
     tracks: Mapping[Way, Track]
     short: bool  # responses have so few words that they are alike by chance
     long_is_paid: bool  # long responses earn as much as short ones lately
@@ -111,16 +111,13 @@ def relation(written: Written, reward: Series | None = None) -> Relation | None:
     sides = [*_sides(written), *_unseen(written, reward)]
     if not sides:
         return None
-    depends = _depends_on_the_prompt(written, sides)
-    drawn: dict[Way, Floats] = {
-        side.way: np.zeros(DRAWS) if depends and side.way in EXCUSED else side.counted(column)
-        for column, side in enumerate(sides)
-    }
+    drawn: dict[Way, Floats] = {side.way: side.counted(column) for column, side in enumerate(sides)}
+    excused = EXCUSED if _depends_on_the_prompt(written, sides) else ()
     late = since(written, 2 * written.batches // 3)
     paid = paid_for(late, late.lengths)
     return Relation(
         _shift(written, sides, drawn),
-        drawn,
+        {way: move for way, move in drawn.items() if way not in excused},
         {side.way: side.share for side in sides},
         written.words and float(np.median(late.answers.count)) < measures.SHORTEST,
         paid is None or paid > -TENTH,
