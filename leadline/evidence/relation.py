@@ -25,7 +25,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..questions.bars import EVEN, FEW, NOTICEABLE, TENTH, THIRD, TWO
+from ..questions.bars import EVEN, FEW, NOTICEABLE, RARE, TENTH, THIRD, TWO
 from ..run import Rollout, Series
 from . import measures
 from .numbers import calm
@@ -39,11 +39,11 @@ EXCUSED = ("alike", "detached")  # if responses to one prompt are more alike tha
 
 # How far each has to move to be proof by itself; chosen with each of five sets of runs left out (bench/gamed.py).
 FAR: dict[Way, float] = {"looped": 0.3, "alike": 0.15, "empty": 0.3}
-ONE_ANSWER = 0.97  # overlap of short responses across prompts: less is what a skewed label does
+ONE_ANSWER = 1 - RARE  # overlap of short responses across prompts: less is what a skewed label does
 SECONDS: tuple[Way, ...] = ("looped", "recurring", "alike", "detached", "copied")
-SECOND = 0.1  # a move of these that seconds truncation; loops and likeness second each other
-NEAR = 0.05  # of the distance of all moves: worth a look
-PLAIN = 0.15  # of the same: as far as a move has to go to be dated whole
+SECOND = TENTH  # a move of these that seconds truncation; loops and likeness second each other
+NEAR = NOTICEABLE  # of the distance of all moves: worth a look
+PLAIN = 3 * NEAR  # of the same: as far as a move has to go to be dated whole
 LAST = 1 - NOTICEABLE  # of the draws: between 1 - LAST and LAST lies the interval
 
 
