@@ -112,7 +112,7 @@ def test_the_heaviest_are_never_left_out_for_a_lighter_one() -> None:
 
 
 def test_a_shortened_finding_keeps_its_probability_and_says_that_it_was_cut() -> None:
-    shown = terminal.render(busy(4), width=80, height=23)
+    shown = terminal.render(busy(4), width=80, height=25)
     cut = re.findall(r"^(?:critical|concern) (.*(?:\n {9}.*)*)", shown, flags=re.MULTILINE)
     assert len(cut) == 8
     assert all(one.endswith("… (p=.90)") for one in cut)
