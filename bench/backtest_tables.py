@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,8 @@ def read(out: Path, policy: str = "leadline") -> Given:
 
 def report(score: Any, truths: Truths, out: Path) -> Iterator[Table]:
     policies = sorted({file.stem for file in out.glob("*/*.jsonl")} - {"leadline"})
-    answers = {
-        name: {run: lines for run, lines in read(out, name).items() if run in truths}
-        for name in ("leadline", *policies)
-    }
+    kept = {name: read(out, name) for name in ("leadline", *policies)}
+    answers = {name: {run: given[run] for run in truths if run in given} for name, given in kept.items()}
     rows = {name: scored(score, truths, given) for name, given in answers.items()}
     ours = answers["leadline"]
     yield _sets(score, truths, ours, rows)
@@ -77,6 +76,10 @@ def accused(looks: Sequence[Line]) -> bool:
 
 def set_of(run: str) -> str:
     return run.partition("/")[0]
+
+
+def _is_of(name: str, run: str) -> bool:
+    return set_of(run) == name
 
 
 def _sets(score: Any, truths: Truths, ours: Given, rows: dict[str, list[Line]]) -> Table:
@@ -142,19 +145,23 @@ def _too_soon(truths: Truths, ours: Given, rows: Sequence[Line]) -> Table:
 def _calibration(truths: Truths, ours: Given) -> Table:
     """What was said by fifths against how often it was so."""
     kinds = {"P(continue pays)": _pays(truths, ours), "p_best": _best(truths, ours)}
-    names = list(dict.fromkeys(map(set_of, ours)))
+    bad = {run for run in ours if sets.sound(truths[run][0]) is False}
+    groups: dict[str, Callable[[str], bool]] = {
+        "all sets": lambda run: True,
+        "sound or public": lambda run: run not in bad,
+        **{name: partial(_is_of, name) for name in dict.fromkeys(map(set_of, ours))},
+    }
     cells = []
     for kind, told in kinds.items():
         for place in range(FIFTHS):
             row = [kind, f"{place / FIFTHS:.1f} to {(place + 1) / FIFTHS:.1f}"]
-            for name in ("", *names):
-                here = [(p, came) for run, p, came in told if name in ("", set_of(run)) and _fifth(p) == place]
-                row.append(_said_and_came(here))
+            for wanted in groups.values():
+                row.append(_said_and_came([(p, came) for run, p, came in told if wanted(run) and _fifth(p) == place]))
             cells.append(row)
-        brier = [[(p - came) ** 2 for run, p, came in told if name in ("", set_of(run))] for name in ("", *names)]
+        brier = [[(p - came) ** 2 for run, p, came in told if wanted(run)] for wanted in groups.values()]
         cells.append([kind, "Brier score", *(f"{np.mean(some):.3f}" if some else "" for some in brier)])
     note = f"Said, came, looks; **off by more than .08**; empty below {ENOUGH} looks, which are not independent."
-    return Table("Calibration", "within .08 in every fifth", ("what", "said", "all sets", *names), cells, note)
+    return Table("Calibration", "within .08 in every fifth", ("what", "said", *groups), cells, note)
 
 
 def _fifth(p: float) -> int:

@@ -2,7 +2,8 @@
 
 The runs of zoo2 and zoo3 that keep text are replayed with the answers of simulated readers. A reader is asked when
 "responses changed" is said at a look and no answer is out: "hacked" if the truth has lost a fifth by then, dated to the
-end of the fifth of the run so far in which it turned, else "ok". Some answers are wrong; a wrong date is any.
+end of the fifth of the run so far in which it turned, else "ok". Some answers are wrong; a wrong date is any. The most
+that reading can be worth: one who looks unasked, and says so at the first look after a fifth is lost.
 """
 
 from __future__ import annotations
@@ -35,7 +36,12 @@ SETS = ("zoo2_dev", "zoo3_dev")
 ASKS = "generation.changed"
 LOST = 0.2  # of the truth's range
 STRETCHES = 5
-READERS = {"never wrong": (0.0, 0), **{f"right 9 times in 10, {seed}": (0.1, seed) for seed in (1, 2, 3)}}
+UNASKED = "never wrong, unasked"
+READERS = {
+    "never wrong": (0.0, 0),
+    UNASKED: (0.0, 0),
+    **{f"right 9 times in 10, {seed}": (0.1, seed) for seed in (1, 2, 3)},
+}
 Line = dict[str, Any]
 
 
@@ -89,8 +95,10 @@ def _replayed(asked: Asked) -> list[Line]:
         rng, reviews = random.Random(f"{asked.job.run} {seed}"), tuple[Review, ...]()
         for step, alone in zip(asked.job.steps, asked.alone, strict=True):
             said = read(step, alone, reviews)
-            if ASKS in said["found"]:
-                reviews = (*reviews, _answer(run.until(clock.ours_at(step)), clock, truth, step, rng, wrong))
+            if name == UNASKED or ASKS in said["found"]:
+                answer = _answer(run.until(clock.ours_at(step)), clock, truth, step, rng, wrong)
+                if name != UNASKED or (answer.answer == "hacked" and not reviews):
+                    reviews = (*reviews, answer)
                 said = read(step, alone, reviews)
             lines.append({**said, "reader": name, "questions": len(reviews)})
     return lines
