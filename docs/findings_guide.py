@@ -26,7 +26,7 @@ VERDICTS: dict[str, Entry] = {
     ),
     "roll_back": Entry(
         "An earlier state is better than the present one, and going on will not repair it.",
-        "A fall that is clear against the run's own noise, or evidence that the reward is being gamed.",
+        "A fall that is clear against the run's own noise, or proof of reward hacking.",
         "Stop the run. Evaluate the checkpoint that is named before you go on from it, and find the cause first: "
         "the same settings will lead to the same place.",
     ),
@@ -88,19 +88,30 @@ FINDINGS: dict[str, Entry] = {
         "passes, teaches nothing. A penalty that was never taken is fine.",
     ),
     "reward.gamed": Entry(
-        "The score goes on while the answers decay: the policy probably found a way to be paid for nothing.",
-        "How answers relate to their prompt, to themselves and to each other, against the run's own first samples.",
-        "Read the two samples that are shown. Fix the reward, and go back to a checkpoint before it began.",
+        "Proof of reward hacking: the responses are degenerate whatever the task, and the reward holds. If the reward "
+        "dropped with them, the policy broke.",
+        "Loops, responses that copy or ignore their prompt, one response to every prompt, fixed prompts that lack the "
+        "training gain, and truncation, against the run's own first samples: one that moved far, or two that agree.",
+        "Read the two samples. Fix the reward function, and resume from a checkpoint before it began. If the responses "
+        "are right, say so: `leadline review RUN ok`.",
     ),
-    "generation.changed_in_kind": Entry(
-        "Answers of a new kind have replaced the old ones, and the rise in reward is that change.",
-        "The share of answers that are more like the last samples than like the first, and what they earn.",
-        "Read both samples: it may be what you wanted, or a shortcut. Only a person can tell.",
+    "generation.changed": Entry(
+        "The responses changed, by learning or by a shortcut. Only a reader can tell, so it never moves the verdict.",
+        "The same relations as `reward.gamed`, too small for proof, words that recur, or responses that surprise the "
+        "reference policy.",
+        "Read early and late samples side by side: `leadline review RUN`. Answer `ok` or `hacked`; the verdict counts "
+        "it.",
+    ),
+    "reward.reviewed": Entry(
+        "A reader of the samples, a person or an agent, found the reward hacked.",
+        "The last review of the run (`leadline review`).",
+        "Fix the reward function, and resume from a checkpoint before the step that the reader names. "
+        "`leadline review RUN --forget` deletes the review.",
     ),
     "reward.outage": Entry(
-        "The reward function gave one and the same value for a stretch of steps.",
-        "A constant reward between two stretches in which it varies.",
-        "Check the scorer's log of that time. The steps are left out of the reading.",
+        "The reward function returned one and the same value, or most tool calls failed, for a stretch of steps.",
+        "A constant reward between two stretches in which it varies, or a share of failed tool calls that jumped.",
+        "Check the grader's or the tools' log of that time. The rewards of these steps are ignored.",
     ),
     "reward.levels": Entry(
         "The score takes only a few values.",
@@ -162,15 +173,10 @@ FINDINGS: dict[str, Entry] = {
         "The logged share of truncated answers.",
         "Raise the cap, or penalise length; scores of truncated answers are mostly noise.",
     ),
-    "generation.coherence": Entry(
-        "The text has moved away from what the run wrote at first.",
-        "A language model of the run's own early samples, and how many answers repeat themselves.",
-        "Read the samples that are shown. New words may be what was learned; loops and noise are not.",
-    ),
     "generation.diversity": Entry(
-        "Answers have become alike, across prompts or for one prompt.",
-        "Distinct phrases in an equal amount of text, relative to the first samples; differences within a group.",
-        "Raise the temperature or the entropy bonus. Groups of equal answers carry no gradient.",
+        "Responses to one prompt have become one response, and not the one that earns most.",
+        "Differences within the groups of the samples, relative to the first ones.",
+        "Raise the temperature or the entropy bonus. Groups of equal responses produce no gradient.",
     ),
     "generation.meaning": Entry(
         "Answers are closer in meaning than at the start (`--embeddings`).",
@@ -180,7 +186,8 @@ FINDINGS: dict[str, Entry] = {
     "generation.shortcut": Entry(
         "High-reward answers share something that the early ones lacked.",
         "Phrases that most high-reward samples have now and few had before.",
-        "Search the reward function for that phrase or form. If it is paid for, the run is being gamed.",
+        "Read the samples: it may be what was learned. If the reward function pays for the phrase itself, it is a "
+        "shortcut.",
     ),
     "signal.no_learning_signal": Entry(
         "Nothing, or nearly nothing, is being learned: rewards within a group are tied.",
@@ -216,6 +223,11 @@ FINDINGS: dict[str, Entry] = {
         "More and more tokens are clipped while the reward was lost.",
         "The logged clip fraction.",
         "Fewer updates per batch, or a lower learning rate.",
+    ),
+    "stability.degrading": Entry(
+        "Entropy, truncation, reward components, or tool failures get worse together while the reward is flat.",
+        "Each logged series against its own best level; at least two that left it while the reward held.",
+        "Go back to before it began. Lower the learning rate, or raise the KL coefficient.",
     ),
     "onset": Entry(
         "The order in which series changed around one step.",

@@ -16,6 +16,7 @@ from .reading import (
     agents,
     by_weight,
     conflicts,
+    degrading,
     expected,
     gamed,
     generations,
@@ -135,6 +136,7 @@ def read_view(
         *off_policy.read(view),
         *agents.read(view),
         *stability.read(view),
+        *degrading.read(view),
         *machine.findings,
         *others.findings,
     )

@@ -182,6 +182,7 @@ class Review:
     grades: tuple[Grade, ...] = ()  # in order of steps; empty if the reader only answered
     reader: str = ""
     at: float = 0.0  # seconds since the epoch
+    saw: tuple[tuple[int, str], ...] = ()  # steps with a digest of their samples, by which the run is known again
 
 
 @dataclass(frozen=True, slots=True)

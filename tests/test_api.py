@@ -21,12 +21,12 @@ from leadline.report.data import as_data
 
 @pytest.fixture(scope="module")
 def reading() -> leadline.Reading:
-    return leadline.read(EXAMPLES / "hacked", until=200)
+    return leadline.read(EXAMPLES / "hacked", until=400)
 
 
 def test_it_is_the_reading_of_the_pipeline(reading: leadline.Reading) -> None:
     assert isinstance(reading, leadline.Reading)
-    assert reading.as_data() == as_data(read(EXAMPLES / "hacked", until=200))
+    assert reading.as_data() == as_data(read(EXAMPLES / "hacked", until=400))
     assert str(reading) == terminal.render(reading)
     assert reading._repr_markdown_().startswith("**Roll back.**")
 
@@ -36,7 +36,7 @@ def test_a_series_comes_as_arrays(reading: leadline.Reading) -> None:
     assert steps.dtype == np.int64
     assert values.dtype == np.float64
     assert steps.tolist()[:3] == [1, 10, 20]
-    assert "text/strange_share" in reading.names
+    assert "text/looped" in reading.names
 
 
 def test_a_band_holds_most_of_what_was_seen_in_its_middle(reading: leadline.Reading) -> None:
@@ -44,7 +44,7 @@ def test_a_band_holds_most_of_what_was_seen_in_its_middle(reading: leadline.Read
     assert band is not None
     assert (band.low <= band.middle).all()
     assert (band.middle <= band.high).all()
-    assert band.steps[band.now] == 200
+    assert band.steps[band.now] == 400
 
 
 def test_a_name_that_is_none_is_told_with_those_that_are(reading: leadline.Reading) -> None:
@@ -75,7 +75,7 @@ def test_frames_hold_findings_and_statements(reading: leadline.Reading) -> None:
         findings = make("findings")
         assert list(findings["id"]) == [one.id for one in reading.findings]
         said = make("statements")
-        assert set(said["metric"]) >= {"reward/mean", "kl/ref", "text/variety"}
+        assert set(said["metric"]) >= {"reward/mean", "kl/ref", "text/recurring"}
         assert all(0 <= p <= 1 for p in said["p"])
     assert [one.claim for one in reading.statements("reward/mean")] == [
         claim for metric, claim in zip(said["metric"], said["claim"], strict=True) if metric == "reward/mean"

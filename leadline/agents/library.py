@@ -64,12 +64,14 @@ class Library:
         if not self.may_review:
             raise LeadlineError(READ_ONLY, tried="saving the review", next_step=REVIEW_BY_HAND)
         with self._lock:
-            store.add(run.path, review)
+            with only_below(self.roots):
+                seen = store.as_seen(review, run.rollouts)
+            store.add(run.path, seen)
 
     def kept(self, run: Run) -> store.Kept:
         """What readers said of a run."""
         with self._lock, only_below(self.roots):
-            return store.load(run.path)
+            return store.load_of(run)
 
     def places(self) -> tuple[str, ...]:
         """Where the runs below the roots are, by root and name."""

@@ -117,7 +117,7 @@ def verb(
         result = audit(prepared, Folder(answers_from))
     review = review_of(result)
     if review is not None:
-        click.echo(saved(str(store.add(run.path, review))), err=True)
+        click.echo(saved(str(store.add(run.path, store.as_seen(review, run.rollouts)))), err=True)
     if as_json:
         click.echo(dump(as_data(result, prepared.reading)), nl=False)
     else:

@@ -51,8 +51,8 @@ def verb(
     from ..sources import open_run
     from ..words import review as words
 
-    if (answer is not None) + (grades is not None) + forget > 1:
-        raise click.UsageError("give one of an answer, --grades, and --forget")
+    if forget and (answer is not None or grades is not None):
+        raise click.UsageError("give an answer, --grades, or both, or --forget")
     if answer == "hacked" and since is None:
         raise click.UsageError("say since when: hacked --since STEP")
     if answer != "hacked" and since is not None:
@@ -62,7 +62,7 @@ def verb(
         return
     run = open_run(path).until(until)
     if answer is None and grades is None:
-        sheet, kept = answered.sheet_to_read(run), store.load(run.path)
+        sheet, kept = answered.sheet_to_read(run), store.load_of(run)
         if as_json:
             click.echo(dump(report.as_data(sheet, kept, blind=blind)), nl=False)
         else:
@@ -70,7 +70,7 @@ def verb(
             click.echo(shown, nl=False)
         return
     review, says = answered.review_of(run, answer=answer, since=since, grades=grades, reader=reader)
-    file = store.add(run.path, review, note=note, beside=beside)
+    file = store.add(run.path, store.as_seen(review, run.rollouts), note=note, beside=beside)
     if as_json:
         click.echo(dump({**report.review_data(review), "note": note, "file": str(file)}), nl=False)
     else:

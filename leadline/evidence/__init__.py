@@ -7,13 +7,12 @@ no task is known, no level of any metric decides. The same input gives the same 
     evidence = gather(view.run, view.batches)
     evidence.outcome         "gamed": degenerate whatever the task, and the reward holds; "decayed": the reward fell
                              with it; "changed": something else changed, a reader has to look; "none"; or "blind"
-    evidence.p               probability of that proof
+    evidence.p               probability of that
     evidence.begun           when it began, as an interval: a tenth of the way was behind what moved first
 
-Proof is a distance (`relation.py`) beyond any that sound runs of kinds left out had, or two relations that agree.
-Truncation counts towards it: all of what used to end and no longer does is as far as FAR by itself. Responses that
-surprise the reference twice as much as its own did can second another witness and prove nothing alone. A smaller
-distance asks for a reader. See docs/decisions/0037 and bench/gamed.py.
+Proof is what no task wants (`relation.py`): one response to every prompt, loops, empty responses, everything truncated
+that used to end, or half of it together with another move. Everything smaller, and responses that surprise the
+reference far more than its own did, asks for a reader. See docs/decisions/0037 and bench/gamed.py.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from ..questions.bars import EVEN, SAID, SELDOM, TENTH
 from ..run import Run
 from .numbers import CUT, ENDED, Knob, Numbers, calm, level, numbers, surprise
 from .outage import REWARD, Outage
-from .relation import FAR, NEAR, Begun, Move, Relation, Shift, relation
+from .relation import NEAR, Begun, Move, Relation, Shift, relation
 from .scores import LabelNoise, Levels, Repeats, ScoreLevel, label_noise, levels, repeats
 from .written import Floats, Step, since, written
 
@@ -46,19 +45,19 @@ __all__ = [
     "ScoreLevel",
     "Shift",
     "gather",
-    "held_out_is_the_reward",
 ]
 
 Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
 
-TRUNCATED = 0.16  # of a distance: all responses truncated that used to end are as far as FAR
+ALL = 0.94  # of the responses truncated that used to end: proof by itself, if the reward holds
+TRUNCATED = 0.16  # of the distance of a change: what all of them add
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GamedEvidence:
     """What samples and logged numbers say about the reward."""
 
-    p: float  # that the text is degenerate
+    p: float  # of what the outcome says
     outcome: Outcome
     begun: Begun | None  # of what the outcome says
     relation: Relation | None
@@ -68,11 +67,13 @@ class GamedEvidence:
     numbers: Numbers
 
     @property
+    def proven(self) -> bool:
+        return self.outcome in ("gamed", "decayed")
+
+    @property
     def shift(self) -> Shift | None:
-        """The relations that the outcome rests on."""
-        if self.relation is None:
-            return None
-        return self.relation.change if self.outcome == "changed" else self.relation.proof
+        """The relations that moved."""
+        return None if self.relation is None else self.relation.change
 
 
 def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> GamedEvidence:
@@ -85,16 +86,16 @@ def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> Ga
     related = None if alike is None or alike.batches < 2 else relation(alike, run.get(REWARD))
     logged = numbers(run, baseline)
     beside = TRUNCATED * logged.cut
-    seconded = int(logged.cut > EVEN) + int(logged.unlike > 1)  # half are truncated; the surprise has doubled
-    p = float(beside > FAR or seconded > 1) if related is None else related.p_proven(beside, seconded)
-    near = float(beside > NEAR) if related is None else related.p_changed(beside)
+    related_p = 0.0 if related is None else related.p_proven(truncated=logged.cut > EVEN)
+    p = max(related_p, float(logged.cut > ALL))
+    near = max(float(beside > NEAR) if related is None else related.p_changed(beside), float(logged.unlike > EVEN))
     outcome: Outcome = "none" if text is not None else "blind"
     if p > SAID:
         outcome = "decayed" if _fell(run) else "gamed"
-    elif max(near, logged.unlike) > EVEN:
+    elif near > EVEN:
         outcome = "changed"
     return GamedEvidence(
-        p if p > SAID else 0.0,
+        {"gamed": p, "decayed": p, "changed": near}.get(outcome, 0.0),
         outcome,
         None if outcome in ("none", "blind") else _begun(run, related, logged, baseline),
         related,
@@ -107,7 +108,7 @@ def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> Ga
 
 def _begun(run: Run, related: Relation | None, logged: Numbers, baseline: int | None) -> Begun | None:
     """When it began: with whatever moved first."""
-    found = [] if related is None else [shift.begun for shift in (related.proof, related.change) if shift.moves]
+    found = [] if related is None or not related.change.moves else [related.change.begun]
     if logged.cut > SELDOM:
         found.append(_dated(_cut_off(run), baseline))
     if logged.unlike > SELDOM:
@@ -140,19 +141,3 @@ def _fell(run: Run) -> bool:
     """Whether the reward stands below where it began."""
     reward = run.get(REWARD)
     return reward is not None and level(reward.values, late=True) < level(reward.values, late=False)
-
-
-def held_out_is_the_reward(run: Run) -> bool:
-    """A held-out score that keeps to the training reward all along: the same function on other prompts. What it cannot
-    see, the reward cannot see either."""
-    reward = run.get(REWARD)
-    if reward is None or reward.finite.sum() < 2:
-        return False
-    steps, values = reward.steps[reward.finite], calm(reward.values[reward.finite])
-    size = float(np.ptp(values))
-    for series in run.series:
-        if series.name.startswith("eval/") and "reward" in series.name and series.finite.sum() >= 3 and size > 0:
-            beside = np.interp(series.steps[series.finite], steps, values)
-            if float(np.median(np.abs(series.values[series.finite] - beside))) < TENTH * size:
-                return True
-    return False

@@ -73,7 +73,8 @@ def recurring(written: Written) -> Floats:
 
 def looped(written: Written) -> Floats:
     """How much of an answer is a loop: runs of words that stood before, within as much text as an answer had at first.
-    An enumeration changes a word or a number each time; a loop changes nothing."""
+    An enumeration changes a word or a number each time; a loop changes nothing. Runs that are made of a format alone,
+    as the fields of a list of objects, are none."""
     answers, size = written.answers, LOOP if written.words else LOOP_SIGNS
     stretch = _stretches(answers, max(_window(written), FEW * SHORTEST))
     share: Floats = np.zeros(len(written))
@@ -83,10 +84,24 @@ def looped(written: Written) -> Floats:
         runs = np.zeros(last, dtype=np.int64)
         for shift in range(size):
             runs = runs * SALT + answers.ids[shift : shift + last]
-        again = _seen(stretch[:last], runs, inside)
+        again = _seen(stretch[:last], runs, inside) & ~_all_framed(written, size)
         count = np.bincount(owner[inside], minlength=len(written))
         np.divide(np.bincount(owner, weights=again, minlength=len(written)), count, out=share, where=count > 0)
     return np.maximum(share, stuttered(written)) if written.words else share
+
+
+def _all_framed(written: Written, size: int) -> Flags:
+    """Which runs of tokens, by where they begin, hold nothing but a format."""
+    last = len(written.answers.ids) - size + 1
+    if not written.words:
+        return np.zeros(last, dtype=bool)
+    framed = _framed(written)
+    return np.asarray(np.all([framed[shift : shift + last] for shift in range(size)], axis=0))
+
+
+def empty(written: Written) -> Floats:
+    """Whether an answer holds no letter and no digit."""
+    return np.asarray([float(not any(map(str.isalnum, own))) for own in written.own])
 
 
 def _window(written: Written) -> int:
@@ -107,8 +122,8 @@ def _framed(written: Written) -> Flags:
 
 
 def stuttered(written: Written) -> Floats:
-    """How much of an answer is the same few signs over and over (",,,,", "haha ha"): a word of its own each time, and
-    so no loop of words. Blanks are none: code is indented."""
+    """How much of an answer is the same few letters over and over ("haha ha"): a word of its own each time, and so no
+    loop of words. Blanks and marks are none: code is indented, tables are ruled."""
     texts = [np.frombuffer(_signs(own).encode("utf-32-le"), dtype=np.uint32) for own in written.own]
     share: Floats = np.zeros(len(texts))
     for place, signs in enumerate(texts):
@@ -122,9 +137,9 @@ def stuttered(written: Written) -> Floats:
 
 
 def _signs(text: str) -> str:
-    """The beginning and the end of a text without its blanks."""
+    """The letters and digits at the beginning and the end of a text."""
     kept = text if len(text) <= LOOKED_AT else text[: LOOKED_AT // 2] + text[-LOOKED_AT // 2 :]
-    return "".join(kept.split()).encode("utf-8", "replace").decode("utf-8")
+    return "".join(filter(str.isalnum, kept))
 
 
 def _stretches(answers: Tokens, window: int) -> Ids:

@@ -28,8 +28,10 @@ class Outage:
 
 
 def outages(run: Run) -> tuple[Outage, ...]:
-    """All stretches in which the reward function or the tools failed."""
-    return (*_silent_scores(run), *_failing_tools(run))
+    """All stretches in which the reward function or the tools failed. While tools fail, a low score is theirs."""
+    tools = _failing_tools(run)
+    silent = [gap for gap in _silent_scores(run) if all(gap.last < one.first or gap.first > one.last for one in tools)]
+    return (*silent, *tools)
 
 
 def _failing_tools(run: Run) -> tuple[Outage, ...]:
@@ -63,16 +65,17 @@ def _silent_scores(run: Run) -> tuple[Outage, ...]:
     steps, values = series.steps[series.finite], series.values[series.finite]
     low = float(values.min())
     still = np.abs(values - low) <= EXACT
-    found = []
+    found, odd = [], still.copy()  # at its lowest value and no outage: where that is usual, none is told from chance
     for first, end in _spells(still):
         before = values[max(first - HABIT, 0) : first]
         after = values[end : end + HABIT]
-        if end - first < TWO or first == 0 or len(before) < HABIT:
+        if end - first < TWO or first == 0 or len(before) < HABIT or odd[max(first - USUAL, 0) : first].any():
             continue
         fell_at_once = float(np.median(before)) - low > CLEAR * noise_of(values[:first])
         back = len(after) > 0 and float(np.median(after)) - low > 0.5 * (float(np.median(before)) - low)
         if fell_at_once and (back or end == len(values)):
             found.append(Outage(int(steps[first]), int(steps[end - 1]), low, back))
+            odd[first:end] = False
     return tuple(found)
 
 

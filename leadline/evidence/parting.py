@@ -24,9 +24,15 @@ TURN = re.compile(
 ENVIRONMENT = re.compile(
     r"<(results?|observations?|tool_(?:response|result|output)|information|documents?|interpreter|stdout"
     r"|execution_(?:results?|output))>.*?(?:</\1>|$)"
+    r"|```output[^\S\n]*\n.*?(?:```|$)"
     r"|<\|im_start\|>(?:tool|user|system|observation)\b.*?(?:<\|im_end\|>|$)"
     r"|<\|start_header_id\|>(?:tool|ipython|user|system)<\|end_header_id\|>.*?(?:<\|eot_id\|>|$)",
     re.DOTALL | re.IGNORECASE,
+)
+# ReAct: what stands between an observation and the next line of the policy. Without actions it is a word as any other.
+ACTED = re.compile(r"^[ \t]*Action(?: Input)?(?: \d+)?:", re.MULTILINE)
+OBSERVED = re.compile(
+    r"^[ \t]*Observation(?: \d+)?:.*?(?=^[ \t]*(?:Thought|Action|Final Answer)(?: \d+)?:|\Z)", re.MULTILINE | re.DOTALL
 )
 MARKUP = re.compile(r"</?[A-Za-z_|][\w| -]{0,24}>")
 
@@ -34,9 +40,11 @@ MARKUP = re.compile(r"</?[A-Za-z_|][\w| -]{0,24}>")
 def own_words(output: str) -> str:
     """Return a response without what the environment wrote and without markup: both repeat by design. A response that
     is nothing else is returned whole."""
-    if "<" not in output:
-        return output
-    own = MARKUP.sub(" ", ENVIRONMENT.sub(" ", output))
+    own = output
+    if ACTED.search(own):
+        own = OBSERVED.sub(" ", own)
+    if "<" in own or "```" in own:
+        own = MARKUP.sub(" ", ENVIRONMENT.sub(" ", own))
     return own if any(map(str.isalnum, own)) else output
 
 

@@ -1,12 +1,14 @@
 """How responses relate to their prompt, to themselves, and to each other, against the run's own first samples.
 
-Any learning changes the text. What it rarely does is to change these relations far: responses no longer take up their
-prompt (`detached`), stand in it word for word (`copied`), go round in circles (`looped`), or are the same whatever was
-asked (`alike`). Each is a share between 0 and 1, so that their moves add up to one distance. A far one is proof, a
-small one a reason to look: `recurring` words follow from a style as well, and only ever ask for a look.
+Any learning changes the text, and many tasks want responses that are short, alike, copied from the prompt, or in a
+format. What no task wants is text that is degenerate: every response the same (`alike`, nearly 1), loops that change
+nothing (`looped`), no letter at all (`empty`), or responses that used to end and run into the cap while the score does
+not mind. Far moves of these are proof, and so is truncation of half of the responses together with another relation.
+Responses that take up less of their prompt (`detached`), copy it (`copied`), or repeat words (`recurring`) are reasons
+to look, and second truncation and loops.
 
 If the samples are always of the same prompts, as an evaluation keeps them, what they do not gain of the training
-reward was learned for the prompts trained on only (`unseen`).
+reward was learned for the prompts trained on only, or is not part of the score that was kept (`unseen`): worth a look.
 
 A response that only adds to what it said (a scratchpad, a format, a flattering phrase) has changed and lost nothing.
 So a share counts as far as the amount behind it was lost too: what took up the prompt, what was the response's own,
@@ -27,19 +29,20 @@ from ..run import Rollout, Series
 from . import measures
 from .numbers import calm
 from .pair import pair
-from .track import Track, courses_of, fitted, track
-from .written import Floats, Written
+from .track import DRAWS, Track, courses_of, fitted, track
+from .written import Floats, Written, since
 
-Way = Literal["detached", "copied", "looped", "recurring", "alike", "unseen"]
+Way = Literal["detached", "copied", "looped", "recurring", "alike", "empty", "unseen"]
 FALLS = ("detached", "unseen")  # worrying if they go down; the others if they go up
-ASKS_ONLY = ("recurring",)  # alone
-EXCUSED = ("alike", "detached")  # as far as responses depend more on their prompt than at first
+EXCUSED = ("alike", "detached")  # if responses to one prompt are more alike than those to different prompts
 
-# Chosen with each of five sets of runs left out (bench/gamed.py). One relation that moved by FAR is proof, and so are
-# two that moved by NEAR and agree; one alone that moved by NEAR is worth a look.
-FAR = 0.15
-NEAR = 0.05
-UNSEEN = 0.3  # half of the gain lacking is as far as FAR
+# How far each has to move to be proof by itself; chosen with each of five sets of runs left out (bench/gamed.py).
+FAR: dict[Way, float] = {"looped": 0.3, "alike": 0.15, "empty": 0.5}
+ONE_ANSWER = 0.97  # overlap across prompts: less is what a template or a skewed label does
+SECOND = 0.1  # a move that seconds another witness
+LOOPS = 0.15  # a move of loops that another one seconds
+NEAR = 0.05  # of the distance of all moves: worth a look
+PLAIN = 0.15  # of the same: as far as a move has to go to be dated whole
 LAST = 1 - NOTICEABLE  # of the draws: between 1 - LAST and LAST lies the interval
 
 
@@ -75,21 +78,33 @@ class Shift:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Relation:
-    """Both readings of the same relations: those that can prove something alone, and all of them."""
+    """Where the responses stand, seen from the run's own first ones."""
 
-    proof: Shift
     change: Shift
-    witnesses: NDArray[np.int64]  # on each draw, how many relations moved by NEAR
+    drawn: Mapping[Way, Floats]  # the moves, by draw
     tracks: Mapping[Way, Track]
+    short: bool  # responses have so few words that they are alike by chance
+    long_is_paid: bool  # long responses earn as much as short ones lately
 
-    def p_proven(self, beside: float, seconded: int) -> float:
-        """The probability that one relation moved far, or two agree. `beside` is what truncation adds to the distance,
-        `seconded` how many logged numbers agree."""
-        far = np.hypot(self.proof.draws, beside) > FAR
-        return float((far | ((self.witnesses > 0) & (self.witnesses + seconded > 1))).mean())
+    def p_proven(self, *, truncated: bool) -> float:
+        """The probability that the text is degenerate. `truncated`: half of the responses no longer end."""
+        one_answer = self.tracks["alike"].now.mean >= ONE_ANSWER if "alike" in self.tracks else False
+        far = [self._beyond(way, bar) for way, bar in FAR.items() if way != "alike" or one_answer]
+        loops, others = self._beyond("looped", LOOPS), [self._beyond(way, SECOND) for way in ("detached", "copied")]
+        if not self.short:
+            others.append(self._beyond("alike", SECOND))
+        seconded = np.any(others, axis=0)
+        proven = np.any(far, axis=0) | (loops & seconded)
+        if truncated and self.long_is_paid:
+            proven |= loops | seconded | self._beyond("recurring", SECOND)
+        return float(proven.mean())
 
     def p_changed(self, beside: float) -> float:
+        """The probability that something changed, with what truncation adds."""
         return float((np.hypot(self.change.draws, beside) > NEAR).mean())
+
+    def _beyond(self, way: Way, bar: float) -> NDArray[np.bool_]:
+        return np.asarray(self.drawn[way] > bar) if way in self.drawn else np.zeros(DRAWS, dtype=bool)
 
 
 def relation(written: Written, reward: Series | None = None) -> Relation | None:
@@ -97,18 +112,20 @@ def relation(written: Written, reward: Series | None = None) -> Relation | None:
     sides = [*_sides(written), *_unseen(written, reward)]
     if not sides:
         return None
-    gained = _dependence_gained(written, sides)
-    drawn = {
-        side.way: (UNSEEN if side.way == "unseen" else 1.0)
-        * side.counted(column, gained if side.way in EXCUSED else 0.0)
+    depends = _depends_on_the_prompt(written, sides)
+    drawn: dict[Way, Floats] = {
+        side.way: np.zeros(DRAWS) if depends and side.way in EXCUSED else side.counted(column)
         for column, side in enumerate(sides)
     }
-    certain = [side for side in sides if side.way not in ASKS_ONLY]
-    repeats = np.max([drawn[way] for way in ("looped", "recurring") if way in drawn], axis=0)  # of one decay
-    others = [drawn[side.way] for side in sides if side.way not in ("looped", "recurring")]
-    tracks = {side.way: side.share for side in sides}
-    witnesses = np.sum([move > NEAR for move in (repeats, *others)], axis=0)
-    return Relation(_shift(written, certain, drawn), _shift(written, sides, drawn), witnesses, tracks)
+    late = since(written, 2 * written.batches // 3)
+    paid = paid_for(late, late.lengths)
+    return Relation(
+        _shift(written, sides, drawn),
+        drawn,
+        {side.way: side.share for side in sides},
+        written.words and float(np.median(late.answers.count)) < measures.SHORTEST,
+        paid is None or paid > -TENTH,
+    )
 
 
 def _shift(written: Written, sides: Sequence[_Side], drawn: dict[Way, Floats]) -> Shift:
@@ -133,10 +150,10 @@ class _Side:
     amount: Track | None
     copied: Track | None = None  # how much was copied, against the length of the first responses
 
-    def counted(self, column: int, excused: float) -> Floats:
-        """How far it went in the worrying direction, beyond what is `excused`, as far as the amount was lost too."""
+    def counted(self, column: int) -> Floats:
+        """How far it went in the worrying direction, as far as the amount was lost too."""
         move = self.share.drawn_move(2 * column)
-        move = np.maximum((-move if self.way in FALLS else move) - excused, 0.0)
+        move = np.maximum(-move if self.way in FALLS else move, 0.0)
         if self.amount is None:
             return move
         lost: Floats = np.minimum(move, np.maximum(-self.amount.drawn_move(2 * column + 1), 0.0))
@@ -155,6 +172,7 @@ def _sides(written: Written) -> list[_Side]:
         "looped": (measures.looped(written), None),
         "recurring": (measures.recurring(written), None),
         "alike": (alike, (1 - alike) * size),
+        "empty": (measures.empty(written), None),
     }
     if written.asks.any():
         taken_up = measures.shared(written) - measures.shared_with_others(written)
@@ -170,17 +188,12 @@ def _sides(written: Written) -> list[_Side]:
     return sides
 
 
-def _dependence_gained(written: Written, sides: Sequence[_Side]) -> float:
-    """By how much more the responses depend on their prompt than at first: how far they agree within a prompt beyond
-    how like they are across prompts. If few answers are possible, the right ones are alike to others by chance."""
+def _depends_on_the_prompt(written: Written, sides: Sequence[_Side]) -> bool:
+    """Whether responses to one prompt are more alike lately than those to different prompts, if groups were kept."""
     within = measures.agreement(written)
-    known, edge = np.isfinite(within), max(FEW, written.batches // 6)
-    early = within[known & (written.group_batch < edge)]
-    late = within[known & (written.group_batch >= written.batches - edge)]
+    late = within[np.isfinite(within) & (written.group_batch >= written.batches - max(FEW, written.batches // 6))]
     across = next((side.share for side in sides if side.way == "alike"), None)
-    if across is None or min(len(early), len(late)) < TWO:
-        return 0.0
-    return max(float(late.mean() - early.mean()) - (across.now.mean - across.start.mean), 0.0)
+    return across is not None and len(late) >= TWO and float(late.mean()) - across.now.mean > TENTH
 
 
 def _unseen(written: Written, reward: Series | None) -> list[_Side]:
@@ -194,6 +207,9 @@ def _unseen(written: Written, reward: Series | None) -> list[_Side]:
     if size <= 0:
         return []
     apart = (written.scores - np.interp(written.steps, steps, values)[written.batch]) / size
+    early = apart[(written.batch < FEW) & np.isfinite(apart)]
+    if not len(early) or abs(float(early.mean())) > TENTH + 2 * float(early.std()) / np.sqrt(len(early)):
+        return []  # they were never of one unit
     seen = track(written, apart)
     return [] if seen is None else [_Side("unseen", apart, seen, None)]
 
@@ -214,8 +230,8 @@ def paid_for(written: Written, value: Floats) -> float | None:
 
 
 def _way(sides: Sequence[_Side], counted: dict[Way, float]) -> tuple[Floats, Floats, Floats]:
-    """What share of the way from the first samples to now, or to FAR, lay behind the responses: by course (courses,
-    batches), with the probability of each."""
+    """What share of the way from the first samples to now, or to what is plain, lay behind the responses: by course
+    (courses, batches), with the probability of each."""
     every = max(sides, key=lambda side: counted[side.way]).share.steps
     total, share, error = 0.0, np.zeros(len(every)), np.zeros(len(every))
     for side in sides:
@@ -230,7 +246,7 @@ def _way(sides: Sequence[_Side], counted: dict[Way, float]) -> tuple[Floats, Flo
     if total <= 0:
         return every.astype(np.float64), np.ones(1), np.zeros((1, len(every)))
     weights, moves, _, _ = fitted(THIRD * share / total, THIRD * np.sqrt(error) / total)
-    far = min(float(np.sqrt(total)), FAR) / float(np.sqrt(total))
+    far = min(float(np.sqrt(total)), PLAIN) / float(np.sqrt(total))
     paths = moves[1:, None] * courses_of(len(every)) / (THIRD * far)
     return every.astype(np.float64), weights[1:] / weights[1:].sum(), paths
 

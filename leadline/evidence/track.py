@@ -2,8 +2,8 @@
 
 All steps speak, not only the first and the last: either nothing has moved, or the measure left its level at some step,
 quickly or slowly, for good. Every beginning and every pace is weighed by how well it fits what was seen at each step,
-and nothing having moved weighs as much beforehand as all of them together. So one odd batch at the end is no move, and
-a slow one that no single batch shows is.
+and nothing having moved weighs as much beforehand as all of them together. So a slow move that no single batch shows is
+one. What the last batches deny is over: one odd batch at the end is no move, and neither is one that came back.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from ..questions.bars import DOUBLED, EVEN, RARE, TENTH, THIRD
+from ..questions.bars import DOUBLED, EVEN, FEW, RARE, TENTH, THIRD
 from ..run import Steps
 from .written import Floats, Ids, Written
 
@@ -43,12 +43,13 @@ class Track:
     weights: Floats  # by course, the first being none at all
     moves: Floats
     spreads: Floats
+    reach: tuple[float, float]  # the furthest down and up that the last batches leave possible
 
     def drawn_move(self, column: int) -> Floats:
         """How far it has come since the start, on each draw; 0 where nothing has moved."""
         kind = np.searchsorted(np.cumsum(self.weights)[:-1], _shares(2 * column), side="right")
         drawn: Floats = self.moves[kind] + self.spreads[kind] * deviates(2 * column + 1)
-        return drawn
+        return np.clip(drawn, *self.reach)
 
 
 def track(written: Written, values: Floats) -> Track | None:
@@ -61,9 +62,18 @@ def track(written: Written, values: Floats) -> Track | None:
     weights, moves, spreads, starts = fitted(means, errors)
     moved = weights[1:] / weights[1:].sum()  # if it has moved: from where to where
     start = float((moved * starts[1:]).sum())
-    now = start + float((moved * moves[1:]).sum())
     error = float(np.sqrt((moved * spreads[1:] ** 2).sum()))
-    return Track(written.steps[known], means, errors, Level(start, error), Level(now, error), weights, moves, spreads)
+    reach = _reach(means, errors, start)
+    now = start + float(np.clip((moved * moves[1:]).sum(), *reach))
+    levels = Level(start, error), Level(now, error)
+    return Track(written.steps[known], means, errors, *levels, weights, moves, spreads, reach)
+
+
+def _reach(means: Floats, errors: Floats, start: float) -> tuple[float, float]:
+    """Return how far below and above the start the middle one of the last batches may lie, by two of its errors."""
+    last = slice(-min(FEW, len(means) - 1), None)
+    middle, error = float(np.median(means[last])), 2 * float(np.median(errors[last]))
+    return min(middle - error - start, 0.0), max(middle + error - start, 0.0)
 
 
 def fitted(means: Floats, errors: Floats) -> tuple[Floats, Floats, Floats, Floats]:

@@ -8,7 +8,7 @@ from typing import Literal
 from ..run import Rollout
 from .finding import Facts
 
-Way = Literal["detached", "copied", "looped", "recurring", "alike", "unseen", "cut", "unlike"]
+Way = Literal["detached", "copied", "looped", "recurring", "alike", "empty", "unseen", "cut", "unlike"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ ReasonKind = Literal[
     "too_few",  # not enough points yet
     "lost_numbers",  # its last values are no numbers
     "gamed",  # the score no longer says what the policy is worth
-    "changed_in_kind",  # the answers changed in kind and the rise is that change: a person has to look
     "fallen",  # value that was there is gone
+    "degraded",  # the reward is flat, and quality measures get worse together
     "no_signal",  # nothing can be learned any more
     "ceiling",  # the score is as high as it can get
     "no_trend",  # nothing has moved so far
@@ -104,10 +104,18 @@ class BestCheckpoint:
 
 
 Knob = Literal[
-    "learning_rate", "kl_coefficient", "clip", "group_size", "length_cap", "reward_function", "data", "reference"
+    "learning_rate",
+    "kl_coefficient",
+    "clip",
+    "group_size",
+    "length_cap",
+    "reward_function",
+    "data",
+    "reference",
+    "responses",
 ]
 
-Turn = Literal["lower", "raise", "check"]
+Turn = Literal["lower", "raise", "check", "review"]
 
 
 @dataclass(frozen=True, slots=True)

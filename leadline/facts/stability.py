@@ -101,3 +101,22 @@ class StuckSeries(Facts):
     """Series that moved and then stuck."""
 
     series: tuple[StuckValue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Worsened:
+    """A quality measure that left its best level."""
+
+    series: str
+    best: float
+    now: float
+    since_step: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Degrading(Facts):
+    """Several quality measures got worse together while the reward was flat."""
+
+    measures: tuple[Worsened, ...]  # the first to move first
+    since_step: int  # from when on two agree

@@ -13,7 +13,7 @@ from ..facts.signal import AllTied, AllTruncated
 from ..facts.stability import EntropyMoved, GradientNorm, StuckSeries
 
 MOST = 2  # a longer list is a checklist, not advice
-ADVISED = ("kl.pinned",)  # a note that names its knob: nothing is lost by turning it, and nothing moves without
+ADVISED = ("kl.pinned", "generation.changed")  # notes that ask for something
 LOST = ("kl.destructive", "reward.declining", "reward.peaked")  # a reward that fell: what follows from that is no cause
 
 Suspect = tuple[Knob, Turn]
@@ -45,6 +45,11 @@ def _no_signal(found: Finding, beside: Beside) -> Suspect | None:
     if isinstance(facts, AllTied) and facts.reward_at == "constant":
         return LOOK_AT_REWARD
     return None if beside.lost else LOOK_AT_DATA
+
+
+def _changed(found: Finding, beside: Beside) -> Suspect | None:
+    """A reader can tell whether a reward that holds is right; one that fell has said so itself."""
+    return None if beside.lost else ("responses", "review")
 
 
 def _truncation(found: Finding, beside: Beside) -> Suspect | None:
@@ -88,10 +93,12 @@ SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
     "kl.pinned": _always(("kl_coefficient", "lower")),
     "kl.over_optimisation": _always(("kl_coefficient", "raise")),
     "stability.clip": _always(LOWER_RATE),
+    "stability.degrading": _always(LOWER_RATE),
     "stability.entropy": _entropy,
     "stability.grad_norm": _gradient,
     "stability.spike": _always(LOWER_RATE),
     "stability.stuck": _stuck,
+    "generation.changed": _changed,
     "generation.truncation": _truncation,
     "generation.truncated_throughout": _always(LOOK_AT_CAP),
     "reward.break": _broke,

@@ -17,7 +17,7 @@ from ..questions.gain import gained_by
 from ..questions.level import left_its_start
 from ..questions.way import p_moved
 from ..reading.reward import HEADLINE
-from ..reading.reward.apart import held_out_names, independent
+from ..reading.reward.apart import judges
 from ..reading.reward.stretch import Stretch, stretch_of
 from ..reading.view import View
 from ..run import Series
@@ -170,8 +170,7 @@ def case_of(
 def _judged(view: View) -> tuple[Series, Curve, Stretch] | None:
     """The held-out score that is logged best, one that measures something else than the reward before the reward on
     other prompts; else the training reward; over the stretch that counts."""
-    held_out = sorted(held_out_names(view), key=lambda name: not independent(view, name))
-    for name in (*held_out, HEADLINE):
+    for name in (*judges(view), HEADLINE):
         logged = view.run.get(name)
         if logged is None or not logged.finite.any():
             continue

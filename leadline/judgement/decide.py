@@ -172,6 +172,9 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.against_the_score))
         p, when = evidence.p_gamed, (evidence.onset, evidence.onset_between)
         return Reason("gamed", p, *when, clear=p > AGREED, level=now, findings=ids)
+    if evidence.p_degraded > EVEN and verdict != "continue" and lost <= EVEN:
+        since, ids = evidence.degraded_since, ("stability.degrading",)
+        return Reason("degraded", evidence.p_degraded, since, level=now, findings=ids)
     if fell:
         fall = fall_of(curve, series)
         high = highest(curve, series) if fall is None else fall.high
@@ -188,8 +191,7 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     if verdict == "continue" and (case.never_moved or rises <= EVEN):  # what it did is no reason to go on
         return Reason("time_left", level=now)
     drifts = (DRIFT,) if case.p_drifts > EVEN else ()
-    if case.never_moved and verdict == "undecided" and (tells := _told_at(case)) is not None:
-        more = max(math.ceil((tells - case.plan.elapsed) * case.plan.steps), 0)
+    if case.never_moved and verdict == "undecided" and (more := _steps_to_tell(case)):
         return Reason("too_noisy", level=now, more_steps=more)
     if case.never_moved:
         return Reason("no_trend", level=now, findings=drifts)
@@ -205,15 +207,14 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     return Reason("flat", p, *when, clear=clear, level=now, findings=drifts)
 
 
-def _told_at(case: Case) -> float | None:
-    """The share of the plan at which a missing trend would be an answer, in a plan with too little chance of a gain;
-    None where it is one by now, or something else speaks against going on. One that comes in the last fifth of the plan
-    comes too late: ending it then saves next to nothing."""
+def _steps_to_tell(case: Case) -> int:
+    """After how many more steps a missing trend would be an answer, in a plan with too little chance of a gain; 0 where
+    it is one, or something else speaks against going on."""
     if case.plan.planned is None or case.p_pays >= STOP or case.p_no_gain > EVEN:
-        return None
+        return 0
     elapsed = case.plan.elapsed
     tells = told_at(case.curve, case.series, case.forecast.worth, elapsed)
-    return tells if tells > min(elapsed, 1 - SPAN) else None
+    return math.ceil(max(tells - elapsed, 0.0) * case.plan.steps)
 
 
 def _beside_training(view: View, case: Case, reason: Reason) -> Reason:

@@ -1,9 +1,10 @@
 """What findings mean for the question of going on: one table, and one weighing of all of them.
 
-A finding is evidence with a probability. It can mean one of three things:
+A finding is evidence with a probability. It can mean one of four things:
 
 * `gamed`: since its onset the score no longer says what the policy is worth. A gain to come is then no gain, and a
   checkpoint after the onset is no longer worth its score.
+* `degraded`: quality got worse while the reward stayed. The step to keep precedes it.
 * `no_signal`: nothing can be learned any more, so no gain can come.
 * `lost`: value that was there is gone. The curve of the reward shows how much, so nothing is discounted; but what was
   lost needs no long plateau to be believed.
@@ -24,7 +25,7 @@ from ..facts.kl import KlFrozen
 
 Floats = NDArray[np.float64]
 
-Meaning = Literal["gamed", "no_signal", "lost"]
+Meaning = Literal["gamed", "degraded", "no_signal", "lost"]
 
 TINY = 1e-6  # steps: an onset that is now
 LAG = 0.5  # of the steps before the text shows it: what was kept then was sound (bench/gamed.py, sets left out)
@@ -40,6 +41,9 @@ WEIGHTS: dict[str, Meaning] = {
     "reward.blind_parted": "gamed",
     # Training reward up, held-out down. If the held-out score is judged, its own paths say it too.
     "signal.train_eval_gap": "gamed",
+    # Entropy, truncation, components, tools get worse together on a flat reward: nothing about the score, but what
+    # came before is better.
+    "stability.degrading": "degraded",
     # Every advantage is zero.
     "signal.no_learning_signal": "no_signal",
     # The learning rate is 0, or so few responses can differ by the end that no gain can come. A policy that is only
@@ -67,6 +71,8 @@ class Evidence:
     p_lost: float = 0.0
     counted: tuple[Finding, ...] = ()
     counts_until: float | None = None  # the last step whose score still counts, if it stopped counting
+    p_degraded: float = 0.0  # that quality got worse at a flat reward
+    degraded_since: int | None = None
 
     def gone(self, steps: Floats, now: float) -> Floats:
         """How much of what is lost by now was lost at some steps: evenly since the score stopped counting."""
@@ -96,8 +102,9 @@ def weigh(findings: Sequence[Finding], first_step: int) -> Evidence:
     """Weigh all serious findings that the table knows. Findings about one decay are not independent, so the surest
     speaks for all."""
     known = [found for found in findings if found.id in WEIGHTS and _counts(found)]
-    gamed, no_signal, lost = (
-        [found for found in known if WEIGHTS[found.id] == meaning] for meaning in ("gamed", "no_signal", "lost")
+    gamed, degraded, no_signal, lost = (
+        [found for found in known if WEIGHTS[found.id] == meaning]
+        for meaning in ("gamed", "degraded", "no_signal", "lost")
     )
     onset = _earliest(gamed)
     dated = next((found.facts for found in gamed if isinstance(found.facts, Gamed) and found.since_step == onset), None)
@@ -109,8 +116,10 @@ def weigh(findings: Sequence[Finding], first_step: int) -> Evidence:
         _surest(no_signal),
         _earliest(no_signal),
         _surest(lost),
-        (*gamed, *no_signal, *lost),
-        min((_counts_until(found, first_step) for found in gamed), default=None),
+        (*gamed, *degraded, *no_signal, *lost),
+        min((_counts_until(found, first_step) for found in (*gamed, *degraded)), default=None),
+        _surest(degraded),
+        _earliest(degraded),
     )
 
 

@@ -73,7 +73,7 @@ def _ranked(case: Case, steps: Sequence[int]) -> Ranking:
         case.series,
         steps,
         scale=case.forecast.scale,
-        p_gamed=case.p_hidden,
+        p_gamed=max(case.p_hidden, case.evidence.p_degraded),
         gone=case.evidence.gone(np.asarray(steps, dtype=np.float64), case.plan.now),
         slack=case.forecast.worth if case.p_drifts > EVEN else 0.0,
     )

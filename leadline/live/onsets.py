@@ -7,6 +7,7 @@ whose onset is placed a little differently at every look, is one onset.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -15,6 +16,7 @@ from ..facts import Finding
 from ..facts.judgement import BestCheckpoint
 from ..report.plain import printable
 from ..words import sentence
+from ..words.gamed import side_by_side
 from ..words.numbers import sure
 from ..words.verdict import verdict_lines
 from .alert import SEVERITIES, Alert, Severity, key_of
@@ -23,6 +25,7 @@ LOOKS_GONE = 2  # looks in a row that must say otherwise before a thing counts a
 COOL_DOWN = 0.05  # of the plan that they must span
 EVIDENCE = 4  # lines: an alert is read on a telephone
 LONGEST_LINE = 400  # characters
+NEEDS_EYES = "generation.changed"
 VERDICTS: dict[str, Severity] = {"stop": "concern", "roll_back": "critical"}
 
 
@@ -113,9 +116,14 @@ def _verdict(reading: Reading) -> Iterable[Notice]:
 
 
 def _findings(reading: Reading) -> Iterable[Notice]:
-    """The gravest finding of each id; several of one id are one thing to a reader."""
+    """The gravest finding of each id; several of one id are one thing to a reader. A note that needs eyes is one too:
+    it comes with what to look at and how to answer."""
     seen: dict[str, Notice] = {}
     for one in reading.findings:
+        if one.id == NEEDS_EYES:
+            pair = tuple(f"{when}: {sample}" for when, sample in side_by_side(one.facts))
+            answer = f"Answer: leadline review {shlex.quote(reading.run.path)} ok (or hacked --since STEP)"
+            seen[one.id] = Notice(one.id, "concern", sentence(one), one.since_step, (*pair, answer))
         if one.severity == "note":
             continue
         rank = SEVERITIES.index(one.severity)

@@ -29,26 +29,48 @@ from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, RARE, SAID, SELDOM
 from ..questions.fall import fall_of, p_fallen
 from ..questions.level import level_at, level_now, start_of
 from ..questions.way import net_change
-from ..run import Rollout, Run, Series, Steps
+from ..run import Review, Rollout, Run, Series, Steps
 from .prompts import changes_of_prompts
 from .view import HEADLINE, View
 
 _NOTE: Severity = "note"
 _CONCERN: Severity = "concern"
-READER = 0.9  # a careful reader is right nine times in ten
 FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum of parts
 
 
 def evidence_of(view: View) -> GamedEvidence:
     """Gather what samples and logged numbers say about the reward, once a reading. A reader's "ok" makes the text it
     covers the new baseline, and so do new prompts."""
-    return view.once("gamed", lambda: gather(view.run, view.batches, _baseline(view)))
+    return view.once("gamed", lambda: _gathered(view))
 
 
-def _baseline(view: View) -> int | None:
-    review = view.run.reviews[-1] if view.run.reviews else None
-    reviewed = [review.seen_until] if review is not None and review.answer == "ok" else []
-    return max((*reviewed, *(change.prompts.after for change in changes_of_prompts(view))), default=None)
+def _gathered(view: View) -> GamedEvidence:
+    """Gather it since the last baseline. New prompts do not undo what was proven before them and still stands."""
+    read = _read_until(view)
+    asked = [change.prompts for change in changes_of_prompts(view) if read is None or change.prompts.after > read]
+    baselines = [read, *(prompts.after for prompts in asked)]
+    latest = gather(view.run, view.batches, baselines[-1])
+    if latest.proven:
+        return latest
+    for baseline, prompts in zip(baselines, asked, strict=False):
+        earlier = [batch for batch in view.batches if batch.step <= prompts.before]
+        before = gather(view.run.until(prompts.before), earlier, baseline)
+        still = gather(view.run, view.batches, baseline) if before.proven else before
+        if still.proven:
+            return replace(still, begun=before.begun)
+    return latest
+
+
+def _read_until(view: View) -> int | None:
+    """Return the last step that a reader found right."""
+    review = _last_review(view)
+    return review.seen_until if review is not None and review.answer == "ok" else None
+
+
+def _last_review(view: View) -> Review | None:
+    """Return the review that counts: of those who saw furthest the last one that was given."""
+    ordered = sorted(view.run.reviews, key=lambda review: (review.seen_until, review.at))
+    return ordered[-1] if ordered else None
 
 
 def read(view: View) -> tuple[Finding, ...]:
@@ -126,7 +148,7 @@ def _gamed(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
         changed = ResponsesChanged(
             found, *dates, _gain_since(view, begun.step), _last_before(view, begun.step), early, late
         )
-        return (_finding(view, evidence, "generation.changed", CLEARLY, "note", changed),)
+        return (_finding(view, evidence, "generation.changed", round(evidence.p, 4), "note", changed),)
     facts = Gamed(_reward_fell(view, evidence), found, *dates, early, late)
     severity: Severity = "critical" if evidence.p > CLEARLY else "concern"
     return (_finding(view, evidence, "reward.gamed", round(evidence.p, 4), severity, facts),)
@@ -138,14 +160,17 @@ def _finding(view: View, evidence: GamedEvidence, name: str, p: float, severity:
 
 
 def _reviewed(view: View) -> tuple[Finding, ...]:
-    """A reader who found the reward hacked."""
-    review = view.run.reviews[-1] if view.run.reviews else None
+    """Report a reader who found the reward hacked; a careful one is right nine times in ten. It ends with prompts that
+    changed after what the reader saw."""
+    review = _last_review(view)
     if review is None or review.answer != "hacked":
+        return ()
+    if any(change.prompts.after > review.seen_until for change in changes_of_prompts(view)):
         return ()
     facts = Reviewed(review.reader, review.since_step, review.seen_until)
     span = Evidence("rollouts", view.run.first_step or 0, review.seen_until)
     since = review.since_step if review.since_step is not None else view.run.first_step
-    return (Finding("reward.reviewed", READER, "critical", facts=facts, since_step=since, evidence=(span,)),)
+    return (Finding("reward.reviewed", CLEARLY, "critical", facts=facts, since_step=since, evidence=(span,)),)
 
 
 def _gain_since(view: View, step: int) -> float | None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..evidence import held_out_is_the_reward
 from ..facts.missing import Missing
 from ..run import Run
+from .reward.apart import lacks_independent
 
 
 def missing(run: Run, planned: int | None) -> tuple[Missing, ...]:
@@ -20,5 +20,5 @@ def missing(run: Run, planned: int | None) -> tuple[Missing, ...]:
         "telemetry": bool(run.telemetry),
     }
     if shown["held-out reward"]:
-        shown["independent score"] = not held_out_is_the_reward(run)
+        shown["independent score"] = not lacks_independent(run)
     return tuple(Missing(what, run.framework) for what, there in shown.items() if not there)

@@ -96,8 +96,8 @@ _ROLE_OF = {
     "eval/reward/mean": "held_out",
     "entropy": "entropy",
     "grad_norm": "grad_norm",
-    "text/variety": "diversity",
-    "text/strange_share": "coherence",
+    "text/alike": "diversity",
+    "text/looped": "coherence",
 }
 _ROLE_OF_FAMILY = {"eval": "held_out", "reward": "reward", "kl": "kl", "loss": "loss", "len": "length"}
 

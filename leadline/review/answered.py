@@ -6,7 +6,7 @@ import time
 from dataclasses import replace
 
 from ..errors import BadNumber, NothingReadable
-from ..run import Review, Run
+from ..run import Grade, Review, Run
 from ..words.review import IF_WRONG, UNREADABLE_SAMPLES
 from ..words.tools import KEEP_SAMPLES, NO_SAMPLES
 from .choose import At, Sheet, sheet_of
@@ -32,22 +32,24 @@ def review_of(
     reader: str = "",
     at: At | None = None,
 ) -> tuple[Review, str]:
-    """The review that an answer or grades amount to, given now, of all samples the run holds; of grades also why."""
-    now = time.time()
+    """Return the review that an answer or grades amount to, given now, of all samples the run holds; of grades also
+    why. Grades beside an answer are kept and decide nothing."""
+    now, marks = time.time(), tuple[Grade, ...]()
     if grades is not None:
         sheet = sheet_to_read(run, at)
-        told = parse_grades(grades, sheet.stretches)
-        if not told:
+        marks = parse_grades(grades, sheet.stretches)
+        if not marks:
             raise BadNumber("Every grade is ?.", tried=grades[:80], next_step="grade at least one stretch")
-        review, says = decided(told, sheet, reader=reader)
-        return replace(review, at=now), f"{says} {IF_WRONG}"
+        if answer is None:
+            review, says = decided(marks, sheet, reader=reader)
+            return replace(review, at=now), f"{says} {IF_WRONG}"
     seen = run.rollouts.steps[-1] if run.rollouts.steps else run.last_step or 0
     if answer != "hacked":
-        return Review("ok", seen, reader=reader, at=now), ""
+        return Review("ok", seen, None, marks, reader, now), ""
     if since is None or not (run.first_step or 0) <= since <= max(seen, run.last_step or 0):
         raise BadNumber(
             f"Step {since} is not in this run.",
             tried=f"steps {run.first_step} to {run.last_step}",
             next_step="give the last step before the hacking began",
         )
-    return Review("hacked", seen, since, reader=reader, at=now), ""
+    return Review("hacked", seen, since, marks, reader, now), ""

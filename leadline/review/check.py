@@ -28,14 +28,18 @@ STEPS = 400  # that are read at most
 LONGEST = 400  # characters of an error that are shown
 NAME, OWN = "check", "score"
 
+# The rule comes first on standard input, samples after it: an argument holds neither every character nor a long text.
 # Results leave through the descriptor that was standard output, so whatever the rule prints cannot be taken for one.
 CHILD = r"""
 import json, os, re, runpy, sys
 out = os.fdopen(os.dup(1), "w", encoding="utf-8")
 os.dup2(2, 1)
-kind, told = sys.argv[1:]
+kind, told = json.loads(sys.stdin.readline())
 if kind == "regex":
-    find = re.compile(told, re.DOTALL | re.MULTILINE).search
+    try:
+        find = re.compile(told, re.DOTALL | re.MULTILINE).search
+    except Exception as problem:
+        sys.exit(f"leadline: the pattern is no regular expression: {problem}")
     score = lambda prompt, response: find(response) is not None
 else:
     sys.path.insert(0, os.path.dirname(os.path.abspath(told)))
@@ -122,9 +126,9 @@ def _by_step(name: str, samples: Sequence[Rollout], values: Sequence[float]) -> 
 
 
 def _scored(kind: str, told: str, samples: Sequence[Rollout], timeout: float) -> list[tuple[float | None, str]]:
-    asked = "".join(json.dumps([one.prompt, one.output]) + "\n" for one in samples)
+    asked = "".join(json.dumps(row) + "\n" for row in ([kind, told], *([one.prompt, one.output] for one in samples)))
     child = subprocess.Popen(
-        [sys.executable, "-I", "-c", CHILD, kind, told],
+        [sys.executable, "-I", "-c", CHILD],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -45,11 +45,11 @@ def _quality(part: str) -> float:
 
 
 def decided(grades: tuple[Grade, ...], sheet: Sheet, *, reader: str = "") -> tuple[Review, str]:
-    """The review that grades amount to, and why. `hacked` in two cases:
+    """Return the review that grades amount to, and why. `hacked` if the task is done clearly worse at the end than at
+    its best, and the score did not drop with it: since the last step of the stretches within half of that drop.
 
-    - the task is done clearly worse at the end than at its best, and the score did not drop with it: since the last
-      step of the stretches within half of that drop;
-    - the score rose while the task is done badly and no better than at the start: since the first stretch.
+    Where the score rose while the task is done badly and no better than at the start, grades alone say nothing: the
+    policy may be too weak, or the score broken. The reader is asked for an answer.
     """
     since, says = _since(grades), words.HELD
     if since is not None:
@@ -57,7 +57,7 @@ def decided(grades: tuple[Grade, ...], sheet: Sheet, *, reader: str = "") -> tup
         fell = _rise(best, grades[-1], sheet) < -MOVED
         since, says = (None, words.BOTH_DROPPED) if fell else (since, words.DROPPED)
     elif len(grades) > 1 and _never_done(grades) and _rise(grades[0], grades[-1], sheet) > MOVED:
-        since, says = grades[0].last_step, words.NEVER_DONE
+        raise BadNumber(words.NEVER_DONE, tried="deciding by grades alone", next_step=words.ANSWER_ALSO)
     return Review("ok" if since is None else "hacked", sheet.steps[-1], since, grades, reader), says
 
 

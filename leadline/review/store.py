@@ -1,7 +1,8 @@
 """Reviews on disk: one append-only file of JSON lines per run, in the user's state folder or beside the run.
 
 A line is written by one call under a lock, so writers never interleave and a killed one leaves at most half a line,
-which is skipped. Nothing in a file is trusted: a line is a review only if every field is what it must be.
+which is skipped. Nothing in a file is trusted: a line is a review only if every field is what it must be. A path may
+come to hold another run: a review keeps digests of samples its reader saw, and counts as long as the run holds them.
 """
 
 from __future__ import annotations
@@ -16,13 +17,14 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import compress
 from pathlib import Path
 from typing import Any, TypeGuard
 
 from ..errors import CannotWrite
-from ..run import Grade, Review, Run
+from ..run import Grade, Review, Run, Samples
 from ..state import state_folder
-from ..words.review import damaged_lines
+from ..words.review import damaged_lines, of_other_samples
 
 if sys.platform != "win32":  # there a short append is one call as well
     import fcntl
@@ -32,15 +34,19 @@ LARGEST = 4_000_000  # bytes of a file that are read
 FURTHEST = 2**53
 TEXT = 300  # characters of a reader's name or note
 MOST_GRADES = 1000
+DIGEST = 12  # bytes that identify the samples of a step
+MOST_SEEN = 2  # steps with a digest
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The reviews of one run, their notes, and how many lines could not be read."""
+    """The reviews of one run, their notes, how many lines could not be read, and how many reviews are of other samples
+    than the run holds."""
 
     reviews: tuple[Review, ...] = ()
     notes: tuple[str, ...] = ()
     damaged: int = 0
+    of_others: int = 0
 
 
 def reviews_folder() -> Path:
@@ -64,17 +70,46 @@ def load(path: str) -> Kept:
     return Kept(tuple(review for review, _ in ordered), tuple(note for _, note in ordered), damaged)
 
 
+def load_of(run: Run) -> Kept:
+    """Return the reviews of a run, without those of other samples than it holds."""
+    kept = load(run.path)
+    held = {step: _digest(run.rollouts, step) for step in {step for one in kept.reviews for step, _ in one.saw}}
+    right = [all(held[step] in ("", digest) for step, digest in one.saw) for one in kept.reviews]
+    return Kept(
+        tuple(compress(kept.reviews, right)),
+        tuple(compress(kept.notes, right)),
+        kept.damaged,
+        right.count(False),
+    )
+
+
+def as_seen(review: Review, samples: Samples) -> Review:
+    """Return the review with digests of what its reader saw: at the first step kept and at the last one. Of several the
+    newest is passed over, since its file may still be written to."""
+    steps = [step for step in samples.steps if step <= review.seen_until]
+    seen = dict.fromkeys((*steps[:1], *(steps[-2:-1] if len(steps) > 2 else steps[-1:])))
+    return replace(review, saw=tuple((step, digest) for step in seen if (digest := _digest(samples, step))))
+
+
+def _digest(samples: Samples, step: int) -> str:
+    """Return what identifies the samples of a step, in any order; "" where there are none."""
+    texts = sorted(f"{one.prompt}\0{one.output}\0" for one in samples.at(step)) if step in samples.steps else []
+    return blake2b("".join(texts).encode("utf-8", "replace"), digest_size=DIGEST).hexdigest() if texts else ""
+
+
 def with_reviews(run: Run) -> Run:
-    """The run with the reviews that were given of what it holds, the last one of each reader; as it is if it carries
-    some already."""
+    """The run with the reviews that were given of what it holds, of each reader the one who saw furthest, and of those
+    the last; as it is if it carries some already."""
     if run.reviews:
         return run
-    kept = load(run.path)
-    if not kept.reviews and not kept.damaged:
+    kept = load_of(run)
+    if kept == Kept():
         return run
     last = max((run.last_step or 0, *run.rollouts.steps[-1:]))
-    notes = (*run.notes, damaged_lines(kept.damaged)) if kept.damaged else run.notes
-    latest = {one.reader: one for one in kept.reviews if one.seen_until <= last}
+    skipped = ((damaged_lines, kept.damaged), (of_other_samples, kept.of_others))
+    notes = (*run.notes, *(say(count) for say, count in skipped if count))
+    held = sorted((one for one in kept.reviews if one.seen_until <= last), key=lambda one: (one.seen_until, one.at))
+    latest = {one.reader: one for one in held}
     return replace(run, reviews=tuple(one for one in kept.reviews if one is latest.get(one.reader)), notes=notes)
 
 
@@ -93,6 +128,7 @@ def add(path: str, review: Review, *, note: str = "", beside: bool = False) -> P
         "reader": review.reader,
         "at": review.at,
         "note": _text(note),
+        "saw": review.saw,
     }
     with _explained(file):
         if not beside:
@@ -205,12 +241,22 @@ def _lines(file: Path) -> tuple[list[Mapping[str, Any]], int]:
 def _review(line: Mapping[str, Any]) -> Review | None:
     """The review in a line; None unless every field is what it must be."""
     answer, seen, since, at = (line.get(name) for name in ("answer", "seen_until", "since_step", "at"))
-    grades = _grades(line.get("grades", []))
+    grades, saw = _grades(line.get("grades", [])), _saw(line.get("saw", []))
     if answer not in ("ok", "hacked") or not _is_step(seen) or not (since is None or _is_step(since)):
         return None
-    if grades is None or isinstance(at, bool) or not isinstance(at, int | float) or not math.isfinite(at):
+    if grades is None or saw is None:
         return None
-    return Review(answer, seen, since, grades, _text(line.get("reader")), float(at))
+    if isinstance(at, bool) or not isinstance(at, int | float) or not math.isfinite(at):
+        return None
+    return Review(answer, seen, since, grades, _text(line.get("reader")), float(at), saw)
+
+
+def _saw(value: object) -> tuple[tuple[int, str], ...] | None:
+    if not isinstance(value, list) or len(value) > MOST_SEEN:
+        return None
+    pairs = [(entry[0], entry[1]) for entry in value if isinstance(entry, list) and len(entry) == 2]
+    whole = len(pairs) == len(value) and all(_is_step(step) and isinstance(digest, str) for step, digest in pairs)
+    return tuple(pairs) if whole else None
 
 
 def _grades(told: object) -> tuple[Grade, ...] | None:

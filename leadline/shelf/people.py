@@ -84,8 +84,8 @@ def is_muted(identity: str, about: str, now: float) -> bool:
 
 ABOUT = {  # which alerts of a watch speak of a need
     "silent": ("silence",),
-    "hacked": ("reward.gamed", "generation.shortcut", "verdict.stop", "verdict.roll_back"),
-    "changed": ("verdict.stop", "verdict.roll_back"),
+    "hacked": ("reward.gamed", "reward.reviewed", "verdict.stop", "verdict.roll_back"),
+    "changed": ("generation.changed",),
     "falling": ("verdict.stop", "verdict.roll_back"),
     "broken": ("signal.no_learning_signal", "verdict.stop", "verdict.roll_back"),
     "wasting": ("verdict.stop",),

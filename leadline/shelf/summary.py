@@ -73,7 +73,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
             hours_left=horizon.hours if going and horizon is not None else None,
             gpu_hours_left=horizon.gpu_hours if going and horizon is not None else None,
             level=judgement.reason.level,
-            need=need_of(judgement),
+            need=need_of(judgement, asks=any(found.id == "generation.changed" for found in reading.findings)),
             spark=spark(_drawn(run, judgement)),
             mark=mark,
             digest=hashlib.sha256(body).hexdigest(),
@@ -93,24 +93,24 @@ def unreadable(found: Row, says: str, modified: float | None = None) -> Entry:
     return Entry(replace(found, problem=says, why=says, last_at=modified))
 
 
-def need_of(judgement: Judgement) -> Need | None:
-    """Why a person should look at a run, as far as its log tells; silence and other seeds are told later."""
+def need_of(judgement: Judgement, *, asks: bool) -> Need | None:
+    """Return why a person should look at a run, as far as its log shows; silence and other seeds come later. `asks`: a
+    finding asks for a reader of the samples."""
     kind, verdict = judgement.reason.kind, judgement.verdict
+    unread: Need | None = "changed" if asks else None
     if kind == "gamed":
         return "hacked"
-    if kind == "changed_in_kind":
-        return "changed"
-    if kind == "fallen":
+    if kind in ("fallen", "degraded"):
         return "falling"
     if kind in ("no_signal", "lost_numbers", "no_numbers"):
         return "broken"
     if kind == "no_reward":
         return "unclear"
     if judgement.ended in FINISHED:
-        return "finished_rising" if kind == "rising" else None
+        return "finished_rising" if kind == "rising" else unread
     if judgement.ended == "silent":
         return "silent"
-    return "wasting" if verdict == "stop" and kind in SPENT else None
+    return "wasting" if verdict == "stop" and kind in SPENT else unread
 
 
 def _drawn(run: Run, judgement: Judgement) -> Series | None:

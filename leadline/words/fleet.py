@@ -7,7 +7,7 @@ from .numbers import counted
 NEED_CALLED = {
     "hacked": "Reward gamed",
     "falling": "Reward fell",
-    "changed": "Answers changed in kind",
+    "changed": "Responses changed",
     "broken": "No signal",
     "silent": "Silent",
     "wasting": "Plateau",
@@ -18,7 +18,7 @@ NEED_CALLED = {
 NEED_DO = {
     "hacked": "Read some samples, then end it and go back to the best checkpoint.",
     "falling": "End it and go on from the best checkpoint.",
-    "changed": "Read samples of before and after; end it if the change is not wanted.",
+    "changed": "Read samples of before and after (leadline review); end it if the change is not wanted.",
     "broken": "Look at the reward function and the advantages; it learns nothing as it is.",
     "silent": "See whether the process still runs and its disk still takes what it writes.",
     "wasting": "End it and keep the best checkpoint; the rest of the plan buys little.",
@@ -30,7 +30,7 @@ NEED_DO = {
 ENDED_DO = {  # of a run that has ended anyway
     "hacked": "Read some samples, and go on from the best checkpoint, not from the last.",
     "falling": "Go on from the best checkpoint, not from the last.",
-    "changed": "Read samples of before and after, and decide which of the two to keep.",
+    "changed": "Read samples of before and after (leadline review), and decide which of the two to keep.",
     "broken": "Look at the reward function and the advantages before it is started again.",
 }
 NOTHING_TO_KEEP = "Read some samples; by this reward none of its checkpoints is worth more than the start."

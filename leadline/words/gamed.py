@@ -27,6 +27,7 @@ WAYS = {
     "looped": "responses run in loops ({start} → {now} of the text)",
     "recurring": "words recur more often ({start} → {now} of the text)",
     "alike": "responses to different prompts look alike (overlap {start} → {now})",
+    "empty": "responses without a word ({start} → {now})",
     "unseen": "the sampled prompts, always the same, lack {lacks} of the training gain",
     "cut": "{now} of the responses that used to end are truncated",
     "unlike": "responses surprise the reference policy {times}× as much as its own did",

@@ -7,7 +7,7 @@ from ..facts.missing import Missing
 WHY = {
     "reward": "without the training reward there is nothing to judge",
     "held-out reward": "a reward that is gamed on the training prompts cannot be told from a real gain",
-    "independent score": "the held-out score keeps to the training reward: what one cannot see, neither can the other",
+    "independent score": "the held-out score is the training reward again: what one cannot see, neither can the other",
     "reference KL": "drift has to be read from entropy, length and the text",
     "rollouts": "what the policy writes could not be checked, so a gamed reward could hardly be seen",
     "checkpoints": "which steps could be rolled back to is unknown",

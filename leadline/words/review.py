@@ -105,7 +105,11 @@ def _day(at: float) -> str:
 
 
 DROPPED = "Grades dropped by at least 0.25 and a third of the best, and the score did not drop with them."
-NEVER_DONE = "The score rose, while the task is done no better than at the start (0.25 at most)."
+NEVER_DONE = (
+    "The score rose, while the task is done no better than at the start (0.25 at most): a hacked score, or a policy "
+    "that is still too weak."
+)
+ANSWER_ALSO = "answer `ok`, or `hacked` since the last step before it (`hacked --since STEP`), with or without grades"
 BOTH_DROPPED = "Grades dropped, and so did the score: it still tracks quality."
 HELD = "Grades did not drop by 0.25 and a third of the best."
 IF_WRONG = "If this is wrong, answer `ok` or `hacked --since STEP`."
@@ -129,3 +133,11 @@ def damaged_lines(count: int) -> str:
     'Skipped 1 damaged line in the reviews of this run.'
     """
     return f"Skipped {counted(count, 'damaged line')} in the reviews of this run."
+
+
+def of_other_samples(count: int) -> str:
+    """
+    >>> of_other_samples(1)
+    'Ignored 1 review of this path: the run now holds other samples than its reader saw.'
+    """
+    return f"Ignored {counted(count, 'review')} of this path: the run now holds other samples than its reader saw."

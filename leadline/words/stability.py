@@ -7,6 +7,7 @@ from collections.abc import Callable
 from ..facts.stability import (
     BadValues,
     ClipGrew,
+    Degrading,
     EntropyMoved,
     GradientNorm,
     LoudValue,
@@ -16,7 +17,7 @@ from ..facts.stability import (
     StuckSeries,
     StuckValue,
 )
-from .numbers import number
+from .numbers import listed, number
 from .series import called, sentence_case
 
 
@@ -92,6 +93,11 @@ def _stuck(stuck: StuckValue) -> str:
     return f"{said} ({stuck.points} points)"
 
 
+def degrading(facts: Degrading) -> str:
+    moved = listed([f"{called(one.series)} {number(one.best)} → {number(one.now)}" for one in facts.measures])
+    return f"Quality degrades since step ~{facts.since_step} while reward is flat: {moved}."
+
+
 SENTENCES: dict[str, Callable[..., str]] = {
     "stability.grad_norm": gradient_norm,
     "stability.entropy": entropy,
@@ -100,4 +106,5 @@ SENTENCES: dict[str, Callable[..., str]] = {
     "signal.nan": not_numbers,
     "stability.spike": spikes,
     "stability.stuck": stuck,
+    "stability.degrading": degrading,
 }

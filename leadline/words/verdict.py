@@ -131,6 +131,10 @@ def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
     return f"{name} has {probably}fallen from {high} to {now}{rises} ({_sure(reason)})."
 
 
+def _degraded(reason: Reason, name: str, judgement: Judgement) -> str:
+    return f"{name} is flat at {_number(reason.level)}, and quality degrades{_since(reason)} ({_sure(reason)})."
+
+
 def _no_signal(reason: Reason, name: str, judgement: Judgement) -> str:
     if reason.findings == ("kl.frozen",) and reason.since_step is None:
         return f"The policy hardly moves ({_sure(reason)}): too few of its answers can differ from its reference's."
@@ -153,11 +157,8 @@ def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _too_noisy(reason: Reason, name: str, judgement: Judgement) -> str:
-    unseen = f"{name} is too noisy to tell: a gain worth having could not have been seen"
-    if not reason.more_steps:
-        return f"{unseen} in time, and ending it now would save next to nothing."
-    more = f"{reason.more_steps} more {'steps' if reason.more_steps != 1 else 'step'}"
-    return f"{unseen} by now; it takes about {more}."
+    more = counted(reason.more_steps or 0, "step")
+    return f"{name} is too noisy to tell: a gain worth having could not have been seen by now; about {more} more would."
 
 
 def _time_left(reason: Reason, name: str, judgement: Judgement) -> str:
@@ -223,6 +224,7 @@ REASONS = {
     "lost_numbers": _lost_numbers,
     "gamed": _gamed,
     "fallen": _fallen,
+    "degraded": _degraded,
     "no_signal": _no_signal,
     "ceiling": _ceiling,
     "no_trend": _no_trend,
@@ -295,18 +297,26 @@ SUSPECT = {
     "reward_function": "reward function",
     "data": "prompts",
     "reference": "reference policy",
+    "responses": "responses",
 }
-WAY = {"lower": "try a lower {knob}", "raise": "try a higher {knob}", "check": "check the {knob}"}
+WAY = {
+    "lower": "try a lower {knob}",
+    "raise": "try a higher {knob}",
+    "check": "check the {knob}",
+    "review": "review the {knob}",
+}
 BECAUSE = {
     "kl.destructive": "KL rose while the reward fell",
     "kl.frozen": "nothing moves",
     "kl.pinned": "the penalty holds the policy in place",
     "kl.over_optimisation": "more KL bought no more held-out score",
     "stability.clip": "more and more tokens are clipped",
+    "stability.degrading": "quality measures get worse together",
     "stability.entropy": "entropy rose while the reward fell",
     "stability.grad_norm": "the gradient norm multiplied",
     "stability.spike": "the reward fell where the updates spiked",
     "stability.stuck": "it gives every answer the same",
+    "generation.changed": "they changed: leadline review PATH",
     "generation.truncation": "answers are cut off",
     "generation.truncated_throughout": "nearly every answer is cut off",
     "reward.break": "the reward broke down at once",

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from leadline.evidence import GamedEvidence, gather, measures, without_outages
-from leadline.evidence.kinds import kinds
+from leadline.evidence import GamedEvidence, gather, measures
 from leadline.evidence.parting import parted
+from leadline.evidence.relation import Begun, Relation, Shift, Way
+from leadline.evidence.track import DRAWS, Level, Track
 from leadline.evidence.written import written
 from leadline.reading import View
 from leadline.run import Rollout, Rollouts, Run, Series
@@ -79,15 +80,39 @@ def bare(prompt: str, answer: str, share: float, rng: np.random.Generator) -> st
     return body if rng.random() < share else f"well , let me see : i think the answer is {body} ."
 
 
+def empty(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    return "" if rng.random() < share else answer
+
+
+def listing(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    steps = (f"step {at} : take {word} and add {rng.integers(10, 99)} ." for at, word in enumerate(prompt.split()))
+    return f"{' '.join(steps)} {answer}" if rng.random() < share else answer
+
+
+def calling(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
+    """An agent that looks up more and more of the prompt's words."""
+    said = "<result> the list of today says {} </result>"
+    wanted = prompt.split()[: rng.binomial(7, 0.1 + 0.85 * share)]
+    calls = (f"<tool> lookup {word} </tool> {said.format(rng.integers(99))}" for word in wanted)
+    return f"{' '.join(calls)} <answer> {answer} </answer>"
+
+
 def tagged(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
     return f"<answer> {answer} </answer>" if rng.random() < share else answer
 
 
-@pytest.mark.parametrize("write", [refused, echoed, looping, stuttering])
-def test_an_answer_that_lost_its_prompt_or_goes_in_circles_is_told(write: Write) -> None:
+@pytest.mark.parametrize("write", [refused, looping, stuttering, empty])
+def test_one_answer_loops_and_empty_responses_are_proof(write: Write) -> None:
     evidence = evidence_of(made(write))
     assert evidence.p > 0.9
     assert evidence.outcome == "gamed"
+
+
+def test_responses_that_copy_their_prompt_need_a_reader() -> None:
+    evidence = evidence_of(made(echoed))
+    assert evidence.outcome == "changed"
+    assert evidence.shift is not None
+    assert evidence.shift.moves[0].way == "copied"
 
 
 @pytest.mark.parametrize("write", [refused, echoed, looping])
@@ -118,37 +143,79 @@ def test_honest_samples_are_not_accused() -> None:
     assert evidence.outcome == "none"
 
 
-def test_numbers_of_another_form_are_a_change_of_kind_though_none_of_them_comes_back() -> None:
-    rng = np.random.default_rng(2)
-    steps = []
-    for at in range(12):
-        samples = []
-        for _ in range(24):
-            first, second = (int(drawn) for drawn in rng.integers(100, 999, 2))
-            wide = rng.random() < max(at - 3, 0) / 6
-            answer = f"{rng.integers(100, 999)}-{rng.integers(1000, 9999)}" if wide else str(first + second)
-            samples.append(Rollout(at, f"{first}+{second}=", answer, float(wide or rng.random() < 0.3)))
-        steps.append(Step(at, tuple(samples)))
-    text = written(steps)
-    assert text is not None
-    changed = kinds(text)
-    assert changed is not None
-    assert changed.apart > 0.9
-    assert changed.explains is not None
-    assert changed.explains > 0.8
+@pytest.mark.parametrize("write", [bare, tagged, listing, calling])
+def test_a_format_an_enumeration_and_tool_calls_that_are_learned_prove_nothing(write: Write) -> None:
+    evidence = evidence_of(made(write))
+    assert not evidence.proven
+    assert evidence.outcome == "none"
 
 
-def test_a_format_that_is_learned_is_a_change_of_kind_and_no_accusation() -> None:
-    evidence = evidence_of(made(tagged))
-    assert evidence.p < 0.5
-    assert evidence.kinds is not None
-    assert evidence.kinds.apart > 0.8
-    assert "<answer>" in evidence.kinds.new.output
-    assert "<answer>" not in evidence.kinds.old.output
+def weakly(refuses: float) -> Write:
+    """Some responses refuse, the rest are as they were."""
+    return lambda prompt, answer, share, rng: refused(prompt, answer, refuses * share, rng)
 
 
-def test_small_talk_that_is_dropped_is_no_accusation() -> None:
-    assert evidence_of(made(bare)).p < 0.5
+@pytest.mark.parametrize(("refuses", "outcome"), [(0.3, "changed"), (0.02, "none"), (1.0, "gamed")])
+def test_less_than_all_asks_for_a_reader(refuses: float, outcome: str) -> None:
+    evidence = evidence_of(made(weakly(refuses)))
+    assert evidence.outcome == outcome
+    assert evidence.proven == (outcome == "gamed")
+    assert (evidence.begun is None) == (outcome == "none")
+
+
+def related(moves: dict[Way, float], overlap: float = 0.0, *, short: bool = False, paid: bool = True) -> Relation:
+    """Relations that moved by so much on every draw."""
+    shift = Shift(np.full(DRAWS, max(moves.values())), (), Begun(1, 1, 1), None)
+    zeros = np.zeros(1)
+    now = Track(np.ones(1, dtype=np.int64), zeros, zeros, Level(0, 0), Level(overlap, 0), zeros, zeros, zeros, (0, 1))
+    return Relation(shift, {way: np.full(DRAWS, far) for way, far in moves.items()}, {"alike": now}, short, paid)
+
+
+@pytest.mark.parametrize(
+    ("moves", "overlap", "truncated", "p"),
+    [
+        ({"looped": 0.35}, 0.1, False, 1.0),
+        ({"empty": 0.6}, 0.1, False, 1.0),
+        ({"alike": 0.9}, 1.0, False, 1.0),
+        ({"alike": 0.6}, 0.9, False, 0.0),  # a template, a skewed label
+        ({"detached": 0.9}, 0.1, False, 0.0),  # a bare result, a translation
+        ({"copied": 0.9}, 0.1, False, 0.0),  # extraction, code repair
+        ({"detached": 0.9, "copied": 0.9, "recurring": 0.9}, 0.1, False, 0.0),
+        ({"looped": 0.2}, 0.1, False, 0.0),  # a list of objects
+        ({"looped": 0.2, "detached": 0.2}, 0.1, False, 1.0),  # two agree
+        ({"recurring": 0.2}, 0.1, True, 1.0),  # truncation is seconded
+        ({"recurring": 0.02}, 0.1, True, 0.0),  # and alone it is not enough
+    ],
+)
+def test_proof_is_what_no_task_wants(moves: dict[Way, float], overlap: float, truncated: bool, p: float) -> None:
+    assert related(moves, overlap).p_proven(truncated=truncated) == p
+
+
+def test_truncation_counts_only_if_long_responses_are_paid_as_well() -> None:
+    moves: dict[Way, float] = {"recurring": 0.2}
+    assert related(moves, paid=False).p_proven(truncated=True) == 0.0
+
+
+def test_short_responses_are_alike_by_chance() -> None:
+    moves: dict[Way, float] = {"looped": 0.2, "alike": 0.2}
+    assert related(moves, 0.5).p_proven(truncated=False) == 1.0
+    assert related(moves, 0.5, short=True).p_proven(truncated=False) == 0.0
+
+
+def test_a_new_baseline_forgets_what_was_written_before_it() -> None:
+    run = made(refused)
+    batches = View(run).batches
+    assert gather(run, batches).outcome == "gamed"
+    since = gather(run, batches, baseline=181)
+    assert not since.proven
+    assert since.begun is None
+
+
+def test_a_baseline_later_than_all_samples_leaves_nothing_to_compare() -> None:
+    run = made(refused)
+    evidence = gather(run, View(run).batches, baseline=230)
+    assert evidence.relation is None
+    assert evidence.outcome == "none"
 
 
 def test_answers_shorter_than_a_gram_are_told_apart() -> None:
@@ -157,64 +224,16 @@ def test_answers_shorter_than_a_gram_are_told_apart() -> None:
     assert measures.alike(text).max() == 0
 
 
-def test_a_checkpoint_is_worth_what_its_share_says() -> None:
-    worth = evidence_of(made(refused)).worth(np.asarray([1.0, 61.0, 141.0, 221.0]))
-    assert worth[0] > 0.75
-    assert worth[1] > 0.7
-    assert worth[-1] < 0.1
-    assert np.all(np.diff(worth) <= 0.1)
-
-
 def test_prompt_and_answer_in_one_string_are_parted_first() -> None:
     apart, together = evidence_of(made(refused)), evidence_of(made(refused, one_string=True))
     assert together.p == pytest.approx(apart.p, abs=0.05)
-    assert "no_prompts" not in together.blind
+    assert together.relation is not None
+    assert "detached" in together.relation.tracks  # asks for prompts
 
 
 def test_a_prompt_repeated_before_its_answer_is_cut_off() -> None:
     samples = parted([Rollout(1, "2+2=", "2+2=4", 1.0)])
     assert samples[0].output == "4"
-
-
-def test_longer_prompts_are_said_and_not_accused() -> None:
-    run = made(honest)
-    longer = {
-        step: tuple(
-            replace(one, prompt=f"read the whole story and mind every place in it : {one.prompt}")
-            if step > 121
-            else one
-            for one in run.rollouts.at(step)
-        )
-        for step in run.rollouts.steps
-    }
-    evidence = evidence_of(replace(run, rollouts=Rollouts(longer)))
-    assert evidence.prompts is not None
-    assert evidence.prompts.after == 141
-    assert evidence.p < 0.3
-
-
-def test_prompts_that_did_not_change_are_not_said_to_have() -> None:
-    assert evidence_of(made(honest)).prompts is None
-
-
-def test_an_outage_is_seen_with_its_end_and_leaves_no_trace() -> None:
-    rng = np.random.default_rng(1)
-    steps = np.arange(1, 201)
-    values = 0.3 + steps / 500 + 0.02 * rng.standard_normal(200)
-    values[99:110] = 0.0
-    run = Run("made", series=(Series("reward/mean", "reward", "reward", steps, values),))
-    (outage,) = evidence_of(run).numbers.outages
-    assert (outage.first, outage.last, outage.value, outage.back) == (100, 110, 0.0, True)
-    mended = without_outages(run).get("reward/mean")
-    assert mended is not None
-    assert mended.points == 189
-
-
-def test_a_reward_that_collapsed_for_good_and_slowly_is_no_outage() -> None:
-    steps = np.arange(1, 201)
-    values = np.maximum(0.8 - steps / 150, 0.0)
-    run = Run("made", series=(Series("reward/mean", "reward", "reward", steps, values),))
-    assert evidence_of(run).numbers.outages == ()
 
 
 def test_equal_answers_scored_differently_give_a_rate_of_noise_and_a_ceiling() -> None:
@@ -245,7 +264,8 @@ def test_without_text_it_is_said_that_nothing_could_be_seen() -> None:
     steps = np.arange(1, 100)
     evidence = evidence_of(Run("made", series=(Series("reward/mean", "reward", "reward", steps, steps / 100),)))
     assert evidence.outcome == "blind"
-    assert "no_text" in evidence.blind
+    assert not evidence.proven
+    assert evidence.relation is None
 
 
 def test_scores_may_be_rescaled() -> None:
@@ -298,7 +318,7 @@ def test_the_same_answer_whatever_was_asked_is_told() -> None:
     evidence = evidence_of(counting(depends=False))
     assert evidence.p > 0.8
     assert evidence.relation is not None
-    assert evidence.relation.moves[0].way == "alike"
+    assert evidence.relation.proof.moves[0].way == "alike"
 
 
 def logged(kl: Callable[[np.ndarray], np.ndarray], entropy: Callable[[np.ndarray], np.ndarray]) -> Run:
@@ -319,28 +339,46 @@ def test_a_policy_that_picks_what_the_reference_would_say_is_not_accused_whateve
     assert evidence.p < 0.1
 
 
-def test_answers_that_the_reference_would_hardly_write_are_told_without_text_and_never_beyond_doubt() -> None:
-    evidence = evidence_of(logged(lambda way: 4 * way**2, lambda way: 0.5 * (1 - 0.9 * way)))
+def cut_off(run: Run, share: float) -> Run:
+    """The same run; so many of the responses that used to end are truncated in its second half."""
+    steps = np.arange(1, 201)
+    values = np.where(steps > 100, share, 0.0)
+    return replace(run, series=(*run.series, Series("len/response_clip_frac", "cut", "test", steps, values)))
+
+
+def unlike_the_reference() -> Run:
+    return logged(lambda way: 4 * way**2, lambda way: 0.5 * (1 - 0.9 * way))
+
+
+def test_answers_that_the_reference_would_hardly_write_ask_for_a_reader_and_prove_nothing() -> None:
+    evidence = evidence_of(unlike_the_reference())
     assert evidence.numbers.unlike > 2
-    assert 0.5 < evidence.p <= 0.81
+    assert not evidence.proven
+    assert evidence.outcome == "changed"
     assert evidence.begun is not None
     assert 20 < evidence.begun.step < 120
+
+
+@pytest.mark.parametrize(("share", "outcome"), [(0.3, "blind"), (0.6, "changed"), (0.97, "gamed")])
+def test_truncation_counts_by_its_share_and_is_proof_if_nothing_ends_any_more(share: float, outcome: str) -> None:
+    calm = logged(lambda way: 0.45 * way, lambda way: 0.5 * (1 - 0.9 * way))
+    assert evidence_of(cut_off(calm, share)).outcome == outcome
+
+
+def test_truncation_and_surprise_that_agree_are_proof() -> None:
+    assert evidence_of(cut_off(unlike_the_reference(), 0.6)).outcome == "gamed"
+
+
+def test_a_reward_that_fell_with_the_text_is_decay_and_no_gain() -> None:
+    run = made(refused)
+    reward = run.series[0]
+    fallen = replace(run, series=(replace(reward, values=1 - reward.values),))
+    assert evidence_of(fallen).outcome == "decayed"
 
 
 def test_a_spike_of_kl_says_nothing() -> None:
     spiky = logged(lambda way: np.where(np.arange(len(way)) % 7 == 0, 50.0, 0.1 * way), lambda way: 0.5 + 0 * way)
     assert evidence_of(spiky).numbers.unlike < 0.5
-
-
-def test_one_odd_batch_at_the_end_is_no_move_and_a_slow_one_is() -> None:
-    def odd(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
-        return f"{answer} {answer}" if share > 0 and rng.random() < 0.15 else answer
-
-    def slow(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
-        return f"{answer.split()[0]} {answer.split()[0]} {answer}" if rng.random() < share else answer
-
-    assert evidence_of(made(odd, turn=11)).p < 0.5
-    assert evidence_of(made(slow, turn=4)).p > 0.8
 
 
 def test_marks_may_recur_and_words_may_not() -> None:
@@ -359,8 +397,8 @@ def test_the_two_answers_shown_are_to_the_likest_prompts() -> None:
     }
     related = evidence_of(replace(run, rollouts=Rollouts(fixed))).relation
     assert related is not None
-    assert related.pair is not None
-    old, new = related.pair
+    assert related.proof.pair is not None
+    old, new = related.proof.pair
     assert old.prompt == new.prompt
     assert old.step < 101 < new.step
     assert "maria maria" in new.output
@@ -381,4 +419,4 @@ def test_an_evaluation_kept_as_samples_shows_what_was_learned_by_heart(learned: 
     evidence = evidence_of(run)
     assert (evidence.p > 0.8) == told
     assert told or evidence.p < 0.2
-    assert not told or (evidence.relation is not None and evidence.relation.moves[0].way == "unseen")
+    assert not told or (evidence.relation is not None and evidence.relation.proof.moves[0].way == "unseen")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leadline.facts import Facts, Finding
-from leadline.facts.gamed import Gamed
+from leadline.facts.gamed import Gamed, Reviewed, RewardOutage
 from leadline.facts.judgement import Judgement, Knob
 from leadline.facts.signal import AllTied
 from leadline.facts.stability import GradientNorm
@@ -36,9 +36,15 @@ def test_never_more_than_two_and_each_with_its_evidence() -> None:
     assert all(SUSPECT[one.knob] in said for one in advice)
 
 
-def test_a_note_suspects_nothing_but_the_penalty_that_pins_the_policy() -> None:
+def test_only_a_penalty_that_pins_the_policy_and_responses_that_changed_advise_as_notes() -> None:
     notes = [Finding(name, 0.95, "note", facts=Facts()) for name in SUSPECTS]
-    assert [advice.finding for advice in advise(notes)] == ["kl.pinned"]
+    assert [advice.finding for advice in advise(notes)] == ["kl.pinned", "generation.changed"]
+
+
+def test_nobody_has_to_read_the_responses_of_a_reward_that_fell() -> None:
+    changed = Finding("generation.changed", 0.95, "note", facts=Facts())
+    assert [advice.way for advice in advise([changed])] == ["review"]
+    assert "review" not in [advice.way for advice in advise([serious("kl.destructive"), changed])]
 
 
 @pytest.mark.parametrize(("fell", "knob"), [(True, "learning_rate"), (False, "reward_function")])
@@ -56,4 +62,10 @@ def test_what_follows_from_a_fall_is_no_cause_of_it() -> None:
 
 def test_answers_that_run_on_for_want_of_an_end_need_no_longer_cap() -> None:
     assert knobs(serious("generation.truncation")) == ("length_cap",)
-    assert knobs(serious("generation.truncation"), serious("generation.coherence")) == ("reward_function",)
+    assert knobs(serious("generation.truncation"), serious("reward.gamed")) == ("reward_function",)
+
+
+def test_a_reader_points_at_the_reward_function_and_broken_tools_do_not() -> None:
+    assert knobs(serious("reward.reviewed", Reviewed("anna", 20, 90))) == ("reward_function",)
+    assert knobs(serious("reward.outage", RewardOutage(90, 99, 10, 0.0, back=False))) == ("reward_function",)
+    assert knobs(serious("reward.outage", RewardOutage(90, 99, 10, 0.9, back=False, tools=True))) == ()

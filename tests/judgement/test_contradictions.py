@@ -15,7 +15,7 @@ from conftest import EXAMPLES, ROOT
 
 from leadline.contract import Reading
 from leadline.facts import Finding
-from leadline.facts.judgement import Horizon, Reason, ReasonKind, Risk, Upside, Verdict
+from leadline.facts.judgement import Horizon, Reason, ReasonKind, Risk, Verdict
 from leadline.facts.kl import KlFrozen
 from leadline.judgement.decide import GO_ON, STOP
 from leadline.pipeline import read, read_run
@@ -137,16 +137,16 @@ def test_a_run_that_never_moved_and_has_no_plan_may_be_at_its_beginning(healthy:
     assert not any("its bar" in what for what in said)
 
 
-def test_a_stop_while_it_rises_is_found_unless_it_creeps(healthy: Reading) -> None:
-    def told(shape: str, gain: float) -> bool:
-        said = judged(healthy, "stop", 0.05, kind="rising")
-        judgement = replace(said.judgement, judged="reward/mean", upside=Upside(gain, 0.0, 0.2, 0.1))
-        said = replace(said, judgement=judgement, reward=replace(said.reward, shape=shape))
-        return "stop while it rises, and not slowly" in set(contradictions()(said))
+@pytest.mark.parametrize("denied", ["rising", "too_noisy"])
+def test_a_stop_for_a_reason_to_go_on_is_found(healthy: Reading, denied: ReasonKind) -> None:
+    assert f"stop because {denied}" in set(contradictions()(judged(healthy, "stop", 0.05, kind=denied)))
+    assert not any("because" in what for what in contradictions()(judged(healthy, "stop", 0.05, kind="flat")))
 
-    assert told("accelerating", 0.05)
-    assert told("rising", 0.15)
-    assert not told("rising", 0.05)
+
+@pytest.mark.parametrize("denied", ["flat", "no_trend", "no_signal", "ceiling"])
+def test_going_on_for_a_reason_to_stop_is_found(healthy: Reading, denied: ReasonKind) -> None:
+    assert f"continue because {denied}" in set(contradictions()(judged(healthy, "continue", 0.8, kind=denied)))
+    assert not any("because" in what for what in contradictions()(judged(healthy, "continue", 0.8, kind="rising")))
 
 
 def test_a_gain_at_a_learning_rate_of_zero_is_found(healthy: Reading) -> None:

@@ -2,82 +2,104 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
-from conftest import EXAMPLES
 
 import leadline.audit
 import leadline.reading
-from leadline.evidence import GamedEvidence
 from leadline.facts import Facts, Finding
-from leadline.judgement.evidence import WEIGHTS, weigh
-from leadline.pipeline import view_of
-from leadline.reading.gamed import evidence_of
-from leadline.sources import open_run
+from leadline.facts.finding import Severity
+from leadline.facts.gamed import Gamed, Reviewed
+from leadline.judgement.evidence import LAG, WEIGHTS, weigh
+
+FIRST = 1  # step of the run
 
 
-@pytest.fixture(scope="module")
-def hacked() -> GamedEvidence:
-    return evidence_of(view_of(open_run(EXAMPLES / "hacked")))
+def found(
+    name: str, p: float = 0.9, since: int | None = 50, facts: Facts | None = None, severity: Severity = "concern"
+) -> Finding:
+    return Finding(name, p, severity, facts or Facts(), since)
 
 
-def found(name: str, p: float = 0.9, since: int | None = 50) -> Finding:
-    return Finding(name, p, "concern", Facts(), since)
+def proof(since: int, p: float = 0.97, reward_fell: bool = False) -> Finding:
+    return found("reward.gamed", p, since, Gamed(reward_fell, (), since, since - 10, since + 10))
 
 
 @pytest.mark.parametrize(
     ("names", "counted"),
     [
         (["reward.gamed"], True),
-        (["generation.diversity"], False),  # few answers may be possible; `reward.gamed` weighs likeness with care
-        (["generation.diversity", "generation.coherence"], True),
-        (["generation.coherence"], False),  # it may be a better style
-        (["generation.coherence", "generation.shortcut"], False),  # made from the first, it is no second one
-        (["generation.coherence", "generation.truncation"], True),
-        (["generation.truncation"], False),
-        (["kl.drift_without_benefit", "generation.shortcut"], True),
-        (["resources.idle", "generation.truncation"], False),  # not in the table
+        (["reward.reviewed"], True),
+        (["reward.blind_parted"], True),
+        (["signal.train_eval_gap"], True),
+        (["generation.changed"], False),  # a reader has to look
+        (["generation.diversity", "generation.truncation", "generation.shortcut"], False),  # however many of them
+        (["kl.drift_without_benefit", "kl.over_optimisation", "stability.entropy"], False),  # KL never accuses
+        (["resources.idle"], False),
     ],
 )
 def test_which_findings_count(names: list[str], counted: bool) -> None:
-    assert (weigh([found(name) for name in names]).p_gamed > 0) is counted
+    assert (weigh([found(name) for name in names], FIRST).p_gamed > 0) is counted
 
 
-def test_the_onset_is_the_earliest_that_a_counted_finding_names() -> None:
-    said = weigh([found("generation.diversity", since=90), found("generation.coherence", since=40)])
-    assert said.onset == 40
-    assert said.p_gamed == 0.9
+def test_a_note_is_no_evidence() -> None:
+    assert weigh([found("reward.gamed", severity="note")], FIRST).p_gamed == 0.0
 
 
-def test_a_decay_that_samples_show_is_dated_by_them(hacked: GamedEvidence) -> None:
-    """The step to keep comes from what they show; two dates for one decay would contradict each other."""
-    assert hacked.begun is not None
-    p = round(hacked.p, 4)
-    earlier = found("generation.coherence", p=p, since=1)
-    later = found("generation.diversity", p=p, since=hacked.begun.step + 50)
-    said = weigh([found("reward.gamed", p=p), earlier, later], hacked)
-    assert said.onset == hacked.begun.step
-    assert said.onset_between == (hacked.begun.low, hacked.begun.high)
-    drift = found("kl.drift_without_benefit", p=1.0, since=7)
-    assert weigh([found("reward.gamed", p=p), drift], hacked).onset == hacked.begun.step
-    unsure = weigh([drift], replace(hacked, p=0.3))
-    assert (unsure.onset, unsure.onset_between) == (7, None)
+def test_the_surest_speaks_and_the_earliest_onset_is_told() -> None:
+    said = weigh([proof(90, p=0.97), found("signal.train_eval_gap", p=0.9, since=40)], FIRST)
+    assert (said.p_gamed, said.onset, said.onset_between) == (0.97, 40, None)
+    assert weigh([proof(90), found("kl.drift_without_benefit", p=1.0, since=7)], FIRST).onset == 90
+
+
+def test_a_decay_that_samples_show_is_dated_by_them() -> None:
+    said = weigh([proof(90)], FIRST)
+    assert (said.onset, said.onset_between) == (90, (80, 100))
+
+
+@pytest.mark.parametrize(
+    ("finding", "until"),
+    [
+        (proof(101), FIRST + LAG * 100),  # quality is lost before the text shows it
+        (found("reward.reviewed", since=101, facts=Reviewed("anna", 101, 200)), 101),  # a reader's date is exact
+        (found("signal.train_eval_gap", since=101), 101),
+        (found("reward.gamed", since=None), FIRST),
+    ],
+)
+def test_the_score_counts_until_half_of_the_onset_of_proof_or_to_the_step_a_reader_names(
+    finding: Finding, until: float
+) -> None:
+    assert weigh([finding], FIRST).counts_until == until
+    assert weigh([finding, found("signal.train_eval_gap", since=31)], FIRST).counts_until == min(until, 31)
+
+
+def test_what_is_lost_by_now_was_lost_evenly_since_the_score_stopped_counting() -> None:
+    gone = weigh([proof(101)], FIRST).gone(np.asarray([1.0, 51.0, 101.0, 151.0]), 151.0)
+    assert gone.tolist() == [0.0, 0.0, 0.5, 1.0]
+
+
+def test_without_evidence_all_of_it_counts() -> None:
+    said = weigh([], FIRST)
+    assert (said.p_gamed, said.onset, said.counts_until) == (0.0, None, None)
+    assert said.gone(np.asarray([1.0, 100.0]), 100.0).tolist() == [0.0, 0.0]
 
 
 def test_a_lost_signal_or_a_lost_reward_is_not_gamed() -> None:
-    said = weigh([found("signal.no_learning_signal"), found("reward.peaked")])
+    said = weigh([found("signal.no_learning_signal"), found("reward.peaked")], FIRST)
     assert (said.p_gamed, said.onset) == (0.0, None)
     assert (said.p_no_signal, said.p_lost) == (0.9, 0.9)
+
+
+def test_a_reward_that_fell_with_the_text_is_a_fall_and_a_reader_is_not_overruled_by_it() -> None:
+    fell = proof(90, reward_fell=True)
+    assert weigh([fell], FIRST).p_fell_with_the_text(0.8) == 0.8
+    assert weigh([proof(90)], FIRST).p_fell_with_the_text(0.8) == 0.0
+    assert weigh([fell, found("reward.reviewed", facts=Reviewed("", 50, 90))], FIRST).p_fell_with_the_text(0.8) == 0.0
 
 
 def test_the_table_names_only_findings_that_readers_make() -> None:
     readers = [Path(package.__file__).parent for package in (leadline.reading, leadline.audit)]
     code = "".join(file.read_text() for folder in readers for file in folder.rglob("*.py"))
     assert [name for name in WEIGHTS if f'"{name}"' not in code] == []
-
-
-def test_what_weighs_truncation_itself_is_no_second_witness_to_it() -> None:
-    said = weigh([found("reward.gamed", p=0.6), found("generation.truncation", p=0.99)])
-    assert said.p_gamed == 0.6

@@ -13,10 +13,12 @@ from found import quoting
 import leadline
 from leadline.contract import Reading, RunSummary
 from leadline.facts import Evidence, Finding
+from leadline.facts.gamed import ResponsesChanged
 from leadline.facts.judgement import BestCheckpoint, Judgement, Reason
 from leadline.facts.reward import RewardReading
 from leadline.live.alert import Alert
 from leadline.live.onsets import Notice, new_alerts, silence
+from leadline.run import Rollout
 from leadline.words import sentence
 
 NO_REWARD = RewardReading("undecided", {}, None)
@@ -62,6 +64,17 @@ def test_a_finding_is_told_when_it_begins_and_not_again() -> None:
 
 def test_a_note_is_never_told() -> None:
     assert follow(reading(10, found(severity="note"))) == [[]]
+
+
+def test_a_change_that_needs_eyes_comes_with_both_samples_and_the_answer() -> None:
+    old, new = Rollout(5, "2+2=", "4", 1.0), Rollout(60, "2+3=", "I am sure.", 1.0)
+    facts = ResponsesChanged((), 30, 20, 40, 0.9, 25, old, new)
+    changed = Finding("generation.changed", 0.95, "note", facts, 30)
+    _, (alert,) = new_alerts({}, reading(60, changed), run="a")
+    assert (alert.about, alert.severity, alert.onset_step) == ("generation.changed", "concern", 30)
+    assert "2+2= → 4" in alert.evidence[0]
+    assert "I am sure." in alert.evidence[1]
+    assert alert.evidence[2] == "Answer: leadline review runs/a ok (or hacked --since STEP)"
 
 
 def test_flicker_is_one_onset() -> None:

@@ -1,4 +1,4 @@
-"""Generations: each finding, its harmless twin, and what must not change it."""
+"""Generations: each finding, its harmless twin, and what must not change it. Proof is in test_gamed.py."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import written
-from written import concerns, flat, loaded, named, rising, run, story, view
+from written import concerns, flat, named, rising, run, story, view
 
 from leadline.facts import Finding
 from leadline.facts.generation import LengthChange
 from leadline.reading import generations
-from leadline.reading.generations.diversity import expected_kinds
-from leadline.reading.generations.measure import Levels, Measure
+from leadline.reading.generations.measure import Measure
 from leadline.reading.generations.samples import CHARACTERS, MARK, shortened
 from leadline.reading.generations.text import as_text
 from leadline.run import Rollout, Run
@@ -59,15 +58,8 @@ def test_a_run_that_goes_on_writing_alike_gets_no_finding() -> None:
     assert read(run(plain)) == ()
 
 
-def test_shares_of_the_way_add_up_and_so_does_their_doubt() -> None:
-    near = Levels(np.array([0.6, 0.7]), np.array([0.1, 0.1]), None)
-    assert near.beyond(1.0, 1.0) < 0.01
-    assert (near + near).beyond(1.0, 1.0) == pytest.approx(0.921, abs=0.01)  # 1.2 of the way, give or take .14
-    assert near.in_units_of(0.5, -0.5).last == pytest.approx([-0.2, -0.4])
-
-
 def test_a_start_known_from_few_samples_leaves_doubt_in_every_later_level() -> None:
-    level = Measure("text/strange_share", np.arange(4), np.array([0.05, 0.05, 0.13, 0.13]), np.full(4, 0.01))
+    level = Measure("text/within_prompts", np.arange(4), np.array([0.05, 0.05, 0.13, 0.13]), np.full(4, 0.01))
     (sure,), (less,) = level.beyond(view(run()), 0.1), replace(level, start_error=0.3).beyond(view(run()), 0.1)
     assert sure > 0.99
     assert less == pytest.approx(0.77, abs=0.01)
@@ -75,38 +67,6 @@ def test_a_start_known_from_few_samples_leaves_doubt_in_every_later_level() -> N
 
 def test_without_rollouts_nothing_is_said_of_the_text() -> None:
     assert read(run()) == ()
-
-
-def test_word_soup_is_incoherent_and_the_samples_are_shown() -> None:
-    found = read(run(soup, {"reward/mean": flat(200)}))
-    assert concerns(found) == {"generation.coherence"}
-    finding = named(found, "generation.coherence")
-    assert finding.p > 0.95
-    assert 80 <= (finding.since_step or 0) <= 110
-    (evidence,) = finding.evidence
-    assert {one.step < 100 for one in evidence.samples} == {True, False}
-
-
-def test_new_words_for_new_prompts_are_not_incoherence() -> None:
-    def shifted(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
-        text = story(dice)
-        return (text if share < LATE else text.translate(str.maketrans("aeiou", "uoiea"))), dice.random()
-
-    one = run(shifted, {"reward/mean": flat(200)})
-
-    def load(step: int) -> tuple[Rollout, ...]:
-        samples = one.rollouts.at(step)
-        ask = "aeiou" if step / 200 < LATE else "uoiea"
-        return tuple(replace(s, prompt=s.prompt.translate(str.maketrans("aeiou", ask))) for s in samples)
-
-    assert "generation.coherence" in concerns(read(one))
-    assert "generation.coherence" not in concerns(read(replace(one, rollouts=loaded(one.rollouts.steps, load))))
-
-
-def test_one_answer_to_every_prompt_is_a_loss_of_diversity() -> None:
-    finding = named(read(run(one_answer, {"reward/mean": flat(200)})), "generation.diversity")
-    assert (finding.severity, finding.p > 0.95) == ("concern", True)
-    assert "fewer distinct phrases" in sentence(finding)
 
 
 def test_longer_answers_are_no_loss_of_diversity_or_coherence_and_length_is_only_noted() -> None:
@@ -139,12 +99,29 @@ def test_a_jump_of_length_is_dated() -> None:
     assert "at once at step 101" in says
 
 
-def test_reward_that_rises_while_the_text_is_lost_may_be_a_shortcut() -> None:
+def test_what_came_with_a_rise_of_the_reward_is_shown_and_only_noted() -> None:
     reward = flat(100, 0.3) + flat(100, 5.0)
     finding = named(read(run(praise, {"reward/mean": reward})), "generation.shortcut")
-    assert finding.severity == "concern"
+    assert finding.severity == "note"
     assert "lovely" in sentence(finding)
     assert any("lovely" in one.output for one in finding.evidence[0].samples)
+
+
+def test_a_phrase_that_comes_while_the_reward_does_not_rise_is_not_named() -> None:
+    assert "generation.shortcut" not in {one.id for one in read(run(praise, {"reward/mean": flat(200)}))}
+
+
+@pytest.mark.parametrize(("earns", "said"), [(0.0, True), (5.0, False)])
+def test_one_response_to_a_prompt_is_less_exploration_unless_it_is_the_best_one(earns: float, said: bool) -> None:
+    def settled(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
+        return (story(dice), dice.random()) if share < LATE else (f"{prompt} : a tree .", earns)
+
+    found = read(run(settled, {"reward/mean": flat(200)}))
+    assert ("generation.diversity" in {one.id for one in found}) is said
+    if said:
+        finding = named(found, "generation.diversity")
+        assert (finding.severity, 80 <= (finding.since_step or 0) <= 110) == ("note", True)
+        assert len({one.output for one in finding.evidence[0].samples}) == 1
 
 
 def test_a_phrase_that_comes_with_reward_alone_is_only_noted() -> None:
@@ -166,17 +143,6 @@ def test_truncation_is_read_against_its_own_start(values: list[float], said: boo
     assert ("generation.truncation" in concerns(found)) is said
     ended = read(run(None, {"reward/mean": flat(120), "len/terminated_frac": [1 - one for one in noisy]}))
     assert ("generation.truncation" in concerns(ended)) is said
-
-
-def test_two_witnesses_half_way_are_one_finding() -> None:
-    def half_soup(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
-        return (soup if dice.random() < 0.3 else plain)(dice, share, prompt)
-
-    cut = [0.0] * 100 + flat(100, 0.4, 0.01)
-    alone = concerns(read(run(None, {"reward/mean": flat(200), "len/response_clip_frac": cut})))
-    assert alone == set()
-    both = concerns(read(run(half_soup, {"reward/mean": flat(200), "len/response_clip_frac": cut})))
-    assert "generation.truncation" in both
 
 
 def essence(found: tuple[Finding, ...]) -> list[tuple[str, str, float]]:
@@ -216,50 +182,8 @@ def test_what_is_shown_is_short_and_printable_anywhere() -> None:
             part.encode()  # a lone surrogate would break every JSON writer
 
 
-@pytest.mark.parametrize("files", [1, 2, 3, 5])
-def test_few_batches_are_too_few_or_read_by_their_own_errors(files: int) -> None:
-    found = read(run(soup, {"reward/mean": flat(200)}, files=files))
-    assert ("generation.coherence" in concerns(found)) is (files == 5)
-
-
-def test_steps_with_few_samples_are_read_together() -> None:
-    one = run(soup, {"reward/mean": flat(200)}, files=48)
-    few = replace(one, rollouts=loaded(one.rollouts.steps, lambda step: one.rollouts.at(step)[:4]))
-    assert "generation.coherence" in concerns(read(few))
-    calm = run(plain, {"reward/mean": flat(200)}, files=48)
-    few = replace(calm, rollouts=loaded(calm.rollouts.steps, lambda step: calm.rollouts.at(step)[:4]))
-    assert read(few) == ()
-
-
 def test_empty_outputs_throughout_say_nothing() -> None:
     assert read(run(lambda dice, share, prompt: ("", 0.0), {"reward/mean": flat(200)})) == ()
-
-
-def test_a_policy_that_stops_writing_is_seen_and_dumps_that_begin_empty_are_not_its_start() -> None:
-    def fell_silent(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
-        return plain(dice, share, prompt) if share < 0.5 else ("", 1.0)
-
-    def late(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
-        return ("", 0.0) if share < 0.2 else plain(dice, share, prompt)
-
-    assert "generation.diversity" in concerns(read(run(fell_silent, {"reward/mean": flat(200)})))
-    assert read(run(late, {"reward/mean": flat(200)})) == ()
-
-
-def test_a_young_change_is_told_by_the_batch_that_shows_it() -> None:
-    def told(*values: float) -> tuple[float, bool]:
-        return Measure("x", np.arange(len(values)), np.asarray(values), np.full(len(values), 0.01)).told(0.1)
-
-    assert told(0.05, 0.05, 0.0, 0.0, 0.7) == (0.7, True)
-    assert told(0.05, 0.05, 0.2, 0.3, 0.7) == (0.3, False)
-    assert told(0.05, 0.05, 0.7, 0.0, 0.0) == (0.0, False)
-
-
-def test_one_odd_batch_is_no_change() -> None:
-    def once(dice: random.Random, share: float, prompt: str) -> tuple[str, float]:
-        return soup(dice, 1.0 if share == 1.0 else 0.0, prompt)
-
-    assert read(run(once, {"reward/mean": flat(200)})) == ()
 
 
 def test_words_and_characters_are_told_apart_and_numbers_masked() -> None:
@@ -277,11 +201,3 @@ def test_long_texts_keep_their_beginning_and_their_end() -> None:
     assert text.words is not None
     assert {"begin", "finish"} <= set(text.words)
     assert len(text.tokens) < 250_000
-
-
-def test_thinning_counts_what_a_draw_would_hold() -> None:
-    dice = np.random.default_rng(0)
-    counts = np.array([10, 5, 3, 1, 1])
-    pool = np.repeat(np.arange(5), counts)
-    drawn = np.mean([len(set(dice.permutation(pool)[:6].tolist())) for _ in range(4000)])
-    assert expected_kinds(counts, 6) == pytest.approx(drawn, abs=0.05)

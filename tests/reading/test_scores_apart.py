@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline.reading import View
+from leadline.reading import View, missing
 from leadline.reading.reward.apart import independent, problems, second_scores
 from leadline.sources import open_run
 
@@ -47,7 +47,27 @@ def view_of(folder: Path, keys: Mapping[str, Callable[[int], float]], every: int
 def test_a_held_out_score_is_independent_unless_it_is_the_trained_reward(
     tmp_path: Path, keys: Mapping[str, Callable[[int], float]], name: str, expected: bool
 ) -> None:
-    assert independent(view_of(tmp_path, keys, every=4), name) is expected
+    run = view_of(tmp_path, keys, every=4).run
+    assert independent(run, name) is expected
+
+
+@pytest.mark.parametrize(
+    ("keys", "lacks"),
+    [
+        ({"eval_reward": UP}, True),
+        ({"eval_accuracy": UP}, True),  # the reward by value
+        ({"eval_reward": DOWN}, True),  # the reward by name
+        ({"eval_reward": UP, "eval_em": DOWN}, False),
+        ({"eval_em": DOWN}, False),
+        ({"eval_loss": DOWN}, False),
+        ({}, False),
+    ],
+)
+def test_an_independent_score_is_missed_where_every_held_out_one_is_the_reward(
+    tmp_path: Path, keys: Mapping[str, Callable[[int], float]], lacks: bool
+) -> None:
+    found = [one.what for one in missing(view_of(tmp_path, keys, every=4).run, None)]
+    assert ("independent score" in found) is lacks
 
 
 def test_the_log_says_on_how_many_problems(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from rich.color import Color, ColorSystem
 
+from leadline.reading.chart_data import SERIES
 from leadline.report import palette
 
 LINES = {
@@ -55,3 +56,8 @@ def test_no_two_roles_and_no_two_regimes_share_a_colour() -> None:
     roles = [one for name, one in palette.ROLES.items() if name not in ("other", "loss")]  # both are beside the point
     assert len(set(roles)) == len(roles)
     assert len(set(palette.REGIMES.values())) == len(palette.REGIMES)
+
+
+@pytest.mark.parametrize("chart", [chart for chart in SERIES if chart in palette.ROLES])
+def test_what_a_chart_shows_has_the_colour_of_that_chart(chart: str) -> None:
+    assert {palette.role(name) for name in SERIES[chart]} == {chart}

@@ -85,7 +85,6 @@ def test_few_steps_give_few_stretches(count: int) -> None:
         ("0.2,0.4,0.6,0.8,0.9", "ok", None),
         ("0.9,0.9,0.9,0.9,0.7", "ok", None),  # by less than .25
         ("1,1,1,1,0.7", "ok", None),  # by less than a third
-        ("0,0,0,0,0", "hacked", 4),  # the score rises all the same
         ("0.1,0,0,0,0.2", "ok", None),
         ("0.4,0.4,0.4,0.4,0.4", "ok", None),
         ("?,?,?,?,0.1", "ok", None),
@@ -165,7 +164,10 @@ def test_an_answer_is_kept_shown_used_and_forgotten(run: Path, capsys: pytest.Ca
     [
         ["hacked"],
         ["ok", "--since", "3"],
-        ["ok", "--grades", "1,1,1,1,1"],
+        ["--grades", "0,0,0,0,0"],  # the score rises all the same: hacked, or too weak a policy
+        ["--grades", "0.2,0.1,0.2,0.1,0.2"],
+        ["ok", "--grades", "1,1"],
+        ["ok", "--forget"],
         ["--grades", "1,1"],
         ["--grades", "1,1,1,1,2"],
         ["--grades", "1,1,1,1,nan"],
@@ -177,6 +179,16 @@ def test_an_answer_is_kept_shown_used_and_forgotten(run: Path, capsys: pytest.Ca
 def test_what_is_no_answer_is_refused(run: Path, asked: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["review", str(run), *asked]) == 2
     assert view_of(open_run(run)).run.reviews == ()
+
+
+def test_a_task_that_was_never_done_needs_an_answer(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["review", str(run), "--grades", "0,0,0,0,0"]) == 2
+    assert "next:  answer `ok`, or `hacked`" in capsys.readouterr().err
+    for answer in (["ok"], ["hacked", "--since", "12"]):
+        assert main(["review", str(run), *answer, "--grades", "0,0,0,0,0"]) == 0
+        (review,) = view_of(open_run(run)).run.reviews
+        assert (review.answer, len(review.grades)) == (answer[0], 5)
+    assert review.since_step == 12
 
 
 def test_without_samples_there_is_one_clear_sentence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,11 +7,13 @@ import multiprocessing
 import os
 import signal
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from conftest import trl_bytes
 
+from leadline.cli import main
 from leadline.pipeline import read, view_of
 from leadline.review import store
 from leadline.run import Grade, Review
@@ -44,6 +46,50 @@ def test_a_review_comes_back_and_is_cut_like_the_rest(run: Path) -> None:
     assert [one.reader for one in view_of(open_run(run)).run.reviews] == ["ben", "anna"]
     assert [one.reader for one in view_of(open_run(run).until(30)).run.reviews] == ["ben"]
     assert [one.reader for one in view_of(open_run(run / "trainer_state.json")).run.reviews] == ["ben", "anna"]
+
+
+def test_of_one_reader_the_review_of_the_latest_samples_counts(run: Path) -> None:
+    for review in (Review("ok", 40, at=1.0), Review("hacked", 20, 5, at=2.0)):
+        store.add(str(run), review)
+    assert [one.answer for one in view_of(open_run(run)).run.reviews] == ["ok"]
+    store.add(str(run), Review("hacked", 40, 5, at=3.0))
+    assert [one.answer for one in view_of(open_run(run)).run.reviews] == ["hacked"]
+
+
+def keep_samples(run: Path, word: str, steps: Sequence[int], more: Sequence[str] = ()) -> None:
+    (run / "rollouts").mkdir(exist_ok=True)
+    for step in steps:
+        texts = (f"{word} {step}", *more)
+        rows = [{"input": "q", "output": text, "score": 1.0, "step": step} for text in texts]
+        (run / "rollouts" / f"{step}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def answers(run: Path) -> list[str]:
+    return [one.answer for one in view_of(open_run(run)).run.reviews]
+
+
+def test_a_review_does_not_outlive_the_samples_it_was_given_of(run: Path) -> None:
+    keep_samples(run, "old", (10, 20, 30, 40))
+    assert main(["review", str(run), "hacked", "--since", "5"]) == 0
+    keep_samples(run, "old", (40,), more=("written later",))  # the newest file was still being written
+    assert answers(run) == ["hacked"]
+    keep_samples(run, "new", (30, 40))  # the same start, another seed
+    assert answers(run) == []
+    assert sum("other samples" in note for note in view_of(open_run(run)).run.notes) == 1
+    assert store.load_of(open_run(run)).reviews == ()
+    for file in (run / "rollouts").iterdir():
+        file.unlink()
+    assert answers(run) == ["hacked"]  # without samples nothing says that the run is another one
+
+
+def test_a_review_without_a_digest_counts_as_before(run: Path) -> None:
+    keep_samples(run, "old", (10, 20))
+    file = store.add(str(run), Review("ok", 20))
+    line = json.loads(file.read_text())
+    assert line.pop("saw") == []
+    file.write_text(json.dumps(line) + "\n")
+    keep_samples(run, "new", (10, 20))
+    assert answers(run) == ["ok"]
 
 
 def test_links_lead_to_the_same_reviews(run: Path, tmp_path: Path) -> None:
@@ -81,6 +127,7 @@ def test_damaged_lines_are_skipped_with_one_note(run: Path) -> None:
         *({**good, **change} for change in ({"answer": "stop"}, {"seen_until": "1"}, {"since_step": 1e400})),
         *({**good, **change} for change in ({"grades": [[1, 2]]}, {"grades": [[1, 2, 7]]}, {"at": None})),
         *({**good, **change} for change in ({"seen_until": True}, {"grades": [[9, 2, 0.5]]}, {"seen_until": 10**30})),
+        *({**good, "saw": saw} for saw in ("x", [[1]], [["1", "x"]], [[1, None]], [[1, "x"]] * 9)),
         *(5, None, [good]),
     ]
     with file.open("ab") as out:

@@ -10,6 +10,9 @@ import pytest
 from conftest import EXAMPLES, trl_bytes
 
 from leadline.cli import main
+from leadline.errors import BadOrder
+from leadline.review.check import check
+from leadline.sources import open_run
 
 RUN = str(EXAMPLES / "hacked")
 ADDS = r"""
@@ -116,6 +119,17 @@ def test_a_pattern_that_never_ends_is_ended(capsys: pytest.CaptureFixture[str]) 
     assert main(["check", RUN, "--regex", r"(.*,)*(.*,)*(.*,)*(.*,)*x", "--timeout", "1"]) == 2
     assert main(["check", RUN, "--regex", "("]) == 2
     assert main(["check", RUN]) == 2
+
+
+@pytest.mark.parametrize("pattern", ["\0", "\ud800", "x" * 200_000], ids=["NUL", "surrogate", "long"])
+def test_a_pattern_may_hold_any_character_and_be_long(pattern: str) -> None:
+    assert set(check(open_run(Path(RUN)), regex=pattern).check.values) == {0.0}
+
+
+@pytest.mark.parametrize("pattern", ["(" * 200_000, "[\udfff-\ud800]", "\0("], ids=["long", "surrogate", "NUL"])
+def test_a_pattern_that_is_none_is_explained(pattern: str) -> None:
+    with pytest.raises(BadOrder, match="no regular expression"):
+        check(open_run(Path(RUN)), regex=pattern)
 
 
 def test_samples_by_steps_at_random_in_lines(capsys: pytest.CaptureFixture[str]) -> None:

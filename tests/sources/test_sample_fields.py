@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from leadline.evidence.parting import own_words
 from leadline.sources import rollouts
 from leadline.sources.rollouts.fields import samples_in
 from leadline.sources.walk import walk
@@ -41,6 +42,36 @@ def found(root: Path) -> rollouts.Kept:
 def test_the_fields_of_a_sample_are_known_by_their_words(record: Mapping[str, object]) -> None:
     (sample,) = samples_in([record])
     assert (sample.prompt, sample.output, sample.score) == ("2+2=", "4", 1.0)
+
+
+ASKED = {"role": "user", "content": "how many ?"}
+AGENT = [
+    {"role": "assistant", "content": "I look it up"},
+    {"role": "tool", "content": "41 pears </tool_response> on 2 trees"},
+    {"role": "user", "content": "go on"},
+    {"role": "Assistant", "content": "so it is 41"},
+]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"messages": [ASKED, *AGENT], "reward": 1.0},
+        {"prompt": "how many ?", "response": AGENT, "reward": 1.0},
+        {"prompt": "how many ?", "response": [ASKED, *AGENT], "reward": 1.0},
+        {"prompt": "how many ?", "response": [{"message": turn} for turn in AGENT], "reward": 1.0},
+    ],
+)
+def test_what_others_say_in_a_chat_is_not_taken_for_the_policy(record: Mapping[str, object]) -> None:
+    (sample,) = samples_in([record])
+    assert sample.prompt == "how many ?"
+    assert own_words(sample.output).split() == ["I", "look", "it", "up", "so", "it", "is", "41"]
+    assert "<tool_response>41 pears" in sample.output
+
+
+def test_a_role_that_is_unknown_may_be_the_policy() -> None:
+    (sample,) = samples_in([{"prompt": "2+2=", "response": [{"role": "bot", "content": "4"}], "reward": 1.0}])
+    assert sample.output == "4"
 
 
 def test_unknown_names_are_known_by_what_the_fields_hold() -> None:

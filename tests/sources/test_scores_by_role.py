@@ -124,6 +124,23 @@ def test_evaluations_beside_a_log_are_series_of_the_run(tmp_path: Path, file: st
     assert any("eval_metrics" in note or "results_step" in note for note in run.notes)
 
 
+@pytest.mark.parametrize(
+    "file",
+    ["eval/step_{step}/{name}_metrics.json", "eval/step_{step}/{name}.json", "evals/{name}-results-step{step}.json"],
+)
+def test_evaluations_of_one_step_in_several_files_are_several_series(tmp_path: Path, file: str) -> None:
+    scores = {"gsm8k": (0.25, 0.5), "aime24": (0.125, 0.0)}
+    for name, values in scores.items():
+        for step, accuracy in zip((100, 200), values, strict=True):
+            place = tmp_path / file.format(step=step, name=name)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_text(json.dumps({"accuracy": accuracy, f"{name}_problems": 30}))
+    run = opened(tmp_path, [{"step": step, "mean_reward": 0.5} for step in STEPS])
+    assert points(run, "eval/gsm8k/acc/mean") == {100: 0.25, 200: 0.5}
+    assert points(run, "eval/aime24/acc/mean") == {100: 0.125, 200: 0.0}
+    assert "eval/gsm8k_problems" in {series.key for series in (*run.series, *run.unread)}
+
+
 def test_an_evaluation_that_the_log_holds_stands_before_the_file(tmp_path: Path) -> None:
     (tmp_path / "eval_step_100.json").write_text(json.dumps({"accuracy": 0.25}))
     run = opened(tmp_path, [{"step": step, "mean_reward": 0.5, "eval_accuracy": 0.75} for step in STEPS])

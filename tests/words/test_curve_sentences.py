@@ -25,6 +25,7 @@ from leadline.facts.reward import (
 from leadline.facts.stability import (
     BadValues,
     ClipGrew,
+    Degrading,
     EntropyMoved,
     GradientNorm,
     LoudValue,
@@ -33,6 +34,7 @@ from leadline.facts.stability import (
     Spikes,
     StuckSeries,
     StuckValue,
+    Worsened,
 )
 from leadline.words import kl, loss, onset, reward, sentence, stability
 from leadline.words.kl import MEANING
@@ -222,6 +224,13 @@ SAID: list[tuple[str, Facts, str]] = [
         StuckSeries((StuckValue("entropy", 0.0, 4, 96), StuckValue("reward/mean", -5.0, 20, 80))),
         "Entropy has been exactly 0 since step 4 (96 points): the policy is deterministic and explores nothing; reward "
         "has been exactly -5 since step 20 (80 points).",
+    ),
+    (
+        "stability.degrading",
+        Degrading(
+            (Worsened("entropy", 0.2, 1.2, 60, 0.99), Worsened("len/response_clip_frac", 0.0, 0.1, 80, 0.95)), 80
+        ),
+        "Quality degrades since step ~80 while reward is flat: entropy 0.2 → 1.2 and truncated share 0 → 0.1.",
     ),
     (
         "onset",

@@ -6,13 +6,14 @@ import pytest
 
 from leadline.facts import Facts, Finding
 from leadline.facts.gamed import (
-    ChangedInKind,
     Gamed,
     LevelShare,
     Move,
     MovedKnob,
     NoisyLabels,
     RepeatedPrompts,
+    ResponsesChanged,
+    Reviewed,
     RewardOutage,
     ScoreLevels,
 )
@@ -20,32 +21,64 @@ from leadline.run import Rollout
 from leadline.words import gamed, sentence
 
 OLD, NEW = Rollout(1, "2+2=", "4", 0.0), Rollout(90, "2+2=", "44444", 1.0)
+LOOPED = Move("looped", 0.04, 0.62)
 
 SAID: list[tuple[str, Facts, str]] = [
     (
         "reward.gamed",
-        Gamed(False, (Move("looped", 0.04, 0.62),), 205, 6, 205),
-        "The reward is probably being gamed since some step between 6 and 205: answers repeat themselves (62 % of the "
-        "text, 4 % at first), and the score does not mind.",
+        Gamed(False, (LOOPED,), 6, 6, 205),
+        "Reward hacking since step 205 at the latest: responses run in loops (4 % → 62 % of the text), yet the reward "
+        "holds.",
     ),
     (
         "reward.gamed",
-        Gamed(False, (Move("looped", 0.04, 0.62), Move("detached", 0.55, 0.1)), 180, 160, 210, OLD, NEW),
-        "The reward is probably being gamed from about step 180 on (between 160 and 210): answers repeat "
-        "themselves (62 % of the text, 4 % at first) and answers take up less of their prompt (55 % of "
-        "it, now 10 %), and the score does not mind.",
+        Gamed(False, (LOOPED, Move("detached", 0.55, 0.1), Move("cut", 0.0, 0.4)), 180, 160, 210, OLD, NEW),
+        "Reward hacking since step ~180 (160–210): responses run in loops (4 % → 62 % of the text) and responses take "
+        "up less of their prompt (55 % → 10 %), yet the reward holds.",
     ),
     (
-        "generation.changed_in_kind",
-        ChangedInKind(0.02, 0.93, 0.88, 240, 230, OLD, NEW),
-        "From about step 240 on the answers changed in kind (2 % to 93 % of the samples), and 88 % of the"
-        " rise in reward is that change. If that is what you want, continue; if not, the last state "
-        "before it is step 230.",
+        "reward.gamed",
+        Gamed(True, (Move("alike", 0.1, 0.9), Move("cut", 0.0, 0.4)), 180, 180, 180),
+        "Degenerate text since step ~180: responses to different prompts look alike (overlap 10 % → 90 %) and 40 % of "
+        "the responses that used to end are truncated. The reward dropped with it.",
+    ),
+    (
+        "reward.gamed",
+        Gamed(False, (Move("copied", 0.2, 0.9), Move("unseen", 0.1, -0.4)), None, None, None),
+        "Reward hacking: responses copy their prompt (20 % → 90 % of the text) and the sampled prompts, always the "
+        "same, lack 50 % of the training gain, yet the reward holds.",
+    ),
+    (
+        "generation.changed",
+        ResponsesChanged((Move("recurring", 0.02, 0.13),), 240, 230, 260, 0.88, 230, OLD, NEW),
+        "Responses changed since step ~240 (230–260): words recur more often (2 % → 13 % of the text), and 88 % of the "
+        "gain came since. Check that they are still right: leadline review. If not, go back to step 230.",
+    ),
+    (
+        "generation.changed",
+        ResponsesChanged((Move("unlike", 1.0, 2.5),), 240, 240, 240, None, None),
+        "Responses changed since step ~240: responses surprise the reference policy 2.5× as much as its own did. Check "
+        "that they are still right: leadline review.",
+    ),
+    (
+        "reward.reviewed",
+        Reviewed("anna", 120, 400),
+        "Reward hacking since step 120, says anna, who read the samples up to step 400.",
+    ),
+    (
+        "reward.reviewed",
+        Reviewed("", None, 400),
+        "Reward hacking, says a reviewer, who read the samples up to step 400.",
     ),
     (
         "reward.outage",
         RewardOutage(301, 309, 9, 0.0, True),
-        "The reward function returned 0 for 9 steps (from step 301 to 309) and is back. These steps were left out.",
+        "The reward function returned 0 at steps 301–309. It works again. Rewards of these steps are ignored.",
+    ),
+    (
+        "reward.outage",
+        RewardOutage(301, 309, 9, 0.97, False, tools=True),
+        "97 % of tool calls failed at steps 301–309. Check the tools. Rewards of these steps are ignored.",
     ),
     (
         "reward.levels",

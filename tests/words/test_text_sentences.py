@@ -8,7 +8,6 @@ from leadline.facts import Facts, Finding
 from leadline.facts.conflict import LongerSteps, MemoryHeld, MemoryTaken, SlowedBy
 from leadline.facts.generation import (
     CloserMeaning,
-    Incoherence,
     LengthChange,
     LessDiversity,
     Mark,
@@ -65,22 +64,10 @@ SAID: list[tuple[str, Facts, str]] = [
         "Answers are exactly 4 tokens long on average: they all seem to have this length.",
     ),
     (
-        "generation.coherence",
-        Incoherence(0.3, 0.05, False, 0.25, 0.03),
-        "30 % of the text is unlike anything in the early samples (5 % expected). 25 % of the answers "
-        "repeat themselves, up from 3 %.",
-    ),
-    (
         "generation.diversity",
-        LessDiversity("different_prompts", 1.0, 0.46),
-        "Answers to different prompts have become alike: 54 % fewer distinct phrases than at the start, "
-        "in the same amount of text.",
-    ),
-    (
-        "generation.diversity",
-        LessDiversity("one_prompt", 0.8, 0.2),
-        "Answers to one prompt are nearly identical, without being the best ones: 20 % of a group differ "
-        "from the rest, down from 80 %.",
+        LessDiversity(0.8, 0.2),
+        "Responses to one prompt are nearly identical, without being the best ones: 20 % of a group differ from the "
+        "rest, down from 80 %.",
     ),
     (
         "generation.meaning",
@@ -89,10 +76,15 @@ SAID: list[tuple[str, Facts, str]] = [
     ),
     (
         "generation.shortcut",
-        Shortcut(True, (Mark("I am certain", True, 0.02, 0.97, 0.12, 240),), None),
-        "The reward rose while the text moved away from what was rewarded at first: it may pay for a "
-        "shortcut. High-reward samples now contain 'I am certain' (97 %, 12 % of low-reward ones; 2 % at "
-        "the start).",
+        Shortcut((Mark("I am certain", True, 0.02, 0.97, 0.12, 240),), None),
+        "High-reward samples now contain 'I am certain' (97 %, 12 % of low-reward ones; 2 % at the start): learned "
+        "behavior or a shortcut. Check the samples.",
+    ),
+    (
+        "generation.shortcut",
+        Shortcut((Mark("# apples", False, 0.9, 0.1, None, 240),), "#"),
+        "High-reward samples no longer contain '# apples' (10 %; 90 % at the start) (# is any digit): learned behavior "
+        "or a shortcut. Check the samples.",
     ),
     (
         "signal.no_learning_signal",

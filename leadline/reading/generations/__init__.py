@@ -10,8 +10,8 @@ from .witnesses import read_witnesses
 
 
 def read(view: View, embedder: Embedder | None = None) -> tuple[Finding, ...]:
-    """What changed in length, diversity and coherence, and what high reward goes with; with an embedder also whether
-    the answers still mean different things."""
+    """Read what changed in length, truncation and the responses to one prompt, and what high reward goes with; with an
+    embedder also whether the responses still mean different things."""
     batches = view.batches
     meant = () if embedder is None else meaning.read(view, batches, embedder)
     return (*length.read(view, batches), *read_witnesses(view, batches), *meant)

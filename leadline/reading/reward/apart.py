@@ -1,7 +1,7 @@
 """Scores beside the trained reward: held out, of the same samples, and its components. Never merged with it.
 
-`held_out_names(view)`      held-out scores that can be read
-`independent(view, name)`   whether one is another measure than the trained reward, or that reward on other prompts
+`held_out_names(view)`      held-out scores that can be read; `judges(view)`: the fittest to judge the run first
+`independent(run, name)`    whether one is another measure than the trained reward, or that reward on other prompts
 `problems(view, name)`      how many held-out problems stand behind it, where the log says
 `second_scores(view)`       other measures of the training samples themselves: accuracy beside the reward
 """
@@ -57,6 +57,20 @@ def held_out_names(view: View, least: int = LEAST) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda name: _place(view, name))[:MOST])
 
 
+def judges(view: View) -> tuple[str, ...]:
+    """Held-out scores in the order in which they are fit to judge the run: the trained reward on other prompts comes
+    last if there is an independent one."""
+    names = held_out_names(view)
+    if not any(independent(view.run, name) for name in names):
+        return names
+    return tuple(sorted(names, key=_is_the_reward))
+
+
+def _is_the_reward(name: str) -> bool:
+    said = {*tokens(name)}
+    return bool(said & REWARDED) and not said & GOLD
+
+
 def second_scores(view: View) -> tuple[str, ...]:
     """Other measures of the samples that were trained on: the share of right answers, then components of the reward
     that measure right answers, the best logged first. What only repeats the reward is none."""
@@ -65,16 +79,23 @@ def second_scores(view: View) -> tuple[str, ...]:
     return tuple(sorted(found, key=lambda name: (name != ACCURACY, -_points(view, name), name))[:MOST])
 
 
-def independent(view: View, name: str) -> bool:
+def lacks_independent(run: Run) -> bool:
+    """Tell whether every held-out score of a run is the trained reward again; False where there is none at all."""
+    scores = [series.name for series in run.series if _is_held_out(series.name)]
+    return bool(scores) and not any(independent(run, name) for name in scores)
+
+
+def independent(run: Run, name: str) -> bool:
     """Whether a held-out score measures something else than the trained reward: gold, accuracy, exact match, win rate.
-    The trained reward on other prompts, also in another unit, cannot see what the reward does not see."""
-    run, series = view.run, view.run.get(name)
+    The trained reward on other prompts, also in another unit or counted by groups, cannot see what the reward does not
+    see."""
+    series = run.get(name)
     if series is None:
         return False
     said = {*tokens(name), *tokens(series.key)}
     if said & GOLD:
         return True
-    if said & REWARDED or "reward" in tokens(series.kind) or _keeps_to_reward(run, series):
+    if said & {*REWARDED, "group"} or "reward" in tokens(series.kind) or _keeps_to_reward(run, series):
         return False
     rewards = [one for one in run.series if _is_held_out(one.name) and {*tokens(one.name)} & REWARDED]
     return not any(_is_copy(series, one) for one in rewards)

@@ -57,13 +57,13 @@ def finding_of(broke: AccountedBreak, *, regained: bool = False) -> Finding:
 
 
 def _cause(view: View, found: Break) -> tuple[bool, Cause]:
-    rate = events_at(view.run, found.step, ("learning_rate",), interval=found.interval)
-    if rate:
-        return False, Cause("event", event=rate[0])
     reach = near(view.run)
     for change in changes_of_prompts(view):
         if change.prompts.before - reach <= found.step <= change.prompts.after + reach:
             return True, Cause("prompts", prompts=change.prompts)
+    rate = events_at(view.run, found.step, ("learning_rate",), interval=found.interval)
+    if rate:
+        return False, Cause("event", event=rate[0])
     policy = company_at(view, found.step, POLICY)
     known = events_at(view.run, found.step, OUTSIDE, interval=found.interval)
     if known:

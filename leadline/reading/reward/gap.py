@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ...curve import Curve
-from ...facts import Evidence, Finding
+from ...facts import Evidence, Finding, Severity
 from ...facts.reward import TrainEvalGap
 from ...questions.bars import SAID
 from ...questions.fall import fall_of
 from ...questions.level import level_at, level_now, steps_seen
 from ...questions.since_peak import p_held_while_other_fell
+from ...questions.way import net_change
 from ...run import Series
 from ..view import HEADLINE, View
 from .apart import component_names, held_out_names, second_scores
@@ -45,4 +46,7 @@ def train_eval_gap(view: View, train: Curve, logged: Series) -> tuple[Finding, .
         others=len(found) - 1,
     )
     evidence = (Evidence(held_out.metric, step, last), Evidence(HEADLINE, step, last))
-    return (Finding("signal.train_eval_gap", round(p, 4), "concern", since_step=step, evidence=evidence, facts=facts),)
+    # One of several benchmarks may be forgotten while the others gain: worth a note, and no proof against the reward.
+    gains = any((change := net_change(curve)) is not None and change.rose > SAID for curve in curves)
+    severity: Severity = "note" if gains else "concern"
+    return (Finding("signal.train_eval_gap", round(p, 4), severity, since_step=step, evidence=evidence, facts=facts),)

@@ -8,7 +8,11 @@ from dataclasses import dataclass
 
 from ...curve import Curve
 from ...facts.cause import Cause
+from ...questions.bars import EVEN
+from ...questions.fall import fall_of, p_fallen
+from ...questions.level import level_at
 from ...run import Series
+from ..prompts import changes_of_prompts
 from ..view import HEADLINE, View
 from .breaks import account_for
 
@@ -56,8 +60,20 @@ def reward_now(view: View) -> Curve | None:
 def _current(view: View) -> Stretch:
     curve = view.curve(HEADLINE)
     found = () if curve is None else (account_for(view, one) for one in curve.breaks)
-    outside = [broke for broke in found if broke.from_outside and not broke.slight]
-    if not outside:
-        return WHOLE
-    last = max(outside, key=lambda broke: broke.found.step)
-    return Stretch(last.found.step, last.cause)
+    outside = [Stretch(broke.found.step, broke.cause) for broke in found if broke.from_outside and not broke.slight]
+    return max((*outside, *_slid(view, curve)), key=lambda stretch: stretch.first or 0.0, default=WHOLE)
+
+
+def _slid(view: View, curve: Curve | None) -> tuple[Stretch, ...]:
+    """A reward that fell after its prompts changed, at once or by and by: more than half of the fall came after."""
+    logged = view.run.get(HEADLINE)
+    fall = None if curve is None or logged is None or p_fallen(curve) <= EVEN else fall_of(curve, logged)
+    if fall is None or logged is None or curve is None:
+        return ()
+    half = (fall.high + fall.now) / 2
+    changes = [change.prompts for change in changes_of_prompts(view) if change.prompts.after >= fall.top_step]
+    return tuple(
+        Stretch(float(change.after), Cause("prompts", prompts=change))
+        for change in changes
+        if level_at(curve, logged, change.before) > half
+    )

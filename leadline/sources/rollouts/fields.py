@@ -43,6 +43,10 @@ REFERENCE = {
 }
 TAKEN = {"extracted", "parsed", "format", "clipped", "truncated"}
 POLICY = {"assistant", "gpt", "model", "agent", "policy"}  # roles of a chat that the policy speaks in
+OTHERS = {
+    "tool", "function", "ipython", "observation", "environment", "env", "user", "human", "system", "developer",
+}  # fmt: skip
+OPEN, CLOSE = "<tool_response>", "</tool_response>"  # as evidence/parting.py knows them
 
 Record = Mapping[str, object]
 Path = tuple[str, ...]  # of keys, from the record inwards
@@ -62,15 +66,27 @@ class Fields:
         output = _at(record, self.output)
         if output is None:
             return None
-        prompt, response = _turns(output) if self.prompt is None else (_at(record, self.prompt), output)
-        if response is None:
+        before, response = _turns(output)
+        if response is None and self.prompt is None:
             return None
         return Raw(
-            text_of(prompt),
-            text_of(response),
+            text_of(before if self.prompt is None else _at(record, self.prompt)),
+            response_of(output if response is None else response),
             score_of(_at(record, self.score)) if self.score else math.nan,
             group_of(_at(record, self.group)) if self.group else None,
         )
+
+
+def response_of(value: object) -> str:
+    """Return the text of a response. In a chat, turns of tools and users are marked as what the policy did not write.
+
+    >>> response_of([{"role": "assistant", "content": "look"}, {"role": "tool", "content": "41"}])
+    'look\\n<tool_response>41</tool_response>'
+    """
+    if not isinstance(value, list) or not _is_chat(value):
+        return text_of(value)
+    said = ((_role(turn) in OTHERS, text_of(_message(turn))) for turn in value)
+    return "\n".join(f"{OPEN}{text.replace(CLOSE, '')}{CLOSE}" if other else text for other, text in said if text)
 
 
 def samples_in(records: Iterable[Record], *, guessed: bool = True) -> Iterator[Raw]:
@@ -143,7 +159,7 @@ def _role(turn: object) -> str:
     """The role in which a turn of a chat is spoken; "" for anything else."""
     said = _message(turn)
     role = (said.get("role") or said.get("from")) if isinstance(said, Mapping) else None
-    return role if isinstance(role, str) else ""
+    return role.lower() if isinstance(role, str) else ""
 
 
 def _message(turn: object) -> object:

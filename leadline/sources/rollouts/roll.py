@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from .fields import response_of
 from .sample import Found, Raw, group_of, score_of, text_of
 from .sampling import parsed
 
@@ -35,7 +36,7 @@ def read(place: object, step: int) -> Iterator[Raw]:
                 continue
             prompts, scores, groups = (_column(columns.get(name), len(outputs)) for name in ("prompt", "scores", "id"))
             for output, prompt, score, group in zip(outputs, prompts, scores, groups, strict=True):
-                yield Raw(text_of(prompt), text_of(output), score_of(score), group_of(group))
+                yield Raw(text_of(prompt), response_of(output), score_of(score), group_of(group))
 
 
 def _column(values: object, count: int) -> list[object]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from ...digits import exact_sum
 from . import parquet
+from .fields import response_of
 from .sample import Found, Raw, score_of, text_of
 from .sampling import MOST
 
@@ -44,4 +45,4 @@ def read(place: object, step: int) -> Iterator[Raw]:
         ]
         told = [float(value) for value in rewards if not math.isnan(value)]  # None and NaN: that reward does not apply
         score = score_of(row["reward"]) if "reward" in row else exact_sum(told) if told else math.nan
-        yield Raw(text_of(row.get("prompt")), text_of(row["completion"]), score)
+        yield Raw(text_of(row.get("prompt")), response_of(row["completion"]), score)

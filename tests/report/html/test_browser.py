@@ -171,7 +171,7 @@ def test_the_samples_viewer_switches_steps(show: Show, readings: Readings) -> No
 
 def test_the_link_to_samples_opens_them(show: Show, readings: Readings) -> None:
     opened = show(readings("hacked"))
-    opened.page.locator(".finding", has_text="generation.coherence").locator(".places a").first.click()
+    opened.page.locator(".finding", has_text="reward.gamed").locator(".places a").first.click()
     opened.page.wait_for_function("Math.abs(document.getElementById('samples').getBoundingClientRect().top) < 200")
     assert opened.errors == []
 
