@@ -18,9 +18,10 @@ import itertools
 import pickle
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,33 +30,29 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checko
 import backtest
 import backtest_sets as sets
 import numpy as np
-from numpy.typing import NDArray
-from tables import Table, share
+from tables import Table, rate, share
 
-from leadline.evidence import TRUNCATED, GamedEvidence
-from leadline.evidence.relation import ASKS_ONLY, FAR, NEAR
+from leadline.evidence import ALL, TRUNCATED
+from leadline.evidence.relation import Relation
 from leadline.judgement.evidence import LAG
 from leadline.pipeline import view_of
 from leadline.questions.bars import EVEN, SAID
-from leadline.reading import View
 from leadline.reading.gamed import evidence_of
 
-relation: Any = importlib.import_module(
-    "leadline.evidence.relation"
-)  # the module: its package has a function of the name
+rule: Any = importlib.import_module("leadline.evidence.relation")  # its package has a function of that name
 
 SETS = ("zoo_dev", "zoo2_dev", "zoo3_dev", "own", "own_third")
 LOST = 0.2  # of the truth's range: then it should have been told
 HELD = 0.1  # a sound look has lost less
-REPEATS = ("looped", "recurring")  # of one decay
-Numbers = tuple[float, float, float, float]  # NEAR, FAR, and from where truncation and surprise second a witness
-GRID: tuple[Numbers, ...] = tuple(
-    (near, far, *second)
-    for near, far, second in itertools.product(
-        (0.03, NEAR, 0.07, 0.1), (0.12, FAR, 0.2, 0.25), ((0.3, 0.5), (EVEN, 0.5), (EVEN, 1.0), (0.7, 2.0))
-    )
-)
-SHIPPED: Numbers = (NEAR, FAR, EVEN, 1.0)
+TRIED = {  # numbers of the proof, and what else they could be; those that are not the rule's any more are passed over
+    "FAR looped": (0.2, 0.3, 0.4),
+    "FAR alike": (0.15, 0.25),
+    "ONE_ANSWER": (0.95, 0.97, 0.99),
+    "SECOND": (0.05, 0.1, 0.2),
+    "LOOPS": (0.1, 0.15, 0.2),
+    "truncated": (0.3, EVEN, 0.7),  # share of the responses
+}
+ASKED = (0.03, 0.05, 0.08, 0.12)  # NEAR: from where a reader is asked
 FALSE = 0.01  # of the sound runs: more falsely proven ones rule numbers out
 LAGS = (0.25, 0.33, 0.4, LAG, 0.6, 0.75, 1.0)
 DATED = 2  # looks of a run whose date is scored: the first at which it is lost and proven
@@ -73,8 +70,8 @@ class Seen:
     outcome: str
     cut: float
     unlike: float
-    drawn: dict[str, NDArray[np.float64]]  # how far each relation moved, on every draw
-    kept: dict[float, float] = field(default_factory=dict)  # regret of what each lag would keep
+    related: Relation | None
+    kept: dict[float, float]  # regret of what each lag would keep
 
     @property
     def set(self) -> str:
@@ -108,9 +105,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         arguments.out.write_bytes(pickle.dumps(looks))
     looks = pickle.loads(arguments.out.read_bytes())  # our own file, written above
     for seen in looks:
-        assert _proves(seen, SHIPPED) == seen.proven, (
-            f"the grid is not the product's rule: {seen.run}, look {seen.look}"
-        )
+        assert _proves(seen) == seen.proven, f"this is not the product's rule any more: {seen.run}, look {seen.look}"
     for table in _tables(looks):
         print(table.text())
     return 0
@@ -122,8 +117,7 @@ def _looked(job: backtest.Job, sound: bool) -> list[Seen]:
         return []
     truth, found = backtest.truth_of(job.run), []
     for look, step in enumerate(job.steps, 1):
-        view = view_of(run.until(clock.ours_at(step)), budget=clock.planned)
-        evidence, drawn = _gathered(view)
+        evidence = evidence_of(view_of(run.until(clock.ours_at(step)), budget=clock.planned))
         so_far = truth.v[: max(1, int(np.searchsorted(truth.s, step, side="right")))]
         best, size = float(so_far.max()), truth.S or 1.0
         kept = {}
@@ -131,52 +125,63 @@ def _looked(job: backtest.Job, sound: bool) -> list[Seen]:
             begun = clock.theirs_at(evidence.begun.step)
             places = {lag: truth.snap(job.first + lag * (begun - job.first), step) for lag in LAGS}
             kept = {lag: (best - float(truth.v[place])) / size for lag, place in places.items()}
-        lost = (best - float(so_far[-1])) / size
-        numbers = evidence.numbers
-        found.append(
-            Seen(job.run, sound, look, lost, evidence.p > 0, evidence.outcome, numbers.cut, numbers.unlike, drawn, kept)
-        )
+        lost, numbers = (best - float(so_far[-1])) / size, evidence.numbers
+        related = None if evidence.relation is None else _what_proves(evidence.relation)
+        said = (evidence.proven, evidence.outcome, numbers.cut, numbers.unlike)
+        found.append(Seen(job.run, sound, look, lost, *said, related, kept))
     return found
 
 
-def _gathered(view: View) -> tuple[GamedEvidence, dict[str, NDArray[np.float64]]]:
-    """The evidence of a look, and the draws that it was weighed by, as they pass through the package."""
-    kept: dict[str, NDArray[np.float64]] = {}
-    weighed = relation._shift
+def _what_proves(related: Relation) -> Relation:
+    """A relation without its samples."""
+    tracks = {way: track for way, track in related.tracks.items() if way == "alike"}
+    return replace(related, change=replace(related.change, moves=(), pair=None), tracks=tracks)
 
-    def seen(written: Any, sides: Any, drawn: Any) -> Any:
-        kept.update(drawn)
-        return weighed(written, sides, drawn)
 
-    relation._shift = seen
+def _proves(seen: Seen, truncated: float = EVEN) -> bool:
+    """The product's rule; `main` compares the two."""
+    related = 0.0 if seen.related is None else seen.related.p_proven(truncated=seen.cut > truncated)
+    return max(related, float(seen.cut > ALL)) > SAID
+
+
+def _asks(seen: Seen) -> bool:
+    beside = TRUNCATED * seen.cut
+    near = float(beside > rule.NEAR) if seen.related is None else seen.related.p_changed(beside)
+    return not seen.proven and max(near, float(seen.unlike > EVEN)) > EVEN
+
+
+@contextmanager
+def _with(numbers: Mapping[str, float]) -> Iterator[float]:
+    """The rule with other numbers, and from which share of truncated responses on it counts them."""
+    kept = dict(rule.FAR), {name: getattr(rule, name) for name in numbers if hasattr(rule, name)}
+    rule.FAR.update({name.removeprefix("FAR "): value for name, value in numbers.items() if name.startswith("FAR ")})
+    for name in kept[1]:
+        setattr(rule, name, numbers[name])
     try:
-        return evidence_of(view), kept
+        yield numbers.get("truncated", EVEN)
     finally:
-        relation._shift = weighed
+        rule.FAR.update(kept[0])
+        for name, value in kept[1].items():
+            setattr(rule, name, value)
 
 
-def _proves(seen: Seen, numbers: Numbers) -> bool:
-    """The product's rule by other numbers; `main` compares the two."""
-    near, far, cut, surprise = numbers
-    beside = TRUNCATED * far / FAR * seen.cut
-    seconded = int(seen.cut > cut) + int(seen.unlike > surprise)
-    if not seen.drawn:
-        return beside > far or seconded > 1
-    certain = [draws for way, draws in seen.drawn.items() if way not in ASKS_ONLY]
-    distance = np.sqrt(np.sum(np.square([*certain, np.full_like(certain[0], beside)]), axis=0))
-    others = [draws for way, draws in seen.drawn.items() if way not in REPEATS]
-    repeats = np.max([seen.drawn[way] for way in REPEATS if way in seen.drawn], axis=0)
-    witnesses = np.sum([draws > near for draws in (repeats, *others)], axis=0)
-    return bool(((distance > far) | ((witnesses > 0) & (witnesses + seconded > 1))).mean() > SAID)
+def _shipped() -> dict[str, float]:
+    """The numbers of the product, by the names of TRIED."""
+    of_rule = {name: getattr(rule, name) for name in TRIED if hasattr(rule, name)}
+    return {
+        **{f"FAR {way}": bar for way, bar in rule.FAR.items() if f"FAR {way}" in TRIED},
+        **of_rule,
+        "truncated": EVEN,
+    }
 
 
 def _tables(looks: Sequence[Seen]) -> Iterator[Table]:
     yield _by_set(looks)
     yield _witnesses(looks)
-    proven = {numbers: [_proves(seen, numbers) for seen in looks] for numbers in GRID}
-    yield _grid(looks, proven)
-    yield _numbers_left_out(looks, proven)
-    yield _lag(looks)
+    yield from _numbers(looks)
+    yield _questions(looks)
+    if any(seen.is_lost and seen.proven for seen in looks):
+        yield _lag(looks)
 
 
 def _by_set(looks: Sequence[Seen]) -> Table:
@@ -211,9 +216,13 @@ def _witnesses(looks: Sequence[Seen]) -> Table:
     """Which witness sees what, alone."""
 
     def moved(way: str) -> Callable[[Seen], bool]:
-        return lambda seen: way in seen.drawn and bool((seen.drawn[way] > NEAR).mean() > EVEN)
+        def beyond(seen: Seen) -> bool:
+            drawn = {} if seen.related is None else seen.related.drawn
+            return way in drawn and bool((drawn[way] > rule.NEAR).mean() > EVEN)
 
-    ways = ("looped", "recurring", "alike", "detached", "copied", "unseen")
+        return beyond
+
+    ways = ("looped", "recurring", "alike", "empty", "detached", "copied", "unseen")
     witnesses: dict[str, Callable[[Seen], bool]] = {
         **{way: moved(way) for way in ways},
         "cut": lambda seen: seen.cut > EVEN,
@@ -231,37 +240,66 @@ def _witnesses(looks: Sequence[Seen]) -> Table:
             ]
         cells.append(row)
     columns = ("witness", "sound looks", "lost looks", "zoo3: sound", "zoo3: lost")
-    note = f"A relation that moved by NEAR ({NEAR:g}) on most draws; half truncated; surprise doubled."
+    note = f"A relation that moved by NEAR ({rule.NEAR:g}) on most draws; half truncated; surprise doubled."
     return Table("Witnesses, each alone", "none", columns, cells, note)
 
 
-def _grid(looks: Sequence[Seen], proven: dict[Numbers, list[bool]]) -> Table:
-    names = _sets(looks)
+def _numbers(looks: Sequence[Seen]) -> Iterator[Table]:
+    """What each number does alone, and what the other sets choose: the most lost looks proven, with hardly a sound run
+    among them."""
+    names, shipped = _sets(looks), _shipped()
+    options = [sorted({*TRIED[name], value}) for name, value in shipped.items()]
+    grid = [dict(zip(shipped, values, strict=True)) for values in itertools.product(*options)]
+    proven = []
+    for numbers in grid:
+        with _with(numbers) as truncated:
+            proven.append([_proves(seen, truncated) for seen in looks])
     cells = []
-    for numbers in GRID:
-        if numbers[2:] == SHIPPED[2:] or numbers[:2] == SHIPPED[:2]:
-            told = [_false_and_told(looks, proven[numbers], [name]) for name in names]
-            cells.append([*(f"{one:g}" for one in numbers), *told, _false_and_told(looks, proven[numbers], names)])
-    columns = ("NEAR", "FAR", "cut", "surprise", *names, "all")
-    return Table("The numbers of the proof", "none", columns, cells, "Sound runs falsely proven; lost looks proven.")
+    for place, numbers in enumerate(grid):
+        others = [name for name in numbers if numbers[name] != shipped[name]]
+        if len(others) <= 1:
+            told = [_false_and_told(looks, proven[place], some) for some in (*([name] for name in names), names)]
+            cells.append([f"{others[0]} {numbers[others[0]]:g}" if others else "as shipped", *told])
+    note = f"Sound runs falsely proven; lost looks proven. Shipped: {_told(shipped)}."
+    yield Table("The numbers of the proof, one changed", "none", ("number", *names, "all"), sorted(cells), note)
+    cells = []
+    for left in names if len(names) > 1 else ():
+        counts = [_counts(looks, some, [name for name in names if name != left]) for some in proven]
+        allowed = [place for place, (false, sound, *_) in enumerate(counts) if false <= FALSE * sound]
+        best = max(allowed, key=lambda place: (counts[place][2], -_moved(grid[place], shipped)), default=None)
+        if best is not None:
+            told = [_false_and_told(looks, proven[place], [left]) for place in (best, grid.index(shipped))]
+            cells.append([left, _told(grid[best]), *told])
+    note = (
+        f"Allowed: at most {FALSE:.0%} of the other sets' sound runs proven; of equals the nearest to what is shipped."
+    )
+    columns = ("set left out", "chosen", "with these", "as shipped")
+    yield Table("The numbers of the proof, each set left out", "none", columns, cells, note)
 
 
-def _numbers_left_out(looks: Sequence[Seen], proven: dict[Numbers, list[bool]]) -> Table:
-    """What the other sets choose: the most lost looks proven, with hardly a sound run among them."""
+def _moved(numbers: Mapping[str, float], shipped: Mapping[str, float]) -> int:
+    return sum(numbers[name] != value for name, value in shipped.items())
+
+
+def _told(numbers: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in numbers.items())
+
+
+def _questions(looks: Sequence[Seen]) -> Table:
+    """Rung 3 by where it begins to ask."""
     cells = []
-    names = _sets(looks)
-    for left in names:
-        rest = [name for name in names if name != left]
-        counts = {numbers: _counts(looks, proven[numbers], rest) for numbers in GRID}
-        allowed = [numbers for numbers, (false, sound, *_) in counts.items() if false <= FALSE * sound]
-        if rest and allowed:
-            best = max(allowed, key=lambda numbers: (counts[numbers][2], -numbers[0]))
-            told = [_false_and_told(looks, proven[numbers], [left]) for numbers in (best, SHIPPED)]
-            cells.append([left, " ".join(f"{one:g}" for one in best), *told])
-    columns = ("set left out", "NEAR FAR cut surprise chosen", "with these", "as shipped")
-    shipped = " ".join(f"{one:g}" for one in SHIPPED)
-    note = f"Shipped: {shipped}. Allowed: at most {FALSE:.0%} of the other sets' sound runs proven."
-    return Table("The numbers of the proof, each set left out", "none", columns, cells, note)
+    for near in sorted({*ASKED, rule.NEAR}):
+        row = [f"{near:g}"]
+        with _with({"NEAR": near}):
+            asks = {id(seen): _asks(seen) for seen in looks}
+        for name in (*_sets(looks), "all"):
+            runs = _by_run([seen for seen in looks if name in ("all", seen.set)])
+            bad = [run[: first + 1] for run in runs if not run[0].sound and (first := _first_lost(run)) is not None]
+            told = rate(any(seen.proven or asks[id(seen)] for seen in run) for run in bad)
+            row.append(f"{told}; {rate(any(asks[id(seen)] for seen in run) for run in runs if run[0].sound)}")
+        cells.append(row)
+    note = f"Bad runs asked or proven by the look a fifth is lost; sound runs ever asked. Shipped: {rule.NEAR:g}."
+    return Table("NEAR: when a reader is asked", ">= .70; <= .30", ("NEAR", *_sets(looks), "all"), cells, note)
 
 
 def _lag(looks: Sequence[Seen]) -> Table:
