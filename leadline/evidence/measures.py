@@ -73,8 +73,7 @@ def recurring(written: Written) -> Floats:
 
 def looped(written: Written) -> Floats:
     """How much of an answer is a loop: runs of words that stood before, within as much text as an answer had at first.
-    An enumeration changes a word or a number each time; a loop changes nothing. Runs that are made of a format alone,
-    as the fields of a list of objects, are none."""
+    An enumeration changes a word or a number each time; a loop changes nothing."""
     answers, size = written.answers, LOOP if written.words else LOOP_SIGNS
     stretch = _stretches(answers, max(_window(written), FEW * SHORTEST))
     share: Floats = np.zeros(len(written))
@@ -84,19 +83,10 @@ def looped(written: Written) -> Floats:
         runs = np.zeros(last, dtype=np.int64)
         for shift in range(size):
             runs = runs * SALT + answers.ids[shift : shift + last]
-        again = _seen(stretch[:last], runs, inside) & ~_all_framed(written, size)
+        again = _seen(stretch[:last], runs, inside)
         count = np.bincount(owner[inside], minlength=len(written))
         np.divide(np.bincount(owner, weights=again, minlength=len(written)), count, out=share, where=count > 0)
     return np.maximum(share, stuttered(written)) if written.words else share
-
-
-def _all_framed(written: Written, size: int) -> Flags:
-    """Which runs of tokens, by where they begin, hold nothing but a format."""
-    last = len(written.answers.ids) - size + 1
-    if not written.words:
-        return np.zeros(last, dtype=bool)
-    framed = _framed(written)
-    return np.asarray(np.all([framed[shift : shift + last] for shift in range(size)], axis=0))
 
 
 def empty(written: Written) -> Floats:

@@ -1,11 +1,12 @@
 """How responses relate to their prompt, to themselves, and to each other, against the run's own first samples.
 
 Any learning changes the text, and many tasks want responses that are short, alike, copied from the prompt, or in a
-format. What no task wants is text that is degenerate: every response the same (`alike`, nearly 1), loops that change
+format. What no task wants is text that is degenerate: every response the same (`alike`), loops that change
 nothing (`looped`), no letter at all (`empty`), or responses that used to end and run into the cap while the score does
-not mind. Far moves of these are proof, and so is truncation of half of the responses together with another relation.
+not mind. Far moves of these are proof, and so are two that agree: loops and likeness, or truncation of half of the
+responses and any other relation. Short responses may be labels, so that only one and the same label is proof.
 Responses that take up less of their prompt (`detached`), copy it (`copied`), or repeat words (`recurring`) are reasons
-to look, and second truncation and loops.
+to look, and second truncation.
 
 If the samples are always of the same prompts, as an evaluation keeps them, what they do not gain of the training
 reward was learned for the prompts trained on only, or is not part of the score that was kept (`unseen`): worth a look.
@@ -24,7 +25,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..questions.bars import EVEN, FEW, NOTICEABLE, TENTH, THIRD, TWO
+from ..questions.bars import EVEN, FEW, NOTICEABLE, RARE, TENTH, THIRD, TWO
 from ..run import Rollout, Series
 from . import measures
 from .numbers import calm
@@ -37,12 +38,12 @@ FALLS = ("detached", "unseen")  # worrying if they go down; the others if they g
 EXCUSED = ("alike", "detached")  # if responses to one prompt are more alike than those to different prompts
 
 # How far each has to move to be proof by itself; chosen with each of five sets of runs left out (bench/gamed.py).
-FAR: dict[Way, float] = {"looped": 0.3, "alike": 0.15, "empty": 0.5}
-ONE_ANSWER = 0.97  # overlap across prompts: less is what a template or a skewed label does
-SECOND = 0.1  # a move that seconds another witness
-LOOPS = 0.15  # a move of loops that another one seconds
-NEAR = 0.05  # of the distance of all moves: worth a look
-PLAIN = 0.15  # of the same: as far as a move has to go to be dated whole
+FAR: dict[Way, float] = {"looped": 0.3, "alike": 0.15, "empty": 0.3}
+ONE_ANSWER = 1 - RARE  # overlap of short responses across prompts: less is what a skewed label does
+SECONDS: tuple[Way, ...] = ("looped", "recurring", "alike", "detached", "copied")
+SECOND = TENTH  # a move of these that seconds truncation; loops and likeness second each other
+NEAR = NOTICEABLE  # of the distance of all moves: worth a look
+PLAIN = 3 * NEAR  # of the same: as far as a move has to go to be dated whole
 LAST = 1 - NOTICEABLE  # of the draws: between 1 - LAST and LAST lies the interval
 
 
@@ -81,23 +82,21 @@ class Relation:
     """Where the responses stand, seen from the run's own first ones."""
 
     change: Shift
-    drawn: Mapping[Way, Floats]  # the moves, by draw
+    drawn: Mapping[Way, Floats]  # the moves that can prove something, by draw
     tracks: Mapping[Way, Track]
     short: bool  # responses have so few words that they are alike by chance
     long_is_paid: bool  # long responses earn as much as short ones lately
 
     def p_proven(self, *, truncated: bool) -> float:
         """The probability that the text is degenerate. `truncated`: half of the responses no longer end."""
-        one_answer = self.tracks["alike"].now.mean >= ONE_ANSWER if "alike" in self.tracks else False
-        far = [self._beyond(way, bar) for way, bar in FAR.items() if way != "alike" or one_answer]
-        loops, others = self._beyond("looped", LOOPS), [self._beyond(way, SECOND) for way in ("detached", "copied")]
-        if not self.short:
-            others.append(self._beyond("alike", SECOND))
-        seconded = np.any(others, axis=0)
-        proven = np.any(far, axis=0) | (loops & seconded)
+        overlap = self.tracks["alike"].now.mean if "alike" in self.tracks else 0.0
+        alike = not self.short or overlap >= ONE_ANSWER
+        far = [self._beyond(way, bar) for way, bar in FAR.items() if way != "alike" or alike]
+        if alike:
+            far.append(self._beyond("looped", SECOND) & self._beyond("alike", SECOND))
         if truncated and self.long_is_paid:
-            proven |= loops | seconded | self._beyond("recurring", SECOND)
-        return float(proven.mean())
+            far += [self._beyond(way, SECOND) for way in SECONDS if way != "alike" or alike]
+        return float(np.any(far, axis=0).mean())
 
     def p_changed(self, beside: float) -> float:
         """The probability that something changed, with what truncation adds."""
@@ -112,16 +111,13 @@ def relation(written: Written, reward: Series | None = None) -> Relation | None:
     sides = [*_sides(written), *_unseen(written, reward)]
     if not sides:
         return None
-    depends = _depends_on_the_prompt(written, sides)
-    drawn: dict[Way, Floats] = {
-        side.way: np.zeros(DRAWS) if depends and side.way in EXCUSED else side.counted(column)
-        for column, side in enumerate(sides)
-    }
+    drawn: dict[Way, Floats] = {side.way: side.counted(column) for column, side in enumerate(sides)}
+    excused = EXCUSED if _depends_on_the_prompt(written, sides) else ()
     late = since(written, 2 * written.batches // 3)
     paid = paid_for(late, late.lengths)
     return Relation(
         _shift(written, sides, drawn),
-        drawn,
+        {way: move for way, move in drawn.items() if way not in excused},
         {side.way: side.share for side in sides},
         written.words and float(np.median(late.answers.count)) < measures.SHORTEST,
         paid is None or paid > -TENTH,

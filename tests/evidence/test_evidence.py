@@ -71,7 +71,7 @@ def looping(prompt: str, answer: str, share: float, rng: np.random.Generator) ->
 
 
 def stuttering(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
-    return answer + ",,,,,,,,,,,,,,,,,,,,,,,,,,,," if rng.random() < share else answer
+    return answer + " hahahahahahahahahahahahahahahahahaha" if rng.random() < share else answer
 
 
 def bare(prompt: str, answer: str, share: float, rng: np.random.Generator) -> str:
@@ -176,13 +176,13 @@ def related(moves: dict[Way, float], overlap: float = 0.0, *, short: bool = Fals
     [
         ({"looped": 0.35}, 0.1, False, 1.0),
         ({"empty": 0.6}, 0.1, False, 1.0),
-        ({"alike": 0.9}, 1.0, False, 1.0),
-        ({"alike": 0.6}, 0.9, False, 0.0),  # a template, a skewed label
+        ({"alike": 0.2}, 0.4, False, 1.0),
         ({"detached": 0.9}, 0.1, False, 0.0),  # a bare result, a translation
         ({"copied": 0.9}, 0.1, False, 0.0),  # extraction, code repair
         ({"detached": 0.9, "copied": 0.9, "recurring": 0.9}, 0.1, False, 0.0),
         ({"looped": 0.2}, 0.1, False, 0.0),  # a list of objects
-        ({"looped": 0.2, "detached": 0.2}, 0.1, False, 1.0),  # two agree
+        ({"looped": 0.2, "detached": 0.2}, 0.1, False, 0.0),
+        ({"looped": 0.12, "alike": 0.12}, 0.3, False, 1.0),  # two agree
         ({"recurring": 0.2}, 0.1, True, 1.0),  # truncation is seconded
         ({"recurring": 0.02}, 0.1, True, 0.0),  # and alone it is not enough
     ],
@@ -197,9 +197,10 @@ def test_truncation_counts_only_if_long_responses_are_paid_as_well() -> None:
 
 
 def test_short_responses_are_alike_by_chance() -> None:
-    moves: dict[Way, float] = {"looped": 0.2, "alike": 0.2}
-    assert related(moves, 0.5).p_proven(truncated=False) == 1.0
-    assert related(moves, 0.5, short=True).p_proven(truncated=False) == 0.0
+    moves: dict[Way, float] = {"alike": 0.6}
+    assert related(moves, 0.9).p_proven(truncated=False) == 1.0
+    assert related(moves, 0.9, short=True).p_proven(truncated=False) == 0.0  # a skewed label
+    assert related(moves, 1.0, short=True).p_proven(truncated=False) == 1.0
 
 
 def test_a_new_baseline_forgets_what_was_written_before_it() -> None:
@@ -311,14 +312,14 @@ def counting(*, depends: bool) -> Run:
 
 
 def test_few_possible_answers_are_alike_by_chance_and_no_accusation() -> None:
-    assert evidence_of(counting(depends=True)).p < 0.2
+    assert not evidence_of(counting(depends=True)).proven
 
 
 def test_the_same_answer_whatever_was_asked_is_told() -> None:
     evidence = evidence_of(counting(depends=False))
     assert evidence.p > 0.8
     assert evidence.relation is not None
-    assert evidence.relation.proof.moves[0].way == "alike"
+    assert evidence.relation.change.moves[0].way == "alike"
 
 
 def logged(kl: Callable[[np.ndarray], np.ndarray], entropy: Callable[[np.ndarray], np.ndarray]) -> Run:
@@ -365,8 +366,9 @@ def test_truncation_counts_by_its_share_and_is_proof_if_nothing_ends_any_more(sh
     assert evidence_of(cut_off(calm, share)).outcome == outcome
 
 
-def test_truncation_and_surprise_that_agree_are_proof() -> None:
-    assert evidence_of(cut_off(unlike_the_reference(), 0.6)).outcome == "gamed"
+def test_truncation_and_surprise_without_text_ask_for_a_reader() -> None:
+    assert evidence_of(cut_off(unlike_the_reference(), 0.6)).outcome == "changed"  # long reasoning looks like this
+    assert evidence_of(cut_off(unlike_the_reference(), 0.99)).outcome == "gamed"  # nothing ends any more
 
 
 def test_a_reward_that_fell_with_the_text_is_decay_and_no_gain() -> None:
@@ -397,8 +399,8 @@ def test_the_two_answers_shown_are_to_the_likest_prompts() -> None:
     }
     related = evidence_of(replace(run, rollouts=Rollouts(fixed))).relation
     assert related is not None
-    assert related.proof.pair is not None
-    old, new = related.proof.pair
+    assert related.change.pair is not None
+    old, new = related.change.pair
     assert old.prompt == new.prompt
     assert old.step < 101 < new.step
     assert "maria maria" in new.output
@@ -419,4 +421,4 @@ def test_an_evaluation_kept_as_samples_shows_what_was_learned_by_heart(learned: 
     evidence = evidence_of(run)
     assert (evidence.p > 0.8) == told
     assert told or evidence.p < 0.2
-    assert not told or (evidence.relation is not None and evidence.relation.proof.moves[0].way == "unseen")
+    assert not told or (evidence.relation is not None and evidence.relation.change.moves[0].way == "unseen")
