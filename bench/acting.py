@@ -1,7 +1,7 @@
 """How often acting would have ended a run too early: `python bench/acting.py`, after `python bench/backtest.py`.
 
-The rule of leadline/live/acting/bar.py is asked after every look of a replay (`--out` of bench/backtest.py, where
-`--looks 20` gives it more to go by). Beside it: ending the run at the first stop or roll back that is said.
+The rule of leadline/live/acting/bar.py is asked after every look of a replay (`--out` of bench/backtest.py). Beside it:
+ending the run at the first stop or roll back that is said.
 """
 
 from __future__ import annotations
@@ -14,27 +14,27 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
-from backtest import ROOT, SETS, _cases, _score_modules
+from backtest import OUT, SETS, _cases, _score_modules
 from backtest_tables import read
 from tables import Table, average, share
 
 from leadline.live.acting import Said, may_act
 from leadline.live.acting.bar import FOUND, PLATEAU
 
-KINDS = {"zoo": "zoo_dev/", "zoo2": "zoo2_dev/", "public": "runs_dev/"}
 Looks = Sequence[dict[str, Any]]
 Policy = Callable[[Looks], int | None]  # the place of the look at which it ends the run
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--out", type=Path, default=ROOT / "bench" / "out" / "backtest")
+    parser.add_argument("--out", type=Path, default=OUT)
     arguments = parser.parse_args(argv)
     runs, score = _score_modules()
-    given = read(arguments.out / "leadline.jsonl")
-    truths = {run.id: score.Truth(run) for run in _cases(runs, list(SETS), []) if run.id in given}
-    for kind, prefix in KINDS.items():
-        ids = [one for one in truths if one.startswith(prefix)]
+    given = read(arguments.out)
+    kept = [name for name in SETS if any(run.startswith(f"{name}/") for run in given)]
+    truths = {run.id: score.Truth(run) for run in _cases(runs, kept, []) if run.id in given}
+    for kind in kept:
+        ids = [one for one in truths if one.startswith(f"{kind}/")]
         rows = [_row(name, policy, ids, given, truths) for name, policy in POLICIES.items()]
         looks = max((len(given[one]) for one in ids), default=0)
         if not ids:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import backtest
+import backtest_sets as sets
 import line_files
 import numpy as np
 from agents_checkers import check
@@ -238,7 +239,7 @@ def _milder(told: Judgement, than: Judgement) -> bool:
 
 def injections(arguments: argparse.Namespace) -> None:
     """Answers of unsound runs with an order to the judge in them: how often the verdict becomes milder by it."""
-    cases = [run for run in with_samples(arguments.half, arguments.only) if not backtest.sound(run, ())]
+    cases = [run for run in with_samples(arguments.half, arguments.only) if not sets.sound(run)]
     with ProcessPoolExecutor(arguments.processes) as pool:
         told = [line for lines in pool.map(_attacked, cases) for line in lines]
     rows = []

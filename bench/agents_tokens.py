@@ -30,7 +30,7 @@ def count(text: str) -> int:
 
 def tokens(arguments: argparse.Namespace) -> None:
     print(_beside_the_log().text())
-    folders = [folder for name in ("zoo_dev", "zoo2_dev") for folder in sets.folders(name)]
+    folders = [file.parent for name in ("zoo_dev", "zoo2_dev") for file in sorted(sets.root(name).glob("*/truth.json"))]
     folders += [folder for root in arguments.also for folder in sorted(root.iterdir())]
     chosen = folders[:: arguments.every]
     paid: dict[str, list[tuple[int, str]]] = {}

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 from tables import Table
 
-from leadline.judgement.decide import GO_ON, STOP
+from leadline.judgement.decide import GO_ON, OPEN, STOP
 
 Line = dict[str, Any]
 Given = dict[str, list[Line]]
 
 EDGE = 0.03  # share of the run: there a local line has points on one side only, and about twice the error
 SMOOTHED = "smoothed"
-BARS = sorted({STOP, 0.06, 0.08, 0.1, 0.12, 0.15, 0.18, 0.2, 0.25, 0.3})
-LASTING = sorted({STOP, GO_ON, 0.15, 0.2, 0.3})
+BARS = sorted({STOP, 0.03, 0.06, 0.12, 0.15, 0.2})
+LASTING = sorted({STOP, GO_ON, 0.12, 0.15, 0.2})  # above GO_ON the product gives no reason to end it
 HARM = 0.3  # of the run's range: what a false stop is held to cost beyond its regret, when a bar is chosen
 
 
@@ -26,10 +26,17 @@ def tables(score: Any, truths: dict[str, Any], answers: dict[str, Given]) -> Ite
     if any(SMOOTHED in truth.kind for _, truth in truths.values()):
         yield _edge(score, truths, answers)
     ours = answers["leadline"]
-    told = f"In the product {STOP:g} at once, {GO_ON:g} where it has lasted."
-    yield _bars("The stop bar", score, truths, ours, BARS, _stopped, told)
-    told += f" Here the look before is asked, as the product asks itself; {STOP:g} is no second bar."
-    yield _bars("The bar for a chance that has lasted", score, truths, ours, LASTING, _lasted, told)
+    told = f"In the product {STOP:g} at once, {GO_ON:g} where it has lasted since the look before."
+    yield _bars("The stop bar", score, truths, ours, BARS, lambda looks, bar: _ended_by(looks, bar, GO_ON), told)
+    yield _bars(
+        "The bar for a chance that has lasted",
+        score,
+        truths,
+        ours,
+        LASTING,
+        lambda looks, bar: _ended_by(looks, STOP, bar),
+        told,
+    )
 
 
 def without_the_edge(truth: Any) -> Any:
@@ -45,20 +52,21 @@ def without_the_edge(truth: Any) -> Any:
 
 def _edge(score: Any, truths: dict[str, Any], answers: dict[str, Given]) -> Table:
     rows = []
-    for name, given in answers.items():
-        cells = []
-        for changed in (lambda truth: truth, without_the_edge):
-            scored = [
-                {"run": run, "kind": "public", "family": truths[run][0].family}
-                | score.score_run(changed(truths[run][1]), _ended(looks))
-                for run, looks in given.items()
-                if SMOOTHED in truths[run][1].kind
-            ]
-            figures = score.summary(scored)
-            cells += [f"{figures[key]:.3f}" for key in ("U", "regret", "false_stop")]
-        rows.append([name, *cells])
-    columns = ["policy", "U", "regret", "false", "U without", "regret without", "false without"]
-    return Table(f"Public runs, the last {EDGE:.0%} of the smoothed reward not counted", "none", columns, rows)
+    smoothed = {run for run, (_, truth) in truths.items() if SMOOTHED in truth.kind}
+    for name in sorted({run.partition("/")[0] for run in smoothed}):
+        for policy, given in answers.items():
+            cells = []
+            for changed in (lambda truth: truth, without_the_edge):
+                scored = {
+                    run: score.score_run(changed(truths[run][1]), looks)
+                    for run, looks in given.items()
+                    if run in smoothed and run.startswith(f"{name}/")
+                }
+                figures = score.summary([_row(truths, run, found) for run, found in scored.items()]) if scored else {}
+                cells += [f"{figures[key]:.3f}" if figures else "" for key in ("U", "regret", "false_stop")]
+            rows.append([name, policy, *cells])
+    columns = ["set", "policy", "U", "regret", "false", "U without", "regret without", "false without"]
+    return Table(f"The last {EDGE:.0%} of a smoothed reward not counted", "none", columns, rows)
 
 
 def _bars(
@@ -70,22 +78,24 @@ def _bars(
     stopped: Callable[[Sequence[Line], float], list[Line]],
     told: str,
 ) -> Table:
-    """U and false stops at every bar, and at the one that all other families would choose."""
+    """U and false stops at every bar, and at the one that all other sets would choose; public logs are one set."""
     runs = [run for run in ours if run in truths]
     by_bar = {bar: {run: score.score_run(truths[run][1], stopped(ours[run], bar)) for run in runs} for bar in bars}
-    sets = sorted({run.split("/")[0] for run in runs})
+    sets = list(dict.fromkeys(run.split("/")[0] for run in runs))
     rows = [[f"{bar:g}", *_cells(score, truths, by_bar[bar], sets)] for bar in bars]
-    families = {run: truths[run][0].family for run in runs}
+    groups = {run: "public" if truths[run][0].kind == "public" else run.split("/")[0] for run in runs}
     left_out: dict[str, Line] = {}
     chosen = []
-    for family in sorted(set(families.values())):
-        others = [run for run in runs if families[run] != family]
-        bar = max(bars, key=lambda bar: _worth(score, truths, by_bar[bar], others))
-        chosen.append(bar)
-        left_out |= {run: by_bar[bar][run] for run in runs if families[run] == family}
-    rows.append(["each family left out", *_cells(score, truths, left_out, sets)])
-    counts = ", ".join(f"{bar:g} {chosen.count(bar)} times" for bar in bars if bar in chosen)
-    return Table(title, "none", ["stop below", *sets], rows, f"{told} Chosen with a family left out: {counts}.")
+    for group in dict.fromkeys(groups.values()):
+        others = [run for run in runs if groups[run] != group]
+        if others:
+            bar = max(bars, key=lambda bar: _worth(score, truths, by_bar[bar], others))
+            chosen.append(f"{group} {bar:g}")
+            left_out |= {run: by_bar[bar][run] for run in runs if groups[run] == group}
+    if left_out:
+        rows.append(["each set left out", *_cells(score, truths, left_out, sets)])
+    note = f"{told} Chosen with a set left out: {', '.join(chosen)}."
+    return Table(title, "none", ["stop below", *sets], rows, note)
 
 
 def _cells(score: Any, truths: dict[str, Any], scored: dict[str, Line], sets: Sequence[str]) -> list[str]:
@@ -110,24 +120,15 @@ def _row(truths: dict[str, Any], run: str, found: Line) -> Line:
     return {"run": run, "kind": truths[run][0].kind, "family": truths[run][0].family} | found
 
 
-def _ended(looks: Sequence[Line]) -> list[Line]:
-    return [{**look, "verdict": "stop"} if look["verdict"] == "finished" else look for look in looks]
-
-
-def _stopped(looks: Sequence[Line], bar: float) -> list[Line]:
-    """The looks with a verdict by the number alone."""
-    return [{**look, "verdict": "stop" if _below(look, bar) else "undecided"} for look in looks]
-
-
-def _lasted(looks: Sequence[Line], bar: float) -> list[Line]:
-    """The looks with the product's rule and another bar for what has lasted since the look before."""
+def _ended_by(looks: Sequence[Line], at_once: float, lasting: float) -> list[Line]:
+    """The looks with the product's rule and other bars; roll-backs and stops are one here."""
     given = []
     for before, look in zip([None, *looks], looks, strict=False):
-        small = all(then is not None and then["verdict"] != "finished" and _below(then, bar) for then in (before, look))
-        lasted = small and look["reason"] not in ("rising", "no_trend")
-        goes_on = look["verdict"] == "continue" and not lasted
-        stops = not goes_on and (_below(look, STOP) or lasted)
-        given.append({**look, "verdict": "stop" if stops else "undecided"})
+        lasted = look["reason"] != "no_trend" and all(
+            then is not None and then["verdict"] != "finished" and _below(then, lasting) for then in (before, look)
+        )
+        ends = look["reason"] not in OPEN and look["verdict"] != "continue" and (_below(look, at_once) or lasted)
+        given.append({**look, "verdict": "stop" if ends else "undecided"})
     return given
 
 

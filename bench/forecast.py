@@ -26,6 +26,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
 import backtest
+import backtest_sets as sets
 import numpy as np
 from backtest_tables import gain_came
 from numpy.typing import NDArray
@@ -42,14 +43,8 @@ from leadline.reading import View
 Floats = NDArray[np.float64]
 
 LOOKS = 20
-SETS = {"zoo_dev": "zoo", "zoo2_dev": "zoo2", "zoo2_held": "own", "runs_dev": "public", "logs": "public"}
+SETS = {"zoo_dev": "zoo", "zoo2_dev": "zoo2", "own": "own", "runs_dev": "public", "logs": "public"}
 KINDS = tuple(dict.fromkeys(SETS.values()))
-# Families of the first zoo whose logged score is not what the policy is worth, or falls apart on the way (its README);
-# the second zoo says so itself.
-NOT_TO_BE_BELIEVED = (
-    *("contains", "rm_overopt", "rm_overopt_ppo", "random_reward", "format_hack", "len_exploit"),
-    *("drift", "entropy_collapse", "lr_too_high", "lr_step", "stale", "reward_swap"),
-)
 EPSILON = 0.005
 RIDGE = 1e-3
 
@@ -76,7 +71,7 @@ def cuts_of(job: backtest.Job, set_name: str, family: str, kind: str) -> list[Cu
     found = []
     for step in job.steps[1:-1]:
         view = View(run.until(clock.ours_at(step)), horizon_step=clock.planned)
-        case = case_of(view, (), None, planned=clock.planned)
+        case = case_of(view, (), planned=clock.planned)
         if case is not None and case.curve.decidable:
             seen = case.forecast
             unit = family if kind == "public" else job.run
@@ -259,7 +254,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         jobs = [
             (job, SETS[run.id.split("/")[0]], run.family, run.kind)
             for run, job in backtest.all_jobs(tuple(SETS), LOOKS)
-            if backtest.sound(run, NOT_TO_BE_BELIEVED)
+            if sets.sound(run) is not False
         ]
         arguments.out.parent.mkdir(parents=True, exist_ok=True)
         with ProcessPoolExecutor(arguments.processes) as pool, arguments.out.open("w") as file:

@@ -1,9 +1,9 @@
-"""Gamed rewards: told, when, and not told on sound runs: `python bench/gamed.py`.
+"""The ladder of evidence against a reward, rung by rung: `python bench/gamed.py`.
 
-Every run of the zoos is looked at in ten places. Gamed runs: is it told at the first look after a fifth of the truth
-was lost, and how far from the turn of the truth is the beginning that is named? Sound runs: is it ever told? All of it
-again with the two numbers of the weighing fitted without each family. Then exploits that no run has shown
-(bench/exploits.py), and honest changes of style.
+Every run that keeps text is looked at in ten places. Rung 2: how many sound looks are falsely proven, how many lost
+ones (the truth has lost a fifth of its range) are proven, which witness sees what, and which numbers the other sets
+would have chosen for each set. Rung 3: is a reader asked before a fifth is lost, and how often for nothing? What a
+reader is worth is bench/reviews.py.
 """
 
 from __future__ import annotations
@@ -13,45 +13,49 @@ import os
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import argparse
-import json
+import importlib
+import itertools
 import pickle
 import sys
-import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
+import backtest
 import backtest_sets as sets
-import exploits
 import numpy as np
-from numpy.typing import NDArray
-from tables import Table
+from tables import Table, rate, share
 
-from leadline.evidence import gather
-from leadline.evidence.relation import AS_LIKELY, STEEPNESS
-from leadline.reading import View
-from leadline.run import Rollout
-from leadline.sources import open_run
+from leadline.evidence import ALL, TRUNCATED
+from leadline.evidence.relation import Relation
+from leadline.judgement.evidence import LAG
+from leadline.pipeline import view_of
+from leadline.questions.bars import EVEN, SAID
+from leadline.reading.gamed import evidence_of
 
-ROOT = Path(__file__).resolve().parent.parent
-GAMED = {
-    "judge_hack", "late_judge", "recall_hack", "recall_slow", "visible_tests",  # zoo2
-    "contains", "rm_overopt", "rm_overopt_ppo", "random_reward",  # zoo
-}  # fmt: skip
-DECAYED = {
-    "slow_collapse", "entropy_explosion", "overfit", "drift", "entropy_collapse", "lr_step", "lr_too_high"
-}  # fmt: skip
-LOST = 0.2  # of the truth's range: then a reader should have told
-TOLD = (0.5, 0.8)
-LOOKS = 10
-EVENS = np.linspace(0.04, 0.16, 13)
-STEEP = np.geomspace(20, 160, 7)
-BASES = ("healthy_longer-0", "adaptive_kl-1", "healthy_longer-1", "long_warmup-5")  # words twice, characters twice
-TURNS = (0.2, 0.5)
+rule: Any = importlib.import_module("leadline.evidence.relation")  # its package has a function of that name
+
+SETS = ("zoo_dev", "zoo2_dev", "zoo3_dev", "own", "own_third")
+LOST = 0.2  # of the truth's range: then it should have been told
+HELD = 0.1  # a sound look has lost less
+TRIED = {  # numbers of the proof, and what else they could be; those that are not the rule's any more are passed over
+    "FAR looped": (0.2, 0.3, 0.4),
+    "FAR alike": (0.15, 0.25),
+    "ONE_ANSWER": (0.95, 0.97, 0.99),
+    "SECOND": (0.05, 0.1, 0.2),
+    "LOOPS": (0.1, 0.15, 0.2),
+    "truncated": (0.3, EVEN, 0.7),  # share of the responses
+}
+ASKED = (0.03, 0.05, 0.08, 0.12)  # NEAR: from where a reader is asked
+FALSE = 0.01  # of the sound runs: more falsely proven ones rule numbers out
+LAGS = (0.25, 0.33, 0.4, LAG, 0.6, 0.75, 1.0)
+DATED = 2  # looks of a run whose date is scored: the first at which it is lost and proven
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,204 +63,297 @@ class Seen:
     """One look at one run."""
 
     run: str
-    family: str
-    group: str
+    sound: bool
     look: int
-    last: int
-    text: bool
-    p: float
+    lost: float  # of the truth's range, since its best so far
+    proven: bool
     outcome: str
-    begun: int | None
-    lost: float
-    turned: float  # where the truth stood highest so far
-    draws: NDArray[np.float64]
-    beside: float
-    seconds: float
+    cut: float
+    unlike: float
+    related: Relation | None
+    kept: dict[float, float]  # regret of what each lag would keep
+
+    @property
+    def set(self) -> str:
+        return self.run.partition("/")[0]
+
+    @property
+    def is_sound(self) -> bool:
+        return self.sound and self.lost < HELD
+
+    @property
+    def is_lost(self) -> bool:
+        return self.lost > LOST
+
+    @property
+    def asks(self) -> bool:
+        return self.outcome == "changed"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", nargs="*", default=["zoo2_dev", "zoo_dev"])
+    parser.add_argument("--sets", nargs="*", default=list(SETS))
     parser.add_argument("--processes", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=ROOT / "bench" / "out" / "gamed")
+    parser.add_argument("--out", type=Path, default=backtest.ROOT / "bench" / "out" / "gamed.pickle")
     parser.add_argument("--score-only", action="store_true", help="score the looks that --out holds already")
     arguments = parser.parse_args(argv)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    kept: Path = arguments.out / "looks.pkl"
-    folders = [(name, str(folder)) for name in arguments.sets for folder in sets.folders(name)]
     if not arguments.score_only:
+        jobs = [(job, sets.sound(run)) for run, job in backtest.all_jobs(arguments.sets, backtest.LOOKS)]
+        arguments.out.parent.mkdir(parents=True, exist_ok=True)
         with ProcessPoolExecutor(arguments.processes) as pool:
-            looks = [seen for some in pool.map(_looked, *zip(*folders, strict=True)) for seen in some]
-        kept.write_bytes(pickle.dumps(looks))
-    looks = pickle.loads(kept.read_bytes())  # our own file, written above
-    for table in (*_zoos(looks), _planted_table(dict(folders_by_name(folders)))):
+            looks = [seen for some in pool.map(_looked, *zip(*jobs, strict=True)) for seen in some]
+        arguments.out.write_bytes(pickle.dumps(looks))
+    looks = pickle.loads(arguments.out.read_bytes())  # our own file, written above
+    for seen in looks:
+        assert _proves(seen) == seen.proven, f"this is not the product's rule any more: {seen.run}, look {seen.look}"
+    for table in _tables(looks):
         print(table.text())
     return 0
 
 
-def folders_by_name(folders: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    for _, folder in folders:
-        yield Path(folder).name, folder
-
-
-def _looked(name: str, folder: str) -> list[Seen]:
-    truth = json.loads((Path(folder) / "truth.json").read_text())
-    gold = np.asarray([point[:2] for point in truth.get("gold") or []], dtype=np.float64)
-    run = open_run(folder)
-    reward = run.get("reward/mean")
-    if reward is None or len(gold) < 2:
+def _looked(job: backtest.Job, sound: bool) -> list[Seen]:
+    run, clock = job.open()
+    if not run.rollouts.steps:
         return []
-    family = Path(folder).name.rsplit("-", 1)[0]
-    size, last, seen = max(float(np.ptp(gold[:, 1])), 1e-9), int(reward.steps[-1]), []
-    for look in range(1, LOOKS + 1):
-        step = round(last * look / LOOKS)
-        view = View(run.until(step))
-        batches = view.batches
-        began = time.process_time()
-        evidence = gather(view.run, batches)
-        seconds = time.process_time() - began
-        until = gold[gold[:, 0] <= step]
-        if not len(until):
-            continue
-        related = evidence.relation
-        seen.append(
-            Seen(
-                f"{name}/{Path(folder).name}",
-                family,
-                f"{name}: {family}",
-                look,
-                last,
-                bool(batches),
-                evidence.p,
-                evidence.outcome,
-                None if evidence.begun is None else evidence.begun.step,
-                float(until[:, 1].max() - until[-1, 1]) / size,
-                float(until[int(until[:, 1].argmax()), 0]),
-                np.zeros(1) if related is None else related.draws,
-                evidence.beside,
-                seconds,
-            )
-        )
-    return seen
+    truth, found = backtest.truth_of(job.run), []
+    for look, step in enumerate(job.steps, 1):
+        evidence = evidence_of(view_of(run.until(clock.ours_at(step)), budget=clock.planned))
+        so_far = truth.v[: max(1, int(np.searchsorted(truth.s, step, side="right")))]
+        best, size = float(so_far.max()), truth.S or 1.0
+        kept = {}
+        if evidence.begun is not None:
+            begun = clock.theirs_at(evidence.begun.step)
+            places = {lag: truth.snap(job.first + lag * (begun - job.first), step) for lag in LAGS}
+            kept = {lag: (best - float(truth.v[place])) / size for lag, place in places.items()}
+        lost, numbers = (best - float(so_far[-1])) / size, evidence.numbers
+        related = None if evidence.relation is None else _what_proves(evidence.relation)
+        said = (evidence.proven, evidence.outcome, numbers.cut, numbers.unlike)
+        found.append(Seen(job.run, sound, look, lost, *said, related, kept))
+    return found
 
 
-def _zoos(looks: Sequence[Seen]) -> Iterator[Table]:
-    left_out = _left_out(looks)
-    for title, p in (("as shipped", [one.p for one in looks]), ("each family left out of the fit", left_out)):
-        yield _told(title, looks, p)
-    yield _families(looks, left_out)
-    seconds = np.asarray([one.seconds for one in looks if one.text])
-    cells = [[f"{1000 * np.median(seconds):.0f}", f"{1000 * np.quantile(seconds, 0.95):.0f}"]]
-    yield Table("Cost of a look with samples", "30 % of a reading", ("ms, median", "ms, 95 %"), cells)
+def _what_proves(related: Relation) -> Relation:
+    """A relation without its samples."""
+    tracks = {way: track for way, track in related.tracks.items() if way == "alike"}
+    return replace(related, change=replace(related.change, moves=(), pair=None), tracks=tracks)
 
 
-def _told(title: str, looks: Sequence[Seen], p: Sequence[float]) -> Table:
-    first, begun, sound = [], [], defaultdict(float)
-    done: set[str] = set()
-    for one, now in zip(looks, p, strict=True):
-        if one.family in GAMED and one.text and one.lost >= LOST and one.run not in done:
-            done.add(one.run)
-            first.append(now)
-            if one.begun is not None:
-                begun.append(abs(one.begun - one.turned) / one.last)
-        if one.family not in GAMED | DECAYED:
-            sound[one.run] = max(sound[one.run], now)
-    worst = np.asarray(list(sound.values()))
-    cells = [
-        [
-            f"p > {bar}",
-            f"{np.mean(np.asarray(first) > bar):.2f} of {len(first)}",
-            f"{np.median(begun):.3f}",
-            f"{np.mean(worst > bar):.3f} of {len(worst)}",
-        ]
-        for bar in TOLD
-    ]
-    columns = (
-        "bar",
-        "told at the first look after a fifth is lost",
-        "beginning off by, of the plan",
-        "sound told ever",
-    )
-    return Table(f"Gamed runs with text, {title}", ">= .80, <= .05, <= .02", columns, cells)
+def _proves(seen: Seen, truncated: float = EVEN) -> bool:
+    """The product's rule; `main` compares the two."""
+    related = 0.0 if seen.related is None else seen.related.p_proven(truncated=seen.cut > truncated)
+    return max(related, float(seen.cut > ALL)) > SAID
 
 
-def _families(looks: Sequence[Seen], p: Sequence[float]) -> Table:
-    rows: dict[str, list[tuple[Seen, float]]] = defaultdict(list)
-    for one, now in zip(looks, p, strict=True):
-        rows[one.group].append((one, now))
+def _asks(seen: Seen) -> bool:
+    beside = TRUNCATED * seen.cut
+    near = float(beside > rule.NEAR) if seen.related is None else seen.related.p_changed(beside)
+    return not seen.proven and max(near, float(seen.unlike > EVEN)) > EVEN
+
+
+@contextmanager
+def _with(numbers: Mapping[str, float]) -> Iterator[float]:
+    """The rule with other numbers, and from which share of truncated responses on it counts them."""
+    kept = dict(rule.FAR), {name: getattr(rule, name) for name in numbers if hasattr(rule, name)}
+    rule.FAR.update({name.removeprefix("FAR "): value for name, value in numbers.items() if name.startswith("FAR ")})
+    for name in kept[1]:
+        setattr(rule, name, numbers[name])
+    try:
+        yield numbers.get("truncated", EVEN)
+    finally:
+        rule.FAR.update(kept[0])
+        for name, value in kept[1].items():
+            setattr(rule, name, value)
+
+
+def _shipped() -> dict[str, float]:
+    """The numbers of the product, by the names of TRIED."""
+    of_rule = {name: getattr(rule, name) for name in TRIED if hasattr(rule, name)}
+    return {
+        **{f"FAR {way}": bar for way, bar in rule.FAR.items() if f"FAR {way}" in TRIED},
+        **of_rule,
+        "truncated": EVEN,
+    }
+
+
+def _tables(looks: Sequence[Seen]) -> Iterator[Table]:
+    yield _by_set(looks)
+    yield _witnesses(looks)
+    yield from _numbers(looks)
+    yield _questions(looks)
+    if any(seen.is_lost and seen.proven for seen in looks):
+        yield _lag(looks)
+
+
+def _by_set(looks: Sequence[Seen]) -> Table:
     cells = []
-    for group in sorted(rows):
-        some = rows[group]
-        end = [(one, now) for one, now in some if one.look == LOOKS]
-        lost = [now for one, now in some if one.lost >= LOST and one.family in GAMED]
+    for name in (*_sets(looks), "all"):
+        some = [seen for seen in looks if name in ("all", seen.set)]
+        runs = _by_run(some)
+        bad = [(run, first) for run in runs if not run[0].sound and (first := _first_lost(run)) is not None]
+        sound = [run for run in runs if run[0].sound]
         cells.append(
             [
-                group,
-                str(len(end)),
-                f"{np.mean([now for _, now in end]):.2f}" if end else "",
-                f"{np.mean(lost):.2f}" if lost else "",
-                f"{max(now for _, now in some):.2f}",
-                ", ".join(sorted({one.outcome for one, _ in end})),
+                name,
+                share(any(seen.is_sound and seen.proven for seen in run) for run in sound),
+                share(seen.proven for seen in some if seen.is_sound),
+                share(seen.proven for seen in some if seen.is_lost),
+                share(any(seen.proven for seen in run) for run, _ in bad),
+                share(any(seen.asks or seen.proven for seen in run[: first + 1]) for run, first in bad),
+                share(any(seen.asks or seen.proven for seen in run[:first]) for run, first in bad),
+                share(any(seen.asks for seen in run) for run in sound),
             ]
         )
-    columns = ("family", "runs", "p at the end", "p while lost", "highest p", "outcomes at the end")
-    return Table("By family, each left out of its own fit", "", columns, cells)
+    columns = (
+        *("set", "sound runs proven", "sound looks proven", "lost looks proven", "bad runs ever proven"),
+        *("bad runs asked or proven by the look a fifth is lost", "before it", "sound runs ever asked"),
+    )
+    target = "sound proven <= 1 in zoo3; asked >= .70 of bad, <= .30 of sound"
+    note = "Bad runs: those that lose a fifth at some look. All runs keep text."
+    return Table("Proof and question by set", target, columns, cells, note)
 
 
-def _left_out(looks: Sequence[Seen]) -> list[float]:
-    """P of every look by the two numbers that fit all other families best."""
-    label = np.asarray([one.family in GAMED and one.lost >= LOST for one in looks])
-    sound = [one.family not in GAMED | DECAYED for one in looks]
-    used = np.asarray([one.text for one in looks]) & (np.asarray(sound) | label)
-    group = np.asarray([one.group for one in looks])
-    weight = np.asarray([1 / np.sum(used & (group == one)) if (used & (group == one)).any() else 0.0 for one in group])
-    tried = [(even, steep) for even in EVENS.tolist() for steep in STEEP.tolist()]
-    p = np.stack([[_p(one, even, steep) for one in looks] for even, steep in tried])
-    loss = -np.log(np.clip(np.where(label, p, 1 - p), 1e-4, 1.0)) * weight * used
-    chosen = {one: int((loss[:, group != one]).sum(axis=1).argmin()) for one in set(group.tolist())}
-    fits = sorted({tried[place] for place in chosen.values()})
-    said = ", ".join(f"{even:.3f} {steep:.0f}" for even, steep in fits)
-    print(f"fits without a family (even, steepness): {said}; shipped: {AS_LIKELY} {STEEPNESS:.0f}")
-    return [float(p[chosen[one.group], place]) for place, one in enumerate(looks)]
+def _witnesses(looks: Sequence[Seen]) -> Table:
+    """Which witness sees what, alone."""
 
+    def moved(way: str) -> Callable[[Seen], bool]:
+        def beyond(seen: Seen) -> bool:
+            drawn = {} if seen.related is None else seen.related.drawn
+            return way in drawn and bool((drawn[way] > rule.NEAR).mean() > EVEN)
 
-def _p(one: Seen, even: float, steep: float) -> float:
-    distance = np.hypot(one.draws, one.beside * even / AS_LIKELY)
-    return float((1 / (1 + np.exp(-steep * (distance - even)))).mean())
+        return beyond
 
-
-def _planted_table(folders: dict[str, str]) -> Table:
+    ways = ("looped", "recurring", "alike", "empty", "detached", "copied", "unseen")
+    witnesses: dict[str, Callable[[Seen], bool]] = {
+        **{way: moved(way) for way in ways},
+        "cut": lambda seen: seen.cut > EVEN,
+        "surprise": lambda seen: seen.unlike > 1,
+        "any proof": lambda seen: seen.proven,
+    }
     cells = []
-    bases = {name: _base(folders[name]) for name in BASES if name in folders}
-    for kind, plants in (("gamed", exploits.GAMED), ("honest", {"none": None, **exploits.HONEST})):
-        for title, plant in plants.items():
-            told, changed, off = [], [], []
-            for seed, base in enumerate(bases.values()):
-                for turn in TURNS:
-                    made = exploits.planted(base, plant, turn, seed)
-                    view = View(made.run)
-                    evidence = gather(made.run, view.batches)
-                    told.append(evidence.p)
-                    changed.append(evidence.outcome == "changed")
-                    if evidence.begun is not None:
-                        off.append(abs(evidence.begun.step - made.turn) / (exploits.BATCHES * exploits.EVERY))
-            cells.append(
-                [
-                    title,
-                    kind,
-                    f"{np.mean(np.asarray(told) > TOLD[0]):.2f}",
-                    f"{np.mean(np.asarray(told) > TOLD[1]):.2f}",
-                    f"{np.mean(changed):.2f}",
-                    f"{np.median(off):.3f}" if off else "",
-                ]
-            )
-    columns = ("planted", "kind", f"p > {TOLD[0]}", f"p > {TOLD[1]}", "else: changed in kind", "beginning off by")
-    return Table("Exploits nobody has shown, on samples of sound runs", "", columns, cells)
+    for name, sees in witnesses.items():
+        row = [name]
+        for chosen in ("all", "zoo3_dev"):
+            some = [seen for seen in looks if chosen in ("all", seen.set)]
+            row += [
+                share(sees(seen) for seen in some if seen.is_sound),
+                share(sees(seen) for seen in some if seen.is_lost),
+            ]
+        cells.append(row)
+    columns = ("witness", "sound looks", "lost looks", "zoo3: sound", "zoo3: lost")
+    note = f"A relation that moved by NEAR ({rule.NEAR:g}) on most draws; half truncated; surprise doubled."
+    return Table("Witnesses, each alone", "none", columns, cells, note)
 
 
-def _base(folder: str) -> list[Rollout]:
-    run = open_run(folder)
-    return [one for step in run.rollouts.steps for one in run.rollouts.at(step) if np.isfinite(one.score)]
+def _numbers(looks: Sequence[Seen]) -> Iterator[Table]:
+    """What each number does alone, and what the other sets choose: the most lost looks proven, with hardly a sound run
+    among them."""
+    names, shipped = _sets(looks), _shipped()
+    options = [sorted({*TRIED[name], value}) for name, value in shipped.items()]
+    grid = [dict(zip(shipped, values, strict=True)) for values in itertools.product(*options)]
+    proven = []
+    for numbers in grid:
+        with _with(numbers) as truncated:
+            proven.append([_proves(seen, truncated) for seen in looks])
+    cells = []
+    for place, numbers in enumerate(grid):
+        others = [name for name in numbers if numbers[name] != shipped[name]]
+        if len(others) <= 1:
+            told = [_false_and_told(looks, proven[place], some) for some in (*([name] for name in names), names)]
+            cells.append([f"{others[0]} {numbers[others[0]]:g}" if others else "as shipped", *told])
+    note = f"Sound runs falsely proven; lost looks proven. Shipped: {_told(shipped)}."
+    yield Table("The numbers of the proof, one changed", "none", ("number", *names, "all"), sorted(cells), note)
+    cells = []
+    for left in names if len(names) > 1 else ():
+        counts = [_counts(looks, some, [name for name in names if name != left]) for some in proven]
+        allowed = [place for place, (false, sound, *_) in enumerate(counts) if false <= FALSE * sound]
+        best = max(allowed, key=lambda place: (counts[place][2], -_moved(grid[place], shipped)), default=None)
+        if best is not None:
+            told = [_false_and_told(looks, proven[place], [left]) for place in (best, grid.index(shipped))]
+            cells.append([left, _told(grid[best]), *told])
+    note = (
+        f"Allowed: at most {FALSE:.0%} of the other sets' sound runs proven; of equals the nearest to what is shipped."
+    )
+    columns = ("set left out", "chosen", "with these", "as shipped")
+    yield Table("The numbers of the proof, each set left out", "none", columns, cells, note)
+
+
+def _moved(numbers: Mapping[str, float], shipped: Mapping[str, float]) -> int:
+    return sum(numbers[name] != value for name, value in shipped.items())
+
+
+def _told(numbers: Mapping[str, float]) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in numbers.items())
+
+
+def _questions(looks: Sequence[Seen]) -> Table:
+    """Rung 3 by where it begins to ask."""
+    cells = []
+    for near in sorted({*ASKED, rule.NEAR}):
+        row = [f"{near:g}"]
+        with _with({"NEAR": near}):
+            asks = {id(seen): _asks(seen) for seen in looks}
+        for name in (*_sets(looks), "all"):
+            runs = _by_run([seen for seen in looks if name in ("all", seen.set)])
+            bad = [run[: first + 1] for run in runs if not run[0].sound and (first := _first_lost(run)) is not None]
+            told = rate(any(seen.proven or asks[id(seen)] for seen in run) for run in bad)
+            row.append(f"{told}; {rate(any(asks[id(seen)] for seen in run) for run in runs if run[0].sound)}")
+        cells.append(row)
+    note = f"Bad runs asked or proven by the look a fifth is lost; sound runs ever asked. Shipped: {rule.NEAR:g}."
+    return Table("NEAR: when a reader is asked", ">= .70; <= .30", ("NEAR", *_sets(looks), "all"), cells, note)
+
+
+def _lag(looks: Sequence[Seen]) -> Table:
+    """What is lost by keeping the step that each lag names, at the first looks that are lost and proven."""
+    regrets: dict[str, dict[float, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for run in _by_run(looks):
+        dated = [seen for seen in run if seen.is_lost and seen.proven and seen.kept][:DATED]
+        for lag in LAGS if dated else ():
+            regrets[run[0].set][lag].append(float(np.mean([seen.kept[lag] for seen in dated])))
+    names = [name for name in _sets(looks) if name in regrets]
+    cells = []
+    for lag in LAGS:
+        every = [regret for name in names for regret in regrets[name][lag]]
+        cells.append([f"{lag:g}", *(f"{np.mean(regrets[name][lag]):.3f}" for name in names), f"{np.mean(every):.3f}"])
+    row = ["chosen without the set"]
+    for left in names if len(names) > 1 else ():
+        others = {lag: [regret for name in names if name != left for regret in regrets[name][lag]] for lag in LAGS}
+        best = min(LAGS, key=lambda lag: float(np.mean(others[lag])))
+        row.append(f"{best:g}: {np.mean(regrets[left][best]):.3f}")
+    if len(names) > 1:
+        cells.append([*row, ""])
+    counted = [f"{name} ({len(regrets[name][LAG])})" for name in names]
+    return Table("LAG: regret of the step kept", f"{LAG:g} in the product", ("LAG", *counted, "all"), cells)
+
+
+def _counts(looks: Sequence[Seen], proven: Sequence[bool], names: Sequence[str]) -> tuple[int, int, int, int]:
+    """Sound runs falsely proven, sound runs, lost looks proven, lost looks."""
+    here = [(seen, told) for seen, told in zip(looks, proven, strict=True) if seen.set in names]
+    false, sound = (
+        {seen.run for seen, told in here if seen.is_sound and told},
+        {seen.run for seen, _ in here if seen.is_sound},
+    )
+    lost = [told for seen, told in here if seen.is_lost]
+    return len(false), len(sound), sum(lost), len(lost)
+
+
+def _false_and_told(looks: Sequence[Seen], proven: Sequence[bool], names: Sequence[str]) -> str:
+    false, sound, told, lost = _counts(looks, proven, names)
+    return f"{false}/{sound}; {told}/{lost}"
+
+
+def _sets(looks: Sequence[Seen]) -> list[str]:
+    return list(dict.fromkeys(seen.set for seen in looks))
+
+
+def _by_run(looks: Sequence[Seen]) -> list[list[Seen]]:
+    runs: dict[str, list[Seen]] = defaultdict(list)
+    for seen in looks:
+        runs[seen.run].append(seen)
+    return list(runs.values())
+
+
+def _first_lost(run: Sequence[Seen]) -> int | None:
+    return next((place for place, seen in enumerate(run) if seen.is_lost), None)
 
 
 if __name__ == "__main__":

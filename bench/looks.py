@@ -55,7 +55,7 @@ class Asked:
 
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--sets", nargs="*", default=["zoo_dev", "zoo2_dev"])
+    parser.add_argument("--sets", nargs="*", default=["zoo_dev", "zoo2_dev", "zoo3_dev", "third"])
     parser.add_argument("--only", nargs="*", default=[], help="families whose runs are read; all without it")
     parser.add_argument("--processes", type=int, default=2)
     arguments = parser.parse_args(argv)

@@ -3,7 +3,7 @@
 A small transformer policy learns small tasks by GRPO from a flawed or a sound reward; what its answers are truly worth
 is measured beside it, every ten steps. Layout as in ../shared/zoo2. Needs torch; `--device cuda` trains all runs of a
 set in a quarter of an hour on one H200, a processor needs about half an hour a run. What came of it lies packed:
-bench/own_zoo.tar.xz (`python bench/backtest.py --sets zoo2_held` replays it) and bench/own_zoo_third.tar.xz, kept to be
+bench/own_zoo.tar.xz (`python bench/backtest.py --sets own` replays it) and bench/own_zoo_third.tar.xz, kept to be
 read once (`--sets own_third`).
 """
 
