@@ -37,7 +37,8 @@ Way = Literal["detached", "copied", "looped", "recurring", "alike", "empty", "un
 FALLS = ("detached", "unseen")  # worrying if they go down; the others if they go up
 EXCUSED = ("alike", "detached")  # if responses to one prompt are more alike than those to different prompts
 
-# How far each has to move to be proof by itself; chosen with each of five sets of runs left out (bench/gamed.py).
+# How far each has to move to be proof by itself. Narrowed by hand towards fewer accusations: with sets left out, the
+# grid of bench/gamed.py would take a lower SECOND and less truncation (docs/decisions/0037).
 FAR: dict[Way, float] = {"looped": 0.3, "alike": 0.15, "empty": 0.3}
 ONE_ANSWER = 1 - RARE  # overlap of short responses across prompts: less is what a skewed label does
 SECONDS: tuple[Way, ...] = ("looped", "recurring", "alike", "detached", "copied")
