@@ -35,7 +35,7 @@ from .outlook import SPAN
 from .prospect import risk_of, upside_of
 
 STOP = 0.09  # probability that going on pays: below it, stop at once
-GO_ON = 0.25  # probability that going on pays: from here on, continue; between the two time has to tell
+GO_ON = 0.2  # probability that going on pays: from here on, continue; between the two time has to tell
 LIKE_A_REWARD = re.compile(r"reward|score|return|acc|success|pass|win", re.IGNORECASE)
 OPEN = ("rising", "too_noisy")  # no reasons to stop, however small the chance
 CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody

@@ -28,7 +28,7 @@ Floats = NDArray[np.float64]
 Meaning = Literal["gamed", "degraded", "no_signal", "lost"]
 
 TINY = 1e-6  # steps: an onset that is now
-LAG = 0.5  # of the steps before the text shows it: what was kept then was sound (sets left out choose .25 to .33)
+LAG = 0.3  # of the steps before the text shows it: what was kept then was sound
 SERIOUS = ("concern", "critical")  # a note is no evidence against a run
 
 
