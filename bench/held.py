@@ -28,10 +28,11 @@ from shapes import log_uniform
 from simulate import Array, autoregressive
 from tables import Table, share
 
+from leadline.findings import found_in
 from leadline.judgement import horizon_of
-from leadline.reading import kl_and_reward
 from leadline.reading.view import View
 from leadline.run import Config, Run, Series
+from leadline.sections import kl_reward
 
 KINDS = ("frozen", "rate at 0", "pinned", "slow", "healthy", "early", "converged", "random reward")
 STILL, PINNED, DRIFT = "kl.frozen", "kl.pinned", "kl.drift_without_benefit"
@@ -143,8 +144,8 @@ def tellable(kind: str, run: Run) -> bool:
 
 
 def said_of(run: Run) -> set[str]:
-    section = kl_and_reward.read(View(run, horizon_step=horizon_of(run, run.config.planned_steps)))
-    said = {finding.id for finding in section.findings}
+    view = View(run, horizon_step=horizon_of(run, run.config.planned_steps))
+    section, said = kl_reward.read(view), {finding.id for finding in found_in(view)}
     if section.regime.startswith("rising") and not section.frozen:
         said.add("moves")
     return said

@@ -20,8 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import findings_guide as guide
 
-from leadline.facts import Facts, Finding
+from leadline.facts import Facts, Finding, Guide
 from leadline.facts.judgement import Judgement
+from leadline.findings import FACTS, GUIDES
 from leadline.words import SENTENCES, sentence
 from leadline.words.numbers import counted, percent
 from leadline.words.verdict import CALLED, judgement_lines
@@ -49,6 +50,9 @@ name (`leadline schema`) and where it can be checked.
 """
 
 
+ENTRIES = {**guide.FINDINGS, **GUIDES}
+
+
 def page() -> str:
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     return "\n".join(_lines(record)) + "\n"
@@ -71,9 +75,9 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
         sentences.setdefault(name, []).append(sentence(Finding(name, 1.0, "note", facts=facts)))
     for topic, title in TOPICS.items():
         yield f"\n## {title}"
-        for name in sorted(SENTENCES):
+        for name in sorted({*SENTENCES, *FACTS}):
             if name.partition(".")[0] == topic:
-                yield from _entry(f"`{name}`", guide.FINDINGS[name], sentences[name], record["findings"].get(name))
+                yield from _entry(f"`{name}`", ENTRIES[name], sentences[name], record["findings"].get(name))
 
 
 def said(kind: type) -> Iterator[tuple[str, Any, str]]:
@@ -87,7 +91,7 @@ def said(kind: type) -> Iterator[tuple[str, Any, str]]:
         yield from (example for example in getattr(module, "SAID", ()) if isinstance(example[1], kind))
 
 
-def _entry(title: str, entry: guide.Entry, examples: list[str], counts: dict[str, Any] | None) -> Iterator[str]:
+def _entry(title: str, entry: Guide | guide.Entry, examples: list[str], counts: dict[str, Any] | None) -> Iterator[str]:
     yield f"\n### {title}\n"
     yield f"{entry.means}\n"
     yield from (f"> {example}\n" for example in examples)

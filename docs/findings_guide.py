@@ -133,26 +133,6 @@ FINDINGS: dict[str, Entry] = {
         "A logged setting that is not constant.",
         "Compare levels before and after with care.",
     ),
-    "kl.reset": Entry(
-        "The reference model was replaced, so KL starts again.",
-        "The settings, or a KL that falls to nearly zero while the reward does not move.",
-        "Nothing. Do not compare KL across the reset.",
-    ),
-    "kl.drift_without_benefit": Entry(
-        "The policy keeps moving away from its reference and the reward does not follow.",
-        "The curves of KL and reward since the step that is named.",
-        "Raise the KL coefficient or lower the learning rate; if the reward is at its ceiling, stop.",
-    ),
-    "kl.destructive": Entry(
-        "KL rises while the reward falls: the updates do harm.",
-        "The curves of KL and reward since the peak.",
-        "Go back to a checkpoint before that step and lower the learning rate.",
-    ),
-    "kl.over_optimisation": Entry(
-        "Reward against KL has turned over: more distance now buys less reward.",
-        "The reward as a function of the distance travelled.",
-        "Keep a checkpoint near the turn, and evaluate it on a score that was not trained on.",
-    ),
     "policy_loss.jump": Entry(
         "The policy loss changed its level or its spread at one step.",
         "A break in the level or the scatter of the logged loss.",
@@ -288,20 +268,6 @@ FINDINGS: dict[str, Entry] = {
         "Steps that also save a checkpoint take longer.",
         "Step times at the rhythm of the checkpoints.",
         "Nothing, or save more rarely or in the background.",
-    ),
-    "kl.frozen": Entry(
-        "The policy does not move: it has hardly left its reference, nothing that would show it moves, or its learning "
-        "rate is 0.",
-        "KL per token times the length of an answer: how many answers can differ at all (Pinsker's inequality); where "
-        "that is not known or loose, reward, entropy, length and KL that have all stayed within their noise; a "
-        "learning rate of exactly 0.",
-        "Raise the learning rate, or check that the optimizer steps and the weights reach the sampler.",
-    ),
-    "kl.pinned": Entry(
-        "The KL penalty may hold the policy where it is.",
-        "A reward and a KL at rest, signal left to learn from (gradients, spread, mixed groups), and a KL coefficient "
-        "that pulls back with a good part of what advantages pull with: the coefficient times sqrt(2 KL of an answer).",
-        "Try a lower KL coefficient, or a reference that is reset.",
     ),
     "generation.one_length": Entry(
         "All answers have one length.",

@@ -15,6 +15,8 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
+from functools import reduce
+from operator import or_
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
@@ -36,6 +38,7 @@ from leadline.contract import (
     RunSummary,
     Signal,
 )
+from leadline.findings import FACTS
 from leadline.questions.shape import WORDS
 from leadline.report.data import ADDED, CALLED, LEFT_OUT, ONLY_IF_THERE
 from leadline.words import SENTENCES
@@ -147,11 +150,16 @@ def _added(kind: type, seen: dict[str, Schema]) -> Mapping[str, Schema]:
     return dict.fromkeys(names, TEXT)
 
 
+def _facts() -> list[tuple[str, typing.Any]]:
+    written = [(name, facts_of(sentence)) for name, sentence in SENTENCES.items()]
+    return [*written, *((name, reduce(or_, kinds)) for name, kinds in FACTS.items())]
+
+
 def _facts_by_id(seen: dict[str, Schema]) -> list[Schema]:
     """Which facts a finding of each id carries."""
     return [
         {"if": {"properties": {"id": {"const": name}}}, "then": {"properties": {"facts": _type(kind, "", seen)}}}
-        for name, kind in sorted((name, facts_of(sentence)) for name, sentence in SENTENCES.items())
+        for name, kind in sorted(_facts(), key=lambda pair: pair[0])
     ]
 
 

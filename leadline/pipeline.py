@@ -10,6 +10,7 @@ import numpy as np
 from .contract import Reading, RunSummary, Settings, Signal
 from .embeddings import load_embedder
 from .evidence.outage import outages
+from .findings import found_in
 from .judgement import horizon_of, judge, plan_of
 from .reading import (
     View,
@@ -20,7 +21,6 @@ from .reading import (
     expected,
     gamed,
     generations,
-    kl_and_reward,
     learning_signal,
     off_policy,
     onset,
@@ -38,6 +38,7 @@ from .reading.sampler import steps_to_read
 from .reading.still import long_still
 from .review.store import with_reviews
 from .run import Run
+from .sections import kl_reward
 from .sources import Joining, open_run, open_runs, read_samples
 from .words.report import NOTHING_LOGGED, past_the_plan
 
@@ -124,11 +125,10 @@ def read_view(
 ) -> Reading:
     """The flow right of the files. Pure: the same run gives the same reading."""
     planned = budget or view.run.config.planned_steps
-    rewards, regime, loss = reward.read(view), kl_and_reward.read(view), policy_loss.read(view)
+    rewards, regime, loss = reward.read(view), kl_reward.read(view), policy_loss.read(view)
     machine, others = resources.read(view), conflicts.read(view)
     found = (
         *rewards.findings,
-        *regime.findings,
         *loss.findings,
         *generations.read(view, embedder),
         *gamed.read(view),
@@ -140,6 +140,7 @@ def read_view(
         *machine.findings,
         *others.findings,
     )
+    found = found_in(view, found)
     found = (*found, *onset.read(view, found))
     found = (*found, *unexplained.read(view, found))
     verdict = judge(view, by_weight(found), planned=planned, price=price, silent=silent)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from leadline.findings import FACTS, GUIDES
 from leadline.words import SENTENCES
 from leadline.words.verdict import CALLED
 
@@ -23,7 +24,7 @@ def test_every_finding_and_verdict_has_an_entry_and_no_other(root: Path) -> None
     assert spec.loader is not None
     guide = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(guide)
-    assert guide.FINDINGS.keys() == SENTENCES.keys()
+    assert {*guide.FINDINGS, *GUIDES} == {*SENTENCES, *FACTS}
     assert guide.VERDICTS.keys() == CALLED.keys()
     titles = re.findall(r"^### `(.+)`$", (root / "docs" / "findings.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert sorted(titles) == sorted(SENTENCES)
+    assert sorted(titles) == sorted({*SENTENCES, *FACTS})

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..run import Event, Rollout
 
 Severity = Literal["note", "concern", "critical"]
+Meaning = Literal["gamed", "degraded", "no_signal", "lost"]  # what a finding means for going on (judgement/evidence.py)
+
+
+class Guide(NamedTuple):
+    """What docs/findings.md says of a finding."""
+
+    means: str
+    rests_on: str
+    do: str
 
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a finding says, as named numbers, steps and series: one subclass a finding, in the file of its topic.
-    Its sentence is made from these by one function of `words/`; the JSON holds them under the same names."""
+    """What a finding says, as named numbers, steps and series; the JSON holds them under the same names."""
+
+    def say(self) -> str:
+        """The sentence they make."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

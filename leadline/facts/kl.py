@@ -5,74 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .finding import Facts, Finding
-
-
-@dataclass(frozen=True, slots=True)
-class KlReset(Facts):
-    """KL starts anew, because it is measured from a new reference."""
-
-    steps: tuple[int, ...]
-    announced: bool  # the run says so; else it is seen in KL alone
-    before: float | None = None  # level before the first of them, where it is only seen
-    after: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class KlDrift(Facts):
-    """KL rose and the reward has nothing to show for it."""
-
-    since_step: int
-    before: float
-    now: float
-    noise: float  # of one point of KL
-    ever_gained: bool  # the reward had its gain before; else it never gained
-
-
-@dataclass(frozen=True, slots=True)
-class KlDestructive(Facts):
-    """KL rose while the reward fell."""
-
-    since_step: int
-    kl_before: float
-    kl_now: float
-    reward_high: float
-    reward_now: float
-
-
-@dataclass(frozen=True, slots=True)
-class KlTurnover(Facts):
-    """Reward against the square root of KL has turned over."""
-
-    step: int
-    kl: float  # at the turnover
-    kl_now: float
-
-
-@dataclass(frozen=True, slots=True)
-class KlFrozen(Facts):
-    """The policy does not move: it has hardly left its reference and at this pace never will, nothing that would show
-    it has moved, or its learning rate is 0."""
-
-    kl: float | None  # per token, now
-    changed_share: float | None  # of the answers, at most: sqrt(KL of an answer / 2); None where that does not show it
-    tokens: float | None  # of an answer
-    learning_rate: float | None  # its highest so far; 0 where it is 0 since a step
-    since_step: int | None = None  # from which on the learning rate is 0
-    still: tuple[str, ...] = ()  # series that have gone nowhere, where these show it
-    held: bool = False  # KL stands away from 0, or nobody knows: a penalty may hold it there
-
-
-@dataclass(frozen=True, slots=True)
-class KlPinned(Facts):
-    """Reward and KL rest where the KL penalty pulls back much of what there is to pull, with signal left to learn."""
-
-    kl: float
-    changed_share: float
-    tokens: float
-    kl_coefficient: float
-    gained: bool = False  # the reward rose before it came to rest
-
 
 @dataclass(frozen=True, slots=True)
 class Regime:
@@ -115,7 +47,6 @@ class KlReward:
     since_step: int | None = None
     since_between: tuple[int, int] | None = None  # interval of that step
     segments: tuple[Regime, ...] = ()
-    findings: tuple[Finding, ...] = ()
     state: Literal["too_little", "read", "not_logged", "always_zero"] = "not_logged"
     below_best: bool = False  # the reward has plateaued below what it once had
     course: KlCourse | None = None  # None: not logged, or no number in it

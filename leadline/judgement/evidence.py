@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..facts import Finding
 from ..facts.gamed import Gamed
-from ..facts.kl import KlFrozen
+from ..findings.kl_frozen import KlFrozen
 
 Floats = NDArray[np.float64]
 

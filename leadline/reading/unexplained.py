@@ -12,7 +12,6 @@ import numpy as np
 from ..curve import Break
 from ..curve.robust import scale_of
 from ..facts import Evidence, Finding
-from ..facts.kl import KlReset
 from ..facts.onset import Contradiction, Move, OnsetOrder, UnexplainedBreak, UnreadKeys
 from ..questions.bars import FAR, SAID, SPELL, TWO
 from ..questions.level import steps_seen
@@ -76,7 +75,7 @@ def _breaks(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Sudden changes at a step at which nothing is known to have happened and of which no finding speaks."""
     reach = near(view.run)
     told = [known.since_step for known in findings if known.since_step is not None]
-    told += [step for known in findings if isinstance(known.facts, KlReset) for step in known.facts.steps]
+    told += [step for known in findings if known.id == "kl.reset" for step in getattr(known.facts, "steps", ())]
     # After a collapse everything jumps about; that needs no explanation of its own.
     ruins = (known.since_step for known in findings if known.severity == "critical" and known.since_step)
     over = min(ruins, default=np.inf)

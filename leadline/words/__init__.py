@@ -9,12 +9,11 @@ from typing import Any
 
 from ..facts import Finding, Mentioned
 from ..run import Event
-from . import agent, audit, conflict, gamed, generation, kl, loss, machine, off_policy, onset, reward, signal, stability
+from . import agent, audit, conflict, gamed, generation, loss, machine, off_policy, onset, reward, signal, stability
 
 # id of a finding -> what makes its sentence from its facts. One table a topic; a new finding is a line in its topic.
 SENTENCES: dict[str, Callable[[Any], str]] = {
     **reward.SENTENCES,
-    **kl.SENTENCES,
     **loss.SENTENCES,
     **generation.SENTENCES,
     **gamed.SENTENCES,
@@ -31,7 +30,8 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
 
 def sentence(finding: Finding, told: Collection[Event] = ()) -> str:
     """What a finding says. The events in `told` were told before, and are only named."""
-    return SENTENCES[finding.id](_named_again(finding.facts, told) if told else finding.facts)
+    facts = _named_again(finding.facts, told) if told else finding.facts
+    return SENTENCES[finding.id](facts) if finding.id in SENTENCES else facts.say()
 
 
 def sentences(findings: Collection[Finding]) -> Iterator[tuple[Finding, str]]:

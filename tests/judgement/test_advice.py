@@ -9,6 +9,7 @@ from leadline.facts.gamed import Gamed, Reviewed, RewardOutage
 from leadline.facts.judgement import Judgement, Knob
 from leadline.facts.signal import AllTied
 from leadline.facts.stability import GradientNorm
+from leadline.findings import FACTS
 from leadline.judgement.advice import MOST, SUSPECTS, advise
 from leadline.words import SENTENCES
 from leadline.words.verdict import BECAUSE, SUSPECT, advice_says
@@ -23,7 +24,7 @@ def knobs(*findings: Finding) -> tuple[Knob, ...]:
 
 
 def test_every_suspect_hangs_on_a_finding_that_is_written_and_has_its_reason() -> None:
-    assert set(SUSPECTS) <= set(SENTENCES)
+    assert set(SUSPECTS) <= {*SENTENCES, *FACTS}
     assert set(SUSPECTS) == set(BECAUSE)
 
 

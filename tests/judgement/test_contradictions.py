@@ -16,7 +16,7 @@ from conftest import EXAMPLES, ROOT
 from leadline.contract import Reading
 from leadline.facts import Finding
 from leadline.facts.judgement import Horizon, Reason, ReasonKind, Risk, Verdict
-from leadline.facts.kl import KlFrozen
+from leadline.findings.kl_frozen import KlFrozen
 from leadline.judgement.decide import GO_ON, STOP
 from leadline.pipeline import read, read_run
 from leadline.sources import open_run

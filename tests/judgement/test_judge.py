@@ -11,7 +11,7 @@ from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 from leadline.facts import Facts, Finding
 from leadline.facts.gamed import Gamed
 from leadline.facts.judgement import Judgement
-from leadline.facts.kl import KlFrozen
+from leadline.findings.kl_frozen import KlFrozen
 from leadline.judgement import horizon_of, judge
 from leadline.judgement.case import case_of
 from leadline.judgement.decide import GO_ON, OPEN, STOP, _reason

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 from simulated import noise
+from topics import Topic as KlReward
+from topics import read_kl as read
 
 from leadline.reading import View
-from leadline.reading.kl_and_reward import KlReward, read
 from leadline.reading.reward import read as read_reward
 from leadline.run import Config, Event, Run, Series
 from leadline.words.kl import kl_line

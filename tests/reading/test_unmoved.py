@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from relations import COUNT, U, logged, ramp, rise
+from topics import read_kl as read
 
-from leadline.reading.kl_and_reward import read
 from leadline.reading.view import View
 from leadline.run import Config, Event, Run, Series
 

@@ -7,7 +7,7 @@ import pytest
 from leadline.facts import Facts, Finding
 from leadline.facts.agent import FailingTools, TurnsChange
 from leadline.facts.off_policy import DroppedReward, FewerEffectiveSamples, OlderSamples
-from leadline.words import agent, off_policy, sentence
+from leadline.words import sentence
 
 SAID: list[tuple[str, Facts, str]] = [
     (
@@ -50,7 +50,3 @@ SAID: list[tuple[str, Facts, str]] = [
 @pytest.mark.parametrize(("name", "facts", "said"), SAID)
 def test_a_sentence_is_made_from_its_facts(name: str, facts: Facts, said: str) -> None:
     assert sentence(Finding(name, 0.9, "note", facts)) == said
-
-
-def test_every_sentence_has_an_example() -> None:
-    assert {*agent.SENTENCES, *off_policy.SENTENCES} == {name for name, _, _ in SAID}

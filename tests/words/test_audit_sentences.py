@@ -7,7 +7,7 @@ import pytest
 from leadline.facts import Facts, Finding
 from leadline.facts.audit import BlindParted
 from leadline.run import Rollout
-from leadline.words import audit, sentence
+from leadline.words import sentence
 
 OLD, NEW = Rollout(1, "2+2=", "4", 1.0), Rollout(90, "2+2=", "it is 4 or 5", 1.0)
 
@@ -24,7 +24,3 @@ SAID: list[tuple[str, Facts, str]] = [
 @pytest.mark.parametrize(("name", "facts", "said"), SAID)
 def test_a_finding_is_said_from_its_facts(name: str, facts: Facts, said: str) -> None:
     assert sentence(Finding(name, 0.9, "note", facts=facts)) == said
-
-
-def test_every_sentence_has_an_example() -> None:
-    assert set(audit.SENTENCES) == {name for name, _, _ in SAID}

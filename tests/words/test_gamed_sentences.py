@@ -18,7 +18,7 @@ from leadline.facts.gamed import (
     ScoreLevels,
 )
 from leadline.run import Rollout
-from leadline.words import gamed, sentence
+from leadline.words import sentence
 
 OLD, NEW = Rollout(1, "2+2=", "4", 0.0), Rollout(90, "2+2=", "44444", 1.0)
 LOOPED = Move("looped", 0.04, 0.62)
@@ -114,7 +114,3 @@ SAID: list[tuple[str, Facts, str]] = [
 @pytest.mark.parametrize(("name", "facts", "said"), SAID)
 def test_a_finding_is_said_from_its_facts(name: str, facts: Facts, said: str) -> None:
     assert sentence(Finding(name, 0.9, "note", facts=facts)) == said
-
-
-def test_every_sentence_has_an_example() -> None:
-    assert set(gamed.SENTENCES) == {name for name, _, _ in SAID}

@@ -18,7 +18,7 @@ from leadline.facts.generation import (
 )
 from leadline.facts.machine import GpuState, LogStopped, LowPower, MemoryGrowth, Pause, UnevenGpu
 from leadline.facts.signal import AllTied, AllTruncated, MostlyTied, NoEntropy
-from leadline.words import conflict, generation, machine, sentence, signal
+from leadline.words import sentence
 
 SAID: list[tuple[str, Facts, str]] = [
     (
@@ -176,8 +176,3 @@ SAID: list[tuple[str, Facts, str]] = [
 @pytest.mark.parametrize(("name", "facts", "said"), SAID)
 def test_a_finding_is_said_from_its_facts(name: str, facts: Facts, said: str) -> None:
     assert sentence(Finding(name, 0.9, "note", facts=facts)) == said
-
-
-def test_every_sentence_has_an_example() -> None:
-    written = {*conflict.SENTENCES, *generation.SENTENCES, *machine.SENTENCES, *signal.SENTENCES}
-    assert written == {name for name, _, _ in SAID}

@@ -3,28 +3,68 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ...curve import Break, Curve
-from ...curve.robust import scale_of
-from ...facts import Evidence, Finding
-from ...facts.kl import KlReset
-from ...questions.bars import EVEN, FAR, SAID, SELDOM
-from ...questions.level import steps_seen
-from ...questions.shift import FEWEST, MOST, window_of
-from ...questions.spike import spike_in
-from ...run import Series
-from ..shifts import events_at, near, shifts_at
-from ..view import HEADLINE, View
-from .distance import distance_series
+from ..curve import Break, Curve
+from ..curve.robust import scale_of
+from ..facts import Evidence, Facts, Finding, Guide
+from ..questions.bars import EVEN, FAR, SAID, SELDOM
+from ..questions.fall import p_fallen
+from ..questions.level import steps_seen
+from ..questions.shift import FEWEST, MOST, window_of
+from ..questions.spike import spike_in
+from ..reading.kl_and_reward.distance import distance, distance_series
+from ..reading.kl_and_reward.reach import readable
+from ..reading.shifts import events_at, near, shifts_at
+from ..reading.view import HEADLINE, View
+from ..run import Series
+from ..words.numbers import listed, number
 
+GUIDE = {
+    "kl.reset": Guide(
+        "The reference model was replaced, so KL starts again.",
+        "The settings, or a KL that falls to nearly zero while the reward does not move.",
+        "Nothing. Do not compare KL across the reset.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class KlReset(Facts):
+    """KL starts anew, because it is measured from a new reference."""
+
+    steps: tuple[int, ...]
+    announced: bool  # the run says so; else it is seen in KL alone
+    before: float | None = None  # level before the first of them, where it is only seen
+    after: float | None = None
+
+    def say(self) -> str:
+        when = _at(self.steps)
+        if self.announced or self.before is None or self.after is None:
+            return f"The reference model is reset {when}, so KL starts again there. A saw-tooth is normal here."
+        first = ", the first time" if len(self.steps) > 1 else ","
+        return (
+            f"KL dropped at once {when}{first} from {number(self.before)} to {number(self.after)}, and the reward did "
+            "not move: that is what a reset of the reference model looks like. KL before and after is measured from "
+            "different models."
+        )
+
+
+FEW = 4  # steps that are named one by one
 SHOWN = 8  # resets that are shown one by one
 
 
-def resets(view: View, kl: Curve) -> tuple[Finding, ...]:
-    """One note for all resets that can be seen or are known."""
+def detect(view: View) -> tuple[Finding, ...]:
+    """One note for all resets that can be seen or are known; where reward was lost, KL fell with it."""
+    return view.once("kl.reset", lambda: _detected(view))
+
+
+def _detected(view: View) -> tuple[Finding, ...]:
+    kl, (now, reward) = distance(view), readable(view)
+    if kl is None or (now is not None and reward is not None and p_fallen(reward) > SAID * SAID):
+        return ()
     known = [event.step for event in view.run.events if event.kind == "reference_reset"]
     seen = _seen(view, kl)
     if not known and not seen:
@@ -153,3 +193,11 @@ def _levels(view: View, found: Break) -> tuple[float, float, float]:
     if not len(before) or not len(after):
         return 0.0, 0.0, 0.0
     return float(np.quantile(values[:place], SELDOM)), float(np.median(before)), float(np.median(after))
+
+
+def _at(steps: tuple[int, ...]) -> str:
+    if len(steps) == 1:
+        return f"at step {steps[0]}"
+    if len(steps) <= FEW:
+        return f"at steps {listed([str(step) for step in steps])}"
+    return f"{len(steps)} times between steps {steps[0]} and {steps[-1]}"

@@ -7,37 +7,63 @@ what learning looks like before its reward shows.
 
 from __future__ import annotations
 
-from ...curve import Curve
-from ...curve.bins import BINS
-from ...facts import Evidence, Finding
-from ...facts.kl import KlDrift
-from ...questions.bars import EVEN, SAID
-from ...questions.direction import p_rising
-from ...questions.fall import p_fallen
-from ...questions.gain import gained_by, kept_its_gain, p_doubled_since, p_gained
-from ...questions.level import level_from, level_now, steps_seen
-from ...questions.way import p_climbed, p_fell_since, p_moved
-from ..view import View
-from .distance import LENGTH, distance_series
+from dataclasses import dataclass
+
+from ..curve import Curve
+from ..facts import Evidence, Facts, Finding, Guide
+from ..questions.bars import EVEN, SAID
+from ..questions.direction import p_rising
+from ..questions.fall import p_fallen
+from ..questions.gain import gained_by, kept_its_gain, p_doubled_since, p_gained
+from ..questions.level import level_from, level_now, steps_seen
+from ..questions.way import p_climbed, p_fell_since, p_moved
+from ..reading.kl_and_reward.distance import LENGTH, distance_series
+from ..reading.kl_and_reward.reach import enough_seen, readable
+from ..reading.view import View
+from ..words.numbers import number
+from . import kl_frozen, kl_pinned
+
+GUIDE = {
+    "kl.drift_without_benefit": Guide(
+        "The policy keeps moving away from its reference and the reward does not follow.",
+        "The curves of KL and reward since the step that is named.",
+        "Raise the KL coefficient or lower the learning rate; if the reward is at its ceiling, stop.",
+    ),
+}
 
 
-def drift_without_benefit(view: View, kl: Curve, reward: Curve) -> tuple[Finding, ...]:
+@dataclass(frozen=True, slots=True)
+class KlDrift(Facts):
+    """KL rose and the reward has nothing to show for it."""
+
+    since_step: int
+    before: float
+    now: float
+    noise: float  # of one point of KL
+    ever_gained: bool  # the reward had its gain before; else it never gained
+
+    def say(self) -> str:
+        times = f", {number((self.now - self.before) / self.noise)} times its noise per step," if self.noise > 0 else ""
+        so = (
+            "and the reward has gained almost nothing since: further training only adds drift"
+            if self.ever_gained
+            else "and the reward has not gained beyond its noise: drift without benefit"
+        )
+        return f"Since step {self.since_step} KL rose from {number(self.before)} to {number(self.now)}{times} {so}."
+
+
+def detect(view: View) -> tuple[Finding, ...]:
     """Never a gain, or none since the reward plateaued. A policy that goes far while its reward rises is changing and
     improving."""
+    kl, reward = readable(view)
+    if kl is None or reward is None or kl_frozen.detect(view) or kl_pinned.detect(view) or kl_frozen.next_to_it(view):
+        return ()
     if not enough_seen(view, reward) or p_climbed(kl) <= SAID or p_rising(reward) > EVEN:
         return ()
     entropy = view.curve("entropy")
     if entropy is None:
         return ()
     return _never_gained(view, kl, reward, entropy) or _ran_its_course(view, kl, reward, entropy)
-
-
-def enough_seen(view: View, reward: Curve) -> bool:
-    """Whether half of the plan lies behind; where none is known, whether there are many points."""
-    planned, first, last = view.horizon_step or view.run.config.planned_steps, view.run.first_step, view.run.last_step
-    if planned is None or first is None or last is None:
-        return reward.points >= BINS  # one for each place a curve has
-    return last - first >= EVEN * (planned - first)
 
 
 def _never_gained(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:

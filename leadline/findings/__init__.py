@@ -1,0 +1,46 @@
+"""Everything that can be found in a run, one file each. The folder is the registry: a new finding is a new file here.
+
+A file holds, from top to bottom:
+
+    GUIDE    {id: Guide}: what the finding means, what it rests on, what to do about it
+    MEANS    {id: meaning}, optional: what it weighs in the verdict (`judgement/evidence.py`)
+    suspect  optional: which knob it points at, given all other findings (`judgement/advice.py`)
+    a subclass of `Facts`: the numbers, steps and names it consists of, and `say`, the sentence they make
+    detect   (view) -> findings; or detect_among (view, found), for one that needs to know what else was found
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+from ..facts import Facts, Finding, Guide, Meaning
+from ..reading.view import View
+
+
+def _facts_of(file: ModuleType) -> tuple[type[Facts], ...]:
+    kinds = (kind for kind in vars(file).values() if isinstance(kind, type) and issubclass(kind, Facts))
+    return tuple(kind for kind in kinds if kind.__module__ == file.__name__)
+
+
+FILES: tuple[ModuleType, ...] = tuple(
+    import_module(f"{__name__}.{info.name}") for info in sorted(iter_modules(__path__), key=lambda info: info.name)
+)
+
+
+GUIDES: Mapping[str, Guide] = {name: guide for file in FILES for name, guide in file.GUIDE.items()}
+MEANINGS: Mapping[str, Meaning] = {
+    name: meaning for file in FILES for name, meaning in getattr(file, "MEANS", {}).items()
+}
+FACTS: Mapping[str, tuple[type[Facts], ...]] = {name: _facts_of(file) for file in FILES for name in file.GUIDE}
+
+
+def found_in(view: View, found: tuple[Finding, ...] = ()) -> tuple[Finding, ...]:
+    """Everything found in a run; what depends on the other findings comes last."""
+    found += tuple(each for file in FILES if hasattr(file, "detect") for each in file.detect(view))
+    for file in FILES:
+        if hasattr(file, "detect_among"):
+            found = (*found, *file.detect_among(view, found))
+    return found

@@ -1,0 +1,69 @@
+"""KL up, reward down: the updates destroy what was learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
+from ..questions.bars import SAID, SELDOM
+from ..questions.fall import fall_of
+from ..questions.level import level_from, level_now, steps_seen
+from ..questions.since_peak import p_rose_while_other_fell
+from ..reading.kl_and_reward.distance import distance_series
+from ..reading.kl_and_reward.reach import readable
+from ..reading.reward.breaks import account_for
+from ..reading.reward.fall import begun
+from ..reading.view import HEADLINE, View
+from ..words.numbers import number
+
+GUIDE = {
+    "kl.destructive": Guide(
+        "KL rises while the reward falls: the updates do harm.",
+        "The curves of KL and reward since the peak.",
+        "Go back to a checkpoint before that step and lower the learning rate.",
+    ),
+}
+MEANS: dict[str, Meaning] = {"kl.destructive": "lost"}
+
+
+@dataclass(frozen=True, slots=True)
+class KlDestructive(Facts):
+    """KL rose while the reward fell."""
+
+    since_step: int
+    kl_before: float
+    kl_now: float
+    reward_high: float
+    reward_now: float
+
+    def say(self) -> str:
+        return (
+            f"Since step {self.since_step} KL rose from {number(self.kl_before)} to {number(self.kl_now)} while reward "
+            f"fell from {number(self.reward_high)} to {number(self.reward_now)}: the updates are destructive."
+        )
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """Reward lost since its highest point while KL rose over the same steps."""
+    kl, reward = readable(view)
+    if kl is None or reward is None:
+        return ()
+    accounted = tuple(account_for(view, found) for found in reward.breaks)
+    p = p_rose_while_other_fell(kl, reward, SELDOM)
+    logged, series = view.run.get(HEADLINE), distance_series(view.run)
+    if p <= SAID or logged is None or series is None or (fall := fall_of(reward, logged)) is None:
+        return ()
+    step, last, since = fall.from_step, steps_seen(reward)[1], begun(fall, accounted)
+    before, now = level_from(kl, series, step), level_now(kl, series)
+    if now <= before:  # a KL that shot up within the first points and came down is no rise
+        return ()
+    facts = KlDestructive(
+        since_step=since,
+        kl_before=before,
+        kl_now=now,
+        reward_high=fall.high,
+        reward_now=fall.now,
+    )
+    severity: Severity = "critical" if fall.ruined else "concern"
+    evidence = (Evidence(kl.metric, step, last), Evidence(HEADLINE, step, last))
+    return (Finding("kl.destructive", round(p, 4), severity, since_step=since, evidence=evidence, facts=facts),)
