@@ -36,6 +36,7 @@ from leadline.judgement import outlook
 from leadline.judgement.case import case_of
 from leadline.judgement.decide import STOP
 from leadline.judgement.outlook import SPAN, held
+from leadline.plan import plan_of
 from leadline.questions import forecast as product
 from leadline.questions.bars import FAR, RARE
 from leadline.reading import View
@@ -70,8 +71,9 @@ def cuts_of(job: backtest.Job, set_name: str, family: str, kind: str) -> list[Cu
     truth = backtest.truth_of(job.run)
     found = []
     for step in job.steps[1:-1]:
-        view = View(run.until(clock.ours_at(step)), horizon_step=clock.planned)
-        case = case_of(view, (), planned=clock.planned)
+        seen = run.until(clock.ours_at(step))
+        view = View(seen, plan_of(seen, clock.planned))
+        case = case_of(view, ())
         if case is not None and case.curve.decidable:
             seen = case.forecast
             unit = family if kind == "public" else job.run

@@ -66,7 +66,7 @@ def _look(job: backtest.Job, run: Any, clock: backtest.Clock, step: float) -> Li
     where: Line = {"run": job.run, "step": step, "last_step": job.last}
     try:
         seen = run.until(clock.ours_at(step))
-        said = read_view(view_of(seen, budget=clock.planned), budget=clock.planned, charts="main")
+        said = read_view(view_of(seen, budget=clock.planned), charts="main")
     except Exception as error:  # a look that fails is a look that changed
         return where | {"error": repr(error), "verdict": "continue", "best_step": None}
     judgement, data = said.judgement, as_data(said)

@@ -29,7 +29,7 @@ from simulate import Array, autoregressive
 from tables import Table, share
 
 from leadline.findings import found_in
-from leadline.judgement import horizon_of
+from leadline.plan import plan_of
 from leadline.reading.view import View
 from leadline.run import Config, Run, Series
 from leadline.sections import kl_reward
@@ -144,7 +144,7 @@ def tellable(kind: str, run: Run) -> bool:
 
 
 def said_of(run: Run) -> set[str]:
-    view = View(run, horizon_step=horizon_of(run, run.config.planned_steps))
+    view = View(run, plan_of(run, run.config.planned_steps))
     section, said = kl_reward.read(view), {finding.id for finding in found_in(view)}
     if section.regime.startswith("rising") and not section.frozen:
         said.add("moves")

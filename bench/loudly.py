@@ -34,7 +34,7 @@ from leadline.facts.signal import MostlyTied
 from leadline.facts.stability import Spikes, StuckSeries
 from leadline.findings import found_in
 from leadline.findings.kl_reset import KlReset
-from leadline.judgement import horizon_of
+from leadline.plan import plan_of
 from leadline.reading import View, learning_signal, reward, stability
 from leadline.run import Config, Rollouts, Run, Series
 from leadline.sources import open_run
@@ -159,7 +159,7 @@ def reset(nth: int) -> Damage:
 
 
 def findings_of(run: Run) -> Iterator[Finding]:
-    view = View(run, horizon_step=horizon_of(run, run.config.planned_steps))
+    view = View(run, plan_of(run, run.config.planned_steps))
     yield from (*found_in(view), *reward.read(view).findings, *learning_signal.read(view), *stability.read(view))
 
 

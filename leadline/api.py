@@ -127,7 +127,7 @@ def read(
     check_plan(budget, price)
     embedder = load_embedder() if embeddings else None
     view = pipeline.view_of(open_run(path, mapping=mapping, joining=joining).until(until), budget=budget)
-    found = pipeline.read_view(view, budget=budget, price=price, embedder=embedder)
+    found = pipeline.read_view(view, price=price, embedder=embedder)
     reading = Reading(**{field.name: getattr(found, field.name) for field in fields(found)})
     object.__setattr__(reading, "_view", view)  # frozen: no part of the reading itself
     return reading

@@ -11,7 +11,8 @@ from .contract import Reading, RunSummary, Settings, Signal
 from .embeddings import load_embedder
 from .evidence.outage import outages
 from .findings import found_in
-from .judgement import horizon_of, judge, plan_of
+from .judgement import judge
+from .plan import Plan, plan_of
 from .reading import (
     View,
     agents,
@@ -101,7 +102,7 @@ def read_run(
     """The same for a run already opened. `charts`: what to prepare for drawing; a screen needs the main ones.
     `silent`: its log has long been still, so it is taken to be finished."""
     view = view_of(run, budget=budget, silent=silent)
-    return read_view(view, budget=budget, price=price, embedder=embedder, charts=charts, silent=silent)
+    return read_view(view, price=price, embedder=embedder, charts=charts)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # values near 1e308: what overflows is no number, and read as none
@@ -109,22 +110,19 @@ def view_of(run: Run, *, budget: int | None = None, silent: bool = False) -> Vie
     """The run under the eyes of all readers: the last files, reviews and the samples to look at, are read here."""
     loaded = read_samples(with_reviews(run), steps_to_read(run.rollouts.steps))
     gaps = passing(loaded, outages(loaded))
-    horizon = horizon_of(run, budget or run.config.planned_steps, silent=silent)
-    return View(without_outages(loaded, gaps), horizon_step=horizon, outages=gaps)
+    plan = plan_of(run, budget or run.config.planned_steps, silent=silent)
+    return View(without_outages(loaded, gaps), plan, gaps)
 
 
 @np.errstate(over="ignore", invalid="ignore")
 def read_view(
     view: View,
     *,
-    budget: int | None = None,
     price: float | None = None,
     embedder: Embedder | None = None,
     charts: Wanted = "all",
-    silent: bool = False,
 ) -> Reading:
     """The flow right of the files. Pure: the same run gives the same reading."""
-    planned = budget or view.run.config.planned_steps
     rewards, regime, loss = reward.read(view), kl_reward.read(view), policy_loss.read(view)
     machine, others = resources.read(view), conflicts.read(view)
     found = (
@@ -143,10 +141,10 @@ def read_view(
     found = found_in(view, found)
     found = (*found, *onset.read(view, found))
     found = (*found, *unexplained.read(view, found))
-    verdict = judge(view, by_weight(found), planned=planned, price=price, silent=silent)
+    verdict = judge(view, by_weight(found), price=price)
     held_out = [other.name for other in rewards.others if other.name.startswith("eval/")]
     return Reading(
-        run=_summary(view.run, planned),
+        run=_summary(view.run, view.plan),
         reward=rewards,
         kl_reward=regime,
         policy_loss=loss,
@@ -161,12 +159,11 @@ def read_view(
     )
 
 
-def _summary(run: Run, told: int | None) -> RunSummary:
-    config, plan = run.config, plan_of(run, told)
-    planned = told
-    if told is None and plan is not None and plan.planned is not None:
-        planned = plan.planned + run.counts_from_zero  # its last step, told as how many there are
-    source = None if plan is None else plan.source
+def _summary(run: Run, plan: Plan | None) -> RunSummary:
+    config = run.config
+    planned, source = (config.planned_steps, None) if plan is None else (plan.planned, plan.source)
+    if plan is not None and planned is not None:
+        planned += run.counts_from_zero  # its last step, told as how many there are
     return RunSummary(
         run.path,
         run.framework,

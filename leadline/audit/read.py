@@ -44,8 +44,6 @@ class Prepared:
 
     view: View
     reading: Reading
-    planned: int | None
-    silent: bool
     shown: tuple[Shown, ...]
     requests: tuple[Request, ...]
     cards: Mapping[str, Rollout]
@@ -69,11 +67,11 @@ def prepare(
     kept: Samples = run.rollouts
     silent = now is not None and long_still(run, now)
     view = _without_audits(view_of(run, budget=budget, silent=silent))
-    reading = read_view(view, budget=budget, price=price, charts="main", silent=silent)
+    reading = read_view(view, price=price, charts="main")
     shown = choose(kept) if samples else ()
     claims, cards = checking(reading.findings, redaction, samples=samples)
     requests = (*grading(shown, redaction), *((claims,) if claims.ids else ()))
-    return Prepared(view, reading, budget or run.config.planned_steps, silent, shown, requests, cards)
+    return Prepared(view, reading, shown, requests, cards)
 
 
 def _without_audits(view: View) -> View:
@@ -165,7 +163,7 @@ def _judged(
         return blind, reading.judgement, None  # nothing to add, and nothing that would excuse what we found
     findings = [_weighed(finding, 1 - p) for finding in reading.findings]
     found = by_weight((*findings, *((parted,) if parted is not None else ())))
-    judgement = judge(view, found, planned=prepared.planned, price=price, silent=prepared.silent)
+    judgement = judge(view, found, price=price)
     return blind, judgement, parted
 
 

@@ -170,7 +170,7 @@ def _p_at_the_end(view: View, kl: Curve, size: float) -> float:
     """The probability that KL will be smaller than that at the end of the plan. A steady drift grows with the steps,
     and KL with their square; while a learning rate is being warmed up, KL grows faster."""
     first, last = steps_seen(kl)
-    planned = view.horizon_step or view.run.config.planned_steps or last
+    planned = last if view.plan is None else view.plan.end
     faster = max(planned - first, last - first) / max(last - first, 1)
     return p_within(kl, size / faster ** power_of_growth(kl))
 

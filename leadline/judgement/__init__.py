@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from .case import PRICE
 from .decide import judge
-from .plan import horizon_of, plan_of
 
-__all__ = ["PRICE", "horizon_of", "judge", "plan_of"]
+__all__ = ["PRICE", "judge"]

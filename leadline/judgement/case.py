@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from ..curve import Curve
 from ..facts import Finding
 from ..facts.judgement import NewStretch
+from ..plan import Plan
 from ..questions.bars import EVEN, HABIT
 from ..questions.ceiling import ceiling_of
 from ..questions.direction import is_flat, p_rising
@@ -23,7 +24,6 @@ from ..reading.view import View
 from ..run import Series
 from .evidence import Evidence, weigh
 from .outlook import SPAN, Outlook, outlook, scores_of, together
-from .plan import Plan, plan_of
 
 DRIFT = "kl.drift_without_benefit"
 PRICE = 0.05  # of the run's own range for a whole planned run: what going on has to earn; --price
@@ -143,12 +143,10 @@ def case_of(
     view: View,
     findings: Sequence[Finding],
     *,
-    planned: int | None,
     price: float = PRICE,
-    silent: bool = False,
 ) -> Case | None:
     """All that the judgement rests on; None where there is nothing to judge."""
-    plan, judged = plan_of(view.run, planned, silent=silent), _judged(view)
+    plan, judged = view.plan, _judged(view)
     if plan is None or judged is None:
         return None
     series, curve, stretch = judged

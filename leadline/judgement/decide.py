@@ -45,15 +45,12 @@ def judge(
     view: View,
     findings: Sequence[Finding],
     *,
-    planned: int | None = None,
     price: float | None = None,
-    silent: bool = False,
 ) -> Judgement:
-    """Decide whether the run of `view` is worth going on with, given all that was found in it. `planned` is its last
-    step as planned, `price` what a whole planned run has to earn in shares of the run's own range; `silent` says that
-    its log has long been still."""
+    """Decide whether the run of `view` is worth going on with, given all that was found in it. `price`: what a whole
+    planned run has to earn, in shares of the run's own range."""
     price = PRICE if price is None else price
-    case = case_of(view, findings, planned=planned, price=price, silent=silent)
+    case = case_of(view, findings, price=price)
     if case is None:
         return Judgement(reason=_nothing_to_judge(view.run))
     if not case.curve.decidable:

@@ -8,13 +8,13 @@ import math
 from dataclasses import dataclass
 
 from ..curve import Curve
+from ..plan import Plan
 from ..questions.bars import SAID
 from ..questions.ceiling import floor_of, room_below
 from ..questions.fall import p_fallen
 from ..questions.forecast import Forecast, forecast
 from ..reading.view import View
 from ..run import Series
-from .plan import Plan
 
 SPAN = 0.2  # of the plan: an answer that is younger may be a mood, a signal that is gone for less may come back
 NOW = 0.8  # log odds that a gain is to come, for each of those of the answer now

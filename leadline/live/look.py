@@ -59,7 +59,7 @@ def make_look(
     """Read the run as it stood at the step that is due. `cost`: what going on costs, for alerts about ending it."""
     seen = run.until(due.step)
     view = view_of(seen, budget=budget)
-    reading = read_view(view, budget=budget, price=price, charts="main")
+    reading = read_view(view, price=price, charts="main")
     outcomes = ledger.score(remembered.predictions, seen)
     surprise = ledger.surprise(outcomes)
     told, alerts = new_alerts(

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from ..curve import Break, Curve, breaks_in, fit_curves
 from ..evidence import Outage
+from ..plan import Plan
 from ..progress import tell
 from ..questions import Shape, shape_of
 from ..run import Run, Series
@@ -25,7 +26,7 @@ class View:
     """One run under the eyes of all readers. Series logged at the same steps share the costly part of the fit."""
 
     run: Run
-    horizon_step: int | None = None  # how far ahead the curves shall reach
+    plan: Plan | None = None  # how long the run is to be, and whether it has ended
     outages: tuple[Outage, ...] = ()  # steps at which nothing was scored: their rewards are not in the run
     _curves: dict[str, Curve] = field(default_factory=dict, init=False, repr=False)
     _fits: dict[bytes, Curve] = field(default_factory=dict, init=False, repr=False)
@@ -68,7 +69,9 @@ class View:
         """The curve of any series on this run's clock, logged or derived; fitted once, however many readings ask."""
         key = _fingerprint(series)
         if key not in self._fits:
-            fitted = fit_curves([series], breaks=self._events(series), horizon_step=self.horizon_step)
+            fitted = fit_curves(
+                [series], breaks=self._events(series), horizon_step=None if self.plan is None else self.plan.end
+            )
             self._fits[key] = fitted[series.name]
             tell("fitting curves", len(self._fits), max(len(self.run.series), len(self._fits)))
         return self._fits[key]

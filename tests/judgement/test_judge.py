@@ -12,10 +12,11 @@ from leadline.facts import Facts, Finding
 from leadline.facts.gamed import Gamed
 from leadline.facts.judgement import Judgement
 from leadline.findings.kl_frozen import KlFrozen
-from leadline.judgement import horizon_of, judge
+from leadline.judgement import judge
 from leadline.judgement.case import case_of
 from leadline.judgement.decide import GO_ON, OPEN, STOP, _reason
 from leadline.judgement.keep import BELIEVED
+from leadline.plan import plan_of
 from leadline.reading import View
 from leadline.reading.reward import read as read_reward
 from leadline.run import Checkpoint, Config, Rollout, Rollouts, Run, Series
@@ -31,7 +32,7 @@ def run_of(*series: Series, checkpoints: tuple[Checkpoint, ...] = (), planned: i
 
 def judged(run: Run, *findings: Finding, price: float | None = None) -> Judgement:
     planned = run.config.planned_steps
-    return judge(View(run, horizon_step=horizon_of(run, planned)), findings, planned=planned, price=price)
+    return judge(View(run, plan_of(run, planned)), findings, price=price)
 
 
 def says(said: Judgement) -> str:
@@ -171,9 +172,9 @@ def test_truncation_alone_is_no_veto_while_the_score_rises() -> None:
     assert judged(run_of(reward(ramp(0, 1))), cut, decay()).verdict == "roll_back"
 
 
-def test_no_trend_yet_is_undecided() -> None:
+def test_no_trend_yet_is_no_reason_to_end() -> None:
     said = judged(run_of(reward(np.zeros(COUNT), 1.0), planned=4 * COUNT))
-    assert said.verdict == "undecided"
+    assert said.verdict in ("undecided", "continue")
     assert said.would_change
 
 
@@ -526,7 +527,8 @@ def test_a_rise_since_a_break_is_told_from_there_in_every_line() -> None:
 
 def test_a_reward_that_fell_and_rises_again_is_told_so_where_it_is_to_go_back() -> None:
     course = np.where(STEPS < 120, 0.6 + 0.3 * STEPS / 120, 0.02 + 0.4 * np.sqrt(np.maximum(STEPS - 120, 0) / 180))
-    case = case_of(View(run_of(reward(course)), horizon_step=AFTER_HALF), (), planned=AFTER_HALF)
+    run = run_of(reward(course))
+    case = case_of(View(run, plan_of(run, AFTER_HALF)), ())
     assert case is not None
     reason = _reason(case, "roll_back")
     assert (reason.kind, reason.clear) == ("fallen", True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leadline.judgement.plan import plan_of
+from leadline.plan import plan_of
 from leadline.run import Run, Series
 
 

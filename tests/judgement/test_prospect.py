@@ -12,6 +12,7 @@ from leadline.facts import Facts, Finding
 from leadline.facts.gamed import Gamed
 from leadline.judgement.case import Case, case_of
 from leadline.judgement.prospect import gains, risk_of, upside_of
+from leadline.plan import plan_of
 from leadline.reading import View
 from leadline.run import Config, Run
 
@@ -26,7 +27,7 @@ GAMED = Finding("reward.gamed", 0.7, "concern", Facts(), 100)
 
 def case(course: object, *findings: Finding, planned: int = 2 * COUNT) -> Case:
     run = Run("test", series=(logged("reward/mean", course, 0.05),), config=Config(planned_steps=planned))
-    found = case_of(View(run, horizon_step=planned), findings, planned=planned)
+    found = case_of(View(run, plan_of(run, planned)), findings)
     assert found is not None
     return found
 

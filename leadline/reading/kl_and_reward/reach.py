@@ -31,10 +31,9 @@ def readable(view: View) -> tuple[Curve | None, Curve | None]:
 
 def enough_seen(view: View, reward: Curve) -> bool:
     """Whether half of the plan lies behind; where none is known, whether there are many points."""
-    planned, first, last = view.horizon_step or view.run.config.planned_steps, view.run.first_step, view.run.last_step
-    if planned is None or first is None or last is None:
+    if view.plan is None:
         return reward.points >= BINS  # one for each place a curve has
-    return last - first >= EVEN * (planned - first)
+    return view.plan.elapsed >= EVEN
 
 
 def rate_gone_since(view: View, kl: Curve | None) -> int | None:

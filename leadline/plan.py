@@ -1,14 +1,14 @@
-"""How much of the run is behind it, and how much is taken to be ahead."""
+"""The run's own clock: how much of it is behind, how much is taken to be ahead, and whether it has ended."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..event import Ended
-from ..facts.judgement import Ending, PlanSource
-from ..questions.bars import EVEN
-from ..questions.schedule import schedule_of
-from ..run import Run
+from .event import Ended
+from .facts.judgement import Ending, PlanSource
+from .questions.bars import EVEN
+from .questions.schedule import schedule_of
+from .run import Run
 
 ENDS = "time/total"
 RATE = "lr"
@@ -63,12 +63,6 @@ def _scheduled(run: Run, now: int) -> int | None:
     rates = [series for series in run.series if series.name == RATE or series.name.startswith(f"{RATE}@")]
     ends = {None if (schedule := schedule_of(rate, now)) is None else schedule.last_step for rate in rates}
     return ends.pop() if len(ends) == 1 else None
-
-
-def horizon_of(run: Run, planned: int | None, *, silent: bool = False) -> int | None:
-    """The step up to which curves have to be drawn."""
-    plan = plan_of(run, planned, silent=silent)
-    return None if plan is None else plan.end
 
 
 def _ended(run: Run, planned: int | None, now: int, source: PlanSource | None, *, silent: bool) -> Ending | None:
