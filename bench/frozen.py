@@ -22,6 +22,7 @@ from concurrent.futures import ProcessPoolExecutor
 from typing import Any
 
 import backtest
+from contradictions import contradictions
 from tables import Table, share
 
 from leadline.pipeline import read_view, view_of
@@ -73,7 +74,14 @@ def _look(job: backtest.Job, run: Any, clock: backtest.Clock, step: float) -> Li
     charts = hashlib.sha256(json.dumps(data.pop("chart_data"), sort_keys=True).encode()).hexdigest()[:16]
     best = judgement.best_checkpoint
     kept = None if best is None else clock.theirs_at(best.step)
-    return where | {"verdict": judgement.verdict, "best_step": kept, "charts": charts, "data": data}
+    said_against = sorted(set(contradictions(said)))
+    return where | {
+        "verdict": judgement.verdict,
+        "best_step": kept,
+        "contradictions": said_against,
+        "charts": charts,
+        "data": data,
+    }
 
 
 def compare(before: str, after: str) -> Table:
@@ -82,6 +90,7 @@ def compare(before: str, after: str) -> Table:
     both = [key for key in old if key in new]
     rows = [
         ("looks", str(len(both))),
+        ("contradict themselves", share(new[key].get("contradictions") for key in both)),
         ("failed", str(sum("error" in new[key] for key in both))),
         ("equal byte by byte", share(old[key] == new[key] for key in both)),
         ("the same but for charts", share(_said(old[key]) == _said(new[key]) for key in both)),
@@ -91,6 +100,8 @@ def compare(before: str, after: str) -> Table:
     ]
     changed = [key for key in both if old[key]["verdict"] != new[key]["verdict"]]
     named = [f"{run} at {step:g}: {_verdict(old[run, step])} -> {_verdict(new[run, step])}" for run, step in changed]
+    named += [f"{run} at {step:g}: {'; '.join(new[run, step].get('contradictions', ()))}" for run, step in both
+              if new[run, step].get("contradictions")]  # fmt: skip
     return Table("Looks before and after", "99 % of verdicts", ("", ""), rows, "\n".join(named))
 
 
@@ -101,7 +112,7 @@ def _lines(file: str) -> Iterator[tuple[tuple[str, float], Line]]:
 
 
 def _said(line: Line) -> Line:
-    return {key: value for key, value in line.items() if key != "charts"}
+    return {key: value for key, value in line.items() if key not in ("charts", "contradictions")}
 
 
 def _ids(line: Line) -> list[tuple[str, str]]:
