@@ -35,7 +35,7 @@ RESOLUTION = {
     "curve.prior": "FIT_LIMIT",
     "curve.robust": "SD_OF_MAD",
     "curve.shapes": "STEPS_PER_RUN",
-    "curve.track": "CELLS",
+    "curve.cells": "CELLS",
     "evidence.measures": "LOOKED_AT",
     "evidence.outage": "EXACT",
     "evidence.scores": "ROUND",

@@ -1,8 +1,7 @@
 """How soon a fall is looked at, and how often for nothing: `python bench/live_alarm.py [--runs N]`.
 
 Series of rewards with noise of many kinds about curves of many shapes; at a random row the level falls by so many sd of
-the noise and stays there. Beside the alarm: the one before it (leadline/curve/jumps.py, as it was used live), which
-learnt from the rows that surprised it.
+the noise and stays there. Beside the alarm: four standard deviations off the rows before.
 """
 
 from __future__ import annotations
@@ -17,7 +16,6 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checko
 import numpy as np
 from tables import Table
 
-from leadline.curve import jumps
 from leadline.live.alarm import Alarm
 
 ROWS = 3
@@ -30,16 +28,17 @@ def now(values: Values) -> list[bool]:
     return [alarm.push(float(value)) for value in values]
 
 
-def before(values: Values) -> list[bool]:
-    alarm, rung = jumps.Alarm(1000.0), []
-    for value in values:
-        rung.append(alarm.push(float(value)))
-        if rung[-1]:
-            alarm.restart()
+def plain(values: Values) -> list[bool]:
+    """Four standard deviations off the rows since it last rang, at most a hundred."""
+    rung, first = [], 0
+    for place, value in enumerate(values):
+        before = values[max(first, place - 100) : place]
+        rung.append(len(before) >= 20 and bool(abs(value - before.mean()) > 4 * before.std()))
+        first = place if rung[-1] else first
     return rung
 
 
-LISTENERS: dict[str, Listener] = {"the alarm": now, "the one before it": before}
+LISTENERS: dict[str, Listener] = {"the alarm": now, "four sd of the last rows": plain}
 
 
 def noise(kind: str, count: int, rng: np.random.Generator) -> Values:

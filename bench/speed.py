@@ -24,7 +24,6 @@ from tables import Table
 from leadline.curve import fit_curves
 from leadline.curve.clock import _clock
 from leadline.curve.noise import prior_over_correlations
-from leadline.curve.track import Track
 from leadline.pipeline import read
 from leadline.questions import shape_of
 from leadline.report import html
@@ -158,23 +157,12 @@ def _run(command: list[str], environment: dict[str, str]) -> None:
         raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}:\n{done.stderr[-2000:]}")
 
 
-def append_costs(points: int = 50_000) -> tuple[float, float]:
-    """Median and 99th percentile of one append, in microseconds."""
-    values = make_series(points, 0).values.tolist()
-    track, spent = Track(), np.empty(points)
-    for k, value in enumerate(values):
-        begun = time.perf_counter_ns()
-        track.append(k + 1, value)
-        spent[k] = time.perf_counter_ns() - begun
-    return float(np.median(spent)) / 1e3, float(np.quantile(spent, 0.99)) / 1e3
-
-
 def _ms(spent: float) -> str:
     return f"{spent * 1e3:.0f} ms"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="Time a look, a group of series, the command and an append.")
+    parser = argparse.ArgumentParser(description="Time a look, a group of series, and the command.")
     parser.add_argument("--rounds", type=int, default=7, help="repetitions behind each median")
     rounds = parser.parse_args(argv).rounds
     looks = look_costs(rounds)
@@ -182,7 +170,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     command, imports = process_costs(rounds)
     helped, clicked = help_costs(rounds)
     reads, pages, size = page_costs(rounds)
-    median, tail = append_costs()
     rows = []
     for n in POINTS:
         target = "<= 3x; <= 250 ms (methods.md)" if n == POINTS[-1] else ""
@@ -197,8 +184,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             f"{pages / reads:.2f}x reading ({_ms(reads)})",
             "<= 2x",
         ],
-        ["append to a Track, median", f"{median:.1f} us", "", "< 20 us"],
-        ["append to a Track, 99 %", f"{tail:.1f} us", "", "-"],
     ]
     print(Table("Speed", "see each row", ["what", "time", "ratio, same run", "target"], rows).text())
     return 0

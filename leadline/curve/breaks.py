@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from ..digits import first_highest
 from .bins import LEAST
+from .cells import Cells
 from .jumps import ROUNDING, suspects
 from .noise import CORRELATIONS, LEAST_INFORMATION, prior_over_correlations, whiten
 from .prior import log_gain
 from .robust import running_median, scale_of
-from .track import Cells
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -82,7 +82,6 @@ class Curve:
     metric: str
     points: int  # finite points
     dropped: int  # points that were NaN or infinite
-    spikes: int  # cells pulled in because they stood far out of their neighbourhood
     signs: tuple[float, float]  # share of cells above and below zero
     grid: Floats  # steps
     now: int  # index in the grid of the last point seen

@@ -15,12 +15,12 @@ from ..draws import Stream
 from ..run import LARGEST, Series
 from .bins import LEAST, ROUNDING, Bins, bin_cells
 from .breaks import Break, find_breaks
+from .cells import Cells, cells_of
 from .clock import clock_at
 from .curve import Curve, Line, Segment
 from .posterior import PATHS, Draws, draw_paths
 from .robust import tame
 from .shapes import GRID, STEPS_PER_RUN
-from .track import Cells, Track
 
 Floats = NDArray[np.float64]
 
@@ -73,7 +73,6 @@ class _Prepared:
 
     name: str
     cells: Cells
-    spikes: int
     unit: float  # power of two the values were divided by, so that 1e300 and 1e-300 are read alike
     breaks: tuple[Break, ...]
     suspected: Break | None
@@ -82,10 +81,8 @@ class _Prepared:
 
 def _prepare(series: Series, events: Sequence[int]) -> _Prepared:
     values, unit = _scaled(series.values)
-    track = Track()
-    track.extend(series.steps, values)
-    cells = track.cells()
-    tamed, spikes = tame(cells.values)
+    cells = cells_of(series.steps, values)
+    tamed = tame(cells.values)
     found, suspected = find_breaks(cells, tamed, events)
     starts = np.searchsorted(cells.first_steps, [one.step for one in found]).tolist()
     pieces = []
@@ -94,7 +91,7 @@ def _prepare(series: Series, events: Sequence[int]) -> _Prepared:
         stream = _stream(series.name, part.points, order)
         bins = bin_cells(part.steps, tamed[start:stop], part.width)
         pieces.append(_Piece(part, tamed[start:stop], bins, stream))
-    return _Prepared(series.name, cells, spikes, unit, found, suspected, tuple(pieces))
+    return _Prepared(series.name, cells, unit, found, suspected, tuple(pieces))
 
 
 def _scaled(values: Floats) -> tuple[Floats, float]:
@@ -128,7 +125,6 @@ def _assemble(one: _Prepared, horizon_step: int | None) -> Curve:
         metric=one.name,
         points=one.cells.points,
         dropped=one.cells.dropped,
-        spikes=one.spikes,
         signs=(signs[0], signs[1]),
         grid=grid,
         now=now,

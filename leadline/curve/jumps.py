@@ -8,13 +8,10 @@ suspects is looked at again in `breaks`.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
 from .bins import LEAST
-from .deviates import normal_of_t
 from .robust import ODD
 
 Floats = NDArray[np.float64]
@@ -25,68 +22,6 @@ RUN_LENGTH = 3.0  # one false alarm in so many runs of this length; the second l
 ROUNDING = 1e-12  # of the mean square: less variance than this is the arithmetic's
 EXACT = 100.0  # sd, standing for infinitely many: a series that never moved has moved
 RESTARTS = 24  # of the alarm in one series: a smooth curve without noise would ring at every other point
-
-
-class Alarm:
-    """The e-CUSUM of one metric, point by point."""
-
-    __slots__ = ("_bets", "_count", "_first", "_previous", "_sums", "threshold")
-
-    def __init__(self, threshold: float) -> None:
-        self.threshold = threshold
-        self.restart()
-
-    def restart(self) -> None:
-        """Forget everything: a new regime begins."""
-        self._count = 0
-        self._first = self._previous = 0.0
-        self._sums = (0.0, 0.0, 0.0, 0.0, 0.0)  # x, y, xx, xy, yy with x the point before y, relative to the first
-        self._bets = [0.0] * len(BETS)
-
-    def push(self, value: float) -> bool:
-        """Take one point; true when the evidence for a shift passes the threshold."""
-        if self._count == 0:
-            self._first, self._previous, self._count = value, 0.0, 1
-            return False
-        x, y = self._previous, value - self._first
-        surprise = _surprise(self._count - 1, self._sums, x, y)
-        self._previous = y
-        self._count += 1
-        sx, sy, sxx, sxy, syy = self._sums
-        self._sums = (sx + x, sy + y, sxx + x * x, sxy + x * y, syy + y * y)
-        if surprise == 0.0:
-            return False
-        bets = self._bets
-        evidence = 0.0
-        for i, size in enumerate(_BET_SIZES):
-            held = bets[i]
-            bets[i] = held = (held if held > 0 else 0.0) + size * surprise - 0.5 * size * size
-            evidence += math.exp(held if held < 700 else 700)
-        return evidence / len(bets) > self.threshold
-
-
-_BET_SIZES = tuple(BETS.tolist())
-
-
-def _surprise(pairs: int, sums: tuple[float, float, float, float, float], x: float, y: float) -> float:
-    """How far y lies from its prediction given x, as a standard normal deviate; 0 while there is too little to say."""
-    if pairs < LEAST:
-        return 0.0
-    sx, sy, sxx, sxy, syy = sums
-    mean_x, mean_y = sx / pairs, sy / pairs
-    var_x = sxx / pairs - mean_x * mean_x
-    var_y = syy / pairs - mean_y * mean_y
-    covariance = sxy / pairs - mean_x * mean_y
-    if sxx == syy == 0.0:
-        return math.copysign(CLIP, y) if y else 0.0  # nothing moved so far, and now it does
-    if not (var_x > ROUNDING * sxx / pairs and var_y > ROUNDING * syy / pairs):
-        return 0.0
-    slope = covariance / var_x
-    freedom = pairs - 2
-    left = pairs * max(var_y - slope * covariance, 1e-12 * var_y) / freedom
-    leverage = 1 + 1 / pairs + (x - mean_x) ** 2 / (pairs * var_x)
-    t = (y - mean_y - slope * (x - mean_x)) / math.sqrt(left * leverage)
-    return max(-CLIP, min(CLIP, normal_of_t(t, freedom)))
 
 
 def suspects(values: Floats) -> list[int]:
@@ -110,7 +45,8 @@ def suspects(values: Floats) -> list[int]:
 
 
 def _surprises(values: Floats) -> Floats:
-    """`_surprise` of every point of an array at once, given those before it."""
+    """How far each point lies from its prediction given those before it, as a standard normal deviate; 0 while there is
+    too little to say."""
     centred = values - values[0]
     x, y = centred[:-1], centred[1:]
     before = np.arange(len(x), dtype=np.float64)  # pairs known before each prediction
@@ -123,7 +59,7 @@ def _surprises(values: Floats) -> Floats:
         left = before * np.maximum(var_y - slope * covariance, 1e-12 * var_y) / freedom
         leverage = 1 + 1 / before + (x - sx) ** 2 / (before * var_x)
         t = (y - sy - slope * (x - sx)) / np.sqrt(left * leverage)
-        # `normal_of_t`, for all of them
+        # a normal deviate as unlikely as that t
         z = np.sign(t) * np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
         moves = (var_x > ROUNDING * sxx) & (var_y > ROUNDING * syy) & np.isfinite(z)
         first = (sxx == 0) & (syy == 0) & (y != 0)  # nothing moved so far, and now it does

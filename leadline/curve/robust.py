@@ -46,10 +46,10 @@ def scale_of(residuals: Floats) -> float:
     return SD_OF_MAD * scale
 
 
-def tame(values: Floats) -> tuple[Floats, int]:
-    """Values with spikes clipped to the neighbourhood's level, and how many were clipped."""
+def tame(values: Floats) -> Floats:
+    """Values with spikes clipped to the neighbourhood's level."""
     level = running_median(values)
     residuals = values - level
     limit = ODD * scale_of(residuals)
-    tamed = level + np.clip(residuals, -limit, limit)
-    return tamed, int((np.abs(residuals) > limit).sum())
+    tamed: Floats = level + np.clip(residuals, -limit, limit)
+    return tamed

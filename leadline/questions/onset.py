@@ -64,7 +64,7 @@ def onset_in(series: Series, window: tuple[float, float], banks: dict[bytes, Mov
     steps, values = series.steps[inside].astype(np.float64), series.values[inside]
     if len(values) < POINTS or np.ptp(values) == 0:
         return None
-    values, _ = tame(values / np.abs(values).max())
+    values = tame(values / np.abs(values).max())
     steps, values = _thinned(steps, values)
     clock = steps.tobytes()
     if clock not in banks:

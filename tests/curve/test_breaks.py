@@ -7,7 +7,6 @@ import pytest
 from simulated import REST, clock, curve, noise, series
 
 from leadline.curve import fit_curves
-from leadline.curve.jumps import RUN_LENGTH, Alarm, suspects
 from leadline.curve.magnitude import changes_of_magnitude
 from leadline.questions import shape_of
 
@@ -112,9 +111,7 @@ def test_the_unit_of_steps_moves_a_break_with_it() -> None:
 def test_a_lone_spike_is_no_break() -> None:
     values = noise(500)
     values[250] = 1e9
-    read = curve(values)
-    assert read.breaks == ()
-    assert read.spikes >= 1
+    assert curve(values).breaks == ()
 
 
 def test_a_known_event_is_looked_at_more_readily() -> None:
@@ -124,15 +121,6 @@ def test_a_known_event_is_looked_at_more_readily() -> None:
     sure = [max(one.probability for one in (*read.breaks, read.suspected) if one) for read in (without, told)]
     assert sure[1] > sure[0]
     assert curve(noise(240, seed=12), breaks=[121]).breaks == ()
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_alarm_point_by_point_rings_where_the_whole_array_does(seed: int) -> None:
-    values = noise(400, seed=seed)
-    values[200:] += 4
-    alarm = Alarm(RUN_LENGTH * len(values))
-    rang = next(place for place, value in enumerate(values.tolist()) if alarm.push(value))
-    assert rang in suspects(values)
 
 
 def test_swings_that_suddenly_grow_fourfold_are_a_change_of_magnitude() -> None:
