@@ -69,7 +69,8 @@ def cells_of(steps: NDArray[np.int64] | Floats, values: Floats) -> Cells:
     if len(values) > whole:
         table[:, -1] = _joined(_parts(steps[whole:].tolist(), values[whole:].tolist()))
     last = float(steps[-1]) if len(values) else -np.inf
-    return Cells(*table, width, last, len(values), dropped)
+    first_steps, means, levels, spread = table
+    return Cells(first_steps, means, levels, spread, width, last, len(values), dropped)
 
 
 def _parts(steps: list[float], values: list[float]) -> list[tuple[int, Cell]]:

@@ -25,7 +25,7 @@ import numpy as np
 
 from ..questions.bars import EVEN, SAID, SELDOM, TENTH
 from ..run import Run
-from .numbers import CUT, ENDED, Knob, Numbers, calm, level, numbers, surprise
+from .numbers import Knob, Numbers, calm, level, logged_since, numbers, surprise, truncated
 from .outage import REWARD, Outage
 from .relation import NEAR, Begun, Move, Relation, Shift, relation
 from .scores import LabelNoise, Levels, Repeats, ScoreLevel, label_noise, levels, repeats
@@ -97,7 +97,7 @@ def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> Ga
     return GamedEvidence(
         {"gamed": p, "decayed": p, "changed": near}.get(outcome, 0.0),
         outcome,
-        None if outcome in ("none", "blind") else _begun(run, related, logged, baseline),
+        None if outcome in ("none", "blind") else _begun(logged_since(run, baseline), related, logged),
         related,
         None if text is None else levels(text),
         None if text is None else label_noise(text),
@@ -106,21 +106,20 @@ def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> Ga
     )
 
 
-def _begun(run: Run, related: Relation | None, logged: Numbers, baseline: int | None) -> Begun | None:
+def _begun(run: Run, related: Relation | None, logged: Numbers) -> Begun | None:
     """When it began: with whatever moved first."""
     found = [] if related is None or not related.change.moves else [related.change.begun]
     if logged.cut > SELDOM:
-        found.append(_dated(_cut_off(run), baseline))
+        found.append(_dated(_cut_off(run)))
     if logged.unlike > SELDOM:
-        found.append(_dated(_surprise(run), baseline))
+        found.append(_dated(_surprise(run)))
     return min(found, key=lambda begun: begun.step, default=None)
 
 
-def _dated(found: tuple[Floats, Floats] | None, baseline: int | None) -> Begun:
+def _dated(found: tuple[Floats, Floats] | None) -> Begun:
     """The last step at which a tenth of the way to now was behind it."""
     assert found is not None
-    later = found[0] >= (-np.inf if baseline is None else baseline)
-    steps, values = found[0][later], calm(found[1][later])
+    steps, values = found[0], calm(found[1])
     start, now = level(values, late=False), level(values, late=True)
     below = np.flatnonzero((values - start) / (now - start) <= TENTH) if now != start else np.zeros(0, dtype=np.int64)
     step = int(steps[below[-1]] if len(below) else steps[0])
@@ -133,7 +132,7 @@ def _surprise(run: Run) -> tuple[Floats, Floats] | None:
 
 
 def _cut_off(run: Run) -> tuple[Floats, Floats] | None:
-    series = next((found for name in (CUT, ENDED) if (found := run.get(name)) is not None and found.finite.any()), None)
+    series = truncated(run)
     return None if series is None else (series.steps[series.finite].astype(np.float64), series.values[series.finite])
 
 

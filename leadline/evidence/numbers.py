@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..questions.bars import DOUBLED, HABIT, RARE, SELDOM, SPELL
+from ..questions.bars import DOUBLED, EVEN, HABIT, RARE, SELDOM, SPELL
 from ..run import Run, Series
 from .written import Floats
 
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
+LENGTH, LONGEST = "len/response_mean", "len/response_max"
 ENTROPY, KL = "entropy", "kl/ref"
 KNOBS = re.compile(r"^lr$|^lr/|kl/coef|kl_coef|/beta$|^beta$|entropy_coef|clip/(?:low|high)|temperature")
 
@@ -43,12 +44,15 @@ class Numbers:
 
 def numbers(run: Run, baseline: int | None = None) -> Numbers:
     """Read all of them for a run as it stands, seen from its start or from `baseline` on."""
-    later = run if baseline is None else replace(run, series=_since(run.series, baseline))
+    later = logged_since(run, baseline)
     return Numbers(_cut(later), _unlike(later), knobs((*run.series, *run.unread)))
 
 
-def _since(series: Sequence[Series], step: int) -> tuple[Series, ...]:
-    return tuple(later for later in (one.since(step) for one in series) if later.points)
+def logged_since(run: Run, step: int | None) -> Run:
+    """The run with what it logged from a step on."""
+    if step is None:
+        return run
+    return replace(run, series=tuple(later for one in run.series if (later := one.since(step)).points))
 
 
 def level(values: Floats, *, late: bool) -> float:
@@ -75,10 +79,49 @@ def _ends(series: Series | None) -> tuple[float, float] | None:
     return level(series.values, late=False), level(series.values, late=True)
 
 
+def truncated(run: Run) -> Series | None:
+    """The share of answers that were cut off: logged as such, or as the share that ended by themselves; else what
+    lengths at the cap show. A logged share that the lengths contradict is none: many count an end by a sign that the
+    policy never writes."""
+    cut, ended, length = run.get(CUT), run.get(ENDED), run.get(LENGTH)
+    if cut is None and ended is not None:
+        cut = Series(CUT, ended.key, ended.kind, ended.steps, 1.0 - ended.values, ended.walls)
+    if cut is None:
+        return None if length is None else _at_the_cap(length, run.config.length_cap)
+    return None if length is not None and _contradicted(cut, length, _cap(run)) else cut
+
+
+def _contradicted(cut: Series, length: Series, cap: float | None) -> bool:
+    """Whether answers are mostly not even half as long as those alone would make them that are said to reach the
+    cap."""
+    _, here, there = np.intersect1d(cut.steps, length.steps, return_indices=True)
+    shares, lengths = cut.values[here], length.values[there]
+    claimed = shares > SELDOM
+    if cap is None or not claimed.any():
+        return False
+    return float(np.mean(lengths[claimed] < EVEN * shares[claimed] * cap)) > EVEN
+
+
+def _cap(run: Run) -> float | None:
+    """The most tokens an answer may have: the length of the longest where it is mostly the same, else as set."""
+    series = run.get(LONGEST)
+    longest = np.empty(0) if series is None else series.values[series.finite]
+    if len(longest) >= HABIT and float(np.mean(longest == longest.max())) > EVEN:
+        return float(longest.max())
+    return run.config.length_cap
+
+
+def _at_the_cap(length: Series, cap: int | None) -> Series | None:
+    """A mean length that now sits at the cap that was set shows that all are cut off; where it was below, no more than
+    its share of the cap were."""
+    lengths = length.values[length.finite]
+    if cap is None or len(lengths) < HABIT or lengths[-HABIT:].min() < (1 - RARE) * cap:
+        return None
+    return Series(CUT, length.key, length.kind, length.steps, np.minimum(length.values / cap, 1.0), length.walls)
+
+
 def _cut(run: Run) -> float:
-    ends = _ends(run.get(CUT))
-    if ends is None and (ended := _ends(run.get(ENDED))) is not None:
-        ends = 1 - ended[0], 1 - ended[1]
+    ends = _ends(truncated(run))
     # As a share of all answers: where most were cut off from the start, the rest says little about the reward.
     return 0.0 if ends is None else float(np.clip(ends[1] - ends[0], 0.0, 1.0))
 

@@ -34,7 +34,8 @@ ACTED = re.compile(r"^[ \t]*Action(?: Input)?(?: \d+)?:", re.MULTILINE)
 OBSERVED = re.compile(
     r"^[ \t]*Observation(?: \d+)?:.*?(?=^[ \t]*(?:Thought|Action|Final Answer)(?: \d+)?:|\Z)", re.MULTILINE | re.DOTALL
 )
-MARKUP = re.compile(r"</?[A-Za-z_|][\w| -]{0,24}>")
+# A name alone or with attributes, or a token of a template. Code compares: `a<b and c>d` is no tag.
+MARKUP = re.compile(r"</?[A-Za-z_][\w:.-]{0,24}(?:\s+[\w:.-]+=[^<>]*)?\s*/?>|<[|｜][^<>|｜]{1,24}[|｜]>")
 
 
 def own_words(output: str) -> str:

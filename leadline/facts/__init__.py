@@ -3,6 +3,6 @@ computation (`reading/` and `judgement/` do that)."""
 
 from __future__ import annotations
 
-from .finding import Evidence, Facts, Finding, Guide, Meaning, Mentioned, Severity, by_weight
+from .finding import NEEDS_EYES, Evidence, Facts, Finding, Guide, Meaning, Mentioned, Severity, by_weight
 
-__all__ = ["Evidence", "Facts", "Finding", "Guide", "Meaning", "Mentioned", "Severity", "by_weight"]
+__all__ = ["NEEDS_EYES", "Evidence", "Facts", "Finding", "Guide", "Meaning", "Mentioned", "Severity", "by_weight"]

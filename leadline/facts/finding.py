@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 from ..run import Event, Rollout
 
 Severity = Literal["note", "concern", "critical"]
+NEEDS_EYES = "generation.changed"  # the finding that asks the reader to look at two samples
 Meaning = Literal["gamed", "degraded", "no_signal", "lost"]  # what a finding means for going on (judgement/evidence.py)
 
 
@@ -57,6 +58,7 @@ class Finding:
 
 
 def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The most serious first, the surest first among equals; otherwise in the order they were found."""
+    """The most serious first, a question to the reader before all other notes, the surest first among equals; otherwise
+    in the order they were found."""
     weight = {"critical": 0, "concern": 1, "note": 2}
-    return tuple(sorted(findings, key=lambda finding: (weight[finding.severity], -finding.p)))
+    return tuple(sorted(findings, key=lambda one: (weight[one.severity], one.id != NEEDS_EYES, -one.p)))

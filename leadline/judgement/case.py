@@ -18,7 +18,7 @@ from ..questions.gain import gained_by
 from ..questions.level import left_its_start
 from ..questions.way import p_moved
 from ..reading.reward import HEADLINE
-from ..reading.reward.apart import judges
+from ..reading.reward.apart import grain, judges
 from ..reading.reward.stretch import Stretch, stretch_of
 from ..reading.view import View
 from ..run import Series
@@ -43,10 +43,16 @@ class Case:
     gained_by: float  # step by which it had nearly all of its gain
     stretch: Stretch  # the part of the run over which the series is judged
     drift: Finding | None = None  # the policy moves on and its reward does not
+    grain: float = 0.0  # what the problems behind a held-out score cannot tell from luck
 
     @property
     def forecast(self) -> Forecast:
         return self.outlook.now
+
+    @property
+    def enough(self) -> float:
+        """How much higher a step has to stand to be the better one: by what is worth having and can be told."""
+        return max(self.forecast.worth, self.grain)
 
     @property
     def judged_since(self) -> int | None:
@@ -162,6 +168,7 @@ def case_of(
         gained_by(curve),
         stretch,
         next((found for found in findings if found.id == DRIFT), None),
+        grain(view, series),
     )
 
 

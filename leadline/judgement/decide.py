@@ -131,7 +131,7 @@ def _verdict(view: View, case: Case, everywhere: Ranking, price: float) -> Verdi
     if may_be_its_beginning or (case.p_pays >= STOP and not _has_lasted(view, case, price)):
         return "undecided"
     behind = float(everywhere.means[everywhere.best] - everywhere.means[-1])
-    enough = 0.0 if case.p_hidden > EVEN else case.forecast.worth  # the evidence says that it is lost
+    enough = 0.0 if case.p_hidden > EVEN else case.enough  # the evidence says that it is lost
     if behind > enough:
         return "roll_back"
     return "undecided" if _reason(case, "undecided").kind in OPEN else "stop"

@@ -41,7 +41,7 @@ def best_checkpoint(run: Run, case: Case, everywhere: Ranking) -> BestCheckpoint
     chosen = kept[ranking.best]
     wanted, place = int(everywhere.steps[everywhere.best]), int(np.argmin(np.abs(everywhere.steps - chosen.step)))
     cost = float(everywhere.means[everywhere.best] - everywhere.means[place])
-    dear = cost > case.forecast.worth
+    dear = cost > case.enough
     return BestCheckpoint(
         chosen.step,
         _p_best(case, ranking),
@@ -56,7 +56,7 @@ def best_checkpoint(run: Run, case: Case, everywhere: Ranking) -> BestCheckpoint
 def _p_best(case: Case, ranking: Ranking) -> float:
     """That no other step is better by more than is worth having or can be told. It is told and decides nothing."""
     noise = float(np.median(case.curve.last.noise))
-    by = max(NOTICEABLE * case.forecast.scale, EVEN * noise)
+    by = max(NOTICEABLE * case.forecast.scale, EVEN * noise, case.grain)
     return round(BELIEVED * ranking.p_none_better(by), 4)
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
 from ..contract import Reading
-from ..facts import Finding
+from ..facts import NEEDS_EYES, Finding
 from ..facts.judgement import BestCheckpoint
 from ..report.plain import printable
 from ..words import sentence
@@ -25,7 +25,6 @@ LOOKS_GONE = 2  # looks in a row that must say otherwise before a thing counts a
 COOL_DOWN = 0.05  # of the plan that they must span
 EVIDENCE = 4  # lines: an alert is read on a telephone
 LONGEST_LINE = 400  # characters
-NEEDS_EYES = "generation.changed"
 VERDICTS: dict[str, Severity] = {"stop": "concern", "roll_back": "critical"}
 
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ..evidence.numbers import truncated
 from ..facts import Evidence, Finding
 from ..facts.stability import Degrading, Worsened
 from ..questions.bars import EVEN, HALF_MORE, NOTICEABLE, SAID, TENTH, TWO
 from ..questions.direction import is_flat
 from ..questions.fall import fall_of, p_fallen
 from ..run import Series
-from .generations.truncation import truncated
 from .reward.stretch import reward_now
 from .view import View
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..contract import ChartData, Reading
+from ..facts import NEEDS_EYES
 from ..facts.judgement import Judgement
 from ..reading.still import still_from
 from ..report.data import as_data, dump
@@ -73,7 +74,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
             hours_left=horizon.hours if going and horizon is not None else None,
             gpu_hours_left=horizon.gpu_hours if going and horizon is not None else None,
             level=judgement.reason.level,
-            need=need_of(judgement, asks=any(found.id == "generation.changed" for found in reading.findings)),
+            need=need_of(judgement, asks=any(found.id == NEEDS_EYES for found in reading.findings)),
             spark=spark(_drawn(run, judgement)),
             mark=mark,
             digest=hashlib.sha256(body).hexdigest(),

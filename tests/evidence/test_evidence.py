@@ -366,6 +366,14 @@ def test_truncation_counts_by_its_share_and_is_proof_if_nothing_ends_any_more(sh
     assert evidence_of(cut_off(calm, share)).outcome == outcome
 
 
+def test_truncation_that_lengths_contradict_proves_nothing() -> None:
+    run = cut_off(logged(lambda way: 0.45 * way, lambda way: 0.5 * (1 - 0.9 * way)), 0.97)
+    steps = np.arange(1, 201)
+    short = Series("len/response_mean", "length", "test", steps, np.full(200, 90.0))
+    capped = replace(run, series=(*run.series, short), config=replace(run.config, length_cap=1024))
+    assert evidence_of(capped).outcome == "blind"
+
+
 def test_truncation_and_surprise_without_text_ask_for_a_reader() -> None:
     assert evidence_of(cut_off(unlike_the_reference(), 0.6)).outcome == "changed"  # long reasoning looks like this
     assert evidence_of(cut_off(unlike_the_reference(), 0.99)).outcome == "gamed"  # nothing ends any more

@@ -77,7 +77,12 @@ def test_what_the_policy_frames_by_itself_is_its_own_and_the_tags_are_not() -> N
     assert own_words("<think> two and two </think> <answer> 4 </answer>").split() == ["two", "and", "two", "4"]
 
 
-@pytest.mark.parametrize("text", ["if a < b and c > d", "x<y", "1 < 2", "", "plain words"])
+@pytest.mark.parametrize("tag", ["<b>", "</b>", "<br/>", '<call name="add" to=3>', "<|im_end|>", "<｜Assistant｜>"])
+def test_tags_and_tokens_of_a_template_are_markup(tag: str) -> None:
+    assert own_words(f"two {tag} four").split() == ["two", "four"]
+
+
+@pytest.mark.parametrize("text", ["if a < b and c > d", "a<b and c>d", "x<y", "1 < 2", "", "plain words"])
 def test_signs_of_mathematics_are_no_markup(text: str) -> None:
     assert own_words(text) == text
 

@@ -12,7 +12,7 @@ from written import Writer, flat, loaded, named, rising, run, story
 
 from leadline.contract import Reading
 from leadline.evidence import gather
-from leadline.facts import Finding
+from leadline.facts import Facts, Finding, by_weight
 from leadline.facts.gamed import Gamed, ResponsesChanged, RewardOutage
 from leadline.judgement.evidence import LAG
 from leadline.pipeline import read_run, view_of
@@ -286,3 +286,12 @@ def test_the_unit_of_reward_and_of_steps_changes_nothing() -> None:
 
 def test_a_flat_reward_is_no_excuse() -> None:
     assert "reward.gamed" in found_in(run(one_answer, {"reward/mean": flat(200)}, files=24))
+
+
+def test_a_question_to_the_reader_comes_after_concerns_and_before_other_notes() -> None:
+    found = (
+        Finding("generation.length", 0.99, "note", Facts()),
+        Finding("generation.changed", 0.6, "note", Facts()),
+        Finding("kl.spike", 0.85, "concern", Facts()),
+    )
+    assert [one.id for one in by_weight(found)] == ["kl.spike", "generation.changed", "generation.length"]

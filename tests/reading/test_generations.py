@@ -145,6 +145,42 @@ def test_truncation_is_read_against_its_own_start(values: list[float], said: boo
     assert ("generation.truncation" in concerns(ended)) is said
 
 
+RISES = np.array([0.0] * 60 + [0.9] * 60)  # a share that rises
+
+
+@pytest.mark.parametrize(
+    ("length", "longest", "cap", "said"),
+    [
+        (100.0, None, 1024, False),  # nearly all are said to be cut off, and none is long
+        (100.0, 1024.0, None, False),  # the same, where the longest of every step shows the cap
+        (900.0, 1024.0, None, True),
+        (600.0, None, 1024, True),  # a cap that counts the prompt, too
+        (100.0, None, None, True),  # nothing contradicts it
+    ],
+)
+def test_truncation_that_lengths_contradict_is_none(
+    length: float, longest: float | None, cap: int | None, said: bool
+) -> None:
+    logged = {
+        "reward/mean": flat(120),
+        "len/response_clip_frac": RISES.tolist(),
+        "len/response_mean": [length] * 120,
+    }
+    if longest is not None:
+        logged["len/response_max"] = [longest] * 120
+    made = run(None, logged)
+    found = read(replace(made, config=replace(made.config, length_cap=cap)))
+    assert ("generation.truncation" in concerns(found)) is said
+
+
+@pytest.mark.parametrize(("cap", "said"), [(1024, True), (2048, False), (None, False)])
+def test_lengths_that_came_to_sit_at_the_cap_are_truncation(cap: int | None, said: bool) -> None:
+    grown = [*np.linspace(200, 1024, 80), *[1024.0] * 40]
+    made = run(None, {"reward/mean": flat(120), "len/response_mean": grown})
+    found = read(replace(made, config=replace(made.config, length_cap=cap)))
+    assert ("generation.truncation" in concerns(found)) is said
+
+
 def essence(found: tuple[Finding, ...]) -> list[tuple[str, str, float]]:
     return [(one.id, one.severity, one.p) for one in found]
 

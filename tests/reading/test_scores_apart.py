@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from leadline.reading import View, missing
-from leadline.reading.reward.apart import independent, problems, second_scores
+from leadline.reading.reward.apart import grain, independent, problems, second_scores
 from leadline.sources import open_run
 
 STEPS = range(10, 410, 10)
@@ -73,6 +73,26 @@ def test_an_independent_score_is_missed_where_every_held_out_one_is_the_reward(
 def test_the_log_says_on_how_many_problems(tmp_path: Path) -> None:
     view = view_of(tmp_path, {"eval_accuracy": DOWN, "eval/n_problems": lambda step: 50}, every=4)
     assert problems(view, "eval/acc/mean") == 50
+
+
+@pytest.mark.parametrize("unit", [1, 100])
+def test_few_problems_tell_no_small_difference(unit: int, tmp_path: Path) -> None:
+    view = view_of(
+        tmp_path, {"eval_accuracy": lambda step: unit * (24 + step % 3) / 50, "eval/n_problems": lambda step: 50}
+    )
+    series = view.run.get("eval/acc/mean")
+    assert series is not None
+    assert grain(view, series) == pytest.approx(unit * (0.5 * 0.5 / 50) ** 0.5, rel=0.01)
+
+
+@pytest.mark.parametrize("keys", [{}, {"eval/n_problems": lambda step: 50.0}])
+def test_without_their_number_or_a_unit_nothing_is_known_about_luck(
+    keys: dict[str, Callable[[int], float]], tmp_path: Path
+) -> None:
+    view = view_of(tmp_path, {"eval_accuracy": lambda step: 3 + step / 70, **keys})
+    series = view.run.get("eval/acc/mean")
+    assert series is not None
+    assert grain(view, series) == 0.0
 
 
 def test_kept_samples_of_an_evaluation_say_on_how_many_problems(tmp_path: Path) -> None:

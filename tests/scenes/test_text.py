@@ -46,6 +46,20 @@ def prompts_swapped(stage: Stage) -> tuple[float, Must]:
     return 1.4, Must(("continue", "stop", "undecided"))
 
 
+def slid_after_new_prompts(stage: Stage) -> tuple[float, Must]:
+    """Another task, on which the reward is lost by and by: a fall of its own, and nothing before it is gone back to."""
+    at = stage.between(0.4, 0.6)
+
+    def samples(share: float) -> Iterator[Sample]:
+        for _ in range(PER_BATCH):
+            words = stage.dice.sample(FRUIT if share > at else NAMES, 6)
+            task = "tally" if share > at else "names"
+            yield f"{task}: {' '.join(words)}", " ".join(words[:5]), float(stage.right(0.6))
+
+    stage.write(lambda share: 0.9 if share < at else 0.9 - 0.7 * (share - at) / (1 - at), samples=samples)
+    return 1.5, Must(("roll_back",), kinds=("fallen",), keep=(at, at + 0.15))
+
+
 def same_answer(stage: Stage) -> tuple[float, Must]:
     """One flattering line to every prompt, and the reward goes up with it."""
     taken = turn(stage.between(0.35, 0.55))
@@ -192,6 +206,7 @@ def curriculum(stage: Stage) -> tuple[float, Must]:
 
 SCENES: tuple[Scene, ...] = (
     prompts_swapped,
+    slid_after_new_prompts,
     same_answer,
     more_tool_calls,
     format_learned,

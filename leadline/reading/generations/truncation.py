@@ -8,18 +8,18 @@ import numpy as np
 
 from ...curve import Curve
 from ...curve.bins import LEAST
+from ...evidence.numbers import CUT, ENDED, LENGTH, truncated
 from ...facts import Evidence, Facts, Finding, Severity
 from ...facts.generation import OneLength, TruncatedThroughout, Truncation
 from ...questions.bars import CLEARLY, EVEN, HABIT, SAID
 from ...questions.level import last_step_before, level_now, paths_now
 from ...questions.share import more_than
 from ...questions.way import net_change
-from ...run import Run, Series
+from ...run import Series
 from ..reward import HEADLINE
 from ..view import View
 from .measure import Floats
 
-CUT, ENDED, LENGTH = "len/response_clip_frac", "len/terminated_frac", "len/response_mean"
 TRUNCATED = "generation.truncated_throughout"
 
 
@@ -34,14 +34,6 @@ class Cut:
     now: float
     since: int
     evidence: Evidence
-
-
-def truncated(run: Run) -> Series | None:
-    """Share of answers that were cut off, logged as such or as the share that ended by themselves."""
-    cut, ended = run.get(CUT), run.get(ENDED)
-    if cut is not None or ended is None:
-        return cut
-    return Series(CUT, ended.key, ended.kind, ended.steps, 1.0 - ended.values, ended.walls)
 
 
 def _curve(view: View, series: Series) -> Curve | None:
@@ -80,7 +72,7 @@ def throughout(view: View) -> tuple[Finding, ...]:
     """Nearly every answer is cut off, or most are, and were from the start, so that nothing rose. Where reward rises
     all the same, answers may be meant to have a fixed length."""
     run, series = view.run, truncated(view.run)
-    if series is None:
+    if series is None or (run.get(CUT) is None and run.get(ENDED) is None):
         return _one_length(view)
     values = series.values[series.finite]
     if len(values) < LEAST:

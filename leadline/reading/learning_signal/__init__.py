@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from ...curve.bins import LEAST
+from ...evidence.numbers import truncated
 from ...facts import Evidence, Facts, Finding, Severity
 from ...facts.signal import AllTied, AllTruncated, BatchSpread, MostlyTied, NoEntropy
 from ...questions.bars import CLEARLY, EVEN, SAID, SPELL
@@ -19,7 +20,7 @@ from ...questions.share import more_than
 from ...questions.stuck import spell_at_the_end, stuck_at
 from ...run import Run
 from ..generations.samples import by_score, shortened
-from ..generations.truncation import throughout, truncated, truncated_now
+from ..generations.truncation import throughout, truncated_now
 from ..reward import HEADLINE
 from ..view import View
 from .dead_steps import (

@@ -3,6 +3,7 @@
 `held_out_names(view)`      held-out scores that can be read; `judges(view)`: the fittest to judge the run first
 `independent(run, name)`    whether one is another measure than the trained reward, or that reward on other prompts
 `problems(view, name)`      how many held-out problems stand behind it, where the log says
+`grain(view, series)`       the difference that so many problems cannot tell
 `second_scores(view)`       other measures of the training samples themselves: accuracy beside the reward
 """
 
@@ -114,6 +115,23 @@ def problems(view: View, name: str) -> int | None:
     counts += [float(value) for value in set_to if isinstance(value, (int, float))]
     said = next((int(count) for count in counts if count >= 1 and count == int(count)), None)
     return _samples_behind(view.run, series) if said is None else said
+
+
+def grain(view: View, series: Series) -> float:
+    """The difference between two steps of a held-out score that its problems cannot tell from luck: the standard error
+    of as many right-or-wrong answers, in its own unit. Two steps share their problems, and with them half of their
+    variance, so this is that of a difference, too. 0 where nobody says how many problems there are, or in what unit."""
+    values = series.values[series.finite]
+    count = problems(view, series.name) if _is_held_out(series.name) and len(values) else None
+    if count is None or float(values.min()) < 0:
+        return 0.0
+    most = 1.0
+    if float(values.max()) > 1:  # right answers in percent are whole numbers of problems
+        most = 100.0
+        solved = values * count / most
+        if float(values.max()) > most or float(np.abs(solved - np.round(solved)).max()) > TENTH:
+            return 0.0
+    return float(np.sqrt(np.mean(values * (most - values)) / count))
 
 
 def _samples_behind(run: Run, series: Series) -> int | None:
