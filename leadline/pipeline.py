@@ -25,7 +25,6 @@ from .reading import (
     off_policy,
     onset,
     policy_loss,
-    resources,
     reward,
     stability,
     unexplained,
@@ -38,7 +37,7 @@ from .reading.sampler import steps_to_read
 from .reading.still import long_still
 from .review.store import with_reviews
 from .run import Run
-from .sections import kl_reward
+from .sections import kl_reward, resources
 from .sources import Joining, open_run, open_runs, read_samples
 from .words.report import NOTHING_LOGGED, past_the_plan
 
@@ -137,7 +136,6 @@ def read_view(
         *agents.read(view),
         *stability.read(view),
         *degrading.read(view),
-        *machine.findings,
         *others.findings,
     )
     found = found_in(view, found)

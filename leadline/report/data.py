@@ -59,7 +59,6 @@ CALLED: Mapping[type, Mapping[str, str]] = {
 LEFT_OUT: Mapping[type, tuple[str, ...]] = {
     RewardReading: ("findings",),
     PolicyLoss: ("findings",),
-    Resources: ("findings",),
     Signal: ("name",),
     Rollout: ("group",),
     Event: ("known_step",),

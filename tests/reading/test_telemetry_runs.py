@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from topics import read_resources
 
 from leadline.reading import View
 from leadline.reading.conflicts import Conflicts
 from leadline.reading.conflicts import read as read_conflicts
-from leadline.reading.resources import read as read_resources
 from leadline.run import Run
 from leadline.sources import open_run
 from leadline.words import sentence

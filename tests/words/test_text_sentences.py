@@ -16,8 +16,11 @@ from leadline.facts.generation import (
     TruncatedThroughout,
     Truncation,
 )
-from leadline.facts.machine import GpuState, LogStopped, LowPower, MemoryGrowth, Pause, UnevenGpu
 from leadline.facts.signal import AllTied, AllTruncated, MostlyTied, NoEntropy
+from leadline.findings.resources_idle import LowPower
+from leadline.findings.resources_memory_growth import MemoryGrowth
+from leadline.findings.resources_stall import GpuState, LogStopped, Pause
+from leadline.findings.resources_uneven import UnevenGpu
 from leadline.words import sentence
 
 SAID: list[tuple[str, Facts, str]] = [
