@@ -229,26 +229,6 @@ FINDINGS: dict[str, Entry] = {
         "Its shift at the same step.",
         "Say what it is with `--map NAME=KEY`.",
     ),
-    "conflict.step_time": Entry(
-        "Steps take longer while another process runs.",
-        "Step times inside and outside its stretches, tested by shifting them around the run.",
-        "Move the process elsewhere or to another time.",
-    ),
-    "conflict.memory": Entry(
-        "Another process holds GPU memory.",
-        "Sampled memory while it runs and while it does not.",
-        "End it before memory runs out.",
-    ),
-    "conflict.evaluation": Entry(
-        "Steps that also evaluate take longer.",
-        "Step times at the rhythm of the evaluations.",
-        "Nothing, or evaluate more rarely.",
-    ),
-    "conflict.checkpoint": Entry(
-        "Steps that also save a checkpoint take longer.",
-        "Step times at the rhythm of the checkpoints.",
-        "Nothing, or save more rarely or in the background.",
-    ),
     "generation.one_length": Entry(
         "All answers have one length.",
         "A mean length that is the same whole number at nearly every step.",

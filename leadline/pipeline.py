@@ -16,7 +16,6 @@ from .reading import (
     View,
     agents,
     by_weight,
-    conflicts,
     degrading,
     expected,
     gamed,
@@ -37,7 +36,7 @@ from .reading.sampler import steps_to_read
 from .reading.still import long_still
 from .review.store import with_reviews
 from .run import Run
-from .sections import kl_reward, resources
+from .sections import conflicts, kl_reward, resources
 from .sources import Joining, open_run, open_runs, read_samples
 from .words.report import NOTHING_LOGGED, past_the_plan
 
@@ -136,7 +135,6 @@ def read_view(
         *agents.read(view),
         *stability.read(view),
         *degrading.read(view),
-        *others.findings,
     )
     found = found_in(view, found)
     found = (*found, *onset.read(view, found))
@@ -152,10 +150,8 @@ def read_view(
         expected=expected.read(view, found),
         judgement=verdict,
         resources=machine,
-        conflicts=others.processes,
-        chart_data=chart_data(
-            view, held_out=held_out, judged=verdict.judged, conflicts=others.processes, wanted=charts
-        ),
+        conflicts=others,
+        chart_data=chart_data(view, held_out=held_out, judged=verdict.judged, conflicts=others, wanted=charts),
     )
 
 

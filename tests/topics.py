@@ -8,7 +8,7 @@ from typing import Any
 from leadline.facts import Finding
 from leadline.findings import found_in
 from leadline.reading.view import View
-from leadline.sections import kl_reward, resources
+from leadline.sections import conflicts, kl_reward, resources
 
 
 @dataclass(frozen=True)
@@ -31,3 +31,7 @@ def read_kl(view: View) -> Topic:
 
 def read_resources(view: View) -> Topic:
     return Topic(resources.read(view), findings(view, "resources."))
+
+
+def read_conflicts(view: View) -> Topic:
+    return Topic(conflicts.read(view), findings(view, "conflict."))

@@ -15,7 +15,7 @@ LOGGED = ("mem/gpu_alloc_peak", "mem/gpu_reserved_peak", "gpu/mem_used")  # the 
 
 def memory_used(view: View) -> Series | None:
     """What the fullest GPU held, from GPU samples or else from what the trainer logs."""
-    series = view.once("memory used", lambda: _by_step(view.run))
+    series = view.once("memory_used", lambda: _by_step(view.run))
     if series is None:
         series = next((one for name in LOGGED if (one := view.run.get(name)) is not None), None)
     return None if series is None or not series.finite.any() else series

@@ -53,7 +53,7 @@ class TimeByPhase:
 
 def time_by_phase(view: View) -> TimeByPhase:
     """Shares of step time by phase: from the logged timings, or else from the trainer's phases on the wall clock."""
-    return view.once("time by phase", lambda: _read(view.run))
+    return view.once("time_by_phase", lambda: _read(view.run))
 
 
 def _read(run: Run) -> TimeByPhase:

@@ -26,7 +26,7 @@ class PowerByPhase:
 
 def power_by_phase(view: View) -> PowerByPhase:
     """The share of each phase with what the GPUs drew and held in it; phases from power where none is timed."""
-    return view.once("power by phase", lambda: _read(view.run, time_by_phase(view)))
+    return view.once("power_by_phase", lambda: _read(view.run, time_by_phase(view)))
 
 
 def _read(run: Run, time: TimeByPhase) -> PowerByPhase:
