@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from . import expected
 from .contract import Reading, RunSummary, Settings, Signal
 from .embeddings import load_embedder
 from .evidence.outage import outages
@@ -17,7 +18,6 @@ from .reading import (
     agents,
     by_weight,
     degrading,
-    expected,
     gamed,
     generations,
     learning_signal,
