@@ -18,7 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("leadline/curve", "leadline/questions", "leadline/evidence", "leadline/reading", "leadline/judgement")
+PACKAGES = tuple(
+    f"leadline/{name}"
+    for name in ("curve", "evidence", "expected", "findings", "judgement", "questions", "reading", "sections")
+)
 MOST = 80  # that decide something
 # What decides nothing. How finely something is computed: draws, cells, rounding, how much text or how many files are
 # read; another value costs time or digits.
@@ -41,6 +44,8 @@ RESOLUTION = {
     "evidence.scores": "ROUND",
     "evidence.track": "DRAWS GOLDEN",
     "evidence.written": "BUDGET LEAST PER_WORD LONGEST",
+    "findings.resources_memory_growth": "ROUNDING",
+    "findings.resources_uneven": "BLOCKS",
     "judgement.outlook": "SUREST",
     "judgement.evidence": "TINY",
     "questions.forecast": "AHEAD",
@@ -58,8 +63,6 @@ RESOLUTION = {
     "reading.learning_signal.standing": "EXACT",
     "reading.policy_loss.meaning": "WHOLE",
     "reading.prompts": "PAIRS CHARACTERS SHUFFLES ROUNDING PER_DOUBLING",
-    "reading.resources.memory": "ROUNDING",
-    "reading.resources.uneven": "BLOCKS",
     "reading.reward.apart": "MOST ROUNDED",
     "reading.sampler": "FILES EDGE PROMPTS GROUPS MEMBERS",
     "reading.shifts": "MOST_KEYS",
@@ -67,6 +70,8 @@ RESOLUTION = {
 }
 # How much is shown or named.
 SHOWN = {
+    "expected.logging": "KEYS",
+    "findings.kl_reset": "FEW SHOWN",
     "judgement.keep": "BELIEVED",
     "judgement.advice": "MOST",
     "judgement.decide": "CANDIDATES",
@@ -75,7 +80,6 @@ SHOWN = {
     "reading.generations.samples": "SHOWN CHARACTERS PROMPT",
     "reading.generations.shared": "PHRASES",
     "reading.generations.shortcut": "PHRASES",
-    "reading.kl_and_reward.resets": "SHOWN",
     "reading.learning_signal": "SHOWN",
     "reading.onset": "MOST",
     "reading.shown_samples": "SIDE ROOM LONGEST_OUTPUT SHORTEST_OUTPUT WEIGHED MARKS",

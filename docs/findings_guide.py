@@ -229,46 +229,6 @@ FINDINGS: dict[str, Entry] = {
         "Its shift at the same step.",
         "Say what it is with `--map NAME=KEY`.",
     ),
-    "resources.stall": Entry(
-        "A long pause between two steps, or after the last one.",
-        "Time stamps, and the GPUs' power meanwhile.",
-        "Look at the job's log of that time: a hung worker, a full disk, a queue.",
-    ),
-    "resources.idle": Entry(
-        "The GPUs draw little power in every phase.",
-        "Sampled power against the limit or the most that was seen.",
-        "Larger batches, more parallel environments, a faster reward.",
-    ),
-    "resources.uneven": Entry(
-        "One GPU draws or holds less or more than the others.",
-        "Sampled power and memory of each GPU.",
-        "Check the placement of workers and the balance of shards.",
-    ),
-    "resources.memory_growth": Entry(
-        "GPU memory grows from step to step.",
-        "Sampled memory after the first step.",
-        "Look for tensors that are kept; it will run out at about the step that is named.",
-    ),
-    "conflict.step_time": Entry(
-        "Steps take longer while another process runs.",
-        "Step times inside and outside its stretches, tested by shifting them around the run.",
-        "Move the process elsewhere or to another time.",
-    ),
-    "conflict.memory": Entry(
-        "Another process holds GPU memory.",
-        "Sampled memory while it runs and while it does not.",
-        "End it before memory runs out.",
-    ),
-    "conflict.evaluation": Entry(
-        "Steps that also evaluate take longer.",
-        "Step times at the rhythm of the evaluations.",
-        "Nothing, or evaluate more rarely.",
-    ),
-    "conflict.checkpoint": Entry(
-        "Steps that also save a checkpoint take longer.",
-        "Step times at the rhythm of the checkpoints.",
-        "Nothing, or save more rarely or in the background.",
-    ),
     "generation.one_length": Entry(
         "All answers have one length.",
         "A mean length that is the same whole number at nearly every step.",

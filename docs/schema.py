@@ -23,9 +23,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a che
 
 import numpy as np
 
+from leadline import expected
 from leadline.contract import (
     SCHEMA,
     ChartData,
+    Expected,
     Facts,
     Finding,
     Judgement,
@@ -127,13 +129,20 @@ def _object(kind: type, seen: dict[str, Schema]) -> Schema:
 
 
 def _facts_beside(kind: type, hint: typing.Any) -> typing.Any:
-    """Which facts a class may carry that only says "facts": those of its own file. A finding's go by its id."""
+    """Which facts a class may carry that only says "facts": those of its own file; what looks odd, those of its rules.
+    A finding's go by its id."""
     if kind is Finding or Facts not in (hint, *typing.get_args(hint)):
         return hint
-    beside = [facts for facts in Facts.__subclasses__() if facts.__module__ == kind.__module__]
-    beside += [facts for known in beside for facts in known.__subclasses__() if facts.__module__ == kind.__module__]
-    several = typing.Union[(*dict.fromkeys(beside), Facts)]  # made at run time
+    home = expected.__name__ if kind is Expected else kind.__module__
+    beside = [facts for facts in _below(Facts) if facts.__module__.startswith(home)]
+    several = typing.Union[(*beside, Facts)]  # made at run time
     return several if hint is Facts else tuple[several, ...]
+
+
+def _below(kind: type) -> list[type]:
+    """Its subclasses and theirs. Of a dataclass with slots only the class itself, not the one it was made from."""
+    below = [one for one in kind.__subclasses__() if getattr(sys.modules[one.__module__], one.__name__, None) is one]
+    return below + [further for one in below for further in _below(one)]
 
 
 def _added(kind: type, seen: dict[str, Schema]) -> Mapping[str, Schema]:

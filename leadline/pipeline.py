@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from . import expected
 from .contract import Reading, RunSummary, Settings, Signal
 from .embeddings import load_embedder
 from .evidence.outage import outages
@@ -17,16 +18,13 @@ from .reading import (
     View,
     agents,
     by_weight,
-    conflicts,
     degrading,
-    expected,
     gamed,
     generations,
     learning_signal,
     off_policy,
     onset,
     policy_loss,
-    resources,
     reward,
     stability,
     unexplained,
@@ -39,7 +37,7 @@ from .reading.sampler import steps_to_read
 from .reading.still import long_still
 from .review.store import with_reviews
 from .run import Run
-from .sections import kl_reward
+from .sections import conflicts, kl_reward, resources
 from .sources import Joining, open_run, open_runs, read_samples
 from .words.report import NOTHING_LOGGED, past_the_plan
 
@@ -135,8 +133,6 @@ def read_view(
         *agents.read(view),
         *stability.read(view),
         *degrading.read(view),
-        *machine.findings,
-        *others.findings,
     )
     found = found_in(view, found)
     found = (*found, *onset.read(view, found))
@@ -152,10 +148,8 @@ def read_view(
         expected=expected.read(view, found),
         judgement=verdict,
         resources=machine,
-        conflicts=others.processes,
-        chart_data=chart_data(
-            view, held_out=held_out, judged=verdict.judged, conflicts=others.processes, wanted=charts
-        ),
+        conflicts=others,
+        chart_data=chart_data(view, held_out=held_out, judged=verdict.judged, conflicts=others, wanted=charts),
     )
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from leadline.facts import Evidence, Facts, Finding, Severity
-from leadline.facts.conflict import SlowedBy
 from leadline.facts.reward import RewardFall
+from leadline.findings.conflict_step_time import SlowedBy
 from leadline.findings.kl_drift import KlDrift
 
 FACTS: dict[str, Facts] = {

@@ -8,7 +8,7 @@ from typing import Any
 from leadline.facts import Finding
 from leadline.findings import found_in
 from leadline.reading.view import View
-from leadline.sections import kl_reward
+from leadline.sections import conflicts, kl_reward, resources
 
 
 @dataclass(frozen=True)
@@ -27,3 +27,11 @@ def findings(view: View, *prefixes: str) -> tuple[Finding, ...]:
 
 def read_kl(view: View) -> Topic:
     return Topic(kl_reward.read(view), findings(view, "kl."))
+
+
+def read_resources(view: View) -> Topic:
+    return Topic(resources.read(view), findings(view, "resources."))
+
+
+def read_conflicts(view: View) -> Topic:
+    return Topic(conflicts.read(view), findings(view, "conflict."))

@@ -1,4 +1,4 @@
-"""What slows the training or takes its memory: other processes, evaluations, checkpoints."""
+"""Processes beside the training, and what their running did."""
 
 from __future__ import annotations
 
@@ -11,37 +11,11 @@ Spans = tuple[tuple[int, int], ...]  # steps, first and last
 
 
 @dataclass(frozen=True, slots=True)
-class SlowedBy(Facts):
-    """Steps take longer while a process runs."""
-
-    process: str
-    ratio: float
-    chance: float  # p of the permutation test
-    spans: Spans
-
-
-@dataclass(frozen=True, slots=True)
 class MemoryHeld:
     """What the fullest GPU holds more while a process runs."""
 
     mean_gb: float
     most_gb: float
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryTaken(Facts):
-    process: str
-    held: MemoryHeld
-    spans: Spans
-    left_gb: float | None  # at its fullest; None: the size of the memory is not known
-
-
-@dataclass(frozen=True, slots=True)
-class LongerSteps(Facts):
-    """Steps that also evaluate or save."""
-
-    ratio: float
-    share: float  # of all step time
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Where the time, the power and the memory go: findings, and remarks that stand beside the shares of the phases."""
+"""Where the time, the power and the memory go: remarks that stand beside the shares of the phases."""
 
 from __future__ import annotations
 
@@ -6,68 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .finding import Facts, Finding
-
-
-@dataclass(frozen=True, slots=True)
-class GpuState:
-    """What the GPUs did during a pause."""
-
-    idle: bool
-    power_w: float
-    of_most: float  # share of the most they draw
-
-
-@dataclass(frozen=True, slots=True)
-class Pause(Facts):
-    """A step that ended long after the one before it."""
-
-    step: int
-    seconds: float
-    usual_seconds: float  # of a step
-    resumed: bool
-    gpus: GpuState | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class LogStopped(Facts):
-    """The machine was watched on after the last step, and nothing came."""
-
-    last_step: int
-    seconds: float
-    usual_seconds: float
-    gpus: GpuState | None = None
-    memory_released: bool | None = None  # None: memory was not sampled
-
-
-@dataclass(frozen=True, slots=True)
-class LowPower(Facts):
-    """Every phase draws little."""
-
-    power_w: float
-    share: float  # of full power
-    full: Literal["limit", "seen"]  # what full power is: the limit, or the most that was seen
-
-
-@dataclass(frozen=True, slots=True)
-class UnevenGpu(Facts):
-    """A GPU that draws or holds more or less than the others."""
-
-    device: int
-    quantity: Literal["power", "memory"]
-    difference: float  # share of what the others have
-    level: float  # W or GB
-    others: float
-
-
-@dataclass(frozen=True, slots=True)
-class MemoryGrowth(Facts):
-    """Memory use grows from step to step."""
-
-    first_step: int
-    grown_gb: float
-    now_gb: float
-    full_step: int | None  # where it is full at this pace, if that is within the plan
+from .finding import Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,4 +81,3 @@ class Resources:
     phases: Mapping[str, PhaseUse] = field(default_factory=dict)
     bottleneck: str | None = None
     remarks: tuple[Facts, ...] = ()
-    findings: tuple[Finding, ...] = ()

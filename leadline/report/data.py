@@ -32,7 +32,7 @@ from ..contract import (
 )
 from ..digits import written
 from ..facts.chart import Neighbour
-from ..words import event, expected, sentence
+from ..words import event, sentence
 from ..words.conflict import effect
 from ..words.kl import regime
 from ..words.loss import pattern
@@ -59,7 +59,7 @@ CALLED: Mapping[type, Mapping[str, str]] = {
 LEFT_OUT: Mapping[type, tuple[str, ...]] = {
     RewardReading: ("findings",),
     PolicyLoss: ("findings",),
-    Resources: ("findings",),
+    Expected: ("worrying",),
     Signal: ("name",),
     Rollout: ("group",),
     Event: ("known_step",),
@@ -123,7 +123,6 @@ def _derived(data: ChartData) -> object:
 ADDED: Mapping[type, Mapping[str, Callable[..., object]]] = {
     Finding: {"says": sentence},
     Event: {"says": event.sentence},
-    Expected: {"says": expected.says, "because": expected.because},
     Missing: {"why_it_matters": why},
     RewardReading: {"says": trajectory},
     KlReward: {"says": regime},

@@ -12,7 +12,6 @@ from rich.text import Text
 from ..contract import Finding, Reading, RunSummary
 from ..words import event, events_told, sentence, sentences
 from ..words.conflict import effect
-from ..words.expected import worried_about
 from ..words.gamed import side_by_side
 from ..words.kl import regime
 from ..words.machine import remark
@@ -27,6 +26,7 @@ from ..words.report import (
     steps,
     time_says,
     what_was_read,
+    worried_about,
     would_change,
 )
 from ..words.verdict import verdict_lines

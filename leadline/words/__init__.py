@@ -9,7 +9,7 @@ from typing import Any
 
 from ..facts import Finding, Mentioned
 from ..run import Event
-from . import agent, audit, conflict, gamed, generation, loss, machine, off_policy, onset, reward, signal, stability
+from . import agent, audit, gamed, generation, loss, off_policy, onset, reward, signal, stability
 
 # id of a finding -> what makes its sentence from its facts. One table a topic; a new finding is a line in its topic.
 SENTENCES: dict[str, Callable[[Any], str]] = {
@@ -20,8 +20,6 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     **signal.SENTENCES,
     **stability.SENTENCES,
     **onset.SENTENCES,
-    **machine.SENTENCES,
-    **conflict.SENTENCES,
     **off_policy.SENTENCES,
     **agent.SENTENCES,
     **audit.SENTENCES,

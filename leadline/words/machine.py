@@ -2,71 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from ..facts import Facts
 from ..facts.machine import (
     GenerationAndTraining,
-    GpuState,
-    LogStopped,
-    LowPower,
-    MemoryGrowth,
     MemoryRoom,
     NotTimedApart,
-    Pause,
     PhasePower,
     PhasesFromPower,
     PhasesOverlap,
     ShortPhases,
-    UnevenGpu,
     UntimedShare,
 )
-from .numbers import duration, number, percent
+from .numbers import number, percent
 
 PHASES = 4  # named in one remark
-
-
-def stall(facts: Pause | LogStopped) -> str:
-    usual = f"(a step usually takes {duration(facts.usual_seconds)})"
-    if isinstance(facts, Pause):
-        why = " The run was resumed there." if facts.resumed else _gpus(facts.gpus)
-        return f"{duration(facts.seconds)} pause before step {facts.step} {usual}.{why}"
-    ended = " GPU memory was released: the run has ended." if facts.memory_released else ""
-    silent = f"Nothing was logged for {duration(facts.seconds)} after step {facts.last_step} {usual}."
-    return f"{silent}{_gpus(facts.gpus)}{ended}"
-
-
-def _gpus(state: GpuState | None) -> str:
-    if state is None:
-        return ""
-    did = "idle" if state.idle else "busy"
-    return f" The GPUs were {did} meanwhile ({number(state.power_w)} W, {percent(state.of_most)} of their peak)."
-
-
-def idle(facts: LowPower) -> str:
-    full = "the power limit" if facts.full == "limit" else "the highest power seen"
-    return (
-        f"GPU power is low in every phase: {number(facts.power_w)} W, {percent(facts.share)} of {full}. "
-        "Low power in generation alone would be normal; here the GPUs are waiting."
-    )
-
-
-def uneven(facts: UnevenGpu) -> str:
-    verb, unit = ("draws", "W") if facts.quantity == "power" else ("holds", "GB")
-    way = "more" if facts.difference > 0 else "less"
-    return (
-        f"GPU {facts.device} {verb} {percent(abs(facts.difference))} {way} than the others throughout "
-        f"({number(facts.level)} against {number(facts.others)} {unit})."
-    )
-
-
-def memory_growth(facts: MemoryGrowth) -> str:
-    grown = (
-        f"GPU memory keeps growing: up {number(facts.grown_gb)} GB since step {facts.first_step}, now at "
-        f"{number(facts.now_gb)} GB."
-    )
-    return grown if facts.full_step is None else f"{grown} At this pace it is full at about step {facts.full_step}."
 
 
 def remark(facts: Facts) -> str:
@@ -128,11 +77,3 @@ def equal_power(facts: Facts) -> str:
     if facts.blurred:
         return f"generation and training draw the same power{drawn}: the sampling is too slow to tell them apart"
     return f"generation draws as much as training{drawn}, which is unusual: very large batches, or phases that overlap"
-
-
-SENTENCES: dict[str, Callable[[Any], str]] = {
-    "resources.stall": stall,
-    "resources.idle": idle,
-    "resources.uneven": uneven,
-    "resources.memory_growth": memory_growth,
-}

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..contract import ChartData, Expected, Reading, RunSummary
 from ..facts.chart import ChartId, Contrast
-from . import expected
+from ..facts.loss import Explanation
 from .kl import kl_line
 from .loss import loss_line
 from .loss import pattern as loss_meaning
@@ -28,6 +28,8 @@ CHARTS: dict[ChartId, str] = {
     "coherence": "Loops in the responses",
 }
 REWARDS = "Reward and held-out reward"
+LOSS_ABOUT_ZERO = ("kl_penalty", "one_update", "one_update_zero", "about_zero", "rounding", "zero_advantages")
+OF_THE_LOSS = ("expected.loss_near_zero", "expected.loss_is_kl")
 SMALL_PHASES = "other phases"
 TO_THE_REFERENCE = "to the reference"
 EMPTY: dict[ChartId, str] = {
@@ -166,7 +168,12 @@ def loss_says(reading: Reading) -> str:
 
 def expected_says(found: Expected) -> str:
     """What looks odd, and why it is normal here."""
-    return f"{expected.says(found).rstrip('.')}: {expected.because(found)}."
+    return f"{found.says.rstrip('.')}: {found.because}."
+
+
+def worried_about(found: Expected, loss: Explanation) -> bool:
+    """Whether somebody who saw it would have worried, and no line on the loss tells it already."""
+    return found.worrying and not (found.id in OF_THE_LOSS and loss in LOSS_ABOUT_ZERO)
 
 
 def _reward_says(reading: Reading) -> str:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 from simulated import noise
+from topics import Topic, read_conflicts
 
 from leadline.reading import View
-from leadline.reading.conflicts import Conflicts, read
 from leadline.run import Checkpoint, GpuSamples, Phases, Process, ProcessSamples, Run, Series, Telemetry
 from leadline.words import sentence
 
 EPOCH = 1_790_000_000.0
 STEPS = 200
 USUAL = 10.0
+NOTHING = Topic((), ())
 SLOW = ((300.0, 500.0), (1100.0, 1300.0))  # seconds since the start
 
 
@@ -45,17 +46,17 @@ def processes(end: float, **guests: tuple[tuple[float, float], ...]) -> ProcessS
     return ProcessSamples(np.array(walls), np.array(which), table=table)
 
 
-def look(phases: Phases, seen: ProcessSamples, *, memory: GpuSamples | None = None, unit: float = 1.0) -> Conflicts:
+def look(phases: Phases, seen: ProcessSamples, *, memory: GpuSamples | None = None, unit: float = 1.0) -> Topic:
     scaled = Phases(phases.steps, phases.kinds, phases.starts * unit, phases.ends * unit, names=phases.names)
     moved = ProcessSamples(seen.walls * unit, seen.processes, table=seen.table)
-    return read(View(Run("here", telemetry=Telemetry(memory or GpuSamples(), scaled, moved))))
+    return read_conflicts(View(Run("here", telemetry=Telemetry(memory or GpuSamples(), scaled, moved))))
 
 
 def test_the_guest_that_slows_the_training_is_named_with_its_intervals() -> None:
     phases = training(SLOW)
     seen = look(phases, processes(phases.ends[-1] - EPOCH, merger=SLOW))
-    assert [row.process for row in seen.processes] == ["merger", "merger"]
-    for row, (first, last) in zip(seen.processes, SLOW, strict=True):
+    assert [row.process for row in seen.section] == ["merger", "merger"]
+    for row, (first, last) in zip(seen.section, SLOW, strict=True):
         assert abs(row.first_wall - EPOCH - first) <= 3
         assert abs(row.last_wall - EPOCH - last) <= 3
     (finding,) = seen.findings
@@ -67,7 +68,7 @@ def test_the_guest_that_slows_the_training_is_named_with_its_intervals() -> None
 def test_the_harmless_guest_is_called_harmless() -> None:
     phases = training()
     seen = look(phases, processes(phases.ends[-1] - EPOCH, uploader=SLOW))
-    assert [row.did.step_time for row in seen.processes] == ["harmless", "harmless"]
+    assert [row.did.step_time for row in seen.section] == ["harmless", "harmless"]
     assert seen.findings == ()
 
 
@@ -86,7 +87,7 @@ def test_a_trend_of_step_time_is_not_the_guests_doing() -> None:
 
 def test_the_trainer_itself_is_no_guest() -> None:
     phases = training(SLOW)
-    assert look(phases, processes(phases.ends[-1] - EPOCH)) == Conflicts()
+    assert look(phases, processes(phases.ends[-1] - EPOCH)) == NOTHING
 
 
 def test_memory_that_a_guest_takes_is_said() -> None:
@@ -104,8 +105,8 @@ def test_units_of_time_change_nothing_but_the_clock() -> None:
     phases = training(SLOW)
     seen = processes(phases.ends[-1] - EPOCH, merger=SLOW)
     seconds, minutes = look(phases, seen), look(phases, seen, unit=1 / 64)
-    assert [(row.process, row.p, row.did) for row in seconds.processes] == [
-        (row.process, row.p, row.did) for row in minutes.processes
+    assert [(row.process, row.p, row.did) for row in seconds.section] == [
+        (row.process, row.p, row.did) for row in minutes.section
     ]
 
 
@@ -114,7 +115,7 @@ def test_evaluations_are_a_known_cause() -> None:
     took = USUAL * (1 + 0.01 * noise(STEPS, seed=8)) * np.where(steps % 10 == 0, 3.0, 1.0)
     held_out = Series("eval/task/reward", "eval", "", steps[9::10], np.zeros(STEPS // 10))
     run = Run("here", series=(Series("time/step", "t", "s", steps, took), held_out))
-    (finding,) = read(View(run)).findings
+    (finding,) = read_conflicts(View(run)).findings
     assert (finding.id, finding.severity) == ("conflict.evaluation", "note")
     assert "3.0" in sentence(finding)
 
@@ -124,9 +125,10 @@ def test_saving_that_costs_nothing_is_not_worth_a_word() -> None:
     took = USUAL * (1 + 0.01 * noise(STEPS, seed=8))
     saved = tuple(Checkpoint(step, f"checkpoint-{step}") for step in range(10, STEPS, 10))
     assert (
-        read(View(Run("here", series=(Series("time/step", "t", "s", steps, took),), checkpoints=saved))) == Conflicts()
+        read_conflicts(View(Run("here", series=(Series("time/step", "t", "s", steps, took),), checkpoints=saved)))
+        == NOTHING
     )
 
 
 def test_nothing_known_is_nothing_said() -> None:
-    assert read(View(Run("here"))) == Conflicts()
+    assert read_conflicts(View(Run("here"))) == NOTHING

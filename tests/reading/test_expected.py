@@ -9,13 +9,11 @@ import numpy as np
 import pytest
 from simulated import noise
 
-from leadline.event import Event
+from leadline.expected import RULES, read
+from leadline.expected.reward import TiesWhenSolved
 from leadline.facts import Facts, Finding
-from leadline.facts.expected import TiesWhenSolved
 from leadline.reading import View
-from leadline.reading.expected import RULES, read
 from leadline.run import Config, Rollout, Rollouts, Run, Series
-from leadline.words import expected as words
 
 COUNT = 80
 RISE = np.linspace(0.1, 0.9, COUNT)
@@ -30,8 +28,8 @@ def some(name: str, steps: object, values: object) -> Series:
     return Series(name, name, "test", np.asarray(steps), np.asarray(values, dtype=np.float64))
 
 
-def run(*series: Series, framework: str | None = None, events: tuple[Event, ...] = (), **config: object) -> Run:
-    return Run("here", framework=framework, series=series, config=Config(**config), events=events)  # type: ignore[arg-type]
+def run(*series: Series, framework: str | None = None, **config: object) -> Run:
+    return Run("here", framework=framework, series=series, config=Config(**config))  # type: ignore[arg-type]
 
 
 def scored(made: Run, scores: Mapping[int, tuple[float, ...]]) -> Run:
@@ -49,14 +47,7 @@ ZERO = np.zeros(COUNT)
 REWARD = one("reward/mean", RISE + 0.02 * noise(COUNT, seed=3))
 FALLEN = one("reward/mean", RISE[::-1] + 0.02 * noise(COUNT, seed=3))
 ENTROPY = one("entropy", 1.0 - RISE + 0.02 * noise(COUNT, seed=4))
-SLOWING = one("reward/mean", 1 - np.exp(-6 * RISE) + 0.02 * noise(COUNT, seed=7))
-STEADY = one("reward/mean", 0.5 + 0.02 * noise(COUNT, seed=8))
-SOLVED = one("reward/mean", np.linspace(0.1, 0.99, COUNT))
-BINARY = one("reward/std", np.sqrt(SOLVED.values * (1 - SOLVED.values)))
 SCALE = (one("reward/min", ZERO), one("reward/max", ZERO + 1))
-TOP = one("reward/mean", np.concatenate([RISE[:40] / 2, np.full(40, 0.97)]))
-STD = one("reward/std", np.concatenate([np.full(40, 0.4), np.full(40, 0.05)]))
-SAWTOOTH = np.where(np.arange(COUNT) % 4 == 0, 9.0, 2.0)
 
 # rule: (a run in which it must be said, its twin in which it must not)
 CASES: dict[str, tuple[Run, Run]] = {
@@ -73,86 +64,33 @@ CASES: dict[str, tuple[Run, Run]] = {
         run(one("clip/frac", ZERO), updates_per_batch=1),
         run(one("clip/frac", ZERO), updates_per_batch=4),
     ),
-    "update_kl_zero": (
-        run(one("kl/update", ZERO), updates_per_batch=1),
-        run(one("kl/update", ZERO + 1e-9), updates_per_batch=1),
-    ),
     "advantages_about_zero": (
         run(one("adv/mean", WIGGLE), algorithm="grpo"),
         run(one("adv/mean", WIGGLE), algorithm="ppo"),
-    ),
-    "explained_variance": (
-        run(one("value/explained_variance", RISE - 0.5)),
-        run(one("value/explained_variance", RISE)),
     ),
     "no_reference_kl": (run(REWARD, kl_coefficient=0.0), run(REWARD, kl_coefficient=0.1)),
     "kl_logged_as_zero": (
         run(one("kl/ref", ZERO), kl_coefficient=0.0),
         run(one("kl/ref", ZERO), kl_coefficient=0.1),
     ),
-    "negative_kl": (
-        run(one("kl/ref", KL - 0.05, kind="nats/token, k1 (can be negative)")),
-        run(one("kl/ref", KL - 0.05, kind="nats/token, k3, >=0, token mean")),
-    ),
     "negative_update_kl": (
         run(one("kl/update", WIGGLE, kind="nats/token, k1 old-new")),
         run(one("kl/update", WIGGLE, kind="nats/token, k2 (half squared), >=0")),
-    ),
-    "sawtooth_kl": (
-        run(one("kl/ref", KL), events=(Event("reference_reset", 40),), reference_sync_steps=40),
-        run(one("kl/ref", KL), events=(Event("resume", 40),)),
-    ),
-    "kl_starts_at_zero": (
-        run(one("kl/ref", np.concatenate([[0.0], KL[1:8]]))),
-        run(one("kl/ref", KL[:8])),
     ),
     "reward_after_kl": (
         run(REWARD, one("reward/after_kl_mean", REWARD.values - KL), kl_place="reward"),
         run(REWARD, one("reward/after_kl_mean", REWARD.values), kl_place="reward"),
     ),
     "filtered_reward": (run(one("reward/filtered_mean", 0.5 + WIGGLE)), run(REWARD)),
-    "filtered_training_reward": (
-        run(STEADY, *SCALE, raw={"algorithm.filter_groups.enable": True}),
-        run(STEADY, *SCALE, raw={"algorithm.filter_groups.enable": False}),
-    ),
-    "truncated_ratios": (
-        run(one("is/ratio_mean", 0.98 + 0.1 * WIGGLE), framework="trl-grpo", raw={"top_p": 0.9}),
-        run(one("is/ratio_mean", 1.0 + WIGGLE), framework="trl-grpo", raw={"top_p": 0.9}),
-    ),
     "normalised_reward": (run(one("reward/normalized_mean", WIGGLE)), run(REWARD)),
     "entropy_falls": (run(REWARD, ENTROPY), run(FALLEN, ENTROPY)),
-    "binary_spread": (run(SOLVED, BINARY, *SCALE), run(SOLVED, one("reward/std", ZERO + 0.5), *SCALE)),
     "ties_when_solved": (
         run(REWARD, one("group/zero_std_frac", RISE), *SCALE),
         run(FALLEN, one("group/zero_std_frac", RISE), *SCALE),
     ),
-    "solved_spread": (
-        scored(run(TOP, STD), {1: (0.0, 0.3, 1.0), 80: (0.9, 1.0)}),
-        scored(run(TOP, STD), {1: (0.0, 0.3, 9.0), 80: (0.9, 1.0)}),
-    ),
-    "batch_scaled_ties": (
-        run(one("group/zero_std_frac", np.arange(COUNT) % 2), framework="trl-grpo"),
-        run(one("group/zero_std_frac", RISE), framework="trl-grpo"),
-    ),
-    "ties_after_kl": (
-        run(one("group/zero_std_frac", 0.1 * RISE), framework="trl-rloo", kl_coefficient=0.1),
-        run(one("group/zero_std_frac", 0.1 * RISE), framework="trl-grpo", kl_coefficient=0.1),
-    ),
     "sparse_evaluation": (
         run(REWARD, some("eval/task/reward", [3, 9, 11, 40, 41, 77], RISE[:6])),
         run(REWARD, some("eval/task/reward", np.arange(10, 81, 10), RISE[:8])),
-    ),
-    "evaluated_before_training": (
-        run(one("reward/mean", RISE[:8]), some("eval/task/reward", [0, 4], [0.1, 0.2])),
-        run(one("reward/mean", RISE[:8]), some("eval/task/reward", [2, 4], [0.1, 0.2])),
-    ),
-    "early_steps_missing": (
-        run(one("reward/mean", RISE, first=120), framework="verl"),
-        run(one("reward/mean", RISE), framework="verl"),
-    ),
-    "step_time_sawtooth": (
-        run(one("time/step", SAWTOOTH), framework="trl-grpo"),
-        run(one("time/step", SAWTOOTH), some("eval/task/reward", np.arange(1, 81, 4), RISE[:20]), framework="trl-grpo"),
     ),
     "sums_over_updates": (
         run(one("grad_norm", RISE, kind="-, sum over 4 updates turned into a mean"), framework="nemo-rl"),
@@ -166,20 +104,15 @@ CASES: dict[str, tuple[Run, Run]] = {
         run(one("lr", np.minimum(np.arange(1, COUNT + 1) / 10, 1))),
         run(one("lr", ZERO + 1)),
     ),
-    "decaying_rate": (run(SLOWING, one("lr", 1.0 - 0.99 * RISE)), run(SLOWING, one("lr", ZERO + 1))),
     "slow_first_step": (
         run(one("time/step", np.concatenate([[9.0], ZERO[1:] + 1]))),
         run(one("time/step", ZERO + 1)),
-    ),
-    "val_is_not_validation": (
-        run(one("value/ratio", RISE, key="val/ratio"), framework="trl-ppo"),
-        run(one("value/ratio", RISE, key="val/ratio"), framework="verl"),
     ),
 }
 
 
 def test_every_rule_has_a_case_and_a_twin() -> None:
-    assert {rule.id.removeprefix("expected.") for rule in RULES} == set(CASES)
+    assert {rule.look.__name__ for rule in RULES} == set(CASES)
     assert len(RULES) >= 15
 
 
@@ -191,11 +124,6 @@ def test_rule_is_said_on_its_case(name: str) -> None:
 @pytest.mark.parametrize("name", CASES)
 def test_rule_is_silent_on_the_twin(name: str) -> None:
     assert name not in said(CASES[name][1])
-
-
-def test_ids_are_unique_and_every_rule_has_words() -> None:
-    assert len({rule.id for rule in RULES}) == len(RULES)
-    assert {rule.id for rule in RULES} == set(words.SENTENCES)
 
 
 def test_beside_a_serious_finding_nothing_is_called_a_sign_of_good_learning() -> None:
@@ -212,10 +140,8 @@ def test_beside_a_serious_finding_nothing_is_called_a_sign_of_good_learning() ->
     [
         ("slow_first_step", run(one("time/step", np.concatenate([[3.0], np.ones(199)])))),
         ("warm_up", run(one("lr", np.minimum(np.arange(1, 401) / 10, 1)))),
-        ("kl_starts_at_zero", run(one("kl/ref", np.concatenate([[0.0], KL[1:]])))),
         ("negative_update_kl", run(one("kl/update", np.where(np.arange(COUNT) == 9, -1e-5, 1e-4)))),
         ("entropy_falls", run(REWARD, one("entropy", 3.0 - RISE + 0.02 * noise(COUNT, seed=4)))),
-        ("decaying_rate", run(REWARD, one("lr", 1.0 - 0.99 * RISE))),
     ],
 )
 def test_what_nobody_would_wonder_about_is_not_called_normal(name: str, calm: Run) -> None:
@@ -230,33 +156,24 @@ def test_what_a_finding_tells_is_not_told_again_as_normal() -> None:
     assert "expected.ties_when_solved" not in {expected.id for expected in read(View(made), (tied,))}
 
 
-def test_one_thing_is_called_normal_once() -> None:
-    both = run(SOLVED, BINARY, one("group/zero_std_frac", RISE), *SCALE)
-    assert said(both) & {"ties_when_solved", "binary_spread", "solved_spread"} == {"ties_when_solved"}
-
-
-def test_a_share_of_tied_groups_that_is_high_is_never_called_low() -> None:
-    tied = one("group/zero_std_frac", RISE + 0.04)
-    assert "ties_after_kl" not in said(run(tied, framework="trl-rloo", kl_coefficient=0.1))
-
-
 def test_ties_are_told_with_the_level_of_the_reward_not_as_solved() -> None:
     made, _ = CASES["ties_when_solved"]
     (found,) = [expected for expected in read(View(made)) if expected.id == "expected.ties_when_solved"]
     assert isinstance(found.facts, TiesWhenSolved)
-    assert f"{100 * found.facts.reward_level:.0f} % of its range" in words.because(found)
-    assert "full reward" not in words.because(found)
+    assert f"{100 * found.facts.reward_level:.0f} % of its range" in found.because
+    assert "full reward" not in found.because
+
+
+def test_the_range_of_rewards_may_come_from_the_samples() -> None:
+    tied = run(REWARD, one("group/zero_std_frac", RISE))
+    assert "ties_when_solved" in said(scored(tied, {1: (0.0, 0.3), 80: (0.9, 1.0)}))
+    assert "ties_when_solved" not in said(scored(tied, {1: (0.0, 0.3), 80: (0.9, 9.0)}))
+    assert "ties_when_solved" not in said(tied)
 
 
 def test_a_loss_that_rests_beside_zero_is_not_called_about_zero() -> None:
     beside = one("loss/total", 0.02 + 0.005 * noise(COUNT, seed=5) + np.where(np.arange(COUNT) % 20 == 3, 0.2, 0.0))
     assert "loss_near_zero" not in said(run(beside, framework="trl-grpo"))
-
-
-def test_the_spread_of_a_reward_that_never_rose_is_no_sign_of_learning() -> None:
-    dead = one("reward/mean", np.concatenate([[0.5, 0.4, 0.2, 0.1], ZERO[4:]]))
-    spread = one("reward/std", np.sqrt(dead.values * (1 - dead.values)))
-    assert "binary_spread" not in said(run(dead, spread, *SCALE))
 
 
 def test_nothing_is_said_of_an_empty_run() -> None:
@@ -269,13 +186,13 @@ def test_nothing_is_said_of_an_empty_run() -> None:
 def test_clip_ratio_always_zero_is_explained_by_one_update_per_batch() -> None:
     made = run(one("clip/frac", ZERO, key="clip_ratio/region_mean"), framework="trl-grpo", updates_per_batch=1.0)
     (found,) = [expected for expected in read(View(made)) if expected.id == "expected.clip_zero"]
-    assert "one update" in words.because(found)
+    assert "one update" in found.because
 
 
 def test_clip_ratio_always_zero_is_explained_with_doubt_when_the_settings_are_unknown() -> None:
     made = run(one("clip/frac", ZERO, key="clip_ratio/region_mean"), framework="trl-grpo")
     (found,) = [expected for expected in read(View(made)) if expected.id == "expected.clip_zero"]
-    assert "does not say" in words.because(found)
+    assert "does not say" in found.because
 
 
 def test_loss_of_zero_is_explained() -> None:
@@ -289,15 +206,7 @@ def test_missing_kl_is_explained_by_beta_zero() -> None:
         for expected in read(View(run(REWARD, framework="trl-grpo", kl_coefficient=0.0)))
         if expected.id == "expected.no_reference_kl"
     ]
-    assert "coefficient is 0" in words.because(found)
-
-
-def test_negative_k1_kl_is_explained() -> None:
-    made = run(
-        one("kl/ref", 0.01 * noise(COUNT), kind="nats/token, k1 (can be negative), token mean"), framework="trl-rloo"
-    )
-    (found,) = [expected for expected in read(View(made)) if expected.id == "expected.negative_kl"]
-    assert "k1" in words.because(found)
+    assert "coefficient is 0" in found.because
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if not CASES[name][0].rollouts])
@@ -319,5 +228,4 @@ def test_what_one_update_per_batch_makes_0_is_told_in_one_line(updates: int | No
     clip, kl = one("clip/frac", ZERO), one("kl/update", ZERO)
     told = [expected for expected in read(View(run(clip, kl, updates_per_batch=updates))) if "zero" in expected.id]
     assert [expected.id for expected in told] == ["expected.clip_zero"]
-    assert "clip fraction and the update KL" in words.says(told[0])
-    assert "update_kl_zero" in said(run(kl, updates_per_batch=updates))
+    assert "clip fraction and the update KL" in told[0].says

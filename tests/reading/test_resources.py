@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from simulated import noise
+from topics import Topic, read_resources
 
+from leadline.facts.machine import Resources
 from leadline.reading import View
-from leadline.reading.resources import Resources, read
 from leadline.run import Config, GpuSamples, Phases, Run, Series, Telemetry
 from leadline.words import sentence
 from leadline.words.machine import remark
@@ -63,12 +64,12 @@ def both(one: GpuSamples, other: GpuSamples) -> GpuSamples:
     return GpuSamples(**{name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in names})
 
 
-def look(*series: Series, telemetry: Telemetry | None = None, **config: object) -> Resources:
+def look(*series: Series, telemetry: Telemetry | None = None, **config: object) -> Topic:
     made = Run("here", series=series, telemetry=telemetry or Telemetry(), config=Config(**config))  # type: ignore[arg-type]
-    return read(View(made))
+    return read_resources(View(made))
 
 
-def ids(seen: Resources) -> set[str]:
+def ids(seen: Topic) -> set[str]:
     return {finding.id for finding in seen.findings}
 
 
@@ -210,6 +211,6 @@ def test_equal_gpus_are_not_uneven() -> None:
 
 
 def test_nothing_known_is_nothing_said() -> None:
-    assert look() == Resources()
+    assert look() == Topic(Resources(), ())
     missing = timed("time/step", np.full(STEPS, np.nan))
     assert look(missing).phases == {}

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from topics import Topic, read_conflicts, read_resources
 
 from leadline.reading import View
-from leadline.reading.conflicts import Conflicts
-from leadline.reading.conflicts import read as read_conflicts
-from leadline.reading.resources import read as read_resources
 from leadline.run import Run
 from leadline.sources import open_run
 from leadline.words import sentence
@@ -40,8 +38,8 @@ def test_phases_bottleneck_and_power_are_right(run: Run) -> None:
 
 def test_the_merger_is_named_with_its_two_intervals() -> None:
     seen = read_conflicts(View(open_run(RUNS / "telemetry_merger")))
-    assert [row.process for row in seen.processes] == ["model_merger.py", "model_merger.py"]
-    for row, (first, last) in zip(seen.processes, MERGER, strict=True):
+    assert [row.process for row in seen.section] == ["model_merger.py", "model_merger.py"]
+    for row, (first, last) in zip(seen.section, MERGER, strict=True):
         assert abs(row.first_wall - first) < 2 * SEEN_EVERY
         assert abs(row.last_wall - last) < 2 * SEEN_EVERY
     (finding,) = [one for one in seen.findings if one.severity != "note"]
@@ -53,5 +51,5 @@ def test_the_merger_is_named_with_its_two_intervals() -> None:
 def test_nothing_is_invented_on_the_plain_run(share: float) -> None:
     run = open_run(RUNS / "telemetry_plain")
     seen = run.until(round(share * (run.last_step or 0)))
-    assert read_conflicts(View(seen)) == Conflicts()
+    assert read_conflicts(View(seen)) == Topic((), ())
     assert read_resources(View(seen)).findings == ()

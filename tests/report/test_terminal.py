@@ -24,7 +24,7 @@ from leadline import pipeline, words
 from leadline.contract import Reading
 from leadline.facts import Facts, Finding
 from leadline.facts.conflict import Conflict, ProcessEffect
-from leadline.facts.expected import Expected, Share
+from leadline.facts.expected import Expected
 from leadline.facts.judgement import Judgement, Reason
 from leadline.reading.reward import RewardReading
 from leadline.report import markdown, notebook, terminal
@@ -32,7 +32,6 @@ from leadline.report.pictures import pictures
 from leadline.run import Event
 from leadline.words import sentence
 from leadline.words.event import sentence as event_says
-from leadline.words.expected import because
 from leadline.words.verdict import verdict_lines
 
 LOOKS = [("healthy", 30), ("healthy", 354), ("collapsed", 230), ("collapsed", 524), ("hacked", 300), ("hacked", 679)]
@@ -63,7 +62,9 @@ def busy(findings: int, events: int = 30) -> Reading:
             for severity in severities
             for number in range(findings)
         ),
-        expected=tuple(Expected("expected.ties_after_kl", Share(number / 10)) for number in range(9)),
+        expected=tuple(
+            Expected("expected.odd", Facts(), f"{number} is odd.", "it is normal", worrying=True) for number in range(9)
+        ),
     )
 
 
@@ -214,7 +215,7 @@ def test_verbose_shows_everything() -> None:
         assert unwrapped(sentence(finding)) in shown
         assert finding.id in shown
     for expected in one.expected:
-        assert unwrapped(because(expected)) in shown
+        assert unwrapped(expected.because) in shown
     for event in one.run.events:
         assert event_says(event) in shown
 

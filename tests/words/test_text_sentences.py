@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leadline.facts import Facts, Finding
-from leadline.facts.conflict import LongerSteps, MemoryHeld, MemoryTaken, SlowedBy
+from leadline.facts.conflict import MemoryHeld
 from leadline.facts.generation import (
     CloserMeaning,
     LengthChange,
@@ -16,8 +16,14 @@ from leadline.facts.generation import (
     TruncatedThroughout,
     Truncation,
 )
-from leadline.facts.machine import GpuState, LogStopped, LowPower, MemoryGrowth, Pause, UnevenGpu
 from leadline.facts.signal import AllTied, AllTruncated, MostlyTied, NoEntropy
+from leadline.findings.conflict_evaluation import LongerSaves, LongerSteps
+from leadline.findings.conflict_memory import MemoryTaken
+from leadline.findings.conflict_step_time import SlowedBy
+from leadline.findings.resources_idle import LowPower
+from leadline.findings.resources_memory_growth import MemoryGrowth
+from leadline.findings.resources_stall import GpuState, LogStopped, Pause
+from leadline.findings.resources_uneven import UnevenGpu
 from leadline.words import sentence
 
 SAID: list[tuple[str, Facts, str]] = [
@@ -167,7 +173,7 @@ SAID: list[tuple[str, Facts, str]] = [
     ),
     (
         "conflict.checkpoint",
-        LongerSteps(2.4, 0.06),
+        LongerSaves(2.4, 0.06),
         "Steps that also save a checkpoint take 2.40 times as long, which costs 3 % of the time.",
     ),
 ]

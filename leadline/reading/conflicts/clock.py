@@ -85,7 +85,7 @@ def _fullest(gpus: GpuSamples, middles: Values) -> tuple[Values | None, float]:
     return np.max(every, axis=0), float(np.nanmax(total)) if np.isfinite(total).any() else math.nan
 
 
-def guests_of(run: Run, clock: Clock) -> dict[str, list[tuple[float, float]]]:
+def beside(run: Run, clock: Clock) -> dict[str, list[tuple[float, float]]]:
     """The processes that came and went while the training ran, by name, with the intervals in which they were there.
     One that was always there cannot be compared with times without it: the trainer is such a one."""
     seen = run.telemetry.processes

@@ -11,6 +11,7 @@ from ...facts import Facts
 from ...facts.machine import GenerationAndTraining, NotTimedApart, PhasesOverlap, UntimedShare
 from ...questions.bars import HALF_MORE, NOTICEABLE, SAID
 from ...run import Run, Series, Steps, Values
+from ..view import View
 
 OVERLAP = 1 + NOTICEABLE  # ratio of all phases to the step: more than the whole means that they run at the same time
 
@@ -50,8 +51,12 @@ class TimeByPhase:
     remarks: tuple[Facts, ...] = ()
 
 
-def read(run: Run) -> TimeByPhase:
+def time_by_phase(view: View) -> TimeByPhase:
     """Shares of step time by phase: from the logged timings, or else from the trainer's phases on the wall clock."""
+    return view.once("time_by_phase", lambda: _read(view.run))
+
+
+def _read(run: Run) -> TimeByPhase:
     spent, whole = time_spent(run)
     total = 0.0 if whole is None else float(whole.values.sum())
     if not spent or whole is None or total <= 0:

@@ -1,31 +1,35 @@
-"""Power and memory by phase, and GPUs that idle. Low power in generation is normal, low power in every phase is not."""
+"""Power and memory by phase."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts import Evidence, Facts, Finding
-from ...facts.machine import LowPower, PhasePower, PhasesFromPower, PhaseUse, ShortPhases
-from ...questions.bars import CLEARLY, DOUBLED, HABIT, THIRD, USUAL
+from ...facts import Facts
+from ...facts.machine import PhasePower, PhasesFromPower, PhaseUse, ShortPhases
+from ...questions.bars import CLEARLY, DOUBLED, HABIT, USUAL
 from ...run import GpuSamples, Phases, Run, Values
-from .phases import CALLED, TimeByPhase
+from ..view import View
+from .phases import CALLED, TimeByPhase, time_by_phase
 
 Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class PowerByPhase:
     phases: dict[str, PhaseUse]
     remarks: tuple[Facts, ...] = ()
-    findings: tuple[Finding, ...] = ()
+    drawn: Values = field(default_factory=lambda: np.empty(0))  # every sample of power that falls into a phase
 
 
-def read(run: Run, time: TimeByPhase) -> PowerByPhase:
-    """The shares of `time` with what the GPUs drew and held in each phase; phases from power where none is timed."""
+def power_by_phase(view: View) -> PowerByPhase:
+    """The share of each phase with what the GPUs drew and held in it; phases from power where none is timed."""
+    return view.once("power_by_phase", lambda: _read(view.run, time_by_phase(view)))
+
+
+def _read(run: Run, time: TimeByPhase) -> PowerByPhase:
     gpus, phases = run.telemetry.gpus, _warm(run.telemetry.phases)
     if not time.shares:
         return _from_power(gpus)
@@ -38,7 +42,8 @@ def read(run: Run, time: TimeByPhase) -> PowerByPhase:
         for name, use in used.items()
     }
     during = np.logical_or.reduce(list(inside.values()))
-    return PowerByPhase(found, _remarks(gpus, phases, inside, found), _idle(run, gpus, during, found))
+    drawn = gpus.power_w[during & np.isfinite(gpus.power_w)]
+    return PowerByPhase(found, _remarks(gpus, phases, inside, found), drawn)
 
 
 def _warm(phases: Phases) -> Phases:
@@ -102,30 +107,6 @@ def _remarks(
     if short:
         remarks.append(ShortPhases(tuple(short)))
     return tuple(remarks)
-
-
-def _reference(gpus: GpuSamples) -> tuple[float, Literal["limit", "seen"]] | None:
-    """What full power is: the limit, or else the most that was seen."""
-    limit = gpus.power_limit_w[np.isfinite(gpus.power_limit_w)]
-    if len(limit):
-        return float(np.median(limit)), "limit"
-    power = gpus.power_w[np.isfinite(gpus.power_w)]
-    return (float(np.quantile(power, 0.99)), "seen") if len(power) >= USUAL else None
-
-
-def _idle(run: Run, gpus: GpuSamples, during: Flags, found: dict[str, PhaseUse]) -> tuple[Finding, ...]:
-    reference = _reference(gpus)
-    drawn = gpus.power_w[during & np.isfinite(gpus.power_w)]
-    powers = [use.power_w for use in found.values() if use.power_w is not None]
-    if reference is None or len(drawn) < USUAL or not powers or reference[0] <= 0:
-        return ()
-    low = float(np.mean(drawn < THIRD * reference[0]))
-    if max(powers) >= THIRD * reference[0]:
-        return ()
-    mean, (full, kind) = float(drawn.mean()), reference
-    span = Evidence("gpu/power", run.first_step or 0, run.last_step or 0)
-    facts = LowPower(mean, mean / full, kind)
-    return (Finding("resources.idle", round(low, 4), "concern", facts=facts, evidence=(span,)),)
 
 
 def _from_power(gpus: GpuSamples) -> PowerByPhase:

@@ -2,17 +2,80 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ...facts import Evidence, Facts, Finding, Severity
-from ...facts.machine import GpuState, LogStopped, Pause
-from ...questions.bars import HABIT, MANY_TIMES, RARE, TENFOLD, THIRD
-from ...run import GpuSamples, Run
-from ..wall_clock import StepTimes, known_cause
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..questions.bars import HABIT, MANY_TIMES, RARE, TENFOLD, THIRD
+from ..reading.view import View
+from ..reading.wall_clock import StepTimes, known_cause, step_times
+from ..run import GpuSamples, Run
+from ..words.numbers import duration, number, percent
+
+GUIDE = {
+    "resources.stall": Guide(
+        "A long pause between two steps, or after the last one.",
+        "Time stamps, and the GPUs' power meanwhile.",
+        "Look at the job's log of that time: a hung worker, a full disk, a queue.",
+    ),
+}
 
 
-def read(run: Run, times: StepTimes | None) -> tuple[Finding, ...]:
+@dataclass(frozen=True, slots=True)
+class GpuState:
+    """What the GPUs did during a pause."""
+
+    idle: bool
+    power_w: float
+    of_most: float  # share of the most they draw
+
+
+@dataclass(frozen=True, slots=True)
+class Pause(Facts):
+    """A step that ended long after the one before it."""
+
+    step: int
+    seconds: float
+    usual_seconds: float  # of a step
+    resumed: bool
+    gpus: GpuState | None = None
+
+    def say(self) -> str:
+        why = " The run was resumed there." if self.resumed else _gpus(self.gpus)
+        return f"{duration(self.seconds)} pause before step {self.step} {_usual(self.usual_seconds)}.{why}"
+
+
+@dataclass(frozen=True, slots=True)
+class LogStopped(Facts):
+    """The machine was watched on after the last step, and nothing came."""
+
+    last_step: int
+    seconds: float
+    usual_seconds: float
+    gpus: GpuState | None = None
+    memory_released: bool | None = None  # None: memory was not sampled
+
+    def say(self) -> str:
+        ended = " GPU memory was released: the run has ended." if self.memory_released else ""
+        silent = f"Nothing was logged for {duration(self.seconds)} after step {self.last_step}"
+        return f"{silent} {_usual(self.usual_seconds)}.{_gpus(self.gpus)}{ended}"
+
+
+def _usual(seconds: float) -> str:
+    return f"(a step usually takes {duration(seconds)})"
+
+
+def _gpus(state: GpuState | None) -> str:
+    if state is None:
+        return ""
+    did = "idle" if state.idle else "busy"
+    return f" The GPUs were {did} meanwhile ({number(state.power_w)} W, {percent(state.of_most)} of their peak)."
+
+
+def detect(view: View) -> tuple[Finding, ...]:
     """Pauses that stand out of the run's own rhythm, in the middle and at the end."""
+    run, times = view.run, step_times(view.run)
     if times is None or len(times) < HABIT:
         return ()
     pauses = np.diff(times.ends)

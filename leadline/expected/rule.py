@@ -1,4 +1,4 @@
-"""A rule: an odd value that is normal under circumstances the run itself shows."""
+"""A rule: an odd value that is normal under circumstances the run itself shows. And what several rules ask."""
 
 from __future__ import annotations
 
@@ -7,21 +7,27 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...curve.robust import running_median, scale_of
-from ...facts import Facts
-from ...run import Run, Series, Values
-from ..view import View
+from ..curve.robust import running_median, scale_of
+from ..facts import Facts
+from ..facts.expected import Expected
+from ..reading.view import View
+from ..run import Run, Series, Values
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`look` gives what its sentence names, or nothing where the rule does not apply."""
+    """`look` gives what is to be said, or nothing where the rule does not apply."""
 
-    id: str
-    look: Callable[[View], Facts | None]
+    look: Callable[[View], Expected | None]
     unless: tuple[str, ...] = ()  # how ids of serious findings begin beside which it would be false comfort
     told_by: tuple[str, ...] = ()  # ids of findings that say the same, however serious
-    topic: str | None = None  # of several rules about one thing only the first is said
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Facts):
+    """Whether the run itself says what makes it normal, or only nothing speaks against it."""
+
+    certain: bool
 
 
 def finite(series: Series | None) -> Values:
@@ -56,19 +62,6 @@ def rests_about_zero(values: Values) -> bool:
     """The same of the middle and of the scatter about the trend, which a few spikes do not move."""
     own = in_its_own_unit(values)
     return bool(abs(np.median(own)) <= scale_of(own - running_median(own)))
-
-
-def correlation(first: Values, second: Values) -> float:
-    """Of two rows of equal length; 0 where either of them does not move."""
-    ours, theirs = (in_its_own_unit(row) - in_its_own_unit(row).mean() for row in (first, second))
-    size = float(np.linalg.norm(ours) * np.linalg.norm(theirs))
-    return float(ours @ theirs) / size if size > 0 else 0.0
-
-
-def paired(first: Series, second: Series) -> tuple[Values, Values]:
-    """The values of two series at the steps at which both are numbers."""
-    _, ours, theirs = np.intersect1d(first.steps[first.finite], second.steps[second.finite], return_indices=True)
-    return first.values[first.finite][ours], second.values[second.finite][theirs]
 
 
 def framework(run: Run) -> str:

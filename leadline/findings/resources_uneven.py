@@ -2,31 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from ...facts import Evidence, Finding, Severity
-from ...facts.machine import UnevenGpu
-from ...questions.bars import SAID, TENTH
-from ...run import Run, Steps, Values
-from ..wall_clock import StepTimes
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..questions.bars import SAID, TENTH
+from ..reading.view import View
+from ..reading.wall_clock import step_times
+from ..run import Run, Steps, Values
+from ..words.numbers import number, percent
 
+GUIDE = {
+    "resources.uneven": Guide(
+        "One GPU draws or holds less or more than the others.",
+        "Sampled power and memory of each GPU.",
+        "Check the placement of workers and the balance of shards.",
+    ),
+}
 BLOCKS = 20  # stretches of the run in which the GPUs are compared
+Quantity = Literal["power", "memory"]
 
 
-def read(run: Run, times: StepTimes | None) -> tuple[Finding, ...]:
+@dataclass(frozen=True, slots=True)
+class UnevenGpu(Facts):
+    """A GPU that draws or holds more or less than the others."""
+
+    device: int
+    quantity: Quantity
+    difference: float  # share of what the others have
+    level: float  # W or GB
+    others: float
+
+    def say(self) -> str:
+        verb, unit = ("draws", "W") if self.quantity == "power" else ("holds", "GB")
+        way = "more" if self.difference > 0 else "less"
+        return (
+            f"GPU {self.device} {verb} {percent(abs(self.difference))} {way} than the others throughout "
+            f"({number(self.level)} against {number(self.others)} {unit})."
+        )
+
+
+def detect(view: View) -> tuple[Finding, ...]:
     """GPUs that stand apart from the others in power or memory over the training."""
-    gpus = run.telemetry.gpus
+    run, gpus, times = view.run, view.run.telemetry.gpus, step_times(view.run)
     devices = np.unique(gpus.devices)
     if len(devices) < 2:
         return ()
     first, last = (times.starts[0], times.ends[-1]) if times is not None else (gpus.walls[0], gpus.walls[-1])
     block = np.floor(BLOCKS * (gpus.walls - first) / max(last - first, 1e-9)).astype(np.int64)
     found = []
-    read: tuple[tuple[Literal["power", "memory"], Values], ...]
-    read = (("power", gpus.power_w), ("memory", gpus.memory_gb))
-    for quantity, values in read:
+    sampled: tuple[tuple[Quantity, Values], ...] = (("power", gpus.power_w), ("memory", gpus.memory_gb))
+    for quantity, values in sampled:
         levels = _levels(values, block, gpus.devices, devices)
         if levels is not None:
             found += _apart(run, quantity, levels, devices.tolist())
@@ -47,7 +75,7 @@ def _levels(values: Values, block: Steps, of: Steps, devices: Steps) -> Values |
     return levels
 
 
-def _apart(run: Run, quantity: Literal["power", "memory"], levels: Values, devices: list[int]) -> list[Finding]:
+def _apart(run: Run, quantity: Quantity, levels: Values, devices: list[int]) -> list[Finding]:
     found = []
     signal = {"power": "gpu/power", "memory": "gpu/mem_used"}[quantity]
     span = Evidence(signal, run.first_step or 0, run.last_step or 0)

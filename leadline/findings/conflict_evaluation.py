@@ -1,0 +1,89 @@
+"""Causes everybody knows: steps that also evaluate or save."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..curve.deviates import probability_below
+from ..facts import Evidence, Facts, Finding, Guide
+from ..questions.bars import FEW, NOTICEABLE, SAID
+from ..reading.view import View
+from ..run import Steps, Values
+from ..words.numbers import percent
+
+Flags = NDArray[np.bool_]
+
+GUIDE = {
+    "conflict.evaluation": Guide(
+        "Steps that also evaluate take longer.",
+        "Step times at the rhythm of the evaluations.",
+        "Nothing, or evaluate more rarely.",
+    ),
+    "conflict.checkpoint": Guide(
+        "Steps that also save a checkpoint take longer.",
+        "Step times at the rhythm of the checkpoints.",
+        "Nothing, or save more rarely or in the background.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LongerSteps(Facts):
+    """Steps that also evaluate, against the others."""
+
+    ratio: float
+    share: float  # of all step time
+
+    ALSO: ClassVar[str] = "evaluate"
+
+    def say(self) -> str:
+        costs = self.share * (1 - 1 / self.ratio)
+        return (
+            f"Steps that also {self.ALSO} take {self.ratio:.2f} times as long, which costs {percent(costs)} of the "
+            "time."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LongerSaves(LongerSteps):
+    """The same of steps that save."""
+
+    ALSO: ClassVar[str] = "save a checkpoint"
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """Steps that also evaluate or save, where that makes them longer."""
+    run, series = view.run, view.run.get("time/step")
+    if series is None:
+        return ()
+    usable = series.finite & (series.values > 0)
+    usable[:1] = False  # the first step compiles, loads and warms up
+    steps, took = series.steps[usable], series.values[usable]
+    evaluated = {step for series in run.series if series.name.startswith("eval/") for step in series.steps.tolist()}
+    saved = {checkpoint.step for checkpoint in run.checkpoints}
+    causes = (("conflict.evaluation", LongerSteps, evaluated), ("conflict.checkpoint", LongerSaves, saved))
+    found = (_longer(name, kind, steps, took, np.isin(steps, sorted(marked))) for name, kind, marked in causes)
+    return tuple(finding for finding in found if finding is not None)
+
+
+def _longer(
+    name: str, kind: type[LongerSteps], steps: Steps, took: Values, marked: NDArray[np.bool_]
+) -> Finding | None:
+    if marked.sum() < FEW or marked.sum() > len(steps) / 2:
+        return None
+    there, away = np.log(took[marked]), np.log(took[~marked])
+    error = math.hypot(there.std(ddof=1) / math.sqrt(len(there)), away.std(ddof=1) / math.sqrt(len(away)))
+    difference = float(there.mean() - away.mean())
+    p = probability_below(difference / error, len(there) - 1) if error > 0 else float(difference > 0)
+    share = float(took[marked].sum() / took.sum())
+    if p <= SAID or share * -math.expm1(-difference) <= NOTICEABLE:  # what it costs is not worth a line
+        return None
+    facts = kind(math.exp(difference), share)
+    span = Evidence("time/step", int(steps[0]), int(steps[-1]))
+    since = int(steps[marked][0])
+    return Finding(name, round(p, 4), "note", facts=facts, since_step=since, evidence=(span,))

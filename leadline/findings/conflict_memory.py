@@ -1,0 +1,48 @@
+"""A process beside the training that holds GPU memory."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.conflict import MemoryHeld, Spans
+from ..reading.conflicts.guests import Guest, guests_of
+from ..reading.view import View
+from ..words.conflict import memory_held, stretches
+from ..words.numbers import capital, number
+
+GUIDE = {
+    "conflict.memory": Guide(
+        "Another process holds GPU memory.",
+        "Sampled memory while it runs and while it does not.",
+        "End it before memory runs out.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTaken(Facts):
+    process: str
+    held: MemoryHeld
+    spans: Spans
+    left_gb: float | None  # at its fullest; None: the size of the memory is not known
+
+    def say(self) -> str:
+        room = "" if self.left_gb is None else f"; {number(self.left_gb)} GB are free at the peak"
+        return f"{capital(memory_held(self.held))} while {self.process} runs ({stretches(self.spans)}){room}."
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """Every process during which the fullest GPU holds more than chance explains."""
+    return tuple(_finding(guest, guest.held) for guest in guests_of(view) if guest.held is not None)
+
+
+def _finding(guest: Guest, held: MemoryHeld) -> Finding:
+    left = guest.memory_left if math.isfinite(guest.memory_left) else None
+    severity: Severity = "concern" if left is not None and left < held.most_gb else "note"
+    facts, since = MemoryTaken(guest.process, held, guest.spans, left), guest.spans[0][0]
+    evidence = tuple(Evidence("gpu/mem_used", first, last) for first, last in guest.spans)
+    return Finding(
+        "conflict.memory", round(guest.p_memory, 4), severity, facts=facts, since_step=since, evidence=evidence
+    )

@@ -1,0 +1,60 @@
+"""GPUs that wait: low power in generation is normal, low power in every phase is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ..facts import Evidence, Facts, Finding, Guide
+from ..questions.bars import THIRD, USUAL
+from ..reading.resources.power import power_by_phase
+from ..reading.view import View
+from ..run import GpuSamples
+from ..words.numbers import number, percent
+
+GUIDE = {
+    "resources.idle": Guide(
+        "The GPUs draw little power in every phase.",
+        "Sampled power against the limit or the most that was seen.",
+        "Larger batches, more parallel environments, a faster reward.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LowPower(Facts):
+    """Every phase draws little."""
+
+    power_w: float
+    share: float  # of full power
+    full: Literal["limit", "seen"]  # what full power is: the limit, or the most that was seen
+
+    def say(self) -> str:
+        full = "the power limit" if self.full == "limit" else "the highest power seen"
+        return (
+            f"GPU power is low in every phase: {number(self.power_w)} W, {percent(self.share)} of {full}. "
+            "Low power in generation alone would be normal; here the GPUs are waiting."
+        )
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """Every phase draws less than a third of full power."""
+    run, used, full = view.run, power_by_phase(view), _full_power(view.run.telemetry.gpus)
+    powers = [use.power_w for use in used.phases.values() if use.power_w is not None]
+    if full is None or full[0] <= 0 or len(used.drawn) < USUAL or not powers or max(powers) >= THIRD * full[0]:
+        return ()
+    low, mean = float(np.mean(used.drawn < THIRD * full[0])), float(used.drawn.mean())
+    span = Evidence("gpu/power", run.first_step or 0, run.last_step or 0)
+    facts = LowPower(mean, mean / full[0], full[1])
+    return (Finding("resources.idle", round(low, 4), "concern", facts=facts, evidence=(span,)),)
+
+
+def _full_power(gpus: GpuSamples) -> tuple[float, Literal["limit", "seen"]] | None:
+    """What full power is: the limit, or else the most that was seen."""
+    limit = gpus.power_limit_w[np.isfinite(gpus.power_limit_w)]
+    if len(limit):
+        return float(np.median(limit)), "limit"
+    power = gpus.power_w[np.isfinite(gpus.power_w)]
+    return (float(np.quantile(power, 0.99)), "seen") if len(power) >= USUAL else None

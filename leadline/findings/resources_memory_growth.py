@@ -1,0 +1,86 @@
+"""GPU memory that grows from step to step."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..questions import Shape, shape_of
+from ..questions.bars import USUAL
+from ..questions.growth import may_have_grown
+from ..questions.level import level_now
+from ..questions.way import net_change
+from ..reading.resources.memory import memory_in_all, memory_used
+from ..reading.view import View
+from ..run import Series
+from ..words.numbers import number
+
+GUIDE = {
+    "resources.memory_growth": Guide(
+        "GPU memory grows from step to step.",
+        "Sampled memory after the first step.",
+        "Look for tensors that are kept; it will run out at about the step that is named.",
+    ),
+}
+ROUNDING = 1e-3  # of the level: use that moves by less is the allocator's rounding
+RISES = ("rising", "accelerating", "decelerating")
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryGrowth(Facts):
+    """Memory use grows from step to step."""
+
+    first_step: int
+    grown_gb: float
+    now_gb: float
+    full_step: int | None  # where it is full at this pace, if that is within the plan
+
+    def say(self) -> str:
+        grown = (
+            f"GPU memory keeps growing: up {number(self.grown_gb)} GB since step {self.first_step}, now at "
+            f"{number(self.now_gb)} GB."
+        )
+        return grown if self.full_step is None else f"{grown} At this pace it is full at about step {self.full_step}."
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """A trend of use after the first step, which fills the memory for the first time."""
+    series = memory_used(view)
+    if series is None:
+        return ()
+    later = Series(series.name, series.key, series.kind, series.steps[1:], series.values[1:])
+    held = later.values[later.finite]
+    if len(held) < USUAL or np.ptp(held[len(held) // 2 :]) <= ROUNDING * abs(float(np.median(held))):
+        return ()
+    if not may_have_grown(later):
+        return ()
+    curve = view.fit(later)
+    # A level that jumps has found a new longest batch or a guest; growth is what goes on within a stretch.
+    shape = shape_of(curve)
+    change = net_change(curve)
+    if curve.breaks or shape.word not in RISES or change is None:
+        return ()
+    return (_grows(view, later, shape, change.size, level_now(curve, later)),)
+
+
+def _grows(view: View, series: Series, shape: Shape, grown: float, now: float) -> Finding:
+    first, last = int(series.steps[0]), int(series.steps[-1])
+    pace = grown / max(last - first, 1)  # GB a step
+    full_step, total = None, memory_in_all(view.run)
+    if math.isfinite(total) and pace > 0:
+        full = last + (total - now) / pace
+        planned = view.run.config.planned_steps or 2 * last - first
+        full_step = round(full) if full <= planned else None
+    severity: Severity = "note" if full_step is None else "concern"
+    p = sum(shape.probabilities[word] for word in RISES)
+    return Finding(
+        "resources.memory_growth",
+        round(min(p, 1.0), 4),
+        severity,
+        facts=MemoryGrowth(first, grown, now, full_step),
+        since_step=first,
+        evidence=(Evidence(series.name, first, last),),
+    )
