@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import BadOrder
+from ..sources import Joining
 
 POLICIES = ("tell", "ask", "act")
 THEN = ("sigkill", "sigterm")
@@ -42,6 +43,28 @@ class Wanted:
     every: float | None = None
     metrics: str | None = None
     answer: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked for. `by_table`: each entry was written for its path alone."""
+
+    entries: tuple[Entry, ...]
+    by_table: bool = False
+    state: Path | None = None
+    headless: bool = False
+    every: float | None = None
+    mapping: Mapping[str, str] | None = None
+    joining: Joining = "by evidence"
+    answer: Path | None = None
+    heartbeat: Path | None = None
+    metrics: str | None = None
+    record: bool = False
+    color: bool = False
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(entry.path for entry in self.entries)
 
 
 def load(file: Path) -> Wanted:
