@@ -18,7 +18,7 @@ import numpy as np
 from tables import Table
 
 from leadline.curve import jumps
-from leadline.live.alarm import Alarm
+from leadline.live.alarm import SeriesAlarm
 
 ROWS = 3
 Values = np.ndarray
@@ -26,7 +26,7 @@ Listener = Callable[[Values], list[bool]]
 
 
 def now(values: Values) -> list[bool]:
-    alarm = Alarm()
+    alarm = SeriesAlarm()
     return [alarm.push(float(value)) for value in values]
 
 

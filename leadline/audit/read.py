@@ -28,7 +28,7 @@ from .requests import Redaction, Request, checking, grading
 AUDIT = "audit:"  # in front of the reader of a review that came from an audit
 
 
-class Reader(Protocol):
+class SecondReader(Protocol):
     """Who answers: an endpoint, or files that somebody wrote."""
 
     @property
@@ -93,7 +93,7 @@ class _Taken:
     problems: list[str] = field(default_factory=list)
 
 
-def audit(prepared: Prepared, reader: Reader, *, price: float | None = None) -> Audit:
+def audit(prepared: Prepared, reader: SecondReader, *, price: float | None = None) -> Audit:
     """The second reading. The verdict changes only where the grades are heard; both verdicts are given."""
     begun = time.monotonic()
     before = getattr(reader, "called", 0)
@@ -132,7 +132,7 @@ def review_of(found: Audit) -> Review | None:
     return Review(answer, grades[-1].last_step, since, grades, f"{AUDIT}{found.reader}", time.time())
 
 
-def _asked(requests: Sequence[Request], reader: Reader) -> _Taken:
+def _asked(requests: Sequence[Request], reader: SecondReader) -> _Taken:
     taken = _Taken()
     for request in requests:
         try:

@@ -105,7 +105,7 @@ def verb(options: WatchOptions) -> None:
 
     Example: leadline watch outputs/* --tell 'slack:$SLACK_URL'
     """
-    from ..live.entries import Entry, Options, Wanted, load
+    from ..live.entries import Options, Wanted, WatchEntry, load
     from ..live.places import local_place
     from ..live.session import run
     from ..sources.mapping import parse_mapping
@@ -116,7 +116,7 @@ def verb(options: WatchOptions) -> None:
         raise click.UsageError("name the paths to watch, or a table of them with --config")
     same = (options.act, options.dry_run, options.then, options.after, options.tell, options.budget, options.price)
     if options.config is None:
-        wanted = Wanted(tuple(Entry(path, *same) for path in dict.fromkeys(options.paths)))
+        wanted = Wanted(tuple(WatchEntry(path, *same) for path in dict.fromkeys(options.paths)))
     elif options.act or options.tell or options.budget or options.price or options.then:
         raise click.UsageError("with --config, what is wanted of each run stands in the table")
     else:

@@ -20,7 +20,7 @@ WATCH_KEYS = ("run", "tell", "state", "every", "metrics", "answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class WatchEntry:
     """One path, and what is wanted of the runs there."""
 
     path: str
@@ -38,7 +38,7 @@ class Entry:
 class Wanted:
     """A whole table."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[WatchEntry, ...]
     state: Path | None = None
     every: float | None = None
     metrics: str | None = None
@@ -49,7 +49,7 @@ class Wanted:
 class Options:
     """What the user asked for. `by_table`: each entry was written for its path alone."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[WatchEntry, ...]
     by_table: bool = False
     state: Path | None = None
     headless: bool = False
@@ -92,7 +92,7 @@ def load(file: Path) -> Wanted:
     )
 
 
-def _entry(file: Path, run: object, number: int, tell: tuple[str, ...]) -> Entry:
+def _entry(file: Path, run: object, number: int, tell: tuple[str, ...]) -> WatchEntry:
     if not isinstance(run, dict):
         raise _bad(file, f"run {number} is no table", "write [[watch.run]]")
     _known(file, run, RUN_KEYS, f"run {number}")
@@ -108,7 +108,7 @@ def _entry(file: Path, run: object, number: int, tell: tuple[str, ...]) -> Entry
     if then is not None and then not in THEN:
         raise _bad(file, f"`then` of {path} is {then!r}", f"write one of {', '.join(THEN)}")
     steps = _number(file, run, "budget", least=1)
-    return Entry(
+    return WatchEntry(
         path if "://" in path else str(file.absolute().parent / path),
         act if policy != "tell" else None,
         policy != "act",
@@ -121,7 +121,7 @@ def _entry(file: Path, run: object, number: int, tell: tuple[str, ...]) -> Entry
     )
 
 
-def _refuse_twice(file: Path, entries: tuple[Entry, ...]) -> None:
+def _refuse_twice(file: Path, entries: tuple[WatchEntry, ...]) -> None:
     """A process, a job or a file belongs to one run."""
     for what, found in (
         ("path", [entry.path for entry in entries]),

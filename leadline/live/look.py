@@ -17,7 +17,7 @@ from ..run import Run
 from ..words.verdict import verdict_lines
 from . import ledger
 from .alert import Alert
-from .entries import Entry
+from .entries import WatchEntry
 from .onsets import Notice, new_alerts
 from .records import Look, Prediction, Promise, Score
 from .schedule import Due
@@ -50,7 +50,7 @@ def make_look(
     run: Run,
     due: Due,
     remembered: Remembered,
-    wanted: Entry,
+    wanted: WatchEntry,
     *,
     attempt: int,
     at: float,

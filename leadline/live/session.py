@@ -23,7 +23,7 @@ from ..report.png import png
 from . import acting, memory, metrics
 from .acting.process import Identity
 from .answer import AnswerFile
-from .entries import Entry, Options
+from .entries import Options, WatchEntry
 from .figures import figures_of
 from .follow import Sighting
 from .heartbeat import Heartbeat
@@ -271,7 +271,7 @@ class _Session:
             agreeing.append(said)
         return agreeing
 
-    def _ordered(self, entry: Entry, text: str, store: Store) -> acting.Actor:
+    def _ordered(self, entry: WatchEntry, text: str, store: Store) -> acting.Actor:
         """Who carries out the order. What it names is written down before anything else: a number may be taken by
         another process while nobody watches."""
         order = acting.parse(text, store.order(text))
@@ -294,14 +294,14 @@ class _Session:
             actor.close()
 
 
-def _files_of(sighting: Sighting) -> acting.Run:
+def _files_of(sighting: Sighting) -> acting.RunFiles:
     """What tells a run's processes from others."""
     writers = [
         Identity(pid, str(writer["started"]), ())
         for writer in sighting.writers[-1:]
         if isinstance(pid := writer.get("pid"), int) and writer.get("started")
     ]
-    return acting.Run(sighting.files, sighting.home, tuple(writers))
+    return acting.RunFiles(sighting.files, sighting.home, tuple(writers))
 
 
 def _print(says: str) -> None:

@@ -18,14 +18,14 @@ from ..errors import LeadlineError
 from ..shelf.silence import SILENT
 from ..shelf.silence import patience as silent_after
 from ..words import live as words
-from .entries import Entry, Options
+from .entries import Options, WatchEntry
 from .follow import Place, Sighting
 from .look import Made, Remembered, make_look
 from .memory import give_back
 from .onsets import silence
 from .polling import DEADLINE, FORCED, Polled, Polling
 from .records import Cursor
-from .schedule import Due, Schedule
+from .schedule import Due, LookSchedule
 from .store import Store
 from .watched import Watched
 
@@ -188,7 +188,7 @@ class Watch:
         """The log was replaced by another one: what was expected of the old one is no longer asked."""
         with self._work:  # the other thread sees the old life or the new one
             watched.due.clear()
-            watched.sighting, watched.schedule = sighting, Schedule()
+            watched.sighting, watched.schedule = sighting, LookSchedule()
             watched.made = watched.last = None
             watched.tried = None
             self._grew(watched, sighting, now)
@@ -246,7 +246,7 @@ class Watch:
     def _planned(self, watched: Watched) -> int | None:
         return self._entry(watched).budget or watched.sighting.run.config.planned_steps
 
-    def _entry(self, watched: Watched) -> Entry:
+    def _entry(self, watched: Watched) -> WatchEntry:
         return self._entries[watched.place.path]
 
     def _cost(self, watched: Watched) -> str | None:

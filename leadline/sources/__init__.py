@@ -261,7 +261,7 @@ def _nothing_at(place: Path) -> NothingReadable:
     )
 
 
-def _samples(place: Path, kept: rollouts.Kept) -> NothingReadable:
+def _samples(place: Path, kept: rollouts.KeptSamples) -> NothingReadable:
     steps = kept.rollouts.steps
     span = f"of step {steps[0]}" if len(steps) == 1 else f"of steps {steps[0]} to {steps[-1]}"
     return NothingReadable(

@@ -10,7 +10,7 @@ import pytest
 from live.scene import Scene
 
 from leadline.live import watch as watching
-from leadline.live.entries import Entry, Options
+from leadline.live.entries import Options, WatchEntry
 from leadline.live.store import Store
 from leadline.live.watch import Watch
 
@@ -27,7 +27,7 @@ def watch(tmp_path: Path) -> Iterator[Callable[..., Watch]]:
 
     def start(*paths: Path | str, state: str = "state.db", every: float | None = None, **more: Any) -> Watch:
         budget, tell = more.pop("budget", None), more.pop("channels", ())
-        entries = tuple(Entry(str(path), budget=budget, tell=tell) for path in paths)
+        entries = tuple(WatchEntry(str(path), budget=budget, tell=tell) for path in paths)
         one = Watch(Options(entries, every=every), Store(tmp_path / state), **more)
         begun.append(one)
         one.start()

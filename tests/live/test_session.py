@@ -17,7 +17,7 @@ from live.growing import settle, wait_for, write_rows
 from rich.console import Console
 
 from leadline.cli import main
-from leadline.live.entries import Entry, Options
+from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look
 from leadline.live.screen import Keys, Screen
 from leadline.live.session import _Session
@@ -88,7 +88,7 @@ def test_many_looks_add_up_to_the_bar_for_acting(tmp_path: Path) -> None:
     log = tmp_path / "metrics.jsonl"
     write_rows(log, range(1, 14))
     with Store(tmp_path / "state.db") as store:
-        session = _Session(Options((Entry(str(log)),), headless=True, answer=tmp_path / "answer.json"), store)
+        session = _Session(Options((WatchEntry(str(log)),), headless=True, answer=tmp_path / "answer.json"), store)
         session.watch.tick(force=True)
         (watched,) = session.watch.runs.values()
         acted = []
@@ -127,7 +127,7 @@ def test_the_answer_is_replaced_as_a_whole(tmp_path: Path) -> None:
     answer = tmp_path / "answer.json"
     for name in ("a", "b"):
         write_rows(tmp_path / f"{name}.jsonl", range(1, 40))
-    entries = tuple(Entry(str(tmp_path / f"{name}.jsonl")) for name in ("a", "b"))
+    entries = tuple(WatchEntry(str(tmp_path / f"{name}.jsonl")) for name in ("a", "b"))
     with Store(tmp_path / "state.db") as store:
         session = _Session(Options(entries, headless=True, answer=answer), store)
         session.watch.start()

@@ -4,7 +4,7 @@ from .actor import Actor, Records
 from .bar import ENDS, Decision, Said, may_act, said
 from .deed import Action, Life, alert_of
 from .orders import FORMS, SIGNALS, Order, parse
-from .ties import Run
+from .ties import RunFiles
 
 __all__ = [
     "ENDS",
@@ -16,7 +16,7 @@ __all__ = [
     "Life",
     "Order",
     "Records",
-    "Run",
+    "RunFiles",
     "Said",
     "alert_of",
     "may_act",
