@@ -74,7 +74,7 @@ def _outcome(truth: Truth, looks: tuple[ReplayedLook, ...]) -> Outcome:
     """The first look that ends the run ends it; without one it goes to its end."""
     taken = next((one for one in looks if one.ends), looks[-1])
     stopped = taken.step if taken.ends and taken.step < taken.last_step else None
-    return outcome_of(truth, stopped, taken.best_step, looks[-1].best_step)
+    return outcome_of(truth, stopped, taken.best_step)
 
 
 def _looked(run: Run, looks: int) -> Iterator[ReplayedLook]:

@@ -122,8 +122,8 @@ def _state(request: Request) -> State:
     return state
 
 
-def _page(request: Request, title: str, body: str, *, here: str = "", live: str = "/events") -> HTMLResponse:
-    return HTMLResponse(pages.page(title, body, here=here, change=_state(request).shelf.change, live=live))
+def _page(request: Request, title: str, body: str, *, live: str) -> HTMLResponse:
+    return HTMLResponse(pages.page(title, body, change=_state(request).shelf.change, live=live))
 
 
 def _failed(request: Request, says: str, status: int = 404) -> HTMLResponse:

@@ -125,7 +125,7 @@ def table(
 ) -> str:
     form = _form(asked, columns, choices, by)
     if by:
-        return f"<h1>Runs by {h(by)}</h1>{form}{_groups(groups, asked, by)}"
+        return f"<h1>Runs by {h(by)}</h1>{form}{_groups(groups, by)}"
     heads = "".join(_head(name, asked, columns) for name in columns)
     body = "".join(_line(one, columns, now) for one in lines)
     shown = asked.page * asked.size + len(lines)
@@ -211,7 +211,7 @@ def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], b
     )
 
 
-def _groups(groups: Sequence[Together], asked: Asked, by: str) -> str:
+def _groups(groups: Sequence[Together], by: str) -> str:
     rows = []
     for one in groups:
         filters = {"project", "variant", "framework", "verdict"}

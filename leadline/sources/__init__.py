@@ -43,21 +43,17 @@ from .readers import Readers
 from .remote import Copy, address_of, is_address
 from .rollouts import read_samples
 from .same_run import Joining
-from .source import HEAD, Log, Parser, Reader, Source, TextSource, names_of
-from .table import Column, Table
+from .source import HEAD, Log, Reader, Source, TextSource, names_of
 from .text import BLOCK, GZIP, head_of, unpacked, unpacked_head
 from .walk import is_of_the_system
 
 __all__ = [
     "SOURCES",
-    "Column",
     "Joining",
     "Log",
-    "Parser",
     "Reader",
     "Readers",
     "Source",
-    "Table",
     "TEXT_SOURCES",
     "TextSource",
     "build_run",

@@ -248,7 +248,7 @@ class Actor:
         """What was begun and has no outcome yet: it is still due, is being done, or was done and not written down."""
         order, deed = self.order, life.deed(self.order)
         if order.process is not None:
-            return self._signal_again(life, about, decision, run)
+            return self._signal_again(life, about, run)
         if not (order.words or order.job is not None):
             return self._do(life, about, decision, None)  # asking and laying a file down are the same done twice
         errand = Errand(self._records.path, deed)
@@ -268,7 +268,7 @@ class Actor:
             return self._write(life, about.now("failed", says))
         return self._write(life, about.now("sent" if order.job is not None else "done", f"Has {order.doing()}."))
 
-    def _signal_again(self, life: Life, about: Action, decision: Decision, run: RunFiles) -> Action | None:
+    def _signal_again(self, life: Life, about: Action, run: RunFiles) -> Action | None:
         assert self.order.process is not None
         mark, number = self._marks.of(life.deed(self.order)), SIGNALS[self.order.kind]
         if mark == "over" or (mark == "about" and awaits(self.order.process.pid, number)):

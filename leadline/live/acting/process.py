@@ -66,7 +66,6 @@ class Snapshot:
     identity: Identity
     parent: int
     group: int
-    session: int
     terminal: int  # 0: none
     state: str
     cpu: float  # seconds it has worked
@@ -190,9 +189,8 @@ def look(pid: int) -> Snapshot | None:
     command = tuple(word.decode(errors="backslashreplace") for word in words)
     cpu = (int(fields[10]) + int(fields[11])) / TICKS
     return Snapshot(
-        Identity(pid, started, command), int(fields[0]), int(fields[1]), int(fields[2]), int(fields[3]),
-        state.decode(), cpu,
-    )  # fmt: skip
+        Identity(pid, started, command), int(fields[0]), int(fields[1]), int(fields[3]), state.decode(), cpu
+    )
 
 
 def everything() -> dict[int, Snapshot]:
