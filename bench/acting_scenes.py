@@ -37,6 +37,7 @@ from leadline.live import session as sessions
 from leadline.live.acting import actor as actors
 from leadline.live.acting import once
 from leadline.live.acting.process import Identity, below, everything, look, still_runs
+from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look
 from leadline.live.store import Store
 from leadline.live.watched import Watched
@@ -250,9 +251,8 @@ def watch_on(scene: Scene, order: str, window: str | None) -> None:
         plain = time.time
         time.time = lambda: plain() + offset
     with Store(scene.state) as store:
-        options = sessions.Options(
-            paths=paths, headless=True, act=order, dry_run=False, answer=scene.folder / "answer.json"
-        )
+        entries = tuple(WatchEntry(path, order, dry_run=False) for path in paths)
+        options = Options(entries, headless=True, answer=scene.folder / "answer.json")
         session = sessions._Session(options, store)
         while True:
             session.watch.tick()

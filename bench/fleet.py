@@ -27,7 +27,7 @@ import psutil
 
 from leadline.fleet.divide import units
 from leadline.fleet.scan import MAKER
-from leadline.shelf.row import Outcome
+from leadline.shelf.row import UnitOutcome
 from leadline.shelf.store import Scope, Shelf
 
 LARGEST = 4_000_000  # bytes of a run that is copied: samples of long runs would fill the disk
@@ -117,7 +117,7 @@ def _as_read(root: Path, store: Path) -> None:
         for task in tasks:
             place = task.unit.place
             row = replace(model.row, identity=place, place=place, name=place, still_at=None)
-            shelf.put(Outcome(task.unit, (replace(model, row=row),)), owner="bench", maker=MAKER)
+            shelf.put(UnitOutcome(task.unit, (replace(model, row=row),)), owner="bench", maker=MAKER)
 
 
 def _command(root: Path, store: Path, workers: int) -> list[str]:

@@ -16,7 +16,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checko
 import numpy as np
 from tables import Table
 
-from leadline.live.alarm import Alarm
+from leadline.live.alarm import SeriesAlarm
 
 ROWS = 3
 Values = np.ndarray
@@ -24,7 +24,7 @@ Listener = Callable[[Values], list[bool]]
 
 
 def now(values: Values) -> list[bool]:
-    alarm = Alarm()
+    alarm = SeriesAlarm()
     return [alarm.push(float(value)) for value in values]
 
 

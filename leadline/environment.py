@@ -45,7 +45,7 @@ EXTRAS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Presence:
     """Whether something is there, and which or why not."""
 
     name: str
@@ -58,10 +58,10 @@ class Environment:
     leadline: str
     python: str
     platform: str
-    core: tuple[Found, ...]
-    extras: tuple[Found, ...]
-    gpu: Found
-    cache: Found
+    core: tuple[Presence, ...]
+    extras: tuple[Presence, ...]
+    gpu: Presence
+    cache: Presence
 
     @property
     def sound(self) -> bool:
@@ -88,51 +88,51 @@ def cache_folder() -> Path:
     return (Path(home) if home else Path.home() / ".cache") / "leadline"
 
 
-def _installed(name: str) -> Found:
+def _installed(name: str) -> Presence:
     try:
-        return Found(name, True, importlib.metadata.version(name))
+        return Presence(name, True, importlib.metadata.version(name))
     except importlib.metadata.PackageNotFoundError:
-        return Found(name, False, f"missing: pip install {name}")
+        return Presence(name, False, f"missing: pip install {name}")
 
 
-def _extra(extra: Extra) -> Found:
+def _extra(extra: Extra) -> Presence:
     if importlib.util.find_spec(extra.module) is not None:
-        return Found(extra.name, True, extra.gives)
-    return Found(extra.name, False, f"{extra.gives}: pip install 'leadline[{extra.name}]'")
+        return Presence(extra.name, True, extra.gives)
+    return Presence(extra.name, False, f"{extra.gives}: pip install 'leadline[{extra.name}]'")
 
 
-def _gpu() -> Found:
+def _gpu() -> Presence:
     """Whether the driver answers. Reading a run needs no GPU; watching one live does."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
-        return Found("gpu", False, "no nvidia-smi on the path; logs are read without one")
+        return Presence("gpu", False, "no nvidia-smi on the path; logs are read without one")
     query = [tool, "--query-gpu=name", "--format=csv,noheader"]
     try:
         answer = subprocess.run(query, capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Found("gpu", False, f"nvidia-smi does not answer: {error}")
+        return Presence("gpu", False, f"nvidia-smi does not answer: {error}")
     names = [line.strip() for line in answer.stdout.splitlines() if line.strip()]
     if answer.returncode != 0 or not names:
-        return Found("gpu", False, "nvidia-smi finds no GPU; logs are read without one")
-    return Found("gpu", True, f"{len(names)} x {names[0]}" if len(set(names)) == 1 else ", ".join(names))
+        return Presence("gpu", False, "nvidia-smi finds no GPU; logs are read without one")
+    return Presence("gpu", True, f"{len(names)} x {names[0]}" if len(set(names)) == 1 else ", ".join(names))
 
 
-def _writable(folder: Path) -> Found:
+def _writable(folder: Path) -> Presence:
     """Whether copies of remote logs could be kept. Nothing is left behind, not even the folder."""
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent
     try:
         with tempfile.TemporaryFile(dir=place):
-            return Found("cache", True, str(folder))
+            return Presence("cache", True, str(folder))
     except OSError as error:
-        return Found("cache", False, f"{folder} cannot be written to: {error.strerror or error}")
+        return Presence("cache", False, f"{folder} cannot be written to: {error.strerror or error}")
 
 
 def as_data(environment: Environment) -> dict[str, object]:
     """The environment as plain data."""
 
-    def found(one: Found) -> dict[str, object]:
+    def found(one: Presence) -> dict[str, object]:
         return {"name": one.name, "there": one.there, "says": one.says}
 
     return {

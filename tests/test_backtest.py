@@ -10,8 +10,8 @@ import pytest
 from conftest import trl_bytes
 from simulated import noise
 
-from leadline.backtest import Replay, Unread, backtest, outcome_of, replay, summary
-from leadline.backtest.outcome import Truth
+from leadline.backtest import Replay, Unread, backtest, replay, summary
+from leadline.backtest.outcome import Truth, outcome_of
 from leadline.cli import main
 from leadline.sources import open_run
 
@@ -88,10 +88,10 @@ def test_a_folder_of_runs_is_shared_out(runs: Path) -> None:
 def test_an_outcome_counts_what_was_saved_and_what_was_lost() -> None:
     steps = np.arange(11.0)
     truth = Truth(steps, np.minimum(steps, 5.0), 0.0, (steps, np.minimum(steps, 5.0)), "test")
-    early, late = outcome_of(truth, 2, 2, 5), outcome_of(truth, 6, 5, 5)
+    early, late = outcome_of(truth, 2, 2), outcome_of(truth, 6, 5)
     assert (early.spent, early.regret, early.wrong) == (0.2, 0.6, True)
     assert (late.spent, late.regret, late.wrong) == (0.6, 0.0, False)
-    assert outcome_of(truth, None, None, None).regret_last == 0.0
+    assert outcome_of(truth, None, None).regret_last == 0.0
 
 
 def test_runs_without_a_truth_are_counted_and_not_scored() -> None:

@@ -94,7 +94,7 @@ class FindingShown:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparisonShown:
     """Which run is better, and how sure that is."""
 
     headline: str
@@ -106,7 +106,7 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
-class SamplesShown:
+class SampleList:
     """Samples, their text cut."""
 
     steps: list[int]  # first, last and number of steps that were kept
@@ -130,7 +130,7 @@ class ReviewShown:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Grid:
     """Lines of a table."""
 
     rows: list[str]

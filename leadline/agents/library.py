@@ -68,7 +68,7 @@ class Library:
                 seen = store.as_seen(review, run.rollouts)
             store.add(run.path, seen)
 
-    def kept(self, run: Run) -> store.Kept:
+    def kept(self, run: Run) -> store.Reviews:
         """What readers said of a run."""
         with self._lock, only_below(self.roots):
             return store.load_of(run)

@@ -24,20 +24,7 @@ from .tools import TOOLS, Tool
 
 if TYPE_CHECKING:
     from mcp.server import Server
-    from mcp.server.context import ServerRequestContext
-    from mcp.types import (
-        CallToolRequestParams,
-        CallToolResult,
-        GetPromptRequestParams,
-        GetPromptResult,
-        ListPromptsResult,
-        ListResourcesResult,
-        ListResourceTemplatesResult,
-        ListToolsResult,
-        PaginatedRequestParams,
-        ReadResourceRequestParams,
-        ReadResourceResult,
-    )
+    from mcp.server.context import ServerRequestContext as Context
     from starlette.applications import Starlette
     from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -51,18 +38,31 @@ PAGE = 50  # resources a list shows at a time
 def build(library: Library, tools: Sequence[Tool] = TOOLS) -> Server[Any]:
     """The server over what lies below the roots."""
     need("mcp.server", extra="mcp", to="serve agents")
-    import anyio.to_thread
-    from mcp import types
     from mcp.server import Server
-    from mcp.shared.exceptions import MCPError
 
     by_name = {tool.name: tool for tool in tools}
+    return Server(
+        "leadline",
+        version=__version__,
+        instructions=words.INSTRUCTIONS,
+        get_tool_input_schema=lambda called: by_name[called].input_schema() if called in by_name else None,
+        **_answering_calls(library, by_name),
+        **_answering_for_reports(library),
+        **_answering_for_the_prompt(),
+    )
 
-    async def list_tools(ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None) -> ListToolsResult:
-        return types.ListToolsResult(tools=[_definition(types, tool) for tool in tools])
 
-    async def call_tool(ctx: ServerRequestContext[Any], params: CallToolRequestParams) -> CallToolResult:
-        tool = by_name.get(params.name)
+def _answering_calls(library: Library, tools: Mapping[str, Tool]) -> dict[str, Any]:
+    """Who answers what is asked of the tools."""
+    import anyio.to_thread
+    from mcp import types
+    from mcp.shared.exceptions import MCPError
+
+    async def list_tools(ctx: Context[Any], params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[_definition(types, tool) for tool in tools.values()])
+
+    async def call_tool(ctx: Context[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = tools.get(params.name)
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"no tool is called {shown_name(params.name)}")
         try:
@@ -76,9 +76,18 @@ def build(library: Library, tools: Sequence[Tool] = TOOLS) -> Server[Any]:
         text = orjson.dumps(told).decode()
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=told)
 
+    return {"on_list_tools": list_tools, "on_call_tool": call_tool}
+
+
+def _answering_for_reports(library: Library) -> dict[str, Any]:
+    """Who answers what is asked of the reports."""
+    import anyio.to_thread
+    from mcp import types
+    from mcp.shared.exceptions import MCPError
+
     async def list_resources(
-        ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None
-    ) -> ListResourcesResult:
+        ctx: Context[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
         paths = [library.roots.shown(path) for path in await anyio.to_thread.run_sync(library.places)]
         start = int(params.cursor) if params and params.cursor and params.cursor.isdecimal() else 0
         shown = paths[start : start + PAGE]
@@ -94,14 +103,14 @@ def build(library: Library, tools: Sequence[Tool] = TOOLS) -> Server[Any]:
         )
 
     async def list_templates(
-        ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None
-    ) -> ListResourceTemplatesResult:
+        ctx: Context[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
         template = types.ResourceTemplate(
             uri_template=f"{REPORT}{{+path}}", name="report", description=words.REPORT, mime_type="text/markdown"
         )
         return types.ListResourceTemplatesResult(resource_templates=[template])
 
-    async def read_resource(ctx: ServerRequestContext[Any], params: ReadResourceRequestParams) -> ReadResourceResult:
+    async def read_resource(ctx: Context[Any], params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
         if not uri.startswith(REPORT):
             raise MCPError(types.INVALID_PARAMS, "reports are at leadline://report/PATH")
@@ -113,32 +122,32 @@ def build(library: Library, tools: Sequence[Tool] = TOOLS) -> Server[Any]:
         contents = types.TextResourceContents(uri=uri, text=text, mime_type="text/markdown")
         return types.ReadResourceResult(contents=[contents])
 
-    async def list_prompts(ctx: ServerRequestContext[Any], params: PaginatedRequestParams | None) -> ListPromptsResult:
+    return {
+        "on_list_resources": list_resources,
+        "on_list_resource_templates": list_templates,
+        "on_read_resource": read_resource,
+    }
+
+
+def _answering_for_the_prompt() -> dict[str, Any]:
+    """Who answers what is asked of the one prompt."""
+    from mcp import types
+    from mcp.shared.exceptions import MCPError
+
+    async def list_prompts(ctx: Context[Any], params: types.PaginatedRequestParams | None) -> types.ListPromptsResult:
         argument = types.PromptArgument(name="path", description=words.REVIEW_PATH, required=True)
         return types.ListPromptsResult(
             prompts=[types.Prompt(name=PROMPT, description=words.REVIEW, arguments=[argument])]
         )
 
-    async def get_prompt(ctx: ServerRequestContext[Any], params: GetPromptRequestParams) -> GetPromptResult:
+    async def get_prompt(ctx: Context[Any], params: types.GetPromptRequestParams) -> types.GetPromptResult:
         if params.name != PROMPT:
             raise MCPError(types.INVALID_PARAMS, f"the one prompt here is {PROMPT}")
         text = words.review(shown_name((params.arguments or {}).get("path", "")) or ".")
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=words.REVIEW, messages=[message])
 
-    return Server(
-        "leadline",
-        version=__version__,
-        instructions=words.INSTRUCTIONS,
-        get_tool_input_schema=lambda called: by_name[called].input_schema() if called in by_name else None,
-        on_list_tools=list_tools,
-        on_call_tool=call_tool,
-        on_list_resources=list_resources,
-        on_list_resource_templates=list_templates,
-        on_read_resource=read_resource,
-        on_list_prompts=list_prompts,
-        on_get_prompt=get_prompt,
-    )
+    return {"on_list_prompts": list_prompts, "on_get_prompt": get_prompt}
 
 
 def _definition(types: Any, tool: Tool) -> Any:

@@ -44,15 +44,15 @@ from ..words.tools import (
 from ..words.verdict import verdict_lines
 from .answers import (
     DATA,
-    Compared,
+    ComparisonShown,
     FindingSaid,
     FindingShown,
+    Grid,
     Plain,
     ReviewShown,
-    Rows,
     RunRead,
     Sample,
-    SamplesShown,
+    SampleList,
     SourcesShown,
     Span,
     Triage,
@@ -253,7 +253,7 @@ def _sample(rollout: Rollout, room: int = TEXT) -> Sample:
     )
 
 
-def compare_runs(library: Library, asked: Mapping[str, Any]) -> Compared:
+def compare_runs(library: Library, asked: Mapping[str, Any]) -> ComparisonShown:
     places = [str(library.roots.find(path)) for path in asked["paths"]]
     with only_below(library.roots):
         told = compared_data(compare(gather(places, alone=True), by=asked.get("by")))
@@ -261,7 +261,7 @@ def compare_runs(library: Library, asked: Mapping[str, Any]) -> Compared:
     runs = [] if series is None else [_standing(entry) for entry in series["groups"]]
     warnings: Any = told["warnings"]
     items = [*runs, *(cut(line(entry["says"]), SENTENCE) for entry in warnings)]
-    head = Compared(
+    head = ComparisonShown(
         cut(line(str(told["headline"])), SENTENCE),
         [cut(line(says), SENTENCE) for says in told["says"]][:3],  # type: ignore[attr-defined]
         str(told["by"]),
@@ -282,7 +282,7 @@ def _standing(entry: Mapping[str, Any]) -> Plain:
     return {"name": name(entry["name"]), "final": _number(entry["final"]), "low": _number(low), "high": _number(high)}
 
 
-def samples(library: Library, asked: Mapping[str, Any]) -> SamplesShown:
+def samples(library: Library, asked: Mapping[str, Any]) -> SampleList:
     run = library.run(asked["path"])
     steps = run.rollouts.steps
     if not steps:
@@ -295,7 +295,7 @@ def samples(library: Library, asked: Mapping[str, Any]) -> SamplesShown:
         score=asked.get("score"),
     )
     shown, after = page([_sample(rollout) for rollout in looked], asked.get("cursor"), ANSWER - 60, size)
-    return SamplesShown([steps[0], steps[-1], len(steps)], shown, len(looked), next=after)
+    return SampleList([steps[0], steps[-1], len(steps)], shown, len(looked), next=after)
 
 
 def review(library: Library, asked: Mapping[str, Any]) -> ReviewShown:
@@ -322,7 +322,7 @@ def review(library: Library, asked: Mapping[str, Any]) -> ReviewShown:
     return replace(head, lines=shown, next=after)
 
 
-def series(library: Library, asked: Mapping[str, Any]) -> Rows:
+def series(library: Library, asked: Mapping[str, Any]) -> Grid:
     run = library.run(asked["path"]).until(asked.get("until"))
     keys = asked.get("keys")
     if keys:
@@ -332,7 +332,7 @@ def series(library: Library, asked: Mapping[str, Any]) -> Rows:
     return _rows(rows, asked)
 
 
-def check(library: Library, asked: Mapping[str, Any]) -> Rows:
+def check(library: Library, asked: Mapping[str, Any]) -> Grid:
     """By a pattern only: code from a client is never run."""
     run = library.run(asked["path"]).until(asked.get("until"))
     found = checked(run, regex=asked["regex"], at=partial(library.samples, run), timeout=PATIENCE)
@@ -343,9 +343,9 @@ def _bins(asked: Mapping[str, Any]) -> int:
     return min(max(int(asked.get("bins", POINTS)), 1), MOST)
 
 
-def _rows(rows: Sequence[str], asked: Mapping[str, Any]) -> Rows:
+def _rows(rows: Sequence[str], asked: Mapping[str, Any]) -> Grid:
     shown, after = page([cut(line(row), SENTENCE) for row in rows], asked.get("cursor"), ANSWER - 30, size)
-    return Rows(shown, after)
+    return Grid(shown, after)
 
 
 def sources(library: Library, asked: Mapping[str, Any]) -> SourcesShown:
@@ -392,11 +392,11 @@ TOOLS: tuple[Tool, ...] = (
     Tool(
         "compare",
         {"paths": {"type": "array", "items": _TEXT, "minItems": 1}, "by": _TEXT, "cursor": _TEXT},
-        Compared,
+        ComparisonShown,
         compare_runs,
         required=("paths",),
     ),
-    Tool("samples", {**_PAGED, "step": _STEP, "score": {"enum": list(SCORES)}, "search": _TEXT}, SamplesShown, samples),
+    Tool("samples", {**_PAGED, "step": _STEP, "score": {"enum": list(SCORES)}, "search": _TEXT}, SampleList, samples),
     Tool("sources", {**_PAGED, "map": _MAP}, SourcesShown, sources),
     Tool(
         "review",
@@ -405,6 +405,6 @@ TOOLS: tuple[Tool, ...] = (
         review,
         read_only=False,
     ),
-    Tool("series", {**_PAGED, "keys": {"type": "array", "items": _TEXT}, "bins": _STEP, "until": _STEP}, Rows, series),
-    Tool("check", {**_PAGED, "regex": _TEXT, "bins": _STEP, "until": _STEP}, Rows, check, required=("path", "regex")),
+    Tool("series", {**_PAGED, "keys": {"type": "array", "items": _TEXT}, "bins": _STEP, "until": _STEP}, Grid, series),
+    Tool("check", {**_PAGED, "regex": _TEXT, "bins": _STEP, "until": _STEP}, Grid, check, required=("path", "regex")),
 )

@@ -3,6 +3,6 @@
 
 from __future__ import annotations
 
-from .read import Reader, audit, prepare, review_of
+from .read import audit, prepare, review_of
 
-__all__ = ["Reader", "audit", "prepare", "review_of"]
+__all__ = ["audit", "prepare", "review_of"]

@@ -11,7 +11,7 @@ import orjson
 from ..report.files import make_folder, write_whole
 from .answers import LARGEST
 from .endpoint import NoAnswer
-from .read import Reader
+from .read import SecondReader
 from .requests import Request
 
 
@@ -40,7 +40,7 @@ class Folder:
 class Remembering:
     """A reader that is not asked twice: usable answers are kept by what was asked and of whom."""
 
-    reader: Reader
+    reader: SecondReader
     place: Path
     called: int = 0
 

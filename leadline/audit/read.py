@@ -28,7 +28,7 @@ from .requests import Redaction, Request, checking, grading
 AUDIT = "audit:"  # in front of the reader of a review that came from an audit
 
 
-class Reader(Protocol):
+class SecondReader(Protocol):
     """Who answers: an endpoint, or files that somebody wrote."""
 
     @property
@@ -57,7 +57,6 @@ def prepare(
     run: Run,
     *,
     budget: int | None = None,
-    price: float | None = None,
     samples: bool = True,
     redaction: Redaction | None = None,
     now: float | None = None,
@@ -67,7 +66,7 @@ def prepare(
     kept: Samples = run.rollouts
     silent = now is not None and long_still(run, now)
     view = _without_audits(view_of(run, budget=budget, silent=silent))
-    reading = read_view(view, price=price, charts="main")
+    reading = read_view(view, charts="main")
     shown = choose(kept) if samples else ()
     claims, cards = checking(reading.findings, redaction, samples=samples)
     requests = (*grading(shown, redaction), *((claims,) if claims.ids else ()))
@@ -91,13 +90,13 @@ class _Taken:
     problems: list[str] = field(default_factory=list)
 
 
-def audit(prepared: Prepared, reader: Reader, *, price: float | None = None) -> Audit:
+def audit(prepared: Prepared, reader: SecondReader) -> Audit:
     """The second reading. The verdict changes only where the grades are heard; both verdicts are given."""
     begun = time.monotonic()
     before = getattr(reader, "called", 0)
     taken = _asked(prepared.requests, reader)
     blind = heard(prepared.shown, taken.grades, taken.marks, taken.tasks[0] if taken.tasks else "")
-    blind, judgement, found = _judged(prepared, blind, taken, price)
+    blind, judgement, found = _judged(prepared, blind, taken)
     cost = Cost(
         len(prepared.requests),
         getattr(reader, "called", 0) - before,
@@ -130,7 +129,7 @@ def review_of(found: Audit) -> Review | None:
     return Review(answer, grades[-1].last_step, since, grades, f"{AUDIT}{found.reader}", time.time())
 
 
-def _asked(requests: Sequence[Request], reader: Reader) -> _Taken:
+def _asked(requests: Sequence[Request], reader: SecondReader) -> _Taken:
     taken = _Taken()
     for request in requests:
         try:
@@ -150,9 +149,7 @@ def _asked(requests: Sequence[Request], reader: Reader) -> _Taken:
     return taken
 
 
-def _judged(
-    prepared: Prepared, blind: Blind, taken: _Taken, price: float | None
-) -> tuple[Blind, Judgement, Finding | None]:
+def _judged(prepared: Prepared, blind: Blind, taken: _Taken) -> tuple[Blind, Judgement, Finding | None]:
     reading, view = prepared.reading, prepared.view
     if blind.hearing != "heard" or blind.p_parted is None:
         return blind, reading.judgement, None
@@ -163,7 +160,7 @@ def _judged(
         return blind, reading.judgement, None  # nothing to add, and nothing that would excuse what we found
     findings = [_weighed(finding, 1 - p) for finding in reading.findings]
     found = by_weight((*findings, *((parted,) if parted is not None else ())))
-    judgement = judge(view, found, price=price)
+    judgement = judge(view, found)
     return blind, judgement, parted
 
 

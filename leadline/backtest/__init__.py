@@ -11,11 +11,10 @@ from pathlib import Path
 
 from ..errors import LeadlineError
 from ..sources import Joining, open_runs
-from .outcome import Outcome, Truth, outcome_of
-from .replay import LOOKS, Look, Replay, replay, replay_all
+from .replay import LOOKS, Replay, replay, replay_all
 from .words import summary
 
-__all__ = ["LOOKS", "Look", "Outcome", "Replay", "Truth", "Unread", "backtest", "outcome_of", "replay", "summary"]
+__all__ = ["LOOKS", "Replay", "Unread", "backtest", "replay", "summary"]
 
 
 @dataclass(frozen=True, slots=True)

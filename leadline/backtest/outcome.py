@@ -58,7 +58,6 @@ class Outcome:
     regret_last: float  # of running to the end and taking the last
     regret_best_logged: float  # of running to the end and taking the highest logged value
     wrong: bool  # stopped although a clear gain was still to come
-    named_at_end: float  # regret of the checkpoint named at the last look
 
 
 def truth_of(run: Run) -> Truth | None:
@@ -76,7 +75,7 @@ def truth_of(run: Run) -> Truth | None:
     return None
 
 
-def outcome_of(truth: Truth, stopped_at: int | None, best_step: int | None, named_at_end: int | None) -> Outcome:
+def outcome_of(truth: Truth, stopped_at: int | None, best_step: int | None) -> Outcome:
     """What came of stopping at a step, or never, and taking `best_step`."""
     first, last = float(truth.steps[0]), float(truth.steps[-1])
     end = last if stopped_at is None else float(stopped_at)
@@ -88,5 +87,4 @@ def outcome_of(truth: Truth, stopped_at: int | None, best_step: int | None, name
         truth.regret(last),
         truth.regret(float(truth.logged[0][int(np.argmax(truth.logged[1]))])),
         stopped_at is not None and truth.still_to_come(end) > clear,
-        truth.regret(last if named_at_end is None else named_at_end),
     )

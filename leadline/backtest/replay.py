@@ -18,7 +18,7 @@ LOOKS = 10  # equal shares of a run, the last one its end
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ReplayedLook:
     """What would have been said at a step."""
 
     run: str
@@ -50,7 +50,7 @@ class Replay:
     """All looks at one run, and how they turned out; without an outcome, why there is none."""
 
     run: str
-    looks: tuple[Look, ...]
+    looks: tuple[ReplayedLook, ...]
     outcome: Outcome | None
     truth: str  # what the truth is taken to be, or why nothing is
 
@@ -70,14 +70,14 @@ def replay(run: Run, *, looks: int = LOOKS) -> Replay:
     return Replay(run.path, seen, _outcome(truth, seen), truth.says)
 
 
-def _outcome(truth: Truth, looks: tuple[Look, ...]) -> Outcome:
+def _outcome(truth: Truth, looks: tuple[ReplayedLook, ...]) -> Outcome:
     """The first look that ends the run ends it; without one it goes to its end."""
     taken = next((one for one in looks if one.ends), looks[-1])
     stopped = taken.step if taken.ends and taken.step < taken.last_step else None
-    return outcome_of(truth, stopped, taken.best_step, looks[-1].best_step)
+    return outcome_of(truth, stopped, taken.best_step)
 
 
-def _looked(run: Run, looks: int) -> Iterator[Look]:
+def _looked(run: Run, looks: int) -> Iterator[ReplayedLook]:
     span = _span(run)
     if span is None:
         return
@@ -87,7 +87,7 @@ def _looked(run: Run, looks: int) -> Iterator[Look]:
         began = time.perf_counter()
         said = read_run(run.until(step), budget=budget, charts="main").judgement
         best = said.best_checkpoint
-        yield Look(
+        yield ReplayedLook(
             run.path,
             step,
             last,

@@ -5,17 +5,39 @@ from __future__ import annotations
 import os
 import re
 import time
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from .options import taking
 from .screen import color, width
 
 if TYPE_CHECKING:
     from ..audit.endpoint import Endpoint
     from ..audit.requests import Redaction
+
+
+@dataclass(frozen=True, slots=True)
+class AuditOptions:
+    path: Path
+    model: str | None
+    endpoint: str | None
+    key_env: str
+    requests_to: Path | None
+    answers_from: Path | None
+    no_samples: bool
+    redact: tuple[str, ...]
+    calls: int
+    tokens: int
+    timeout: float
+    until: int | None
+    budget: int | None
+    told: tuple[str, ...]
+    as_json: bool
+    no_color: bool
 
 
 @click.command("audit")
@@ -57,24 +79,8 @@ if TYPE_CHECKING:
 @click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="As for `leadline read`.")
 @click.option("--json", "as_json", is_flag=True, help="Print our reading and the audit as JSON.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
-def verb(
-    path: Path,
-    model: str | None,
-    endpoint: str | None,
-    key_env: str,
-    requests_to: Path | None,
-    answers_from: Path | None,
-    no_samples: bool,
-    redact: tuple[str, ...],
-    calls: int,
-    tokens: int,
-    timeout: float,
-    until: int | None,
-    budget: int | None,
-    told: tuple[str, ...],
-    as_json: bool,
-    no_color: bool,
-) -> None:
+@taking(AuditOptions)
+def verb(options: AuditOptions) -> None:
     """Have a language model, or anybody, grade answers of the run at PATH without knowing their score or step.
 
     Nothing is sent anywhere unless --model and --endpoint say where. The verdict is shown with and without it. Grades
@@ -83,7 +89,6 @@ def verb(
     Example: leadline audit outputs/grpo-run --requests asked
     """
     from ..audit import audit, prepare, review_of
-    from ..audit.endpoint import Endpoint
     from ..audit.files import Folder, Remembering, write_requests
     from ..report.audit import as_data, render
     from ..report.data import dump
@@ -94,34 +99,33 @@ def verb(
     from ..words.audit import requests_written, what_is_sent
     from ..words.review import saved
 
-    ways = [way for way in (model or endpoint, requests_to, answers_from) if way is not None]
-    if len(ways) != 1 or (model is None) != (endpoint is None):
+    ways = (options.model or options.endpoint, options.requests_to, options.answers_from)
+    if ways.count(None) != 2 or (options.model is None) != (options.endpoint is None):
         raise click.UsageError("say who reads: --model with --endpoint, or --requests DIR, or --answers DIR")
-    redaction = _redaction(redact)
-    caller = None
-    if model is not None and endpoint is not None:
-        caller = Endpoint(endpoint, model, os.environ.get(key_env) or None, timeout, calls, tokens)
+    redaction, caller = _redaction(options.redact), _caller(options)
     with progress_bar():
-        run = open_run(path, mapping=parse_mapping(told)).until(until)
-        prepared = prepare(run, budget=budget, samples=not no_samples, redaction=redaction, now=time.time())
-    if requests_to is not None:
-        write_requests(prepared.requests, requests_to)
-        click.echo(requests_written(len(prepared.requests), str(requests_to)))
+        run = open_run(options.path, mapping=parse_mapping(options.told)).until(options.until)
+        prepared = prepare(
+            run, budget=options.budget, samples=not options.no_samples, redaction=redaction, now=time.time()
+        )
+    if options.requests_to is not None:
+        write_requests(prepared.requests, options.requests_to)
+        click.echo(requests_written(len(prepared.requests), str(options.requests_to)))
         return
     if caller is not None:
         sent = what_is_sent(len(prepared.requests), len(prepared.shown), prepared.tokens, caller.name)
         click.echo(sent, err=True)
         result = audit(prepared, Remembering(caller, _cache(caller)))
     else:
-        assert answers_from is not None
-        result = audit(prepared, Folder(answers_from))
+        assert options.answers_from is not None
+        result = audit(prepared, Folder(options.answers_from))
     review = review_of(result)
     if review is not None:
         click.echo(saved(str(store.add(run.path, store.as_seen(review, run.rollouts)))), err=True)
-    if as_json:
+    if options.as_json:
         click.echo(dump(as_data(result, prepared.reading)), nl=False)
     else:
-        click.echo(render(result, prepared.reading, color=color(no_color), width=width()), nl=False)
+        click.echo(render(result, prepared.reading, color=color(options.no_color), width=width()), nl=False)
 
 
 def _redaction(told: tuple[str, ...]) -> Redaction:
@@ -131,6 +135,16 @@ def _redaction(told: tuple[str, ...]) -> Redaction:
         return Redaction(tuple(re.compile(one) for one in told))
     except re.error as error:
         raise click.UsageError(f"--redact takes a regular expression: {error}") from None
+
+
+def _caller(options: AuditOptions) -> Endpoint | None:
+    """Who is called, if anybody is."""
+    from ..audit.endpoint import Endpoint
+
+    if options.model is None or options.endpoint is None:
+        return None
+    key = os.environ.get(options.key_env) or None
+    return Endpoint(options.endpoint, options.model, key, options.timeout, options.calls, options.tokens)
 
 
 def _cache(caller: Endpoint) -> Path:

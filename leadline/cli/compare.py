@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from .options import joining_of, joining_options
+from .options import joining_of, joining_options, taking
 from .screen import color, height, width
+
+
+@dataclass(frozen=True, slots=True)
+class CompareOptions:
+    paths: tuple[str, ...]
+    told: tuple[str, ...]
+    alone: bool
+    by: str | None
+    clock: str
+    mapped: tuple[str, ...]
+    join: bool
+    separate: bool
+    as_json: bool
+    html: Path | None
+    verbose: bool
+    no_color: bool
 
 
 @click.command("compare")
@@ -36,20 +53,8 @@ from .screen import color, height, width
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write an interactive page as well.")
 @click.option("--verbose", "-v", is_flag=True, help="Show every pair, series and run.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
-def verb(
-    paths: tuple[str, ...],
-    told: tuple[str, ...],
-    alone: bool,
-    by: str | None,
-    clock: str,
-    mapped: tuple[str, ...],
-    join: bool,
-    separate: bool,
-    as_json: bool,
-    html: Path | None,
-    verbose: bool,
-    no_color: bool,
-) -> None:
+@taking(CompareOptions)
+def verb(options: CompareOptions) -> None:
     """Compare the runs at PATHS: which differs, from where on, and whether seeds alone could do that.
 
     A folder of runs or a quoted pattern is a group of seeds.
@@ -64,32 +69,34 @@ def verb(
     from ..report.progress import Progress
     from ..sources.mapping import parse_mapping
 
-    groups = _groups(told)
-    if not paths and not groups:
+    groups = _groups(options.told)
+    if not options.paths and not groups:
         raise click.UsageError("name at least two runs, or groups of runs with --group NAME=PATHS")
-    if html is not None:
-        check_file(html)
+    if options.html is not None:
+        check_file(options.html)
     with Progress("reading") as bar:
-        bar.expect(len(paths) + sum(map(len, groups.values())))
+        bar.expect(len(options.paths) + sum(map(len, groups.values())))
         gathered = gather(
-            paths,
+            options.paths,
             groups=groups,
-            alone=alone,
-            mapping=parse_mapping(mapped),
-            joining=joining_of(join, separate),
+            alone=options.alone,
+            mapping=parse_mapping(options.mapped),
+            joining=joining_of(options.join, options.separate),
             opened=bar.advance,
         )
     with Progress("comparing") as bar:
-        unit = next(one for one in UNITS if one == clock)
-        comparison = compare(gathered, by=by, clock=unit, started=bar.expect, read=bar.advance)
-    if html is not None:
+        unit = next(one for one in UNITS if one == options.clock)
+        comparison = compare(gathered, by=options.by, clock=unit, started=bar.expect, read=bar.advance)
+    if options.html is not None:
         from ..report.compare_html import page
 
-        write_whole(html, page(comparison))
-    if as_json:
+        write_whole(options.html, page(comparison))
+    if options.as_json:
         click.echo(dump(as_data(comparison)), nl=False)
     else:
-        shown = render(comparison, color=color(no_color), width=width(), verbose=verbose, height=height())
+        shown = render(
+            comparison, color=color(options.no_color), width=width(), verbose=options.verbose, height=height()
+        )
         click.echo(shown, nl=False)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import wraps
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -12,12 +13,12 @@ if TYPE_CHECKING:
     from ..sources import Joining
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
+Asked = TypeVar("Asked")
 
 FURTHEST = 2**53  # beyond it a float cannot tell one step from the next
 
 
-class Share(click.FloatRange):
+class FiniteShare(click.FloatRange):
     """A number from 0 that is one: `nan` and `inf` are numbers to Python."""
 
     def __init__(self) -> None:
@@ -31,7 +32,12 @@ class Share(click.FloatRange):
 
 
 STEPS = click.IntRange(min=1, max=FURTHEST - 1)
-SHARE = Share()
+SHARE = FiniteShare()
+
+
+def taking(kind: type[Asked]) -> Callable[[Callable[[Asked], None]], Callable[..., None]]:
+    """Gives a verb all its options as one object of this class."""
+    return lambda verb: wraps(verb)(lambda **told: verb(kind(**told)))
 
 
 def joining_options(command: Command) -> Command:

@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import SHARE, STEPS, joining_of, joining_options
+from .options import SHARE, STEPS, joining_of, joining_options, taking
 from .screen import color, height, width
 
 if TYPE_CHECKING:
     from ..contract import Reading
-    from ..reading.chart_data import Wanted
 
 EXIT_CODES = {"stop": 10, "roll_back": 11}
 STANDARD_OUTPUT = "-"
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    path: Path
+    as_json: bool
+    no_charts: bool
+    until: int | None
+    budget: int | None
+    price: float | None
+    told: tuple[str, ...]
+    page: Path | None
+    markdown: Path | None
+    plots: Path | None
+    join: bool
+    separate: bool
+    every: bool
+    embeddings: bool
+    verbose: bool
+    no_color: bool
+    by_verdict: bool
+
+    @property
+    def printed(self) -> bool:
+        """Whether the Markdown goes to standard output."""
+        return str(self.markdown) == STANDARD_OUTPUT
 
 
 @click.command("read")
@@ -67,123 +92,93 @@ STANDARD_OUTPUT = "-"
 @click.option("--verbose", "-v", is_flag=True, help="Show everything, with probabilities, not one screen.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 @click.option("--exit-code", "by_verdict", is_flag=True, help="Exit with 10 for stop and 11 for roll back.")
-def verb(
-    path: Path,
-    as_json: bool,
-    no_charts: bool,
-    until: int | None,
-    budget: int | None,
-    price: float | None,
-    told: tuple[str, ...],
-    page: Path | None,
-    markdown: Path | None,
-    plots: Path | None,
-    join: bool,
-    separate: bool,
-    every: bool,
-    embeddings: bool,
-    verbose: bool,
-    no_color: bool,
-    by_verdict: bool,
-) -> None:
+@taking(ReadOptions)
+def verb(options: ReadOptions) -> None:
     """Say what the run at PATH does. PATH is a log file, a folder, or - for standard input.
 
     Example: leadline read outputs/grpo-run --until 400
     """
     from .. import pipeline  # the engine takes longer to import than --help should
-    from ..contract import ChartData
-    from ..report import data, html, terminal
-    from ..report.data import as_data, dump
-    from ..report.files import write_whole
     from ..report.progress import each, progress_bar
     from ..sources.mapping import parse_mapping
 
-    for asked, option in ((by_verdict, "--exit-code"), (page, "--html"), (markdown, "--md")):
-        if every and asked:
-            raise click.UsageError(f"{option} speaks of one run and cannot be combined with --all")
-    if plots and not markdown:
-        raise click.UsageError("--plots draws for Markdown: give --md FILE too, or --md -")
-    printed = str(markdown) == STANDARD_OUTPUT
-    if printed and as_json:
-        raise click.UsageError("--json and --md - both print: give --md a file")
-    _check_targets(page, None if printed else markdown, plots)
-    mapping, joining = parse_mapping(told), joining_of(join, separate)
-    if no_charts and not as_json:
+    _check(options)
+    mapping, joining = parse_mapping(options.told), joining_of(options.join, options.separate)
+    if options.no_charts and not options.as_json:
         raise click.UsageError("--no-charts leaves something out of --json: give that too")
-    charts: Wanted = (
-        "all" if (as_json and not no_charts) or page else "main"
-    )  # a screen draws little, and is there sooner
-
-    def shown(reading: Reading) -> str:
-        if as_json:
-            return data.render(without_charts(reading))
-        return terminal.render(reading, color=color(no_color), width=width(), verbose=verbose, height=height())
-
-    def without_charts(reading: Reading) -> Reading:
-        return replace(reading, chart_data=ChartData()) if no_charts else reading
-
-    if not every:
-        with progress_bar():
-            reading = pipeline.read(
-                path,
-                until=until,
-                budget=budget,
-                price=price,
-                mapping=mapping,
-                embeddings=embeddings,
-                joining=joining,
-                charts=charts,
-                now=time.time(),
-            )
-        if not printed:  # before any file is written: a full disk shall not hide the answer
-            click.echo(shown(reading), nl=False)
-        with progress_bar():
-            if page:
-                write_whole(page, html.render(reading))
-            text = _markdown(reading, markdown, plots, verbose=verbose) if markdown else ""
-            if markdown and not printed:
-                write_whole(markdown, text)
-        if printed:
-            click.echo(text, nl=False)
-        if by_verdict:
-            click.get_current_context().exit(EXIT_CODES.get(reading.judgement.verdict, 0))
+    drawn = (options.as_json and not options.no_charts) or options.page
+    how: dict[str, Any] = {
+        "until": options.until,
+        "budget": options.budget,
+        "price": options.price,
+        "mapping": mapping,
+        "embeddings": options.embeddings,
+        "joining": joining,
+        "charts": "all" if drawn else "main",  # a screen draws little, and is there sooner
+        "now": time.time(),
+    }
+    if options.every:
+        for number, reading in enumerate(each(pipeline.read_all(options.path, **how))):
+            click.echo("\n" * bool(number and not options.as_json) + _shown(reading, options), nl=False)
         return
-    readings = pipeline.read_all(
-        path,
-        until=until,
-        budget=budget,
-        price=price,
-        mapping=mapping,
-        embeddings=embeddings,
-        joining=joining,
-        charts=charts,
-        now=time.time(),
-    )
-    for number, reading in enumerate(each(readings)):
-        if as_json:
-            click.echo(dump(as_data(without_charts(reading)), lines=True), nl=False)
-        else:
-            click.echo("\n" * bool(number) + shown(reading), nl=False)
+    with progress_bar():
+        reading = pipeline.read(options.path, **how)
+    if not options.printed:  # before any file is written: a full disk shall not hide the answer
+        click.echo(_shown(reading, options), nl=False)
+    with progress_bar():
+        text = _written(reading, options)
+    if options.printed:
+        click.echo(text, nl=False)
+    if options.by_verdict:
+        click.get_current_context().exit(EXIT_CODES.get(reading.judgement.verdict, 0))
 
 
-def _check_targets(page: Path | None, markdown: Path | None, plots: Path | None) -> None:
-    """Refuse what cannot be written before the run is read, which may take long."""
+def _check(options: ReadOptions) -> None:
+    """Refuse what cannot be done or written before the run is read, which may take long."""
     from ..report.files import check_file, check_folder
 
-    if str(page) == STANDARD_OUTPUT:
+    for asked, option in ((options.by_verdict, "--exit-code"), (options.page, "--html"), (options.markdown, "--md")):
+        if options.every and asked:
+            raise click.UsageError(f"{option} speaks of one run and cannot be combined with --all")
+    if options.plots and not options.markdown:
+        raise click.UsageError("--plots draws for Markdown: give --md FILE too, or --md -")
+    if options.printed and options.as_json:
+        raise click.UsageError("--json and --md - both print: give --md a file")
+    if str(options.page) == STANDARD_OUTPUT:
         raise click.UsageError("--html writes a file: name one, such as report.html")
-    for file in (page, markdown):
+    for file in (options.page, None if options.printed else options.markdown):
         if file is not None:
             check_file(file)
-    if plots is not None:
-        check_folder(plots)
+    if options.plots is not None:
+        check_folder(options.plots)
 
 
-def _markdown(reading: Reading, file: Path, plots: Path | None, *, verbose: bool) -> str:
-    """The text of the page at `file`, with its plots drawn."""
-    from ..report import markdown
+def _shown(reading: Reading, options: ReadOptions) -> str:
+    from ..contract import ChartData
+    from ..report import terminal
+    from ..report.data import as_data, dump
+
+    if options.as_json:
+        told = replace(reading, chart_data=ChartData()) if options.no_charts else reading
+        return dump(as_data(told), lines=options.every)
+    colored = color(options.no_color)
+    return terminal.render(reading, color=colored, width=width(), verbose=options.verbose, height=height())
+
+
+def _written(reading: Reading, options: ReadOptions) -> str:
+    """Writes the pages that are asked for. The text of the Markdown page, with its plots drawn."""
+    from ..report import html, markdown
+    from ..report.files import write_whole
     from ..report.plots import address, write_plots
 
-    home = Path() if str(file) == STANDARD_OUTPUT else file.parent
-    drawn = () if plots is None else write_plots(reading, plots)
-    return markdown.render(reading, verbose=verbose, plots=[(says, address(one, home)) for says, one in drawn])
+    if options.page:
+        write_whole(options.page, html.render(reading))
+    if not options.markdown:
+        return ""
+    home = Path() if options.printed else options.markdown.parent
+    drawn = () if options.plots is None else write_plots(reading, options.plots)
+    plots = [(says, address(one, home)) for says, one in drawn]
+    text = markdown.render(reading, verbose=options.verbose, plots=plots)
+    if not options.printed:
+        write_whole(options.markdown, text)
+    return text

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
+from .options import taking
 from .screen import color, width
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewOptions:
+    path: Path
+    answer: str | None
+    since: int | None
+    grades: str | None
+    reader: str
+    note: str
+    beside: bool
+    forget: bool
+    until: int | None
+    blind: bool
+    as_json: bool
+    no_color: bool
 
 
 @click.command("review")
@@ -24,20 +42,8 @@ from .screen import color, width
 @click.option("--blind", is_flag=True, help="Hide scores.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
-def verb(
-    path: Path,
-    answer: str | None,
-    since: int | None,
-    grades: str | None,
-    reader: str,
-    note: str,
-    beside: bool,
-    forget: bool,
-    until: int | None,
-    blind: bool,
-    as_json: bool,
-    no_color: bool,
-) -> None:
+@taking(ReviewOptions)
+def verb(options: ReviewOptions) -> None:
     """Show samples of the run at PATH for you to judge, or save your answer: `ok`, `hacked`, or grades.
 
     Without an answer it shows early and late responses of equal score, then five stretches of the run with responses of
@@ -51,27 +57,30 @@ def verb(
     from ..sources import open_run
     from ..words import review as words
 
-    if forget and (answer is not None or grades is not None):
+    if options.forget and (options.answer is not None or options.grades is not None):
         raise click.UsageError("give an answer, --grades, or both, or --forget")
-    if answer == "hacked" and since is None:
+    if options.answer == "hacked" and options.since is None:
         raise click.UsageError("say since when: hacked --since STEP")
-    if answer != "hacked" and since is not None:
+    if options.answer != "hacked" and options.since is not None:
         raise click.UsageError("--since goes with `hacked`")
-    if forget:
-        click.echo(words.forgotten(store.forget(str(path))))
+    if options.forget:
+        click.echo(words.forgotten(store.forget(str(options.path))))
         return
-    run = open_run(path).until(until)
-    if answer is None and grades is None:
+    run = open_run(options.path).until(options.until)
+    if options.answer is None and options.grades is None:
         sheet, kept = answered.sheet_to_read(run), store.load_of(run)
-        if as_json:
-            click.echo(dump(report.as_data(sheet, kept, blind=blind)), nl=False)
+        if options.as_json:
+            shown = dump(report.as_data(sheet, kept, blind=options.blind))
         else:
-            shown = report.render(sheet, kept, str(path), blind=blind, color=color(no_color), width=width())
-            click.echo(shown, nl=False)
+            colored = color(options.no_color)
+            shown = report.render(sheet, kept, str(options.path), blind=options.blind, color=colored, width=width())
+        click.echo(shown, nl=False)
         return
-    review, says = answered.review_of(run, answer=answer, since=since, grades=grades, reader=reader)
-    file = store.add(run.path, store.as_seen(review, run.rollouts), note=note, beside=beside)
-    if as_json:
-        click.echo(dump({**report.review_data(review), "note": note, "file": str(file)}), nl=False)
+    review, says = answered.review_of(
+        run, answer=options.answer, since=options.since, grades=options.grades, reader=options.reader
+    )
+    file = store.add(run.path, store.as_seen(review, run.rollouts), note=options.note, beside=options.beside)
+    if options.as_json:
+        click.echo(dump({**report.review_data(review), "note": options.note, "file": str(file)}), nl=False)
     else:
-        click.echo("\n".join(filter(None, (words.said(review, note), says, words.saved(str(file))))))
+        click.echo("\n".join(filter(None, (words.said(review, options.note), says, words.saved(str(file))))))

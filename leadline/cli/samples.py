@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from .options import taking
 from .screen import color, width
 
 if TYPE_CHECKING:
     from ..agents.chosen import Score
+
+
+@dataclass(frozen=True, slots=True)
+class SamplesOptions:
+    path: Path
+    step: int | None
+    steps: str | None
+    per_step: int | None
+    random: bool
+    compact: bool
+    score: Score | None
+    search: str | None
+    most: int
+    as_json: bool
+    no_color: bool
 
 
 @click.command("samples")
@@ -29,19 +46,8 @@ if TYPE_CHECKING:
 @click.option("--most", type=click.IntRange(min=1), default=12, show_default=True, help="Samples at most.")
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON, with their whole texts.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
-def verb(
-    path: Path,
-    step: int | None,
-    steps: str | None,
-    per_step: int | None,
-    random: bool,
-    compact: bool,
-    score: Score | None,
-    search: str | None,
-    most: int,
-    as_json: bool,
-    no_color: bool,
-) -> None:
+@taking(SamplesOptions)
+def verb(options: SamplesOptions) -> None:
     """Show what the policy wrote in the run at PATH: early beside late, by step, score, text, or at random.
 
     Example: leadline samples outputs/grpo-run --steps 1,40,80 --per-step 4 --random --compact
@@ -53,31 +59,29 @@ def verb(
     from ..sources import open_run
     from ..words.tools import KEEP_SAMPLES, NO_SAMPLES
 
-    if steps is not None and step is not None:
+    if options.steps is not None and options.step is not None:
         raise click.UsageError("--step and --steps can't be combined")
-    wanted = _steps(steps)
-    if wanted and per_step is None:
-        per_step = max(most // len(wanted), 1)
-    rollouts = open_run(path).rollouts
+    wanted = _steps(options.steps)
+    spread = max(options.most // len(wanted), 1) if wanted else None
+    rollouts = open_run(options.path).rollouts
     if not rollouts.steps:
-        raise NothingReadable(NO_SAMPLES, tried=str(path), next_step=KEEP_SAMPLES)
+        raise NothingReadable(NO_SAMPLES, tried=str(options.path), next_step=KEEP_SAMPLES)
     found = chosen(
         rollouts.steps,
         rollouts.at,
-        step=step,
+        step=options.step,
         wanted=wanted,
-        per_step=per_step,
-        random=random,
-        search=search,
-        score=score,
+        per_step=spread if options.per_step is None else options.per_step,
+        random=options.random,
+        search=options.search,
+        score=options.score,
     )
-    if wanted:
-        most = max(most, len(found))
-    if as_json:
+    most = max(options.most, len(found)) if wanted else options.most
+    if options.as_json:
         click.echo(dump(report.as_data(rollouts.steps, found, most)), nl=False)
     else:
-        render = report.render_compact if compact else report.render
-        click.echo(render(rollouts.steps, found, most, color=color(no_color), width=width()), nl=False)
+        render = report.render_compact if options.compact else report.render
+        click.echo(render(rollouts.steps, found, most, color=color(options.no_color), width=width()), nl=False)
 
 
 def _steps(told: str | None) -> list[int]:

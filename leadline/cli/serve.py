@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import click
 
+from ..serve.options import ServeOptions
+from .options import taking
+
 
 @click.command("serve")
 @click.argument("roots", nargs=-1, metavar="[ROOT...]")
@@ -20,16 +23,8 @@ import click
 @click.option("--every", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds between scans.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes that read runs.")
 @click.option("--allow-act", is_flag=True, help="Let people acknowledge, mute, note and hand over; read-only else.")
-def verb(
-    roots: tuple[str, ...],
-    store: str | None,
-    host: str,
-    port: int,
-    names: tuple[str, ...],
-    every: float,
-    workers: int | None,
-    allow_act: bool,
-) -> None:
+@taking(ServeOptions)
+def verb(options: ServeOptions) -> None:
     """Show all runs on one page: what needs a person first. With ROOTS, they are scanned again and again.
 
     Example: leadline serve /data/experiments
@@ -37,15 +32,5 @@ def verb(
     from ..serve.server import serve
     from ..shelf.store import Shelf
 
-    with Shelf(store) as shelf:
-        serve(
-            shelf,
-            roots=roots,
-            host=host,
-            port=port,
-            names=names,
-            may_act=allow_act,
-            every=every,
-            workers=workers,
-            say=lambda says: click.echo(says, err=True),
-        )
+    with Shelf(options.store) as shelf:
+        serve(shelf, options, say=lambda says: click.echo(says, err=True))

@@ -3,12 +3,38 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from .options import SHARE, STEPS, joining_of, joining_options
+from .options import SHARE, STEPS, joining_of, joining_options, taking
 from .screen import color
+
+
+@dataclass(frozen=True, slots=True)
+class WatchOptions:
+    paths: tuple[str, ...]
+    config: Path | None
+    headless: bool
+    state: Path | None
+    every: float | None
+    tell: tuple[str, ...]
+    act: str | None
+    dry_run: bool
+    then: str | None
+    after: float
+    answer: Path | None
+    state_near: Path | None
+    heartbeat: Path | None
+    metrics: str | None
+    record: bool
+    budget: int | None
+    price: float | None
+    told: tuple[str, ...]
+    join: bool
+    separate: bool
+    no_color: bool
 
 
 @click.command("watch")
@@ -71,75 +97,44 @@ from .screen import color
 @click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="As for `leadline read`.")
 @joining_options
 @click.option("--no-color", is_flag=True, help="Draw without colour.")
-def verb(
-    paths: tuple[str, ...],
-    config: Path | None,
-    headless: bool,
-    state: Path | None,
-    every: float | None,
-    tell: tuple[str, ...],
-    act: str | None,
-    dry_run: bool,
-    then: str | None,
-    after: float,
-    answer: Path | None,
-    state_near: Path | None,
-    heartbeat: Path | None,
-    metrics: str | None,
-    record: bool,
-    budget: int | None,
-    price: float | None,
-    told: tuple[str, ...],
-    join: bool,
-    separate: bool,
-    no_color: bool,
-) -> None:
+@taking(WatchOptions)
+def verb(options: WatchOptions) -> None:
     """Follow the runs at PATHS while they train, and look at them again when there is something new to say.
 
     Paths that are not there yet are waited for. SIGUSR1, or the key l, asks for a look now.
 
     Example: leadline watch outputs/* --tell 'slack:$SLACK_URL'
     """
-    from ..live.entries import load
+    from ..live.entries import Options, Wanted, WatchEntry, load
     from ..live.places import local_place
-    from ..live.session import Options, run
+    from ..live.session import run
     from ..sources.mapping import parse_mapping
 
-    if "-" in paths:
+    if "-" in options.paths:
         raise click.UsageError("a watch follows files; pass the log itself instead of -")
-    if bool(paths) == (config is not None):
+    if bool(options.paths) == (options.config is not None):
         raise click.UsageError("name the paths to watch, or a table of them with --config")
-    if config is not None and (act or tell or budget or price or then):
+    same = (options.act, options.dry_run, options.then, options.after, options.tell, options.budget, options.price)
+    if options.config is None:
+        wanted = Wanted(tuple(WatchEntry(path, *same) for path in dict.fromkeys(options.paths)))
+    elif options.act or options.tell or options.budget or options.price or options.then:
         raise click.UsageError("with --config, what is wanted of each run stands in the table")
-    wanted = None if config is None else load(config)
-    if wanted is not None:
-        paths = tuple(entry.path for entry in wanted.entries)
-        state, every, metrics, answer = (
-            state or wanted.state,
-            every or wanted.every,
-            metrics or wanted.metrics,
-            answer or wanted.answer,
-        )
+    else:
+        wanted = load(options.config)
+    near = options.state_near
     run(
         Options(
-            paths=tuple(dict.fromkeys(paths)),
-            entries=() if wanted is None else wanted.entries,
-            state=state if state_near is None else local_place(state_near, "state.db"),
-            headless=headless or not sys.stdout.isatty(),
-            every=every,
-            mapping=parse_mapping(told),
-            joining=joining_of(join, separate),
-            budget=budget,
-            price=price,
-            tell=tell,
-            act=act,
-            dry_run=dry_run,
-            then=then,
-            after=after,
-            heartbeat=heartbeat,
-            answer=answer,
-            metrics=metrics,
-            record=record,
-            color=color(no_color),
+            wanted.entries,
+            by_table=options.config is not None,
+            state=options.state or wanted.state if near is None else local_place(near, "state.db"),
+            headless=options.headless or not sys.stdout.isatty(),
+            every=options.every or wanted.every,
+            mapping=parse_mapping(options.told),
+            joining=joining_of(options.join, options.separate),
+            heartbeat=options.heartbeat,
+            answer=options.answer or wanted.answer,
+            metrics=options.metrics or wanted.metrics,
+            record=options.record,
+            color=color(options.no_color),
         )
     )

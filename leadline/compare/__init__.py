@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ..facts.comparison import Comparison, Unit
+from ..facts.comparison import Comparison
 from .clocks import UNITS
 from .gather import Gathered, gather
 from .together import compare
 
-__all__ = ["UNITS", "Comparison", "Gathered", "Unit", "compare", "gather"]
+__all__ = ["UNITS", "Comparison", "Gathered", "compare", "gather"]

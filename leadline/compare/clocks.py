@@ -17,7 +17,7 @@ SURELY = 10  # points in a row that rise: what one step takes does not do that
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Clock:
+class RunClock:
     """What the clock showed when each step was done."""
 
     steps: Floats  # increasing
@@ -33,16 +33,16 @@ class Clock:
         return float(np.interp(step, self.steps, self.shown))
 
 
-def clock_of(run: Run, unit: Unit) -> Clock | None:
+def clock_of(run: Run, unit: Unit) -> RunClock | None:
     """The clock of a run in that unit; None where its log does not tell."""
     if unit == "step":
         first, last = float(run.first_step or 0), float(run.last_step or 0)
         ends = np.array([first, max(last, first + 1)])
-        return Clock(ends, ends, "steps")
+        return RunClock(ends, ends, "steps")
     return _time(run) if unit == "time" else _tokens(run)
 
 
-def _time(run: Run) -> Clock | None:
+def _time(run: Run) -> RunClock | None:
     """Seconds spent on steps. Time between a crash and a restart is nobody's training, so what each step took comes
     before a running total, and the times of log rows come last."""
     return (
@@ -52,13 +52,13 @@ def _time(run: Run) -> Clock | None:
     )
 
 
-def _tokens(run: Run) -> Clock | None:
+def _tokens(run: Run) -> RunClock | None:
     return _counted(run.get("progress/tokens_total"), "running_tokens") or _summed(
         run.get("progress/tokens_step"), "tokens_of_each_step"
     )
 
 
-def _summed(series: Series | None, source: ClockSource) -> Clock | None:
+def _summed(series: Series | None, source: ClockSource) -> RunClock | None:
     """A clock from what each step took; steps that were not logged took as much as the next one that was."""
     if series is None:
         return None
@@ -69,10 +69,10 @@ def _summed(series: Series | None, source: ClockSource) -> Clock | None:
     if len(values) >= SURELY and bool(np.all(np.diff(values) > 0)):  # a running total under another name
         return _advancing(steps, values, source)
     gaps = np.diff(steps, prepend=steps[0] - 1)
-    return Clock(steps, np.cumsum(values * gaps), source)
+    return RunClock(steps, np.cumsum(values * gaps), source)
 
 
-def _counted(series: Series | None, source: ClockSource) -> Clock | None:
+def _counted(series: Series | None, source: ClockSource) -> RunClock | None:
     """A clock from a running total. One that starts anew after a restart goes on from where it was."""
     if series is None:
         return None
@@ -81,7 +81,7 @@ def _counted(series: Series | None, source: ClockSource) -> Clock | None:
     return _advancing(steps, shown, source)
 
 
-def _dated(run: Run) -> Clock | None:
+def _dated(run: Run) -> RunClock | None:
     dated = [series for series in run.series if series.walls is not None and np.isfinite(series.walls).sum() > 1]
     if not dated:
         return None
@@ -92,7 +92,7 @@ def _dated(run: Run) -> Clock | None:
     return _advancing(longest.steps[known].astype(np.float64), walls, "row_times")
 
 
-def _advancing(steps: Floats, shown: Floats, source: ClockSource) -> Clock | None:
+def _advancing(steps: Floats, shown: Floats, source: ClockSource) -> RunClock | None:
     if len(steps) < 2:
         return None
     gains = np.diff(shown, prepend=0.0)
@@ -100,4 +100,4 @@ def _advancing(steps: Floats, shown: Floats, source: ClockSource) -> Clock | Non
     ahead = np.concatenate([[True], np.diff(np.maximum.accumulate(total)) > 0])
     if ahead.sum() < 2:
         return None
-    return Clock(steps[ahead], total[ahead], source)
+    return RunClock(steps[ahead], total[ahead], source)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from ..draws import Stream
 from ..facts.comparison import Gap, Shuffled
-from .levels import Levels, questions
+from .levels import RunLevels, questions
 from .student import beyond, deviate
 
 Floats = NDArray[np.float64]
@@ -39,12 +39,12 @@ ROUNDING = 1e-12  # of the level: a smaller gap is the arithmetic's
 
 
 @dataclass(frozen=True, eq=False)
-class Contrast:
+class Contrasted:
     """Two groups on one series. All of it is about `second - first`."""
 
     series: str
-    first: Levels
-    second: Levels
+    first: RunLevels
+    second: RunLevels
 
     @property
     def seeds(self) -> bool:

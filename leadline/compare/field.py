@@ -22,10 +22,10 @@ from ..facts.comparison import (
 from ..questions.level import is_readable, steps_seen
 from ..reading.view import View
 from .choose import key_of, series_of
-from .clocks import Clock, clock_of
+from .clocks import RunClock, clock_of
 from .contrast import INTERVAL, variance
 from .groups import Grouping, Member
-from .levels import CELLS, Levels, levels_on, questions
+from .levels import CELLS, RunLevels, levels_on, questions
 from .student import deviate
 
 Floats = NDArray[np.float64]
@@ -41,7 +41,7 @@ class Board:
     read: Callable[[], None]
 
     @property
-    def clocks(self) -> dict[str, Clock]:
+    def clocks(self) -> dict[str, RunClock]:
         found = {name: clock_of(view.run, self.unit) for name, view in self.views.items()}
         return {name: clock for name, clock in found.items() if clock is not None and name in self.names}
 
@@ -76,7 +76,7 @@ class Board:
         largest = float(np.abs(drawn.paths).max())
         unit = 2.0 ** math.frexp(largest)[1] if largest > 0 else 1.0  # squares of what is left are numbers
         keys = tuple(dict.fromkeys(key_of(self.views[member].run, name) for member in self.names))
-        return Field(name, keys, grid, Levels(drawn.paths / unit), unit, begins, ends)
+        return Field(name, keys, grid, RunLevels(drawn.paths / unit), unit, begins, ends)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,12 +86,12 @@ class Field:
     name: str
     keys: tuple[str, ...]
     grid: Floats
-    levels: Levels
+    levels: RunLevels
     unit: float
     begins: Mapping[str, float]
     ends: Mapping[str, float]
 
-    def of(self, members: Sequence[Member], board: Board) -> Levels:
+    def of(self, members: Sequence[Member], board: Board) -> RunLevels:
         places = board.names
         return self.levels.picked([places.index(member.name) for member in members])
 
@@ -103,7 +103,7 @@ class Field:
         middles = {member: self.unit * middle for member, middle in zip(board.names, self.levels.middles, strict=True)}
         return Compared(self.name, self.keys, self.grid, standings, alone, bands, middles, differences)
 
-    def band(self, levels: Levels) -> Band:
+    def band(self, levels: RunLevels) -> Band:
         """Of the mean over seeds, or of a single run."""
         if len(levels) == 1:
             low, middle, high = np.quantile(levels.paths[0], (INTERVAL / 2, 0.5, 1 - INTERVAL / 2), axis=0)

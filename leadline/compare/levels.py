@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..curve import Curve
 from ..questions.level import levels_at
-from .clocks import Clock
+from .clocks import RunClock
 
 Floats = NDArray[np.float64]
 
@@ -19,7 +19,7 @@ FINAL = 0.1  # of the common range: the final level is the mean over so much of 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Levels:
+class RunLevels:
     """What one series does in some runs: the middle of each run's paths, and the paths themselves."""
 
     paths: Floats  # (runs, paths, cells)
@@ -32,8 +32,8 @@ class Levels:
     def __len__(self) -> int:
         return len(self.paths)
 
-    def picked(self, rows: Sequence[int]) -> Levels:
-        return Levels(self.paths[list(rows)])
+    def picked(self, rows: Sequence[int]) -> RunLevels:
+        return RunLevels(self.paths[list(rows)])
 
     def read(self, weights: Floats) -> tuple[Floats, Floats]:
         """Weighted means over cells: what each run has there, and the sd of the doubt about it: (runs, questions)."""
@@ -41,12 +41,12 @@ class Levels:
         return asked.mean(axis=1), asked.std(axis=1)
 
 
-def levels_on(grid: Floats, curves: Sequence[Curve], clocks: Sequence[Clock]) -> Levels:
+def levels_on(grid: Floats, curves: Sequence[Curve], clocks: Sequence[RunClock]) -> RunLevels:
     """Every path of every run at each reading of the clock."""
     rows = []
     for curve, clock in zip(curves, clocks, strict=True):
         rows.append(levels_at(curve, clock.steps_at(grid)))
-    return Levels(np.stack(rows))
+    return RunLevels(np.stack(rows))
 
 
 def questions() -> Floats:

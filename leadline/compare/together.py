@@ -22,7 +22,7 @@ from ..reading.view import View
 from ..words import compare as words
 from .caveats import caveats, ranges
 from .choose import held_out, judged_by, logging, more_is_better, on_clock
-from .contrast import ALPHA, Contrast, holm
+from .contrast import ALPHA, Contrasted, holm
 from .field import Board, Field
 from .gather import Gathered
 from .groups import Group, Grouping, each_by_itself
@@ -128,7 +128,7 @@ def _differences(fields: Sequence[Field], board: Board) -> list[tuple[Difference
     """Every pair of groups on each series. All that is asked here shares one ALPHA."""
     pairs = _pairs(board.grouping.groups)
     asked = [
-        (field, pair, Contrast(field.name, *(field.of(group.members, board) for group in pair)))
+        (field, pair, Contrasted(field.name, *(field.of(group.members, board) for group in pair)))
         for field in fields
         for pair in pairs
     ]
@@ -143,7 +143,7 @@ def _differences(fields: Sequence[Field], board: Board) -> list[tuple[Difference
 def _difference(
     field: Field,
     pair: tuple[Group, Group],
-    contrast: Contrast,
+    contrast: Contrasted,
     chance: float,
     share: float,
 ) -> Difference:
@@ -189,7 +189,7 @@ def _odd_ones(field: Field, board: Board) -> tuple[Odd, ...]:
     for group in groups:
         for member in group.members:
             rest = [other for other in group.members if other is not member]
-            asked.append((member, group, Contrast(field.name, field.of(rest, board), field.of([member], board))))
+            asked.append((member, group, Contrasted(field.name, field.of(rest, board), field.of([member], board))))
     found = []
     for (member, group, contrast), (chance, share) in zip(
         asked, holm([each.chance for _, _, each in asked]), strict=True

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..shelf.row import Outcome, Task
+from ..shelf.row import Task, UnitOutcome
 
 
 @dataclass(frozen=True, slots=True)
 class Done:
     """What came back: outcomes, and tasks whose reader was lost on the way."""
 
-    outcomes: tuple[Outcome, ...] = ()
+    outcomes: tuple[UnitOutcome, ...] = ()
     lost: tuple[Task, ...] = ()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import BadOrder, need
-from ..shelf.row import Outcome, Task
+from ..shelf.row import Task, UnitOutcome
 from .engine import Done
 from .reader import read_tasks
 
@@ -43,7 +43,7 @@ class OnRay:
         if not self._under_way:
             return Done()
         ready, _ = self._ray.wait(list(self._under_way), num_returns=1, timeout=patience)
-        outcomes: list[Outcome] = []
+        outcomes: list[UnitOutcome] = []
         lost: list[Task] = []
         for reference in ready:
             chunk = self._under_way.pop(reference)

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Sequence
 
 from ..errors import CannotWrite
-from ..shelf.row import Outcome, Task
+from ..shelf.row import Task, UnitOutcome
 from .engine import Done
 
 LONGEST = 900.0  # seconds that reading one unit may take; then its process is ended
@@ -28,7 +28,7 @@ class Pool:
         count = workers or available()
         self.room = count * (1 + AHEAD)
         self._tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
-        self._done: queue.SimpleQueue[Outcome | Task] = queue.SimpleQueue()
+        self._done: queue.SimpleQueue[UnitOutcome | Task] = queue.SimpleQueue()
         self._closed = threading.Event()
         self._stillborn = 0
         self._processes: set[subprocess.Popen[bytes]] = set()
@@ -42,7 +42,7 @@ class Pool:
                 thread.start()
 
     def collect(self, patience: float) -> Done:
-        done: list[Outcome | Task] = []
+        done: list[UnitOutcome | Task] = []
         try:
             done.append(self._done.get(timeout=patience))
             while True:
@@ -55,7 +55,7 @@ class Pool:
                 tried=f"{sys.executable} -m leadline.fleet.worker",
                 next_step="run that command by itself to see why; memory may be short",
             )
-        outcomes = tuple(one for one in done if isinstance(one, Outcome))
+        outcomes = tuple(one for one in done if isinstance(one, UnitOutcome))
         return Done(outcomes, tuple(one for one in done if isinstance(one, Task)))
 
     def close(self) -> None:
@@ -109,7 +109,7 @@ class Pool:
         self._processes.discard(process)
 
 
-def _read(process: subprocess.Popen[bytes], task: Task) -> Outcome | None:
+def _read(process: subprocess.Popen[bytes], task: Task) -> UnitOutcome | None:
     """What a process makes of a task; None where it died over it, or took too long."""
     assert process.stdin is not None
     assert process.stdout is not None
@@ -124,7 +124,7 @@ def _read(process: subprocess.Popen[bytes], task: Task) -> Outcome | None:
         return None
     finally:
         late.cancel()
-    return outcome if isinstance(outcome, Outcome) else None
+    return outcome if isinstance(outcome, UnitOutcome) else None
 
 
 def available() -> int:

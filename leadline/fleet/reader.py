@@ -15,7 +15,7 @@ from ..live.memory import give_back
 from ..pipeline import read_run
 from ..reading.still import long_still
 from ..run import Run
-from ..shelf.row import Entry, Outcome, Task, Unit
+from ..shelf.row import ShelfEntry, Task, Unit, UnitOutcome
 from ..shelf.store import ATTEMPTS
 from ..shelf.summary import entry, found_at, unreadable
 from ..sources import build_run, find_runs
@@ -50,38 +50,38 @@ class _Held:
         return None if self.reader is None else self.reader.log
 
 
-def read_tasks(tasks: Sequence[Task]) -> list[Outcome]:
+def read_tasks(tasks: Sequence[Task]) -> list[UnitOutcome]:
     """Several units, one after the other: what a remote worker takes at a time."""
     return [read_task(task) for task in tasks]
 
 
-def read_task(task: Task) -> Outcome:
+def read_task(task: Task) -> UnitOutcome:
     """The rows of a unit. A run that cannot be read is a row too."""
     unit = task.unit
     if task.attempts > ATTEMPTS:
-        return Outcome(unit, (_bad(task, ended_the_reader(task.attempts - 1)),))
+        return UnitOutcome(unit, (_bad(task, ended_the_reader(task.attempts - 1)),))
     try:
         return _read(task)
     except LeadlineError as error:
-        return Outcome(unit, () if _is_stray(unit) else (_bad(task, error.what),))
+        return UnitOutcome(unit, () if _is_stray(unit) else (_bad(task, error.what),))
     except Exception as error:  # a defect on one run must not end the scan of all others
-        return Outcome(unit, (_bad(task, reading_failed(error)),))
+        return UnitOutcome(unit, (_bad(task, reading_failed(error)),))
     finally:
         give_back()
 
 
-def _bad(task: Task, says: str, held: _Held | None = None) -> Entry:
+def _bad(task: Task, says: str, held: _Held | None = None) -> ShelfEntry:
     unit = task.unit
     if held is None:
         return unreadable(found_at(unit.place, unit), says, _modified(unit.place))
     return unreadable(found_at(held.identity, unit, held.log), says, held.modified)
 
 
-def _read(task: Task) -> Outcome:
+def _read(task: Task) -> UnitOutcome:
     known, unit = dict(task.known), task.unit
-    entries: list[Entry] = []
+    entries: list[ShelfEntry] = []
     kept: list[str] = []
-    refused: list[Entry] = []
+    refused: list[ShelfEntry] = []
     stray = _is_stray(unit)
     for held in _runs(unit.place):
         if stray and _is_about_others(unit.place, held):
@@ -98,7 +98,7 @@ def _read(task: Task) -> Outcome:
         except Exception as error:
             entries.append(_bad(task, reading_failed(error), held))
     alone = not (entries or kept or stray)
-    return Outcome(unit, tuple(refused[:1] if alone else entries), tuple(kept))
+    return UnitOutcome(unit, tuple(refused[:1] if alone else entries), tuple(kept))
 
 
 def _is_stray(unit: Unit) -> bool:
@@ -178,7 +178,7 @@ def _log_mark(log: Log) -> str:
     return hashlib.sha256(told.encode("utf-8", errors="surrogatepass")).hexdigest()[:24]
 
 
-def _entry(task: Task, held: _Held) -> Entry:
+def _entry(task: Task, held: _Held) -> ShelfEntry:
     run = _understood(held)
     reading = read_run(run, charts="main", silent=long_still(run, time.time()))
     found = found_at(held.identity, task.unit, held.log)

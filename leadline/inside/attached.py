@@ -12,7 +12,7 @@ from pathlib import Path
 from .answer import ENDS, Answer
 from .journal import JOURNAL, Journal, folder_for
 from .quiet import LOGGER, complain, quiet
-from .ranks import Agreement, rank_and_size
+from .ranks import JointStop, rank_and_size
 from .sidecar import ANSWER, Sidecar
 
 __all__ = ["Attached", "attach"]
@@ -54,7 +54,7 @@ class Attached:
         self._journal: Journal | None = None
         self._answer: Answer | None = None
         self._sidecar: Sidecar | None = None
-        self._agreement = Agreement()
+        self._agreement = JointStop()
         self._owner = os.getpid()
         self._told = False  # that it would have been stopped
 

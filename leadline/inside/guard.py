@@ -13,7 +13,7 @@ AGAIN = 30.0  # seconds after which what could not be made safe is tried again
 MOST = 3  # checkpoints that are kept at a time: the advice may change, and change back
 
 
-class Guard:
+class Keeper:
     """Keeps what the answers advise to go back to. Links are laid at once; a copy, where a disk has no links, is made
     by a thread of its own: a training of many processes must not wait for it."""
 

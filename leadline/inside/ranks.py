@@ -26,14 +26,14 @@ def rank_and_size() -> tuple[int, int]:
     return (_number("RANK"), size) if size > 1 and "RANK" in os.environ else (0, 1)
 
 
-class Agreement:
+class JointStop:
     """Has all processes of a training stop at the same call of `should_stop`."""
 
     _made: ClassVar[int] = 0  # of these in this process: each training it runs has its own word
 
     def __init__(self) -> None:
-        Agreement._made += 1
-        self._key = f"{KEY}/{Agreement._made}"
+        JointStop._made += 1
+        self._key = f"{KEY}/{JointStop._made}"
         self._calls = 0
         self._at: int | None = None  # the call at which all of them stop
         self._said = False

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..errors import need
 from .attached import Attached, attach
-from .guard import Guard
+from .guard import Keeper
 from .keep import note
 from .quiet import LOGGER, quiet
 
@@ -45,7 +45,7 @@ class Hooks:
         self._name, self._folder, self._look, self._stop, self._tell = name, folder, look, stop, tell
         self.run: Attached | None = None  # None: not begun, or not the first process
         self.stopped_at: int | None = None
-        self._guard: Guard | None = None  # None: not begun, or not the first process
+        self._guard: Keeper | None = None  # None: not begun, or not the first process
         self._kept = ""
         self._told: str | None = None  # the kept checkpoint that the journal names
         self._resume: str | None = None
@@ -68,7 +68,7 @@ class Hooks:
             tell=self._tell,
             resume=state.global_step > 0,
         )
-        self._guard = Guard(output, rotates=getattr(args, "save_total_limit", None) is not None)
+        self._guard = Keeper(output, rotates=getattr(args, "save_total_limit", None) is not None)
         if getattr(args, "log_completions", False):
             self.run.link("completions", output / "completions")
 

@@ -29,7 +29,7 @@ ROUNDING = 1e-9  # of the rows' size: less is the arithmetic's
 EXACT = 50.0  # sd, where nothing has moved so far
 
 
-class Alarm:
+class SeriesAlarm:
     """Listens to one series, row by row."""
 
     __slots__ = ("_before", "_held")

@@ -14,7 +14,7 @@ from ..reading.reward import HEADLINE
 from ..run import Run
 from ..sources import open_runs
 from .follow import all_steps
-from .ledger import Outcome, promises, score
+from .ledger import ScoredPrediction, promises, score
 from .places import state_files
 from .records import Prediction
 from .schedule import next_points
@@ -37,12 +37,12 @@ class Calibration:
     tenths: tuple[int, ...]  # how many came in each tenth of the distribution
 
 
-def replayed(run: Run) -> tuple[Outcome, ...]:
+def replayed(run: Run) -> tuple[ScoredPrediction, ...]:
     """The predictions that a watch would have made of a finished run, scored. Nothing leaks back: each is made of the
     run as it stood, and nothing but the ledger's own series is fitted."""
     steps = all_steps(run)
     open_ones: list[Prediction] = []
-    outcomes: list[Outcome] = []
+    outcomes: list[ScoredPrediction] = []
     points = made = 0
     while following := next_points(points, 1):
         points = following[0]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import BadOrder
+from ..sources import Joining
 
 POLICIES = ("tell", "ask", "act")
 THEN = ("sigkill", "sigterm")
@@ -19,7 +20,7 @@ WATCH_KEYS = ("run", "tell", "state", "every", "metrics", "answer")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class WatchEntry:
     """One path, and what is wanted of the runs there."""
 
     path: str
@@ -37,11 +38,33 @@ class Entry:
 class Wanted:
     """A whole table."""
 
-    entries: tuple[Entry, ...]
+    entries: tuple[WatchEntry, ...]
     state: Path | None = None
     every: float | None = None
     metrics: str | None = None
     answer: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked for. `by_table`: each entry was written for its path alone."""
+
+    entries: tuple[WatchEntry, ...]
+    by_table: bool = False
+    state: Path | None = None
+    headless: bool = False
+    every: float | None = None
+    mapping: Mapping[str, str] | None = None
+    joining: Joining = "by evidence"
+    answer: Path | None = None
+    heartbeat: Path | None = None
+    metrics: str | None = None
+    record: bool = False
+    color: bool = False
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(entry.path for entry in self.entries)
 
 
 def load(file: Path) -> Wanted:
@@ -69,7 +92,7 @@ def load(file: Path) -> Wanted:
     )
 
 
-def _entry(file: Path, run: object, number: int, tell: tuple[str, ...]) -> Entry:
+def _entry(file: Path, run: object, number: int, tell: tuple[str, ...]) -> WatchEntry:
     if not isinstance(run, dict):
         raise _bad(file, f"run {number} is no table", "write [[watch.run]]")
     _known(file, run, RUN_KEYS, f"run {number}")
@@ -85,7 +108,7 @@ def _entry(file: Path, run: object, number: int, tell: tuple[str, ...]) -> Entry
     if then is not None and then not in THEN:
         raise _bad(file, f"`then` of {path} is {then!r}", f"write one of {', '.join(THEN)}")
     steps = _number(file, run, "budget", least=1)
-    return Entry(
+    return WatchEntry(
         path if "://" in path else str(file.absolute().parent / path),
         act if policy != "tell" else None,
         policy != "act",
@@ -98,7 +121,7 @@ def _entry(file: Path, run: object, number: int, tell: tuple[str, ...]) -> Entry
     )
 
 
-def _refuse_twice(file: Path, entries: tuple[Entry, ...]) -> None:
+def _refuse_twice(file: Path, entries: tuple[WatchEntry, ...]) -> None:
     """A process, a job or a file belongs to one run."""
     for what, found in (
         ("path", [entry.path for entry in entries]),

@@ -123,7 +123,7 @@ def _rounded(value: float) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ScoredPrediction:
     """A prediction whose time has come, and what came."""
 
     prediction: Prediction
@@ -153,7 +153,7 @@ class Outcome:
         return abs(self.distance) >= SURPRISE and away > NOTICEABLE * span
 
 
-def score(predictions: Iterable[Prediction], run: Run) -> tuple[Outcome, ...]:
+def score(predictions: Iterable[Prediction], run: Run) -> tuple[ScoredPrediction, ...]:
     """How those predictions turned out that the run has come past."""
     outcomes = []
     for one in predictions:
@@ -162,7 +162,7 @@ def score(predictions: Iterable[Prediction], run: Run) -> tuple[Outcome, ...]:
             values = _values(one.expects)
             pit = (np.mean(values < observed) + np.mean(values <= observed)) / 2
             crps = 2 * np.mean((observed - values) * (LEVELS - (observed < values)))
-            outcomes.append(Outcome(one, Score(one.id, run.last_step or 0, observed, float(pit), float(crps))))
+            outcomes.append(ScoredPrediction(one, Score(one.id, run.last_step or 0, observed, float(pit), float(crps))))
     return tuple(outcomes)
 
 
@@ -182,7 +182,7 @@ def _values(expects: Mapping[str, object]) -> Floats:
     return np.asarray(expects["values"], dtype=np.float64)
 
 
-def surprise(outcomes: Sequence[Outcome]) -> Notice | None:
+def surprise(outcomes: Sequence[ScoredPrediction]) -> Notice | None:
     """What came so far from what the last look, and others before it, expected that the noise of the past does not
     account for it."""
     told = [found for found in _by_series(outcomes) if _is_surprising(found)]
@@ -193,21 +193,21 @@ def surprise(outcomes: Sequence[Outcome]) -> Notice | None:
     return Notice("surprise", "concern", sentences[0], since, tuple(sentences[1:]))
 
 
-def _by_series(outcomes: Sequence[Outcome]) -> list[list[Outcome]]:
+def _by_series(outcomes: Sequence[ScoredPrediction]) -> list[list[ScoredPrediction]]:
     """The outcomes of each series, the latest expectation last."""
-    found: dict[str, list[Outcome]] = {}
+    found: dict[str, list[ScoredPrediction]] = {}
     for one in sorted(outcomes, key=lambda one: (one.prediction.made_step, one.prediction.for_step)):
         found.setdefault(one.prediction.series, []).append(one)
     return list(found.values())
 
 
-def _is_surprising(outcomes: Sequence[Outcome]) -> bool:
+def _is_surprising(outcomes: Sequence[ScoredPrediction]) -> bool:
     last = outcomes[-1]
     far = {one.prediction.made_step for one in outcomes if one.is_far and (one.distance > 0) == (last.distance > 0)}
     return last.is_far and len(far) >= AGREED
 
 
-def sentence(outcome: Outcome) -> str:
+def sentence(outcome: ScoredPrediction) -> str:
     """`reward/mean: expected 0.61 to 0.66 by step 412, it is 0.52`"""
     one, (low, high) = outcome.prediction, outcome.expected
     return (

@@ -17,6 +17,7 @@ from ..run import Run
 from ..words.verdict import verdict_lines
 from . import ledger
 from .alert import Alert
+from .entries import WatchEntry
 from .onsets import Notice, new_alerts
 from .records import Look, Prediction, Promise, Score
 from .schedule import Due
@@ -26,8 +27,9 @@ from .schedule import Due
 class Remembered:
     """What earlier looks at the run left behind."""
 
-    predictions: Sequence[Prediction] = ()
-    told: Mapping[str, object] | None = None
+    life: int
+    predictions: Sequence[Prediction]
+    told: Mapping[str, object] | None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,23 +50,20 @@ def make_look(
     run: Run,
     due: Due,
     remembered: Remembered,
+    wanted: WatchEntry,
     *,
-    life: int = 0,
-    attempt: int = 1,
+    attempt: int,
     at: float,
-    budget: int | None = None,
-    price: float | None = None,
-    cost: str | None = None,
+    cost: str | None,
 ) -> Made:
     """Read the run as it stood at the step that is due. `cost`: what going on costs, for alerts about ending it."""
     seen = run.until(due.step)
-    view = view_of(seen, budget=budget)
-    reading = read_view(view, price=price, charts="main")
+    view = view_of(seen, budget=wanted.budget)
+    reading = read_view(view, price=wanted.price, charts="main")
     outcomes = ledger.score(remembered.predictions, seen)
     surprise = ledger.surprise(outcomes)
-    told, alerts = new_alerts(
-        remembered.told or {}, reading, run=identity, life=life, also=() if surprise is None else (surprise,)
-    )
+    also = () if surprise is None else (surprise,)
+    told, alerts = new_alerts(remembered.told or {}, reading, run=identity, life=remembered.life, also=also)
     if cost is not None:
         alerts = tuple(
             replace(alert, evidence=(*alert.evidence, cost)) if alert.about.startswith("verdict.") else alert
@@ -74,7 +73,7 @@ def make_look(
     body = dump(as_data(replace(reading, chart_data=ChartData()))).encode()  # what was said; the log can be drawn again
     look = Look(
         run=identity,
-        life=life,
+        life=remembered.life,
         step=due.step,
         points=due.points,
         why=due.why,

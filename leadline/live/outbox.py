@@ -51,16 +51,15 @@ class Outbox:
         *,
         say: Callable[[str], None],
         picture: Picture | None = None,
-        clock: Callable[[], float] = time.time,
     ) -> None:
         self.names = tuple(channel.name for channel in channels)
-        self._store, self._say, self._clock = store, say, clock
+        self._store, self._say = store, say
         self.takes_pictures = any(channel.takes_picture for channel in channels)
-        self._senders = [Sender(store, one, say=say, picture=picture, clock=clock) for one in channels]
+        self._senders = [Sender(store, one, say=say, picture=picture) for one in channels]
 
     def start(self) -> None:
         """Begin with what an earlier watch left behind."""
-        waiting = {row.channel for row in self._store.pending_alerts(self._clock())} - set(self.names)
+        waiting = {row.channel for row in self._store.pending_alerts(time.time())} - set(self.names)
         if waiting:
             self._say(f"Alerts wait for channels that are not given any more: {', '.join(sorted(waiting))}.")
         for sender in self._senders:

@@ -82,5 +82,4 @@ class Delivery:
     channel: str
     alert: Alert
     attempts: int
-    next_try: float
     tried_at: float | None  # when it was last handed over: what went together bears the same

@@ -13,7 +13,7 @@ from functools import lru_cache
 from math import ceil, isfinite
 
 from ..run import Steps, Values
-from .alarm import Alarm
+from .alarm import SeriesAlarm
 
 FIRST = 12  # logged steps before the first look that is due by itself
 RATIO = 1.12  # each is so many times as far into the run as the one before
@@ -28,12 +28,12 @@ class Due:
     why: str  # "first", "schedule", "jump", "asked", "time", "quiet"; "again": only to be shown
 
 
-class Schedule:
+class LookSchedule:
     """The looks that are due at one run, as its log grows."""
 
     def __init__(self) -> None:
         self._points = 0  # steps taken so far
-        self._alarm = Alarm()
+        self._alarm = SeriesAlarm()
 
     @property
     def points(self) -> int:
@@ -52,7 +52,7 @@ class Schedule:
     def _taken(self, steps: Steps, reward: Values, settled: int) -> Iterator[Due]:
         if settled < self._points:
             self._points = 0
-            self._alarm = Alarm()
+            self._alarm = SeriesAlarm()
             for _ in self._taken(steps, reward, settled):
                 pass
             return

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
@@ -20,11 +20,10 @@ from ..errors import BadOrder
 from ..recorder import Recorder
 from ..report.plain import printable
 from ..report.png import png
-from ..sources import Joining
 from . import acting, memory, metrics
 from .acting.process import Identity
 from .answer import AnswerFile
-from .entries import Entry
+from .entries import Options, WatchEntry
 from .figures import figures_of
 from .follow import Sighting
 from .heartbeat import Heartbeat
@@ -42,31 +41,6 @@ TICK = 1.0  # seconds between two looks at signals and keys, at most
 DRAWN = 0.25  # the same where a person watches
 RECENT = 60  # looks of an earlier watch that are asked whether to act
 REMEMBERED = 10_000  # and of this one: with --every there may be many
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What the user asked for. `entries` say it for each path, where a table does; else it is the same for all."""
-
-    paths: tuple[str, ...]
-    entries: tuple[Entry, ...] = ()
-    state: Path | None = None
-    headless: bool = False
-    every: float | None = None
-    mapping: Mapping[str, str] | None = None
-    joining: Joining = "by evidence"
-    budget: int | None = None
-    price: float | None = None
-    tell: tuple[str, ...] = ()
-    act: str | None = None
-    dry_run: bool = True
-    then: str | None = None
-    after: float = 300.0
-    answer: Path | None = None
-    heartbeat: Path | None = None
-    metrics: str | None = None
-    record: bool = False
-    color: bool = False
 
 
 @dataclass(slots=True)
@@ -92,8 +66,7 @@ class Signals:
 
 def run(options: Options) -> None:
     """Watch until asked to end."""
-    tells = {channel for entry in options.entries for channel in entry.tell} | set(options.tell)
-    if "stdout" in tells and not options.headless:
+    if any("stdout" in entry.tell for entry in options.entries) and not options.headless:
         raise BadOrder(
             "--tell stdout would write over the live view.",
             tried="to print alerts where the view is drawn",
@@ -145,7 +118,6 @@ class _Session:
 
     def __init__(self, options: Options, store: Store) -> None:
         self.options = options
-        entries = options.entries or tuple(_entry(path, options) for path in options.paths)
         self.said: Callable[[str], None] = _complain
         self._answer = None if options.answer is None else AnswerFile(options.answer)
         self._heart = Heartbeat(store.path, options.paths, also=options.heartbeat)
@@ -157,19 +129,15 @@ class _Session:
         self._agreeing: dict[tuple[str, int, int], deque[acting.Said]] = {}
         self._heard: dict[str, int] = {}  # the number of the last look that was asked
         self._acts: dict[str, tuple[str, bool]] = {}
-        channels = open_channels(tuple(dict.fromkeys(one for entry in entries for one in entry.tell)), os.environ)
+        tells = tuple(dict.fromkeys(one for entry in options.entries for one in entry.tell))
+        channels = open_channels(tells, os.environ)
         self._outbox = Outbox(store, channels, say=lambda says: self.said(says), picture=self._pictures.get)
         self._actors = {
-            entry.path: self._ordered(entry, entry.act, store) for entry in entries if entry.act is not None
+            entry.path: self._ordered(entry, entry.act, store) for entry in options.entries if entry.act is not None
         }
         self.watch = Watch(
-            [entry.path for entry in entries],
+            options,
             store,
-            mapping=options.mapping,
-            joining=options.joining,
-            entries=entries,
-            every=options.every,
-            keep_readings=not options.headless,
             looked=self._looked,
             grown=self._grown.append,
             problem=lambda says: self.said(says),
@@ -253,7 +221,7 @@ class _Session:
         """Whether what an order names can only belong to this run: no other is at its path, nor may one come, and the
         order was given for this path alone."""
         others = [one for one in self.watch.runs.values() if one.place is watched.place]
-        return len(others) == 1 and (bool(self.options.entries) or len(self.watch.places) == 1)
+        return len(others) == 1 and (self.options.by_table or len(self.watch.places) == 1)
 
     def _write_answer(self, watched: Watched, look: Look, *, act: bool) -> None:
         assert self._answer is not None
@@ -303,7 +271,7 @@ class _Session:
             agreeing.append(said)
         return agreeing
 
-    def _ordered(self, entry: Entry, text: str, store: Store) -> acting.Actor:
+    def _ordered(self, entry: WatchEntry, text: str, store: Store) -> acting.Actor:
         """Who carries out the order. What it names is written down before anything else: a number may be taken by
         another process while nobody watches."""
         order = acting.parse(text, store.order(text))
@@ -326,33 +294,14 @@ class _Session:
             actor.close()
 
 
-def _names(channels: Sequence[str]) -> tuple[str, ...]:
-    """By which names alerts to these channels are kept."""
-    return tuple(channel.name for channel in open_channels(channels, os.environ))
-
-
-def _entry(path: str, options: Options) -> Entry:
-    """What the command line wants of a path: the same of each."""
-    return Entry(
-        path,
-        options.act,
-        options.dry_run,
-        options.then,
-        options.after,
-        options.tell,
-        options.budget,
-        options.price,
-    )
-
-
-def _files_of(sighting: Sighting) -> acting.Run:
+def _files_of(sighting: Sighting) -> acting.RunFiles:
     """What tells a run's processes from others."""
     writers = [
         Identity(pid, str(writer["started"]), ())
         for writer in sighting.writers[-1:]
         if isinstance(pid := writer.get("pid"), int) and writer.get("started")
     ]
-    return acting.Run(sighting.files, sighting.home, tuple(writers))
+    return acting.RunFiles(sighting.files, sighting.home, tuple(writers))
 
 
 def _print(says: str) -> None:

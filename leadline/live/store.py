@@ -371,7 +371,7 @@ class Store:
 
     def _deliveries(self, where: str, values: Sequence[object]) -> tuple[Delivery, ...]:
         rows = self._rows(
-            "SELECT alerts.id, channel, alerts.alert, attempts, next_try, tried_at FROM deliveries"
+            "SELECT alerts.id, channel, alerts.alert, attempts, tried_at FROM deliveries"
             f" JOIN alerts ON alerts.id = deliveries.alert WHERE {where}",
             values,
         )

@@ -10,23 +10,22 @@ from __future__ import annotations
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
 from ..errors import LeadlineError
 from ..shelf.silence import SILENT
 from ..shelf.silence import patience as silent_after
-from ..sources import Joining
 from ..words import live as words
-from .entries import Entry
+from .entries import Options, WatchEntry
 from .follow import Place, Sighting
 from .look import Made, Remembered, make_look
 from .memory import give_back
 from .onsets import silence
 from .polling import DEADLINE, FORCED, Polled, Polling
 from .records import Cursor
-from .schedule import Due, Schedule
+from .schedule import Due, LookSchedule
 from .store import Store
 from .watched import Watched
 
@@ -46,37 +45,26 @@ class Watch:
 
     def __init__(
         self,
-        paths: Sequence[str],
+        options: Options,
         store: Store,
         *,
-        mapping: Mapping[str, str] | None = None,
-        joining: Joining = "by evidence",
-        budget: int | None = None,
-        price: float | None = None,
-        every: float | None = None,
-        channels: Sequence[str] = (),
-        entries: Sequence[Entry] = (),
-        keep_readings: bool = True,
         looked: Callable[[Watched, Made], None] = lambda watched, made: None,
         grown: Callable[[Watched], None] = lambda watched: None,
         problem: Callable[[str], None] = lambda says: None,
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        """`entries`: what is wanted of each path; else `budget`, `price` and `channels` hold for all of them. `looked`
-        and `problem` are told of every look, after it is safely written down, and of what goes wrong, once
+        """`looked` and `problem` are told of every look, after it is safely written down, and of what goes wrong, once
         each; `looked` by the thread that looks."""
         self.store = store
         self.runs: dict[str, Watched] = {}
         self.places = [
-            Place(path, mapping=mapping, joining=joining, others=len(paths) - 1, clock=clock) for path in paths
+            Place(path, mapping=options.mapping, joining=options.joining, others=len(options.entries) - 1, clock=clock)
+            for path in options.paths
         ]
-        self._every = every
-        given = tuple(channels)
-        self._entries = {entry.path: entry for entry in entries} or {
-            path: Entry(path, budget=budget, price=price, tell=given) for path in paths
-        }
-        self._keep_readings = keep_readings
+        self._every = options.every
+        self._entries = {entry.path: entry for entry in options.entries}
+        self._keep_readings = not options.headless
         self._looked, self._grown, self._problem = looked, grown, problem
         self._clock, self._wall = clock, wall
         self._work = threading.Condition()
@@ -200,7 +188,7 @@ class Watch:
         """The log was replaced by another one: what was expected of the old one is no longer asked."""
         with self._work:  # the other thread sees the old life or the new one
             watched.due.clear()
-            watched.sighting, watched.schedule = sighting, Schedule()
+            watched.sighting, watched.schedule = sighting, LookSchedule()
             watched.made = watched.last = None
             watched.tried = None
             self._grew(watched, sighting, now)
@@ -258,7 +246,7 @@ class Watch:
     def _planned(self, watched: Watched) -> int | None:
         return self._entry(watched).budget or watched.sighting.run.config.planned_steps
 
-    def _entry(self, watched: Watched) -> Entry:
+    def _entry(self, watched: Watched) -> WatchEntry:
         return self._entries[watched.place.path]
 
     def _cost(self, watched: Watched) -> str | None:
@@ -333,12 +321,14 @@ class Watch:
                 watched.identity,
                 sighting.run,
                 due,
-                Remembered(self.store.open_predictions(watched.number, cursor.life), self.store.told(watched.number)),
-                life=cursor.life,
+                Remembered(
+                    cursor.life,
+                    self.store.open_predictions(watched.number, cursor.life),
+                    self.store.told(watched.number),
+                ),
+                self._entry(watched),
                 attempt=sighting.attempt,
                 at=self._wall(),
-                budget=self._entry(watched).budget,
-                price=self._entry(watched).price,
                 cost=self._cost(watched),
             )
         )

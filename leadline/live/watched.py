@@ -10,7 +10,7 @@ import numpy as np
 from .follow import Place, Sighting
 from .look import Made
 from .records import Cursor, Look
-from .schedule import Due, Schedule
+from .schedule import Due, LookSchedule
 
 
 @dataclass(slots=True, eq=False)
@@ -22,7 +22,7 @@ class Watched:
     place: Place
     cursor: Cursor
     sighting: Sighting
-    schedule: Schedule = field(default_factory=Schedule)
+    schedule: LookSchedule = field(default_factory=LookSchedule)
     due: deque[Due] = field(default_factory=deque)
     grown: float = 0.0  # when it last grew, on the monotonic clock
     seen_gap: float | None = None  # usual seconds between two times it grew

@@ -12,7 +12,7 @@ from ..words.live import age
 from .calibration import INTERVALS, Calibration
 from .heartbeat import Listed
 from .history import Past
-from .ledger import Outcome, sentence
+from .ledger import ScoredPrediction, sentence
 from .records import Look
 
 STYLES = {"stop": "yellow", "roll_back": "red", "continue": "green"}
@@ -56,7 +56,7 @@ def _surprises(past: Past) -> dict[tuple[int, int], list[str]]:
     for one in reversed(past.scored):  # the latest expectation of each is the one that counts
         if one.score is None:
             continue
-        outcome = Outcome(one, one.score)
+        outcome = ScoredPrediction(one, one.score)
         place = (one.life, one.score.step, one.series)
         if outcome.is_far and place not in told:
             found.setdefault(place[:2], []).append(sentence(outcome))

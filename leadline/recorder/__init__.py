@@ -17,7 +17,7 @@ from ..errors import CannotWrite, LeadlineError, MissingExtra
 from .gpus import Gpus
 from .phases import LoggedPhases
 from .processes import Processes
-from .record import Record
+from .record import RecordFile
 
 __all__ = ["EVERY", "LARGEST", "Recorder"]
 
@@ -25,7 +25,7 @@ EVERY = 2.0  # seconds between two samples: steps of RL runs take many times tha
 LARGEST = 1 << 26  # bytes of each record; a record that is full is thinned, so it never ends
 
 
-class Part(Protocol):
+class Sampler(Protocol):
     """One thing that is sampled into one record."""
 
     NAME: str  # of its record
@@ -53,11 +53,11 @@ class Recorder:
         no place to put it."""
         self.notes: list[str] = []  # what cannot be recorded, and why
         self._clock, self._every = clock, every
-        self._records: list[tuple[Part, Record]] = []
+        self._records: list[tuple[Sampler, RecordFile]] = []
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         missing: list[MissingExtra] = []
-        parts: list[Part] = []
+        parts: list[Sampler] = []
         for make in (Gpus, Processes):
             try:
                 parts.append(make(note=self._note))
@@ -72,7 +72,7 @@ class Recorder:
             parts.append(LoggedPhases(log, folder, every=every, note=self._note))
         for part in parts:
             try:
-                self._records.append((part, Record(folder, part.NAME, part.HEADER, largest=largest)))
+                self._records.append((part, RecordFile(folder, part.NAME, part.HEADER, largest=largest)))
             except OSError as error:
                 raise CannotWrite(
                     f"Nothing can be recorded in {folder}: {error.strerror or error}.",

@@ -11,7 +11,7 @@ TIME = 23  # letters of a time that rows of one sample share: "2026/11/15 09:12:
 THINNEST = 4096  # samples that became one: where a single one is too large, it does not end
 
 
-class Record:
+class RecordFile:
     """A file that samples are appended to, one or more lines each."""
 
     def __init__(self, folder: Path, name: str, header: bytes, *, largest: int) -> None:

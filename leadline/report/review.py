@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..review.choose import Pair, Sheet, Stretch, prompt_room
-from ..review.store import Kept
+from ..review.choose import Passage, SamplePair, Sheet, prompt_room
+from ..review.store import Reviews
 from ..run import Review, Rollout
 from ..tokens import cut
 from ..words import review as words
@@ -16,7 +16,9 @@ TEXT = 1500  # characters of a prompt or a response in JSON
 LETTERS = "ABCDEFGHIJ"
 
 
-def render(sheet: Sheet, kept: Kept, path: str, *, blind: bool = False, color: bool = False, width: int = 100) -> str:
+def render(
+    sheet: Sheet, kept: Reviews, path: str, *, blind: bool = False, color: bool = False, width: int = 100
+) -> str:
     """The whole sheet as text that ends with a newline."""
     lines = [
         field("review", words.heading(sheet.steps), "bold"),
@@ -45,11 +47,11 @@ def sections(sheet: Sheet, *, blind: bool = False) -> list[Section]:
     return found
 
 
-def _pair(number: int, pair: Pair, room: int, blind: bool) -> list[tuple[str, str]]:
+def _pair(number: int, pair: SamplePair, room: int, blind: bool) -> list[tuple[str, str]]:
     return [(f"{number}", _sample(pair.early, room, blind)), ("", _sample(pair.late, room, blind))]
 
 
-def _of(part: Stretch, room: int, blind: bool) -> list[tuple[str, str]]:
+def _of(part: Passage, room: int, blind: bool) -> list[tuple[str, str]]:
     if blind:
         mixed = sorted((*part.highest, *part.lowest), key=lambda one: (one.step, one.output))
         return [("", _sample(one, room, blind)) for one in mixed]
@@ -66,7 +68,7 @@ def _sample(rollout: Rollout, room: int, blind: bool) -> str:
     return words.sample(rollout.step, rollout.score, *short, blind=blind)
 
 
-def as_data(sheet: Sheet, kept: Kept, *, blind: bool = False) -> dict[str, object]:
+def as_data(sheet: Sheet, kept: Reviews, *, blind: bool = False) -> dict[str, object]:
     """The same as plain data, with longer texts."""
     return {
         "text": words.DATA,
@@ -78,7 +80,7 @@ def as_data(sheet: Sheet, kept: Kept, *, blind: bool = False) -> dict[str, objec
     }
 
 
-def _stretch_data(part: Stretch, blind: bool) -> dict[str, object]:
+def _stretch_data(part: Passage, blind: bool) -> dict[str, object]:
     span: dict[str, object] = {"from": part.first_step, "to": part.last_step, "length": round(part.length)}
     if blind:
         mixed = sorted((*part.highest, *part.lowest), key=lambda one: (one.step, one.output))

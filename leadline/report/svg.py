@@ -24,7 +24,7 @@ TICKS = 4
 FONT = "font-family='system-ui, sans-serif' font-size='12'"
 
 
-class Sheet:
+class Paper:
     """Where steps and values lie on the paper."""
 
     def __init__(self, steps: tuple[float, float], values: tuple[float, float]) -> None:
@@ -39,7 +39,7 @@ class Sheet:
 
 def svg(one: Picture, steps: tuple[float, float]) -> str:
     """The picture over these steps: band, points, the middle of the band, and what is expected beyond now."""
-    sheet = Sheet(steps, one.heights)
+    sheet = Paper(steps, one.heights)
     title = escape(printable(one.title))
     color = one.color.light
     return "\n".join(
@@ -56,7 +56,7 @@ def svg(one: Picture, steps: tuple[float, float]) -> str:
     )
 
 
-def _axes(sheet: Sheet) -> Iterable[str]:
+def _axes(sheet: Paper) -> Iterable[str]:
     quiet = palette.QUIET.light
     for value in _ticks(*sheet.values):
         y = float(sheet.down(np.array([value]))[0])
@@ -70,7 +70,7 @@ def _axes(sheet: Sheet) -> Iterable[str]:
         )
 
 
-def _band(one: Picture, sheet: Sheet, color: str) -> Iterable[str]:
+def _band(one: Picture, sheet: Paper, color: str) -> Iterable[str]:
     band = one.band
     if band is None:
         return
@@ -91,7 +91,7 @@ def _band(one: Picture, sheet: Sheet, color: str) -> Iterable[str]:
         )
 
 
-def _points(one: Picture, sheet: Sheet, color: str) -> str:
+def _points(one: Picture, sheet: Paper, color: str) -> str:
     """Every point as a dot of a line without length: short to write, and a spike stays a spike."""
     kept = thin(one.series.steps, one.series.values, MOST)
     kept = kept[np.isfinite(one.series.values[kept])]

@@ -35,7 +35,7 @@ At = Callable[[int], Sequence[Rollout]]
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class SamplePair:
     """An early and a late response with about the same score."""
 
     early: Rollout
@@ -43,7 +43,7 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class Passage:
     """One part of the run: its scores and some of its samples."""
 
     first_step: int
@@ -62,8 +62,8 @@ class Sheet:
     """All that is shown, and how many tokens of a response fit."""
 
     steps: tuple[int, ...]  # that samples were kept at
-    pairs: tuple[Pair, ...]
-    stretches: tuple[Stretch, ...]
+    pairs: tuple[SamplePair, ...]
+    stretches: tuple[Passage, ...]
     room: int
     deviation: float  # standard deviation of the scores
 
@@ -129,13 +129,13 @@ def spread(items: Sequence[int], most: int) -> Sequence[int]:
     return [items[round(place * (len(items) - 1) / (most - 1))] for place in range(most)]
 
 
-def _stretch(steps: Sequence[int], pool: Sequence[Rollout], high: int, low: int) -> Stretch:
+def _stretch(steps: Sequence[int], pool: Sequence[Rollout], high: int, low: int) -> Passage:
     scored = sorted((one for one in pool if math.isfinite(one.score)), key=lambda one: (one.score, draw(one)))
     length = float(np.mean([len(one.output) for one in pool]))
     if not scored or scored[0].score == scored[-1].score:
         score = scored[0].score if scored else math.nan
         some = _different(sorted(scored or pool, key=draw), high + low)
-        return Stretch(steps[0], steps[-1], len(pool), score, score, score, length, some, ())
+        return Passage(steps[0], steps[-1], len(pool), score, score, score, length, some, ())
     least, most = scored[0].score, scored[-1].score
     count = max(round(TIED * len(scored)), 1)
     bar, floor = scored[-count].score, scored[count - 1].score
@@ -143,7 +143,7 @@ def _stretch(steps: Sequence[int], pool: Sequence[Rollout], high: int, low: int)
     bottom = [one for one in scored if one.score <= floor and one.score < most]
     drawn = (_different(sorted(some, key=draw), few) for some, few in ((top, high), (bottom, low)))
     mean = float(np.mean([one.score for one in scored]))
-    return Stretch(steps[0], steps[-1], len(pool), mean, least, most, length, *drawn)
+    return Passage(steps[0], steps[-1], len(pool), mean, least, most, length, *drawn)
 
 
 def _different(drawn: Sequence[Rollout], count: int) -> tuple[Rollout, ...]:
@@ -159,7 +159,7 @@ def _different(drawn: Sequence[Rollout], count: int) -> tuple[Rollout, ...]:
     return tuple(sorted(turns[:count], key=lambda one: (one.step, -one.score)))
 
 
-def _pairs(early: Sequence[Rollout], late: Sequence[Rollout], count: int, deviation: float) -> tuple[Pair, ...]:
+def _pairs(early: Sequence[Rollout], late: Sequence[Rollout], count: int, deviation: float) -> tuple[SamplePair, ...]:
     """Pairs over the levels of the late scores, the highest first: for each level the two whose score and prompt are
     nearest."""
     first = [one for one in early if math.isfinite(one.score)] or list(early)
@@ -168,14 +168,14 @@ def _pairs(early: Sequence[Rollout], late: Sequence[Rollout], count: int, deviat
     if not first or not last:
         return ()
     words = {one.prompt: frozenset(WORD.findall(one.prompt.lower())) for one in (*first, *last)}
-    found: list[Pair] = []
+    found: list[SamplePair] = []
     taken: set[tuple[str, str]] = set()
     for place in _levels(count):
         level = last[round(place * (len(last) - 1))].score
         if sum(_gap(pair.late.score, level, deviation) < 0.1 for pair in found) >= SAME_LEVEL:
             continue
         near = sorted(last, key=lambda one: (_gap(one.score, level, deviation), draw(one)))[:NEAREST]
-        best: tuple[tuple[float, float, bytes], Pair] | None = None
+        best: tuple[tuple[float, float, bytes], SamplePair] | None = None
         for new in near:
             for old in first:
                 if old.step >= new.step or {("early", old.output), ("late", new.output)} & taken:
@@ -183,14 +183,14 @@ def _pairs(early: Sequence[Rollout], late: Sequence[Rollout], count: int, deviat
                 unlike = _gap(old.score, new.score, deviation), _unlike(words[old.prompt], words[new.prompt])
                 key = (round(unlike[0], 1), unlike[1] if old.prompt != new.prompt else -1.0, draw(old) + draw(new))
                 if best is None or key < best[0]:
-                    best = key, Pair(old, new)
+                    best = key, SamplePair(old, new)
         if best is not None and (best[0][0] <= EQUAL or not any(_equal(pair, deviation) for pair in found)):
             taken |= {("early", best[1].early.output), ("late", best[1].late.output)}
             found.append(best[1])
     return tuple(found)
 
 
-def _equal(pair: Pair, deviation: float) -> bool:
+def _equal(pair: SamplePair, deviation: float) -> bool:
     return _gap(pair.early.score, pair.late.score, deviation) <= EQUAL
 
 

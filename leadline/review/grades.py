@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..errors import BadNumber
 from ..run import Grade, Review
 from ..words import review as words
-from .choose import Sheet, Stretch
+from .choose import Passage, Sheet
 
 DROP = 0.25  # of the whole scale that the last stretch must be below the best one
 SHARE = 1 / 3  # of the best grade that this must be at least
@@ -16,7 +16,7 @@ BAD = 0.25  # up to this grade the task is not done
 MOVED = 0.5  # standard deviations that the mean score of a stretch has to move by
 
 
-def parse_grades(told: str, stretches: Sequence[Stretch]) -> tuple[Grade, ...]:
+def parse_grades(told: str, stretches: Sequence[Passage]) -> tuple[Grade, ...]:
     """The grades in "0.2,0.6,?,0.5,0.1", one for each stretch in order; `?` leaves one out."""
     parts = [part.strip() for part in told.split(",")]
     if len(parts) != len(stretches):

@@ -39,7 +39,7 @@ MOST_SEEN = 2  # steps with a digest
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class Reviews:
     """The reviews of one run, their notes, how many lines could not be read, and how many reviews are of other samples
     than the run holds."""
 
@@ -53,7 +53,7 @@ def reviews_folder() -> Path:
     return state_folder() / "reviews"
 
 
-def load(path: str) -> Kept:
+def load(path: str) -> Reviews:
     """The reviews of the run at `path`, from the state folder and from beside it, oldest first."""
     found: list[tuple[Review, str]] = []
     damaged = 0
@@ -67,15 +67,15 @@ def load(path: str) -> Kept:
             elif line.get("run") in runs:
                 found.append((review, _text(line.get("note"))))
     ordered = sorted(dict.fromkeys(found), key=lambda entry: entry[0].at)
-    return Kept(tuple(review for review, _ in ordered), tuple(note for _, note in ordered), damaged)
+    return Reviews(tuple(review for review, _ in ordered), tuple(note for _, note in ordered), damaged)
 
 
-def load_of(run: Run) -> Kept:
+def load_of(run: Run) -> Reviews:
     """Return the reviews of a run, without those of other samples than it holds."""
     kept = load(run.path)
     held = {step: _digest(run.rollouts, step) for step in {step for one in kept.reviews for step, _ in one.saw}}
     right = [all(held[step] in ("", digest) for step, digest in one.saw) for one in kept.reviews]
-    return Kept(
+    return Reviews(
         tuple(compress(kept.reviews, right)),
         tuple(compress(kept.notes, right)),
         kept.damaged,
@@ -103,7 +103,7 @@ def with_reviews(run: Run) -> Run:
     if run.reviews:
         return run
     kept = load_of(run)
-    if kept == Kept():
+    if kept == Reviews():
         return run
     last = max((run.last_step or 0, *run.rollouts.steps[-1:]))
     skipped = ((damaged_lines, kept.damaged), (of_other_samples, kept.of_others))

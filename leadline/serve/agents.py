@@ -58,7 +58,7 @@ def _triage(shelf: Shelf, scanned: tuple[str, ...], library: Library, asked: Map
     return Triage(shown, total, None, str(after) if after < total else "")
 
 
-def _row(library: Library, told: query.Line) -> TriageRow:
+def _row(library: Library, told: query.RowNow) -> TriageRow:
     row = told.row
     path = line(library.roots.shown(row.identity))
     if row.state == "unreadable":

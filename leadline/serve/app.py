@@ -27,7 +27,7 @@ from ..shelf.store import Shelf
 from ..words import serve as words
 from . import assets, pages
 from .guard import Doors, Guard
-from .kept import Kept
+from .kept import AnswerCache
 from .reports import Reports, allowed, mark_of, rules_of
 
 URGENT = 5  # runs on the first page for each reason
@@ -46,7 +46,7 @@ class State:
     shelf: Shelf
     doors: Doors
     reports: Reports = field(default_factory=Reports)
-    kept: Kept = field(default_factory=Kept)
+    kept: AnswerCache = field(default_factory=AnswerCache)
     change: int = 0
     news: asyncio.Event = field(default_factory=asyncio.Event)  # of the next change; each change has its own
     ended: bool = False
@@ -122,8 +122,8 @@ def _state(request: Request) -> State:
     return state
 
 
-def _page(request: Request, title: str, body: str, *, here: str = "", live: str = "/events") -> HTMLResponse:
-    return HTMLResponse(pages.page(title, body, here=here, change=_state(request).shelf.change, live=live))
+def _page(request: Request, title: str, body: str, *, live: str) -> HTMLResponse:
+    return HTMLResponse(pages.page(title, body, change=_state(request).shelf.change, live=live))
 
 
 def _failed(request: Request, says: str, status: int = 404) -> HTMLResponse:
@@ -202,7 +202,7 @@ def _api_rows(request: Request) -> Response:
     return JSONResponse({"total": total, "change": state.shelf.change, "rows": rows})
 
 
-def _line(request: Request) -> query.Line | None:
+def _line(request: Request) -> query.RowNow | None:
     return query.line_of(_state(request).shelf, request.path_params["key"], time.time())
 
 
@@ -356,7 +356,7 @@ async def _run_events(request: Request) -> Response:
     return _stream(_growth(_state(request), one, _cursor(request)))
 
 
-async def _growth(state: State, one: query.Line, cursor: int) -> AsyncIterator[str]:
+async def _growth(state: State, one: query.RowNow, cursor: int) -> AsyncIterator[str]:
     """Says when the files of a run changed, by names, sizes and times alone, and when rows of the shelf did."""
     yield "retry: 3000\n\n"
     mark: Any = await run_in_threadpool(mark_of, one.row)

@@ -11,7 +11,7 @@ MOMENT = 1.0  # seconds: what goes by the clock alone, such as silence, may be a
 MOST = 64  # answers
 
 
-class Kept:
+class AnswerCache:
     """Answers by what was asked. The same one is worked out once, however many ask for it meanwhile."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from ..live.aftermath import Spell
 from ..report.plain import line
-from ..shelf.people import Said
-from ..shelf.query import BY, GROUPS, SORTS, Asked, Group, Line, Needy, Together
+from ..shelf.people import Note
+from ..shelf.query import BY, GROUPS, SORTS, Asked, Group, Needy, RowNow, Together
 from ..shelf.row import NEEDS, Row
 from ..words import serve as words
 
@@ -73,7 +73,7 @@ def _needy(reason: Needy, now: float) -> str:
     )
 
 
-def _urgent(one: Line, now: float) -> str:
+def _urgent(one: RowNow, now: float) -> str:
     row, need = one.row, one.need or ""
     keep = f'<span class="keep">Best: step {row.best_step}</span>' if _worth_keeping(row) else ""
     left = f"<span>{words.amount(row.gpu_hours_left)} GPU-hours to go</span>" if row.gpu_hours_left else ""
@@ -114,7 +114,7 @@ def spark(row: Row) -> str:
 
 
 def table(
-    lines: Sequence[Line],
+    lines: Sequence[RowNow],
     total: int,
     asked: Asked,
     columns: Sequence[str],
@@ -125,7 +125,7 @@ def table(
 ) -> str:
     form = _form(asked, columns, choices, by)
     if by:
-        return f"<h1>Runs by {h(by)}</h1>{form}{_groups(groups, asked, by)}"
+        return f"<h1>Runs by {h(by)}</h1>{form}{_groups(groups, by)}"
     heads = "".join(_head(name, asked, columns) for name in columns)
     body = "".join(_line(one, columns, now) for one in lines)
     shown = asked.page * asked.size + len(lines)
@@ -164,7 +164,7 @@ def _head(name: str, asked: Asked, columns: Sequence[str]) -> str:
     return f'<th scope="col"{way}><a href="/runs?{h(to, 4000)}">{title}</a></th>'
 
 
-def _line(one: Line, columns: Sequence[str], now: float) -> str:
+def _line(one: RowNow, columns: Sequence[str], now: float) -> str:
     row = one.row
     box = f'<td><input type="checkbox" name="run" value="{one.key}" aria-label="Choose {h(row.name, 160)}"></td>'
     verdict = row.verdict or row.state
@@ -211,7 +211,7 @@ def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], b
     )
 
 
-def _groups(groups: Sequence[Together], asked: Asked, by: str) -> str:
+def _groups(groups: Sequence[Together], by: str) -> str:
     rows = []
     for one in groups:
         filters = {"project", "variant", "framework", "verdict"}
@@ -232,7 +232,7 @@ def _groups(groups: Sequence[Together], asked: Asked, by: str) -> str:
 
 
 def run(
-    one: Line, said: Sequence[Said], looks: Sequence[Spell], now: float, *, may_act: bool, token: str, unreadable: str
+    one: RowNow, said: Sequence[Note], looks: Sequence[Spell], now: float, *, may_act: bool, token: str, unreadable: str
 ) -> str:
     row = one.row
     need = '<p id="needs" hidden></p>'
@@ -290,7 +290,7 @@ def _came_of(spell: Spell) -> str:
     )
 
 
-def _said(said: Sequence[Said]) -> str:
+def _said(said: Sequence[Note]) -> str:
     listed = "".join(
         f"<li><time>{h(words.moment(one.at))}</time> <b>{h(words.SAID.get(one.what, one.what))}</b> by {h(one.who, 80)}"
         f"{f' until {words.moment(one.until)}' if one.until else ''} {h(one.note, 2000)}</li>"
@@ -299,7 +299,7 @@ def _said(said: Sequence[Said]) -> str:
     return f'<ol class="timeline">{listed}</ol>' if listed else ""
 
 
-def _acting(one: Line, may_act: bool, token: str) -> str:
+def _acting(one: RowNow, may_act: bool, token: str) -> str:
     if not may_act:
         return f"<p>{h(words.READ_ONLY)}</p>"
     return (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import secrets
+import socket
 import threading
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
@@ -15,6 +16,7 @@ from ..fleet.scan import scan
 from ..shelf.store import Shelf
 from ..words.serve import agents_at
 from .guard import LOOPBACK, Doors
+from .options import ServeOptions
 
 TOKEN = "LEADLINE_TOKEN"
 
@@ -40,49 +42,29 @@ def doors_for(host: str, port: int, names: Sequence[str], *, may_act: bool, prog
     return Doors(frozenset(hosts), token, may_act, frozenset(programs))
 
 
-def serve(
-    shelf: Shelf,
-    *,
-    roots: tuple[str, ...] = (),
-    host: str = "127.0.0.1",
-    port: int = 7310,
-    names: Sequence[str] = (),
-    may_act: bool = False,
-    every: float = 60.0,
-    workers: int | None = None,
-    say: Callable[[str], None],
-) -> None:
+def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) -> None:
     """Serve until asked to end."""
     for module in ("starlette", "uvicorn"):
         need(module, extra="serve", to="show the page of all runs")
-    import socket
-
     import uvicorn
 
     from .agents import PATH, agents_app
     from .app import application
 
-    try:
-        listening = socket.create_server((host.strip("[]"), port), family=_family(host), backlog=2048)
-    except OSError as error:
-        raise BadOrder(
-            f"The page cannot be served at {host}:{port}: {error.strerror or error}.",
-            tried="to listen there",
-            next_step="give another --port, or --port 0 for any that is free",
-        ) from error
+    host, listening = options.host, _listening(options.host, options.port)
     port = int(listening.getsockname()[1])
-    agents = agents_app(shelf, roots)
+    agents = agents_app(shelf, options.roots)
     mounts = {} if agents is None else {PATH: agents}
-    doors = doors_for(host, port, names, may_act=may_act, programs=mounts)
+    doors = doors_for(host, port, options.names, may_act=options.allow_act, programs=mounts)
     where = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}/"
     say(f"{where}{'' if doors.token is None else f'?token={doors.token}'}")
     if agents is not None:
         say(agents_at(f"{where.rstrip('/')}{PATH}"))
     ended = threading.Event()
-    scanning = threading.Thread(target=_scans, args=(shelf, roots, every, workers, ended, say), daemon=True)
+    scanning = threading.Thread(target=_scans, args=(shelf, options, ended, say), daemon=True)
     page = application(shelf, doors, mounts)
 
-    class Server(uvicorn.Server):
+    class _PageServer(uvicorn.Server):
         async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
             page.end()
             await super().shutdown(sockets)
@@ -95,30 +77,29 @@ def serve(
         proxy_headers=False,
         timeout_graceful_shutdown=3,
     )
-    if roots:
+    if options.roots:
         scanning.start()
     try:
-        Server(config).run(sockets=[listening])
+        _PageServer(config).run(sockets=[listening])
     finally:
         ended.set()
-        if roots:
+        if options.roots:
             scanning.join(20)
 
 
-def _family(host: str) -> Any:
-    import socket
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host.strip("[]"), port), family=family, backlog=2048)
+    except OSError as error:
+        raise BadOrder(
+            f"The page cannot be served at {host}:{port}: {error.strerror or error}.",
+            tried="to listen there",
+            next_step="give another --port, or --port 0 for any that is free",
+        ) from error
 
-    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
-
-def _scans(
-    shelf: Shelf,
-    roots: tuple[str, ...],
-    every: float,
-    workers: int | None,
-    ended: threading.Event,
-    say: Callable[[str], None],
-) -> None:
+def _scans(shelf: Shelf, options: ServeOptions, ended: threading.Event, say: Callable[[str], None]) -> None:
     """Scans one after the other, with a rest in between. What goes wrong is said once."""
     told: set[str] = set()
 
@@ -129,9 +110,9 @@ def _scans(
 
     while not ended.is_set():
         try:
-            scan(roots, shelf, Pool(workers), problem=lambda error: say(error.what), ended=ended)
+            scan(options.roots, shelf, Pool(options.workers), problem=lambda error: say(error.what), ended=ended)
         except LeadlineError as error:
             once(error.what)
         except shelf.base.fails as error:
             once(f"{shelf.url}: {error}")
-        ended.wait(every)
+        ended.wait(options.every)

@@ -17,7 +17,7 @@ LONGEST = 2000  # characters of a note
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Note:
     """One thing a person said about a run."""
 
     at: float
@@ -55,12 +55,12 @@ def say(
         shelf.base.run(f"UPDATE runs SET {changes}, change = ? WHERE identity = ?", (*values, shelf.changed(), run))
 
 
-def said_of(shelf: Shelf, identity: str) -> tuple[Said, ...]:
+def said_of(shelf: Shelf, identity: str) -> tuple[Note, ...]:
     """All that was said about a run, the latest first."""
     rows = shelf.base.rows(
         "SELECT at, who, what, about, until, note FROM said WHERE identity = ? ORDER BY id DESC", (stored(identity),)
     )
-    return tuple(Said(at, meant(who), what, about, until, meant(note)) for at, who, what, about, until, note in rows)
+    return tuple(Note(at, meant(who), what, about, until, meant(note)) for at, who, what, about, until, note in rows)
 
 
 def is_muted(identity: str, about: str, now: float) -> bool:

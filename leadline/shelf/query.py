@@ -72,7 +72,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class RowNow:
     """A row as the table shows it now."""
 
     key: str
@@ -132,7 +132,7 @@ def _where(asked: Asked) -> tuple[str, list[object]]:
     return " AND ".join(parts), values
 
 
-def lines(shelf: Shelf, asked: Asked, now: float) -> tuple[list[Line], int]:
+def lines(shelf: Shelf, asked: Asked, now: float) -> tuple[list[RowNow], int]:
     """One page of the table, and how many rows there are in all."""
     table, first = _all(now)
     where, values = _where(asked)
@@ -150,7 +150,7 @@ def lines(shelf: Shelf, asked: Asked, now: float) -> tuple[list[Line], int]:
     return [_line(row) for row in found], int(total)
 
 
-def line_of(shelf: Shelf, key: str, now: float) -> Line | None:
+def line_of(shelf: Shelf, key: str, now: float) -> RowNow | None:
     """The run of a key."""
     table, first = _all(now)
     found = shelf.base.rows(
@@ -160,9 +160,9 @@ def line_of(shelf: Shelf, key: str, now: float) -> Line | None:
     return next(map(_line, found), None)
 
 
-def _line(values: Sequence[object]) -> Line:
+def _line(values: Sequence[object]) -> RowNow:
     *fields, key, group, need, handed, seen, muted = values
-    return Line(str(key), as_row(fields), group, need, handed and meant(str(handed)), seen, muted)  # type: ignore[arg-type]
+    return RowNow(str(key), as_row(fields), group, need, handed and meant(str(handed)), seen, muted)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +172,7 @@ class Needy:
     need: str
     over: bool  # they have ended, so there is no hurry
     count: int
-    lines: tuple[Line, ...]
+    lines: tuple[RowNow, ...]
 
 
 def triage(shelf: Shelf, now: float, most: int) -> tuple[dict[Group, int], list[Needy]]:
@@ -192,7 +192,7 @@ def triage(shelf: Shelf, now: float, most: int) -> tuple[dict[Group, int], list[
         f" (PARTITION BY now_needs, {OVER} ORDER BY last_at DESC, name) AS nth FROM {table}"
         " WHERE now_group = 'person'"
     )
-    shown: dict[tuple[bool, str], list[Line]] = {}
+    shown: dict[tuple[bool, str], list[RowNow]] = {}
     for *values, _ in shelf.base.rows(
         f"SELECT * FROM ({ranked}) AS ranked WHERE nth <= ? ORDER BY nth", (*first, most)
     ):

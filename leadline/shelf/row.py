@@ -65,7 +65,7 @@ COLUMNS = tuple(field.name for field in fields(Row))
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ShelfEntry:
     """A row and the reading it was made from, as JSON; none where the run could not be read."""
 
     row: Row
@@ -91,9 +91,9 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class UnitOutcome:
     """What came of reading a unit."""
 
     unit: Unit
-    entries: tuple[Entry, ...] = ()
+    entries: tuple[ShelfEntry, ...] = ()
     kept: tuple[str, ...] = ()  # runs that have not changed since they were last read

@@ -16,7 +16,7 @@ from pathlib import Path
 from ..errors import BadState
 from .base import Base, Sqlite, open_base
 from .home import default_store, is_dead
-from .row import COLUMNS, Entry, Outcome, Row, Task, Unit
+from .row import COLUMNS, Row, ShelfEntry, Task, Unit, UnitOutcome
 from .tables import TABLES, VERSION
 
 LEASE = 120.0  # seconds; whoever reads renews it well before
@@ -152,7 +152,7 @@ class Shelf:
 
     # --- what came of it
 
-    def put(self, outcome: Outcome, *, owner: str, maker: str) -> bool:
+    def put(self, outcome: UnitOutcome, *, owner: str, maker: str) -> bool:
         """Write down what was read; False where the lease was lost meanwhile, and then nothing is written."""
         place, now = stored(outcome.unit.place), self.base.now()
         with self.base.writing():
@@ -171,7 +171,7 @@ class Shelf:
             )
             return True
 
-    def _put_rows(self, outcome: Outcome, place: str, now: float) -> None:
+    def _put_rows(self, outcome: UnitOutcome, place: str, now: float) -> None:
         change = self.changed()
         for entry in outcome.entries:
             self._put_row(entry, change)
@@ -185,7 +185,7 @@ class Shelf:
         for identity in outcome.kept:
             self.base.run("UPDATE runs SET vanished_at = NULL WHERE identity = ?", (stored(identity),))
 
-    def _put_row(self, entry: Entry, change: int) -> None:
+    def _put_row(self, entry: ShelfEntry, change: int) -> None:
         values = [stored(value) if isinstance(value, str) else value for value in astuple(entry.row)]
         self.base.run(
             f"INSERT INTO runs ({FIELDS}, key, change) VALUES ({', '.join('?' * len(values))}, ?, ?)"

@@ -16,7 +16,7 @@ from ..run import Run, Series
 from ..sources.source import Log
 from ..words.verdict import verdict_lines
 from .naming import called
-from .row import FINISHED, Entry, Need, Row, Unit
+from .row import FINISHED, Need, Row, ShelfEntry, Unit
 from .silence import patience
 
 POINTS = 48  # of a sparkline
@@ -40,7 +40,7 @@ def times(run: Run, modified: float | None) -> tuple[float | None, float | None,
     return (first, last, gap) if last > 1e8 else (None, modified, None)
 
 
-def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mark: str) -> Entry:
+def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mark: str) -> ShelfEntry:
     """The row of a run that was read, and the reading as it is kept."""
     judgement, horizon = reading.judgement, reading.judgement.horizon
     first, last, gap = times(run, modified)
@@ -49,7 +49,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
     gpus = len(set(run.telemetry.gpus.devices.tolist()))
     best, lines = judgement.best_checkpoint, verdict_lines(reading)
     going = judgement.ended is None and horizon is not None and horizon.planned
-    return Entry(
+    return ShelfEntry(
         replace(
             found,
             state="read",
@@ -89,9 +89,9 @@ def found_at(identity: str, unit: Unit, log: Log | None = None) -> Row:
     return Row(identity, unit.root, unit.place, name, project, variant, seed, "unreadable")
 
 
-def unreadable(found: Row, says: str, modified: float | None = None) -> Entry:
+def unreadable(found: Row, says: str, modified: float | None = None) -> ShelfEntry:
     """The row of a place that cannot be read, with the sentence why."""
-    return Entry(replace(found, problem=says, why=says, last_at=modified))
+    return ShelfEntry(replace(found, problem=says, why=says, last_at=modified))
 
 
 def need_of(judgement: Judgement, *, asks: bool) -> Need | None:

@@ -43,21 +43,17 @@ from .readers import Readers
 from .remote import Copy, address_of, is_address
 from .rollouts import read_samples
 from .same_run import Joining
-from .source import HEAD, Log, Parser, Reader, Source, TextSource, names_of
-from .table import Column, Table
+from .source import HEAD, Log, Reader, Source, TextSource, names_of
 from .text import BLOCK, GZIP, head_of, unpacked, unpacked_head
 from .walk import is_of_the_system
 
 __all__ = [
     "SOURCES",
-    "Column",
     "Joining",
     "Log",
-    "Parser",
     "Reader",
     "Readers",
     "Source",
-    "Table",
     "TEXT_SOURCES",
     "TextSource",
     "build_run",
@@ -261,7 +257,7 @@ def _nothing_at(place: Path) -> NothingReadable:
     )
 
 
-def _samples(place: Path, kept: rollouts.Kept) -> NothingReadable:
+def _samples(place: Path, kept: rollouts.KeptSamples) -> NothingReadable:
     steps = kept.rollouts.steps
     span = f"of step {steps[0]}" if len(steps) == 1 else f"of steps {steps[0]} to {steps[-1]}"
     return NothingReadable(

@@ -29,7 +29,7 @@ TOO_MANY = 4  # keys that differ, for logs of different folders to be one run
 AT_THE_SEAM = 20  # values before and after a resume that are held against each other
 
 
-class Numbers:
+class Keyed:
     """The values of a log by key and step, the last written one of each, for comparing."""
 
     def __init__(self, log: Log) -> None:
@@ -89,7 +89,7 @@ class Agreement:
         return f"{self.key} is the same at {self.equal} of {self.shared} steps that both hold"
 
 
-def agreement(mine: Numbers, theirs: Numbers, *, near: bool) -> Agreement:
+def agreement(mine: Keyed, theirs: Keyed, *, near: bool) -> Agreement:
     """How far two logs agree at the steps that both hold. `near`: they lie in one folder, so that a series in percent,
     or under another name, is looked for as well."""
     tolerance = max(mine.tolerance, theirs.tolerance)
@@ -124,7 +124,7 @@ def _counted(pairs: Iterator[_Pair], same: float = MOSTLY, other: float = HARDLY
     return Agreement(len(agree), len(differ), told.key, equal, told.shared, max(pair.varied for pair in held))
 
 
-def _by_key(mine: Numbers, theirs: Numbers, tolerance: float, *, near: bool, clocks: bool = False) -> Iterator[_Pair]:
+def _by_key(mine: Keyed, theirs: Keyed, tolerance: float, *, near: bool, clocks: bool = False) -> Iterator[_Pair]:
     """The keys that both hold. Those that follow the clock say little and count only where `clocks` asks for them."""
     differ = 0
     for key in sorted(mine.columns.keys() & theirs.columns.keys())[:KEYS]:
@@ -142,7 +142,7 @@ def _by_key(mine: Numbers, theirs: Numbers, tolerance: float, *, near: bool, clo
         yield _Pair(key, share, len(left), len(np.unique(left)))
 
 
-def _by_value(mine: Numbers, theirs: Numbers, tolerance: float) -> Iterator[_Pair]:
+def _by_value(mine: Keyed, theirs: Keyed, tolerance: float) -> Iterator[_Pair]:
     """Keys of different names with the same values: a console and a tracker may call one thing differently. Only what
     agrees is told; that two different things differ says nothing."""
     for key, column in sorted(mine.columns.items())[:KEYS]:
@@ -205,7 +205,7 @@ def _follows_the_clock(values: Values) -> bool:
     return bool(np.all(values[1:] >= values[:-1]) or np.all(values[1:] <= values[:-1]))
 
 
-def on_other_clocks(mine: Numbers, theirs: Numbers) -> bool:
+def on_other_clocks(mine: Keyed, theirs: Keyed) -> bool:
     """Whether two logs hold the same numbers in the same order at other steps: one may count samples, one updates; one
     may name no step at all, and have begun later or ended sooner."""
     counted = mine.counts_rows or theirs.counts_rows
@@ -229,14 +229,14 @@ def _equal_in_order(left: Values, right: Values, tolerance: float) -> float:
     return max((_equal(short, long[at : at + len(short)], tolerance) for at in begins.tolist()), default=0.0)
 
 
-def goes_on(mine: Numbers, theirs: Numbers) -> bool:
+def goes_on(mine: Keyed, theirs: Keyed) -> bool:
     """Whether one begins where the other had come to: a later attempt. Two runs side by side begin at the same step."""
     early, late = in_order(mine, theirs)
     from_scratch = late.first <= late.gap + 1  # one that is logged every tenth step begins at the tenth
     return not from_scratch and early.first + early.gap < late.first <= early.last + 1.5 * early.gap
 
 
-def resume_fits(mine: Numbers, theirs: Numbers, *, near: bool) -> bool:
+def resume_fits(mine: Keyed, theirs: Keyed, *, near: bool) -> bool:
     """Whether the later one also goes on at the level at which the earlier one was, in most of what both log. Where
     they do not lie in one folder, it has to begin in the later half of the other, lead beyond it, and log the same."""
     if not goes_on(mine, theirs):
@@ -263,6 +263,6 @@ def resume_fits(mine: Numbers, theirs: Numbers, *, near: bool) -> bool:
     return bool(fits) and 2 * sum(fits) > len(fits)
 
 
-def in_order(mine: Numbers, theirs: Numbers) -> tuple[Numbers, Numbers]:
+def in_order(mine: Keyed, theirs: Keyed) -> tuple[Keyed, Keyed]:
     """The one that begins first, and the other."""
     return (mine, theirs) if mine.first <= theirs.first else (theirs, mine)

@@ -47,7 +47,7 @@ class Understood:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class View:
+class LogView:
     """One log and the dialect it is read in."""
 
     log: Log
@@ -138,7 +138,7 @@ def refuse_other_training(logs: Iterable[Log], *, path: str) -> None:
         )
 
 
-def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> View:
+def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> LogView:
     """The dialect is told from the first steps alone, up to the one that holds a reward: what is logged later cannot
     change how a run is read."""
     if STEP in told:
@@ -157,7 +157,7 @@ def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> View:
         dialect = _told(log, algorithm, family, prefix)
     log, table = settled(log, attempt_in(told))
     columns = computed(log.table)
-    return View(log, dialect, columns, columns if table is log.table else computed(table), prefix)
+    return LogView(log, dialect, columns, columns if table is log.table else computed(table), prefix)
 
 
 def _told(log: Log, algorithm: str | None, family: str | None, prefix: str = "") -> str | None:
@@ -173,7 +173,7 @@ def _told(log: Log, algorithm: str | None, family: str | None, prefix: str = "")
     return None
 
 
-def _merged(views: Sequence[View], told: Mapping[str, str]) -> tuple[list[Understood], tuple[Question, ...]]:
+def _merged(views: Sequence[LogView], told: Mapping[str, str]) -> tuple[list[Understood], tuple[Question, ...]]:
     """Every column of the views, the most trusted first, and what is left to ask. The same number in two logs becomes
     one column."""
     merged: list[Understood] = []
@@ -218,7 +218,7 @@ def _evaluated(around: Surroundings, merged: Sequence[Understood]) -> list[Under
 
 
 def _meanings(
-    view: View, columns: Mapping[str, Column], told: Mapping[str, str], taken: set[str]
+    view: LogView, columns: Mapping[str, Column], told: Mapping[str, str], taken: set[str]
 ) -> dict[str, Meaning]:
     """What the user says, then what the dialect knows, then what every dialect agrees on, then what is likely by the
     words of a key. Of a framework that is known, words are asked for no more than its reward."""
@@ -248,7 +248,7 @@ def _by_values(meaning: Meaning, column: Column | None) -> Meaning:
     return replace(meaning, canonical="tools/failures_per_sample", kind="guess: failed tool calls of a sample")
 
 
-def _plainest_reward(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> str | None:
+def _plainest_reward(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> str | None:
     """The key that the words of all keys make the reward, or that a framework calls so where words do not tell."""
     by_name = {key: anywhere(view.bare(key)) for key in columns}
     listed = [key for key, meaning in by_name.items() if meaning is not None and meaning.canonical == "reward/mean"]
@@ -258,7 +258,7 @@ def _plainest_reward(view: View, columns: Mapping[str, Column], meanings: Mappin
     return next(iter(found or sorted(listed)), None)
 
 
-def _guessed(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Guessed:
+def _guessed(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Guessed:
     """What the words of the remaining keys say."""
     points = {
         view.bare(key): len(column.steps)
@@ -285,7 +285,7 @@ def _guessed(view: View, columns: Mapping[str, Column], meanings: Mapping[str, M
     )
 
 
-def _is_open(view: View, key: str, meaning: Meaning) -> bool:
+def _is_open(view: LogView, key: str, meaning: Meaning) -> bool:
     """Whether a key that the dialect hands through from the environment is a number about tools."""
     return meaning.canonical.startswith("env/") and of_tools(tokens(view.bare(key))) is not None
 
@@ -303,7 +303,7 @@ def _as_written(guessed: Guessed, prefix: str) -> Guessed:
     )
 
 
-def _questions(view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Iterator[Question]:
+def _questions(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Iterator[Question]:
     """What was guessed and could be otherwise, and what has to be asked for."""
     for key, meaning in meanings.items():
         if meaning.instead:
@@ -328,7 +328,7 @@ def _said(question: Question) -> str:
 
 
 def _candidates_for_reward(
-    view: View, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]
+    view: LogView, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]
 ) -> tuple[str, ...]:
     """The keys to ask about: those that call themselves a reward, else whatever was logged most and not understood."""
     asked = _guessed(view, columns, meanings).unclear.get("reward/mean", ())
@@ -421,7 +421,7 @@ def _groups(understood: Iterable[Understood]) -> dict[int, float]:
     return total
 
 
-def _updates_from(view: View) -> float | None:
+def _updates_from(view: LogView) -> float | None:
     """How many optimizer updates a step has, from a ratio that is summed over them and begins near 1 for each."""
     for key, column in view.columns.items():
         meaning = translate(key, view.dialect) if view.dialect else None

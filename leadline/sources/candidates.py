@@ -98,7 +98,7 @@ def _samples(files: Sequence[Path]) -> set[Path]:
     return {place for form in known for lot in lots for place in files_of(form.index(lot))}
 
 
-def files_of(found: rollouts.Found) -> set[Path]:
+def files_of(found: rollouts.FoundSamples) -> set[Path]:
     """The files that samples were found in."""
     places = [place for by_step in (found.training, found.evaluation) for held in by_step.values() for place in held]
     return {place if isinstance(place, Path) else place.file for place in places}  # type: ignore[attr-defined]

@@ -28,7 +28,7 @@ from .events import with_events
 from .index_files import without_index_files
 from .last_written import last_written
 from .readers import Readers
-from .same_run import Group, Joining, attempts, group, on_one_clock
+from .same_run import Joining, Logs, attempts, group, on_one_clock
 from .source import Log, Source
 from .text import head_of
 from .walk import Walk, walk
@@ -390,7 +390,7 @@ def _found(
     return Found(place, runs, seen, empty, tuple(passed_over), tuple(notes), grouped.apart(groups), elsewhere)
 
 
-def _outermost(held: Group) -> Path:
+def _outermost(held: Logs) -> Path:
     return min((carrier.home for carrier in held.carriers), key=lambda home: len(home.parts))
 
 

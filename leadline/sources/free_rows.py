@@ -34,9 +34,9 @@ def is_row(entry: dict[str, object]) -> bool:
 class FreeRows:
     """Files objects as rows of a table. The first ones wait until they tell by which key they count."""
 
-    def __init__(self, *, repeats: Repeats, dialect: str | None = None) -> None:
+    def __init__(self, *, repeats: Repeats) -> None:
         self.table = Table()
-        self._repeats, self._dialect = repeats, dialect
+        self._repeats = repeats
         self._waiting: list[dict[str, object]] = []
         self._decided = False
         self._step_key: str | None = None
@@ -131,7 +131,6 @@ class FreeRows:
         return Log(
             self.table,
             settings=self._settings,
-            dialect=self._dialect,
             repeats=self._repeats,
             counts_rows=self._decided and self._step_key is None,
             torn=torn,

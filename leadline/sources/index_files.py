@@ -7,21 +7,21 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from .carrier import Carrier
-from .same_run import Group
+from .same_run import Logs
 from .text import head_of
 
 SHORTEST = 3  # letters of a name that is looked for
 TWICE = 2  # rows for each run, at most, where nothing else tells
 
 
-def without_index_files(groups: Sequence[Group]) -> tuple[list[Group], list[Carrier]]:
+def without_index_files(groups: Sequence[Logs]) -> tuple[list[Logs], list[Carrier]]:
     """The runs, and the files that only tell about them."""
     lone = [held for held in groups if len(held.carriers) == 1]
     index = [held for held in lone if _is_index(held.carriers[0], [other for other in groups if other is not held])]
     return [held for held in groups if held not in index], [held.carriers[0] for held in index]
 
 
-def _is_index(carrier: Carrier, others: Sequence[Group]) -> bool:
+def _is_index(carrier: Carrier, others: Sequence[Logs]) -> bool:
     """Whether a file is a list of the runs beside and below it, or what their launcher said of them: it names several,
     or lies above one with hardly more rows than there are runs, or names no step and does so beside several."""
     if carrier.path.is_dir() or carrier.log.run_id is not None:

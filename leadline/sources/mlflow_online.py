@@ -63,17 +63,17 @@ def runs_of(client: Any, address: str, run: str = "") -> tuple[Reader, ...]:
     """A reader for the run of that id, or for every run the client can see."""
     try:
         if run:
-            return (OnlineRun(client, address, client.get_run(run)),)
+            return (MlflowOnlineRun(client, address, client.get_run(run)),)
         experiments = [experiment.experiment_id for experiment in client.search_experiments()]
         found = client.search_runs(experiments, max_results=MOST_RUNS, order_by=["attributes.start_time ASC"])
     except Exception as error:  # the client raises what its transport raises
         raise _refused(address, error) from error
     if not found:
         raise NothingReadable(f"{address} holds no run.", tried="all its experiments", next_step="check the address")
-    return tuple(OnlineRun(client, address, one) for one in found)
+    return tuple(MlflowOnlineRun(client, address, one) for one in found)
 
 
-class OnlineRun:
+class MlflowOnlineRun:
     """One run on a server. MLflow hands out a metric only whole, so one that was logged again is read again."""
 
     def __init__(self, client: Any, address: str, run: Any) -> None:

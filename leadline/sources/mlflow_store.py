@@ -51,7 +51,7 @@ def open(path: Path) -> tuple[Reader, ...]:
         raise NothingReadable(
             f"{path} is an MLflow database without any run.", tried="its table of runs", next_step="pass another path"
         )
-    return tuple(DatabaseRun(path, str(row[0])) for row in rows)
+    return tuple(MlflowRun(path, str(row[0])) for row in rows)
 
 
 class Metrics:
@@ -97,7 +97,7 @@ class Metrics:
         )
 
 
-class DatabaseRun(DatabaseReader):
+class MlflowRun(DatabaseReader):
     """One run in an MLflow database."""
 
     def __init__(self, path: Path, run: str) -> None:

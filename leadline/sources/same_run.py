@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from ..event import Event, Resumed
-from .agreement import Agreement, Numbers, agreement, goes_on, in_order, on_other_clocks, resume_fits
+from .agreement import Agreement, Keyed, agreement, goes_on, in_order, on_other_clocks, resume_fits
 from .carrier import Carrier
 from .settings import config_from, read, recognises
 
@@ -30,7 +30,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Group:
+class Logs:
     """The logs of one run, in the order in which they were found, and why each but the first is among them."""
 
     carriers: tuple[Carrier, ...]
@@ -41,10 +41,10 @@ class Group:
 class Grouped:
     """Every log in its run, and why runs that lie close to each other were kept apart."""
 
-    groups: tuple[Group, ...]
-    reasons: Mapping[tuple[Group, Group], Link] = field(default_factory=dict)
+    groups: tuple[Logs, ...]
+    reasons: Mapping[tuple[Logs, Logs], Link] = field(default_factory=dict)
 
-    def apart(self, kept: Sequence[Group]) -> tuple[str, ...]:
+    def apart(self, kept: Sequence[Logs]) -> tuple[str, ...]:
         """The same in words for the runs that are kept: a few pairs, those of which most is known first."""
         shown = [link for pair, link in self.reasons.items() if pair[0] in kept and pair[1] in kept]
         says = [link.why for link in sorted(shown, key=lambda link: link.kind != "apart")]
@@ -57,10 +57,10 @@ def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grou
     if not carriers:
         return Grouped(())
     if joining == "separate":
-        return Grouped(tuple(Group((carrier,)) for carrier in carriers))
+        return Grouped(tuple(Logs((carrier,)) for carrier in carriers))
     if joining == "join":
-        return Grouped((Group(tuple(carriers), ("all of them one run, as you say",) * (len(carriers) > 1)),))
-    numbers = [Numbers(carrier.log) for carrier in carriers]
+        return Grouped((Logs(tuple(carriers), ("all of them one run, as you say",) * (len(carriers) > 1)),))
+    numbers = [Keyed(carrier.log) for carrier in carriers]
     links = {
         (left, right): _link(carriers[left], numbers[left], carriers[right], numbers[right])
         for left, right in combinations(range(len(carriers)), 2)
@@ -70,10 +70,10 @@ def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grou
     for _, pair in ranked:
         joined.join(pair, links[pair].why)
     _add_companions(joined, carriers, numbers)
-    group_of: dict[int, Group] = {}
+    group_of: dict[int, Logs] = {}
     for members in joined.groups():
         why = tuple(joined.why[place] for place in members[1:])
-        group_of.update(dict.fromkeys(members, Group(tuple(carriers[place] for place in members), why)))
+        group_of.update(dict.fromkeys(members, Logs(tuple(carriers[place] for place in members), why)))
     return Grouped(tuple(dict.fromkeys(group_of[place] for place in sorted(group_of))), _reasons(group_of, links))
 
 
@@ -106,7 +106,7 @@ class _Joined:
             self._home[place] = self._home[kept[0]]
 
 
-def _link(left: Carrier, mine: Numbers, right: Carrier, theirs: Numbers) -> Link:
+def _link(left: Carrier, mine: Keyed, right: Carrier, theirs: Keyed) -> Link:
     """What is known about two logs by themselves."""
     told = _told(left, mine, right, theirs)
     if told is not None:
@@ -124,7 +124,7 @@ def _link(left: Carrier, mine: Numbers, right: Carrier, theirs: Numbers) -> Link
     return _different(left, right, found, near)
 
 
-def _told(left: Carrier, mine: Numbers, right: Carrier, theirs: Numbers) -> Link | None:
+def _told(left: Carrier, mine: Keyed, right: Carrier, theirs: Keyed) -> Link | None:
     """What the places and ids of two logs say, whatever numbers they hold; None where they say nothing."""
     if left.source == right.source and left.log.run_id is not None and right.log.run_id is not None:
         if left.log.run_id == right.log.run_id:
@@ -174,7 +174,7 @@ def _different(left: Carrier, right: Carrier, found: Agreement, near: bool) -> L
     return Link("unknown", f"nothing shows that {left.short} and {right.short} are one run")
 
 
-def _add_companions(joined: _Joined, carriers: Sequence[Carrier], numbers: Sequence[Numbers]) -> None:
+def _add_companions(joined: _Joined, carriers: Sequence[Carrier], numbers: Sequence[Keyed]) -> None:
     """Logs that tell of other things than the reward join the one run of their folder, at whose steps they are: losses
     in one file and rewards in another, or the episodes as the environment saw them."""
     leads = [
@@ -195,14 +195,14 @@ def _add_companions(joined: _Joined, carriers: Sequence[Carrier], numbers: Seque
                 joined.join((lead[0], members[0]), f"{other.short}: other signals of the run beside it, {first.short}")
 
 
-def _overlap(mine: Numbers, theirs: Numbers) -> bool:
+def _overlap(mine: Keyed, theirs: Keyed) -> bool:
     """Whether two logs speak of the same stretch of steps; one that counts its rows may speak of any."""
     return mine.counts_rows or theirs.counts_rows or (mine.first <= theirs.last and theirs.first <= mine.last)
 
 
-def _reasons(group_of: Mapping[int, Group], links: Mapping[tuple[int, int], Link]) -> dict[tuple[Group, Group], Link]:
+def _reasons(group_of: Mapping[int, Logs], links: Mapping[tuple[int, int], Link]) -> dict[tuple[Logs, Logs], Link]:
     """Why each two runs were not taken for one: the strongest reason."""
-    reasons: dict[tuple[Group, Group], Link] = {}
+    reasons: dict[tuple[Logs, Logs], Link] = {}
     for (left, right), link in links.items():
         between = group_of[left], group_of[right]
         if between[0] is not between[1] and link.kind in ("apart", "unknown"):
@@ -217,7 +217,7 @@ def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
     if len(carriers) < 2:
         return list(carriers)
     ranked = sorted(carriers, key=lambda carrier: carrier.log.trust != "exact")
-    numbers = [Numbers(carrier.log) for carrier in ranked]
+    numbers = [Keyed(carrier.log) for carrier in ranked]
     kept: list[int] = []
     for place, mine in enumerate(numbers):
         if not any(on_other_clocks(numbers[other], mine) for other in kept):
@@ -229,7 +229,7 @@ def attempts(carriers: Sequence[Carrier]) -> list[Event]:
     """Where a later log of the same run goes on, as events."""
     if len(carriers) < 2:
         return []
-    numbers = [Numbers(carrier.log) for carrier in carriers]
+    numbers = [Keyed(carrier.log) for carrier in carriers]
     found: dict[int, Event] = {}
     for late in numbers:
         if any(
@@ -240,5 +240,5 @@ def attempts(carriers: Sequence[Carrier]) -> list[Event]:
     return list(found.values())
 
 
-def _shares(mine: Numbers, theirs: Numbers) -> bool:
+def _shares(mine: Keyed, theirs: Keyed) -> bool:
     return bool(mine.columns.keys() & theirs.columns.keys())

@@ -43,7 +43,7 @@ def open(path: Path) -> tuple[Reader, ...]:
         with reading(path) as connection:
             run = "run_id" if "run_id" in demand(connection, TABLES)["metrics"] else "run_name"
             rows = connection.execute(f"SELECT {run} FROM metrics GROUP BY {run} ORDER BY min(id)").fetchall()
-        readers = tuple(DatabaseRun(path, run, row[0]) for row in rows)
+        readers = tuple(TrackioRun(path, run, row[0]) for row in rows)
     if not readers:
         raise NothingReadable(
             f"{path} is a Trackio project without any logged step.", tried="its metrics", next_step="pass another path"
@@ -97,7 +97,7 @@ class _Rows:
         )
 
 
-class DatabaseRun(DatabaseReader):
+class TrackioRun(DatabaseReader):
     """One run of a project's database."""
 
     def __init__(self, path: Path, column: str, run: object) -> None:

@@ -44,7 +44,7 @@ def open(address: str) -> tuple[Reader, ...]:
         run = wandb.Api().run("/".join(parts))
     except Exception as error:  # the client raises what its transport raises
         raise _refused(address, error) from error
-    return (OnlineRun(address, run),)
+    return (WandbOnlineRun(address, run),)
 
 
 def listed(address: str) -> Iterator[tuple[str, str]]:
@@ -62,7 +62,7 @@ def listed(address: str) -> Iterator[tuple[str, str]]:
         raise _refused(address, error) from error
 
 
-class OnlineRun:
+class WandbOnlineRun:
     """One run on a server. A second look asks only for later steps."""
 
     def __init__(self, address: str, run: PublicRun) -> None:

@@ -9,14 +9,13 @@ that nobody told us means by its words.
 
 from __future__ import annotations
 
-from .entries import Entry, Meaning, dialects, families, family_of
+from .entries import Meaning, dialects, families, family_of
 from .framework import SIGNS, detect, knows_rl
 from .translation import TURNED, anywhere, translate
 
 __all__ = [
     "SIGNS",
     "TURNED",
-    "Entry",
     "Meaning",
     "anywhere",
     "detect",

@@ -11,23 +11,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from leadline.compare.contrast import ALPHA, ENDS, Contrast, holm
-from leadline.compare.levels import CELLS, Levels
+from leadline.compare.contrast import ALPHA, ENDS, Contrasted, holm
+from leadline.compare.levels import CELLS, RunLevels
 from leadline.compare.student import beyond
 
 Floats = NDArray[np.float64]
 EVEN = np.array([-1.0, -0.5, 0.5, 1.0])
 
 
-def levels(*curves: Floats | float, doubt: float = 0.0) -> Levels:
+def levels(*curves: Floats | float, doubt: float = 0.0) -> RunLevels:
     """Runs whose paths lie evenly about a curve, with so much doubt (one standard deviation of the paths)."""
     around = EVEN / EVEN.std() * doubt
-    return Levels(np.stack([np.broadcast_to(curve, CELLS) + around[:, None] for curve in curves]))
+    return RunLevels(np.stack([np.broadcast_to(curve, CELLS) + around[:, None] for curve in curves]))
 
 
 def test_the_test_is_welchs() -> None:
     one, other = np.array([1.0, 1.3, 0.9]), np.array([2.0, 2.6, 1.7, 2.2])
-    contrast = Contrast("x", levels(*one), levels(*other))
+    contrast = Contrasted("x", levels(*one), levels(*other))
     parts = one.var(ddof=1) / 3, other.var(ddof=1) / 4
     t = (other.mean() - one.mean()) / math.sqrt(sum(parts))
     freedom = sum(parts) ** 2 / (parts[0] ** 2 / 2 + parts[1] ** 2 / 3)
@@ -38,24 +38,24 @@ def test_the_test_is_welchs() -> None:
 
 
 def test_seeds_that_agree_by_luck_are_not_believed() -> None:
-    lucky = Contrast("x", levels(1.0, 1.0, 1.0), levels(1.1, 1.1, 1.1))
-    doubted = Contrast("x", levels(1.0, 1.0, 1.0, doubt=0.2), levels(1.1, 1.1, 1.1, doubt=0.2))
+    lucky = Contrasted("x", levels(1.0, 1.0, 1.0), levels(1.1, 1.1, 1.1))
+    doubted = Contrasted("x", levels(1.0, 1.0, 1.0, doubt=0.2), levels(1.1, 1.1, 1.1, doubt=0.2))
     assert lucky.chance < 1e-6
     assert doubted.chance > 0.3
 
 
 def test_a_lone_run_is_taken_to_scatter_like_the_others() -> None:
     many = np.array([1.0, 1.2, 0.9, 1.1])
-    contrast = Contrast("x", levels(*many), levels(2.0))
+    contrast = Contrasted("x", levels(*many), levels(2.0))
     error = math.sqrt(many.var(ddof=1) * (1 + 1 / 4))
     assert contrast.seeds
     assert contrast.final.chance == pytest.approx(beyond((2.0 - many.mean()) / error, 3))
-    mirrored = Contrast("x", levels(2.0), levels(*many))
+    mirrored = Contrasted("x", levels(2.0), levels(*many))
     assert mirrored.final.chance == pytest.approx(contrast.final.chance)
 
 
 def test_two_runs_have_only_their_own_noise() -> None:
-    contrast = Contrast("x", levels(1.0, doubt=0.3), levels(2.0, doubt=0.4))
+    contrast = Contrasted("x", levels(1.0, doubt=0.3), levels(2.0, doubt=0.4))
     assert not contrast.seeds
     assert contrast.final.chance == pytest.approx(beyond(1.0 / 0.5, math.inf))
     assert contrast.shuffled() is None
@@ -66,18 +66,18 @@ def test_the_walk_back_stops_where_the_groups_first_cannot_be_told_apart() -> No
     gap = np.ones(CELLS)
     gap[15] = 0.0  # apart before it and after it
     base = [np.full(CELLS, level) for level in (-0.05, 0.0, 0.05)]
-    contrast = Contrast("x", levels(*base), levels(*(gap + one for one in base)))
+    contrast = Contrasted("x", levels(*base), levels(*(gap + one for one in base)))
     assert contrast.sure_from(ALPHA) == 16
 
 
 def test_the_walk_back_stops_where_the_gap_changes_sides() -> None:
     gap = np.where(np.arange(CELLS) < 20, -1.0, 1.0)
     base = [np.full(CELLS, level) for level in (-0.02, 0.0, 0.02)]
-    assert Contrast("x", levels(*base), levels(*(gap + one for one in base))).sure_from(ALPHA) == 20
+    assert Contrasted("x", levels(*base), levels(*(gap + one for one in base))).sure_from(ALPHA) == 20
 
 
 def test_a_gap_all_along_is_sure_from_the_start() -> None:
-    contrast = Contrast("x", levels(0.0, 0.01, 0.02), levels(1.0, 1.01, 1.02))
+    contrast = Contrasted("x", levels(0.0, 0.01, 0.02), levels(1.0, 1.01, 1.02))
     assert contrast.sure_from(ALPHA) == 0
     assert contrast.opens() == (0, 0, 0)
     assert contrast.there_by() is None  # it never was below
@@ -86,7 +86,7 @@ def test_a_gap_all_along_is_sure_from_the_start() -> None:
 def test_no_gap_at_the_end_is_sure_from_nowhere() -> None:
     gap = np.where(np.arange(CELLS) < 30, 1.0, 0.0)
     base = [np.full(CELLS, level) for level in (-0.02, 0.0, 0.02)]
-    contrast = Contrast("x", levels(*base), levels(*(gap + one for one in base)))
+    contrast = Contrasted("x", levels(*base), levels(*(gap + one for one in base)))
     assert contrast.chance < ALPHA
     assert contrast.sure_from(ALPHA) is None
 
@@ -94,7 +94,7 @@ def test_no_gap_at_the_end_is_sure_from_nowhere() -> None:
 def test_a_gap_opens_where_it_holds_a_quarter_of_its_end() -> None:
     gap = np.clip((np.arange(CELLS) - 10) / 20, 0, 1)
     base = [np.full(CELLS, level) for level in (-0.01, 0.0, 0.01)]
-    low, middle, high = Contrast("x", levels(*base), levels(*(gap + one for one in base))).opens() or (0, 0, 0)
+    low, middle, high = Contrasted("x", levels(*base), levels(*(gap + one for one in base))).opens() or (0, 0, 0)
     assert low <= middle <= high
     assert 14 <= middle <= 16
 
@@ -103,14 +103,14 @@ def test_the_better_one_was_where_the_other_ends_when_its_curve_crosses_it() -> 
     rise = np.arange(CELLS) / (CELLS - 1)
     slow = [rise / 2 + level for level in (-0.01, 0.0, 0.01)]
     fast = [rise + level for level in (-0.01, 0.0, 0.01)]
-    assert Contrast("x", levels(*slow), levels(*fast)).there_by() == 20  # the slow one ends at .475 on average
+    assert Contrasted("x", levels(*slow), levels(*fast)).there_by() == 20  # the slow one ends at .475 on average
 
 
 @given(st.integers(1, 4), st.integers(2, 4), st.integers(0, 10_000))
 def test_shuffling_counts_every_way_to_give_out_the_labels(one: int, other: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     values = rng.standard_normal(one + other).round(1)  # ties happen
-    shuffled = Contrast("x", levels(*values[:one]), levels(*values[one:])).shuffled()
+    shuffled = Contrasted("x", levels(*values[:one]), levels(*values[one:])).shuffled()
     ways = list(itertools.combinations(range(one + other), one))
     if len(ways) < 3:
         assert shuffled is None
@@ -129,11 +129,11 @@ def test_shuffling_counts_every_way_to_give_out_the_labels(one: int, other: int,
 
 def test_seeds_needed_fall_as_the_gap_grows() -> None:
     base = levels(0.0, 0.2, 0.4)
-    needed = [Contrast("x", base, levels(gap, gap + 0.2, gap + 0.4)).seeds_needed() for gap in (0.1, 0.3, 0.6, 2.0)]
+    needed = [Contrasted("x", base, levels(gap, gap + 0.2, gap + 0.4)).seeds_needed() for gap in (0.1, 0.3, 0.6, 2.0)]
     known = [one for one in needed if one is not None]
     assert known == sorted(known, reverse=True)
     assert needed[-1] == 3
-    assert Contrast("x", base, base).seeds_needed() is None
+    assert Contrasted("x", base, base).seeds_needed() is None
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))

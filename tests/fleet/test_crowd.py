@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from extras import needs
 
-from leadline.serve.kept import MOMENT, MOST, Kept
+from leadline.serve.kept import MOMENT, MOST, AnswerCache
 from leadline.shelf.store import Shelf
 
 CLIENTS = 1000
@@ -86,7 +86,7 @@ def test_the_same_question_is_answered_once_a_moment() -> None:
         asked.append(1)
         return f"answer {len(asked)}"
 
-    kept = Kept(lambda: now[0])
+    kept = AnswerCache(lambda: now[0])
     assert [kept.get("a", make), kept.get("a", make), kept.get("b", make)] == ["answer 1", "answer 1", "answer 2"]
     now[0] += 2 * MOMENT
     assert kept.get("a", make) == "answer 3"

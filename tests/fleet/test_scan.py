@@ -23,7 +23,7 @@ from leadline.fleet.engine import Done
 from leadline.fleet.pool import Pool
 from leadline.fleet.reader import read_task
 from leadline.fleet.scan import Shard, Tally, scan
-from leadline.shelf.row import Outcome, Row, Task, Unit
+from leadline.shelf.row import Row, Task, Unit, UnitOutcome
 from leadline.shelf.store import Scope, Shelf
 
 from .conftest import write_run
@@ -161,7 +161,7 @@ def test_a_place_is_never_with_two_readers_and_a_lost_lease_writes_nothing(lab: 
     shelf.base.run("UPDATE places SET leased_until = 0 WHERE leased_by = 'me'")
     taken = shelf.claim(scope, "third", 10)
     assert {task.unit for task in taken} == {task.unit for task in mine}
-    assert not shelf.put(Outcome(mine[0].unit), owner="me", maker="other")
+    assert not shelf.put(UnitOutcome(mine[0].unit), owner="me", maker="other")
     assert [vanished for _, vanished in shelf.rows() if vanished] == []
     assert shelf.put(read_task(taken[0]), owner="third", maker="other")
 
@@ -289,7 +289,7 @@ def test_a_place_without_a_mark_is_read_once_a_scan(shelf: Shelf) -> None:
     for _ in range(2):
         shelf.note([Unit("mlflow://host", "mlflow://host/1", "")], shelf.base.now())
         (task,) = shelf.claim(scope, "me", 5)
-        assert shelf.put(Outcome(task.unit), owner="me", maker="1")
+        assert shelf.put(UnitOutcome(task.unit), owner="me", maker="1")
         assert shelf.claim(scope, "me", 5) == []
 
 

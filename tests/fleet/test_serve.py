@@ -16,7 +16,7 @@ from extras import needs
 from leadline.fleet.scan import scan
 from leadline.live.alert import Alert
 from leadline.shelf import people, query
-from leadline.shelf.row import Entry, Outcome, Row, Unit
+from leadline.shelf.row import Row, ShelfEntry, Unit, UnitOutcome
 from leadline.shelf.store import Scope, Shelf, key_of
 
 from .conftest import write_run
@@ -41,7 +41,7 @@ def put(shelf: Shelf, *rows: Row) -> None:
     shelf.note(units, 1.0)
     shelf.claim(Scope(tuple({row.root for row in rows}), 0.0, maker="t"), "me", len(rows))
     for row, unit in zip(rows, units, strict=True):
-        assert shelf.put(Outcome(unit, (Entry(row, b"{}"),)), owner="me", maker="t")
+        assert shelf.put(UnitOutcome(unit, (ShelfEntry(row, b"{}"),)), owner="me", maker="t")
 
 
 @pytest.fixture

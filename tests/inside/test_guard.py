@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from leadline.inside import guard as guards
-from leadline.inside.guard import Guard
+from leadline.inside.guard import Keeper
 from leadline.inside.keep import KEPT
 
 
@@ -33,7 +33,7 @@ def weights(path: str | None) -> str:
     return (Path(path) / "model.safetensors").read_text()
 
 
-def waited(guard: Guard, path: Path) -> str | None:
+def waited(guard: Keeper, path: Path) -> str | None:
     until = time.monotonic() + 20
     while guard.safe(str(path)) is None and time.monotonic() < until:
         guard.protect(str(path))
@@ -42,23 +42,23 @@ def waited(guard: Guard, path: Path) -> str | None:
 
 
 @pytest.fixture
-def guard(tmp_path: Path) -> Guard:
-    return Guard(tmp_path, rotates=True)
+def guard(tmp_path: Path) -> Keeper:
+    return Keeper(tmp_path, rotates=True)
 
 
-def test_a_checkpoint_is_kept_when_its_first_name_is_deleted(guard: Guard, tmp_path: Path) -> None:
+def test_a_checkpoint_is_kept_when_its_first_name_is_deleted(guard: Keeper, tmp_path: Path) -> None:
     best = saved(tmp_path, 50)
     guard.protect(str(best))
     shutil.rmtree(best)
     assert weights(guard.safe(str(best))) == "weights 50"
 
 
-def test_a_later_run_in_the_same_folder_does_not_write_over_what_is_kept(guard: Guard, tmp_path: Path) -> None:
+def test_a_later_run_in_the_same_folder_does_not_write_over_what_is_kept(guard: Keeper, tmp_path: Path) -> None:
     """Trained again from the start with other settings: its checkpoint-50 is another one, and so is what is kept."""
     best = saved(tmp_path, 50)
     guard.protect(str(best))
     first = guard.safe(str(best))
-    again = Guard(tmp_path, rotates=True)
+    again = Keeper(tmp_path, rotates=True)
     again.before_saving(best.name)
     saved(tmp_path, 50, "others")
     assert weights(first) == "weights 50"
@@ -71,7 +71,7 @@ def test_a_later_run_in_the_same_folder_does_not_write_over_what_is_kept(guard: 
 
 
 def test_a_full_disk_is_tried_again(
-    guard: Guard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    guard: Keeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k,nr_inodes=8", "full", str(tmp_path)]).returncode:
         pytest.skip("needs to be allowed to mount a small disk")
@@ -98,7 +98,7 @@ def test_a_full_disk_is_tried_again(
 
 
 def test_where_a_disk_has_no_links_it_is_copied_meanwhile(
-    guard: Guard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    guard: Keeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_links(*_: object, **__: object) -> None:
         raise OSError(errno.EPERM, "Operation not permitted")
@@ -111,20 +111,20 @@ def test_where_a_disk_has_no_links_it_is_copied_meanwhile(
     assert weights(safe) == "weights 50"
 
 
-def test_what_the_trainer_does_not_delete_is_left_where_it_is(guard: Guard, tmp_path: Path) -> None:
+def test_what_the_trainer_does_not_delete_is_left_where_it_is(guard: Keeper, tmp_path: Path) -> None:
     """As a checkpoint of an earlier run, on a disk that cannot be written to."""
     elsewhere = saved(tmp_path / "mounted", 50)
     guard.protect(str(elsewhere))
     assert guard.safe(str(elsewhere)) == str(elsewhere)
     assert not (tmp_path / KEPT).exists()
-    keeps_all = Guard(tmp_path, rotates=False)
+    keeps_all = Keeper(tmp_path, rotates=False)
     best = saved(tmp_path, 60)
     keeps_all.protect(str(best))
     assert keeps_all.safe(str(best)) == str(best)
     assert not (tmp_path / KEPT).exists()
 
 
-def test_advice_that_changes_and_changes_back_loses_nothing(guard: Guard, tmp_path: Path) -> None:
+def test_advice_that_changes_and_changes_back_loses_nothing(guard: Keeper, tmp_path: Path) -> None:
     first = saved(tmp_path, 50)
     guard.protect(str(first))
     shutil.rmtree(first)  # rotated away

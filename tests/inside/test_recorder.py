@@ -20,7 +20,7 @@ from leadline.cli import main
 from leadline.errors import CannotWrite, MissingExtra
 from leadline.recorder import Recorder
 from leadline.recorder.gpus import RETRY, Gpus
-from leadline.recorder.record import Record
+from leadline.recorder.record import RecordFile
 from leadline.sources import open_run
 
 needs("psutil", "record")
@@ -178,7 +178,7 @@ def test_a_gpu_that_is_lost_costs_itself_alone_and_comes_back(tmp_path: Path, mo
 
 @pytest.mark.parametrize("header", [b"", b"timestamp, index\n"])
 def test_a_record_never_outgrows_its_limit_and_keeps_its_span(header: bytes, tmp_path: Path) -> None:
-    record = Record(tmp_path, "gpus.csv", header, largest=20_000)
+    record = RecordFile(tmp_path, "gpus.csv", header, largest=20_000)
     for second in range(4000):
         stamp = f"2026/11/15 {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}.000"
         count = 2 if header else 1
@@ -218,7 +218,7 @@ def test_a_full_record_is_thinned_while_leadline_records(tmp_path: Path) -> None
 def test_a_record_of_somebody_else_is_left_alone(tmp_path: Path) -> None:
     theirs = tmp_path / "gpus.csv"
     theirs.write_text("timestamp, index, power.draw [W]\n")
-    record = Record(tmp_path, "gpus.csv", Gpus.HEADER, largest=1000)
+    record = RecordFile(tmp_path, "gpus.csv", Gpus.HEADER, largest=1000)
     record.append(b"x\n")
     assert theirs.read_text() == "timestamp, index, power.draw [W]\n"
     assert record.path == tmp_path / "gpus-2.csv"

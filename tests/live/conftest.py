@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from live.scene import Scene
 
 from leadline.live import watch as watching
+from leadline.live.entries import Options, WatchEntry
 from leadline.live.store import Store
 from leadline.live.watch import Watch
 
@@ -23,8 +25,10 @@ def watch(tmp_path: Path) -> Iterator[Callable[..., Watch]]:
     """Starts a watch of some paths, with its state in the test's folder; ended with the test."""
     begun: list[Watch] = []
 
-    def start(*paths: Path | str, state: str = "state.db", **options: object) -> Watch:
-        one = Watch([str(path) for path in paths], Store(tmp_path / state), **options)  # type: ignore[arg-type]
+    def start(*paths: Path | str, state: str = "state.db", every: float | None = None, **more: Any) -> Watch:
+        budget, tell = more.pop("budget", None), more.pop("channels", ())
+        entries = tuple(WatchEntry(str(path), budget=budget, tell=tell) for path in paths)
+        one = Watch(Options(entries, every=every), Store(tmp_path / state), **more)
         begun.append(one)
         one.start()
         return one

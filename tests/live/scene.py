@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from leadline.live import acting
-from leadline.live.acting import Actor, Decision, Life, Run
+from leadline.live.acting import Actor, Decision, Life, RunFiles
 from leadline.live.acting.process import below, everything, identify
 from leadline.live.acting.ties import Observed
 from leadline.live.acting.training import resolve
@@ -54,8 +54,8 @@ class Scene:
         self.begun: list[subprocess.Popen[str]] = []
 
     @property
-    def run(self) -> Run:
-        return Run((self.log,))
+    def run(self) -> RunFiles:
+        return RunFiles((self.log,))
 
     def train(self, *words: str, through: str = "{}", **options: object) -> subprocess.Popen[str]:
         """Start a training, as a command of a shell where `through` says how."""

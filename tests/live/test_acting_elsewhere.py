@@ -17,7 +17,7 @@ import pytest
 from live.scene import ENOUGH, TRAINER, Scene, descendants, gone, wait_for
 
 from leadline.live import acting
-from leadline.live.acting import Actor, Life, Run
+from leadline.live.acting import Actor, Life, RunFiles
 from leadline.live.acting.process import identify
 from leadline.live.acting.ties import Observed
 from leadline.live.acting.training import resolve
@@ -42,7 +42,7 @@ def begin(scene: Scene, *words: str, **options: object) -> subprocess.Popen[str]
     return process
 
 
-def told(scene: Scene, pid: int, run: Run | None = None, kind: str = "sigterm") -> str:
+def told(scene: Scene, pid: int, run: RunFiles | None = None, kind: str = "sigterm") -> str:
     """What is said when a process is to be signalled, by a watch that has seen the run grow."""
     run, now = run or scene.run, [0.0]
     actor = scene.actor(f"{kind}:{pid}", clock=lambda: now[0])
@@ -78,7 +78,7 @@ def test_a_link_that_points_to_another_run_by_now_does_not_cost_the_first_one(sc
     with other.open("a") as log:
         begin(scene, sys.executable, "-c", PRINTS, stdout=log)
     wait_for(lambda: other.stat().st_size > 0)
-    said = actor.consider(scene.life(), ENOUGH, Run((other,)))
+    said = actor.consider(scene.life(), ENOUGH, RunFiles((other,)))
     assert said is not None
     assert said.state == "refused"
     assert scene.signals() == []
@@ -121,10 +121,10 @@ def test_a_server_that_logs_into_the_runs_folder_is_not_the_training(scene: Scen
     server = next(
         pid for pid in descendants(launcher.pid)[1:] if b"argv[2]" not in Path(f"/proc/{pid}/cmdline").read_bytes()
     )
-    says = told(scene, launcher.pid, Run((log,), home))
+    says = told(scene, launcher.pid, RunFiles((log,), home))
     wait_for(lambda: "Has sent" not in says or scene.signals() == ["signal 15"], 5)
     assert not gone(server), says
-    says = told(scene, server, Run((log,), home))
+    says = told(scene, server, RunFiles((log,), home))
     with contextlib.suppress(ProcessLookupError):  # its script may be gone, and it is nobody's child then
         os.kill(server, signal.SIGKILL)
     assert "did not" in says, "a server was taken for the training"
@@ -143,7 +143,7 @@ def test_paths_of_another_container_are_not_ours(scene: Scene) -> None:
     other = begin(scene, "unshare", "-m", "bash", "-c", inside, stdout=subprocess.PIPE)
     assert other.stdout is not None
     assert other.stdout.readline() == "training\n"
-    assert "did not" in told(scene, other.pid, Run((log,), home))
+    assert "did not" in told(scene, other.pid, RunFiles((log,), home))
     assert scene.signals() == []
 
 

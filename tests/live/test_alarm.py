@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from leadline.live.alarm import ROWS, Alarm
+from leadline.live.alarm import ROWS, SeriesAlarm
 
 Floats = NDArray[np.float64]
 
 
 def rings(values: Floats) -> list[int]:
-    alarm = Alarm()
+    alarm = SeriesAlarm()
     return [place for place, value in enumerate(values) if alarm.push(float(value))]
 
 

@@ -12,7 +12,7 @@ from live.growing import settle, write_rows
 
 from leadline.live import ledger
 from leadline.live.calibration import Calibration, calibrations, replayed
-from leadline.live.ledger import LEVELS, Outcome, promises, score, surprise
+from leadline.live.ledger import LEVELS, ScoredPrediction, promises, score, surprise
 from leadline.live.records import Prediction, Score
 from leadline.live.schedule import next_points
 from leadline.live.watch import Watch
@@ -154,7 +154,7 @@ def test_calibration_counts_hits() -> None:
 def test_far_is_far_from_the_edge_of_what_was_expected() -> None:
     expects = {"after": 1, "to": 2, "roots": False, "range": 3.0, "values": np.linspace(0.0, 1.0, 100).tolist()}
     two = Prediction(0, 0, 0, 0, "reward/mean", 1, 2, expects, None)
-    assert Outcome(two, Score(0, 2, 0.5 - 0.4 * (ledger.SURPRISE + 0.1), 0.0, 0.0)).is_far
-    assert not Outcome(two, Score(0, 2, 0.5 - 0.4 * (ledger.SURPRISE - 0.1), 0.0, 0.0)).is_far
+    assert ScoredPrediction(two, Score(0, 2, 0.5 - 0.4 * (ledger.SURPRISE + 0.1), 0.0, 0.0)).is_far
+    assert not ScoredPrediction(two, Score(0, 2, 0.5 - 0.4 * (ledger.SURPRISE - 0.1), 0.0, 0.0)).is_far
     trifle = replace(two, expects={**expects, "range": 100.0})  # the series has been through far more
-    assert not Outcome(trifle, Score(0, 2, 0.5 - 0.4 * (ledger.SURPRISE + 0.1), 0.0, 0.0)).is_far
+    assert not ScoredPrediction(trifle, Score(0, 2, 0.5 - 0.4 * (ledger.SURPRISE + 0.1), 0.0, 0.0)).is_far

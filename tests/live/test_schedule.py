@@ -6,11 +6,11 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadline.live.schedule import RATIO, Due, Schedule, is_on_schedule, next_points
+from leadline.live.schedule import RATIO, Due, LookSchedule, is_on_schedule, next_points
 
 
 def taken(steps: np.ndarray, reward: np.ndarray, cuts: list[int]) -> list[Due]:
-    schedule = Schedule()
+    schedule = LookSchedule()
     found: list[Due] = []
     for settled in sorted({*cuts, len(steps)}):
         found += schedule.take(steps, reward, settled)
@@ -65,7 +65,7 @@ def test_one_wild_row_is_no_jump() -> None:
 
 def test_a_log_that_goes_back_is_taken_from_there() -> None:
     steps, reward = np.arange(1, 101), np.zeros(100)
-    schedule = Schedule()
+    schedule = LookSchedule()
     first = schedule.take(steps, reward, 100)
     assert schedule.take(steps, reward, 60) == []
     assert schedule.take(steps, reward, 100) == [one for one in first if one.points > 60]

@@ -19,7 +19,7 @@ import pytest
 
 from leadline.errors import BadOrder
 from leadline.live import acting
-from leadline.live.acting import Actor, Decision, Life, Run
+from leadline.live.acting import Actor, Decision, Life, RunFiles
 from leadline.live.acting import actor as actors
 from leadline.live.store import Store
 
@@ -87,7 +87,7 @@ def carried_out(order: str, folder: Path, *, dry: bool = False) -> list[acting.A
         life = Life(store.run("run", 0.0), "run")
 
         def over() -> bool:
-            found = actor.consider(life, ENOUGH, Run())
+            found = actor.consider(life, ENOUGH, RunFiles())
             if found is not None:
                 said.append(found)
             return bool(said) and said[-1].state in ("dry", "done", "refused", "failed")
@@ -273,7 +273,7 @@ def test_a_kubernetes_job_of_the_same_name_is_another_one(cluster: type[Cluster]
     order = acting.parse("kubectl:ml/grpo")
     cluster.objects[JOB] = a_job("u2")
     with Store(tmp_path / "state.db") as store:
-        said = Actor(store, order, dry=False).consider(Life(store.run("run", 0.0), "run"), ENOUGH, Run())
+        said = Actor(store, order, dry=False).consider(Life(store.run("run", 0.0), "run"), ENOUGH, RunFiles())
     assert said is not None
     assert "is another one now" in said.says
     assert cluster.asked == []

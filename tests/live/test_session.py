@@ -17,9 +17,10 @@ from live.growing import settle, wait_for, write_rows
 from rich.console import Console
 
 from leadline.cli import main
+from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look
 from leadline.live.screen import Keys, Screen
-from leadline.live.session import Options, _Session
+from leadline.live.session import _Session
 from leadline.live.store import Store
 from leadline.live.watch import Watch
 
@@ -87,7 +88,7 @@ def test_many_looks_add_up_to_the_bar_for_acting(tmp_path: Path) -> None:
     log = tmp_path / "metrics.jsonl"
     write_rows(log, range(1, 14))
     with Store(tmp_path / "state.db") as store:
-        session = _Session(Options(paths=(str(log),), headless=True, answer=tmp_path / "answer.json"), store)
+        session = _Session(Options((WatchEntry(str(log)),), headless=True, answer=tmp_path / "answer.json"), store)
         session.watch.tick(force=True)
         (watched,) = session.watch.runs.values()
         acted = []
@@ -126,9 +127,9 @@ def test_the_answer_is_replaced_as_a_whole(tmp_path: Path) -> None:
     answer = tmp_path / "answer.json"
     for name in ("a", "b"):
         write_rows(tmp_path / f"{name}.jsonl", range(1, 40))
-    paths = tuple(str(tmp_path / f"{name}.jsonl") for name in ("a", "b"))
+    entries = tuple(WatchEntry(str(tmp_path / f"{name}.jsonl")) for name in ("a", "b"))
     with Store(tmp_path / "state.db") as store:
-        session = _Session(Options(paths=paths, headless=True, answer=answer), store)
+        session = _Session(Options(entries, headless=True, answer=answer), store)
         session.watch.start()
         settle(session.watch)
         session.settle()

@@ -22,7 +22,7 @@ from live.receivers import MailRules, MailServer, WebServer, serving, trusting
 from leadline.errors import BadOrder
 from leadline.live.alert import Alert
 from leadline.live.telling import CHANNELS, Channel, Message, Undelivered, discord, open_channels, slack, words
-from leadline.live.telling.mail import Mail, Server
+from leadline.live.telling.mail import Mail, SmtpServer
 from leadline.live.telling.posting import Post
 from leadline.report.plain import UNSAFE
 
@@ -40,7 +40,7 @@ ALERT = Alert(
     key="0123456789abcdef0123456789abcdef",
 )
 CONCERN = replace(ALERT, about="kl.drift", severity="concern", says="KL drifts. (p .93)", onset_step=None, key="1" * 32)
-SOME_MAIL = Mail("mail", Server("x", 25, "none", Address(addr_spec="w@example.org")), (Address(addr_spec="a@b.c"),))
+SOME_MAIL = Mail("mail", SmtpServer("x", 25, "none", Address(addr_spec="w@example.org")), (Address(addr_spec="a@b.c"),))
 
 texts = st.text(max_size=40) | st.builds(str.__mul__, st.text(min_size=1, max_size=4), st.sampled_from([1, 999]))
 alerts = st.builds(

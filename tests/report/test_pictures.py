@@ -20,7 +20,7 @@ from leadline.reading.reward import RewardPeak
 from leadline.report.pictures import pictures, span
 from leadline.report.plots import write_plots
 from leadline.report.png import as_png, png
-from leadline.report.svg import Sheet, _ticks, svg
+from leadline.report.svg import Paper, _ticks, svg
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_a_spike_of_one_point_among_thousands_is_drawn(trl: Callable[..., Path])
     places = [tuple(map(float, place.removesuffix("h0").split())) for place in dots[0].split("M")[1:]]
     highest = min(down for _, down in places)
     assert len(places) <= 1300
-    middle = Sheet(span(drawn), (0.0, 1.0)).across(np.array([2501.0]))
+    middle = Paper(span(drawn), (0.0, 1.0)).across(np.array([2501.0]))
     assert [across for across, down in places if down == highest] == pytest.approx(list(middle), abs=2)
 
 

@@ -38,7 +38,7 @@ class RecordedRun:
 
 def test_a_w_and_b_run_is_read_and_asked_only_for_what_is_new() -> None:
     run = RecordedRun()
-    reader = wandb_online.OnlineRun("wandb://me/project/abc123", run)
+    reader = wandb_online.WandbOnlineRun("wandb://me/project/abc123", run)
     assert reader.update()
     log = reader.log
     assert log.table.columns()["train/reward"].steps.tolist() == list(range(1, 11))
@@ -56,7 +56,7 @@ def test_a_w_and_b_run_is_read_and_asked_only_for_what_is_new() -> None:
 
 def test_a_server_that_stops_answering_keeps_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
     run = RecordedRun()
-    reader = wandb_online.OnlineRun("wandb://me/project/abc123", run)
+    reader = wandb_online.WandbOnlineRun("wandb://me/project/abc123", run)
     reader.update()
 
     def broken(**_: object) -> Iterator[dict[str, object]]:
@@ -67,7 +67,7 @@ def test_a_server_that_stops_answering_keeps_what_was_read(monkeypatch: pytest.M
     assert "no longer answers" in reader.log.notes[0]
     assert len(reader.log.table.columns()["train/reward"].steps) == 10
     with pytest.raises(NothingReadable, match="no route to host") as refused:
-        wandb_online.OnlineRun("wandb://me/project/abc123", run).update()
+        wandb_online.WandbOnlineRun("wandb://me/project/abc123", run).update()
     assert "\n" not in refused.value.what
 
 

@@ -27,7 +27,7 @@ def put(file: Path, records: Sequence[Mapping[str, object]], end: str = "") -> P
     return file
 
 
-def found(root: Path) -> rollouts.Kept:
+def found(root: Path) -> rollouts.KeptSamples:
     return rollouts.find(walk(root).files)
 
 

@@ -23,7 +23,7 @@ def put(file: Path, records: Sequence[Mapping[str, object]]) -> Path:
     return file
 
 
-def found(root: Path) -> rollouts.Kept:
+def found(root: Path) -> rollouts.KeptSamples:
     return rollouts.find(walk(root).files)
 
 

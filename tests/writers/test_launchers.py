@@ -13,7 +13,7 @@ import pytest
 from writers.launch import PROGRAMS, environment
 
 from leadline.live import acting
-from leadline.live.acting import Actor, Decision, Life, Run
+from leadline.live.acting import Actor, Decision, Life, RunFiles
 from leadline.live.acting.process import below, everything
 from leadline.live.store import Store
 
@@ -48,7 +48,7 @@ def test_the_training_below_a_launcher_saves_and_ends(
             life = Life(store.run("run", 0.0), "run")
 
             def over() -> bool:
-                found = actor.consider(life, ENOUGH, Run((log,)))
+                found = actor.consider(life, ENOUGH, RunFiles((log,)))
                 if found is not None:
                     said.append(found)
                 return bool(said) and said[-1].state in ("done", "refused", "failed")

@@ -1,25 +1,9 @@
 """Stopping a run where its user asked for it: when that may be, how it is done, and what is written down about it."""
 
-from .actor import Actor, Records
+from .actor import Actor
 from .bar import ENDS, Decision, Said, may_act, said
-from .deed import Action, Life, alert_of
-from .orders import FORMS, SIGNALS, Order, parse
-from .ties import Run
+from .deed import Action, Life
+from .orders import Order, parse
+from .ties import RunFiles
 
-__all__ = [
-    "ENDS",
-    "FORMS",
-    "SIGNALS",
-    "Action",
-    "Actor",
-    "Decision",
-    "Life",
-    "Order",
-    "Records",
-    "Run",
-    "Said",
-    "alert_of",
-    "may_act",
-    "parse",
-    "said",
-]
+__all__ = ["ENDS", "Action", "Actor", "Decision", "Life", "Order", "RunFiles", "Said", "may_act", "parse", "said"]

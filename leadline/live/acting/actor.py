@@ -25,7 +25,7 @@ from .deed import OPEN, Action, Life, alert_of, begun, latest
 from .once import Errand, Marks, claim
 from .orders import SIGNALS, Order
 from .process import Handle, Identity, NotTheSame, awaits, below, catches, everything, still_runs
-from .ties import Observed, Run, System, Unclear
+from .ties import Observed, RunFiles, System, Unclear
 from .training import Training, resolve
 
 LATER = 600.0  # seconds that something may stay unclear before it is refused
@@ -81,7 +81,7 @@ class Actor:
         self._left_at: int | None = None  # how long the log was when the process that was named had ended
         self._since: dict[tuple[str, str], float] = {}  # when something was first seen to stand so, by this watch
 
-    def sample(self, run: Run) -> str | None:
+    def sample(self, run: RunFiles) -> str | None:
         """Take note of the processes of a run while it goes on; a warning where the order would cost its last state."""
         if self.order.process is None or self._clock() - self._sampled < SAMPLED:
             return None
@@ -100,7 +100,7 @@ class Actor:
             " file:PATH where the trainer looks for one, ends it in order."
         )
 
-    def consider(self, life: Life, decision: Decision, run: Run, *, alone: bool = True) -> Action | None:
+    def consider(self, life: Life, decision: Decision, run: RunFiles, *, alone: bool = True) -> Action | None:
         """What is to be done now, if anything; the entry that was written down. `alone`: no other run is watched; else
         a process or a file could belong to any of them, and is left alone. Raises sqlite3.Error: it stays due."""
         last = latest(self._records.actions(life.run), life, self.order)
@@ -123,7 +123,7 @@ class Actor:
         says = "Rows are written again after the training had ended: something has started it again. It is left alone."
         return self._write(life, last.now("again", says))
 
-    def gone(self, life: Life, run: Run) -> Action | None:
+    def gone(self, life: Life, run: RunFiles) -> Action | None:
         """The process that was named has ended, and the run goes on: whatever writes it now, nobody would end it."""
         process = self.order.process
         if process is None or still_runs(process):
@@ -147,7 +147,7 @@ class Actor:
 
     # --- the first time
 
-    def _first(self, life: Life, decision: Decision, run: Run, alone: bool) -> Action | None:
+    def _first(self, life: Life, decision: Decision, run: RunFiles, alone: bool) -> Action | None:
         order = self.order
         if not alone and order.names_one_run:
             return self._refused(life, decision, SEVERAL.format(what=order.told()))
@@ -179,7 +179,7 @@ class Actor:
         says = f"Would have {self.order.doing()}, and did not: {printable(why)}."
         return self._write(life, begun(life, self.order, decision, "refused", says))
 
-    def _resolved(self, run: Run) -> Training:
+    def _resolved(self, run: RunFiles) -> Training:
         assert self.order.process is not None
         return resolve(self.order.process, run, SIGNALS[self.order.kind], self._observed)
 
@@ -244,11 +244,11 @@ class Actor:
 
     # --- after a watch was killed, and while a program runs
 
-    def _went_on(self, life: Life, about: Action, decision: Decision, run: Run) -> Action | None:
+    def _went_on(self, life: Life, about: Action, decision: Decision, run: RunFiles) -> Action | None:
         """What was begun and has no outcome yet: it is still due, is being done, or was done and not written down."""
         order, deed = self.order, life.deed(self.order)
         if order.process is not None:
-            return self._signal_again(life, about, decision, run)
+            return self._signal_again(life, about, run)
         if not (order.words or order.job is not None):
             return self._do(life, about, decision, None)  # asking and laying a file down are the same done twice
         errand = Errand(self._records.path, deed)
@@ -268,7 +268,7 @@ class Actor:
             return self._write(life, about.now("failed", says))
         return self._write(life, about.now("sent" if order.job is not None else "done", f"Has {order.doing()}."))
 
-    def _signal_again(self, life: Life, about: Action, decision: Decision, run: Run) -> Action | None:
+    def _signal_again(self, life: Life, about: Action, run: RunFiles) -> Action | None:
         assert self.order.process is not None
         mark, number = self._marks.of(life.deed(self.order)), SIGNALS[self.order.kind]
         if mark == "over" or (mark == "about" and awaits(self.order.process.pid, number)):

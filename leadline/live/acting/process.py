@@ -60,13 +60,12 @@ class Identity:
 
 
 @dataclass(frozen=True, slots=True)
-class Process:
+class Snapshot:
     """One process at one moment."""
 
     identity: Identity
     parent: int
     group: int
-    session: int
     terminal: int  # 0: none
     state: str
     cpu: float  # seconds it has worked
@@ -148,7 +147,7 @@ def identify(pid: int) -> Identity:
     return found.identity
 
 
-def never_touched(process: Process) -> str | None:
+def never_touched(process: Snapshot) -> str | None:
     """Why a process is refused whatever else is known of it; None where it is not."""
     if process.pid <= 1:
         return "it is the first process of this machine"
@@ -175,7 +174,7 @@ def ancestors(pid: int) -> list[int]:
     return found
 
 
-def look(pid: int) -> Process | None:
+def look(pid: int) -> Snapshot | None:
     """The process of that number, None where there is none or it has ended."""
     folder = PROC / str(pid)
     try:
@@ -189,19 +188,18 @@ def look(pid: int) -> Process | None:
     started = f"{fields[18].decode()} {_boot()}"  # field 22 of proc_pid_stat(5)
     command = tuple(word.decode(errors="backslashreplace") for word in words)
     cpu = (int(fields[10]) + int(fields[11])) / TICKS
-    return Process(
-        Identity(pid, started, command), int(fields[0]), int(fields[1]), int(fields[2]), int(fields[3]),
-        state.decode(), cpu,
-    )  # fmt: skip
+    return Snapshot(
+        Identity(pid, started, command), int(fields[0]), int(fields[1]), int(fields[3]), state.decode(), cpu
+    )
 
 
-def everything() -> dict[int, Process]:
+def everything() -> dict[int, Snapshot]:
     """All processes there are."""
     found = (look(int(entry.name)) for entry in PROC.iterdir() if entry.name.isdecimal())
     return {process.pid: process for process in found if process is not None}
 
 
-def below(top: int, every: Mapping[int, Process]) -> list[Process]:
+def below(top: int, every: Mapping[int, Snapshot]) -> list[Snapshot]:
     """A process and all its descendants, parents before children."""
     children: dict[int, list[int]] = {}
     for process in every.values():
@@ -252,7 +250,7 @@ def opened(pid: int) -> Opened | None:
     )  # fmt: skip
 
 
-def names_in(process: Process) -> Iterator[Path]:
+def names_in(process: Snapshot) -> Iterator[Path]:
     """Every path that its command line or its working folder names; none where it lives in a container of its own, in
     which the same path may be another file."""
     with suppress(OSError):
@@ -329,7 +327,7 @@ class Handle:
             self.close()
             raise
 
-    def check(self) -> Process:
+    def check(self) -> Snapshot:
         found = look(self.identity.pid)
         if found is None:
             raise NotTheSame(f"process {self.identity.pid} has ended")

@@ -18,7 +18,7 @@ from .process import (
     Identity,
     Node,
     Opened,
-    Process,
+    Snapshot,
     below,
     bytes_written,
     everything,
@@ -49,7 +49,7 @@ class Unclear(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class RunFiles:
     """What is known of a run's files, to tell its processes by."""
 
     files: tuple[Path, ...] = ()
@@ -73,7 +73,7 @@ class Run:
 class System:
     """All processes at one moment, and what they hold open: looked up once, since a node may run thousands."""
 
-    every: Mapping[int, Process]
+    every: Mapping[int, Snapshot]
     held: Mapping[int, Opened]
 
     @classmethod
@@ -81,10 +81,10 @@ class System:
         every = everything()
         return cls(every, {pid: files for pid in every if (files := opened(pid)) is not None})
 
-    def below(self, process: Process) -> list[Process]:
+    def below(self, process: Snapshot) -> list[Snapshot]:
         return below(process.pid, self.every)
 
-    def above(self, process: Process) -> list[int]:
+    def above(self, process: Snapshot) -> list[int]:
         """The numbers of its parents, the nearest first."""
         found: list[int] = []
         at = self.every.get(process.parent)
@@ -104,7 +104,7 @@ class Observed:
     size: int | None = None  # of the run's files at that moment
     nodes: frozenset[Node] = frozenset()  # the run's files, when last seen
 
-    def sample(self, given: Identity, run: Run, system: System) -> None:
+    def sample(self, given: Identity, run: RunFiles, system: System) -> None:
         """Take note of how things stand. Cheap enough for every half minute."""
         self.forget_another(run)
         tree = below(given.pid, system.every)
@@ -117,19 +117,19 @@ class Observed:
             self.written = {process.identity: bytes_written(process.pid) for process in tree}
             self.size = run.size()
 
-    def forget_another(self, run: Run) -> None:
+    def forget_another(self, run: RunFiles) -> None:
         """What was seen of other files does not hold for these: a link may point to another run by now."""
         nodes = run.nodes()
         if self.nodes and not self.nodes & nodes:
             self.ties, self.written, self.size = {}, {}, None
         self.nodes = nodes or self.nodes
 
-    def grown_by(self, process: Process, system: System) -> int:
+    def grown_by(self, process: Snapshot, system: System) -> int:
         """Bytes that a process and what it started have written since the first sample."""
         return sum(bytes_written(one.pid) - self.written.get(one.identity, 0) for one in system.below(process))
 
 
-def ties(tree: Sequence[Process], system: System, run: Run) -> dict[Identity, str]:
+def ties(tree: Sequence[Snapshot], system: System, run: RunFiles) -> dict[Identity, str]:
     """The processes of a tree that write the run's log, and how that is known."""
     found = {process.identity: JOURNAL for process in tree if _wrote_journal(process, run)}
     inside = {process.pid: process for process in tree}
@@ -144,7 +144,7 @@ def ties(tree: Sequence[Process], system: System, run: Run) -> dict[Identity, st
     return found
 
 
-def weak_ties(tree: Sequence[Process], system: System, run: Run, seen: Observed) -> dict[Identity, str]:
+def weak_ties(tree: Sequence[Snapshot], system: System, run: RunFiles, seen: Observed) -> dict[Identity, str]:
     """A training that opens its log for every row is hardly ever met with it open. One that names the run in its
     command line, works in its folder or keeps other files there open is taken for it, where it writes as the log grows
     and nobody else does. Raises Unclear."""
@@ -183,7 +183,7 @@ def weak_ties(tree: Sequence[Process], system: System, run: Run, seen: Observed)
     return {process.identity: NAMED for process in named}
 
 
-def refuse_strangers(tree: Sequence[Process], system: System, run: Run) -> None:
+def refuse_strangers(tree: Sequence[Snapshot], system: System, run: RunFiles) -> None:
     """Where somebody else writes the log too, nobody can tell whose rows they are. Raises Unclear."""
     root, held = tree[0], system.held
     inside = {process.pid for process in tree}
@@ -200,7 +200,7 @@ def refuse_strangers(tree: Sequence[Process], system: System, run: Run) -> None:
             )
 
 
-def refuse_relays(trains: Iterable[Process], tree: Sequence[Process], system: System) -> None:
+def refuse_relays(trains: Iterable[Snapshot], tree: Sequence[Snapshot], system: System) -> None:
     """What only passes on what another process writes is no training. Raises Unclear."""
     inside = {process.pid for process in tree}
     for process in trains:
@@ -215,7 +215,7 @@ def refuse_relays(trains: Iterable[Process], tree: Sequence[Process], system: Sy
                 raise Unclear(f"process {process.pid} only passes on what process {pid} prints: give that one")
 
 
-def is_ours(process: Process) -> bool:
+def is_ours(process: Snapshot) -> bool:
     """Whether it is a part of Leadline: it writes beside the run, and trains nothing."""
     words = process.identity.command
     return any(
@@ -223,7 +223,7 @@ def is_ours(process: Process) -> bool:
     ) or any(Path(word).name == OURS for word in words[:2])
 
 
-def _wrote_journal(process: Process, run: Run) -> bool:
+def _wrote_journal(process: Snapshot, run: RunFiles) -> bool:
     return any(
         writer.started == process.identity.started and writer.pid in (process.pid, *inner_numbers(process.pid))
         for writer in run.writers
@@ -262,7 +262,7 @@ def _fed(by: set[int], held: Mapping[int, Opened]) -> set[int]:
     return found
 
 
-def _near(processes: Iterable[Process], system: System, run: Run) -> list[Process]:
+def _near(processes: Iterable[Snapshot], system: System, run: RunFiles) -> list[Snapshot]:
     """Those that name the run, work in its folder, or keep a file of it open for writing."""
     return [
         process
@@ -272,7 +272,7 @@ def _near(processes: Iterable[Process], system: System, run: Run) -> list[Proces
     ]
 
 
-def _keeps_open(files: Opened | None, run: Run) -> bool:
+def _keeps_open(files: Opened | None, run: RunFiles) -> bool:
     if run.home is None or files is None:
         return False
     # In another mount namespace the same path may be another file: only what is that file here, too, counts.
@@ -289,7 +289,7 @@ def _node(file: Path) -> Node | None:
     return state.st_dev, state.st_ino
 
 
-def _is_of(path: Path, run: Run) -> bool:
+def _is_of(path: Path, run: RunFiles) -> bool:
     """Whether a path is the run's: one of its files, or its own folder or something in it."""
     if any(path == file for file in run.files):
         return True

@@ -18,7 +18,7 @@ from ...sources.remote import WEIGHTS
 from .process import (
     PAUSED,
     Identity,
-    Process,
+    Snapshot,
     below,
     catches,
     environment,
@@ -31,7 +31,7 @@ from .ties import (
     FILES,
     JOURNAL,
     Observed,
-    Run,
+    RunFiles,
     System,
     Unclear,
     is_ours,
@@ -66,7 +66,7 @@ class Training:
 
 
 def resolve(
-    given: Identity, run: Run, number: signal.Signals, seen: Observed | None = None, system: System | None = None
+    given: Identity, run: RunFiles, number: signal.Signals, seen: Observed | None = None, system: System | None = None
 ) -> Training:
     """Whom to signal so that the run ends. Raises Unclear."""
     seen = seen or Observed()
@@ -102,7 +102,7 @@ def resolve(
     return training
 
 
-def _refuse(process: Process) -> None:
+def _refuse(process: Snapshot) -> None:
     why = never_touched(process)
     if why is not None:
         raise Unclear(f"process {process.pid} is not touched: {why}")
@@ -110,7 +110,7 @@ def _refuse(process: Process) -> None:
         raise Unclear(f"process {process.pid} is paused (stopped by a signal or a debugger): whoever did that decides")
 
 
-def _refuse_parts(root: Process, system: System, run: Run, tied: Mapping[Identity, str]) -> None:
+def _refuse_parts(root: Snapshot, system: System, run: RunFiles, tied: Mapping[Identity, str]) -> None:
     """A worker of a training, or a helper it started, is not the training."""
     parent = system.every.get(root.parent)
     if parent is None or never_touched(parent) is not None or parent.is_shell:
@@ -125,7 +125,7 @@ def _refuse_parts(root: Process, system: System, run: Run, tied: Mapping[Identit
         raise Unclear(f"process {parent.pid} writes this run too, and has started process {root.pid}: give that one")
 
 
-def _descend(root: Process, tree: Sequence[Process], tied: Mapping[Identity, str], seen: Observed) -> list[Process]:
+def _descend(root: Snapshot, tree: Sequence[Snapshot], tied: Mapping[Identity, str], seen: Observed) -> list[Snapshot]:
     """From the named process down to the one that trains."""
     chain = [root]
     while True:
@@ -157,7 +157,7 @@ def _descend(root: Process, tree: Sequence[Process], tied: Mapping[Identity, str
     return chain
 
 
-def _only_launches(at: Process, leading: Sequence[Process], tree: Sequence[Process], seen: Observed) -> bool:
+def _only_launches(at: Snapshot, leading: Sequence[Snapshot], tree: Sequence[Snapshot], seen: Observed) -> bool:
     """Whether a process waits for what it has started, and does not train itself."""
     if at.is_shell or any(_launched(one, at) for one in leading):
         return True
@@ -168,14 +168,14 @@ def _only_launches(at: Process, leading: Sequence[Process], tree: Sequence[Proce
     return theirs > SEEN_WORKING and own < IDLE * theirs
 
 
-def _launched(process: Process, parent: Process) -> bool:
+def _launched(process: Snapshot, parent: Snapshot) -> bool:
     """Whether a process was made one of a training's by what started it."""
     theirs, own = environment(parent.pid), environment(process.pid)
     added = own.keys() - theirs.keys()
     return any(name in RANKS or name.startswith(LAUNCHED) for name in added)
 
 
-def _ranks(chain: Sequence[Process], tree: Sequence[Process]) -> list[Process]:
+def _ranks(chain: Sequence[Snapshot], tree: Sequence[Snapshot]) -> list[Snapshot]:
     """The process that trains and those that do the same beside it."""
     trains = chain[-1]
     if len(chain) < 2 or chain[-2].is_shell:
@@ -185,7 +185,7 @@ def _ranks(chain: Sequence[Process], tree: Sequence[Process]) -> list[Process]:
 
 
 def _targets(
-    chain: Sequence[Process], trains: Sequence[Process], tree: Sequence[Process], number: signal.Signals, by: str
+    chain: Sequence[Snapshot], trains: Sequence[Snapshot], tree: Sequence[Snapshot], number: signal.Signals, by: str
 ) -> Training:
     """Where a launcher keeps what it starts in other groups and takes the signal itself, passing it on is its business,
     as at a terminal. Else those that train get it, and what only waits for them too, so that nothing is started after
@@ -208,7 +208,7 @@ def _targets(
     return Training((*waiting, *working), working, by, loses_state=True)
 
 
-def _is_saving(trains: Sequence[Process]) -> str | None:
+def _is_saving(trains: Sequence[Snapshot]) -> str | None:
     """A checkpoint that one of them has open for writing right now."""
     for process in trains:
         files = opened(process.pid)
@@ -219,7 +219,7 @@ def _is_saving(trains: Sequence[Process]) -> str | None:
     return None
 
 
-def _without_filters(leading: Sequence[Process]) -> list[Process]:
+def _without_filters(leading: Sequence[Snapshot]) -> list[Snapshot]:
     """Without what only passes output on: `python train.py | tee log` trains in python."""
     held = {one.pid: opened(one.pid) for one in leading}
     ends = {one.pid: files.pipes_in for one in leading if (files := held[one.pid]) is not None}
@@ -231,11 +231,11 @@ def _without_filters(leading: Sequence[Process]) -> list[Process]:
     ]
 
 
-def _is_part(process: Process, parent: Process) -> bool:
+def _is_part(process: Snapshot, parent: Snapshot) -> bool:
     """Whether a process is a worker that its parent forked, or a helper of ours."""
     same = process.identity.command == parent.identity.command
     return same or any(mark in word for word in process.identity.command for mark in FORKS) or is_ours(process)
 
 
-def _subtree(top: Process, tree: Sequence[Process]) -> list[Process]:
+def _subtree(top: Snapshot, tree: Sequence[Snapshot]) -> list[Snapshot]:
     return below(top.pid, {one.pid: one for one in tree})

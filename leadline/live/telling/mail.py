@@ -34,7 +34,7 @@ SECURITIES = ("starttls", "ssl", "none")
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class SmtpServer:
     """Where mail is handed in."""
 
     host: str
@@ -49,7 +49,7 @@ class Server:
 @dataclass(frozen=True, slots=True)
 class Mail:
     name: str
-    server: Server
+    server: SmtpServer
     to: tuple[Address, ...]
     most: int = 10_000
     spacing: float = 60.0
@@ -123,7 +123,7 @@ def opened(target: str, environ: Mapping[str, str]) -> Channel:
     sender = _address(environ.get("LEADLINE_SMTP_FROM") or (user if user and "@" in user else f"leadline@{_here()}"))
     secret = None if password is None else Secret(password)
     name = f"{NAME}:{','.join(one.addr_spec for one in to)}"
-    return Mail(name, Server(host, int(port), security, sender, user, secret), to)
+    return Mail(name, SmtpServer(host, int(port), security, sender, user, secret), to)
 
 
 def _address(text: str) -> Address:

@@ -47,7 +47,7 @@ class Post:
 
     def send(self, content: bytes, headers: Mapping[str, str]) -> None:
         """Post it. Raises Undelivered."""
-        used: list[_Held] = []
+        used: list[_HeldConnection] = []
         deadline = Deadline(PATIENCE, lambda: [held for one in used for held in (one.sock, one.held)])
         url, credentials = _without_credentials(self._address.reveal())
         headers = {"User-Agent": f"leadline/{__version__}", **credentials, **headers}
@@ -157,7 +157,7 @@ def _seconds(after: str | None) -> float | None:
     return min(seconds, LONGEST_WAIT) if seconds >= 0 else None
 
 
-def _opener(used: list[_Held], tls: ssl.SSLContext | None) -> urllib.request.OpenerDirector:
+def _opener(used: list[_HeldConnection], tls: ssl.SSLContext | None) -> urllib.request.OpenerDirector:
     """Speaks http and https, through a proxy where the environment names one, and nothing else."""
     opener = urllib.request.OpenerDirector()
     for handler in (urllib.request.ProxyHandler(), _Plain(used), _Encrypted(used, tls)):
@@ -166,16 +166,16 @@ def _opener(used: list[_Held], tls: ssl.SSLContext | None) -> urllib.request.Ope
 
 
 class _Plain(urllib.request.HTTPHandler):
-    def __init__(self, used: list[_Held]) -> None:
+    def __init__(self, used: list[_HeldConnection]) -> None:
         super().__init__()
         self._used = used
 
     def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(_noted, self._used, _Held), request)
+        return self.do_open(partial(_noted, self._used, _HeldConnection), request)
 
 
 class _Encrypted(urllib.request.HTTPSHandler):
-    def __init__(self, used: list[_Held], tls: ssl.SSLContext | None) -> None:
+    def __init__(self, used: list[_HeldConnection], tls: ssl.SSLContext | None) -> None:
         super().__init__()
         self._used, self._tls = used, tls
 
@@ -184,7 +184,7 @@ class _Encrypted(urllib.request.HTTPSHandler):
         return self.do_open(connect, request)
 
 
-class _Held(http.client.HTTPConnection):
+class _HeldConnection(http.client.HTTPConnection):
     """Keeps its socket, which the library forgets before the answer is read."""
 
     held: socket.socket | None = None
@@ -194,10 +194,10 @@ class _Held(http.client.HTTPConnection):
         self.held = self.sock
 
 
-class _HeldEncrypted(_Held, http.client.HTTPSConnection):
+class _HeldEncrypted(_HeldConnection, http.client.HTTPSConnection):
     pass
 
 
-def _noted(used: list[_Held], kind: type[_Held], host: str, **options: Any) -> _Held:
+def _noted(used: list[_HeldConnection], kind: type[_HeldConnection], host: str, **options: Any) -> _HeldConnection:
     used.append(kind(host, **options))
     return used[-1]

@@ -14,12 +14,12 @@ from .boxes import Boxes
 from .bullets import Bullets
 from .columns import Columns
 from .ends import Ends
-from .evaluations import Evaluations
+from .evaluations import PrintedEvaluations
 from .grammar import Grammar
 from .mappings import Mappings
 from .pairs import Pairs
 from .plain import plain
-from .plan import Plan
+from .plan import AnnouncedPlan
 from .rows import Rows
 from .words import Words
 
@@ -64,7 +64,7 @@ class Console:
         self._mappings = Mappings()
         self._columns = Columns()
         self._bar_rows = Bars()
-        self._evaluations = Evaluations()
+        self._evaluations = PrintedEvaluations()
         self._grammars: list[Grammar] = [
             self._bar_rows,
             Pairs(),
@@ -75,7 +75,7 @@ class Console:
             self._evaluations,
             self._words,
         ]
-        self._plan = Plan()  # as is printed at the start
+        self._plan = AnnouncedPlan()  # as is printed at the start
         self._ends = Ends()  # as is printed at the end
         self._found = [0] * len(self._grammars)
         self._seen = 0

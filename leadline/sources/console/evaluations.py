@@ -13,7 +13,7 @@ LONGEST = 200  # characters of such a line
 NAME = re.compile(r"[A-Za-z]\w*(?:[_/@.-]\w+)+")  # as a program calls it: no words of a sample or a sentence
 
 
-class Evaluations:
+class PrintedEvaluations:
     """`batch 10 done, eval_acc: 0.48` below a row of training. Only what a program calls held-out counts, and only one
     value of it between two rows: several are of single samples."""
 

@@ -16,7 +16,7 @@ EPOCHS = re.compile(rb"(?<![\w.-])num_train_epochs[\"']?\s*[:=]\s*[\"']?(\d{1,4}
 FEWEST = 2
 
 
-class Plan:
+class AnnouncedPlan:
     """The number of steps that a console announces, piece by piece.
 
     >>> plan = Plan()

@@ -14,10 +14,10 @@ from typing import Protocol
 from ...errors import LeadlineError
 from ...run import Rollout, Rollouts, Run, Samples
 from . import areal, generic, nemo_rl, open_instruct, prime_rl, roll, skyrl, tinker, trl, verl, wandb_table
-from .sample import Found, Raw
+from .sample import FoundSamples, Raw
 from .sampling import MOST, spread
 
-__all__ = ["FORMATS", "Format", "Found", "Kept", "find", "kept_in", "read_samples"]
+__all__ = ["FORMATS", "Format", "FoundSamples", "KeptSamples", "find", "kept_in", "read_samples"]
 
 
 class Format(Protocol):
@@ -25,7 +25,7 @@ class Format(Protocol):
 
     NAME: str
 
-    def index(self, files: Sequence[Path]) -> Found:
+    def index(self, files: Sequence[Path]) -> FoundSamples:
         """Which of `files` are of this kind, and which steps they hold. Cheap: names, where names tell."""
 
     def read(self, place: object, step: int) -> Iterator[Raw]:
@@ -39,7 +39,7 @@ TRIED = 3  # steps of which one has to hold a sample
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class KeptSamples:
     """The samples of a run, the format they are kept in, and what a user should know about them."""
 
     rollouts: Samples
@@ -47,10 +47,10 @@ class Kept:
     notes: tuple[str, ...] = ()
 
 
-def find(files: Sequence[Path]) -> Kept:
+def find(files: Sequence[Path]) -> KeptSamples:
     """The samples among `files`: those of training before those of evaluations, the most specific format first."""
     notes: list[str] = []
-    held_out: tuple[Format, Found] | None = None
+    held_out: tuple[Format, FoundSamples] | None = None
     for form in FORMATS:
         if form is generic and held_out is not None:
             break  # a guess never stands before what is known
@@ -61,14 +61,14 @@ def find(files: Sequence[Path]) -> Kept:
                 notes += [reason] * (reason not in notes)
                 places.clear()
         if found.training:
-            return Kept(SampleFiles(form, found.training), form.NAME, tuple(notes))
+            return KeptSamples(SampleFiles(form, found.training), form.NAME, tuple(notes))
         if found.evaluation and held_out is None:
             held_out = form, found
     if held_out is None:
-        return Kept(Rollouts(), notes=tuple(notes))
+        return KeptSamples(Rollouts(), notes=tuple(notes))
     form, found = held_out
     notes.append("the samples kept are those of evaluations; none of training were found")
-    return Kept(SampleFiles(form, found.evaluation), form.NAME, tuple(notes))
+    return KeptSamples(SampleFiles(form, found.evaluation), form.NAME, tuple(notes))
 
 
 def _unreadable(form: Format, places: Mapping[int, Sequence[object]]) -> str | None:
@@ -84,7 +84,7 @@ def _unreadable(form: Format, places: Mapping[int, Sequence[object]]) -> str | N
     return generic.why_not(file) or f"{file.name} was not read: its samples are not as {form.NAME} keeps them"
 
 
-def kept_in(file: Path) -> Kept | None:
+def kept_in(file: Path) -> KeptSamples | None:
     """The samples in a single file; None when it is no file of samples. Names alone prove nothing here."""
     if file.suffix not in (".jsonl", ".parquet") or not file.is_file():
         return None

@@ -7,14 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from .fields import samples_in
-from .sample import Found, Raw
+from .sample import FoundSamples, Raw
 from .sampling import records
 
 NAME = "areal"
 
 
-def index(files: Sequence[Path]) -> Found:
-    found = Found()
+def index(files: Sequence[Path]) -> FoundSamples:
+    found = FoundSamples()
     for file in files:
         version, kind = file.parent.name, file.parent.parent.name
         if file.suffix == ".jsonl" and version.isdigit() and kind in ("rollout", "eval-rollout"):

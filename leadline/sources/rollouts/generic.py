@@ -12,7 +12,7 @@ from ...vocabulary.names import tokens
 from ..number import as_step, loads
 from . import many_steps, parquet
 from .fields import LOOKED_AT, Fields, Record, fields_of, samples_in
-from .sample import OUTPUTS, SCORES, STEPS, Found, Raw, first
+from .sample import OUTPUTS, SCORES, STEPS, FoundSamples, Raw, first
 from .sampling import MOST, parsed, records
 
 NAME = "generic"
@@ -32,7 +32,7 @@ LAST_NUMBER = re.compile(r"(?<!\d)(\d{1,9})$")
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class ParquetRows:
     """A Parquet file and the step column in it."""
 
     file: Path
@@ -40,7 +40,7 @@ class Rows:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FileLine:
     """A line of a file of all steps, and the fields of its samples."""
 
     file: Path
@@ -48,10 +48,10 @@ class Line:
     fields: Fields
 
 
-def index(files: Sequence[Path]) -> Found:
+def index(files: Sequence[Path]) -> FoundSamples:
     lines = [file for file in files if file.suffix == ".jsonl"][:MOST_FILES]
     found = _of_all_steps({file: fields for file in lines if (fields := _fields(file)) is not None})
-    taken = {place.file for held in found.training.values() for place in held if isinstance(place, Line)}
+    taken = {place.file for held in found.training.values() for place in held if isinstance(place, FileLine)}
     for file in [file for file in files if keeps_samples(file) and file not in taken][:MOST_FILES]:
         if file.suffix == ".txt":
             found.notes.append(f"{file.name} was not read: it is text without steps and scores")
@@ -71,23 +71,23 @@ def index(files: Sequence[Path]) -> Found:
             if column and set(names) & set(OUTPUTS) and set(names) & set(SCORES):
                 steps = {as_step(row[column]) for row in parquet.rows(file, MOST_ROWS, [column])}
                 for step in sorted(step for step in steps if step is not None):
-                    found.add(step, Rows(file, column))
+                    found.add(step, ParquetRows(file, column))
     return found
 
 
-def _of_all_steps(files: dict[Path, Fields]) -> Found:
+def _of_all_steps(files: dict[Path, Fields]) -> FoundSamples:
     found = many_steps.index(list(files), steps=STEPS)
     for step, held in found.training.items():
         spots = [place for place in held if isinstance(place, many_steps.Spot)]
-        found.training[step] = [Line(spot.file, spot.offset, files[spot.file]) for spot in spots]
+        found.training[step] = [FileLine(spot.file, spot.offset, files[spot.file]) for spot in spots]
     return found
 
 
 def read(place: object, step: int) -> Iterator[Raw]:
-    if isinstance(place, Rows):
+    if isinstance(place, ParquetRows):
         rows = (row for row in parquet.rows(place.file, MOST_ROWS) if as_step(row.get(place.steps)) == step)
         yield from islice(samples_in(rows), MOST)
-    elif isinstance(place, Line):
+    elif isinstance(place, FileLine):
         for record in many_steps.at(many_steps.Spot(place.file, place.offset)):
             if (sample := place.fields.sample(record)) is not None:
                 yield sample

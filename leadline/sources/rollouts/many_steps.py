@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..number import as_step
-from .sample import Found, first
+from .sample import FoundSamples, first
 from .sampling import BUDGET, MOST, lines_at, parsed, record_at, spread
 
 LEAST = 1 << 20  # bytes looked at of each of many files
@@ -21,9 +21,9 @@ class Spot:
     offset: int
 
 
-def index(files: Sequence[Path], *, steps: Sequence[str]) -> Found:
+def index(files: Sequence[Path], *, steps: Sequence[str]) -> FoundSamples:
     """The samples by step, of all files or as many as the budget allows; only their places are kept."""
-    found = Found()
+    found = FoundSamples()
     chosen = spread(files, max(1, 4 * BUDGET // LEAST))
     for file in chosen:
         try:

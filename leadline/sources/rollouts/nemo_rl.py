@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from .sample import Found, Raw, group_of, score_of, text_of
+from .sample import FoundSamples, Raw, group_of, score_of, text_of
 from .sampling import records
 
 NAME = "nemo_rl"
@@ -14,13 +14,13 @@ NAME = "nemo_rl"
 FILE = re.compile(r"(train|val)_data_step(\d+)\.jsonl")
 
 
-def index(files: Sequence[Path]) -> Found:
+def index(files: Sequence[Path]) -> FoundSamples:
     """A resumed run spans several exp_NNN folders; the later one stands."""
     latest: dict[tuple[str, int], Path] = {}
     for file in sorted(files):
         if name := FILE.fullmatch(file.name):
             latest[name[1], int(name[2])] = file
-    found = Found()
+    found = FoundSamples()
     for (split, step), file in latest.items():
         found.add(step, file, evaluation=split == "val")
     return found

@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from . import many_steps
-from .sample import Found, Raw, group_of, score_of, text_of
+from .sample import FoundSamples, Raw, group_of, score_of, text_of
 
 NAME = "open_instruct"
 
 FILE = re.compile(r".+_rollouts_\d{6}\.jsonl")
 
 
-def index(files: Sequence[Path]) -> Found:
+def index(files: Sequence[Path]) -> FoundSamples:
     shards = sorted(file for file in files if FILE.fullmatch(file.name))
     found = many_steps.index(shards, steps=("step",))
     if found.training:

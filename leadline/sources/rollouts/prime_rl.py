@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from .fields import samples_in
-from .sample import GROUPS, PROMPTS, SCORES, Found, Raw
+from .sample import GROUPS, PROMPTS, SCORES, FoundSamples, Raw
 from .sampling import records
 
 NAME = "prime_rl"
 
 
-def index(files: Sequence[Path]) -> Found:
-    found = Found()
+def index(files: Sequence[Path]) -> FoundSamples:
+    found = FoundSamples()
     places: dict[tuple[int, str], dict[str, Path]] = {}
     for file in files:
         if file.name == "traces.jsonl" and len(file.parts) > 4:

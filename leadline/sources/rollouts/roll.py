@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .fields import response_of
-from .sample import Found, Raw, group_of, score_of, text_of
+from .sample import FoundSamples, Raw, group_of, score_of, text_of
 from .sampling import parsed
 
 NAME = "roll"
@@ -16,8 +16,8 @@ FILE = re.compile(r"rollout_dump_data\.step_(\d+)\.jsonl")
 LARGEST = 1 << 27  # bytes: a step is one JSON object, so there is no reading a part of it
 
 
-def index(files: Sequence[Path]) -> Found:
-    found = Found()
+def index(files: Sequence[Path]) -> FoundSamples:
+    found = FoundSamples()
     for file in files:
         if name := FILE.fullmatch(file.name):
             found.add(int(name[1]), file, evaluation="val" in file.parent.name.lower())

@@ -27,7 +27,7 @@ class Raw:
 
 
 @dataclass(slots=True)
-class Found:
+class FoundSamples:
     """Where samples lie, by step."""
 
     training: dict[int, list[object]] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .fields import samples_in
-from .sample import Found, Raw
+from .sample import FoundSamples, Raw
 from .sampling import records
 
 NAME = "skyrl"
@@ -15,8 +15,8 @@ NAME = "skyrl"
 FOLDER = re.compile(r"global_step_(\d+)_evals")
 
 
-def index(files: Sequence[Path]) -> Found:
-    found = Found()
+def index(files: Sequence[Path]) -> FoundSamples:
+    found = FoundSamples()
     for file in files:
         name = FOLDER.fullmatch(file.parent.name)
         if name and file.suffix == ".jsonl" and file.name != "aggregated_results.jsonl":

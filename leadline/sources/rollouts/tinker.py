@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from .sample import OUTPUTS, PROMPTS, Found, Raw, first, group_of, score_of, text_of
+from .sample import OUTPUTS, PROMPTS, FoundSamples, Raw, first, group_of, score_of, text_of
 from .sampling import records
 
 NAME = "tinker"
@@ -15,8 +15,8 @@ FOLDER = re.compile(r"iteration_(\d+)")
 SUMMARY = "_rollout_summaries.jsonl"
 
 
-def index(files: Sequence[Path]) -> Found:
-    found = Found()
+def index(files: Sequence[Path]) -> FoundSamples:
+    found = FoundSamples()
     for file in files:
         if file.name.endswith(SUMMARY) and (name := FOLDER.fullmatch(file.parent.name)):
             found.add(int(name[1]), file, evaluation=not file.name.startswith("train"))

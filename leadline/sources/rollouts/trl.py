@@ -13,7 +13,7 @@ from pathlib import Path
 from ...digits import exact_sum
 from . import parquet
 from .fields import response_of
-from .sample import Found, Raw, score_of, text_of
+from .sample import FoundSamples, Raw, score_of, text_of
 from .sampling import MOST
 
 NAME = "trl"
@@ -22,8 +22,8 @@ FILE = re.compile(r"completions_(\d+)\.parquet")
 OTHERS = ("step", "prompt", "completion", "advantage", "images")
 
 
-def index(files: Sequence[Path]) -> Found:
-    found = Found()
+def index(files: Sequence[Path]) -> FoundSamples:
+    found = FoundSamples()
     named = {int(name[1]): file for file in files if (name := FILE.fullmatch(file.name))}
     for step, file in named.items() if parquet.at_hand(named.values(), found.notes) else ():
         if parquet.whole(file):

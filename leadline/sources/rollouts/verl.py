@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .fields import samples_in
-from .sample import Found, Raw
+from .sample import FoundSamples, Raw
 from .sampling import records
 
 NAME = "verl"
@@ -14,8 +14,8 @@ NAME = "verl"
 HELD_OUT = ("val", "eval", "test")  # how people call the folder of validation samples
 
 
-def index(files: Sequence[Path]) -> Found:
-    found = Found()
+def index(files: Sequence[Path]) -> FoundSamples:
+    found = FoundSamples()
     for file in files:
         if file.suffix == ".jsonl" and file.stem.isascii() and file.stem.isdigit() and len(file.stem) < 12:
             found.add(int(file.stem), file, evaluation=any(word in file.parent.name.lower() for word in HELD_OUT))

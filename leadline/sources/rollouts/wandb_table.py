@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ..number import as_step, loads
 from .fields import Record, fields_of, samples_in
-from .sample import STEPS, Found, Raw, first
+from .sample import STEPS, FoundSamples, Raw, first
 from .sampling import spread
 from .verl import HELD_OUT
 
@@ -23,19 +23,19 @@ MOST_TABLES = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class WandbTable:
     """A table, and whether its rows name their steps."""
 
     file: Path
     by_step: bool
 
 
-def index(files: Sequence[Path]) -> Found:
+def index(files: Sequence[Path]) -> FoundSamples:
     families: dict[tuple[Path, str], dict[int, Path]] = {}
     for file in files:
         if name := FILE.fullmatch(file.name):
             families.setdefault((file.parent, name[1]), {})[int(name[2])] = file
-    found = Found()
+    found = FoundSamples()
     for (folder, family), tables in families.items():
         held_out = any(word in part.lower() for part in (folder.name, family) for word in HELD_OUT)
         for number in spread(sorted(tables, reverse=True), MOST_TABLES):
@@ -44,14 +44,14 @@ def index(files: Sequence[Path]) -> Found:
                 continue
             steps = {step for row in rows if (step := as_step(first(row, STEPS))) is not None}
             for step in (steps or {number}) - found.training.keys() - found.evaluation.keys():
-                found.add(step, Table(tables[number], bool(steps)), evaluation=held_out)
+                found.add(step, WandbTable(tables[number], bool(steps)), evaluation=held_out)
             if len(steps) > 1:
                 break  # the older ones are parts of it
     return found
 
 
 def read(place: object, step: int) -> Iterator[Raw]:
-    assert isinstance(place, Table)
+    assert isinstance(place, WandbTable)
     rows = _rows(place.file)
     yield from samples_in(
         (row for row in rows if not place.by_step or as_step(first(row, STEPS)) == step), guessed=False

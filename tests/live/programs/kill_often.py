@@ -19,6 +19,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from live.growing import settle, write_rows
 
 from leadline.live import watch as watching
+from leadline.live.entries import Options, WatchEntry
 from leadline.live.store import Store
 from leadline.live.watch import Watch
 
@@ -38,7 +39,7 @@ def begin(log: Path, state: Path) -> None:
 def watch_on(log: Path, state: Path) -> None:
     """Watch until nothing is left to do."""
     with Store(state) as store:
-        watch = Watch([str(log)], store, channels=CHANNELS)
+        watch = Watch(Options((WatchEntry(str(log), tell=CHANNELS),)), store)
         watch.start()
         settle(watch)
         watch.end()
@@ -46,7 +47,7 @@ def watch_on(log: Path, state: Path) -> None:
 
 def until_killed(log: Path, state: Path) -> None:
     """A watch that never ends by itself."""
-    watch = Watch([str(log)], Store(state), channels=CHANNELS)
+    watch = Watch(Options((WatchEntry(str(log), tell=CHANNELS),)), Store(state))
     watch.start()
     while True:
         watch.tick(force=True)
