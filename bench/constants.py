@@ -50,7 +50,6 @@ RESOLUTION = {
     "questions.peak": "GOLDEN",
     "questions.schedule": "SINGLE POINTS WAVES LONGEST HALVINGS FITS",
     "questions.share": "ANGLES",
-    "questions.turnover": "OUT_OF_REACH",
     "reading.conflicts.clock": "CELLS MOST_GUESTS TREND",
     "reading.conflicts.shifted": "SHIFTS",
     "reading.generations.meaning": "LONGEST SIZES DIGITS",

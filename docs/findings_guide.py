@@ -138,11 +138,6 @@ FINDINGS: dict[str, Entry] = {
         "A break in the level or the scatter of the logged loss.",
         "Look for what else changed there; the likely cause is named where one was found.",
     ),
-    "policy_loss.reversed": Entry(
-        "The policy loss turned round, where its direction means something.",
-        "The direction of the logged loss before and after.",
-        "Read it together with reward and KL; alone it decides nothing.",
-    ),
     "generation.length": Entry(
         "Answers became longer or shorter, and how that goes with the reward.",
         "The logged response length, or the samples; rank correlation of length and reward within a step.",
@@ -199,11 +194,6 @@ FINDINGS: dict[str, Entry] = {
         "The logged entropy and the reward.",
         "Collapsed: an entropy bonus or a higher temperature. Exploded: a lower learning rate.",
     ),
-    "stability.clip": Entry(
-        "More and more tokens are clipped while the reward was lost.",
-        "The logged clip fraction.",
-        "Fewer updates per batch, or a lower learning rate.",
-    ),
     "stability.degrading": Entry(
         "Entropy, truncation, reward components, or tool failures get worse together while the reward is flat.",
         "Each logged series against its own best level; at least two that left it while the reward held.",
@@ -213,11 +203,6 @@ FINDINGS: dict[str, Entry] = {
         "The order in which series changed around one step.",
         "The posterior of each series' break.",
         "Start with the first one: what moved later may only have followed.",
-    ),
-    "unexplained.contradiction": Entry(
-        "The reward fell, and nothing else moved.",
-        "KL, length and entropy beside the fall.",
-        "Suspect the reward function or the data before the policy.",
     ),
     "unexplained.break": Entry(
         "A series broke and nothing in the log explains it.",

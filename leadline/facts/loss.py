@@ -20,15 +20,6 @@ class LossJump(Facts):
     factor: float | None = None  # of its spread, where that changed
 
 
-@dataclass(frozen=True, slots=True)
-class LossReversed(Facts):
-    """The loss changed its sign."""
-
-    step: int
-    before: float
-    now: float
-
-
 Explanation = Literal[
     "missing",  # no policy loss was logged
     "not_numbers",  # none of its values is a number
@@ -41,7 +32,6 @@ Explanation = Literal[
     "rounding",  # a few smallest steps of the log
     "too_few",  # too few points
     "jumped",
-    "reversed",
     "about_zero",  # where advantages are centred
     "around_zero",  # where nothing says so
     "falling",

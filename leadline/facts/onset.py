@@ -29,15 +29,6 @@ class OnsetOrder(Facts):
 
 
 @dataclass(frozen=True, slots=True)
-class Contradiction(Facts):
-    """The reward fell and nothing that usually goes with it moved."""
-
-    since_step: int
-    held: tuple[str, ...]  # series
-    shifted: tuple[str, ...]  # what else in the log shifts at that step
-
-
-@dataclass(frozen=True, slots=True)
 class Move:
     """A series that changed its level."""
 

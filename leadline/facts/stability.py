@@ -31,14 +31,6 @@ class EntropyMoved(Facts):
 
 
 @dataclass(frozen=True, slots=True)
-class ClipGrew(Facts):
-    """The clipped share grew while reward was lost."""
-
-    start: float
-    now: float
-
-
-@dataclass(frozen=True, slots=True)
 class SamplerMismatch(Facts):
     """Trainer and sampler grow apart."""
 

@@ -91,8 +91,6 @@ SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
     "kl.destructive": _always(LOWER_RATE),
     "kl.frozen": _always(("learning_rate", "raise")),
     "kl.pinned": _always(("kl_coefficient", "lower")),
-    "kl.over_optimisation": _always(("kl_coefficient", "raise")),
-    "stability.clip": _always(LOWER_RATE),
     "stability.degrading": _always(LOWER_RATE),
     "stability.entropy": _entropy,
     "stability.grad_norm": _gradient,

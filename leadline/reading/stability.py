@@ -1,4 +1,4 @@
-"""Stability: gradient norm, entropy, clipping, sampler mismatch and NaN against the run's own start.
+"""Stability: gradient norm, entropy, sampler mismatch and NaN against the run's own start.
 
 None of these is good or bad by its level, nor by its direction alone: entropy falls and gradients grow in runs that
 learn well. What counts is the company they keep, first of all whether reward is lost.
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..curve import Curve
 from ..facts import Evidence, Facts, Finding, Severity
-from ..facts.stability import ClipGrew, EntropyMoved, GradientNorm, SamplerMismatch
+from ..facts.stability import EntropyMoved, GradientNorm, SamplerMismatch
 from ..questions.bars import EVEN, HABIT, SAID, TENFOLD
 from ..questions.best import top_step
 from ..questions.direction import p_rising
@@ -47,7 +47,6 @@ def read(view: View) -> tuple[Finding, ...]:
         *loud.read(view),
         *_gradient(view, gone, up),
         *_entropy(view, gone),
-        *_clip(view, gone),
         *_mismatch(view, gone, up),
     )
 
@@ -104,18 +103,6 @@ def _entropy(view: View, gone: float) -> tuple[Finding, ...]:
         return ()
     facts = EntropyMoved(up > down, start_of(curve, logged), level_now(curve, logged))
     return (_finding("stability.entropy", "entropy", curve, max(up, down), facts),)
-
-
-def _clip(view: View, gone: float) -> tuple[Finding, ...]:
-    """A clip fraction that grew while reward was lost: updates too large for the trust region."""
-    curve, logged = (view.curve("clip/frac"), view.run.get("clip/frac")) if gone > SAID else (None, None)
-    if curve is None or logged is None or not curve.decidable:
-        return ()
-    p = gone * p_climbed(curve) * _p_higher_than_at_the_top(view, curve)
-    if p <= SAID:
-        return ()
-    facts = ClipGrew(start_of(curve, logged), level_now(curve, logged))
-    return (_finding("stability.clip", "clip/frac", curve, p, facts),)
 
 
 def _mismatch(view: View, gone: float, up: float) -> tuple[Finding, ...]:

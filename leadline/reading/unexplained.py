@@ -1,29 +1,20 @@
-"""What fits no known story: contradictions, breaks without a cause, keys nobody understood.
+"""What fits no known story: breaks without a cause, keys nobody understood.
 
 Trust the observation: what is seen is said in plain words instead of being forced under a label.
 """
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ..curve import Break
-from ..curve.robust import scale_of
 from ..facts import Evidence, Finding
-from ..facts.onset import Contradiction, Move, OnsetOrder, UnexplainedBreak, UnreadKeys
-from ..questions.bars import FAR, SAID, SPELL, TWO
-from ..questions.level import steps_seen
+from ..facts.onset import Move, UnexplainedBreak, UnreadKeys
 from ..questions.shift import unlogged
-from ..questions.way import p_held_since, way_of
-from ..run import Series
 from .onset import anchor_of
 from .shifts import events_at, everything_at, near
 from .view import View
 
-GRADUAL = ("reward.declining", "reward.peaked")
-FOLLOWERS = ("kl/ref", "kl/ref_seq_sum", "len/response_mean", "entropy", "grad_norm")
 WATCHED = ("kl/ref", "entropy", "len/response_mean", "grad_norm")  # whose breaks are looked into
 EVENTS = ("learning_rate", "resume", "reference_reset", "checkpoint")
 NAMED = 3  # keys that are named: more is a list
@@ -31,44 +22,7 @@ NAMED = 3  # keys that are named: more is a list
 
 def read(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """What was seen and no finding accounts for."""
-    return (*_contradictions(view, findings), *_breaks(view, findings), *_keys(view, findings))
-
-
-def _contradictions(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Reward fell, and nothing that usually goes with it moved."""
-    fall = next((found for found in findings if found.id in GRADUAL and found.since_step is not None), None)
-    if fall is None or fall.since_step is None:
-        return ()
-    since = fall.since_step
-    read_ = (curve for name in FOLLOWERS if (curve := view.curve(name)) is not None and curve.decidable)
-    curves = [curve for curve in read_ if steps_seen(curve)[1] > since]  # the others saw nothing of it
-    held = [p_held_since(curve, since) for curve in curves]
-    if len(curves) < TWO or min(held) <= SAID:
-        return ()
-    # What moved before is not said to have held, though it has since.
-    still = tuple(curve.metric for curve in curves if way_of(curve) not in ("rose", "fell"))
-    dated = {name for found in findings if isinstance(found.facts, OnsetOrder) for tier in found.facts.tiers
-             for name in tier.names}  # fmt: skip
-    logged = [series for curve in curves if (series := view.run.get(curve.metric)) is not None]
-    stayed = all(_stayed(series, since) for series in logged)
-    if len(still) < TWO or dated & {curve.metric for curve in curves} or not stayed:
-        return ()
-    facts = Contradiction(since, still, everything_at(view, since, besides=("reward/mean", *still)))
-    last = view.run.last_step or since
-    evidence = tuple(Evidence(name, since, last) for name in ("reward/mean", *facts.held))
-    p = round(fall.p * min(held), 4)
-    return (Finding("unexplained.contradiction", p, "note", since_step=since, evidence=evidence, facts=facts),)
-
-
-def _stayed(series: Series, since: int) -> bool:
-    """Whether the last points of a series lie where those before a step did: a curve of few points may have missed
-    what anybody sees in them."""
-    steps, values = series.steps[series.finite], series.values[series.finite]
-    before, now = values[steps <= since][-SPELL:], values[steps > since][-SPELL:]
-    if not len(before) or not len(now):
-        return True
-    error = scale_of(np.diff(values)) * math.sqrt(0.5 / len(before) + 0.5 / len(now))
-    return abs(float(np.median(now) - np.median(before))) <= FAR * error
+    return (*_breaks(view, findings), *_keys(view, findings))
 
 
 def _breaks(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..facts.loss import Explanation, LossJump, LossNumbers, LossReversed, PolicyLoss
+from ..facts.loss import Explanation, LossJump, LossNumbers, PolicyLoss
 from .cause import cause_of
 from .numbers import counted, number, percent
 
@@ -22,31 +22,21 @@ def jump(facts: LossJump) -> str:
     return f"The policy loss {what} at step {facts.step}. {cause_of(facts.cause)}"
 
 
-def reversal(facts: LossReversed) -> str:
-    way = "negative" if facts.now < 0 else "positive"
-    return (
-        f"The policy loss turned {way} around step {facts.step}: from {number(facts.before)} to {number(facts.now)}. "
-        "Its sign alone is no fault; see what reward and clipping do since."
-    )
-
-
 def pattern(section: PolicyLoss) -> str:
     """What the loss is, and what it does."""
     for found in section.findings:
         if isinstance(found.facts, LossJump):
             return jump(found.facts)
-        if isinstance(found.facts, LossReversed):
-            return reversal(found.facts)
     return _pattern(section.because, section.numbers)
 
 
 def loss_line(section: PolicyLoss) -> str:
-    """The loss in its own numbers, and what it is; empty where none was logged. A jump or a change of sign has its own
-    finding, so only the levels are told here."""
+    """The loss in its own numbers, and what it is; empty where none was logged. A jump has its own finding,
+    so only the levels are told here."""
     numbers = section.numbers
     if section.because == "missing":
         return ""
-    if section.because not in ("jumped", "reversed", "open", "too_few"):
+    if section.because not in ("jumped", "open", "too_few"):
         return _pattern(section.because, numbers)
     start, now = number(numbers.start or 0.0), number(numbers.now or 0.0)
     return f"{start} at the start, {now} now; {_doubt(section)}noise ±{number(numbers.noise or 0.0)} per step"
@@ -100,4 +90,4 @@ def _kl_penalty(numbers: LossNumbers) -> str:
     )
 
 
-SENTENCES: dict[str, Callable[..., str]] = {"policy_loss.jump": jump, "policy_loss.reversed": reversal}
+SENTENCES: dict[str, Callable[..., str]] = {"policy_loss.jump": jump}

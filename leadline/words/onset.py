@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..facts.onset import Contradiction, OnsetOrder, Tier, UnexplainedBreak, UnreadKeys
+from ..facts.onset import OnsetOrder, Tier, UnexplainedBreak, UnreadKeys
 from . import event
 from .cause import shifted_with
 from .numbers import listed
@@ -27,14 +27,6 @@ def _tier(tier: Tier) -> str:
     return f"{all_called(tier.names)} (steps {tier.first_step} to {tier.last_step})"
 
 
-def contradiction(facts: Contradiction) -> str:
-    also = f" {shifted_with(facts.shifted)}" if facts.shifted else ""
-    return (
-        f"Reward fell from step {facts.since_step} on although {all_called(facts.held)} did not move.{also} That fits "
-        "no usual pattern; look outside the policy: at the prompts, the scorer, the reward function."
-    )
-
-
 def unexplained_break(facts: UnexplainedBreak) -> str:
     moves = listed([f"{called(move.series)} {'rose' if move.rose else 'fell'}" for move in facts.moves])
     also = f" {shifted_with(facts.shifted)}" if facts.shifted else " Nothing else in the log shifts there."
@@ -53,7 +45,6 @@ def unread_keys(facts: UnreadKeys) -> str:
 
 SENTENCES: dict[str, Callable[..., str]] = {
     "onset": order,
-    "unexplained.contradiction": contradiction,
     "unexplained.break": unexplained_break,
     "unexplained.unread_key": unread_keys,
 }

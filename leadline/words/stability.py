@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from ..facts.stability import (
     BadValues,
-    ClipGrew,
     Degrading,
     EntropyMoved,
     GradientNorm,
@@ -37,13 +36,6 @@ def entropy(facts: EntropyMoved) -> str:
     if facts.rose:
         return f"Entropy rose from {start} to {now} while reward was lost: the policy has become incoherent."
     return f"Entropy fell from {start} to {now} while reward was lost: the policy has collapsed onto something worse."
-
-
-def clip(facts: ClipGrew) -> str:
-    return (
-        f"The clip fraction grew from {number(facts.start)} to {number(facts.now)} while reward was lost: "
-        "the updates are too large."
-    )
 
 
 def mismatch(facts: SamplerMismatch) -> str:
@@ -101,7 +93,6 @@ def degrading(facts: Degrading) -> str:
 SENTENCES: dict[str, Callable[..., str]] = {
     "stability.grad_norm": gradient_norm,
     "stability.entropy": entropy,
-    "stability.clip": clip,
     "signal.sampler_mismatch": mismatch,
     "signal.nan": not_numbers,
     "stability.spike": spikes,

@@ -66,12 +66,6 @@ def test_gradients_that_grow_without_gain_are_noted() -> None:
     assert found(flat, logged("grad_norm", np.exp(ramp(-1.0, 1.5)), 0.02, 2))["stability.grad_norm"].severity == "note"
 
 
-def test_clipping_that_grows_counts_only_with_reward_lost() -> None:
-    clip = logged("clip/frac", ramp(0.001, 0.05, 0.4, 0.7), 0.002, 2)
-    assert "stability.clip" in found(LOST, clip)
-    assert "stability.clip" not in found(LEARNED, clip)
-
-
 def test_trainer_and_sampler_that_part_are_told() -> None:
     grown = logged("mismatch/kl_k3", ramp(0.001, 0.02), 0.0005, 2)
     assert found(LEARNED, grown)["signal.sampler_mismatch"].severity == "concern"
@@ -125,10 +119,9 @@ def test_twins_read_the_same(twin: str) -> None:
         LOST,
         logged("entropy", ramp(0.2, 0.9, 0.4, 0.7), 0.02, 2),
         logged("grad_norm", step(0.5, 5.0, 120), 0.03, 3),
-        logged("clip/frac", ramp(0.001, 0.05, 0.4, 0.7), 0.002, 4),
         logged("mismatch/kl_k3", ramp(0.001, 0.02), 0.0005, 5),
     )
     run = Run("here", series=series)
     one, other = ({f.id: f.p for f in read(View(each))} for each in (run, TWINS[twin](run)))
     assert other == pytest.approx(one, abs=1e-6)
-    assert len(one) == 4
+    assert len(one) == 3

@@ -8,11 +8,11 @@ from ...curve import Curve
 from ...curve.magnitude import changes_of_magnitude
 from ...facts import Evidence, Finding, Severity
 from ...facts.cause import Cause
-from ...facts.loss import Explanation, LossJump, LossNumbers, LossReversed, PolicyLoss
+from ...facts.loss import Explanation, LossJump, LossNumbers, PolicyLoss
 from ...questions.bars import DOUBLED, SAID, SELDOM
 from ...questions.direction import p_going_down, p_rising
 from ...questions.level import level_at, level_now, start_of, steps_seen
-from ...questions.zero import crossed_by, has_changed_sign, oscillates_about_zero, p_rests_at_zero
+from ...questions.zero import oscillates_about_zero, p_rests_at_zero
 from ...run import Series
 from ..advantages import centred
 from ..shifts import events_at, everything_at, shifts_at
@@ -44,12 +44,6 @@ def pattern_of(view: View, series: Series) -> PolicyLoss:
     jump = _jump(view, series, curve)
     if jump is not None:
         return PolicyLoss(True, "jumped", findings=(jump,), because="jumped", numbers=numbers)
-    turned = has_changed_sign(curve)
-    crossed = crossed_by(curve)
-    # A crossing in the first stretch is a loss that finds its level.
-    if turned.probability > SAID and (crossed is None or crossed >= SELDOM):
-        found = _reversed(curve, series, turned.probability, turned.value)
-        return PolicyLoss(True, "reversed", findings=(found,), because="reversed", numbers=numbers)
     return _direction(curve, numbers, is_centred=centred(view.run))
 
 
@@ -91,13 +85,6 @@ def _cause(view: View, change: _Change) -> tuple[Cause, Severity]:
     if any(shift.name == "lr" for shift in shifted):
         return Cause("settings", shifted=beside), severity
     return Cause("policy" if beside else "none", shifted=beside), severity
-
-
-def _reversed(curve: Curve, series: Series, p: float, step: float | None) -> Finding:
-    first, last = steps_seen(curve)
-    facts = LossReversed(last if step is None else round(step), start_of(curve, series), level_now(curve, series))
-    evidence = (Evidence(curve.metric, first, last),)
-    return Finding("policy_loss.reversed", round(p, 4), "note", since_step=facts.step, evidence=evidence, facts=facts)
 
 
 def _direction(curve: Curve, numbers: LossNumbers, *, is_centred: bool) -> PolicyLoss:
