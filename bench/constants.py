@@ -18,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("leadline/curve", "leadline/questions", "leadline/evidence", "leadline/reading", "leadline/judgement")
+PACKAGES = tuple(
+    f"leadline/{name}" for name in ("curve", "questions", "evidence", "reading", "findings", "sections", "judgement")
+)
 MOST = 80  # that decide something
 # What decides nothing. How finely something is computed: draws, cells, rounding, how much text or how many files are
 # read; another value costs time or digits.
@@ -50,22 +52,25 @@ RESOLUTION = {
     "questions.peak": "GOLDEN",
     "questions.schedule": "SINGLE POINTS WAVES LONGEST HALVINGS FITS",
     "questions.share": "ANGLES",
+    "findings.signal_sampler_mismatch": "MOST",
     "reading.conflicts.clock": "CELLS MOST_GUESTS TREND",
     "reading.conflicts.shifted": "SHIFTS",
     "reading.generations.meaning": "LONGEST SIZES DIGITS",
     "reading.generations.text": "BUDGET LEAST PER_WORD LONGEST ASKED",
     "reading.learning_signal.standing": "EXACT",
-    "reading.policy_loss.meaning": "WHOLE",
+    "reading.policy_loss": "WHOLE",
     "reading.prompts": "PAIRS CHARACTERS SHUFFLES ROUNDING PER_DOUBLING",
     "reading.resources.memory": "ROUNDING",
     "reading.resources.uneven": "BLOCKS",
     "reading.reward.apart": "MOST ROUNDED",
     "reading.sampler": "FILES EDGE PROMPTS GROUPS MEMBERS",
     "reading.shifts": "MOST_KEYS",
-    "reading.stability": "MOST",
 }
 # How much is shown or named.
 SHOWN = {
+    "findings.kl_reset": "FEW SHOWN",
+    "findings.onset": "MOST",
+    "findings.unexplained_unread_key": "NAMED",
     "judgement.keep": "BELIEVED",
     "judgement.advice": "MOST",
     "judgement.decide": "CANDIDATES",
@@ -74,11 +79,8 @@ SHOWN = {
     "reading.generations.samples": "SHOWN CHARACTERS PROMPT",
     "reading.generations.shared": "PHRASES",
     "reading.generations.shortcut": "PHRASES",
-    "reading.kl_and_reward.resets": "SHOWN",
     "reading.learning_signal": "SHOWN",
-    "reading.onset": "MOST",
     "reading.shown_samples": "SIDE ROOM LONGEST_OUTPUT SHORTEST_OUTPUT WEIGHED MARKS",
-    "reading.unexplained": "NAMED",
 }
 PAGE, SWEPT = ROOT / "docs" / "constants.md", ROOT / "docs" / "constants.json"
 SAMPLE = (

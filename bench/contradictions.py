@@ -16,14 +16,17 @@ from leadline.facts import Finding
 from leadline.facts.cause import Cause
 from leadline.facts.gamed import Gamed
 from leadline.facts.generation import LengthChange, TruncatedThroughout, Truncation
-from leadline.facts.onset import UnexplainedBreak
 from leadline.facts.reward import RewardBreak, RewardFall, TrainEvalGap
 from leadline.facts.signal import AllTied, AllTruncated, NoEntropy
-from leadline.facts.stability import EntropyMoved, GradientNorm, Spikes, StuckSeries
 from leadline.findings.kl_destructive import KlDestructive
 from leadline.findings.kl_drift import KlDrift
 from leadline.findings.kl_frozen import KlFrozen
 from leadline.findings.kl_pinned import KlPinned
+from leadline.findings.stability_entropy import EntropyMoved
+from leadline.findings.stability_grad_norm import GradientNorm
+from leadline.findings.stability_spike import Spikes
+from leadline.findings.stability_stuck import StuckSeries
+from leadline.findings.unexplained_break import UnexplainedBreak
 from leadline.judgement.decide import GO_ON, OPEN, STOP
 from leadline.words.numbers import apart, number, percent
 from leadline.words.verdict import advice_says, gain_says

@@ -17,18 +17,13 @@ from .reading import (
     agents,
     by_weight,
     conflicts,
-    degrading,
     expected,
     gamed,
     generations,
     learning_signal,
     off_policy,
-    onset,
-    policy_loss,
     resources,
     reward,
-    stability,
-    unexplained,
 )
 from .reading.chart_data import Wanted, chart_data
 from .reading.gamed import passing, without_outages
@@ -38,7 +33,7 @@ from .reading.sampler import steps_to_read
 from .reading.still import long_still
 from .review.store import with_reviews
 from .run import Run
-from .sections import kl_reward
+from .sections import kl_reward, policy_loss
 from .sources import Joining, open_run, open_runs, read_samples
 from .words.report import NOTHING_LOGGED, past_the_plan
 
@@ -129,20 +124,15 @@ def read_view(
     machine, others = resources.read(view), conflicts.read(view)
     found = (
         *rewards.findings,
-        *loss.findings,
         *generations.read(view, embedder),
         *gamed.read(view),
         *learning_signal.read(view),
         *off_policy.read(view),
         *agents.read(view),
-        *stability.read(view),
-        *degrading.read(view),
         *machine.findings,
         *others.findings,
     )
     found = found_in(view, found)
-    found = (*found, *onset.read(view, found))
-    found = (*found, *unexplained.read(view, found))
     verdict = judge(view, by_weight(found), planned=planned, price=price, silent=silent)
     held_out = [other.name for other in rewards.others if other.name.startswith("eval/")]
     return Reading(

@@ -8,7 +8,7 @@ from typing import Any
 from leadline.facts import Finding
 from leadline.findings import found_in
 from leadline.reading.view import View
-from leadline.sections import kl_reward
+from leadline.sections import kl_reward, policy_loss
 
 
 @dataclass(frozen=True)
@@ -27,3 +27,7 @@ def findings(view: View, *prefixes: str) -> tuple[Finding, ...]:
 
 def read_kl(view: View) -> Topic:
     return Topic(kl_reward.read(view), findings(view, "kl."))
+
+
+def read_loss(view: View) -> Topic:
+    return Topic(policy_loss.read(view), findings(view, "policy_loss."))

@@ -10,7 +10,9 @@ from ..facts.gamed import Gamed, RewardOutage
 from ..facts.judgement import Advice, Knob, Turn
 from ..facts.reward import RewardBreak
 from ..facts.signal import AllTied, AllTruncated
-from ..facts.stability import EntropyMoved, GradientNorm, StuckSeries
+from ..findings.stability_entropy import EntropyMoved
+from ..findings.stability_grad_norm import GradientNorm
+from ..findings.stability_stuck import StuckSeries
 
 MOST = 2  # a longer list is a checklist, not advice
 ADVISED = ("kl.pinned", "generation.changed")  # notes that ask for something

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ..facts.loss import Explanation, LossJump, LossNumbers, PolicyLoss
-from .cause import cause_of
-from .numbers import counted, number, percent
+from ..facts.loss import Explanation, LossNumbers, PolicyLoss
+from .numbers import counted, number
 
 READ_INSTEAD = "Read the gradient norm and the reward instead."
 
 
-def jump(facts: LossJump) -> str:
-    if facts.before is not None and facts.after is not None:
-        verb = "jumped" if facts.after > facts.before else "dropped"
-        what = f"{verb} from {number(facts.before)} to {number(facts.after)}"
-    else:
-        factor = facts.factor or 1.0
-        what = f"varies {number(factor)} times as much" if factor >= 1 else f"varies only {percent(factor)} as much"
-        return f"The policy loss {what} from step {facts.step} on. {cause_of(facts.cause)}"
-    return f"The policy loss {what} at step {facts.step}. {cause_of(facts.cause)}"
-
-
 def pattern(section: PolicyLoss) -> str:
     """What the loss is, and what it does."""
-    for found in section.findings:
-        if isinstance(found.facts, LossJump):
-            return jump(found.facts)
-    return _pattern(section.because, section.numbers)
+    return _pattern(section.because, section.numbers) if section.jump is None else section.jump.say()
 
 
 def loss_line(section: PolicyLoss) -> str:
@@ -88,6 +71,3 @@ def _kl_penalty(numbers: LossNumbers) -> str:
         f"It is {number(numbers.kl_factor or 0.0)} times KL{beta}: the policy term is 0 by construction, and only the "
         "KL penalty is left. Read KL itself, the gradient norm and the reward instead."
     )
-
-
-SENTENCES: dict[str, Callable[..., str]] = {"policy_loss.jump": jump}

@@ -6,13 +6,18 @@ import numpy as np
 import pytest
 from relations import COUNT, STEPS, TWINS, logged, ramp, rise, step
 
+from leadline.findings import signal_nan, signal_sampler_mismatch, stability_entropy, stability_grad_norm
 from leadline.reading import Finding, View
-from leadline.reading.stability import read
 from leadline.run import Run, Series
 
 LEARNED = logged("reward/mean", rise(0.3, 0.8), 0.03, 1)
 LEARNING = logged("reward/mean", ramp(0.3, 0.8), 0.03, 1)
 LOST = logged("reward/mean", ramp(0.8, 0.1, 0.4, 0.7), 0.03, 1)
+
+
+def read(view: View) -> tuple[Finding, ...]:
+    files = (signal_nan, signal_sampler_mismatch, stability_entropy, stability_grad_norm)
+    return tuple(finding for file in files for finding in file.detect(view))
 
 
 def found(*series: Series) -> dict[str, Finding]:
@@ -96,6 +101,18 @@ def test_nan_is_told_once_for_all_and_is_critical_where_it_stays() -> None:
         ("entropy", 1, 0),
     ]
     assert found(LEARNED, logged("entropy", once, 0.1, 3))["signal.nan"].severity == "concern"
+
+
+def test_a_reward_that_ends_on_nan_is_critical_and_one_that_came_back_is_not() -> None:
+    for last, severity in ((COUNT, "critical"), (COUNT - 1, "concern")):
+        broken = np.where((STEPS > COUNT // 2) & (last >= STEPS), np.nan, ramp(0, 1))
+        finding = found(Series("reward/mean", "reward", "test", STEPS, broken))["signal.nan"]
+        assert finding.severity == severity
+        assert finding.facts.series[0].trailing == (150 if severity == "critical" else 0)
+    holes = np.where(STEPS % 50 == 0, np.nan, rise(0.3, 0.8))
+    reward, other = read(View(Run("here", series=(logged("reward/mean", holes), logged("grad_norm", holes)))))
+    assert [(bad.series, bad.bad, bad.points) for bad in reward.facts.series] == [("reward/mean", 6, 300)]
+    assert [bad.series for bad in other.facts.series] == ["grad_norm"]
 
 
 def test_what_never_was_a_number_has_not_stopped_being_one_but_a_loss_is_always_computed() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 from simulated import noise
 
 from leadline.facts import Facts, Finding
+from leadline.findings import unexplained_break, unexplained_unread_key
 from leadline.reading import View
-from leadline.reading.unexplained import read
 from leadline.run import Event, Run, Series
 
 COUNT = 300
@@ -17,6 +17,10 @@ FALL = Finding("reward.declining", 0.95, "concern", Facts(), 150)
 
 def series(name: str, course: object, seed: int) -> Series:
     return Series(name, name, "test", STEPS, np.asarray(course, dtype=np.float64) + 0.3 * noise(COUNT, 0.3, seed))
+
+
+def read(view: View, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    return (*unexplained_break.detect_among(view, found), *unexplained_unread_key.detect_among(view, found))
 
 
 def ids(run: Run, found: tuple[Finding, ...]) -> list[str]:

@@ -7,8 +7,7 @@ import pytest
 from leadline.facts import Facts, Finding
 from leadline.facts.cause import Cause, PromptChange
 from leadline.facts.kl import Drift, KlReward
-from leadline.facts.loss import LossJump, LossNumbers, PolicyLoss
-from leadline.facts.onset import Move, OnsetOrder, Tier, UnexplainedBreak, UnreadKeys
+from leadline.facts.loss import LossNumbers, PolicyLoss
 from leadline.facts.reward import (
     ComponentTrade,
     NeverPaid,
@@ -22,24 +21,22 @@ from leadline.facts.reward import (
     TrainEvalGap,
     Trajectory,
 )
-from leadline.facts.stability import (
-    BadValues,
-    Degrading,
-    EntropyMoved,
-    GradientNorm,
-    LoudValue,
-    NotNumbers,
-    SamplerMismatch,
-    Spikes,
-    StuckSeries,
-    StuckValue,
-    Worsened,
-)
 from leadline.findings.kl_destructive import KlDestructive
 from leadline.findings.kl_drift import KlDrift
 from leadline.findings.kl_frozen import KlFrozen
 from leadline.findings.kl_pinned import KlPinned
 from leadline.findings.kl_reset import KlReset
+from leadline.findings.onset import OnsetOrder, Tier
+from leadline.findings.policy_loss_jump import LossJump
+from leadline.findings.signal_nan import BadValues, NotNumbers
+from leadline.findings.signal_sampler_mismatch import SamplerMismatch
+from leadline.findings.stability_degrading import Degrading, Worsened
+from leadline.findings.stability_entropy import EntropyMoved
+from leadline.findings.stability_grad_norm import GradientNorm
+from leadline.findings.stability_spike import LoudValue, Spikes
+from leadline.findings.stability_stuck import StuckSeries, StuckValue
+from leadline.findings.unexplained_break import Move, UnexplainedBreak
+from leadline.findings.unexplained_unread_key import UnreadKeys
 from leadline.words import kl, loss, reward, sentence
 from leadline.words.kl import MEANING
 

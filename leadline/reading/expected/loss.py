@@ -9,7 +9,7 @@ from ...facts.expected import BelowZero, Known, LossNearZero, LowRatios, Multipl
 from ...questions.bars import HABIT
 from ...run import Run, Series
 from ..advantages import centred
-from ..policy_loss.meaning import multiple_of_kl
+from ..policy_loss import multiple_of_kl
 from ..view import View
 from .rule import Rule, about_zero, finite, first_of, framework, on_policy, rests_about_zero
 

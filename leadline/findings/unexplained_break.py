@@ -1,32 +1,59 @@
-"""What fits no known story: breaks without a cause, keys nobody understood.
-
-Trust the observation: what is seen is said in plain words instead of being forced under a label.
-"""
+"""Sudden changes at a step at which nothing is known to have happened and of which no finding speaks."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..curve import Break
-from ..facts import Evidence, Finding
-from ..facts.onset import Move, UnexplainedBreak, UnreadKeys
+from ..facts import Evidence, Facts, Finding, Guide
 from ..questions.shift import unlogged
-from .onset import anchor_of
-from .shifts import events_at, everything_at, near
-from .view import View
+from ..reading.shifts import events_at, everything_at, near
+from ..reading.view import View
+from ..words.cause import shifted_with
+from ..words.numbers import listed
+from ..words.series import called, sentence_case
+
+GUIDE = {
+    "unexplained.break": Guide(
+        "A series broke and nothing in the log explains it.",
+        "A break without a known cause.",
+        "Look at what was changed outside: data, code, machine.",
+    ),
+}
 
 WATCHED = ("kl/ref", "entropy", "len/response_mean", "grad_norm")  # whose breaks are looked into
 EVENTS = ("learning_rate", "resume", "reference_reset", "checkpoint")
-NAMED = 3  # keys that are named: more is a list
 
 
-def read(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """What was seen and no finding accounts for."""
-    return (*_breaks(view, findings), *_keys(view, findings))
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A series that changed its level."""
+
+    series: str
+    rose: bool
 
 
-def _breaks(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Sudden changes at a step at which nothing is known to have happened and of which no finding speaks."""
+@dataclass(frozen=True, slots=True)
+class UnexplainedBreak(Facts):
+    """Sudden changes at a step at which nothing is known to have happened."""
+
+    step: int
+    moves: tuple[Move, ...]
+    shifted: tuple[str, ...]  # what else in the log shifts at that step
+
+    def say(self) -> str:
+        moves = listed([f"{called(move.series)} {'rose' if move.rose else 'fell'}" for move in self.moves])
+        also = f" {shifted_with(self.shifted)}" if self.shifted else " Nothing else in the log shifts there."
+        return (
+            f"{sentence_case(moves)} suddenly at step {self.step}. No event is known there: no change of the learning "
+            f"rate, no resume, no reset of the reference.{also}"
+        )
+
+
+def detect_among(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Those of several series at one step are told together."""
     reach = near(view.run)
     told = [known.since_step for known in findings if known.since_step is not None]
     told += [step for known in findings if known.id == "kl.reset" for step in getattr(known.facts, "steps", ())]
@@ -57,27 +84,3 @@ def _broke(view: View, group: list[tuple[Break, str]]) -> Finding:
     evidence = tuple(Evidence(name, round(found.interval[0]), round(found.interval[1])) for found, name in group)
     p = min(found.probability for found, _ in group)
     return Finding("unexplained.break", round(p, 4), "note", since_step=step, evidence=evidence, facts=facts)
-
-
-def _keys(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Keys whose meaning is not known that shifted when something else did."""
-    anchor = anchor_of(findings)
-    if anchor is None or anchor.since_step is None:
-        return ()
-    reach = near(view.run)
-    shifted = set(everything_at(view, anchor.since_step, besides=[series.name for series in view.run.series]))
-    moved = [series for series in view.run.unread if series.key in shifted]
-    if not moved:
-        return ()
-    low, high = round(anchor.since_step - reach), round(anchor.since_step + reach)
-    named = moved[:NAMED]
-    facts = UnreadKeys(
-        anchor.id, anchor.since_step, tuple(series.key for series in named), more=len(moved) - len(named)
-    )
-    evidence = tuple(Evidence(series.name, low, high) for series in named)
-    return (
-        Finding(
-            "unexplained.unread_key", round(anchor.p, 4), "note",
-            since_step=anchor.since_step, evidence=evidence, facts=facts,
-        ),
-    )  # fmt: skip
