@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..curve.magnitude import changes_of_magnitude
+from ..curve import Break
+from ..curve.magnitude import ChangeOfMagnitude, changes_of_magnitude
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.cause import Cause
 from ..questions.bars import DOUBLED, SELDOM
@@ -23,6 +24,7 @@ GUIDE = {
     ),
 }
 
+Change = Break | ChangeOfMagnitude
 EVENTS = ("learning_rate", "resume", "reference_reset")
 
 
@@ -47,18 +49,6 @@ class LossJump(Facts):
         return f"The policy loss {what}. {cause_of(self.cause)}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """A sudden change of level or spread."""
-
-    p: float
-    step: float
-    interval: tuple[float, float]
-    before: float | None = None
-    after: float | None = None
-    factor: float | None = None
-
-
 def detect(view: View) -> tuple[Finding, ...]:
     """The surest sudden change, with its cause where one is found."""
     return view.once("policy_loss.jump", lambda: _detected(view))
@@ -73,27 +63,24 @@ def _detected(view: View) -> tuple[Finding, ...]:
         return ()
     first, last = steps_seen(curve)
     settled = first + SELDOM * (last - first)
-    changes = [
-        _Change(found.probability, found.step, found.interval, after - found.size, after)
-        for found in curve.breaks
-        if found.step > settled and abs(found.size) > DOUBLED * curve.noise
-        for after in (level_at(curve, series, found.step + 1),)
-    ]
-    changes += [
-        _Change(found.probability, found.step, found.interval, factor=found.factor)
-        for found in changes_of_magnitude(series)
-        if found.step > settled and max(found.factor, 1 / found.factor) >= DOUBLED
-    ]
+    changes: list[tuple[Change, dict[str, float]]] = []
+    for broke in curve.breaks:
+        if broke.step > settled and abs(broke.size) > DOUBLED * curve.noise:
+            after = level_at(curve, series, broke.step + 1)
+            changes.append((broke, {"before": after - broke.size, "after": after}))
+    for spread in changes_of_magnitude(series):
+        if spread.step > settled and max(spread.factor, 1 / spread.factor) >= DOUBLED:
+            changes.append((spread, {"factor": spread.factor}))
     if not changes:
         return ()
-    change = max(changes, key=lambda found: found.p)
+    change, numbers = max(changes, key=lambda found: found[0].probability)
     cause, severity = _cause(view, change)
-    facts = LossJump(round(change.step), cause, change.before, change.after, change.factor)
+    facts = LossJump(round(change.step), cause, **numbers)
     evidence = (Evidence(series.name, round(change.interval[0]), round(change.interval[1])),)
-    return (Finding("policy_loss.jump", round(change.p, 4), severity, facts, facts.step, evidence),)
+    return (Finding("policy_loss.jump", round(change.probability, 4), severity, facts, facts.step, evidence),)
 
 
-def _cause(view: View, change: _Change) -> tuple[Cause, Severity]:
+def _cause(view: View, change: Change) -> tuple[Cause, Severity]:
     """What happened there, and how serious that makes it."""
     shifted = shifts_at(view, change.step, ("lr", HEADLINE))
     fell = any(shift.name == HEADLINE and shift.size < 0 for shift in shifted)

@@ -41,9 +41,8 @@ class GradientNorm(Facts):
     def say(self) -> str:
         start, now = number(self.start), number(self.now)
         if self.change == "jumped":
-            return (
-                f"The gradient norm jumped {number(self.factor or 1.0)}-fold at step {self.step}, and reward was lost."
-            )
+            factor = number(self.factor or 1.0)
+            return f"The gradient norm jumped {factor}-fold at step {self.step}, and reward was lost."
         if self.change == "shrank":
             return f"Reward was lost and the gradient norm shrank from {start} to {now}: too little to recover with."
         risen = "while the reward rose" if self.reward_rose else "without the reward rising"

@@ -10,7 +10,7 @@ from .jump import broke, stepped
 from .peak import Peak, has_peaked, peak_of
 from .shape import AGREED, WORDS, Shape, shape_of
 from .statement import Statement
-from .zero import oscillates_about_zero
+from .zero import has_changed_sign, oscillates_about_zero
 
 STATEMENTS: tuple[Callable[[Curve], Statement], ...] = (
     is_rising,
@@ -23,6 +23,7 @@ STATEMENTS: tuple[Callable[[Curve], Statement], ...] = (
     broke,
     stepped,
     oscillates_about_zero,
+    has_changed_sign,
 )
 
 __all__ = ["AGREED", "STATEMENTS", "WORDS", "Peak", "Shape", "peak_of", "shape_of"]

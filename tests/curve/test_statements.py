@@ -153,3 +153,11 @@ def test_a_loss_about_zero_oscillates_and_a_shifted_one_does_not() -> None:
     values = noise(800, phi=0.2, seed=6)
     assert asked["oscillates_about_zero"](curve(values)).probability > 0.9
     assert asked["oscillates_about_zero"](curve(values + 3)).probability < 0.1
+
+
+def test_a_metric_that_crosses_zero_once_changed_sign() -> None:
+    asked = {ask.__name__: ask for ask in STATEMENTS}
+    crossed = asked["has_changed_sign"](curve(6 * (0.4 - clock(1000)) + noise(1000, seed=7)))
+    assert crossed.probability > 0.9
+    assert crossed.value == pytest.approx(400, abs=80)
+    assert asked["has_changed_sign"](curve(6 * clock(1000) + 3 + noise(1000, seed=7))).probability < 0.05
