@@ -55,23 +55,24 @@ RESOLUTION = {
     "questions.peak": "GOLDEN",
     "questions.schedule": "SINGLE POINTS WAVES LONGEST HALVINGS FITS",
     "questions.share": "ANGLES",
-    "questions.turnover": "OUT_OF_REACH",
+    "findings.signal_sampler_mismatch": "MOST",
     "reading.conflicts.clock": "CELLS MOST_GUESTS TREND",
     "reading.conflicts.shifted": "SHIFTS",
     "reading.generations.meaning": "LONGEST SIZES DIGITS",
     "reading.generations.text": "BUDGET LEAST PER_WORD LONGEST ASKED",
     "reading.learning_signal.standing": "EXACT",
-    "reading.policy_loss.meaning": "WHOLE",
+    "reading.policy_loss": "WHOLE",
     "reading.prompts": "PAIRS CHARACTERS SHUFFLES ROUNDING PER_DOUBLING",
     "reading.reward.apart": "MOST ROUNDED",
     "reading.sampler": "FILES EDGE PROMPTS GROUPS MEMBERS",
     "reading.shifts": "MOST_KEYS",
-    "reading.stability": "MOST",
 }
 # How much is shown or named.
 SHOWN = {
     "expected.logging": "KEYS",
     "findings.kl_reset": "FEW SHOWN",
+    "findings.onset": "MOST",
+    "findings.unexplained_unread_key": "NAMED",
     "judgement.keep": "BELIEVED",
     "judgement.advice": "MOST",
     "judgement.decide": "CANDIDATES",
@@ -81,9 +82,7 @@ SHOWN = {
     "reading.generations.shared": "PHRASES",
     "reading.generations.shortcut": "PHRASES",
     "reading.learning_signal": "SHOWN",
-    "reading.onset": "MOST",
     "reading.shown_samples": "SIDE ROOM LONGEST_OUTPUT SHORTEST_OUTPUT WEIGHED MARKS",
-    "reading.unexplained": "NAMED",
 }
 PAGE, SWEPT = ROOT / "docs" / "constants.md", ROOT / "docs" / "constants.json"
 SAMPLE = (

@@ -16,15 +16,17 @@ from leadline.facts import Finding
 from leadline.facts.cause import Cause
 from leadline.facts.gamed import Gamed
 from leadline.facts.generation import LengthChange, TruncatedThroughout, Truncation
-from leadline.facts.onset import Contradiction, UnexplainedBreak
 from leadline.facts.reward import RewardBreak, RewardFall, TrainEvalGap
 from leadline.facts.signal import AllTied, AllTruncated, NoEntropy
-from leadline.facts.stability import ClipGrew, EntropyMoved, GradientNorm, Spikes, StuckSeries
 from leadline.findings.kl_destructive import KlDestructive
 from leadline.findings.kl_drift import KlDrift
 from leadline.findings.kl_frozen import KlFrozen
 from leadline.findings.kl_pinned import KlPinned
-from leadline.findings.kl_turnover import KlTurnover
+from leadline.findings.stability_entropy import EntropyMoved
+from leadline.findings.stability_grad_norm import GradientNorm
+from leadline.findings.stability_spike import Spikes
+from leadline.findings.stability_stuck import StuckSeries
+from leadline.findings.unexplained_break import UnexplainedBreak
 from leadline.judgement.decide import GO_ON, OPEN, STOP
 from leadline.words.numbers import apart, number, percent
 from leadline.words.verdict import advice_says, gain_says
@@ -37,7 +39,7 @@ UP = ("accelerating", "rising", "decelerating")
 DOWN = ("declining", "peaked")
 SAME = {"rising": UP, "flat": ("flat", "noise", "undecided"), "fallen": ("declining", "peaked", "undecided", "flat")}
 EXCLUDE = (  # findings of which at most one can be true
-    ("kl.frozen", {"kl.destructive", "kl.drift_without_benefit", "kl.over_optimisation"}),
+    ("kl.frozen", {"kl.destructive", "kl.drift_without_benefit"}),
     ("reward.peaked", {"reward.declining"}),
     ("generation.truncated_throughout", {"generation.truncation"}),
 )
@@ -94,7 +96,7 @@ def _meanwhile(reading: Reading) -> Iterator[str]:
         match finding.facts:
             case Gamed(reward_fell=True) if shape in (*UP, "noise"):
                 yield f"{finding.id} says that the reward fell, above {shape}"
-            case GradientNorm(reward_lost=True) | EntropyMoved() | ClipGrew() if shape in UP and not lost:
+            case GradientNorm(reward_lost=True) | EntropyMoved() if shape in UP and not lost:
                 yield f"{finding.id} says that the reward was lost, above {shape}"
             case LengthChange(reward="rose") if now is not None and start is not None and now < start:
                 yield "longer answers while the reward rose, which stands lower"
@@ -180,8 +182,6 @@ def _numbers(reading: Reading) -> Iterator[tuple[str, str, float | None, str]]:
                 yield "kl/ref", "now", facts.kl_now, where
             case KlDrift() as facts:
                 yield "kl/ref", "now", facts.now, where
-            case KlTurnover() as facts:
-                yield "kl/ref", "now", facts.kl_now, where
             case TrainEvalGap() as facts:
                 yield facts.held_out, "now", facts.now, where
                 yield facts.held_out, "high", facts.high, where
@@ -374,10 +374,6 @@ def _causes(reading: Reading) -> Iterator[str]:
                 yield f"a cause that overlooks {', '.join(sorted(beside))}"
         if isinstance(cause, Cause) and set(cause.shifted) & set(cause.still):
             yield "a cause in which one series shifts and holds still"
-        if isinstance(finding.facts, Contradiction):
-            told = {name for _, name in moved} & set(finding.facts.held)
-            if told:
-                yield f"held and moved: {', '.join(sorted(told))}"
 
 
 def _moved(finding: Finding) -> list[tuple[int, str]]:

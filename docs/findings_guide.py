@@ -133,16 +133,6 @@ FINDINGS: dict[str, Entry] = {
         "A logged setting that is not constant.",
         "Compare levels before and after with care.",
     ),
-    "policy_loss.jump": Entry(
-        "The policy loss changed its level or its spread at one step.",
-        "A break in the level or the scatter of the logged loss.",
-        "Look for what else changed there; the likely cause is named where one was found.",
-    ),
-    "policy_loss.reversed": Entry(
-        "The policy loss turned round, where its direction means something.",
-        "The direction of the logged loss before and after.",
-        "Read it together with reward and KL; alone it decides nothing.",
-    ),
     "generation.length": Entry(
         "Answers became longer or shorter, and how that goes with the reward.",
         "The logged response length, or the samples; rank correlation of length and reward within a step.",
@@ -174,60 +164,10 @@ FINDINGS: dict[str, Entry] = {
         "Groups without spread in the log or in the samples, and where the reward stands.",
         "At the bottom: easier prompts, partial credit. At the top: harder prompts, or stop.",
     ),
-    "signal.nan": Entry(
-        "A series holds values that are no numbers.",
-        "The log.",
-        "Find the first step with one; go back to a checkpoint before it if gradients or loss are affected.",
-    ),
-    "signal.sampler_mismatch": Entry(
-        "The sampler and the trainer do not agree on the probabilities of the same tokens.",
-        "The logged difference of their log-probabilities.",
-        "Check precision, weight synchronisation and the sampler's version; correct by importance weights.",
-    ),
     "signal.train_eval_gap": Entry(
         "Held-out reward has fallen while the training reward has not.",
         "Both curves since the held-out peak.",
         "Go back to the held-out peak. More or other prompts help; a longer run does not.",
-    ),
-    "stability.grad_norm": Entry(
-        "The gradient norm jumped or grew while the reward was lost.",
-        "The logged norm and the reward.",
-        "Clip gradients, lower the learning rate, and look at the batch of that step.",
-    ),
-    "stability.entropy": Entry(
-        "Entropy collapsed or exploded while the reward was lost.",
-        "The logged entropy and the reward.",
-        "Collapsed: an entropy bonus or a higher temperature. Exploded: a lower learning rate.",
-    ),
-    "stability.clip": Entry(
-        "More and more tokens are clipped while the reward was lost.",
-        "The logged clip fraction.",
-        "Fewer updates per batch, or a lower learning rate.",
-    ),
-    "stability.degrading": Entry(
-        "Entropy, truncation, reward components, or tool failures get worse together while the reward is flat.",
-        "Each logged series against its own best level; at least two that left it while the reward held.",
-        "Go back to before it began. Lower the learning rate, or raise the KL coefficient.",
-    ),
-    "onset": Entry(
-        "The order in which series changed around one step.",
-        "The posterior of each series' break.",
-        "Start with the first one: what moved later may only have followed.",
-    ),
-    "unexplained.contradiction": Entry(
-        "The reward fell, and nothing else moved.",
-        "KL, length and entropy beside the fall.",
-        "Suspect the reward function or the data before the policy.",
-    ),
-    "unexplained.break": Entry(
-        "A series broke and nothing in the log explains it.",
-        "A break without a known cause.",
-        "Look at what was changed outside: data, code, machine.",
-    ),
-    "unexplained.unread_key": Entry(
-        "A key that was not understood moved with a serious finding.",
-        "Its shift at the same step.",
-        "Say what it is with `--map NAME=KEY`.",
     ),
     "generation.one_length": Entry(
         "All answers have one length.",
@@ -258,16 +198,6 @@ FINDINGS: dict[str, Entry] = {
         "What is dropped before training earns another reward than what is kept.",
         "The two logged mean rewards.",
         "Look at the filter: it shifts what the policy is trained towards.",
-    ),
-    "stability.spike": Entry(
-        "A few single values are enormous by the series' own measure.",
-        "Values twice as far from their neighbourhood as anything else and ten times as large as usual.",
-        "Look at the batch of that step; clip gradients if the norm is among them.",
-    ),
-    "stability.stuck": Entry(
-        "A series ends on one and the same number after it had moved.",
-        "A run of equal values longer than any before.",
-        "Check that the metric is still computed: a cached value or a dead worker looks like this.",
     ),
     "agent.turns": Entry(
         "Answers take many more or many fewer turns than at the start.",

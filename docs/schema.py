@@ -64,9 +64,7 @@ WORDS_OF: dict[tuple[type, str], Schema] = {
     },
     (KlReward, "regime"): {"$ref": "#/$defs/regime"},
     (Regime, "regime"): {"$ref": "#/$defs/regime"},
-    (PolicyLoss, "pattern"): {
-        "enum": ["declining", "oscillating", "reversed", "jumped", "stable", "undecided", "by_construction"]
-    },
+    (PolicyLoss, "pattern"): {"enum": ["declining", "oscillating", "jumped", "stable", "undecided", "by_construction"]},
     (Finding, "id"): TEXT | {"pattern": r"^[a-z_]+(\.[a-z_]+)*$"},
 }
 STEPS_AND_VALUES: Schema = {

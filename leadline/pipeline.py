@@ -18,16 +18,11 @@ from .reading import (
     View,
     agents,
     by_weight,
-    degrading,
     gamed,
     generations,
     learning_signal,
     off_policy,
-    onset,
-    policy_loss,
     reward,
-    stability,
-    unexplained,
 )
 from .reading.chart_data import Wanted, chart_data
 from .reading.gamed import passing, without_outages
@@ -37,7 +32,7 @@ from .reading.sampler import steps_to_read
 from .reading.still import long_still
 from .review.store import with_reviews
 from .run import Run
-from .sections import conflicts, kl_reward, resources
+from .sections import conflicts, kl_reward, policy_loss, resources
 from .sources import Joining, open_run, open_runs, read_samples
 from .words.report import NOTHING_LOGGED, past_the_plan
 
@@ -125,18 +120,13 @@ def read_view(
     machine, others = resources.read(view), conflicts.read(view)
     found = (
         *rewards.findings,
-        *loss.findings,
         *generations.read(view, embedder),
         *gamed.read(view),
         *learning_signal.read(view),
         *off_policy.read(view),
         *agents.read(view),
-        *stability.read(view),
-        *degrading.read(view),
     )
     found = found_in(view, found)
-    found = (*found, *onset.read(view, found))
-    found = (*found, *unexplained.read(view, found))
     verdict = judge(view, by_weight(found), price=price)
     held_out = [other.name for other in rewards.others if other.name.startswith("eval/")]
     return Reading(

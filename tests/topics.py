@@ -8,7 +8,7 @@ from typing import Any
 from leadline.facts import Finding
 from leadline.findings import found_in
 from leadline.reading.view import View
-from leadline.sections import conflicts, kl_reward, resources
+from leadline.sections import conflicts, kl_reward, policy_loss, resources
 
 
 @dataclass(frozen=True)
@@ -35,3 +35,7 @@ def read_resources(view: View) -> Topic:
 
 def read_conflicts(view: View) -> Topic:
     return Topic(conflicts.read(view), findings(view, "conflict."))
+
+
+def read_loss(view: View) -> Topic:
+    return Topic(policy_loss.read(view), findings(view, "policy_loss."))

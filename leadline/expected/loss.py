@@ -10,7 +10,7 @@ from ..facts import Facts
 from ..facts.expected import Expected
 from ..questions.bars import HABIT
 from ..reading.advantages import centred
-from ..reading.policy_loss.meaning import multiple_of_kl
+from ..reading.policy_loss import multiple_of_kl
 from ..reading.view import View
 from ..run import Run, Series
 from ..words.numbers import number, percent

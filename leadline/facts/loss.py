@@ -1,33 +1,11 @@
-"""What can be seen in the policy loss."""
+"""What the policy loss is, and what it does."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal
 
-from .cause import Cause
-from .finding import Facts, Finding
-
-
-@dataclass(frozen=True, slots=True)
-class LossJump(Facts):
-    """The loss changed its level or its spread from one point to the next."""
-
-    step: int
-    cause: Cause
-    before: float | None = None  # level, where that changed
-    after: float | None = None
-    factor: float | None = None  # of its spread, where that changed
-
-
-@dataclass(frozen=True, slots=True)
-class LossReversed(Facts):
-    """The loss changed its sign."""
-
-    step: int
-    before: float
-    now: float
-
+from .finding import Facts
 
 Explanation = Literal[
     "missing",  # no policy loss was logged
@@ -41,7 +19,6 @@ Explanation = Literal[
     "rounding",  # a few smallest steps of the log
     "too_few",  # too few points
     "jumped",
-    "reversed",
     "about_zero",  # where advantages are centred
     "around_zero",  # where nothing says so
     "falling",
@@ -72,6 +49,6 @@ class PolicyLoss:
 
     informative: bool = False
     pattern: str = "undecided"
-    findings: tuple[Finding, ...] = ()
     because: Explanation = "missing"
     numbers: LossNumbers = LossNumbers()
+    jump: Facts | None = None  # where it jumped: the facts of that finding

@@ -10,7 +10,9 @@ from ..facts.gamed import Gamed, RewardOutage
 from ..facts.judgement import Advice, Knob, Turn
 from ..facts.reward import RewardBreak
 from ..facts.signal import AllTied, AllTruncated
-from ..facts.stability import EntropyMoved, GradientNorm, StuckSeries
+from ..findings.stability_entropy import EntropyMoved
+from ..findings.stability_grad_norm import GradientNorm
+from ..findings.stability_stuck import StuckSeries
 
 MOST = 2  # a longer list is a checklist, not advice
 ADVISED = ("kl.pinned", "generation.changed")  # notes that ask for something
@@ -91,8 +93,6 @@ SUSPECTS: dict[str, Callable[[Finding, Beside], Suspect | None]] = {
     "kl.destructive": _always(LOWER_RATE),
     "kl.frozen": _always(("learning_rate", "raise")),
     "kl.pinned": _always(("kl_coefficient", "lower")),
-    "kl.over_optimisation": _always(("kl_coefficient", "raise")),
-    "stability.clip": _always(LOWER_RATE),
     "stability.degrading": _always(LOWER_RATE),
     "stability.entropy": _entropy,
     "stability.grad_norm": _gradient,

@@ -29,11 +29,6 @@ def course_of(curve: Curve) -> Course:
     return Course(curve.grid[: curve.now + 1], curve.seen.mean(axis=0), error)
 
 
-def paths_seen(curve: Curve) -> tuple[Floats, Floats]:
-    """The steps seen, and where each path ran at them, one path a row."""
-    return curve.grid[: curve.now + 1], curve.seen
-
-
 def paths_ahead(curve: Curve, steps: Floats) -> Floats:
     """Where the paths of the last stretch would be at these steps, one path a row."""
     return curve.last.levels_at(steps)

@@ -29,7 +29,6 @@ class Spike:
     step: int
     value: float
     usual: float  # the level around it
-    largest_else: float  # the farthest of all other values
     steps: tuple[int, ...]  # of all that are loud, in order
     p: float  # 1 less the chance of such a distance
 
@@ -49,12 +48,11 @@ def spike_in(series: Series) -> Spike | None:
         count, chance = int((apart > least).sum()), _chance_of_the_farthest(apart)
     if count == 0 or count == len(values):
         return None
-    loudest, rest = int(order[0]), order[count:]
+    loudest = int(order[0])
     return Spike(
         step=int(steps[loudest]),
         value=float(values[loudest]),
         usual=float(around[loudest]),
-        largest_else=float(values[rest[0]]),
         steps=tuple(sorted(int(step) for step in steps[order[:count]])),
         p=1 - chance,
     )

@@ -45,12 +45,6 @@ def _whole(curve: Curve) -> tuple[float, float]:
     return float(curve.grid[0]), float(curve.grid[curve.now])
 
 
-def crossed_by(curve: Curve) -> float | None:
-    """How far into what was seen, from 0 to 1, the mean path first crosses zero; None where it never does."""
-    crossed = np.flatnonzero(np.diff(np.sign(curve.seen.mean(axis=0))) != 0)
-    return float(crossed[0]) / curve.now if len(crossed) else None
-
-
 def p_rests_at_zero(curve: Curve) -> float:
     """Paths that keep within the scatter of one point of zero over the last window, and do not move."""
     recent = curve.seen[:, -1 - round(PACE * curve.now) :]

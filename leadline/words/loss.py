@@ -2,51 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ..facts.loss import Explanation, LossJump, LossNumbers, LossReversed, PolicyLoss
-from .cause import cause_of
-from .numbers import counted, number, percent
+from ..facts.loss import Explanation, LossNumbers, PolicyLoss
+from .numbers import counted, number
 
 READ_INSTEAD = "Read the gradient norm and the reward instead."
 
 
-def jump(facts: LossJump) -> str:
-    if facts.before is not None and facts.after is not None:
-        verb = "jumped" if facts.after > facts.before else "dropped"
-        what = f"{verb} from {number(facts.before)} to {number(facts.after)}"
-    else:
-        factor = facts.factor or 1.0
-        what = f"varies {number(factor)} times as much" if factor >= 1 else f"varies only {percent(factor)} as much"
-        return f"The policy loss {what} from step {facts.step} on. {cause_of(facts.cause)}"
-    return f"The policy loss {what} at step {facts.step}. {cause_of(facts.cause)}"
-
-
-def reversal(facts: LossReversed) -> str:
-    way = "negative" if facts.now < 0 else "positive"
-    return (
-        f"The policy loss turned {way} around step {facts.step}: from {number(facts.before)} to {number(facts.now)}. "
-        "Its sign alone is no fault; see what reward and clipping do since."
-    )
-
-
 def pattern(section: PolicyLoss) -> str:
     """What the loss is, and what it does."""
-    for found in section.findings:
-        if isinstance(found.facts, LossJump):
-            return jump(found.facts)
-        if isinstance(found.facts, LossReversed):
-            return reversal(found.facts)
-    return _pattern(section.because, section.numbers)
+    return _pattern(section.because, section.numbers) if section.jump is None else section.jump.say()
 
 
 def loss_line(section: PolicyLoss) -> str:
-    """The loss in its own numbers, and what it is; empty where none was logged. A jump or a change of sign has its own
-    finding, so only the levels are told here."""
+    """The loss in its own numbers, and what it is; empty where none was logged. A jump has its own finding,
+    so only the levels are told here."""
     numbers = section.numbers
     if section.because == "missing":
         return ""
-    if section.because not in ("jumped", "reversed", "open", "too_few"):
+    if section.because not in ("jumped", "open", "too_few"):
         return _pattern(section.because, numbers)
     start, now = number(numbers.start or 0.0), number(numbers.now or 0.0)
     return f"{start} at the start, {now} now; {_doubt(section)}noise ±{number(numbers.noise or 0.0)} per step"
@@ -98,6 +71,3 @@ def _kl_penalty(numbers: LossNumbers) -> str:
         f"It is {number(numbers.kl_factor or 0.0)} times KL{beta}: the policy term is 0 by construction, and only the "
         "KL penalty is left. Read KL itself, the gradient norm and the reward instead."
     )
-
-
-SENTENCES: dict[str, Callable[..., str]] = {"policy_loss.jump": jump, "policy_loss.reversed": reversal}

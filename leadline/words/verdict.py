@@ -309,8 +309,6 @@ BECAUSE = {
     "kl.destructive": "KL rose while the reward fell",
     "kl.frozen": "nothing moves",
     "kl.pinned": "the penalty holds the policy in place",
-    "kl.over_optimisation": "more KL bought no more held-out score",
-    "stability.clip": "more and more tokens are clipped",
     "stability.degrading": "quality measures get worse together",
     "stability.entropy": "entropy rose while the reward fell",
     "stability.grad_norm": "the gradient norm multiplied",

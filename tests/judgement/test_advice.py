@@ -8,8 +8,8 @@ from leadline.facts import Facts, Finding
 from leadline.facts.gamed import Gamed, Reviewed, RewardOutage
 from leadline.facts.judgement import Judgement, Knob
 from leadline.facts.signal import AllTied
-from leadline.facts.stability import GradientNorm
 from leadline.findings import FACTS
+from leadline.findings.stability_grad_norm import GradientNorm
 from leadline.judgement.advice import MOST, SUSPECTS, advise
 from leadline.words import SENTENCES
 from leadline.words.verdict import BECAUSE, SUSPECT, advice_says

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from relations import COUNT, U, logged
 
+from leadline.findings.stability_degrading import detect
 from leadline.pipeline import read_run
-from leadline.reading.degrading import read
 from leadline.reading.view import View
 from leadline.run import Config, Run, Series
 
@@ -20,7 +20,7 @@ def run(*series: Series) -> Run:
 
 
 def test_two_measures_that_worsen_together_are_dated() -> None:
-    (finding,) = read(View(run(FLAT, BLOWN_UP, CUT)))
+    (finding,) = detect(View(run(FLAT, BLOWN_UP, CUT)))
     assert finding.id == "stability.degrading"
     assert finding.severity == "concern"
     assert {one.series for one in finding.facts.measures} == {"entropy", "len/response_clip_frac"}
@@ -29,11 +29,11 @@ def test_two_measures_that_worsen_together_are_dated() -> None:
 
 def test_one_measure_alone_is_not_enough() -> None:
     steady = logged("len/response_clip_frac", 0.02 + 0 * U, 0.01, 3)
-    assert read(View(run(FLAT, BLOWN_UP, steady))) == ()
+    assert detect(View(run(FLAT, BLOWN_UP, steady))) == ()
 
 
 def test_a_reward_that_rises_meanwhile_is_learning() -> None:
-    assert read(View(run(logged("reward/mean", U, 0.03, 1), BLOWN_UP, CUT))) == ()
+    assert detect(View(run(logged("reward/mean", U, 0.03, 1), BLOWN_UP, CUT))) == ()
 
 
 def test_the_kept_step_precedes_it() -> None:

@@ -216,16 +216,6 @@ def test_known_resets_are_told_as_known() -> None:
     assert finding.facts.steps == (100, 200)
 
 
-def test_reward_that_turns_over_along_the_distance_is_over_optimised() -> None:
-    distance = 2 * U
-    reward = distance * (1.2 - 1.5 * np.log(distance))
-    read_ = reading(reward, distance**2)
-    (finding,) = (f for f in read_.findings if f.id == "kl.over_optimisation")
-    turnover = np.exp(1.2 / 1.5 - 1) ** 2
-    assert f"{finding.facts.kl:.1f}"[:3] == f"{turnover:.1f}"[:3]
-    assert "kl.over_optimisation" not in ids(reading(rise(0.2, 0.9), distance**2))
-
-
 def test_too_little_says_so() -> None:
     series = (logged("reward/mean", [0.1, 0.2], steps=[1, 2]), logged("kl/ref", [0.0, 0.1], steps=[1, 2]))
     assert read(View(Run("here", series=series))).regime == "undecided"

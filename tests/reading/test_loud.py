@@ -6,13 +6,16 @@ import numpy as np
 import pytest
 from relations import COUNT, STEPS, logged, ramp, rise
 
-from leadline.reading import learning_signal
-from leadline.reading.loud import read
-from leadline.reading.view import View
+from leadline.findings import stability_spike, stability_stuck
+from leadline.reading import Finding, View, learning_signal
 from leadline.run import Run, Series
 
 
-def found(*series: Series) -> dict[str, object]:
+def read(view: View) -> tuple[Finding, ...]:
+    return (*stability_spike.detect(view), *stability_stuck.detect(view))
+
+
+def found(*series: Series) -> dict[str, Finding]:
     return {finding.id: finding for finding in read(View(Run("here", series=series)))}
 
 

@@ -10,7 +10,6 @@ import pytest
 from numpy.typing import NDArray
 
 from leadline.contract import Reading
-from leadline.facts.onset import Contradiction
 from leadline.facts.reward import RewardBreak
 from leadline.findings.kl_reset import KlReset
 from leadline.pipeline import read_run
@@ -147,18 +146,6 @@ def test_a_cause_is_said_after_looking_at_everything_logged() -> None:
             broke = _break(reading(reward, *others, unread=(doubled,)))
             assert broke is not None
             assert "my/thing" in broke.cause.shifted
-
-
-def test_what_fell_is_not_said_to_have_held() -> None:
-    steps = np.arange(240)
-    for scale, rng in variants():
-        entropy = np.where(steps < 120, 2.94 * np.exp(-steps / 15.0), 0.0)
-        course = np.where(steps < 80, 0.2 + 0.005 * steps, 0.6 - 0.004 * (steps - 80))
-        others = [logged(name, np.exp(0.2 * rng.standard_normal(240))) for name in ("kl/ref", "grad_norm")]
-        reward = logged("reward/mean", scale * (course + 0.03 * rng.standard_normal(240)))
-        found = reading(reward, logged("entropy", entropy), *others)
-        held = [name for one in found.findings if isinstance(one.facts, Contradiction) for name in one.facts.held]
-        assert "entropy" not in held
 
 
 @pytest.mark.parametrize("top", [1e-6, 1e-5, 1e-4])

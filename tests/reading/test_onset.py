@@ -6,8 +6,8 @@ import numpy as np
 from simulated import noise
 
 from leadline.facts import Facts, Finding
+from leadline.findings.onset import detect_among
 from leadline.reading import View
-from leadline.reading.onset import read
 from leadline.run import Event, Run, Series
 
 COUNT = 300
@@ -21,7 +21,7 @@ def moving(name: str, at: int | None, seed: int, ramp: int = 10, size: float = 1
 
 
 def order(*series: Series, events: tuple[Event, ...] = (), found: tuple[Finding, ...] = (FALL,)) -> tuple[Finding, ...]:
-    return read(View(Run("here", series=series, events=events)), found)
+    return detect_among(View(Run("here", series=series, events=events)), found)
 
 
 def test_series_that_moved_apart_are_put_in_order() -> None:

@@ -13,6 +13,7 @@ from ..view import View
 
 MEAN, SUM, LENGTH = "kl/ref", "kl/ref_seq_sum", "len/response_mean"
 UNIDENTIFIED = "kl/unidentified"  # a KL, the log does not say between what and what
+ANY_KL = (MEAN, SUM, UNIDENTIFIED)  # of whatever kind it is, it can spike and stick
 
 
 def distance(view: View) -> Curve | None:

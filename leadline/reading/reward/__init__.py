@@ -16,7 +16,6 @@ from ...questions.level import level_at, level_now, start_of
 from ...questions.stuck import silence
 from ...questions.turn import turned_down, turned_up
 from ...run import Series
-from ..not_numbers import not_numbers
 from ..prompts import changes_of_prompts
 from ..view import HEADLINE, View
 from .apart import components, held_out
@@ -38,14 +37,13 @@ def read(view: View) -> RewardReading:
     if curve is None or shape is None or series is None:
         state = Trajectory("missing") if series is None else Trajectory("not_numbers", points=series.points)
         nothing = dict.fromkeys(WORDS, 0.0)
-        return RewardReading("undecided", nothing, None, findings=_unreadable(series), others=others, trajectory=state)
+        return RewardReading("undecided", nothing, None, others=others, trajectory=state)
     breaks = tuple(account_for(view, found) for found in curve.breaks)
     stretch = current(view)
     if stretch.first is not None:  # a level that was set anew is no peak: what came after it is read by itself
         curve, shape = _after(view, stretch.of(series))
     peak = _peak(shape, curve, series)
     findings = (
-        *_unreadable(series),
         *(finding_of(broke, regained=_regained(broke, breaks)) for broke in breaks),
         *fell(curve, breaks, series),
         *_new_prompts(view),
@@ -120,9 +118,3 @@ def _new_prompts(view: View) -> tuple[Finding, ...]:
             since_step=changes[-1].prompts.after, evidence=evidence, facts=facts,
         ),
     )  # fmt: skip
-
-
-def _unreadable(series: Series | None) -> tuple[Finding, ...]:
-    if series is None or series.finite.all():
-        return ()
-    return (not_numbers([series], "critical" if silence(series) else "concern"),)

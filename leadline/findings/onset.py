@@ -5,15 +5,26 @@ Each series is dated by itself. Only dates whose intervals lie apart are put in 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from ..curve.curve import PACE
-from ..facts import Evidence, Finding, by_weight
-from ..facts.onset import OnsetOrder, Tier
+from ..facts import Evidence, Facts, Finding, Guide, by_weight
 from ..questions.onset import POINTS, Moves, Onset, onset_in
+from ..reading.shifts import events_at, near
+from ..reading.view import View
 from ..run import Event, Series
-from .shifts import events_at, near
-from .view import View
+from ..words import event
+from ..words.series import all_called
+
+GUIDE = {
+    "onset": Guide(
+        "The order in which series changed around one step.",
+        "The posterior of each series' break.",
+        "Start with the first one: what moved later may only have followed.",
+    ),
+}
 
 MOST = 6  # series that are named: more is a list, not an order
 DATED = (
@@ -32,9 +43,44 @@ NOT_THE_POLICY = ("resources.", "conflict.", "expected.", "unexplained.", "onset
 EVENTS = ("learning_rate", "resume", "reference_reset")
 
 
-def read(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """Series and events whose dates cannot be told apart."""
+
+    names: tuple[str, ...]  # series; empty where it is one event
+    first_step: int
+    last_step: int
+    event: Event | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OnsetOrder(Facts):
+    """What moved first, second, third around the most serious finding."""
+
+    anchor: str  # id of that finding
+    anchor_step: int
+    before: bool  # all of them moved before it
+    tiers: tuple[Tier, ...]
+
+    def say(self) -> str:
+        later = all(tier.first_step > self.anchor_step for tier in self.tiers)
+        when = "before" if self.before else "after" if later else "around"
+        if len(self.tiers) == 1:
+            return f"Moved together {when} step {self.anchor_step}: {_said(self.tiers[0])}."
+        return f"Order of changes {when} step {self.anchor_step}: {', then '.join(map(_said, self.tiers))}."
+
+
+def _said(tier: Tier) -> str:
+    if tier.event is not None:
+        return event.sentence(tier.event)  # names its own step
+    if tier.first_step == tier.last_step:
+        return f"{all_called(tier.names)} (step {tier.first_step})"
+    return f"{all_called(tier.names)} (steps {tier.first_step} to {tier.last_step})"
+
+
+def detect_among(view: View, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """The order in which series moved, around the most serious of what was found."""
-    anchor = anchor_of(findings)
+    anchor = anchor_of(found)
     first, last = view.run.first_step, view.run.last_step
     if anchor is None or anchor.since_step is None or first is None or last is None:
         return ()
@@ -62,9 +108,7 @@ def read(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         for onset in tier
         if onset not in known
     )
-    return (
-        Finding("onset", round(p, 4), "note", since_step=round(tiers[0][0].middle), evidence=evidence, facts=facts),
-    )
+    return (Finding("onset", round(p, 4), "note", facts, round(tiers[0][0].middle), evidence),)
 
 
 def anchor_of(findings: tuple[Finding, ...]) -> Finding | None:

@@ -7,22 +7,54 @@ leave their best level together, while nothing is gained, are not (docs/decision
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..evidence.numbers import truncated
-from ..facts import Evidence, Finding
-from ..facts.stability import Degrading, Worsened
+from ..facts import Evidence, Facts, Finding, Guide
 from ..questions.bars import EVEN, HALF_MORE, NOTICEABLE, SAID, TENTH, TWO
 from ..questions.direction import is_flat
 from ..questions.fall import fall_of, p_fallen
+from ..reading.reward.stretch import reward_now
+from ..reading.view import View
 from ..run import Series
-from .reward.stretch import reward_now
-from .view import View
+from ..words.numbers import listed, number
+from ..words.series import called
+
+GUIDE = {
+    "stability.degrading": Guide(
+        "Entropy, truncation, reward components, or tool failures get worse together while the reward is flat.",
+        "Each logged series against its own best level; at least two that left it while the reward held.",
+        "Go back to before it began. Lower the learning rate, or raise the KL coefficient.",
+    ),
+}
 
 FAILURES = "tools/failure_frac"
 
 
-def read(view: View) -> tuple[Finding, ...]:
+@dataclass(frozen=True, slots=True)
+class Worsened:
+    """A quality measure that left its best level."""
+
+    series: str
+    best: float
+    now: float
+    since_step: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Degrading(Facts):
+    """Several quality measures got worse together while the reward was flat."""
+
+    measures: tuple[Worsened, ...]  # the first to move first
+    since_step: int  # from when on two agree
+
+    def say(self) -> str:
+        moved = listed([f"{called(one.series)} {number(one.best)} → {number(one.now)}" for one in self.measures])
+        return f"Quality degrades since step ~{self.since_step} while reward is flat: {moved}."
+
+
+def detect(view: View) -> tuple[Finding, ...]:
     """Find the measures that worsened together while the reward is flat."""
     reward = reward_now(view)
     if reward is None or not reward.decidable or is_flat(reward).probability <= EVEN or p_fallen(reward) > EVEN:

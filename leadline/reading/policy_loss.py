@@ -1,19 +1,25 @@
-"""Is the logged loss evidence at all? About zero by construction and beta * KL are not."""
+"""Which series is the policy loss, and is it evidence at all? About zero by construction and beta * KL are not."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...facts.loss import Explanation, LossNumbers, PolicyLoss
-from ...questions.bars import CLEARLY, HABIT, NOTICEABLE, TENFOLD
-from ...run import Run, Series
-from ..advantages import EXPLAINED, at_the_same_steps, centred, without_baseline
-from ..kl_and_reward.distance import distance_series
+from ..facts.loss import Explanation, LossNumbers, PolicyLoss
+from ..questions.bars import CLEARLY, HABIT, NOTICEABLE, TENFOLD
+from ..run import Run, Series
+from .advantages import EXPLAINED, at_the_same_steps, centred, without_baseline
+from .kl_and_reward.distance import distance_series
 
 Floats = NDArray[np.float64]
 
+NAMES = ("loss/policy", "loss/total")  # a total holds the KL term and the value loss too, so it comes second
 WHOLE = 0.01  # of a smallest step: closer to a whole number of them is a whole number
+
+
+def loss_series(run: Run) -> Series | None:
+    """The series read as the policy loss."""
+    return next((series for name in NAMES if (series := run.get(name)) is not None), None)
 
 
 def without_evidence(run: Run, loss: Series) -> PolicyLoss | None:

@@ -1,0 +1,85 @@
+"""Values that are NaN, infinite or so large that they count as infinite."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..questions.bars import HABIT
+from ..questions.stuck import silence, trailing
+from ..reading.view import HEADLINE, View
+from ..run import Series
+from ..words.series import called, sentence_case
+
+GUIDE = {
+    "signal.nan": Guide(
+        "A series holds values that are no numbers.",
+        "The log.",
+        "Find the first step with one; go back to a checkpoint before it if gradients or loss are affected.",
+    ),
+}
+
+WATCHED = ("grad_norm", "loss/policy", "loss/total", "kl/ref", "kl/update", "entropy")
+
+
+@dataclass(frozen=True, slots=True)
+class BadValues:
+    """Values of one series that are NaN or infinite."""
+
+    series: str
+    bad: int
+    points: int
+    first_step: int
+    trailing: int  # how many of its last values, without a number after them
+
+
+@dataclass(frozen=True, slots=True)
+class NotNumbers(Facts):
+    """Series that hold NaN or infinities."""
+
+    first_step: int
+    series: tuple[BadValues, ...]
+
+    def say(self) -> str:
+        which = ", ".join(f"{called(values.series)} ({values.bad} of {values.points} values)" for values in self.series)
+        ended = [values for values in self.series if values.trailing]
+        return f"NaN, infinite or too large to be read since step {self.first_step}: {which}. {_ended(ended)}"
+
+
+def _ended(ended: list[BadValues]) -> str:
+    if not ended:
+        return "All came back to numbers; the bad values were left out."
+    said = ", ".join(f"{called(values.series)} is no number any more ({_last(values.trailing)})" for values in ended)
+    return f"{sentence_case(said)}."
+
+
+def _last(count: int) -> str:
+    return "its last value" if count == 1 else f"its last {count} values"
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """The reward's own, and one finding for all other watched series. One of those without a single number was not
+    computed, and nothing of it stopped; only a loss always is."""
+    reward, *others = (_bad(view.run.get(name)) for name in (HEADLINE, *WATCHED))
+    bad = [series for series in others if series is not None and (series.finite.any() or "loss/" in series.name)]
+    found = [] if reward is None else [_finding([reward], "critical" if silence(reward) else "concern")]
+    if bad:
+        ended = any(not series.finite[-1] for series in bad)
+        warming_up = all(series.finite[HABIT:].all() for series in bad)  # a loss scale that finds its size skips steps
+        found.append(_finding(bad, "critical" if ended else "note" if warming_up else "concern"))
+    return tuple(found)
+
+
+def _bad(series: Series | None) -> Series | None:
+    return None if series is None or series.finite.all() else series
+
+
+def _finding(series: Sequence[Series], severity: Severity) -> Finding:
+    places = [(logged, logged.steps[~logged.finite]) for logged in series]
+    facts = tuple(
+        BadValues(logged.name, len(steps), logged.points, int(steps[0]), trailing(logged)) for logged, steps in places
+    )
+    first = min(values.first_step for values in facts)
+    evidence = tuple(Evidence(logged.name, int(steps[0]), int(steps[-1])) for logged, steps in places)
+    return Finding("signal.nan", 1.0, severity, NotNumbers(first, facts), first, evidence)

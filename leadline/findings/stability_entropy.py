@@ -1,0 +1,55 @@
+"""Entropy that exploded or collapsed together with the reward."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..facts import Evidence, Facts, Finding, Guide
+from ..questions.bars import SAID
+from ..questions.fall import p_fallen
+from ..questions.level import level_now, start_of, steps_seen
+from ..questions.way import p_climbed, p_sank, since_of
+from ..reading.at_the_top import p_higher_than_at_the_top
+from ..reading.view import HEADLINE, View
+from ..words.numbers import number
+
+GUIDE = {
+    "stability.entropy": Guide(
+        "Entropy collapsed or exploded while the reward was lost.",
+        "The logged entropy and the reward.",
+        "Collapsed: an entropy bonus or a higher temperature. Exploded: a lower learning rate.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyMoved(Facts):
+    """Entropy rose or fell while reward was lost."""
+
+    rose: bool
+    start: float
+    now: float
+
+    def say(self) -> str:
+        start, now = number(self.start), number(self.now)
+        if self.rose:
+            return f"Entropy rose from {start} to {now} while reward was lost: the policy has become incoherent."
+        return (
+            f"Entropy fell from {start} to {now} while reward was lost: the policy has collapsed onto something worse."
+        )
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """Falling entropy with reward kept is convergence, rising entropy with reward kept is exploration."""
+    gone = p_fallen(view.curve(HEADLINE))
+    curve, logged = (view.curve("entropy"), view.run.get("entropy")) if gone > SAID else (None, None)
+    if curve is None or logged is None or not curve.decidable:
+        return ()
+    since = p_higher_than_at_the_top(view, curve)
+    up, down = gone * p_climbed(curve) * since, gone * p_sank(curve) * (1 - since)
+    p = max(up, down)
+    if p <= SAID:
+        return ()
+    facts = EntropyMoved(up > down, start_of(curve, logged), level_now(curve, logged))
+    span = (Evidence("entropy", *steps_seen(curve)),)
+    return (Finding("stability.entropy", round(p, 4), "concern", facts, since_of(curve), span),)

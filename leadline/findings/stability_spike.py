@@ -1,0 +1,98 @@
+"""Single values that are enormous: nobody could overlook them in the raw log."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..questions.bars import HABIT, SAID, SPELL
+from ..questions.shift import would_show
+from ..questions.spike import Spike, spike_in
+from ..reading.kl_and_reward.distance import ANY_KL
+from ..reading.shifts import near, shifts_at
+from ..reading.view import HEADLINE, View
+from ..run import Series
+from ..words.numbers import number
+from ..words.series import called, sentence_case
+
+GUIDE = {
+    "stability.spike": Guide(
+        "A few single values are enormous by the series' own measure.",
+        "Values twice as far from their neighbourhood as anything else and ten times as large as usual.",
+        "Look at the batch of that step; clip gradients if the norm is among them.",
+    ),
+}
+
+SPIKING = ("grad_norm", *ANY_KL, "kl/update", "mismatch/kl", "loss/policy", "loss/total", "entropy")
+
+
+@dataclass(frozen=True, slots=True)
+class LoudValue:
+    """Values of one series that are enormous by its own measure."""
+
+    series: str
+    step: int  # of the largest
+    value: float
+    usual: float  # the level around it
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spikes(Facts):
+    """Series with enormous single values."""
+
+    series: tuple[LoudValue, ...]
+    reward_fell: bool | None  # at the step of one of them; None where too little was logged there to tell
+
+    def say(self) -> str:
+        said = sentence_case("; ".join(map(_loud, self.series)))
+        after = {True: " The reward fell there.", False: " The reward did not fall there.", None: ""}[self.reward_fell]
+        return f"{said}.{after}"
+
+
+def _loud(loud: LoudValue) -> str:
+    more = f", the largest of {loud.count} such values" if loud.count > 1 else ""
+    return (
+        f"{called(loud.series)} spiked to {number(loud.value)} at step {loud.step} (usually {number(loud.usual)}){more}"
+    )
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """Spikes of all series as one finding; a concern where the reward fell at one of them."""
+    total = "loss/total" if view.run.get("loss/policy") is not None else None  # the same spike twice
+    logged = [series for name in SPIKING if name != total and (series := view.run.get(name)) is not None]
+    found = [(series, spike) for series in logged if (spike := _settled(series)) is not None]
+    if not found:
+        return ()
+    first = min(spike.steps[0] for _, spike in found)
+    p = max(spike.p for _, spike in found)
+    if p <= SAID:
+        return ()
+    fell = _reward_fell(view, sorted({step for _, spike in found for step in (spike.steps[0], spike.step)}))
+    values = (LoudValue(series.name, spike.step, spike.value, spike.usual, len(spike.steps)) for series, spike in found)
+    facts = Spikes(tuple(values), fell)
+    reach = round(near(view.run))
+    evidence = tuple(Evidence(series.name, spike.steps[0] - reach, spike.steps[-1] + reach) for series, spike in found)
+    severity: Severity = "concern" if fell else "note"
+    return (Finding("stability.spike", round(p, 4), severity, since_step=first, evidence=evidence, facts=facts),)
+
+
+def _reward_fell(view: View, steps: list[int]) -> bool | None:
+    """Whether the reward fell at one of these steps; None where that could not be seen."""
+    reward = view.run.get(HEADLINE)
+    seen = [step for step in steps if reward is not None and would_show(reward, step, near(view.run))]
+    if any(shift.size < 0 for step in seen for shift in shifts_at(view, step, (HEADLINE,))):
+        return True
+    return False if len(seen) == len(steps) else None
+
+
+def _settled(series: Series) -> Spike | None:
+    """The loudest values that are not the run's first points. Where those are louder than all that follow, what
+    follows is asked by itself, from where the start is surely over."""
+    spike = spike_in(series)
+    if spike is None:
+        return None
+    settled = int(series.steps[min(HABIT, series.points - 1)])
+    if spike.step < settled:
+        spike = spike_in(replace(series, steps=series.steps[SPELL:], values=series.values[SPELL:], walls=None))
+    return None if spike is None else replace(spike, steps=tuple(step for step in spike.steps if step >= settled))

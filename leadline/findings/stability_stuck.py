@@ -1,0 +1,75 @@
+"""Series that end on one and the same number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..questions.stuck import stuck_at
+from ..reading.kl_and_reward.distance import ANY_KL
+from ..reading.learning_signal import no_entropy
+from ..reading.view import HEADLINE, View
+from ..run import Series
+from ..words.numbers import number
+from ..words.series import called, sentence_case
+
+GUIDE = {
+    "stability.stuck": Guide(
+        "A series ends on one and the same number after it had moved.",
+        "A run of equal values longer than any before.",
+        "Check that the metric is still computed: a cached value or a dead worker looks like this.",
+    ),
+}
+
+STICKING = (HEADLINE, "entropy", *ANY_KL)  # a gradient norm of 0 is told as no learning signal
+
+
+@dataclass(frozen=True, slots=True)
+class StuckValue:
+    """One series that ends on one and the same number."""
+
+    series: str
+    value: float
+    since_step: int
+    points: int
+
+
+@dataclass(frozen=True, slots=True)
+class StuckSeries(Facts):
+    """Series that moved and then stuck."""
+
+    series: tuple[StuckValue, ...]
+
+    def say(self) -> str:
+        return f"{sentence_case('; '.join(map(_stuck, self.series)))}."
+
+
+def _stuck(stuck: StuckValue) -> str:
+    said = f"{called(stuck.series)} has been exactly {number(stuck.value)} since step {stuck.since_step}"
+    if stuck.series == "entropy" and stuck.value == 0:
+        return f"{said} ({stuck.points} points): the policy is deterministic and explores nothing"
+    return f"{said} ({stuck.points} points)"
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """All that stick as one finding; a concern where nothing can be learned from what it is stuck at."""
+    told = ("entropy",) if no_entropy(view.run) else ()  # the same twice
+    logged = [series for name in STICKING if name not in told and (series := view.run.get(name)) is not None]
+    found = [(series, stuck) for series in logged if (stuck := stuck_at(series)) is not None]
+    if not found:
+        return ()
+    values = (StuckValue(series.name, stuck.value, stuck.since_step, stuck.points) for series, stuck in found)
+    facts = StuckSeries(tuple(values))
+    first = min(stuck.since_step for _, stuck in found)
+    bad = any(_worthless(series, stuck.value) for series, stuck in found)
+    evidence = tuple(Evidence(series.name, stuck.since_step, int(series.steps[-1])) for series, stuck in found)
+    severity: Severity = "concern" if bad else "note"
+    return (Finding("stability.stuck", 1.0, severity, since_step=first, evidence=evidence, facts=facts),)
+
+
+def _worthless(series: Series, value: float) -> bool:
+    """A policy that tries nothing any more, or a reward that pays every answer the same and has paid more."""
+    values = series.values[series.finite]
+    if series.name == HEADLINE:
+        return value < float(values.max())
+    return series.name == "entropy" and value <= float(values.min())

@@ -1,0 +1,86 @@
+"""Sudden changes at a step at which nothing is known to have happened and of which no finding speaks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..curve import Break
+from ..facts import Evidence, Facts, Finding, Guide
+from ..questions.shift import unlogged
+from ..reading.shifts import events_at, everything_at, near
+from ..reading.view import View
+from ..words.cause import shifted_with
+from ..words.numbers import listed
+from ..words.series import called, sentence_case
+
+GUIDE = {
+    "unexplained.break": Guide(
+        "A series broke and nothing in the log explains it.",
+        "A break without a known cause.",
+        "Look at what was changed outside: data, code, machine.",
+    ),
+}
+
+WATCHED = ("kl/ref", "entropy", "len/response_mean", "grad_norm")  # whose breaks are looked into
+EVENTS = ("learning_rate", "resume", "reference_reset", "checkpoint")
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A series that changed its level."""
+
+    series: str
+    rose: bool
+
+
+@dataclass(frozen=True, slots=True)
+class UnexplainedBreak(Facts):
+    """Sudden changes at a step at which nothing is known to have happened."""
+
+    step: int
+    moves: tuple[Move, ...]
+    shifted: tuple[str, ...]  # what else in the log shifts at that step
+
+    def say(self) -> str:
+        moves = listed([f"{called(move.series)} {'rose' if move.rose else 'fell'}" for move in self.moves])
+        also = f" {shifted_with(self.shifted)}" if self.shifted else " Nothing else in the log shifts there."
+        return (
+            f"{sentence_case(moves)} suddenly at step {self.step}. No event is known there: no change of the learning "
+            f"rate, no resume, no reset of the reference.{also}"
+        )
+
+
+def detect_among(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Those of several series at one step are told together."""
+    reach = near(view.run)
+    told = [known.since_step for known in findings if known.since_step is not None]
+    told += [step for known in findings if known.id == "kl.reset" for step in getattr(known.facts, "steps", ())]
+    # After a collapse everything jumps about; that needs no explanation of its own.
+    ruins = (known.since_step for known in findings if known.severity == "critical" and known.since_step)
+    over = min(ruins, default=np.inf)
+    found: list[tuple[Break, str]] = []
+    for name in WATCHED:
+        series = view.run.get(name)
+        for new in view.breaks(series) if series is not None and series.finite.any() else ():
+            explained = events_at(view.run, new.step, EVENTS) or any(abs(step - new.step) <= reach for step in told)
+            seen = series is not None and not unlogged(series, new.interval)  # in a gap of the log nothing was
+            if not explained and seen and new.step < over:
+                found.append((new, name))
+    together: list[list[tuple[Break, str]]] = []
+    for new, name in sorted(found, key=lambda item: item[0].step):
+        if together and new.step - together[-1][0][0].step <= reach:
+            together[-1].append((new, name))
+        else:
+            together.append([(new, name)])
+    return tuple(_broke(view, group) for group in together)
+
+
+def _broke(view: View, group: list[tuple[Break, str]]) -> Finding:
+    step = round(min(found.step for found, _ in group))
+    shifted = everything_at(view, step, besides=[name for _, name in group])
+    facts = UnexplainedBreak(step, tuple(Move(name, found.size > 0) for found, name in group), shifted)
+    evidence = tuple(Evidence(name, round(found.interval[0]), round(found.interval[1])) for found, name in group)
+    p = min(found.probability for found, _ in group)
+    return Finding("unexplained.break", round(p, 4), "note", since_step=step, evidence=evidence, facts=facts)
