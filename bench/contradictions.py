@@ -15,16 +15,19 @@ from leadline.contract import Reading
 from leadline.facts import Finding
 from leadline.facts.cause import Cause
 from leadline.facts.gamed import Gamed
-from leadline.facts.generation import LengthChange, TruncatedThroughout, Truncation
 from leadline.facts.onset import Contradiction, UnexplainedBreak
 from leadline.facts.reward import RewardBreak, RewardFall, TrainEvalGap
-from leadline.facts.signal import AllTied, AllTruncated, NoEntropy
 from leadline.facts.stability import ClipGrew, EntropyMoved, GradientNorm, Spikes, StuckSeries
+from leadline.findings.generation_length import LengthChange
+from leadline.findings.generation_truncated_throughout import TruncatedThroughout
+from leadline.findings.generation_truncation import Truncation
 from leadline.findings.kl_destructive import KlDestructive
 from leadline.findings.kl_drift import KlDrift
 from leadline.findings.kl_frozen import KlFrozen
 from leadline.findings.kl_pinned import KlPinned
 from leadline.findings.kl_turnover import KlTurnover
+from leadline.findings.signal_no_entropy import NoEntropy
+from leadline.findings.signal_no_learning_signal import AllTied, AllTruncated
 from leadline.judgement.decide import GO_ON, OPEN, STOP
 from leadline.words.numbers import apart, number, percent
 from leadline.words.verdict import advice_says, gain_says

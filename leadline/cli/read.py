@@ -61,9 +61,6 @@ STANDARD_OUTPUT = "-"
 )
 @joining_options
 @click.option("--all", "every", is_flag=True, help="Read every run at PATH, one after the other; JSON one a line.")
-@click.option(
-    "--embeddings", is_flag=True, help="Also compare the samples by meaning; needs the extra `embeddings`, no network."
-)
 @click.option("--verbose", "-v", is_flag=True, help="Show everything, with probabilities, not one screen.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 @click.option("--exit-code", "by_verdict", is_flag=True, help="Exit with 10 for stop and 11 for roll back.")
@@ -81,7 +78,6 @@ def verb(
     join: bool,
     separate: bool,
     every: bool,
-    embeddings: bool,
     verbose: bool,
     no_color: bool,
     by_verdict: bool,
@@ -130,7 +126,6 @@ def verb(
                 budget=budget,
                 price=price,
                 mapping=mapping,
-                embeddings=embeddings,
                 joining=joining,
                 charts=charts,
                 now=time.time(),
@@ -154,7 +149,6 @@ def verb(
         budget=budget,
         price=price,
         mapping=mapping,
-        embeddings=embeddings,
         joining=joining,
         charts=charts,
         now=time.time(),

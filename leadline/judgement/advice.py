@@ -9,8 +9,8 @@ from ..facts import Finding
 from ..facts.gamed import Gamed, RewardOutage
 from ..facts.judgement import Advice, Knob, Turn
 from ..facts.reward import RewardBreak
-from ..facts.signal import AllTied, AllTruncated
 from ..facts.stability import EntropyMoved, GradientNorm, StuckSeries
+from ..findings.signal_no_learning_signal import AllTied, AllTruncated
 
 MOST = 2  # a longer list is a checklist, not advice
 ADVISED = ("kl.pinned", "generation.changed")  # notes that ask for something

@@ -124,7 +124,7 @@ def _mismatch(view: View, gone: float, up: float) -> tuple[Finding, ...]:
     names = view.names(
         lambda name: (
             name.startswith(("mismatch/", "is/")) and not any(part in name for part in ("update", "std", "ess_frac"))
-        )  # the effective sample size is read in off_policy.py
+        )
     )
     turned = [series for name in names[:MOST] if (series := _up_is_worse(view.run.get(name))) is not None]
     grown = [(p_visibly_grew(view.fit(series)), series) for series in turned if may_have_grown(series)]

@@ -9,21 +9,17 @@ from typing import Any
 
 from ..facts import Finding, Mentioned
 from ..run import Event
-from . import agent, audit, conflict, gamed, generation, loss, machine, off_policy, onset, reward, signal, stability
+from . import audit, conflict, gamed, loss, machine, onset, reward, stability
 
 # id of a finding -> what makes its sentence from its facts. One table a topic; a new finding is a line in its topic.
 SENTENCES: dict[str, Callable[[Any], str]] = {
     **reward.SENTENCES,
     **loss.SENTENCES,
-    **generation.SENTENCES,
     **gamed.SENTENCES,
-    **signal.SENTENCES,
     **stability.SENTENCES,
     **onset.SENTENCES,
     **machine.SENTENCES,
     **conflict.SENTENCES,
-    **off_policy.SENTENCES,
-    **agent.SENTENCES,
     **audit.SENTENCES,
 }
 

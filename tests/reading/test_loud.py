@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from relations import COUNT, STEPS, logged, ramp, rise
 
-from leadline.reading import learning_signal
+from leadline.findings import signal_no_entropy
 from leadline.reading.loud import read
 from leadline.reading.view import View
 from leadline.run import Run, Series
@@ -80,7 +80,7 @@ def test_the_first_gradients_of_a_run_are_no_spike() -> None:
 def test_entropy_that_ends_on_one_number_is_told_once_and_with_one_date(value: float) -> None:
     values = np.where(STEPS < 4, 2.9 + STEPS / 100, value)
     view = View(Run("here", series=(Series("entropy", "e", "test", STEPS, values),)))
-    (finding,) = (*read(view), *learning_signal.read(view))
+    (finding,) = (*read(view), *signal_no_entropy.detect(view))
     assert finding.id == ("stability.stuck" if value else "signal.no_entropy")
     assert (finding.severity, finding.since_step) == ("concern", 4)
 

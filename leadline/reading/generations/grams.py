@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from .text import Text
 
 Marks = NDArray[np.uint64]
-Floats = NDArray[np.float64]
 Ids = NDArray[np.int64]
 
 MIX = np.uint64(0x9E3779B97F4A7C15)  # odd, from the golden ratio: spreads neighbouring numbers over 64 bits
@@ -25,7 +24,6 @@ class Stream:
 
     grams: tuple[Marks, ...]  # by order, each (tokens,)
     sample: Ids  # (tokens,) which sample each belongs to
-    starts: Ids  # (pieces + 1,)
 
 
 def stream(text: Text, ids: Ids, order: int) -> Stream:
@@ -43,7 +41,7 @@ def stream(text: Text, ids: Ids, order: int) -> Stream:
         before = np.concatenate([np.zeros(1, dtype=np.uint64), grams[-1][:-1]])[: len(tokens)]
         context = np.where(place >= 1, before, before_first + np.uint64(back))
         grams.append(_mixed(context, tokens))
-    return Stream(tuple(grams), np.repeat(text.sample, sizes), starts)
+    return Stream(tuple(grams), np.repeat(text.sample, sizes))
 
 
 def _mixed(context: Marks, tokens: Marks) -> Marks:
