@@ -13,10 +13,9 @@ from ..facts import Evidence, Facts, Finding, Guide
 from ..questions.bars import FEW, SAID, SELDOM, TWO
 from ..questions.level import last_before
 from ..questions.way import net_change
-from ..reading.generations.grams import Stream, stream
 from ..reading.generations.samples import BASELINE, early_and_late
-from ..reading.generations.shared import FEWEST, shares, spelled, upper_half
-from ..reading.generations.text import DIGIT, Text, as_text
+from ..reading.generations.shared import FEWEST, shares, upper_half
+from ..reading.generations.text import DIGIT, Stream, Text, as_text, spelled, stream
 from ..reading.sampler import Batch, joined
 from ..reading.view import HEADLINE, View
 from ..words.numbers import capital, percent
@@ -95,7 +94,7 @@ def _marks(text: Text, batches: Sequence[Batch]) -> tuple[Mark, ...]:
     early, late = high & (text.batch < BASELINE), high & (text.batch >= max(len(batches) - FEW, BASELINE))
     if min(early.sum(), late.sum()) < FEWEST:
         return ()
-    read = stream(text, text.forms if text.words is None else text.tokens, ORDER)
+    read = stream(text, ORDER)
     found: list[Mark] = []
     for order in range(ORDER):
         found += _of_order(text, batches, read, order, (high, early, late))
@@ -128,7 +127,7 @@ def _of_order(
         low = ~high & (text.batch >= len(batches) - FEW)
         found.append(
             Mark(
-                spelled(text, int(places[place]), order),
+                spelled(text, read, int(places[place]), order),
                 bool(gained[place]),
                 float(held[0][place]),
                 float(held[1][place]),

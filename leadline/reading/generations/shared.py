@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ...questions.bars import FEW, SAID, SELDOM
 from ..sampler import Batch
-from .grams import END_MARK, Ids, Marks, Stream, stream
-from .text import Text, as_text
+from .text import Ids, Marks, Stream, Text, as_text, spelled, stream
 
 Flags = NDArray[np.bool_]
 
@@ -57,7 +56,7 @@ def shared(batches: Sequence[Batch]) -> Shared:
     if not batches:
         return Shared()
     text = as_text([[sample.output for sample in batch.samples] for batch in batches])
-    read = stream(text, text.forms if text.words is None else text.tokens, CHARACTERS if text.words is None else WORDS)
+    read = stream(text, CHARACTERS if text.words is None else WORDS)
     edge = min(FEW, len(batches) // 2)
     late = _pair(text, read, text.batch >= len(batches) - edge, text.batch < edge)
     scores = np.asarray([sample.score for batch in batches for sample in batch.samples])
@@ -86,7 +85,7 @@ def _pair(text: Text, read: Stream, here: Flags, there: Flags) -> Pair:
         _, places, held = shares(read, order, here, there)
         for side, (most, few) in zip(found, (held, held[::-1]), strict=True):
             for place in np.flatnonzero((most >= SAID) & (few <= SELDOM)).tolist():
-                phrase = spelled(text, int(places[place]), order)
+                phrase = spelled(text, read, int(places[place]), order)
                 side.append(Phrase(phrase, text.words is not None, float(most[place]), float(few[place])))
     return Pair(*counts, _clearest(found[0]), _clearest(found[1]))
 
@@ -129,16 +128,3 @@ def upper_half(scores: NDArray[np.float64]) -> Flags:
     own = scores / (float(np.abs(scores).max()) or 1.0)  # the sum of two huge numbers is none
     upper: Flags = own >= np.median(own)
     return upper
-
-
-def spelled(text: Text, place: int, order: int) -> str:
-    """The phrase that ends at a token of the stream, which holds one more token, the end, after each whole sample."""
-    sizes = np.diff(text.starts) + text.ends
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    piece = int(np.searchsorted(starts, place, side="right")) - 1
-    inside = place - int(starts[piece])
-    at_end = bool(text.ends[piece]) and inside == int(sizes[piece]) - 1
-    first = int(text.starts[piece]) + max(inside - order, 0)
-    last = int(text.starts[piece]) + inside + (not at_end)
-    opening = "<start>" if inside - order < 0 and bool(text.begins[piece]) else ""
-    return opening + text.spell(first, last) + (END_MARK if at_end else "")
