@@ -58,7 +58,6 @@ RESOLUTION = {
     "findings.signal_sampler_mismatch": "MOST",
     "reading.conflicts.clock": "CELLS MOST_GUESTS TREND",
     "reading.conflicts.shifted": "SHIFTS",
-    "reading.generations.meaning": "LONGEST SIZES DIGITS",
     "reading.generations.text": "BUDGET LEAST PER_WORD LONGEST ASKED",
     "reading.learning_signal.standing": "EXACT",
     "reading.policy_loss": "WHOLE",
@@ -80,8 +79,6 @@ SHOWN = {
     "reading.chart_data": "HELD_OUT PHASES",
     "reading.generations.samples": "SHOWN CHARACTERS PROMPT",
     "reading.generations.shared": "PHRASES",
-    "reading.generations.shortcut": "PHRASES",
-    "reading.learning_signal": "SHOWN",
     "reading.shown_samples": "SIDE ROOM LONGEST_OUTPUT SHORTEST_OUTPUT WEIGHED MARKS",
 }
 PAGE, SWEPT = ROOT / "docs" / "constants.md", ROOT / "docs" / "constants.json"

@@ -15,13 +15,16 @@ from leadline.contract import Reading
 from leadline.facts import Finding
 from leadline.facts.cause import Cause
 from leadline.facts.gamed import Gamed
-from leadline.facts.generation import LengthChange, TruncatedThroughout, Truncation
 from leadline.facts.reward import RewardBreak, RewardFall, TrainEvalGap
-from leadline.facts.signal import AllTied, AllTruncated, NoEntropy
+from leadline.findings.generation_length import LengthChange
+from leadline.findings.generation_truncated_throughout import TruncatedThroughout
+from leadline.findings.generation_truncation import Truncation
 from leadline.findings.kl_destructive import KlDestructive
 from leadline.findings.kl_drift import KlDrift
 from leadline.findings.kl_frozen import KlFrozen
 from leadline.findings.kl_pinned import KlPinned
+from leadline.findings.signal_no_entropy import NoEntropy
+from leadline.findings.signal_no_learning_signal import AllTied, AllTruncated
 from leadline.findings.stability_entropy import EntropyMoved
 from leadline.findings.stability_grad_norm import GradientNorm
 from leadline.findings.stability_spike import Spikes

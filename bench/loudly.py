@@ -30,13 +30,13 @@ from tables import Table, share
 
 from leadline.facts import Finding
 from leadline.facts.reward import RewardFall
-from leadline.facts.signal import MostlyTied
 from leadline.findings import found_in
 from leadline.findings.kl_reset import KlReset
+from leadline.findings.signal_no_learning_signal import MostlyTied
 from leadline.findings.stability_spike import Spikes
 from leadline.findings.stability_stuck import StuckSeries
 from leadline.plan import plan_of
-from leadline.reading import View, learning_signal, reward
+from leadline.reading import View, reward
 from leadline.run import Config, Rollouts, Run, Series
 from leadline.sources import open_run
 
@@ -161,7 +161,7 @@ def reset(nth: int) -> Damage:
 
 def findings_of(run: Run) -> Iterator[Finding]:
     view = View(run, plan_of(run, run.config.planned_steps))
-    yield from (*found_in(view), *reward.read(view).findings, *learning_signal.read(view))
+    yield from (*found_in(view), *reward.read(view).findings)
 
 
 def told(kind: str, run: Run, step: int) -> bool:

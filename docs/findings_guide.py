@@ -133,85 +133,9 @@ FINDINGS: dict[str, Entry] = {
         "A logged setting that is not constant.",
         "Compare levels before and after with care.",
     ),
-    "generation.length": Entry(
-        "Answers became longer or shorter, and how that goes with the reward.",
-        "The logged response length, or the samples; rank correlation of length and reward within a step.",
-        "If longer answers earn more without being better, the reward pays for length: normalise it.",
-    ),
-    "generation.truncation": Entry(
-        "Many answers hit the length cap.",
-        "The logged share of truncated answers.",
-        "Raise the cap, or penalise length; scores of truncated answers are mostly noise.",
-    ),
-    "generation.diversity": Entry(
-        "Responses to one prompt have become one response, and not the one that earns most.",
-        "Differences within the groups of the samples, relative to the first ones.",
-        "Raise the temperature or the entropy bonus. Groups of equal responses produce no gradient.",
-    ),
-    "generation.meaning": Entry(
-        "Answers are closer in meaning than at the start (`--embeddings`).",
-        "Distances between text embeddings.",
-        "Read the samples; it never moves the verdict.",
-    ),
-    "generation.shortcut": Entry(
-        "High-reward answers share something that the early ones lacked.",
-        "Phrases that most high-reward samples have now and few had before.",
-        "Read the samples: it may be what was learned. If the reward function pays for the phrase itself, it is a "
-        "shortcut.",
-    ),
-    "signal.no_learning_signal": Entry(
-        "Nothing, or nearly nothing, is being learned: rewards within a group are tied.",
-        "Groups without spread in the log or in the samples, and where the reward stands.",
-        "At the bottom: easier prompts, partial credit. At the top: harder prompts, or stop.",
-    ),
     "signal.train_eval_gap": Entry(
         "Held-out reward has fallen while the training reward has not.",
         "Both curves since the held-out peak.",
         "Go back to the held-out peak. More or other prompts help; a longer run does not.",
-    ),
-    "generation.one_length": Entry(
-        "All answers have one length.",
-        "A mean length that is the same whole number at nearly every step.",
-        "Check whether it is the length cap; fine where answers are labels.",
-    ),
-    "generation.truncated_throughout": Entry(
-        "Nearly every answer, or most of them, have been cut off at the length cap since the first steps.",
-        "The logged share of truncated answers.",
-        "Raise the cap or shorten the prompt's demand, unless answers are meant to have a fixed length.",
-    ),
-    "signal.no_entropy": Entry(
-        "Entropy fell to exactly 0: the policy gives one answer to each prompt.",
-        "The logged entropy.",
-        "Go back to a checkpoint before that step; raise the temperature or an entropy bonus.",
-    ),
-    "signal.effective_samples": Entry(
-        "Importance weights leave few samples that count.",
-        "The logged effective share of the samples, and the scatter of the gradient norm since.",
-        "Fewer updates per batch, fresher samples, or a tighter clip of the ratios.",
-    ),
-    "signal.staleness": Entry(
-        "Samples come from older versions of the policy than before.",
-        "The logged age of the samples in versions of the policy.",
-        "Give generation more GPUs, or bound the staleness of what is trained on.",
-    ),
-    "signal.dropped_reward": Entry(
-        "What is dropped before training earns another reward than what is kept.",
-        "The two logged mean rewards.",
-        "Look at the filter: it shifts what the policy is trained towards.",
-    ),
-    "agent.turns": Entry(
-        "Answers take many more or many fewer turns than at the start.",
-        "The logged number of turns, and what the reward did meanwhile.",
-        "Read a few long conversations; check the cap on turns.",
-    ),
-    "agent.tool_calls": Entry(
-        "Answers call tools much more or much less often than at the start.",
-        "The logged number of tool calls, and what the reward did meanwhile.",
-        "Read a few answers: calls that stop or loop are a common shortcut.",
-    ),
-    "agent.tool_failures": Entry(
-        "More tool calls fail than at the start.",
-        "The logged share of failed calls.",
-        "Look at the tools' own log first: a sandbox that is down looks like a policy that got worse.",
     ),
 }

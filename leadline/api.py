@@ -9,7 +9,6 @@ from pathlib import Path
 
 from . import contract, frames, pipeline
 from .contract import Band
-from .embeddings import load_embedder
 from .errors import BadNumber, LeadlineError
 from .questions.statement import Statement
 from .reading import View
@@ -116,18 +115,15 @@ def read(
     budget: int | None = None,
     price: float | None = None,
     mapping: Mapping[str, str] | None = None,
-    embeddings: bool = False,
     joining: Joining = "by evidence",
 ) -> Reading:
     """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
     `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
     `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
-    `embeddings` also compares the answers by their meaning; it needs the extra of that name (docs/decisions/0012).
     `joining`: which logs at `path` are one run: by evidence, or as you say, "join" all or keep each "separate"."""
     check_plan(budget, price)
-    embedder = load_embedder() if embeddings else None
     view = pipeline.view_of(open_run(path, mapping=mapping, joining=joining).until(until), budget=budget)
-    found = pipeline.read_view(view, price=price, embedder=embedder)
+    found = pipeline.read_view(view, price=price)
     reading = Reading(**{field.name: getattr(found, field.name) for field in fields(found)})
     object.__setattr__(reading, "_view", view)  # frozen: no part of the reading itself
     return reading

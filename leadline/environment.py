@@ -35,7 +35,6 @@ EXTRAS = (
     Extra("pandas", "pandas", "gives readings as pandas frames"),
     Extra("polars", "polars", "gives readings as polars frames"),
     Extra("trl", "transformers", "tells Leadline from inside a TRL or Hugging Face trainer (LeadlineCallback)"),
-    Extra("embeddings", "wordllama", "compares samples by meaning (leadline read --embeddings); its model is inside"),
     Extra("mcp", "mcp", "serves readings to agents (leadline mcp)"),
     Extra("serve", "starlette", "shows all runs on one page (leadline serve)"),
     Extra("postgres", "psycopg", "keeps the rows of leadline scan in Postgres"),

@@ -9,24 +9,18 @@ import numpy as np
 
 from . import expected
 from .contract import Reading, RunSummary, Settings, Signal
-from .embeddings import load_embedder
 from .evidence.outage import outages
 from .findings import found_in
 from .judgement import judge
 from .plan import Plan, plan_of
 from .reading import (
     View,
-    agents,
     by_weight,
     gamed,
-    generations,
-    learning_signal,
-    off_policy,
     reward,
 )
 from .reading.chart_data import Wanted, chart_data
 from .reading.gamed import passing, without_outages
-from .reading.generations.embedder import Embedder
 from .reading.missing import missing
 from .reading.sampler import steps_to_read
 from .reading.still import long_still
@@ -44,7 +38,6 @@ def read(
     budget: int | None = None,
     price: float | None = None,
     mapping: Mapping[str, str] | None = None,
-    embeddings: bool = False,
     joining: Joining = "by evidence",
     charts: Wanted = "all",
     now: float | None = None,
@@ -52,15 +45,13 @@ def read(
     """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
     `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
     `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
-    `embeddings` also compares the answers by their meaning (docs/decisions/0012).
     `joining`: which logs at `path` are one run, by evidence or as the user says.
     `charts` says what to prepare for drawing: all that a page shows, or what a screen does.
     `now`: the time at which it is read, so that a run whose log has long been still is taken to be finished; without it
     the reading depends on the log alone."""
-    embedder = load_embedder() if embeddings else None
     run = open_run(path, mapping=mapping, joining=joining).until(until)
     silent = now is not None and long_still(run, now)
-    return read_run(run, budget=budget, price=price, embedder=embedder, charts=charts, silent=silent)
+    return read_run(run, budget=budget, price=price, charts=charts, silent=silent)
 
 
 def read_all(
@@ -70,17 +61,15 @@ def read_all(
     budget: int | None = None,
     price: float | None = None,
     mapping: Mapping[str, str] | None = None,
-    embeddings: bool = False,
     joining: Joining = "by evidence",
     charts: Wanted = "all",
     now: float | None = None,
 ) -> Iterator[Reading]:
     """The same for every run at `path`, one after the other."""
-    embedder = load_embedder() if embeddings else None
     for opened in open_runs(path, mapping=mapping, joining=joining):
         run = opened.until(until)
         silent = now is not None and long_still(run, now)
-        yield read_run(run, budget=budget, price=price, embedder=embedder, charts=charts, silent=silent)
+        yield read_run(run, budget=budget, price=price, charts=charts, silent=silent)
 
 
 def read_run(
@@ -88,14 +77,13 @@ def read_run(
     *,
     budget: int | None = None,
     price: float | None = None,
-    embedder: Embedder | None = None,
     charts: Wanted = "all",
     silent: bool = False,
 ) -> Reading:
     """The same for a run already opened. `charts`: what to prepare for drawing; a screen needs the main ones.
     `silent`: its log has long been still, so it is taken to be finished."""
     view = view_of(run, budget=budget, silent=silent)
-    return read_view(view, price=price, embedder=embedder, charts=charts)
+    return read_view(view, price=price, charts=charts)
 
 
 @np.errstate(over="ignore", invalid="ignore")  # values near 1e308: what overflows is no number, and read as none
@@ -112,7 +100,6 @@ def read_view(
     view: View,
     *,
     price: float | None = None,
-    embedder: Embedder | None = None,
     charts: Wanted = "all",
 ) -> Reading:
     """The flow right of the files. Pure: the same run gives the same reading."""
@@ -120,11 +107,7 @@ def read_view(
     machine, others = resources.read(view), conflicts.read(view)
     found = (
         *rewards.findings,
-        *generations.read(view, embedder),
         *gamed.read(view),
-        *learning_signal.read(view),
-        *off_policy.read(view),
-        *agents.read(view),
     )
     found = found_in(view, found)
     verdict = judge(view, by_weight(found), price=price)

@@ -28,7 +28,6 @@ OPENS: dict[str, str] = {
     "review/store.py": "what readers said of a run",
     "serve/assets.py": "its own static parts, from the package",
     "shelf/home.py": "what the system tells of this machine and its processes",
-    "embeddings.py": "the model of the `embeddings` extra",
 }
 OPENING = {
     "open",

@@ -34,7 +34,6 @@ class ReadOptions:
     join: bool
     separate: bool
     every: bool
-    embeddings: bool
     verbose: bool
     no_color: bool
     by_verdict: bool
@@ -86,9 +85,6 @@ class ReadOptions:
 )
 @joining_options
 @click.option("--all", "every", is_flag=True, help="Read every run at PATH, one after the other; JSON one a line.")
-@click.option(
-    "--embeddings", is_flag=True, help="Also compare the samples by meaning; needs the extra `embeddings`, no network."
-)
 @click.option("--verbose", "-v", is_flag=True, help="Show everything, with probabilities, not one screen.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 @click.option("--exit-code", "by_verdict", is_flag=True, help="Exit with 10 for stop and 11 for roll back.")
@@ -112,7 +108,6 @@ def verb(options: ReadOptions) -> None:
         "budget": options.budget,
         "price": options.price,
         "mapping": mapping,
-        "embeddings": options.embeddings,
         "joining": joining,
         "charts": "all" if drawn else "main",  # a screen draws little, and is there sooner
         "now": time.time(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,9 @@ class Step(Protocol):
     def alone(self) -> tuple[Rollout, ...]: ...
     @property
     def groups(self) -> tuple[tuple[Rollout, ...], ...]: ...
+
+
+Wrote = TypeVar("Wrote", bound=Step)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,7 +85,8 @@ class Written:
 
 def written(steps: Sequence[Step]) -> Written | None:
     """The samples of these steps; None where no text was kept."""
-    batches = _joined([(step.step, step.alone) for step in steps if step.alone])
+    together = joined([step for step in steps if step.alone])
+    batches = [(some[-1].step, [sample for step in some for sample in step.alone]) for some in together]
     groups = [(step.step, group) for step in steps if step.alone for group in step.groups]
     members = [sample for _, group in groups for sample in group]
     apart = parted([*(sample for _, samples in batches for sample in samples), *members])
@@ -149,17 +153,21 @@ def _only(tokens: Tokens, kept: Flags) -> Tokens:
     return Tokens(tokens.ids[inside], number[tokens.owner[inside]], tokens.count[kept])
 
 
-def _joined(steps: Sequence[tuple[int, tuple[Rollout, ...]]]) -> list[tuple[int, list[Rollout]]]:
-    done: list[tuple[int, list[Rollout]]] = []
-    for step, samples in steps:
-        if done and len(done[-1][1]) < TELLING:
-            done[-1] = (step, [*done[-1][1], *samples])
-        else:
-            done.append((step, list(samples)))
-    if len(done) > 1 and len(done[-1][1]) < TELLING:
-        step, rest = done.pop()
-        done[-1] = (step, [*done[-1][1], *rest])
+def joined(steps: Sequence[Wrote]) -> list[list[Wrote]]:
+    """Neighbours together until they hold enough samples; what is left over at the end goes to the last."""
+    done: list[list[Wrote]] = []
+    for step in steps:
+        if not done or _samples(done[-1]) >= TELLING:
+            done.append([])
+        done[-1].append(step)
+    if len(done) > 1 and _samples(done[-1]) < TELLING:
+        rest = done.pop()
+        done[-1] += rest
     return done
+
+
+def _samples(steps: Sequence[Step]) -> int:
+    return sum(len(step.alone) for step in steps)
 
 
 def _wordy(prompts: Sequence[str], answers: Sequence[str]) -> bool:

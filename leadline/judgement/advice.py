@@ -9,7 +9,7 @@ from ..facts import Finding
 from ..facts.gamed import Gamed, RewardOutage
 from ..facts.judgement import Advice, Knob, Turn
 from ..facts.reward import RewardBreak
-from ..facts.signal import AllTied, AllTruncated
+from ..findings.signal_no_learning_signal import AllTied, AllTruncated
 from ..findings.stability_entropy import EntropyMoved
 from ..findings.stability_grad_norm import GradientNorm
 from ..findings.stability_stuck import StuckSeries

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from ..digits import exact_sum
-from ..evidence.written import TELLING
+from ..evidence.written import joined as neighbours
 from ..run import Rollout, Samples
 
 FILES = 48  # steps: enough for a curve, few enough to read within a second
@@ -52,17 +52,8 @@ def look(rollouts: Samples) -> tuple[Batch, ...]:
 
 
 def joined(batches: Sequence[Batch]) -> tuple[Batch, ...]:
-    """Neighbours put together until each batch holds enough samples to have a level and an error of its own; what is
-    left over at the end goes to the last."""
-    done: list[list[Batch]] = []
-    for batch in batches:
-        if not done or sum(len(one.alone) for one in done[-1]) >= TELLING:
-            done.append([])
-        done[-1].append(batch)
-    if len(done) > 1 and sum(len(one.alone) for one in done[-1]) < TELLING:
-        rest = done.pop()
-        done[-1] += rest
-    return tuple(one[0] if len(one) == 1 else _as_one(one) for one in done)
+    """Neighbours put together until each batch holds enough samples to have a level and an error of its own."""
+    return tuple(one[0] if len(one) == 1 else _as_one(one) for one in neighbours(batches))
 
 
 def _as_one(batches: Sequence[Batch]) -> Batch:

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 from ..facts.chart import Contrast, PhraseShared, SampleShown, SamplesShown, Span, StepSamples
 from ..run import Rollout
-from .generations.grams import END_MARK
 from .generations.shared import Pair, Phrase, shared
-from .generations.text import DIGIT, LONGEST
+from .generations.text import DIGIT, END_MARK, LONGEST, START_MARK
 from .sampler import Batch, spread
 from .view import View
 
@@ -21,7 +20,6 @@ ROOM = 800_000  # bytes of all samples together, as a page has to write them
 LONGEST_OUTPUT = 2_400  # characters of one output
 SHORTEST_OUTPUT = 60  # characters of one output: less tells nobody anything
 WEIGHED = 300  # characters of an output by which its weight is judged
-START_MARK = "<start>"
 GAP = "\n\u22ee\n"  # where the middle of a text was left out
 MARKS = 400  # places marked in one sample: more would be paint, not a mark
 ESCAPED = re.compile("[<>&\x7f-\x9f\u2028\u2029]")  # what a page writes in six bytes

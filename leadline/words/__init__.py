@@ -9,16 +9,12 @@ from typing import Any
 
 from ..facts import Finding, Mentioned
 from ..run import Event
-from . import agent, audit, gamed, generation, off_policy, reward, signal
+from . import audit, gamed, reward
 
 # id of a finding -> what makes its sentence from its facts. One table a topic; a new finding is a line in its topic.
 SENTENCES: dict[str, Callable[[Any], str]] = {
     **reward.SENTENCES,
-    **generation.SENTENCES,
     **gamed.SENTENCES,
-    **signal.SENTENCES,
-    **off_policy.SENTENCES,
-    **agent.SENTENCES,
     **audit.SENTENCES,
 }
 

@@ -7,8 +7,8 @@ import pytest
 from leadline.facts import Facts, Finding
 from leadline.facts.gamed import Gamed, Reviewed, RewardOutage
 from leadline.facts.judgement import Judgement, Knob
-from leadline.facts.signal import AllTied
 from leadline.findings import FACTS
+from leadline.findings.signal_no_learning_signal import AllTied
 from leadline.findings.stability_grad_norm import GradientNorm
 from leadline.judgement.advice import MOST, SUSPECTS, advise
 from leadline.words import SENTENCES

@@ -33,7 +33,7 @@ def proof(since: int, p: float = 0.97, reward_fell: bool = False) -> Finding:
         (["reward.blind_parted"], True),
         (["signal.train_eval_gap"], True),
         (["generation.changed"], False),  # a reader has to look
-        (["generation.diversity", "generation.truncation", "generation.shortcut"], False),  # however many of them
+        (["generation.length", "generation.truncation", "generation.shortcut"], False),  # however many of them
         (["kl.drift_without_benefit", "stability.entropy"], False),  # KL never accuses
         (["resources.idle"], False),
     ],

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from topics import findings
 from written import flat, rising, run, view
 
 from leadline.facts import Finding
-from leadline.facts.agent import TurnsChange
-from leadline.reading import agents
+from leadline.findings.agent_turns import TurnsChange
 from leadline.words import sentence
 
 N = 200
@@ -19,7 +19,7 @@ def moving(first: float, last: float) -> list[float]:
 
 
 def read(series: dict[str, list[float]]) -> tuple[Finding, ...]:
-    return agents.read(view(run(None, series)))
+    return findings(view(run(None, series)), "agent.")
 
 
 def test_turns_that_run_into_their_limit_while_reward_falls_may_be_a_loop() -> None:

@@ -128,7 +128,7 @@ def test_rule_is_silent_on_the_twin(name: str) -> None:
 
 def test_beside_a_serious_finding_nothing_is_called_a_sign_of_good_learning() -> None:
     made = CASES["entropy_falls"][0]
-    lost = Finding("generation.diversity", 0.99, "concern", Facts())
+    lost = Finding("generation.truncation", 0.99, "concern", Facts())
     assert "entropy_falls" in said(made)
     assert "expected.entropy_falls" not in {one.id for one in read(View(made), (lost,))}
     noted = replace(lost, severity="note")

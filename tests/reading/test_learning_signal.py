@@ -8,15 +8,16 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from topics import findings
 from written import flat, rising, run, story, view
 
 from leadline.facts import Finding
 from leadline.questions.level import level_now
-from leadline.reading import learning_signal
 from leadline.run import Config
 from leadline.words import sentence
 
 N = 60
+TOLD = ("signal.no_", "generation.truncated_throughout")
 
 
 def read(series: dict[str, list[float]], write: object = None, **options: float) -> Finding | None:
@@ -26,7 +27,7 @@ def read(series: dict[str, list[float]], write: object = None, **options: float)
 
 
 def everything(series: dict[str, list[float]], write: object = None, **options: float) -> tuple[Finding, ...]:
-    return learning_signal.read(view(run(write, series, **options)))  # type: ignore[arg-type]
+    return findings(view(run(write, series, **options)), *TOLD)  # type: ignore[arg-type]
 
 
 def test_a_run_that_learns_gets_no_finding() -> None:
@@ -143,20 +144,15 @@ def test_answers_that_grow_into_the_cap_were_not_cut_off_from_the_start() -> Non
     }
 
 
-def test_answers_of_one_length_are_told_where_nobody_counts_those_cut_off() -> None:
+def test_answers_that_all_have_the_length_of_the_cap_are_cut_off_where_nobody_counts() -> None:
     lengths = [128.0] * (N - 2) + [127.5, 128.0]
-    (found,) = everything({"reward/mean": flat(N, 0.4), "len/response_mean": lengths})
-    assert (found.id, found.severity) == ("generation.one_length", "note")
-    assert "exactly 128 tokens" in sentence(found)
-    for cap, told in ((128, "generation.truncated_throughout"), (512, "generation.one_length")):
+    for cap in (128, 512, None):
         logged = run(None, {"reward/mean": flat(N, 0.4), "len/response_mean": lengths})
-        (found,) = learning_signal.read(view(replace(logged, config=Config(length_cap=cap))))
-        assert found.id == told
-        assert ("cut off" in sentence(found)) is (cap == 128)
+        found = findings(view(replace(logged, config=Config(length_cap=cap))), *TOLD)
+        assert [one.id for one in found] == ["generation.truncated_throughout"] * (cap == 128)
+        assert all("exactly 128 tokens long" in sentence(one) for one in found)
     counted = {"len/response_mean": lengths, "len/response_clip_frac": [0.0] * N}
     assert everything({"reward/mean": flat(N, 0.4), **counted}) == ()
-    (found,) = everything({"reward/mean": flat(N, 0.4), "len/response_mean": [1.0] * N})  # whatever that length is
-    assert "exactly 1 token long" in sentence(found)
 
 
 def test_entropy_of_exactly_zero_is_told_and_one_that_was_never_logged_is_not() -> None:
@@ -279,7 +275,7 @@ def test_ties_are_told_beside_the_reward_that_every_other_sentence_tells() -> No
             },
         )
     )
-    (finding,) = learning_signal.read(seen)
+    (finding,) = findings(seen, *TOLD)
     curve, logged = seen.curve("reward/mean"), seen.run.get("reward/mean")
     assert curve is not None
     assert logged is not None

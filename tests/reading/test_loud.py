@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from relations import COUNT, STEPS, logged, ramp, rise
 
-from leadline.findings import stability_spike, stability_stuck
-from leadline.reading import Finding, View, learning_signal
+from leadline.facts import Finding
+from leadline.findings import signal_no_entropy, stability_spike, stability_stuck
+from leadline.reading.view import View
 from leadline.run import Run, Series
 
 
@@ -83,7 +84,7 @@ def test_the_first_gradients_of_a_run_are_no_spike() -> None:
 def test_entropy_that_ends_on_one_number_is_told_once_and_with_one_date(value: float) -> None:
     values = np.where(STEPS < 4, 2.9 + STEPS / 100, value)
     view = View(Run("here", series=(Series("entropy", "e", "test", STEPS, values),)))
-    (finding,) = (*read(view), *learning_signal.read(view))
+    (finding,) = (*read(view), *signal_no_entropy.detect(view))
     assert finding.id == ("stability.stuck" if value else "signal.no_entropy")
     assert (finding.severity, finding.since_step) == ("concern", 4)
 

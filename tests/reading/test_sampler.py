@@ -6,7 +6,8 @@ import math
 
 from written import loaded
 
-from leadline.reading.sampler import FILES, MEMBERS, PROMPTS, TELLING, joined, look, spread
+from leadline.evidence.written import TELLING
+from leadline.reading.sampler import FILES, MEMBERS, PROMPTS, joined, look, spread
 from leadline.run import Rollout, Rollouts
 
 

@@ -6,24 +6,19 @@ import pytest
 
 from leadline.facts import Facts, Finding
 from leadline.facts.conflict import MemoryHeld
-from leadline.facts.generation import (
-    CloserMeaning,
-    LengthChange,
-    LessDiversity,
-    Mark,
-    OneLength,
-    Shortcut,
-    TruncatedThroughout,
-    Truncation,
-)
-from leadline.facts.signal import AllTied, AllTruncated, MostlyTied, NoEntropy
 from leadline.findings.conflict_evaluation import LongerSaves, LongerSteps
 from leadline.findings.conflict_memory import MemoryTaken
 from leadline.findings.conflict_step_time import SlowedBy
+from leadline.findings.generation_length import LengthChange
+from leadline.findings.generation_shortcut import Mark, Shortcut
+from leadline.findings.generation_truncated_throughout import TruncatedThroughout
+from leadline.findings.generation_truncation import Truncation
 from leadline.findings.resources_idle import LowPower
 from leadline.findings.resources_memory_growth import MemoryGrowth
 from leadline.findings.resources_stall import GpuState, LogStopped, Pause
 from leadline.findings.resources_uneven import UnevenGpu
+from leadline.findings.signal_no_entropy import NoEntropy
+from leadline.findings.signal_no_learning_signal import AllTied, AllTruncated, MostlyTied
 from leadline.words import sentence
 
 SAID: list[tuple[str, Facts, str]] = [
@@ -57,28 +52,6 @@ SAID: list[tuple[str, Facts, str]] = [
         TruncatedThroughout(0.98, 128, False, 128),
         "Answers are exactly 128 tokens long on average, the length cap: they are cut off there. Almost no answer "
         "finishes: either the cap is too low or the answers never end.",
-    ),
-    (
-        "generation.one_length",
-        OneLength(4, 0.98, None),
-        "Answers are exactly 4 tokens long on average: they all seem to have this length. If it is the length cap, "
-        "none of them finishes.",
-    ),
-    (
-        "generation.one_length",
-        OneLength(4, 0.98, 512),
-        "Answers are exactly 4 tokens long on average: they all seem to have this length.",
-    ),
-    (
-        "generation.diversity",
-        LessDiversity(0.8, 0.2),
-        "Responses to one prompt are nearly identical, without being the best ones: 20 % of a group differ from the "
-        "rest, down from 80 %.",
-    ),
-    (
-        "generation.meaning",
-        CloserMeaning("different_prompts", 0.55, "wordllama l2_supercat_256"),
-        "Answers to different prompts are closer in meaning: their distance is down 45 % since the start.",
     ),
     (
         "generation.shortcut",

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from ...run import Rollout
 from ..sampler import Batch
-from .measure import BASELINE
 
+BASELINE = 2  # batches: the run's own start
 SHOWN = 2  # samples of each kind
 CHARACTERS = 240  # of an output, from both ends of a longer one
 PROMPT = 160  # characters of a prompt, its end
@@ -25,14 +25,9 @@ def early_and_late(batches: Sequence[Batch]) -> tuple[Rollout, ...]:
 
 def middling(batches: Sequence[Batch]) -> tuple[Rollout, ...]:
     """Samples of middling length, early and late."""
-    early = sorted(
-        (sample for batch in batches[:BASELINE] for sample in batch.alone), key=lambda sample: len(sample.output)
-    )
-    late = sorted(
-        (sample for batch in batches[-BASELINE:] for sample in batch.alone), key=lambda sample: len(sample.output)
-    )
-    middle = [half for ranked in (early, late) for half in ranked[len(ranked) // 2 :][:SHOWN]]
-    return tuple(map(shortened, middle))
+    ends = ([sample for batch in side for sample in batch.alone] for side in (batches[:BASELINE], batches[-BASELINE:]))
+    ranked = (sorted(samples, key=lambda sample: len(sample.output)) for samples in ends)
+    return tuple(shortened(sample) for samples in ranked for sample in samples[len(samples) // 2 :][:SHOWN])
 
 
 def by_score(batches: Sequence[Batch]) -> list[Rollout]:

@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from ...questions.bars import FEW, SAID, SELDOM
 from ..sampler import Batch
-from .grams import Stream, stream
-from .shortcut import FEWEST, spelled, upper_half
-from .text import Text, as_text
+from .text import Ids, Marks, Stream, Text, as_text, spelled, stream
 
 Flags = NDArray[np.bool_]
 
 WORDS, CHARACTERS = 4, 6  # tokens: the longest phrase looked for
 PHRASES = 6  # named at most
+FEWEST = 8  # samples: with fewer on either side, chance finds a phrase that parts them
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ def shared(batches: Sequence[Batch]) -> Shared:
     if not batches:
         return Shared()
     text = as_text([[sample.output for sample in batch.samples] for batch in batches])
-    read = stream(text, text.forms if text.words is None else text.tokens, CHARACTERS if text.words is None else WORDS)
+    read = stream(text, CHARACTERS if text.words is None else WORDS)
     edge = min(FEW, len(batches) // 2)
     late = _pair(text, read, text.batch >= len(batches) - edge, text.batch < edge)
     scores = np.asarray([sample.score for batch in batches for sample in batch.samples])
@@ -82,16 +81,11 @@ def _pair(text: Text, read: Stream, here: Flags, there: Flags) -> Pair:
     if min(counts) < FEWEST:
         return Pair(*counts)
     found: tuple[list[Phrase], list[Phrase]] = ([], [])
-    relevant = (here | there)[read.sample]
-    owners, places = read.sample[relevant], np.flatnonzero(relevant)
-    for order, grams in enumerate(read.grams):
-        kinds, first, inverse = np.unique(grams[relevant], return_index=True, return_inverse=True)
-        held = np.unique(inverse.astype(np.int64) * len(text.batch) + owners)  # each sample counts a phrase once
-        kind, owner = held // len(text.batch), held % len(text.batch)
-        shares = [np.bincount(kind[side[owner]], minlength=len(kinds)) / side.sum() for side in (here, there)]
-        for side, (most, few) in zip(found, (shares, shares[::-1]), strict=True):
+    for order in range(len(read.grams)):
+        _, places, held = shares(read, order, here, there)
+        for side, (most, few) in zip(found, (held, held[::-1]), strict=True):
             for place in np.flatnonzero((most >= SAID) & (few <= SELDOM)).tolist():
-                phrase = spelled(text, int(places[first[place]]), order)
+                phrase = spelled(text, read, int(places[place]), order)
                 side.append(Phrase(phrase, text.words is not None, float(most[place]), float(few[place])))
     return Pair(*counts, _clearest(found[0]), _clearest(found[1]))
 
@@ -117,3 +111,20 @@ def _same(first: str, second: str) -> bool:
         for head, tail in ((first, second), (second, first))
         for size in range(max(half, 1), min(len(first), len(second)))
     )
+
+
+def shares(read: Stream, order: int, here: Flags, there: Flags) -> tuple[Marks, Ids, list[NDArray[np.float64]]]:
+    """The n-grams of an order in either set of samples, where each stands first, and what share of each set has it."""
+    relevant = (here | there)[read.sample]
+    kinds, first, inverse = np.unique(read.grams[order][relevant], return_index=True, return_inverse=True)
+    held = np.unique(inverse.astype(np.int64) * len(here) + read.sample[relevant])  # each sample counts a phrase once
+    kind, owner = held // len(here), held % len(here)
+    of_each = [np.bincount(kind[side[owner]], minlength=len(kinds)) / side.sum() for side in (here, there)]
+    return kinds, np.flatnonzero(relevant)[first], of_each
+
+
+def upper_half(scores: NDArray[np.float64]) -> Flags:
+    """Those at or above the median."""
+    own = scores / (float(np.abs(scores).max()) or 1.0)  # the sum of two huge numbers is none
+    upper: Flags = own >= np.median(own)
+    return upper

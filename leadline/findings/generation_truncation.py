@@ -1,0 +1,42 @@
+"""Many answers have grown into the length cap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..facts import Facts, Finding, Guide
+from ..questions.bars import SAID
+from ..reading.generations.truncation import witness
+from ..reading.view import View
+from ..words.numbers import percent
+
+GUIDE = {
+    "generation.truncation": Guide(
+        "Many answers hit the length cap.",
+        "The logged share of truncated answers.",
+        "Raise the cap, or penalise length; scores of truncated answers are mostly noise.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Truncation(Facts):
+    """Shares of the answers that are cut off at the length cap."""
+
+    start: float
+    now: float
+
+    def say(self) -> str:
+        return (
+            f"{percent(self.now)} of the answers are cut off at the length cap, up from {percent(self.start)}. "
+            "Truncated answers never finish, so their reward says little."
+        )
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """More than half of those that used to end no longer do."""
+    cut = witness(view)
+    if cut is None or cut.far < SAID:
+        return ()
+    p, facts, spans = round(cut.far, 4), Truncation(cut.start, cut.now), (cut.evidence,)
+    return (Finding("generation.truncation", p, "concern", facts=facts, since_step=cut.since, evidence=spans),)
