@@ -38,7 +38,6 @@ RESOLUTION = {
     "curve.track": "CELLS",
     "evidence.measures": "LOOKED_AT",
     "evidence.outage": "EXACT",
-    "evidence.scores": "ROUND",
     "evidence.track": "DRAWS GOLDEN",
     "evidence.written": "BUDGET LEAST PER_WORD LONGEST",
     "judgement.outlook": "SUREST",

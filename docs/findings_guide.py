@@ -75,18 +75,6 @@ FINDINGS: dict[str, Entry] = {
         "The curves of the logged components, and how much each varies between samples.",
         "Reweigh the components, or rescale them so that the one you care about has the larger spread.",
     ),
-    "reward.one_part": Entry(
-        "The reward rose by one of its components; another one that can pay still pays almost nothing.",
-        "The curves of the logged components against that of the reward.",
-        "Ask whether the component that rose is the one you care about. If not, reweigh them, or begin with easier "
-        "prompts on which the other one pays at times.",
-    ),
-    "reward.never_paid": Entry(
-        "A component of the reward has been exactly 0 at every point, while others were not.",
-        "The logged components.",
-        "Check that the component can match at all: a format that is asked for in no prompt, or a check that no answer "
-        "passes, teaches nothing. A penalty that was never taken is fine.",
-    ),
     "reward.gamed": Entry(
         "Proof of reward hacking: the responses are degenerate whatever the task, and the reward holds. If the reward "
         "dropped with them, the policy broke.",
@@ -113,25 +101,10 @@ FINDINGS: dict[str, Entry] = {
         "A constant reward between two stretches in which it varies, or a share of failed tool calls that jumped.",
         "Check the grader's or the tools' log of that time. The rewards of these steps are ignored.",
     ),
-    "reward.levels": Entry(
-        "The score takes only a few values.",
-        "The scores of the samples.",
-        "Nothing. It tells what a step of the mean reward is made of.",
-    ),
-    "reward.noisy_labels": Entry(
-        "Equal answers to one prompt are scored differently.",
-        "Pairs of equal answers among the samples.",
-        "Expect a ceiling below the highest score; make the scorer deterministic if you can.",
-    ),
     "signal.repeated_prompts": Entry(
         "Prompts come round again.",
         "The prompts of the samples, and what new and repeated ones score at the same steps.",
         "If repeated ones score higher, part of the reward is memory: look at a held-out set.",
-    ),
-    "signal.knob_moved": Entry(
-        "A setting was changed on the way.",
-        "A logged setting that is not constant.",
-        "Compare levels before and after with care.",
     ),
     "policy_loss.jump": Entry(
         "The policy loss changed its level or its spread at one step.",

@@ -25,24 +25,20 @@ import numpy as np
 
 from ..questions.bars import EVEN, SAID, SELDOM, TENTH
 from ..run import Run
-from .numbers import CUT, ENDED, Knob, Numbers, calm, level, numbers, surprise
+from .numbers import CUT, ENDED, Numbers, calm, level, numbers, surprise
 from .outage import REWARD, Outage
 from .relation import NEAR, Begun, Move, Relation, Shift, relation
-from .scores import LabelNoise, Levels, Repeats, ScoreLevel, label_noise, levels, repeats
+from .scores import Repeats, repeats
 from .written import Floats, Step, since, written
 
 __all__ = [
     "Begun",
     "GamedEvidence",
-    "Knob",
-    "LabelNoise",
-    "Levels",
     "Move",
     "Numbers",
     "Outage",
     "Relation",
     "Repeats",
-    "ScoreLevel",
     "Shift",
     "gather",
 ]
@@ -61,8 +57,6 @@ class GamedEvidence:
     outcome: Outcome
     begun: Begun | None  # of what the outcome says
     relation: Relation | None
-    levels: Levels | None
-    noise: LabelNoise | None
     repeats: Repeats | None
     numbers: Numbers
 
@@ -99,8 +93,6 @@ def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> Ga
         outcome,
         None if outcome in ("none", "blind") else _begun(run, related, logged, baseline),
         related,
-        None if text is None else levels(text),
-        None if text is None else label_noise(text),
         None if text is None else repeats(text),
         logged,
     )

@@ -70,33 +70,6 @@ class RewardOutage(Facts):
 
 
 @dataclass(frozen=True, slots=True)
-class LevelShare:
-    """One value that the score takes."""
-
-    value: float
-    early: float  # share of the samples in the first third
-    late: float  # and in the last
-    example: Rollout
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreLevels(Facts):
-    """The score takes few values: a sum of a few parts, of which some were learned."""
-
-    levels: tuple[LevelShare, ...]  # the lowest first
-    parts: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NoisyLabels(Facts):
-    """Equal answers to one prompt are scored differently."""
-
-    pairs: int
-    rate: float  # of labels that are wrong, if each flips by itself
-    ceiling: float  # what a policy that is always right would earn
-
-
-@dataclass(frozen=True, slots=True)
 class RepeatedPrompts(Facts):
     """The same prompts come again and again."""
 
@@ -104,13 +77,3 @@ class RepeatedPrompts(Facts):
     again: float  # share of the samples whose prompt had been seen before
     first_time: float | None  # mean score of prompts seen for the first time in the second half
     later: float | None  # and of prompts seen before, at the same steps
-
-
-@dataclass(frozen=True, slots=True)
-class MovedKnob(Facts):
-    """A setting that is logged and changed on the way."""
-
-    name: str
-    start: float
-    now: float
-    reward_fell: bool  # the reward fell after it

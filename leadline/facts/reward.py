@@ -70,31 +70,6 @@ class ComponentTrade(Facts):
 
 
 @dataclass(frozen=True, slots=True)
-class PartOfReward:
-    """A component of the reward, and what it pays."""
-
-    name: str
-    start: float
-    now: float
-
-
-@dataclass(frozen=True, slots=True)
-class RiseOfOnePart(Facts):
-    """The reward rose by one of its components; others pay almost nothing, then and now."""
-
-    risen: PartOfReward
-    idle: tuple[PartOfReward, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NeverPaid(Facts):
-    """Components of the reward that were exactly 0 at every point."""
-
-    parts: tuple[str, ...]
-    points: int  # of the one that was logged least often
-
-
-@dataclass(frozen=True, slots=True)
 class RewardPeak:
     """Where the reward stood highest before it came down."""
 

@@ -11,31 +11,22 @@ from numpy.typing import NDArray
 from ..evidence import GamedEvidence, Outage, gather
 from ..evidence.numbers import CUT, KL
 from ..evidence.outage import FAILURES
-from ..evidence.scores import MOST_LEVELS
 from ..facts import Evidence, Facts, Finding, Severity
 from ..facts.gamed import (
     Gamed,
-    LevelShare,
     Move,
-    MovedKnob,
-    NoisyLabels,
     RepeatedPrompts,
     ResponsesChanged,
     Reviewed,
     RewardOutage,
-    ScoreLevels,
 )
 from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, RARE, SAID, SELDOM
-from ..questions.fall import fall_of, p_fallen
+from ..questions.fall import fall_of
 from ..questions.level import level_at, level_now, start_of
 from ..questions.way import net_change
 from ..run import Review, Rollout, Run, Series, Steps
 from .prompts import changes_of_prompts
 from .view import HEADLINE, View
-
-_NOTE: Severity = "note"
-_CONCERN: Severity = "concern"
-FEW_LEVELS = MOST_LEVELS // 2  # values of a score: more are a scale, not a sum of parts
 
 
 def evidence_of(view: View) -> GamedEvidence:
@@ -82,7 +73,6 @@ def read(view: View) -> tuple[Finding, ...]:
         *_gamed(view, evidence),
         *_outages(view),
         *_score(view, evidence),
-        *_knobs(view, evidence),
     )
 
 
@@ -217,41 +207,8 @@ def _score(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
     """What the score is made of, and how far it can be trusted."""
     found: list[Finding] = []
     spans = (Evidence("rollouts", view.batches[0].step, view.batches[-1].step),) if view.batches else ()
-    levels = evidence.levels
-    if levels is not None and 2 < len(levels.levels) <= FEW_LEVELS:
-        shares = tuple(LevelShare(level.value, level.early, level.late, level.example) for level in levels.levels)
-        found.append(Finding("reward.levels", CLEARLY, "note", facts=ScoreLevels(shares, levels.parts), evidence=spans))
-    noise = evidence.noise
-    if noise is not None and noise.rate > NOTICEABLE:
-        found.append(
-            Finding(
-                "reward.noisy_labels",
-                CLEARLY,
-                "note",
-                facts=NoisyLabels(noise.pairs, noise.rate, noise.ceiling),
-                evidence=spans,
-            )
-        )
     repeats = evidence.repeats
     if repeats is not None and repeats.again > EVEN and repeats.first_time is not None and repeats.later is not None:
         facts = RepeatedPrompts(repeats.different, repeats.again, repeats.first_time, repeats.later)
         found.append(Finding("signal.repeated_prompts", CLEARLY, "note", facts=facts, evidence=spans))
-    return tuple(found)
-
-
-def _knobs(view: View, evidence: GamedEvidence) -> tuple[Finding, ...]:
-    """Settings that moved; where the reward fell after one of them, the cause may stand in the log."""
-    found = []
-    reward, curve = view.run.get(HEADLINE), view.curve(HEADLINE)
-    fall = fall_of(curve, reward) if reward is not None and curve is not None and p_fallen(curve) > SAID else None
-    for knob in evidence.numbers.knobs:
-        if knob.name == "lr":
-            continue  # a schedule: its steps are events of their own
-        series = view.run.get(knob.name)
-        last = view.run.last_step or knob.since
-        spans = (Evidence(knob.name if series is None else series.name, knob.since, last),)
-        fell = fall is not None and fall.since_step >= knob.since
-        facts = MovedKnob(knob.name, knob.start, knob.now, fell)
-        p, severity = (round(fall.p, 4), _CONCERN) if fall is not None and fell else (CLEARLY, _NOTE)
-        found.append(Finding("signal.knob_moved", p, severity, facts=facts, since_step=knob.since, evidence=spans))
     return tuple(found)

@@ -9,17 +9,13 @@ from typing import Any
 from ..facts.gamed import (
     Gamed,
     Move,
-    MovedKnob,
-    NoisyLabels,
     RepeatedPrompts,
     ResponsesChanged,
     Reviewed,
     RewardOutage,
-    ScoreLevels,
 )
 from ..run import Rollout
-from .numbers import apart, counted, listed, number, percent
-from .series import called
+from .numbers import listed, number, percent
 
 WAYS = {
     "detached": "responses take up less of their prompt ({start} → {now})",
@@ -99,21 +95,6 @@ def outage(facts: RewardOutage) -> str:
     return f"{said}. {state if facts.back else f'Check the {whom}.'} Rewards of these steps are ignored."
 
 
-def levels(facts: ScoreLevels) -> str:
-    shares = [
-        f"{number(level.value)} ({percent(level.early)} of the early samples, {percent(level.late)} of the late ones)"
-        for level in facts.levels
-    ]
-    return f"The score takes {len(facts.levels)} values: {listed(shares)}."
-
-
-def noisy_labels(facts: NoisyLabels) -> str:
-    return (
-        f"Equal answers are scored differently: about {percent(facts.rate)} of the scores are wrong "
-        f"({counted(facts.pairs, 'pair')} compared). A perfect policy would earn about {number(facts.ceiling)}."
-    )
-
-
 def repeated_prompts(facts: RepeatedPrompts) -> str:
     said = f"{percent(facts.again)} of the prompts have been seen before ({facts.different} different ones)"
     if facts.first_time is None or facts.later is None:
@@ -121,20 +102,10 @@ def repeated_prompts(facts: RepeatedPrompts) -> str:
     return f"{said}: they score {number(facts.later)}, new ones {number(facts.first_time)} at the same steps."
 
 
-def knob_moved(facts: MovedKnob) -> str:
-    name = called(facts.name)
-    start, now = apart(facts.start, facts.now)
-    moved = f"{name[0].upper()}{name[1:]} changed from {start} to {now} on the way"
-    return f"{moved}, and the reward has fallen since." if facts.reward_fell else f"{moved}."
-
-
 SENTENCES: dict[str, Callable[[Any], str]] = {
     "reward.gamed": gamed,
     "generation.changed": changed,
     "reward.reviewed": reviewed,
     "reward.outage": outage,
-    "reward.levels": levels,
-    "reward.noisy_labels": noisy_labels,
     "signal.repeated_prompts": repeated_prompts,
-    "signal.knob_moved": knob_moved,
 }

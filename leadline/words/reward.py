@@ -6,18 +6,16 @@ from collections.abc import Callable
 
 from ..facts.reward import (
     ComponentTrade,
-    NeverPaid,
     PromptsChanged,
     RewardBreak,
     RewardFall,
     RewardReading,
-    RiseOfOnePart,
     TrainEvalGap,
     Trajectory,
     TurningPoint,
 )
 from .cause import cause_of
-from .numbers import apart, counted, listed, number, percent, several
+from .numbers import apart, counted, number, percent
 
 LIKELY = 0.15  # probability: a shape below it is not named as a rival
 
@@ -67,24 +65,6 @@ def component_trade(facts: ComponentTrade) -> str:
         f"Since step {facts.high_step} reward component {facts.gained} rose from {number(facts.gained_then)} to "
         f"{number(facts.gained_now)} while {facts.paid} fell from {number(facts.paid_high)} to "
         f"{number(facts.paid_now)}: one is gained at the expense of the other.{_driver(facts)}"
-    )
-
-
-def rise_of_one_part(facts: RiseOfOnePart) -> str:
-    idle = listed([f"{part.name} ({number(part.now)})" for part in facts.idle])
-    pay = "pays" if len(facts.idle) == 1 else "pay"
-    risen = facts.risen
-    return (
-        f"The rise is that of the reward component {risen.name} ({number(risen.start)} to {number(risen.now)}); "
-        f"{idle} still {pay} almost nothing."
-    )
-
-
-def never_paid(facts: NeverPaid) -> str:
-    which, have = ("component", "has") if len(facts.parts) == 1 else ("components", "have")
-    return (
-        f"Reward {which} {several(facts.parts)} {have} been exactly 0 at all {facts.points} points: neither paid nor "
-        "taken, so nothing is learned from that."
     )
 
 
@@ -185,7 +165,5 @@ SENTENCES: dict[str, Callable[..., str]] = {
     "reward.declining": fell,
     "reward.prompts_changed": prompts_changed,
     "reward.component": component_trade,
-    "reward.one_part": rise_of_one_part,
-    "reward.never_paid": never_paid,
     "signal.train_eval_gap": train_eval_gap,
 }

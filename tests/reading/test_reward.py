@@ -231,31 +231,6 @@ def test_components_that_rise_together_are_not_traded() -> None:
     assert "reward.component" not in found(read_)
 
 
-def test_a_rise_that_is_one_component_alone_is_told() -> None:
-    compiles, correct = rise(0.2, 0.8), np.clip(rise(0.001, 0.005), 0, 1)
-    finding = found(
-        reading(
-            logged("reward/mean", compiles + correct, 0.01, 1),
-            logged("reward/component/compiles/mean", compiles, 0.01, 2),
-            logged("reward/component/correct/mean", correct, 0.0005, 3),
-        )
-    )["reward.one_part"]
-    assert finding.severity == "note"
-    assert finding.facts.risen.name == "compiles"
-    assert [part.name for part in finding.facts.idle] == ["correct"]
-
-
-@pytest.mark.parametrize("other", [1.0, -0.01, 0.4])
-def test_a_component_that_pays_or_never_could_is_not_said_to_pay_nothing(other: float) -> None:
-    accuracy = rise(0.2, 0.8)
-    read_ = reading(
-        logged("reward/mean", accuracy + other, 0.01, 1),
-        logged("reward/component/accuracy/mean", accuracy, 0.01, 2),
-        logged("reward/component/format/mean", other, 0.001, 3),
-    )
-    assert "reward.one_part" not in found(read_)
-
-
 def test_a_reward_without_a_number_is_said() -> None:
     assert reading(logged("reward/mean", np.full(COUNT, np.nan))).trajectory.state == "not_numbers"
     holes = np.where(STEPS % 50 == 0, np.nan, rise(0.3, 0.8))
@@ -303,31 +278,12 @@ def test_a_key_nobody_understood_that_shifts_at_a_break_is_named() -> None:
     assert (cause.kind, cause.shifted) == ("outside", ("my/odd",))
 
 
-def test_a_penalty_is_not_said_to_pay_nothing_nor_to_have_fallen_by_one_odd_value() -> None:
-    style, correct = rise(0.0, 1.4, 0.3), np.full(COUNT, 2e-4) * (STEPS % 2)
-    penalty = np.full(COUNT, -0.5)
+def test_a_component_has_not_fallen_by_one_odd_value() -> None:
+    style, penalty = rise(0.0, 1.4, 0.3), np.full(COUNT, -0.5)
     penalty[3] = 0.1
-    told = found(
-        reading(
-            logged("reward/mean", style + correct + penalty, 0.01, 1),
-            logged("reward/component/style/mean", style),
-            logged("reward/component/correct/mean", correct),
-            logged("reward/component/penalty/mean", penalty),
-        )
+    read_ = reading(
+        logged("reward/mean", style + penalty, 0.01, 1),
+        logged("reward/component/style/mean", style),
+        logged("reward/component/penalty/mean", penalty),
     )
-    assert [part.name for part in told["reward.one_part"].facts.idle] == ["correct"]
-    assert "reward.component" not in told
-
-
-def test_components_that_never_paid_are_told_beside_those_that_do() -> None:
-    nothing = np.zeros(COUNT)
-    several = (logged("reward/mean", rise(0.1, 0.8), 0.03, 1), logged("reward/component/correct/mean", rise(0.1, 0.8)))
-    idle = [Series(f"reward/component/{name}/mean", name, "test", STEPS, nothing) for name in ("soft", "strict")]
-    finding = found(reading(*several, *idle))["reward.never_paid"]
-    assert (finding.severity, finding.facts.parts, finding.facts.points) == ("note", ("soft", "strict"), COUNT)
-    once = Series("reward/component/strict/mean", "strict", "test", STEPS, np.where(STEPS == 200, 0.01, 0.0))
-    assert found(reading(*several, idle[0], once))["reward.never_paid"].facts.parts == ("soft",)
-    assert "reward.never_paid" not in found(reading(*several, once))
-    few = Series("reward/component/soft/mean", "soft", "test", STEPS[:8], nothing[:8])
-    assert "reward.never_paid" not in found(reading(*several, few))
-    assert "reward.never_paid" not in found(reading(several[0], *idle))  # nothing else shows what it is made of
+    assert "reward.component" not in found(read_)

@@ -11,14 +11,11 @@ from leadline.facts.loss import LossJump, LossNumbers, LossReversed, PolicyLoss
 from leadline.facts.onset import Contradiction, Move, OnsetOrder, Tier, UnexplainedBreak, UnreadKeys
 from leadline.facts.reward import (
     ComponentTrade,
-    NeverPaid,
-    PartOfReward,
     PromptsChanged,
     RewardBreak,
     RewardFall,
     RewardPeak,
     RewardReading,
-    RiseOfOnePart,
     TrainEvalGap,
     Trajectory,
 )
@@ -88,23 +85,6 @@ SAID: list[tuple[str, Facts, str]] = [
         "Since step 120 reward component format rose from 0.4 to 0.9 while accuracy fell from 0.6 to 0.3: one is "
         "gained at the expense of the other. format also varies more between samples (0.3 against 0.1), so it drives "
         "the gradient.",
-    ),
-    (
-        "reward.one_part",
-        RiseOfOnePart(PartOfReward("compiles", 0.2, 0.7), (PartOfReward("correct", 0.001, 0.005),)),
-        "The rise is that of the reward component compiles (0.2 to 0.7); correct (0.005) still pays almost nothing.",
-    ),
-    (
-        "reward.never_paid",
-        NeverPaid(("soft_format", "strict_format"), 250),
-        "Reward components soft_format, strict_format have been exactly 0 at all 250 points: neither paid nor taken, "
-        "so nothing is learned from that.",
-    ),
-    (
-        "reward.never_paid",
-        NeverPaid(("format",), 60),
-        "Reward component format has been exactly 0 at all 60 points: neither paid nor taken, so nothing is learned "
-        "from that.",
     ),
     (
         "kl.reset",

@@ -23,7 +23,6 @@ from .apart import components, held_out
 from .breaks import AccountedBreak, account_for, finding_of
 from .fall import fell
 from .gap import train_eval_gap
-from .part import never_paid, rise_of_one_part
 from .stretch import current
 from .trade import bought_at_a_cost
 
@@ -51,8 +50,6 @@ def read(view: View) -> RewardReading:
         *_new_prompts(view),
         *train_eval_gap(view, curve, series),
         *bought_at_a_cost(view),
-        *rise_of_one_part(view),
-        *never_paid(view),
     )
     return RewardReading(
         shape.word,
