@@ -14,10 +14,8 @@ from collections.abc import Iterator
 from leadline.contract import Reading
 from leadline.facts import Finding
 from leadline.facts.cause import Cause
-from leadline.facts.gamed import Gamed
 from leadline.facts.generation import LengthChange, TruncatedThroughout, Truncation
 from leadline.facts.onset import Contradiction, UnexplainedBreak
-from leadline.facts.reward import RewardBreak, RewardFall, TrainEvalGap
 from leadline.facts.signal import AllTied, AllTruncated, NoEntropy
 from leadline.facts.stability import ClipGrew, EntropyMoved, GradientNorm, Spikes, StuckSeries
 from leadline.findings.kl_destructive import KlDestructive
@@ -25,6 +23,10 @@ from leadline.findings.kl_drift import KlDrift
 from leadline.findings.kl_frozen import KlFrozen
 from leadline.findings.kl_pinned import KlPinned
 from leadline.findings.kl_turnover import KlTurnover
+from leadline.findings.reward_break import RewardBreak
+from leadline.findings.reward_fall import RewardFall
+from leadline.findings.reward_gamed import Gamed
+from leadline.findings.signal_train_eval_gap import TrainEvalGap
 from leadline.judgement.decide import GO_ON, OPEN, STOP
 from leadline.words.numbers import apart, number, percent
 from leadline.words.verdict import advice_says, gain_says

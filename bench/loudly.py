@@ -29,13 +29,14 @@ from simulate import Array, autoregressive
 from tables import Table, share
 
 from leadline.facts import Finding
-from leadline.facts.reward import RewardFall
 from leadline.facts.signal import MostlyTied
 from leadline.facts.stability import Spikes, StuckSeries
 from leadline.findings import found_in
 from leadline.findings.kl_reset import KlReset
+from leadline.findings.reward_fall import RewardFall
 from leadline.judgement import horizon_of
-from leadline.reading import View, learning_signal, reward, stability
+from leadline.reading import View, learning_signal, stability
+from leadline.reading.reward import unreadable
 from leadline.run import Config, Rollouts, Run, Series
 from leadline.sources import open_run
 
@@ -160,7 +161,7 @@ def reset(nth: int) -> Damage:
 
 def findings_of(run: Run) -> Iterator[Finding]:
     view = View(run, horizon_step=horizon_of(run, run.config.planned_steps))
-    yield from (*found_in(view), *reward.read(view).findings, *learning_signal.read(view), *stability.read(view))
+    yield from (*found_in(view), *unreadable(view), *learning_signal.read(view), *stability.read(view))
 
 
 def told(kind: str, run: Run, step: int) -> bool:

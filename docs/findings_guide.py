@@ -43,69 +43,6 @@ VERDICTS: dict[str, Entry] = {
 }
 
 FINDINGS: dict[str, Entry] = {
-    "reward.blind_parted": Entry(
-        "A second reader, who graded answers without knowing step or score, sees them get worse while the score rises.",
-        "`leadline audit`: its grades as a series of their own, heard only where it tells planted samples apart.",
-        "Read the pairs that are shown. If the grader is right, the reward function pays for something else.",
-    ),
-    "reward.break": Entry(
-        "The reward changed its level from one step to the next.",
-        "A break in the fitted curve of the reward, and whether KL, entropy and gradients broke with it.",
-        "If the policy's own numbers did not move, compare prompts, reward code and sampler settings on both sides of "
-        "the step. If they did, look at the learning rate and at the batch of that step.",
-    ),
-    "reward.peaked": Entry(
-        "The reward rose, reached a peak, and has fallen since.",
-        "The share of posterior curves that stand clearly below their own highest point.",
-        "Go back to a checkpoint near the peak. A sudden fall points to one update; a slow one to a learning rate or a "
-        "KL coefficient that does not hold the policy.",
-    ),
-    "reward.declining": Entry(
-        "The reward has fallen from where it started.",
-        "The share of posterior curves that stand clearly below their own highest point.",
-        "Check the sign of the reward and of the advantages, then the learning rate.",
-    ),
-    "reward.prompts_changed": Entry(
-        "The prompts of the kept samples are of another kind than before.",
-        "The words of the prompts before and after.",
-        "Compare rewards within one stretch only. If no change was intended, look at the data loader.",
-    ),
-    "reward.component": Entry(
-        "One component of the reward rises while another falls.",
-        "The curves of the logged components, and how much each varies between samples.",
-        "Reweigh the components, or rescale them so that the one you care about has the larger spread.",
-    ),
-    "reward.gamed": Entry(
-        "Proof of reward hacking: the responses are degenerate whatever the task, and the reward holds. If the reward "
-        "dropped with them, the policy broke.",
-        "Loops, responses that copy or ignore their prompt, one response to every prompt, fixed prompts that lack the "
-        "training gain, and truncation, against the run's own first samples: one that moved far, or two that agree.",
-        "Read the two samples. Fix the reward function, and resume from a checkpoint before it began. If the responses "
-        "are right, say so: `leadline review RUN ok`.",
-    ),
-    "generation.changed": Entry(
-        "The responses changed, by learning or by a shortcut. Only a reader can tell, so it never moves the verdict.",
-        "The same relations as `reward.gamed`, too small for proof, words that recur, or responses that surprise the "
-        "reference policy.",
-        "Read early and late samples side by side: `leadline review RUN`. Answer `ok` or `hacked`; the verdict counts "
-        "it.",
-    ),
-    "reward.reviewed": Entry(
-        "A reader of the samples, a person or an agent, found the reward hacked.",
-        "The last review of the run (`leadline review`).",
-        "Fix the reward function, and resume from a checkpoint before the step that the reader names. "
-        "`leadline review RUN --forget` deletes the review.",
-    ),
-    "reward.outage": Entry(
-        "The reward function returned one and the same value, or most tool calls failed, for a stretch of steps.",
-        "A constant reward between two stretches in which it varies, or a share of failed tool calls that jumped.",
-        "Check the grader's or the tools' log of that time. The rewards of these steps are ignored.",
-    ),
-    "signal.repeated_prompts": Entry(
-        "Prompts come round again.",
-        "The prompts of the samples, and what new and repeated ones score at the same steps.",
-        "If repeated ones score higher, part of the reward is memory: look at a held-out set.",
-    ),
     "policy_loss.jump": Entry(
         "The policy loss changed its level or its spread at one step.",
         "A break in the level or the scatter of the logged loss.",
@@ -156,11 +93,6 @@ FINDINGS: dict[str, Entry] = {
         "The sampler and the trainer do not agree on the probabilities of the same tokens.",
         "The logged difference of their log-probabilities.",
         "Check precision, weight synchronisation and the sampler's version; correct by importance weights.",
-    ),
-    "signal.train_eval_gap": Entry(
-        "Held-out reward has fallen while the training reward has not.",
-        "Both curves since the held-out peak.",
-        "Go back to the held-out peak. More or other prompts help; a longer run does not.",
     ),
     "stability.grad_norm": Entry(
         "The gradient norm jumped or grew while the reward was lost.",

@@ -9,7 +9,7 @@ import numpy as np
 
 from .contract import Reading, RunSummary, Settings, Signal
 from .embeddings import load_embedder
-from .evidence.outage import outages
+from .evidence.outage import outages, passing, without_outages
 from .findings import found_in
 from .judgement import horizon_of, judge, plan_of
 from .reading import (
@@ -19,26 +19,24 @@ from .reading import (
     conflicts,
     degrading,
     expected,
-    gamed,
     generations,
     learning_signal,
     off_policy,
     onset,
     policy_loss,
     resources,
-    reward,
     stability,
     unexplained,
 )
 from .reading.chart_data import Wanted, chart_data
-from .reading.gamed import passing, without_outages
 from .reading.generations.embedder import Embedder
 from .reading.missing import missing
+from .reading.reward import unreadable
 from .reading.sampler import steps_to_read
 from .reading.still import long_still
 from .review.store import with_reviews
 from .run import Run
-from .sections import kl_reward
+from .sections import kl_reward, reward
 from .sources import Joining, open_run, open_runs, read_samples
 from .words.report import NOTHING_LOGGED, past_the_plan
 
@@ -128,10 +126,9 @@ def read_view(
     rewards, regime, loss = reward.read(view), kl_reward.read(view), policy_loss.read(view)
     machine, others = resources.read(view), conflicts.read(view)
     found = (
-        *rewards.findings,
+        *unreadable(view),
         *loss.findings,
         *generations.read(view, embedder),
-        *gamed.read(view),
         *learning_signal.read(view),
         *off_policy.read(view),
         *agents.read(view),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from leadline.facts import Evidence, Facts, Finding, Severity
 from leadline.facts.conflict import SlowedBy
-from leadline.facts.reward import RewardFall
 from leadline.findings.kl_drift import KlDrift
+from leadline.findings.reward_fall import RewardFall
 
 FACTS: dict[str, Facts] = {
     "kl.drift_without_benefit": KlDrift(since_step=10, before=0.1, now=0.4, noise=0.01, ever_gained=True),

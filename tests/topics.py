@@ -7,8 +7,9 @@ from typing import Any
 
 from leadline.facts import Finding
 from leadline.findings import found_in
+from leadline.reading.reward import unreadable
 from leadline.reading.view import View
-from leadline.sections import kl_reward
+from leadline.sections import kl_reward, reward
 
 
 @dataclass(frozen=True)
@@ -27,3 +28,7 @@ def findings(view: View, *prefixes: str) -> tuple[Finding, ...]:
 
 def read_kl(view: View) -> Topic:
     return Topic(kl_reward.read(view), findings(view, "kl."))
+
+
+def read_reward(view: View) -> Topic:
+    return Topic(reward.read(view), (*unreadable(view), *findings(view, "reward.", "signal.train_eval_gap")))

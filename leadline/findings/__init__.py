@@ -6,7 +6,8 @@ A file holds, from top to bottom:
     MEANS    {id: meaning}, optional: what it weighs in the verdict (`judgement/evidence.py`)
     suspect  optional: which knob it points at, given all other findings (`judgement/advice.py`)
     a subclass of `Facts`: the numbers, steps and names it consists of, and `say`, the sentence they make
-    detect   (view) -> findings; or detect_among (view, found), for one that needs to know what else was found
+    detect   (view) -> findings; or detect_among (view, found), for one that needs to know what else was found; neither
+             for one that an audit makes
 """
 
 from __future__ import annotations

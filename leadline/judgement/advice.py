@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..facts import Finding
-from ..facts.gamed import Gamed, RewardOutage
 from ..facts.judgement import Advice, Knob, Turn
-from ..facts.reward import RewardBreak
 from ..facts.signal import AllTied, AllTruncated
 from ..facts.stability import EntropyMoved, GradientNorm, StuckSeries
+from ..findings.reward_break import RewardBreak
+from ..findings.reward_gamed import Gamed
+from ..findings.reward_outage import RewardOutage
 
 MOST = 2  # a longer list is a checklist, not advice
 ADVISED = ("kl.pinned", "generation.changed")  # notes that ask for something

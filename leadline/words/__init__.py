@@ -9,14 +9,12 @@ from typing import Any
 
 from ..facts import Finding, Mentioned
 from ..run import Event
-from . import agent, audit, conflict, gamed, generation, loss, machine, off_policy, onset, reward, signal, stability
+from . import agent, conflict, generation, loss, machine, off_policy, onset, signal, stability
 
 # id of a finding -> what makes its sentence from its facts. One table a topic; a new finding is a line in its topic.
 SENTENCES: dict[str, Callable[[Any], str]] = {
-    **reward.SENTENCES,
     **loss.SENTENCES,
     **generation.SENTENCES,
-    **gamed.SENTENCES,
     **signal.SENTENCES,
     **stability.SENTENCES,
     **onset.SENTENCES,
@@ -24,7 +22,6 @@ SENTENCES: dict[str, Callable[[Any], str]] = {
     **conflict.SENTENCES,
     **off_policy.SENTENCES,
     **agent.SENTENCES,
-    **audit.SENTENCES,
 }
 
 

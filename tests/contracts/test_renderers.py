@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from leadline.contract import Reading, RunSummary
 from leadline.facts import Evidence
 from leadline.facts.missing import Missing
-from leadline.reading.reward import RewardReading
+from leadline.facts.reward import RewardReading
 from leadline.report import RENDERERS, Renderer
 from leadline.run import Event, Rollout
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 
 from leadline.facts import Facts, Finding
-from leadline.facts.gamed import Gamed, Reviewed, RewardOutage
 from leadline.facts.judgement import Judgement, Knob
 from leadline.facts.signal import AllTied
 from leadline.facts.stability import GradientNorm
 from leadline.findings import FACTS
+from leadline.findings.reward_gamed import Gamed
+from leadline.findings.reward_outage import RewardOutage
+from leadline.findings.reward_reviewed import Reviewed
 from leadline.judgement.advice import MOST, SUSPECTS, advise
 from leadline.words import SENTENCES
 from leadline.words.verdict import BECAUSE, SUSPECT, advice_says

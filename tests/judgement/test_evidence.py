@@ -11,7 +11,8 @@ import leadline.audit
 import leadline.reading
 from leadline.facts import Facts, Finding
 from leadline.facts.finding import Severity
-from leadline.facts.gamed import Gamed, Reviewed
+from leadline.findings.reward_gamed import Gamed
+from leadline.findings.reward_reviewed import Reviewed
 from leadline.judgement.evidence import LAG, WEIGHTS, weigh
 
 FIRST = 1  # step of the run

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from conftest import EXAMPLES
 from relations import TWINS
-from topics import read_kl
+from topics import read_kl, read_reward
 
-from leadline.reading import Finding, View, policy_loss, reward, stability
+from leadline.reading import Finding, View, policy_loss, stability
 from leadline.run import Run
 from leadline.sources import open_run
 
@@ -17,7 +17,7 @@ from leadline.sources import open_run
 def said(run: Run) -> tuple[list[str], dict[str, float]]:
     """The words, and every probability by what it belongs to."""
     view = View(run)
-    rewards, regime, loss = reward.read(view), read_kl(view), policy_loss.read(view)
+    rewards, regime, loss = read_reward(view), read_kl(view), policy_loss.read(view)
     found: tuple[Finding, ...] = (*rewards.findings, *regime.findings, *loss.findings, *stability.read(view))
     words = [rewards.shape, regime.regime, loss.pattern, *(f"{one.id} {one.severity}" for one in found)]
     words += [segment.regime for segment in regime.segments]
@@ -40,6 +40,6 @@ def test_the_healthy_run_raises_no_concern() -> None:
 
 def test_the_collapsed_run_is_told_with_its_cause() -> None:
     view = View(open_run(EXAMPLES / "collapsed"))
-    findings = {one.id: one for one in (*reward.read(view).findings, *read_kl(view).findings)}
+    findings = {one.id: one for one in (*read_reward(view).findings, *read_kl(view).findings)}
     assert findings["reward.break"].facts.cause.event.kind == "learning_rate"
     assert findings["kl.destructive"].severity == "critical"

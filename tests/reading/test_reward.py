@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
+from topics import Topic
+from topics import read_reward as read
 
 from leadline.curve import Break
-from leadline.facts.reward import RewardReading
+from leadline.findings.reward_break import finding_of
 from leadline.reading import Finding, View
-from leadline.reading.reward import read
-from leadline.reading.reward.breaks import account_for, finding_of
+from leadline.reading.reward.breaks import account_for
 from leadline.run import Event, Rollout, Rollouts, Run, Series
 from leadline.words.numbers import number
 
@@ -18,11 +19,11 @@ LEARNED = logged("reward/mean", rise(0.3, 0.8), 0.03, 1)
 STILL = tuple(logged(name, 1.0, 0.1, seed) for seed, name in enumerate(("kl/ref", "entropy", "grad_norm"), 5))
 
 
-def reading(*series: Series, events: tuple[Event, ...] = (), rollouts: Rollouts | None = None) -> RewardReading:
+def reading(*series: Series, events: tuple[Event, ...] = (), rollouts: Rollouts | None = None) -> Topic:
     return read(View(Run("here", series=series, events=events, rollouts=rollouts or Rollouts())))
 
 
-def found(read_: RewardReading) -> dict[str, Finding]:
+def found(read_: Topic) -> dict[str, Finding]:
     return {finding.id: finding for finding in read_.findings}
 
 

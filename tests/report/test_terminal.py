@@ -26,7 +26,7 @@ from leadline.facts import Facts, Finding
 from leadline.facts.conflict import Conflict, ProcessEffect
 from leadline.facts.expected import Expected, Share
 from leadline.facts.judgement import Judgement, Reason
-from leadline.reading.reward import RewardReading
+from leadline.facts.reward import RewardReading
 from leadline.report import markdown, notebook, terminal
 from leadline.report.pictures import pictures
 from leadline.run import Event

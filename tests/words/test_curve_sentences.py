@@ -9,16 +9,7 @@ from leadline.facts.cause import Cause, PromptChange
 from leadline.facts.kl import Drift, KlReward
 from leadline.facts.loss import LossJump, LossNumbers, LossReversed, PolicyLoss
 from leadline.facts.onset import Contradiction, Move, OnsetOrder, Tier, UnexplainedBreak, UnreadKeys
-from leadline.facts.reward import (
-    ComponentTrade,
-    PromptsChanged,
-    RewardBreak,
-    RewardFall,
-    RewardPeak,
-    RewardReading,
-    TrainEvalGap,
-    Trajectory,
-)
+from leadline.facts.reward import RewardPeak, RewardReading, Trajectory
 from leadline.facts.stability import (
     BadValues,
     ClipGrew,
@@ -39,6 +30,11 @@ from leadline.findings.kl_frozen import KlFrozen
 from leadline.findings.kl_pinned import KlPinned
 from leadline.findings.kl_reset import KlReset
 from leadline.findings.kl_turnover import KlTurnover
+from leadline.findings.reward_break import RewardBreak
+from leadline.findings.reward_component import ComponentTrade
+from leadline.findings.reward_fall import RewardFall
+from leadline.findings.reward_prompts_changed import PromptsChanged
+from leadline.findings.signal_train_eval_gap import TrainEvalGap
 from leadline.words import kl, loss, reward, sentence
 from leadline.words.kl import MEANING
 

@@ -5,14 +5,12 @@ from __future__ import annotations
 import pytest
 
 from leadline.facts import Facts, Finding
-from leadline.facts.gamed import (
-    Gamed,
-    Move,
-    RepeatedPrompts,
-    ResponsesChanged,
-    Reviewed,
-    RewardOutage,
-)
+from leadline.facts.gamed import Move
+from leadline.findings.generation_changed import ResponsesChanged
+from leadline.findings.reward_gamed import Gamed
+from leadline.findings.reward_outage import RewardOutage
+from leadline.findings.reward_reviewed import Reviewed
+from leadline.findings.signal_repeated_prompts import RepeatedPrompts
 from leadline.run import Rollout
 from leadline.words import sentence
 
