@@ -28,8 +28,7 @@ from ..run import Run
 from .numbers import CUT, ENDED, Numbers, calm, level, numbers, surprise
 from .outage import REWARD, Outage
 from .relation import NEAR, Begun, Move, Relation, Shift, relation
-from .scores import Repeats, repeats
-from .written import Floats, Step, since, written
+from .written import Floats, Step, Written, since, written
 
 __all__ = [
     "Begun",
@@ -38,7 +37,6 @@ __all__ = [
     "Numbers",
     "Outage",
     "Relation",
-    "Repeats",
     "Shift",
     "gather",
 ]
@@ -57,7 +55,7 @@ class GamedEvidence:
     outcome: Outcome
     begun: Begun | None  # of what the outcome says
     relation: Relation | None
-    repeats: Repeats | None
+    text: Written | None  # all that was looked at
     numbers: Numbers
 
     @property
@@ -93,7 +91,7 @@ def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> Ga
         outcome,
         None if outcome in ("none", "blind") else _begun(run, related, logged, baseline),
         related,
-        None if text is None else repeats(text),
+        text,
         logged,
     )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from ..facts import Evidence, Facts, Finding, Guide
 from ..questions.bars import CLEARLY, EVEN
 from ..reading.gamed import evidence_of
@@ -36,10 +38,18 @@ class RepeatedPrompts(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Most prompts were seen before, and what both kinds earn is known."""
-    repeats = evidence_of(view).repeats
-    if repeats is None or repeats.again <= EVEN or repeats.first_time is None or repeats.later is None:
+    """Most prompts were seen before, and what new and repeated ones earn in the second half is known."""
+    text = evidence_of(view).text
+    if text is None or not text.asks.any():
         return ()
-    facts = RepeatedPrompts(repeats.different, repeats.again, repeats.first_time, repeats.later)
+    first: dict[str, int] = {}
+    asked = zip((sample.prompt for sample in text.samples), text.batch.tolist(), strict=True)
+    again = np.array([first.setdefault(prompt, batch) < batch for prompt, batch in asked])
+    share = float(again[text.batch > 0].mean()) if (text.batch > 0).any() else 0.0
+    late = (text.batch >= text.batches // 2) & np.isfinite(text.scores)
+    new, old = text.scores[late & ~again], text.scores[late & again]
+    if share <= EVEN or not len(new) or not len(old):
+        return ()
+    facts = RepeatedPrompts(len(first), share, float(new.mean()), float(old.mean()))
     spans = (Evidence("rollouts", view.batches[0].step, view.batches[-1].step),)
     return (Finding("signal.repeated_prompts", CLEARLY, "note", facts=facts, evidence=spans),)

@@ -19,7 +19,7 @@ from leadline.run import Event, Rollout
 every_renderer = pytest.mark.parametrize("report", RENDERERS, ids=lambda report: report.NAME)
 
 EMPTY_RUN = RunSummary("run", None, None, None, None, 0, None, (), (), (), ())
-SILENT = RewardReading(shape="undecided", probabilities={}, peak=None, findings=())
+SILENT = RewardReading(shape="undecided", probabilities={}, peak=None)
 NASTY = "\x1b[31mred\x07\r\n[bold]\u202e\x9b2J\udcff"
 
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import leadline.audit
+import leadline.findings
 import leadline.reading
 from leadline.facts import Facts, Finding
 from leadline.facts.finding import Severity
@@ -101,6 +102,6 @@ def test_a_reward_that_fell_with_the_text_is_a_fall_and_a_reader_is_not_overrule
 
 
 def test_the_table_names_only_findings_that_readers_make() -> None:
-    readers = [Path(package.__file__).parent for package in (leadline.reading, leadline.audit)]
+    readers = [Path(package.__file__).parent for package in (leadline.reading, leadline.findings, leadline.audit)]
     code = "".join(file.read_text() for folder in readers for file in folder.rglob("*.py"))
     assert [name for name in WEIGHTS if f'"{name}"' not in code] == []

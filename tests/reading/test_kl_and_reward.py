@@ -10,10 +10,10 @@ from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 from simulated import noise
 from topics import Topic as KlReward
 from topics import read_kl as read
+from topics import read_reward
 
 from leadline.reading import View
 from leadline.run import Config, Event, Run, Series
-from leadline.sections.reward import read as read_reward
 from leadline.words.kl import kl_line
 
 REST = rise(0.3, 0.8, 0.05)

@@ -32,7 +32,7 @@ VENDORED = {
 }
 
 
-SILENT = RewardReading(shape="undecided", probabilities={}, peak=None, findings=())
+SILENT = RewardReading(shape="undecided", probabilities={}, peak=None)
 
 
 class Elements(HTMLParser):
