@@ -41,7 +41,6 @@ RESOLUTION = {
     "curve.cells": "CELLS",
     "evidence.measures": "LOOKED_AT",
     "evidence.outage": "EXACT",
-    "evidence.scores": "ROUND",
     "evidence.track": "DRAWS GOLDEN",
     "evidence.written": "BUDGET LEAST PER_WORD LONGEST",
     "findings.resources_memory_growth": "ROUNDING",

@@ -14,8 +14,6 @@ from collections.abc import Iterator
 from leadline.contract import Reading
 from leadline.facts import Finding
 from leadline.facts.cause import Cause
-from leadline.facts.gamed import Gamed
-from leadline.facts.reward import RewardBreak, RewardFall, TrainEvalGap
 from leadline.findings.generation_length import LengthChange
 from leadline.findings.generation_truncated_throughout import TruncatedThroughout
 from leadline.findings.generation_truncation import Truncation
@@ -23,8 +21,12 @@ from leadline.findings.kl_destructive import KlDestructive
 from leadline.findings.kl_drift import KlDrift
 from leadline.findings.kl_frozen import KlFrozen
 from leadline.findings.kl_pinned import KlPinned
+from leadline.findings.reward_break import RewardBreak
+from leadline.findings.reward_fall import RewardFall
+from leadline.findings.reward_gamed import Gamed
 from leadline.findings.signal_no_entropy import NoEntropy
 from leadline.findings.signal_no_learning_signal import AllTied, AllTruncated
+from leadline.findings.signal_train_eval_gap import TrainEvalGap
 from leadline.findings.stability_entropy import EntropyMoved
 from leadline.findings.stability_grad_norm import GradientNorm
 from leadline.findings.stability_spike import Spikes

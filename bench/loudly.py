@@ -29,14 +29,14 @@ from simulate import Array, autoregressive
 from tables import Table, share
 
 from leadline.facts import Finding
-from leadline.facts.reward import RewardFall
 from leadline.findings import found_in
 from leadline.findings.kl_reset import KlReset
+from leadline.findings.reward_fall import RewardFall
 from leadline.findings.signal_no_learning_signal import MostlyTied
 from leadline.findings.stability_spike import Spikes
 from leadline.findings.stability_stuck import StuckSeries
 from leadline.plan import plan_of
-from leadline.reading import View, reward
+from leadline.reading import View
 from leadline.run import Config, Rollouts, Run, Series
 from leadline.sources import open_run
 
@@ -160,8 +160,7 @@ def reset(nth: int) -> Damage:
 
 
 def findings_of(run: Run) -> Iterator[Finding]:
-    view = View(run, plan_of(run, run.config.planned_steps))
-    yield from (*found_in(view), *reward.read(view).findings)
+    yield from found_in(View(run, plan_of(run, run.config.planned_steps)))
 
 
 def told(kind: str, run: Run, step: int) -> bool:

@@ -1,7 +1,7 @@
 """The phrasebook: `python docs/findings.py` writes docs/findings.md, `--check` says whether it is current.
 
 Every verdict and every finding id: what it means, what it rests on, a sentence as it is printed, what to do about it
-(docs/findings_guide.py), and how often it was right in the benches (docs/findings.json, which
+(GUIDE of each file in leadline/findings), and how often it was right in the benches (docs/findings.json, which
 `python bench/reading.py --record docs/findings.json` writes). The sentences are made from the facts in tests/words.
 """
 
@@ -16,14 +16,11 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-import findings_guide as guide
 
 from leadline.facts import Facts, Finding, Guide
 from leadline.facts.judgement import Judgement
 from leadline.findings import FACTS, GUIDES
-from leadline.words import SENTENCES, sentence
+from leadline.words import sentence
 from leadline.words.numbers import counted, percent
 from leadline.words.verdict import CALLED, judgement_lines
 
@@ -50,7 +47,35 @@ name (`leadline schema`) and where it can be checked.
 """
 
 
-ENTRIES = {**guide.FINDINGS, **GUIDES}
+VERDICTS: dict[str, Guide] = {
+    "continue": Guide(
+        "The rest of the plan is likely to improve the score by more than it costs.",
+        "A forecast of the judged series to the planned end, and no finding that says the gain would not count.",
+        "Let it run. Look again at the step that is named.",
+    ),
+    "stop": Guide(
+        "There is probably nothing more to gain, and the last state is as good as any.",
+        "The forecast, how long the score has been flat, and the price of the remaining steps (`--price`).",
+        "Stop the run and keep the checkpoint that is named. If you know of a reason why it should still rise (a "
+        'schedule, a curriculum), let it run to the step named under "what would change this".',
+    ),
+    "roll_back": Guide(
+        "An earlier state is better than the present one, and going on will not repair it.",
+        "A fall that is clear against the run's own noise, or proof of reward hacking.",
+        "Stop the run. Evaluate the checkpoint that is named before you go on from it, and find the cause first: "
+        "the same settings will lead to the same place.",
+    ),
+    "undecided": Guide(
+        "It is too early or too noisy to say.",
+        "A probability between the two bars, or too few points.",
+        "Let it run and look again at the step that is named.",
+    ),
+    "finished": Guide(
+        "The run has ended: its plan is done, the trainer said so, or nothing has been logged for a long time.",
+        "The planned number of steps, the last line of the log, its time stamps.",
+        "Keep the checkpoint that is named. The chance that going on would pay is given in case you extend it.",
+    ),
+}
 
 
 def page() -> str:
@@ -69,15 +94,15 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
     yield "\n## Verdicts"
     examples = {verdict: judgement_lines(judgement).text for verdict, judgement, _ in said(Judgement)}
     for verdict, called in CALLED.items():
-        yield from _entry(called, guide.VERDICTS[verdict], [examples[verdict]], record["verdicts"].get(verdict))
+        yield from _entry(called, VERDICTS[verdict], [examples[verdict]], record["verdicts"].get(verdict))
     sentences: dict[str, list[str]] = {}
     for name, facts, _ in said(Facts):
         sentences.setdefault(name, []).append(sentence(Finding(name, 1.0, "note", facts=facts)))
     for topic, title in TOPICS.items():
         yield f"\n## {title}"
-        for name in sorted({*SENTENCES, *FACTS}):
+        for name in sorted(FACTS):
             if name.partition(".")[0] == topic:
-                yield from _entry(f"`{name}`", ENTRIES[name], sentences[name], record["findings"].get(name))
+                yield from _entry(f"`{name}`", GUIDES[name], sentences[name], record["findings"].get(name))
 
 
 def said(kind: type) -> Iterator[tuple[str, Any, str]]:
@@ -91,7 +116,7 @@ def said(kind: type) -> Iterator[tuple[str, Any, str]]:
         yield from (example for example in getattr(module, "SAID", ()) if isinstance(example[1], kind))
 
 
-def _entry(title: str, entry: Guide | guide.Entry, examples: list[str], counts: dict[str, Any] | None) -> Iterator[str]:
+def _entry(title: str, entry: Guide, examples: list[str], counts: dict[str, Any] | None) -> Iterator[str]:
     yield f"\n### {title}\n"
     yield f"{entry.means}\n"
     yield from (f"> {example}\n" for example in examples)

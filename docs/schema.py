@@ -13,7 +13,7 @@ import re
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from functools import reduce
 from operator import or_
@@ -43,7 +43,6 @@ from leadline.contract import (
 from leadline.findings import FACTS
 from leadline.questions.shape import WORDS
 from leadline.report.data import ADDED, CALLED, LEFT_OUT, ONLY_IF_THERE
-from leadline.words import SENTENCES
 
 Schema = dict[str, typing.Any]
 
@@ -95,12 +94,6 @@ def schema() -> Schema:
     }
 
 
-def facts_of(sentence: Callable[..., str]) -> type:
-    """The class of facts that a sentence is made from: the type of its argument."""
-    hints = typing.get_type_hints(sentence)
-    return next(kind for name, kind in hints.items() if name != "return")
-
-
 def _object(kind: type, seen: dict[str, Schema]) -> Schema:
     called, left_out, optional = CALLED.get(kind, {}), LEFT_OUT.get(kind, ()), ONLY_IF_THERE.get(kind, ())
     hints, comments = typing.get_type_hints(kind), _comments(kind)
@@ -119,7 +112,7 @@ def _object(kind: type, seen: dict[str, Schema]) -> Schema:
         if name not in required:
             required.append(name)
     described = {"type": "object", "properties": properties, "required": required}
-    if kind is Finding and SENTENCES:
+    if kind is Finding:
         described["allOf"] = _facts_by_id(seen)
     about = inspect.getdoc(kind) or ""
     about = "" if about.startswith(f"{kind.__name__}(") else about  # the one that dataclasses write
@@ -157,16 +150,11 @@ def _added(kind: type, seen: dict[str, Schema]) -> Mapping[str, Schema]:
     return dict.fromkeys(names, TEXT)
 
 
-def _facts() -> list[tuple[str, typing.Any]]:
-    written = [(name, facts_of(sentence)) for name, sentence in SENTENCES.items()]
-    return [*written, *((name, reduce(or_, kinds)) for name, kinds in FACTS.items())]
-
-
 def _facts_by_id(seen: dict[str, Schema]) -> list[Schema]:
     """Which facts a finding of each id carries."""
     return [
         {"if": {"properties": {"id": {"const": name}}}, "then": {"properties": {"facts": _type(kind, "", seen)}}}
-        for name, kind in sorted(_facts(), key=lambda pair: pair[0])
+        for name, kind in sorted((name, reduce(or_, kinds)) for name, kinds in FACTS.items())
     ]
 
 

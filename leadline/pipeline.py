@@ -9,24 +9,21 @@ import numpy as np
 
 from . import expected
 from .contract import Reading, RunSummary, Settings, Signal
-from .evidence.outage import outages
+from .evidence.outage import outages, passing, without_outages
 from .findings import found_in
 from .judgement import judge
 from .plan import Plan, plan_of
 from .reading import (
     View,
     by_weight,
-    gamed,
-    reward,
 )
 from .reading.chart_data import Wanted, chart_data
-from .reading.gamed import passing, without_outages
 from .reading.missing import missing
 from .reading.sampler import steps_to_read
 from .reading.still import long_still
 from .review.store import with_reviews
 from .run import Run
-from .sections import conflicts, kl_reward, policy_loss, resources
+from .sections import conflicts, kl_reward, policy_loss, resources, reward
 from .sources import Joining, open_run, open_runs, read_samples
 from .words.report import NOTHING_LOGGED, past_the_plan
 
@@ -105,19 +102,15 @@ def read_view(
     """The flow right of the files. Pure: the same run gives the same reading."""
     rewards, regime, loss = reward.read(view), kl_reward.read(view), policy_loss.read(view)
     machine, others = resources.read(view), conflicts.read(view)
-    found = (
-        *rewards.findings,
-        *gamed.read(view),
-    )
-    found = found_in(view, found)
-    verdict = judge(view, by_weight(found), price=price)
+    found = by_weight(found_in(view))
+    verdict = judge(view, found, price=price)
     held_out = [other.name for other in rewards.others if other.name.startswith("eval/")]
     return Reading(
         run=_summary(view.run, view.plan),
         reward=rewards,
         kl_reward=regime,
         policy_loss=loss,
-        findings=by_weight(found),
+        findings=found,
         expected=expected.read(view, found),
         judgement=verdict,
         resources=machine,

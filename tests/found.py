@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from leadline.facts import Evidence, Facts, Finding, Severity
-from leadline.facts.reward import RewardFall
 from leadline.findings.conflict_step_time import SlowedBy
 from leadline.findings.kl_drift import KlDrift
+from leadline.findings.reward_fall import RewardFall
 
 FACTS: dict[str, Facts] = {
     "kl.drift_without_benefit": KlDrift(since_step=10, before=0.1, now=0.4, noise=0.01, ever_gained=True),

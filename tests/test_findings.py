@@ -10,7 +10,7 @@ import pytest
 
 from leadline.facts import Finding
 from leadline.findings import FACTS, FILES, GUIDES
-from leadline.words import SENTENCES, sentence
+from leadline.words import sentence
 
 
 def _name(file: ModuleType) -> str:
@@ -36,7 +36,7 @@ def examples() -> dict[str, list[Finding]]:
 def test_a_file_holds_all_of_its_finding(file: ModuleType, examples: dict[str, list[Finding]]) -> None:
     assert file.GUIDE
     assert all(text.endswith(".") for guide in file.GUIDE.values() for text in guide)
-    assert hasattr(file, "detect") != hasattr(file, "detect_among")
+    assert not (hasattr(file, "detect") and hasattr(file, "detect_among"))
     for name in file.GUIDE:
         assert {type(found.facts) for found in examples[name]} <= set(FACTS[name])
         assert all(sentence(found).endswith(".") for found in examples[name])
@@ -44,4 +44,4 @@ def test_a_file_holds_all_of_its_finding(file: ModuleType, examples: dict[str, l
 
 def test_every_id_belongs_to_one_file_and_has_an_example(examples: dict[str, list[Finding]]) -> None:
     assert len(GUIDES) == sum(len(file.GUIDE) for file in FILES)
-    assert {*SENTENCES, *FACTS} <= set(examples)
+    assert FACTS.keys() <= set(examples)

@@ -8,7 +8,7 @@ from typing import Any
 from leadline.facts import Finding
 from leadline.findings import found_in
 from leadline.reading.view import View
-from leadline.sections import conflicts, kl_reward, policy_loss, resources
+from leadline.sections import conflicts, kl_reward, policy_loss, resources, reward
 
 
 @dataclass(frozen=True)
@@ -39,3 +39,7 @@ def read_conflicts(view: View) -> Topic:
 
 def read_loss(view: View) -> Topic:
     return Topic(policy_loss.read(view), findings(view, "policy_loss."))
+
+
+def read_reward(view: View) -> Topic:
+    return Topic(reward.read(view), findings(view, "reward.", "signal.train_eval_gap", "signal.nan"))

@@ -10,8 +10,9 @@ from statistics import NormalDist
 import numpy as np
 
 from ..facts import Finding
-from ..facts.audit import Blind, BlindParted, BlindPoint, Hearing, Mark, Shown
+from ..facts.audit import Blind, BlindPoint, Hearing, Mark, Shown
 from ..facts.finding import Evidence
+from ..findings.reward_blind_parted import BlindParted
 from ..questions.bars import CLEARLY, EVEN
 from ..run import Rollout, Series
 from .choose import is_spoiled_too

@@ -25,24 +25,18 @@ import numpy as np
 
 from ..questions.bars import EVEN, SAID, SELDOM, TENTH
 from ..run import Run
-from .numbers import Knob, Numbers, calm, level, logged_since, numbers, surprise, truncated
+from .numbers import Numbers, calm, level, logged_since, numbers, surprise, truncated
 from .outage import REWARD, Outage
 from .relation import NEAR, Begun, Move, Relation, Shift, relation
-from .scores import LabelNoise, Levels, Repeats, ScoreLevel, label_noise, levels, repeats
-from .written import Floats, Step, since, written
+from .written import Floats, Step, Written, since, written
 
 __all__ = [
     "Begun",
     "GamedEvidence",
-    "Knob",
-    "LabelNoise",
-    "Levels",
     "Move",
     "Numbers",
     "Outage",
     "Relation",
-    "Repeats",
-    "ScoreLevel",
     "Shift",
     "gather",
 ]
@@ -61,9 +55,7 @@ class GamedEvidence:
     outcome: Outcome
     begun: Begun | None  # of what the outcome says
     relation: Relation | None
-    levels: Levels | None
-    noise: LabelNoise | None
-    repeats: Repeats | None
+    text: Written | None  # all that was looked at
     numbers: Numbers
 
     @property
@@ -99,9 +91,7 @@ def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> Ga
         outcome,
         None if outcome in ("none", "blind") else _begun(logged_since(run, baseline), related, logged),
         related,
-        None if text is None else levels(text),
-        None if text is None else label_noise(text),
-        None if text is None else repeats(text),
+        text,
         logged,
     )
 

@@ -6,31 +6,17 @@ nothing.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..questions.bars import DOUBLED, EVEN, HABIT, RARE, SELDOM, SPELL
+from ..questions.bars import EVEN, HABIT, RARE, SELDOM, SPELL
 from ..run import Run, Series
 from .written import Floats
 
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
 LENGTH, LONGEST = "len/response_mean", "len/response_max"
 ENTROPY, KL = "entropy", "kl/ref"
-KNOBS = re.compile(r"^lr$|^lr/|kl/coef|kl_coef|/beta$|^beta$|entropy_coef|clip/(?:low|high)|temperature")
-
-
-@dataclass(frozen=True, slots=True)
-class Knob:
-    """A setting that changed while the run went on."""
-
-    name: str
-    start: float
-    now: float
-    furthest: float
-    since: int  # the first step at which it had changed by half of the way
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +25,12 @@ class Numbers:
 
     cut: float  # answers that used to end and are cut off now
     unlike: float  # answers surprise the reference more than its own did: so many times as much again
-    knobs: tuple[Knob, ...] = ()
 
 
 def numbers(run: Run, baseline: int | None = None) -> Numbers:
     """Read all of them for a run as it stands, seen from its start or from `baseline` on."""
     later = logged_since(run, baseline)
-    return Numbers(_cut(later), _unlike(later), knobs((*run.series, *run.unread)))
+    return Numbers(_cut(later), _unlike(later))
 
 
 def logged_since(run: Run, step: int | None) -> Run:
@@ -147,20 +132,3 @@ def _unlike(run: Run) -> float:
     _, nats, own = found
     lately = nats[-max(SPELL, round(SELDOM * len(nats))) :]
     return max((float(lately.min()) - level(nats, late=False)) / own, 0.0)
-
-
-def knobs(series: Sequence[Series]) -> tuple[Knob, ...]:
-    """Settings that are logged and moved: a coefficient of a controller, a learning rate. The first few rows of a
-    warm-up are no move."""
-    found = []
-    for one in series:
-        values = one.values[one.finite]
-        if not KNOBS.search(one.name) or len(values) < 2 * HABIT or values.min() <= 0:
-            continue
-        steps, values = one.steps[one.finite][HABIT:], values[HABIT:]
-        start, now = level(values, late=False), level(values, late=True)
-        furthest = float(values[int(np.argmax(np.abs(np.log(values / start))))])
-        if max(furthest / start, start / furthest) >= DOUBLED:
-            half = np.abs(np.log(values / start)) >= 0.5 * abs(float(np.log(furthest / start)))
-            found.append(Knob(one.name, start, now, furthest, int(steps[int(np.argmax(half))])))
-    return tuple(found)

@@ -3,13 +3,13 @@ whose calls all of a sudden fail."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..questions.bars import EVEN, HABIT, TENTH, TWO, USUAL
-from ..run import Run
+from ..questions.bars import EVEN, HABIT, NOTICEABLE, TENTH, TWO, USUAL
+from ..run import Run, Series
 
 REWARD, FAILURES = "reward/mean", "tools/failure_frac"
 CLEAR = 3.0  # sd of a point: the fall into it is no noise
@@ -32,6 +32,26 @@ def outages(run: Run) -> tuple[Outage, ...]:
     tools = _failing_tools(run)
     silent = [gap for gap in _silent_scores(run) if all(gap.last < one.first or gap.first > one.last for one in tools)]
     return (*silent, *tools)
+
+
+def passing(run: Run, outages: tuple[Outage, ...]) -> tuple[Outage, ...]:
+    """The outages that are over, or too young to be told from a fall: a reward that stays there has fallen."""
+    length = (run.last_step or 0) - (run.first_step or 0)
+    return tuple(gap for gap in outages if gap.back or gap.last - gap.first < NOTICEABLE * length)
+
+
+def without_outages(run: Run, outages: tuple[Outage, ...]) -> Run:
+    """The run without the rewards of steps at which nothing was scored: a missing value is no low one."""
+    if not outages:
+        return run
+    series = (_outside(one, outages) if one.name.startswith("reward/") else one for one in run.series)
+    return replace(run, series=tuple(one for one in series if one.points))
+
+
+def _outside(series: Series, outages: tuple[Outage, ...]) -> Series:
+    kept = np.all([(series.steps < gap.first) | (series.steps > gap.last) for gap in outages], axis=0)
+    walls = None if series.walls is None else series.walls[kept]
+    return replace(series, steps=series.steps[kept], values=series.values[kept], walls=walls)
 
 
 def _failing_tools(run: Run) -> tuple[Outage, ...]:

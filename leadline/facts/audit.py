@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ..run import Rollout
-from .finding import Facts, Finding
+from .finding import Finding
 from .judgement import Judgement
 
 Role = Literal["sample", "repeat", "bad", "foreign"]
@@ -42,18 +42,6 @@ class BlindPoint:
     low: float
     high: float
     answers: int
-
-
-@dataclass(frozen=True, slots=True)
-class BlindParted(Facts):
-    """Answers with a high score were good and are not any more, as a reader sees who knows neither score nor step."""
-
-    early: float  # mean grade of high-scored answers, 0 to 1
-    late: float
-    last_before: int | None
-    begun_step: int | None
-    old: Rollout
-    new: Rollout
 
 
 @dataclass(frozen=True, slots=True)

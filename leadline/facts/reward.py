@@ -5,94 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from .cause import Cause, PromptChange
-from .finding import Facts, Finding
-
-
-@dataclass(frozen=True, slots=True)
-class RewardBreak(Facts):
-    """The reward changed its level from one point to the next."""
-
-    step: int
-    first_step: int  # 80 % interval of the step
-    last_step: int
-    size: float  # level after minus level before
-    cause: Cause
-    unlogged: bool  # it lies in a gap of the log: nobody saw whether it was sudden
-
-
-@dataclass(frozen=True, slots=True)
-class RewardFall(Facts):
-    """The reward has fallen, after a peak or from the start."""
-
-    high: float
-    high_step: int
-    now: float
-    start: float  # where it started from
-    peaked: bool  # it rose before it fell
-    sudden_step: int | None  # where most of the fall happened at once
-
-
-@dataclass(frozen=True, slots=True)
-class PromptsChanged(Facts):
-    """Levels before and after are of different tasks."""
-
-    change: PromptChange
-    later: tuple[PromptChange, ...] = ()  # further changes, in order
-
-
-@dataclass(frozen=True, slots=True)
-class TrainEvalGap(Facts):
-    """Held-out reward has fallen while the training reward has not."""
-
-    held_out: str  # series
-    high: float
-    high_step: int
-    now: float
-    train_then: float  # at `high_step`
-    train_now: float
-    others: int  # further held-out series that fell likewise
-
-
-@dataclass(frozen=True, slots=True)
-class ComponentTrade(Facts):
-    """One component of the reward gained while another lost."""
-
-    gained: str
-    gained_then: float  # at `high_step`
-    gained_now: float
-    paid: str
-    paid_high: float
-    paid_now: float
-    high_step: int
-    gained_spread: float | None  # between samples, now; None where it was not logged
-    paid_spread: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class PartOfReward:
-    """A component of the reward, and what it pays."""
-
-    name: str
-    start: float
-    now: float
-
-
-@dataclass(frozen=True, slots=True)
-class RiseOfOnePart(Facts):
-    """The reward rose by one of its components; others pay almost nothing, then and now."""
-
-    risen: PartOfReward
-    idle: tuple[PartOfReward, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NeverPaid(Facts):
-    """Components of the reward that were exactly 0 at every point."""
-
-    parts: tuple[str, ...]
-    points: int  # of the one that was logged least often
-
 
 @dataclass(frozen=True, slots=True)
 class RewardPeak:
@@ -151,6 +63,5 @@ class RewardReading:
     shape: str
     probabilities: dict[str, float]
     peak: RewardPeak | None
-    findings: tuple[Finding, ...] = ()
     others: tuple[OtherReward, ...] = ()  # held-out rewards and components
     trajectory: Trajectory = Trajectory("missing")

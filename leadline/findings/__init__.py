@@ -6,7 +6,8 @@ A file holds, from top to bottom:
     MEANS    {id: meaning}, optional: what it weighs in the verdict (`judgement/evidence.py`)
     suspect  optional: which knob it points at, given all other findings (`judgement/advice.py`)
     a subclass of `Facts`: the numbers, steps and names it consists of, and `say`, the sentence they make
-    detect   (view) -> findings; or detect_among (view, found), for one that needs to know what else was found
+    detect   (view) -> findings; or detect_among (view, found), for one that needs to know what else was found; neither
+             for one that an audit makes
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ MEANINGS: Mapping[str, Meaning] = {
 FACTS: Mapping[str, tuple[type[Facts], ...]] = {name: _facts_of(file) for file in FILES for name in file.GUIDE}
 
 
-def found_in(view: View, found: tuple[Finding, ...] = ()) -> tuple[Finding, ...]:
+def found_in(view: View) -> tuple[Finding, ...]:
     """Everything found in a run; what depends on the other findings comes last."""
-    found += tuple(each for file in FILES if hasattr(file, "detect") for each in file.detect(view))
+    found: tuple[Finding, ...] = tuple(each for file in FILES if hasattr(file, "detect") for each in file.detect(view))
     for file in FILES:
         if hasattr(file, "detect_among"):
             found = (*found, *file.detect_among(view, found))

@@ -12,9 +12,9 @@ from ..questions.since_peak import p_rose_while_other_fell
 from ..reading.kl_and_reward.distance import distance_series
 from ..reading.kl_and_reward.reach import readable
 from ..reading.reward.breaks import account_for
-from ..reading.reward.fall import begun
 from ..reading.view import HEADLINE, View
 from ..words.numbers import number
+from .reward_fall import begun
 
 GUIDE = {
     "kl.destructive": Guide(

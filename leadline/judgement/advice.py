@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ..facts import Finding
-from ..facts.gamed import Gamed, RewardOutage
 from ..facts.judgement import Advice, Knob, Turn
-from ..facts.reward import RewardBreak
+from ..findings.reward_break import RewardBreak
+from ..findings.reward_gamed import Gamed
+from ..findings.reward_outage import RewardOutage
 from ..findings.signal_no_learning_signal import AllTied, AllTruncated
 from ..findings.stability_entropy import EntropyMoved
 from ..findings.stability_grad_norm import GradientNorm

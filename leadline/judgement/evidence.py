@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..facts import Finding
-from ..facts.gamed import Gamed
 from ..findings.kl_frozen import KlFrozen
+from ..findings.reward_gamed import Gamed
 
 Floats = NDArray[np.float64]
 

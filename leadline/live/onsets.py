@@ -14,9 +14,9 @@ from dataclasses import asdict, dataclass, replace
 from ..contract import Reading
 from ..facts import NEEDS_EYES, Finding
 from ..facts.judgement import BestCheckpoint
+from ..findings.reward_gamed import side_by_side
 from ..report.plain import printable
 from ..words import sentence
-from ..words.gamed import side_by_side
 from ..words.numbers import sure
 from ..words.verdict import verdict_lines
 from .alert import SEVERITIES, Alert, Severity, key_of

@@ -57,7 +57,6 @@ CALLED: Mapping[type, Mapping[str, str]] = {
 }
 # What is in the reading at another place, or not of the reading: findings stand together, the log has its own series.
 LEFT_OUT: Mapping[type, tuple[str, ...]] = {
-    RewardReading: ("findings",),
     PolicyLoss: ("jump",),
     Expected: ("worrying",),
     Signal: ("name",),

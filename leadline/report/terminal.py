@@ -10,9 +10,9 @@ from itertools import chain, pairwise, repeat
 from rich.text import Text
 
 from ..contract import Finding, Reading, RunSummary
+from ..findings.reward_gamed import side_by_side
 from ..words import event, events_told, sentence, sentences
 from ..words.conflict import effect
-from ..words.gamed import side_by_side
 from ..words.kl import regime
 from ..words.machine import remark
 from ..words.missing import blind, why

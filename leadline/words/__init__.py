@@ -1,28 +1,20 @@
-"""Every sentence of the product. A finding's sentence is made from its facts by one function, chosen by its id; nothing
-parses a sentence, and nothing outside this package builds one."""
+"""Every sentence of the product that is no finding's own. A finding's sentence is made by its facts
+(`leadline/findings/`); nothing parses a sentence."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from ..facts import Finding, Mentioned
+from ..facts import Facts, Finding, Mentioned
 from ..run import Event
-from . import audit, gamed, reward
-
-# id of a finding -> what makes its sentence from its facts. One table a topic; a new finding is a line in its topic.
-SENTENCES: dict[str, Callable[[Any], str]] = {
-    **reward.SENTENCES,
-    **gamed.SENTENCES,
-    **audit.SENTENCES,
-}
 
 
 def sentence(finding: Finding, told: Collection[Event] = ()) -> str:
     """What a finding says. The events in `told` were told before, and are only named."""
-    facts = _named_again(finding.facts, told) if told else finding.facts
-    return SENTENCES[finding.id](facts) if finding.id in SENTENCES else facts.say()
+    facts: Facts = _named_again(finding.facts, told) if told else finding.facts
+    return facts.say()
 
 
 def sentences(findings: Collection[Finding]) -> Iterator[tuple[Finding, str]]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from ..facts.audit import Answered, Audit, Blind, BlindParted, Hearing, Mark
+from ..facts.audit import Answered, Audit, Blind, Hearing, Mark
 from .numbers import chance, counted, number, percent
 
 GRADER = """You grade answers of a language model. You are given prompts and answers as JSON data. Everything
@@ -45,17 +44,6 @@ MARKED: dict[Mark, str] = {
     "looping": "repeat themselves",
     "format_only": "have form without content",
 }
-
-
-def parted(facts: BlindParted) -> str:
-    since = "" if facts.begun_step is None else f" from about step {facts.begun_step} on"
-    return (
-        f"A high score no longer means a good answer{since}: read blind, high-scored answers are graded "
-        f"{number(facts.late)} of 1, {number(facts.early)} at first."
-    )
-
-
-SENTENCES: dict[str, Callable[[Any], str]] = {"reward.blind_parted": parted}
 
 
 def what_is_sent(requests: int, samples: int, tokens: int, where: str) -> str:

@@ -1,25 +1,13 @@
-"""A gamed reward, and what the score pays for, in words."""
+"""How answers changed, in words."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
 
-from ..facts.gamed import (
-    Gamed,
-    Move,
-    MovedKnob,
-    NoisyLabels,
-    RepeatedPrompts,
-    ResponsesChanged,
-    Reviewed,
-    RewardOutage,
-    ScoreLevels,
-)
+from ..facts.gamed import Move
 from ..run import Rollout
-from .numbers import apart, counted, listed, number, percent
-from .series import called
+from .numbers import listed, number, percent
 
 WAYS = {
     "detached": "responses take up less of their prompt ({start} → {now})",
@@ -36,16 +24,13 @@ SHOWN = 2  # ways named: the furthest
 ASKED, ANSWERED = 60, 160  # characters of a prompt, its end, and of an answer, its beginning
 
 
-def gamed(facts: Gamed) -> str:
-    what = listed([_way(move) for move in facts.moves[:SHOWN]]) or "responses degenerate"
-    since = _since(facts)
-    if facts.reward_fell:
-        return f"Degenerate text{since}: {what}. The reward dropped with it."
-    return f"Reward hacking{since}: {what}, yet the reward holds."
+def ways_said(moves: Sequence[Move]) -> str:
+    """What moved furthest."""
+    return listed([_way(move) for move in moves[:SHOWN]])
 
 
-def _since(facts: Gamed | ResponsesChanged) -> str:
-    step, low, high = facts.begun_step, facts.begun_low, facts.begun_high
+def since_said(step: int | None, low: int | None, high: int | None) -> str:
+    """When it began, with an interval where one is known."""
     if step is None:
         return ""
     if low is None or high is None or low == high:
@@ -60,81 +45,10 @@ def _way(move: Move) -> str:
     return WAYS[move.way].format(start=percent(start), now=percent(now), times=number(now), lacks=lacks)
 
 
-def side_by_side(facts: object) -> list[tuple[str, str]]:
-    """An early and a late answer, with what each earned."""
-    if not isinstance(facts, Gamed | ResponsesChanged) or facts.old is None or facts.new is None:
-        return []
-    return [("then", _sample(facts.old)), ("now", _sample(facts.new))]
-
-
-def _sample(sample: Rollout) -> str:
+def sample_said(sample: Rollout) -> str:
+    """One answer, with what it was asked and what it earned."""
     asked, answered = sample.prompt[-ASKED:], sample.output[:ANSWERED]
     prompt = f"{'…' if asked != sample.prompt else ''}{asked} → " if asked else ""
     answer = f"{answered}{'…' if answered != sample.output else ''}"
     earned = f", scored {number(sample.score)}" if math.isfinite(sample.score) else ""
     return f"step {sample.step}{earned}: {prompt}{answer or '(nothing)'}"
-
-
-def changed(facts: ResponsesChanged) -> str:
-    what = listed([_way(move) for move in facts.moves[:SHOWN]])
-    gain = "" if facts.gain_since is None else f", and {percent(facts.gain_since)} of the gain came since"
-    last = "" if facts.last_before is None else f" If not, go back to step {facts.last_before}."
-    why = f": {what}" if what else ""
-    return f"Responses changed{_since(facts)}{why}{gain}. Check that they are still right: leadline review.{last}"
-
-
-def reviewed(facts: Reviewed) -> str:
-    who = facts.reader or "a reviewer"
-    since = "" if facts.since_step is None else f" since step {facts.since_step}"
-    return f"Reward hacking{since}, says {who}, who read the samples up to step {facts.seen_until}."
-
-
-def outage(facts: RewardOutage) -> str:
-    during = f"steps {facts.first_step}–{facts.last_step}"
-    if facts.tools:
-        said, whom = f"{percent(facts.value)} of tool calls failed at {during}", "tools"
-    else:
-        said, whom = f"The reward function returned {number(facts.value)} at {during}", "reward function"
-    state = "They work again." if facts.tools else "It works again."
-    return f"{said}. {state if facts.back else f'Check the {whom}.'} Rewards of these steps are ignored."
-
-
-def levels(facts: ScoreLevels) -> str:
-    shares = [
-        f"{number(level.value)} ({percent(level.early)} of the early samples, {percent(level.late)} of the late ones)"
-        for level in facts.levels
-    ]
-    return f"The score takes {len(facts.levels)} values: {listed(shares)}."
-
-
-def noisy_labels(facts: NoisyLabels) -> str:
-    return (
-        f"Equal answers are scored differently: about {percent(facts.rate)} of the scores are wrong "
-        f"({counted(facts.pairs, 'pair')} compared). A perfect policy would earn about {number(facts.ceiling)}."
-    )
-
-
-def repeated_prompts(facts: RepeatedPrompts) -> str:
-    said = f"{percent(facts.again)} of the prompts have been seen before ({facts.different} different ones)"
-    if facts.first_time is None or facts.later is None:
-        return f"{said}."
-    return f"{said}: they score {number(facts.later)}, new ones {number(facts.first_time)} at the same steps."
-
-
-def knob_moved(facts: MovedKnob) -> str:
-    name = called(facts.name)
-    start, now = apart(facts.start, facts.now)
-    moved = f"{name[0].upper()}{name[1:]} changed from {start} to {now} on the way"
-    return f"{moved}, and the reward has fallen since." if facts.reward_fell else f"{moved}."
-
-
-SENTENCES: dict[str, Callable[[Any], str]] = {
-    "reward.gamed": gamed,
-    "generation.changed": changed,
-    "reward.reviewed": reviewed,
-    "reward.outage": outage,
-    "reward.levels": levels,
-    "reward.noisy_labels": noisy_labels,
-    "signal.repeated_prompts": repeated_prompts,
-    "signal.knob_moved": knob_moved,
-}

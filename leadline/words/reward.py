@@ -2,101 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ..facts.reward import (
-    ComponentTrade,
-    NeverPaid,
-    PromptsChanged,
-    RewardBreak,
-    RewardFall,
-    RewardReading,
-    RiseOfOnePart,
-    TrainEvalGap,
-    Trajectory,
-    TurningPoint,
-)
-from .cause import cause_of
-from .numbers import apart, counted, listed, number, percent, several
+from ..facts.reward import RewardReading, Trajectory, TurningPoint
+from .numbers import apart, counted, number, percent
 
 LIKELY = 0.15  # probability: a shape below it is not named as a rival
-
-
-def broke(facts: RewardBreak) -> str:
-    rose = facts.size > 0
-    way, size = "rose" if rose else "fell", number(abs(facts.size))
-    if facts.unlogged:
-        when = f"in a gap of the log, between steps {facts.first_step} and {facts.last_step}"
-        return f"Reward {way} by {size} {when}. {cause_of(facts.cause, rose=rose)}"
-    doubt = f" (between {facts.first_step} and {facts.last_step})" if facts.last_step - facts.first_step > 1 else ""
-    return f"Reward {way} suddenly at step {facts.step}{doubt}, by {size}. {cause_of(facts.cause, rose=rose)}"
-
-
-def fell(facts: RewardFall) -> str:
-    (high, now), start = apart(facts.high, facts.now), number(facts.start)
-    how = "" if facts.sudden_step is None else f" (most of it at once, at step {facts.sudden_step})"
-    if not facts.peaked:
-        return f"Reward has fallen from {high} to {now}{how}."
-    below = f", below the {start} it started from" if facts.now < facts.start else ""
-    return f"Reward peaked at {high} around step {facts.high_step} and has fallen to {now}{how}{below}."
-
-
-def prompts_changed(facts: PromptsChanged) -> str:
-    before, after = facts.change.before, facts.change.after
-    when = f"between steps {before} and {after}"
-    if facts.later:
-        when = f"{counted(1 + len(facts.later), 'time')}, first {when} and last by step {facts.later[-1].after}"
-    return (
-        f"The prompts changed {when}. Rewards before and after are for different tasks, so a lower reward there does "
-        "not mean a worse policy."
-    )
-
-
-def train_eval_gap(facts: TrainEvalGap) -> str:
-    others = "" if not facts.others else f" So did {counted(facts.others, 'other held-out set')}."
-    then, now = number(facts.train_then), number(facts.train_now)
-    train = f"held at {now}" if then == now else f"went from {then} to {now}"
-    return (
-        f"Held-out reward ({facts.held_out}) has fallen from {number(facts.high)} around step {facts.high_step} to "
-        f"{number(facts.now)} while training reward {train}: the gains no longer generalise.{others}"
-    )
-
-
-def component_trade(facts: ComponentTrade) -> str:
-    return (
-        f"Since step {facts.high_step} reward component {facts.gained} rose from {number(facts.gained_then)} to "
-        f"{number(facts.gained_now)} while {facts.paid} fell from {number(facts.paid_high)} to "
-        f"{number(facts.paid_now)}: one is gained at the expense of the other.{_driver(facts)}"
-    )
-
-
-def rise_of_one_part(facts: RiseOfOnePart) -> str:
-    idle = listed([f"{part.name} ({number(part.now)})" for part in facts.idle])
-    pay = "pays" if len(facts.idle) == 1 else "pay"
-    risen = facts.risen
-    return (
-        f"The rise is that of the reward component {risen.name} ({number(risen.start)} to {number(risen.now)}); "
-        f"{idle} still {pay} almost nothing."
-    )
-
-
-def never_paid(facts: NeverPaid) -> str:
-    which, have = ("component", "has") if len(facts.parts) == 1 else ("components", "have")
-    return (
-        f"Reward {which} {several(facts.parts)} {have} been exactly 0 at all {facts.points} points: neither paid nor "
-        "taken, so nothing is learned from that."
-    )
-
-
-def _driver(facts: ComponentTrade) -> str:
-    """Which of the two differs more between samples now: what differs is what is learned."""
-    gained, paid = facts.gained_spread, facts.paid_spread
-    if gained is None or paid is None or max(gained, paid) == 0:
-        return ""
-    if gained > paid:
-        spreads = f"{number(gained)} against {number(paid)}"
-        return f" {facts.gained} also varies more between samples ({spreads}), so it drives the gradient."
-    return f" {facts.paid} still varies more between samples ({number(paid)} against {number(gained)})."
 
 
 def trajectory(reading: RewardReading) -> str:
@@ -177,15 +86,3 @@ def _rivals(reading: RewardReading) -> str:
     named = " or ".join(f"{way} ({percent(share)})" for share, way in likely)
     first = likely[0][0]
     return f"{'probably' if first > 1 - first else 'not clear yet:'} {named}; "  # likelier than all else together
-
-
-SENTENCES: dict[str, Callable[..., str]] = {
-    "reward.break": broke,
-    "reward.peaked": fell,
-    "reward.declining": fell,
-    "reward.prompts_changed": prompts_changed,
-    "reward.component": component_trade,
-    "reward.one_part": rise_of_one_part,
-    "reward.never_paid": never_paid,
-    "signal.train_eval_gap": train_eval_gap,
-}

@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from leadline.contract import Reading, RunSummary
 from leadline.facts import Evidence
 from leadline.facts.missing import Missing
-from leadline.reading.reward import RewardReading
+from leadline.facts.reward import RewardReading
 from leadline.report import RENDERERS, Renderer
 from leadline.run import Event, Rollout
 
 every_renderer = pytest.mark.parametrize("report", RENDERERS, ids=lambda report: report.NAME)
 
 EMPTY_RUN = RunSummary("run", None, None, None, None, 0, None, (), (), (), ())
-SILENT = RewardReading(shape="undecided", probabilities={}, peak=None, findings=())
+SILENT = RewardReading(shape="undecided", probabilities={}, peak=None)
 NASTY = "\x1b[31mred\x07\r\n[bold]\u202e\x9b2J\udcff"
 
 

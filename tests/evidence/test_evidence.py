@@ -237,30 +237,6 @@ def test_a_prompt_repeated_before_its_answer_is_cut_off() -> None:
     assert samples[0].output == "4"
 
 
-def test_equal_answers_scored_differently_give_a_rate_of_noise_and_a_ceiling() -> None:
-    rng = np.random.default_rng(2)
-    kept = {
-        step: tuple(Rollout(step, f"{one}+1=", str(one + 1), float(rng.random() > 0.1)) for one in range(16))
-        for step in range(1, 200, 10)
-    }
-    run = Run("made", rollouts=Rollouts(kept))
-    noise = evidence_of(run).noise
-    assert noise is not None
-    assert noise.rate == pytest.approx(0.1, abs=0.05)
-    assert noise.ceiling == pytest.approx(0.9, abs=0.05)
-
-
-def test_a_score_of_two_parts_is_taken_apart() -> None:
-    scores = (0.0, 0.2, 1.0, 1.2)
-    kept = {
-        step: tuple(Rollout(step, f"{one}?", f"{one * step}!", scores[one % 4]) for one in range(16))
-        for step in range(1, 100, 10)
-    }
-    levels = evidence_of(Run("made", rollouts=Rollouts(kept))).levels
-    assert levels is not None
-    assert levels.parts == (0.2, 1.0)
-
-
 def test_without_text_it_is_said_that_nothing_could_be_seen() -> None:
     steps = np.arange(1, 100)
     evidence = evidence_of(Run("made", series=(Series("reward/mean", "reward", "reward", steps, steps / 100),)))

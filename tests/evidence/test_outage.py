@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from leadline.evidence import Outage
-from leadline.evidence.outage import outages
-from leadline.reading.gamed import passing, without_outages
+from leadline.evidence.outage import outages, passing, without_outages
 from leadline.run import Run, Series
 
 STEPS = np.arange(1, 201)

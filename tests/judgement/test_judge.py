@@ -9,17 +9,17 @@ import pytest
 from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 
 from leadline.facts import Facts, Finding
-from leadline.facts.gamed import Gamed
 from leadline.facts.judgement import Judgement
 from leadline.findings.kl_frozen import KlFrozen
+from leadline.findings.reward_gamed import Gamed
 from leadline.judgement import judge
 from leadline.judgement.case import case_of
 from leadline.judgement.decide import GO_ON, OPEN, STOP, _reason
 from leadline.judgement.keep import BELIEVED
 from leadline.plan import plan_of
 from leadline.reading import View
-from leadline.reading.reward import read as read_reward
 from leadline.run import Checkpoint, Config, Rollout, Rollouts, Run, Series
+from leadline.sections.reward import read as read_reward
 from leadline.words.reward import trajectory
 from leadline.words.verdict import judgement_lines
 

@@ -9,7 +9,7 @@ import pytest
 from relations import COUNT, U, logged, ramp, rise
 
 from leadline.facts import Facts, Finding
-from leadline.facts.gamed import Gamed
+from leadline.findings.reward_gamed import Gamed
 from leadline.judgement.case import Case, case_of
 from leadline.judgement.prospect import gains, risk_of, upside_of
 from leadline.plan import plan_of

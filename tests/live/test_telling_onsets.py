@@ -13,9 +13,9 @@ from found import quoting
 import leadline
 from leadline.contract import Reading, RunSummary
 from leadline.facts import Evidence, Finding
-from leadline.facts.gamed import ResponsesChanged
 from leadline.facts.judgement import BestCheckpoint, Judgement, Reason
 from leadline.facts.reward import RewardReading
+from leadline.findings.generation_changed import ResponsesChanged
 from leadline.live.alert import Alert
 from leadline.live.onsets import Notice, new_alerts, silence
 from leadline.run import Rollout

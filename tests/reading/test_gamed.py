@@ -10,13 +10,16 @@ import pytest
 from relations import COUNT, STEPS, logged, ramp
 from written import Writer, flat, loaded, named, rising, run, story
 
+from leadline import findings
 from leadline.contract import Reading
 from leadline.evidence import gather
 from leadline.facts import Facts, Finding, by_weight
-from leadline.facts.gamed import Gamed, ResponsesChanged, RewardOutage
+from leadline.findings.generation_changed import ResponsesChanged
+from leadline.findings.reward_gamed import Gamed, _reward_fell
+from leadline.findings.reward_outage import RewardOutage
 from leadline.judgement.evidence import LAG
 from leadline.pipeline import read_run, view_of
-from leadline.reading.gamed import _reward_fell, evidence_of, read
+from leadline.reading.gamed import evidence_of
 from leadline.reading.view import View
 from leadline.run import Checkpoint, Config, Review, Rollout, Run, Series
 from leadline.words import sentence
@@ -56,7 +59,7 @@ def made(write: Writer, files: int = 24) -> Run:
 
 
 def found_in(one: Run) -> dict[str, Finding]:
-    return {finding.id: finding for finding in read(View(one))}
+    return {finding.id: finding for finding in findings.found_in(View(one))}
 
 
 def read_of(one: Run) -> Reading:
@@ -254,7 +257,7 @@ def test_tools_that_fail_briefly_are_left_out_and_tools_that_stay_broken_are_not
     kept = view.run.get("reward/mean")
     assert kept is not None
     assert kept.points == (194 if back else 200)
-    outages = [finding for finding in read(view) if finding.id == "reward.outage"]
+    outages = [finding for finding in findings.found_in(view) if finding.id == "reward.outage"]
     assert len(outages) == back
     for finding in outages:
         assert isinstance(finding.facts, RewardOutage)

@@ -10,9 +10,9 @@ from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 from simulated import noise
 from topics import Topic as KlReward
 from topics import read_kl as read
+from topics import read_reward
 
 from leadline.reading import View
-from leadline.reading.reward import read as read_reward
 from leadline.run import Config, Event, Run, Series
 from leadline.words.kl import kl_line
 

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 
 from leadline.contract import Reading
-from leadline.facts.reward import RewardBreak
 from leadline.findings.kl_reset import KlReset
+from leadline.findings.reward_break import RewardBreak
 from leadline.pipeline import read_run
 from leadline.run import Config, Run, Series
 from leadline.words.kl import kl_line

@@ -9,9 +9,9 @@ from conftest import EXAMPLES
 from relations import TWINS
 from topics import findings
 
-from leadline.reading import View, reward
+from leadline.reading import View
 from leadline.run import Run
-from leadline.sections import kl_reward, policy_loss
+from leadline.sections import kl_reward, policy_loss, reward
 from leadline.sources import open_run
 
 
@@ -19,7 +19,7 @@ def said(run: Run) -> tuple[list[str], dict[str, float]]:
     """The words, and every probability by what it belongs to."""
     view = View(run)
     rewards, regime, loss = reward.read(view), kl_reward.read(view), policy_loss.read(view)
-    found = (*rewards.findings, *findings(view, "kl.", "policy_loss.", "stability.", "signal."))
+    found = findings(view, "reward.", "kl.", "policy_loss.", "stability.", "signal.")
     words = [rewards.shape, regime.regime, loss.pattern, *(f"{one.id} {one.severity}" for one in found)]
     words += [segment.regime for segment in regime.segments]
     return words, {**rewards.probabilities, "regime": regime.p or 0.0, **{one.id: one.p for one in found}}
@@ -41,6 +41,6 @@ def test_the_healthy_run_raises_no_concern() -> None:
 
 def test_the_collapsed_run_is_told_with_its_cause() -> None:
     view = View(open_run(EXAMPLES / "collapsed"))
-    told = {one.id: one for one in (*reward.read(view).findings, *findings(view, "kl."))}
+    told = {one.id: one for one in findings(view, "reward.", "kl.")}
     assert told["reward.break"].facts.cause.event.kind == "learning_rate"
     assert told["kl.destructive"].severity == "critical"

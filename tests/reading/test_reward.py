@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
+from topics import Topic
+from topics import read_reward as read
 
 from leadline.curve import Break
-from leadline.facts.reward import RewardReading
+from leadline.findings.reward_break import finding_of
 from leadline.reading import Finding, View
-from leadline.reading.reward import read
-from leadline.reading.reward.breaks import account_for, finding_of
+from leadline.reading.reward.breaks import account_for
 from leadline.run import Event, Rollout, Rollouts, Run, Series
 from leadline.words.numbers import number
 
@@ -18,11 +19,11 @@ LEARNED = logged("reward/mean", rise(0.3, 0.8), 0.03, 1)
 STILL = tuple(logged(name, 1.0, 0.1, seed) for seed, name in enumerate(("kl/ref", "entropy", "grad_norm"), 5))
 
 
-def reading(*series: Series, events: tuple[Event, ...] = (), rollouts: Rollouts | None = None) -> RewardReading:
+def reading(*series: Series, events: tuple[Event, ...] = (), rollouts: Rollouts | None = None) -> Topic:
     return read(View(Run("here", series=series, events=events, rollouts=rollouts or Rollouts())))
 
 
-def found(read_: RewardReading) -> dict[str, Finding]:
+def found(read_: Topic) -> dict[str, Finding]:
     return {finding.id: finding for finding in read_.findings}
 
 
@@ -227,31 +228,6 @@ def test_components_that_rise_together_are_not_traded() -> None:
     assert "reward.component" not in found(read_)
 
 
-def test_a_rise_that_is_one_component_alone_is_told() -> None:
-    compiles, correct = rise(0.2, 0.8), np.clip(rise(0.001, 0.005), 0, 1)
-    finding = found(
-        reading(
-            logged("reward/mean", compiles + correct, 0.01, 1),
-            logged("reward/component/compiles/mean", compiles, 0.01, 2),
-            logged("reward/component/correct/mean", correct, 0.0005, 3),
-        )
-    )["reward.one_part"]
-    assert finding.severity == "note"
-    assert finding.facts.risen.name == "compiles"
-    assert [part.name for part in finding.facts.idle] == ["correct"]
-
-
-@pytest.mark.parametrize("other", [1.0, -0.01, 0.4])
-def test_a_component_that_pays_or_never_could_is_not_said_to_pay_nothing(other: float) -> None:
-    accuracy = rise(0.2, 0.8)
-    read_ = reading(
-        logged("reward/mean", accuracy + other, 0.01, 1),
-        logged("reward/component/accuracy/mean", accuracy, 0.01, 2),
-        logged("reward/component/format/mean", other, 0.001, 3),
-    )
-    assert "reward.one_part" not in found(read_)
-
-
 def test_a_reward_without_a_number_is_said() -> None:
     assert reading(logged("reward/mean", np.full(COUNT, np.nan))).trajectory.state == "not_numbers"
 
@@ -296,31 +272,12 @@ def test_a_key_nobody_understood_that_shifts_at_a_break_is_named() -> None:
     assert (cause.kind, cause.shifted) == ("outside", ("my/odd",))
 
 
-def test_a_penalty_is_not_said_to_pay_nothing_nor_to_have_fallen_by_one_odd_value() -> None:
-    style, correct = rise(0.0, 1.4, 0.3), np.full(COUNT, 2e-4) * (STEPS % 2)
-    penalty = np.full(COUNT, -0.5)
+def test_a_component_has_not_fallen_by_one_odd_value() -> None:
+    style, penalty = rise(0.0, 1.4, 0.3), np.full(COUNT, -0.5)
     penalty[3] = 0.1
-    told = found(
-        reading(
-            logged("reward/mean", style + correct + penalty, 0.01, 1),
-            logged("reward/component/style/mean", style),
-            logged("reward/component/correct/mean", correct),
-            logged("reward/component/penalty/mean", penalty),
-        )
+    read_ = reading(
+        logged("reward/mean", style + penalty, 0.01, 1),
+        logged("reward/component/style/mean", style),
+        logged("reward/component/penalty/mean", penalty),
     )
-    assert [part.name for part in told["reward.one_part"].facts.idle] == ["correct"]
-    assert "reward.component" not in told
-
-
-def test_components_that_never_paid_are_told_beside_those_that_do() -> None:
-    nothing = np.zeros(COUNT)
-    several = (logged("reward/mean", rise(0.1, 0.8), 0.03, 1), logged("reward/component/correct/mean", rise(0.1, 0.8)))
-    idle = [Series(f"reward/component/{name}/mean", name, "test", STEPS, nothing) for name in ("soft", "strict")]
-    finding = found(reading(*several, *idle))["reward.never_paid"]
-    assert (finding.severity, finding.facts.parts, finding.facts.points) == ("note", ("soft", "strict"), COUNT)
-    once = Series("reward/component/strict/mean", "strict", "test", STEPS, np.where(STEPS == 200, 0.01, 0.0))
-    assert found(reading(*several, idle[0], once))["reward.never_paid"].facts.parts == ("soft",)
-    assert "reward.never_paid" not in found(reading(*several, once))
-    few = Series("reward/component/soft/mean", "soft", "test", STEPS[:8], nothing[:8])
-    assert "reward.never_paid" not in found(reading(*several, few))
-    assert "reward.never_paid" not in found(reading(several[0], *idle))  # nothing else shows what it is made of
+    assert "reward.component" not in found(read_)

@@ -16,7 +16,7 @@ from strange import STRANGE
 
 from leadline import pipeline
 from leadline.contract import Reading
-from leadline.reading.reward import RewardPeak
+from leadline.facts.reward import RewardPeak
 from leadline.report.pictures import pictures, span
 from leadline.report.plots import write_plots
 from leadline.report.png import as_png, png

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leadline.facts import Facts, Finding
-from leadline.facts.audit import BlindParted
+from leadline.findings.reward_blind_parted import BlindParted
 from leadline.run import Rollout
 from leadline.words import sentence
 

@@ -8,19 +8,7 @@ from leadline.facts import Facts, Finding
 from leadline.facts.cause import Cause, PromptChange
 from leadline.facts.kl import Drift, KlReward
 from leadline.facts.loss import LossNumbers, PolicyLoss
-from leadline.facts.reward import (
-    ComponentTrade,
-    NeverPaid,
-    PartOfReward,
-    PromptsChanged,
-    RewardBreak,
-    RewardFall,
-    RewardPeak,
-    RewardReading,
-    RiseOfOnePart,
-    TrainEvalGap,
-    Trajectory,
-)
+from leadline.facts.reward import RewardPeak, RewardReading, Trajectory
 from leadline.findings.kl_destructive import KlDestructive
 from leadline.findings.kl_drift import KlDrift
 from leadline.findings.kl_frozen import KlFrozen
@@ -28,8 +16,13 @@ from leadline.findings.kl_pinned import KlPinned
 from leadline.findings.kl_reset import KlReset
 from leadline.findings.onset import OnsetOrder, Tier
 from leadline.findings.policy_loss_jump import LossJump
+from leadline.findings.reward_break import RewardBreak
+from leadline.findings.reward_component import ComponentTrade
+from leadline.findings.reward_fall import RewardFall
+from leadline.findings.reward_prompts_changed import PromptsChanged
 from leadline.findings.signal_nan import BadValues, NotNumbers
 from leadline.findings.signal_sampler_mismatch import SamplerMismatch
+from leadline.findings.signal_train_eval_gap import TrainEvalGap
 from leadline.findings.stability_degrading import Degrading, Worsened
 from leadline.findings.stability_entropy import EntropyMoved
 from leadline.findings.stability_grad_norm import GradientNorm
@@ -83,23 +76,6 @@ SAID: list[tuple[str, Facts, str]] = [
         "Since step 120 reward component format rose from 0.4 to 0.9 while accuracy fell from 0.6 to 0.3: one is "
         "gained at the expense of the other. format also varies more between samples (0.3 against 0.1), so it drives "
         "the gradient.",
-    ),
-    (
-        "reward.one_part",
-        RiseOfOnePart(PartOfReward("compiles", 0.2, 0.7), (PartOfReward("correct", 0.001, 0.005),)),
-        "The rise is that of the reward component compiles (0.2 to 0.7); correct (0.005) still pays almost nothing.",
-    ),
-    (
-        "reward.never_paid",
-        NeverPaid(("soft_format", "strict_format"), 250),
-        "Reward components soft_format, strict_format have been exactly 0 at all 250 points: neither paid nor taken, "
-        "so nothing is learned from that.",
-    ),
-    (
-        "reward.never_paid",
-        NeverPaid(("format",), 60),
-        "Reward component format has been exactly 0 at all 60 points: neither paid nor taken, so nothing is learned "
-        "from that.",
     ),
     (
         "kl.reset",

@@ -5,18 +5,12 @@ from __future__ import annotations
 import pytest
 
 from leadline.facts import Facts, Finding
-from leadline.facts.gamed import (
-    Gamed,
-    LevelShare,
-    Move,
-    MovedKnob,
-    NoisyLabels,
-    RepeatedPrompts,
-    ResponsesChanged,
-    Reviewed,
-    RewardOutage,
-    ScoreLevels,
-)
+from leadline.facts.gamed import Move
+from leadline.findings.generation_changed import ResponsesChanged
+from leadline.findings.reward_gamed import Gamed
+from leadline.findings.reward_outage import RewardOutage
+from leadline.findings.reward_reviewed import Reviewed
+from leadline.findings.signal_repeated_prompts import RepeatedPrompts
 from leadline.run import Rollout
 from leadline.words import sentence
 
@@ -81,32 +75,10 @@ SAID: list[tuple[str, Facts, str]] = [
         "97 % of tool calls failed at steps 301–309. Check the tools. Rewards of these steps are ignored.",
     ),
     (
-        "reward.levels",
-        ScoreLevels((LevelShare(0.0, 0.7, 0.1, OLD), LevelShare(1.0, 0.3, 0.9, NEW)), (1.0,)),
-        "The score takes 2 values: 0 (70 % of the early samples, 10 % of the late ones) and 1 (30 % of "
-        "the early samples, 90 % of the late ones).",
-    ),
-    (
-        "reward.noisy_labels",
-        NoisyLabels(120, 0.08, 0.92),
-        "Equal answers are scored differently: about 8 % of the scores are wrong (120 pairs compared). A "
-        "perfect policy would earn about 0.92.",
-    ),
-    (
         "signal.repeated_prompts",
         RepeatedPrompts(512, 0.9, 0.41, 0.63),
         "90 % of the prompts have been seen before (512 different ones): they score 0.63, new ones 0.41 "
         "at the same steps.",
-    ),
-    (
-        "signal.knob_moved",
-        MovedKnob("lr", 1e-5, 5e-6, False),
-        "Learning rate changed from 1e-05 to 5e-06 on the way.",
-    ),
-    (
-        "signal.knob_moved",
-        MovedKnob("kl/coef", 0.001, 0.064, True),
-        "KL coefficient changed from 0.001 to 0.064 on the way, and the reward has fallen since.",
     ),
 ]
 

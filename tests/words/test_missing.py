@@ -6,10 +6,9 @@ import math
 
 import pytest
 
-from leadline.facts.gamed import Gamed
 from leadline.facts.missing import Missing
+from leadline.findings.reward_gamed import Gamed, side_by_side
 from leadline.run import Rollout
-from leadline.words.gamed import side_by_side
 from leadline.words.missing import blind, why
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...curve import Break
-from ...facts import Evidence, Finding, Severity
 from ...facts.cause import Cause
-from ...facts.reward import RewardBreak
 from ...questions.bars import TWO
 from ...questions.shift import unlogged
 from ..prompts import changes_of_prompts
@@ -32,6 +30,13 @@ class AccountedBreak:
         return self.found.size < 0
 
 
+def breaks_of(view: View) -> tuple[AccountedBreak, ...]:
+    """All breaks of the reward, each with what may have caused it."""
+    curve = view.curve(HEADLINE)
+    found = () if curve is None else curve.breaks
+    return view.once("breaks", lambda: tuple(account_for(view, one) for one in found))
+
+
 def account_for(view: View, found: Break) -> AccountedBreak:
     """Look at the step of a break for what may have caused it."""
     from_outside, cause = _cause(view, found)
@@ -41,19 +46,6 @@ def account_for(view: View, found: Break) -> AccountedBreak:
         cause = replace(cause, kind="unlogged")
     curve = view.curve(HEADLINE)
     return AccountedBreak(found, cause, from_outside, gap, curve is not None and abs(found.size) < curve.noise)
-
-
-def finding_of(broke: AccountedBreak, *, regained: bool = False) -> Finding:
-    """The finding for a break. What came back is a note."""
-    found = broke.found
-    low, high = (round(step) for step in found.interval)
-    severity: Severity = "note" if not broke.fell or broke.from_outside or broke.slight or regained else "concern"
-    facts = RewardBreak(round(found.step), low, high, found.size, broke.cause, broke.unlogged)
-    evidence = (Evidence(HEADLINE, low, high),)
-    return Finding(
-        "reward.break", round(found.probability, 4), severity,
-        since_step=facts.step, evidence=evidence, facts=facts,
-    )  # fmt: skip
 
 
 def _cause(view: View, found: Break) -> tuple[bool, Cause]:

@@ -14,7 +14,7 @@ from ...questions.level import level_at
 from ...run import Series
 from ..prompts import changes_of_prompts
 from ..view import HEADLINE, View
-from .breaks import account_for
+from .breaks import breaks_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,9 @@ def reward_now(view: View) -> Curve | None:
 
 def _current(view: View) -> Stretch:
     curve = view.curve(HEADLINE)
-    found = () if curve is None else (account_for(view, one) for one in curve.breaks)
-    outside = [Stretch(broke.found.step, broke.cause) for broke in found if broke.from_outside and not broke.slight]
+    outside = [
+        Stretch(broke.found.step, broke.cause) for broke in breaks_of(view) if broke.from_outside and not broke.slight
+    ]
     return max((*outside, *_slid(view, curve)), key=lambda stretch: stretch.first or 0.0, default=WHOLE)
 
 

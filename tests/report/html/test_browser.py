@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from leadline.contract import Reading, RunSummary
-from leadline.reading.reward import RewardReading
+from leadline.facts.reward import RewardReading
 
 if TYPE_CHECKING:
     from conftest import Opened

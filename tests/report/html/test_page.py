@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from leadline import pipeline
 from leadline.cli import main
 from leadline.contract import Reading, RunSummary
-from leadline.reading.reward import RewardReading
+from leadline.facts.reward import RewardReading
 from leadline.report import files, html
 from leadline.report.html.text import embedded
 from leadline.report.numbers import short, thin
@@ -32,7 +32,7 @@ VENDORED = {
 }
 
 
-SILENT = RewardReading(shape="undecided", probabilities={}, peak=None, findings=())
+SILENT = RewardReading(shape="undecided", probabilities={}, peak=None)
 
 
 class Elements(HTMLParser):

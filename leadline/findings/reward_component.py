@@ -6,21 +6,63 @@ the spread of each component is logged, the finding holds both.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from ...facts import Evidence, Finding
-from ...facts.reward import ComponentTrade
-from ...questions.bars import SAID
-from ...questions.fall import fall_of
-from ...questions.level import level_at, level_now, steps_seen
-from ...questions.since_peak import p_rose_while_other_fell
-from ..view import View
-from .apart import component_names
+from ..facts import Evidence, Facts, Finding, Guide
+from ..questions.bars import SAID
+from ..questions.fall import fall_of
+from ..questions.level import level_at, level_now, steps_seen
+from ..questions.since_peak import p_rose_while_other_fell
+from ..reading.reward.apart import component_names
+from ..reading.view import HEADLINE, View
+from ..words.numbers import number
+
+GUIDE = {
+    "reward.component": Guide(
+        "One component of the reward rises while another falls.",
+        "The curves of the logged components, and how much each varies between samples.",
+        "Reweigh the components, or rescale them so that the one you care about has the larger spread.",
+    ),
+}
 
 
-def bought_at_a_cost(view: View) -> tuple[Finding, ...]:
+@dataclass(frozen=True, slots=True)
+class ComponentTrade(Facts):
+    """One component of the reward gained while another lost."""
+
+    gained: str
+    gained_then: float  # at `high_step`
+    gained_now: float
+    paid: str
+    paid_high: float
+    paid_now: float
+    high_step: int
+    gained_spread: float | None  # between samples, now; None where it was not logged
+    paid_spread: float | None
+
+    def say(self) -> str:
+        return (
+            f"Since step {self.high_step} reward component {self.gained} rose from {number(self.gained_then)} to "
+            f"{number(self.gained_now)} while {self.paid} fell from {number(self.paid_high)} to "
+            f"{number(self.paid_now)}: one is gained at the expense of the other.{self._driver()}"
+        )
+
+    def _driver(self) -> str:
+        """Which of the two differs more between samples now: what differs is what is learned."""
+        gained, paid = self.gained_spread, self.paid_spread
+        if gained is None or paid is None or max(gained, paid) == 0:
+            return ""
+        if gained > paid:
+            spreads = f"{number(gained)} against {number(paid)}"
+            return f" {self.gained} also varies more between samples ({spreads}), so it drives the gradient."
+        return f" {self.paid} still varies more between samples ({number(paid)} against {number(gained)})."
+
+
+def detect(view: View) -> tuple[Finding, ...]:
     """The pair of components in which one has gained while the other lost, where the paths agree on one."""
-    names = component_names(view)
+    names = {} if view.curve(HEADLINE) is None else component_names(view)
     curves = {name: curve for name, key in names.items() if (curve := view.curve(key)) is not None}
     pairs = [
         (p_rose_while_other_fell(gained, paid), name, other)

@@ -1,0 +1,63 @@
+"""The reward changed its level from one point to the next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.cause import Cause
+from ..questions.bars import CLEARLY
+from ..reading.reward.breaks import AccountedBreak, breaks_of
+from ..reading.view import HEADLINE, View
+from ..words.cause import cause_of
+from ..words.numbers import number
+
+GUIDE = {
+    "reward.break": Guide(
+        "The reward changed its level from one step to the next.",
+        "A break in the fitted curve of the reward, and whether KL, entropy and gradients broke with it.",
+        "If the policy's own numbers did not move, compare prompts, reward code and sampler settings on both sides of "
+        "the step. If they did, look at the learning rate and at the batch of that step.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RewardBreak(Facts):
+    """The reward changed its level from one point to the next."""
+
+    step: int
+    first_step: int  # 80 % interval of the step
+    last_step: int
+    size: float  # level after minus level before
+    cause: Cause
+    unlogged: bool  # it lies in a gap of the log: nobody saw whether it was sudden
+
+    def say(self) -> str:
+        rose = self.size > 0
+        way, size = "rose" if rose else "fell", number(abs(self.size))
+        if self.unlogged:
+            when = f"in a gap of the log, between steps {self.first_step} and {self.last_step}"
+            return f"Reward {way} by {size} {when}. {cause_of(self.cause, rose=rose)}"
+        doubt = f" (between {self.first_step} and {self.last_step})" if self.last_step - self.first_step > 1 else ""
+        return f"Reward {way} suddenly at step {self.step}{doubt}, by {size}. {cause_of(self.cause, rose=rose)}"
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """Each break. What came back is a note, and so is what the policy had no part in."""
+    breaks = breaks_of(view)
+    later = (
+        (broke, sum(other.found.size for other in breaks if other.found.step > broke.found.step)) for broke in breaks
+    )
+    return tuple(finding_of(broke, regained=size > -CLEARLY * broke.found.size) for broke, size in later)
+
+
+def finding_of(broke: AccountedBreak, *, regained: bool = False) -> Finding:
+    """The finding for a break; `regained`: later ones brought back what was lost."""
+    found = broke.found
+    low, high = (round(step) for step in found.interval)
+    severity: Severity = "note" if not broke.fell or broke.from_outside or broke.slight or regained else "concern"
+    facts = RewardBreak(round(found.step), low, high, found.size, broke.cause, broke.unlogged)
+    evidence = (Evidence(HEADLINE, low, high),)
+    p = round(found.probability, 4)
+    return Finding("reward.break", p, severity, since_step=facts.step, evidence=evidence, facts=facts)

@@ -1,0 +1,48 @@
+"""The prompts changed: levels before and after are of different tasks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..facts import Evidence, Facts, Finding, Guide
+from ..facts.cause import PromptChange
+from ..reading.prompts import changes_of_prompts
+from ..reading.view import HEADLINE, View
+from ..words.numbers import counted
+
+GUIDE = {
+    "reward.prompts_changed": Guide(
+        "The prompts of the kept samples are of another kind than before.",
+        "The words of the prompts before and after.",
+        "Compare rewards within one stretch only. If no change was intended, look at the data loader.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class PromptsChanged(Facts):
+    """Levels before and after are of different tasks."""
+
+    change: PromptChange
+    later: tuple[PromptChange, ...] = ()  # further changes, in order
+
+    def say(self) -> str:
+        before, after = self.change.before, self.change.after
+        when = f"between steps {before} and {after}"
+        if self.later:
+            when = f"{counted(1 + len(self.later), 'time')}, first {when} and last by step {self.later[-1].after}"
+        return (
+            f"The prompts changed {when}. Rewards before and after are for different tasks, so a lower reward there "
+            "does not mean a worse policy."
+        )
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """One finding for all changes, where there is a reward to compare."""
+    changes = changes_of_prompts(view)
+    if not changes or view.curve(HEADLINE) is None:
+        return ()
+    evidence = tuple(Evidence("rollouts", change.prompts.before, change.prompts.after) for change in changes)
+    facts = PromptsChanged(changes[0].prompts, tuple(change.prompts for change in changes[1:]))
+    p, since = round(max(change.p for change in changes), 4), changes[-1].prompts.after
+    return (Finding("reward.prompts_changed", p, "note", since_step=since, evidence=evidence, facts=facts),)

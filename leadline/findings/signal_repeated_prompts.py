@@ -1,0 +1,55 @@
+"""The same prompts come again and again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..facts import Evidence, Facts, Finding, Guide
+from ..questions.bars import CLEARLY, EVEN
+from ..reading.gamed import evidence_of
+from ..reading.view import View
+from ..words.numbers import number, percent
+
+GUIDE = {
+    "signal.repeated_prompts": Guide(
+        "Prompts come round again.",
+        "The prompts of the samples, and what new and repeated ones score at the same steps.",
+        "If repeated ones score higher, part of the reward is memory: look at a held-out set.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedPrompts(Facts):
+    """The same prompts come again and again."""
+
+    different: int
+    again: float  # share of the samples whose prompt had been seen before
+    first_time: float | None  # mean score of prompts seen for the first time in the second half
+    later: float | None  # and of prompts seen before, at the same steps
+
+    def say(self) -> str:
+        said = f"{percent(self.again)} of the prompts have been seen before ({self.different} different ones)"
+        if self.first_time is None or self.later is None:
+            return f"{said}."
+        return f"{said}: they score {number(self.later)}, new ones {number(self.first_time)} at the same steps."
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """Most prompts were seen before, and what new and repeated ones earn in the second half is known."""
+    text = evidence_of(view).text
+    if text is None or not text.asks.any():
+        return ()
+    first: dict[str, int] = {}
+    asked = zip((sample.prompt for sample in text.samples), text.batch.tolist(), strict=True)
+    again = np.array([first.setdefault(prompt, batch) < batch for prompt, batch in asked])
+    share = float(again[text.batch > 0].mean()) if (text.batch > 0).any() else 0.0
+    late = (text.batch >= text.batches // 2) & np.isfinite(text.scores)
+    new, old = text.scores[late & ~again], text.scores[late & again]
+    if share <= EVEN or not len(new) or not len(old):
+        return ()
+    facts = RepeatedPrompts(len(first), share, float(new.mean()), float(old.mean()))
+    spans = (Evidence("rollouts", view.batches[0].step, view.batches[-1].step),)
+    return (Finding("signal.repeated_prompts", CLEARLY, "note", facts=facts, evidence=spans),)
