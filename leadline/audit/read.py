@@ -10,8 +10,9 @@ from typing import Literal, Protocol
 from ..contract import Finding, Judgement, Reading, Rollout
 from ..facts import by_weight
 from ..facts.audit import Audit, Blind, Claim, Cost, Shown
+from ..findings import MEANINGS
 from ..judgement import judge
-from ..judgement.evidence import OF_THE_TEXT, WEIGHTS
+from ..judgement.evidence import OF_THE_TEXT
 from ..pipeline import read_view, view_of
 from ..questions.bars import EVEN
 from ..questions.since_peak import p_held_while_other_fell
@@ -175,7 +176,7 @@ def _fell_while_held(view: View, blind: Blind) -> float:
 def _weighed(finding: Finding, p_honest: float) -> Finding:
     """A finding against the score, given that a reader of the text found the score honest with `p_honest`. Whether what
     is learned carries over to other prompts, it cannot see."""
-    weight = WEIGHTS.get(finding.id)
+    weight = MEANINGS.get(finding.id)
     if weight != "gamed" or not finding.id.startswith(OF_THE_TEXT) or p_honest <= EVEN:
         return finding
     return replace(finding, p=round(finding.p * (1 - p_honest), 4))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -58,7 +59,12 @@ class Finding:
 
 
 def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The most serious first, a question to the reader before all other notes, the surest first among equals; otherwise
-    in the order they were found."""
+    """The most serious first, a question to the reader before all other notes; among equals the surest first, then the
+    one that began first."""
     weight = {"critical": 0, "concern": 1, "note": 2}
-    return tuple(sorted(findings, key=lambda one: (weight[one.severity], one.id != NEEDS_EYES, -one.p)))
+
+    def place(one: Finding) -> tuple[int, bool, float, float, str]:
+        since = math.inf if one.since_step is None else one.since_step
+        return weight[one.severity], one.id != NEEDS_EYES, -one.p, since, one.id
+
+    return tuple(sorted(findings, key=place))

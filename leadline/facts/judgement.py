@@ -116,6 +116,15 @@ Knob = Literal[
 ]
 
 Turn = Literal["lower", "raise", "check", "review"]
+Suspect = tuple[Knob, Turn]
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """All serious findings, as each of them sees the others."""
+
+    ids: frozenset[str]
+    lost: bool  # one of them says that the reward fell
 
 
 @dataclass(frozen=True, slots=True)

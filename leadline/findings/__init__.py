@@ -4,7 +4,7 @@ A file holds, from top to bottom:
 
     GUIDE    {id: Guide}: what the finding means, what it rests on, what to do about it
     MEANS    {id: meaning}, optional: what it weighs in the verdict (`judgement/evidence.py`)
-    suspect  optional: which knob it points at, given all other findings (`judgement/advice.py`)
+    SUSPECT  optional: the knob it points at; or `suspect`, where that depends on what else was found
     a subclass of `Facts`: the numbers, steps and names it consists of, and `say`, the sentence they make
     detect   (view) -> findings; or detect_among (view, found), for one that needs to know what else was found; neither
              for one that an audit makes
@@ -18,6 +18,7 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 from ..facts import Facts, Finding, Guide, Meaning
+from ..facts.judgement import Beside, Suspect
 from ..reading.view import View
 
 
@@ -45,3 +46,11 @@ def found_in(view: View) -> tuple[Finding, ...]:
         if hasattr(file, "detect_among"):
             found = (*found, *file.detect_among(view, found))
     return found
+
+
+def suspect_of(found: Finding, beside: Beside) -> Suspect | None:
+    """Which knob a finding points at."""
+    for file in FILES:
+        if found.id in file.GUIDE:
+            return file.suspect(found, beside) if hasattr(file, "suspect") else getattr(file, "SUSPECT", None)
+    return None

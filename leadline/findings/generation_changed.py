@@ -8,6 +8,7 @@ import numpy as np
 
 from ..facts import Facts, Finding, Guide
 from ..facts.gamed import Move
+from ..facts.judgement import Beside, Suspect
 from ..questions.bars import EVEN, SAID
 from ..questions.level import level_at, level_now, start_of
 from ..questions.way import net_change
@@ -82,3 +83,8 @@ def _gain_since(view: View, step: int) -> float | None:
         return None
     start, now = start_of(curve, logged), level_now(curve, logged)
     return float(np.clip((now - level_at(curve, logged, step)) / (now - start), 0.0, 1.0)) if now > start else None
+
+
+def suspect(found: Finding, beside: Beside) -> Suspect | None:
+    """A reader can tell whether a reward that holds is right; one that fell has said so itself."""
+    return None if beside.lost else ("responses", "review")

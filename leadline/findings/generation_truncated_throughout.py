@@ -9,6 +9,7 @@ import numpy as np
 from ..curve.bins import LEAST
 from ..evidence.numbers import CUT, ENDED, LENGTH, truncated
 from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.judgement import Suspect
 from ..questions.bars import CLEARLY, EVEN, HABIT, SAID
 from ..questions.share import more_than
 from ..questions.way import net_change
@@ -26,6 +27,7 @@ GUIDE = {
         "Raise the cap or shorten the prompt's demand, unless answers are meant to have a fixed length.",
     ),
 }
+SUSPECT: Suspect = ("length_cap", "check")
 ALMOST_ALL = 0.9  # share of the answers: of fewer it is not said that almost none finishes
 
 

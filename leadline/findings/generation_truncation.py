@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..facts import Facts, Finding, Guide
+from ..facts.judgement import Beside, Suspect
 from ..questions.bars import SAID
 from ..reading.generations.truncation import witness
 from ..reading.view import View
@@ -40,3 +41,8 @@ def detect(view: View) -> tuple[Finding, ...]:
         return ()
     p, facts, spans = round(cut.far, 4), Truncation(cut.start, cut.now), (cut.evidence,)
     return (Finding("generation.truncation", p, "concern", facts=facts, since_step=cut.since, evidence=spans),)
+
+
+def suspect(found: Finding, beside: Beside) -> Suspect | None:
+    """Answers that grow into the cap; where the text decays they run on for want of an end, and no cap would do."""
+    return None if "reward.gamed" in beside.ids else ("length_cap", "check")

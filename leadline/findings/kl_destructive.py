@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
+from ..facts.judgement import Suspect
 from ..questions.bars import SAID, SELDOM
 from ..questions.fall import fall_of
 from ..questions.level import level_from, level_now, steps_seen
@@ -67,3 +68,6 @@ def detect(view: View) -> tuple[Finding, ...]:
     severity: Severity = "critical" if fall.ruined else "concern"
     evidence = (Evidence(kl.metric, step, last), Evidence(HEADLINE, step, last))
     return (Finding("kl.destructive", round(p, 4), severity, since_step=since, evidence=evidence, facts=facts),)
+
+
+SUSPECT: Suspect = ("learning_rate", "lower")

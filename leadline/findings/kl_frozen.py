@@ -13,6 +13,7 @@ import numpy as np
 
 from ..curve import Curve
 from ..facts import Evidence, Facts, Finding, Guide, Meaning
+from ..facts.judgement import Suspect
 from ..questions.bars import EVEN, NOTICEABLE, RARE, SAID, SELDOM, TWO, USUAL
 from ..questions.growth import power_of_growth
 from ..questions.level import level_now, p_within, start_of, steps_seen
@@ -208,3 +209,6 @@ def _rate(view: View) -> float | None:
     if rate is None or not rate.finite.any():
         return view.run.config.learning_rate
     return float(rate.values[rate.finite].max())
+
+
+SUSPECT: Suspect = ("learning_rate", "raise")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..facts import Evidence, Facts, Finding, Guide
+from ..facts.judgement import Suspect
 from ..questions import shape_of
 from ..questions.bars import EVEN, SAID
 from ..questions.direction import p_rising
@@ -34,6 +35,7 @@ GUIDE = {
         "Try a lower KL coefficient, or a reference that is reset.",
     ),
 }
+SUSPECT: Suspect = ("kl_coefficient", "lower")
 AT_REST = ("flat", "noise")
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..facts import Facts, Guide, Meaning
+from ..facts.judgement import Suspect
 from ..run import Rollout
 from ..words.numbers import number
 
@@ -36,3 +37,6 @@ class BlindParted(Facts):
             f"A high score no longer means a good answer{since}: read blind, high-scored answers are graded "
             f"{number(self.late)} of 1, {number(self.early)} at first."
         )
+
+
+SUSPECT: Suspect = ("reward_function", "check")

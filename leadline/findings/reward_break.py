@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.cause import Cause
+from ..facts.judgement import Beside, Suspect
 from ..questions.bars import CLEARLY
 from ..reading.reward.breaks import AccountedBreak, breaks_of
 from ..reading.view import HEADLINE, View
@@ -61,3 +62,8 @@ def finding_of(broke: AccountedBreak, *, regained: bool = False) -> Finding:
     evidence = (Evidence(HEADLINE, low, high),)
     p = round(found.probability, 4)
     return Finding("reward.break", p, severity, since_step=facts.step, evidence=evidence, facts=facts)
+
+
+def suspect(found: Finding, beside: Beside) -> Suspect | None:
+    cause = found.facts.cause.kind if isinstance(found.facts, RewardBreak) else None
+    return ("learning_rate", "lower") if cause == "policy" else ("data", "check") if cause == "prompts" else None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..facts import Evidence, Facts, Finding, Guide
+from ..facts.judgement import Suspect
 from ..questions.bars import SAID
 from ..questions.fall import fall_of
 from ..questions.level import level_at, level_now, steps_seen
@@ -26,6 +27,7 @@ GUIDE = {
         "Reweigh the components, or rescale them so that the one you care about has the larger spread.",
     ),
 }
+SUSPECT: Suspect = ("reward_function", "check")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ..evidence import GamedEvidence
 from ..facts import Facts, Finding, Guide, Meaning, Severity
 from ..facts.gamed import Move
+from ..facts.judgement import Beside, Suspect
 from ..questions.bars import CLEARLY, EVEN, SAID
 from ..questions.fall import fall_of
 from ..questions.way import net_change
@@ -79,3 +80,8 @@ def side_by_side(facts: object) -> list[tuple[str, str]]:
     if not isinstance(facts, Gamed | ResponsesChanged) or facts.old is None or facts.new is None:
         return []
     return [("then", sample_said(facts.old)), ("now", sample_said(facts.new))]
+
+
+def suspect(found: Finding, beside: Beside) -> Suspect | None:
+    """Text that decays and takes the reward with it is an update that was too large, not a reward that pays for it."""
+    return ("learning_rate", "lower") if beside.lost else ("reward_function", "check")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ..evidence.outage import FAILURES
 from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.judgement import Beside, Suspect
 from ..reading.view import HEADLINE, View
 from ..words.numbers import number, percent
 
@@ -48,3 +49,7 @@ def detect(view: View) -> tuple[Finding, ...]:
         severity: Severity = "note" if gap.back else "concern"
         found.append(Finding("reward.outage", 0.95, severity, facts=facts, since_step=gap.first, evidence=span))
     return tuple(found)
+
+
+def suspect(found: Finding, beside: Beside) -> Suspect | None:
+    return None if isinstance(found.facts, RewardOutage) and found.facts.tools else ("reward_function", "check")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..facts import Evidence, Facts, Finding, Guide, Meaning
+from ..facts.judgement import Suspect
 from ..questions.bars import CLEARLY
 from ..reading.gamed import last_review
 from ..reading.prompts import changes_of_prompts
@@ -47,3 +48,6 @@ def detect(view: View) -> tuple[Finding, ...]:
     span = Evidence("rollouts", view.run.first_step or 0, review.seen_until)
     since = review.since_step if review.since_step is not None else view.run.first_step
     return (Finding("reward.reviewed", CLEARLY, "critical", facts=facts, since_step=since, evidence=(span,)),)
+
+
+SUSPECT: Suspect = ("reward_function", "check")

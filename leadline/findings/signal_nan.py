@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.judgement import Beside, Suspect
 from ..questions.bars import HABIT
 from ..questions.stuck import silence, trailing
 from ..reading.view import HEADLINE, View
@@ -83,3 +84,7 @@ def _finding(series: Sequence[Series], severity: Severity) -> Finding:
     first = min(values.first_step for values in facts)
     evidence = tuple(Evidence(logged.name, int(steps[0]), int(steps[-1])) for logged, steps in places)
     return Finding("signal.nan", 1.0, severity, NotNumbers(first, facts), first, evidence)
+
+
+def suspect(found: Finding, beside: Beside) -> Suspect | None:
+    return ("learning_rate", "lower") if found.severity == "critical" else None  # values that came back need nothing

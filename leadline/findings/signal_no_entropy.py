@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..facts import Evidence, Facts, Finding, Guide
+from ..facts.judgement import Suspect
 from ..reading.learning_signal import no_entropy
 from ..reading.view import View
 from ..words.numbers import number
@@ -16,6 +17,7 @@ GUIDE = {
         "Go back to a checkpoint before that step; raise the temperature or an entropy bonus.",
     ),
 }
+SUSPECT: Suspect = ("learning_rate", "lower")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from typing import Literal
 from ..curve.bins import LEAST
 from ..evidence.numbers import truncated
 from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
+from ..facts.judgement import Beside, Suspect
 from ..questions.bars import CLEARLY, EVEN, SAID, SPELL
 from ..questions.level import level_now
 from ..questions.share import more_than
@@ -217,3 +218,12 @@ def _evidence(view: View, *more: str) -> tuple[Evidence, ...]:
             Evidence("rollouts", last.step, last.step, samples=tuple(map(shortened, by_score((last,))[:SHOWN])))
         )
     return tuple(spans)
+
+
+def suspect(found: Finding, beside: Beside) -> Suspect | None:
+    facts = found.facts
+    if isinstance(facts, AllTruncated):
+        return "length_cap", "check"
+    if isinstance(facts, AllTied) and facts.reward_at == "constant":
+        return "reward_function", "check"
+    return None if beside.lost else ("data", "check")

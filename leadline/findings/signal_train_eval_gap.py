@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
+from ..facts.judgement import Suspect
 from ..questions.bars import SAID
 from ..questions.fall import fall_of
 from ..questions.level import level_at, level_now, steps_seen
@@ -83,3 +84,6 @@ def detect(view: View) -> tuple[Finding, ...]:
     gains = any((change := net_change(curve)) is not None and change.rose > SAID for curve in curves)
     severity: Severity = "note" if gains else "concern"
     return (Finding("signal.train_eval_gap", round(p, 4), severity, since_step=step, evidence=evidence, facts=facts),)
+
+
+SUSPECT: Suspect = ("data", "check")

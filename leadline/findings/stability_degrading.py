@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from ..evidence.numbers import truncated
-from ..facts import Evidence, Facts, Finding, Guide
+from ..facts import Evidence, Facts, Finding, Guide, Meaning
+from ..facts.judgement import Suspect
 from ..questions.bars import EVEN, HALF_MORE, NOTICEABLE, SAID, TENTH, TWO
 from ..questions.direction import is_flat
 from ..questions.fall import fall_of, p_fallen
@@ -27,6 +28,8 @@ GUIDE = {
         "Go back to before it began. Lower the learning rate, or raise the KL coefficient.",
     ),
 }
+MEANS: dict[str, Meaning] = {"stability.degrading": "degraded"}
+SUSPECT: Suspect = ("learning_rate", "lower")
 
 FAILURES = "tools/failure_frac"
 

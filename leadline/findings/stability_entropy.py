@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..facts import Evidence, Facts, Finding, Guide
+from ..facts.judgement import Beside, Suspect
 from ..questions.bars import SAID
 from ..questions.fall import p_fallen
 from ..questions.level import level_now, start_of, steps_seen
@@ -53,3 +54,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     facts = EntropyMoved(up > down, start_of(curve, logged), level_now(curve, logged))
     span = (Evidence("entropy", *steps_seen(curve)),)
     return (Finding("stability.entropy", round(p, 4), "concern", facts, since_of(curve), span),)
+
+
+def suspect(found: Finding, beside: Beside) -> Suspect | None:
+    return ("learning_rate", "lower") if isinstance(found.facts, EntropyMoved) and found.facts.rose else None

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ..curve import Curve
 from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.judgement import Beside, Suspect
 from ..questions.bars import EVEN, SAID, TENFOLD
 from ..questions.direction import p_rising
 from ..questions.fall import p_fallen
@@ -83,3 +84,8 @@ def detect(view: View) -> tuple[Finding, ...]:
 def _finding(curve: Curve, p: float, facts: GradientNorm, since: int | None, severity: Severity = "concern") -> Finding:
     evidence = (Evidence("grad_norm", *steps_seen(curve)),)
     return Finding("stability.grad_norm", round(p, 4), severity, since_step=since, evidence=evidence, facts=facts)
+
+
+def suspect(found: Finding, beside: Beside) -> Suspect | None:
+    grew = isinstance(found.facts, GradientNorm) and found.facts.change != "shrank"
+    return ("learning_rate", "lower") if grew else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.judgement import Suspect
 from ..questions.bars import HABIT, SAID, SPELL
 from ..questions.shift import would_show
 from ..questions.spike import Spike, spike_in
@@ -22,6 +23,7 @@ GUIDE = {
         "Look at the batch of that step; clip gradients if the norm is among them.",
     ),
 }
+SUSPECT: Suspect = ("learning_rate", "lower")
 
 SPIKING = ("grad_norm", *ANY_KL, "kl/update", "mismatch/kl", "loss/policy", "loss/total", "entropy")
 

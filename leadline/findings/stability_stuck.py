@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.judgement import Beside, Suspect
 from ..questions.stuck import stuck_at
 from ..reading.kl_and_reward.distance import ANY_KL
 from ..reading.learning_signal import no_entropy
@@ -73,3 +74,8 @@ def _worthless(series: Series, value: float) -> bool:
     if series.name == HEADLINE:
         return value < float(values.max())
     return series.name == "entropy" and value <= float(values.min())
+
+
+def suspect(found: Finding, beside: Beside) -> Suspect | None:
+    stuck = [value.series for value in found.facts.series] if isinstance(found.facts, StuckSeries) else []
+    return ("reward_function", "check") if HEADLINE in stuck and not beside.lost else None

@@ -14,46 +14,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..facts import Finding
+from ..findings import MEANINGS
 from ..findings.kl_frozen import KlFrozen
 from ..findings.reward_gamed import Gamed
 
 Floats = NDArray[np.float64]
 
-Meaning = Literal["gamed", "degraded", "no_signal", "lost"]
 
 TINY = 1e-6  # steps: an onset that is now
 LAG = 0.3  # of the steps before the text shows it: what was kept then was sound
 SERIOUS = ("concern", "critical")  # a note is no evidence against a run
-
-
-WEIGHTS: dict[str, Meaning] = {
-    # The text is degenerate whatever the task, and the reward holds.
-    "reward.gamed": "gamed",
-    # A reader of the samples says so (leadline review).
-    "reward.reviewed": "gamed",
-    # A blind grader says so and was found to be worth hearing (leadline audit).
-    "reward.blind_parted": "gamed",
-    # Training reward up, held-out down. If the held-out score is judged, its own paths say it too.
-    "signal.train_eval_gap": "gamed",
-    # Entropy, truncation, components, tools get worse together on a flat reward: nothing about the score, but what
-    # came before is better.
-    "stability.degrading": "degraded",
-    # Every advantage is zero.
-    "signal.no_learning_signal": "no_signal",
-    # The learning rate is 0, or so few responses can differ by the end that no gain can come. A policy that is only
-    # slow is advice: it still moves.
-    "kl.frozen": "no_signal",
-    # Reward fell, and KL rose with it.
-    "kl.destructive": "lost",
-    "reward.declining": "lost",
-    "reward.peaked": "lost",
-}
 
 
 OF_THE_TEXT = ("reward.gamed", "generation.")  # findings made from what the policy wrote
@@ -82,11 +57,11 @@ class Evidence:
 
     @property
     def against_the_score(self) -> tuple[Finding, ...]:
-        return tuple(finding for finding in self.counted if WEIGHTS[finding.id] == "gamed")
+        return tuple(finding for finding in self.counted if MEANINGS[finding.id] == "gamed")
 
     @property
     def no_signal(self) -> tuple[Finding, ...]:
-        return tuple(finding for finding in self.counted if WEIGHTS[finding.id] == "no_signal")
+        return tuple(finding for finding in self.counted if MEANINGS[finding.id] == "no_signal")
 
     def p_fell_with_the_text(self, p_fallen: float) -> float:
         """That the reward was lost as the text decayed, where the text alone speaks against the score: then the policy
@@ -101,9 +76,9 @@ class Evidence:
 def weigh(findings: Sequence[Finding], first_step: int) -> Evidence:
     """Weigh all serious findings that the table knows. Findings about one decay are not independent, so the surest
     speaks for all."""
-    known = [found for found in findings if found.id in WEIGHTS and _counts(found)]
+    known = [found for found in findings if found.id in MEANINGS and _counts(found)]
     gamed, degraded, no_signal, lost = (
-        [found for found in known if WEIGHTS[found.id] == meaning]
+        [found for found in known if MEANINGS[found.id] == meaning]
         for meaning in ("gamed", "degraded", "no_signal", "lost")
     )
     onset = _earliest(gamed)

@@ -7,10 +7,9 @@ import pytest
 
 from leadline.facts import Facts, Finding
 from leadline.facts.finding import Severity
-from leadline.findings import FACTS
 from leadline.findings.reward_gamed import Gamed
 from leadline.findings.reward_reviewed import Reviewed
-from leadline.judgement.evidence import LAG, WEIGHTS, weigh
+from leadline.judgement.evidence import LAG, weigh
 
 FIRST = 1  # step of the run
 
@@ -97,7 +96,3 @@ def test_a_reward_that_fell_with_the_text_is_a_fall_and_a_reader_is_not_overrule
     assert weigh([fell], FIRST).p_fell_with_the_text(0.8) == 0.8
     assert weigh([proof(90)], FIRST).p_fell_with_the_text(0.8) == 0.0
     assert weigh([fell, found("reward.reviewed", facts=Reviewed("", 50, 90))], FIRST).p_fell_with_the_text(0.8) == 0.0
-
-
-def test_the_table_names_only_findings_that_exist() -> None:
-    assert WEIGHTS.keys() <= FACTS.keys()
