@@ -267,7 +267,7 @@ def _bars(reading: Reading) -> Iterator[str]:
     beginning = judgement.horizon is not None and not judgement.horizon.planned and _shape(reading) not in (*UP, *DOWN)
     low, high = CHANCES.get(judgement.verdict, (0.0, 1.0))
     open_still = judgement.verdict == "undecided" and (beginning or judgement.reason.kind in OPEN)
-    if p > high + TOLD or (p < low - TOLD and not open_still):
+    if p > high + TOLD or (p < low - TOLD and not open_still and not judgement.nearly_through):
         yield f"{judgement.verdict} at a chance that is {'above' if p > high else 'below'} its bar"
     stopped = any(isinstance(found.facts, KlFrozen) and found.facts.since_step for found in reading.findings)
     if stopped and p > GO_ON + TOLD:
@@ -301,7 +301,8 @@ def _dates(reading: Reading) -> Iterator[str]:
             yield f"{where} dates it outside what was seen"
     if reason.kind == "gamed" and onset is not None:
         latest = onset if between is None else between[1]
-        if sure and best is not None and best.step > latest:
+        first_kept = min((checkpoint.step for checkpoint in reading.run.checkpoints), default=None)
+        if sure and best is not None and best.step > latest and best.step != first_kept:  # nothing older was saved
             yield "keeps a step after the onset"
         if sure and best is not None and any(step > latest for step in best.also_evaluate):
             yield "takes a step after the onset for as good"
