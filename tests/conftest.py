@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import kept
 import pytest
 import without_hypothesis
 
@@ -24,6 +25,8 @@ hypothesis.settings.register_profile("suite", deadline=None, derandomize=True, m
 hypothesis.settings.load_profile("suite")
 
 Rows = Sequence[tuple[int, Mapping[str, object]]]
+
+kept.keep()
 
 
 @pytest.fixture(autouse=True)
