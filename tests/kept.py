@@ -1,7 +1,7 @@
 """Curves are kept for the session: hundreds of tests read the same bundled runs, and most of a reading is its fits.
 
-A fit depends on nothing but what is in its key. That one made anew is the same is a law of its own: `tests/laws` forgets
-what is kept, and `tests/curve` asks the engine itself.
+A fit depends on nothing but what is in its key. That one made anew is the same is a law of its own: `tests/laws`
+forgets what is kept, and `tests/curve` asks the engine itself.
 """
 
 from __future__ import annotations
