@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import runpy
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 import without_hypothesis
+
+# Before numpy is loaded, and for every process that a test starts: products of small matrices gain nothing from a
+# second thread, which doubles the processor time of a reading.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import kept  # noqa: E402
 
 try:
     import hypothesis
@@ -25,6 +34,8 @@ hypothesis.settings.load_profile("suite")
 
 Rows = Sequence[tuple[int, Mapping[str, object]]]
 
+kept.keep()
+
 
 @pytest.fixture(autouse=True)
 def own_state(
@@ -38,6 +49,22 @@ def own_state(
 @pytest.fixture(scope="session")
 def root() -> Path:
     return ROOT
+
+
+@pytest.fixture
+def ends_with(monkeypatch: pytest.MonkeyPatch) -> Callable[..., object]:
+    """Runs one of our programs from the repository root, in this process, and returns its exit code."""
+
+    def run(program: str, *words: str) -> object:
+        monkeypatch.chdir(ROOT)
+        monkeypatch.setenv("COLUMNS", "100")
+        monkeypatch.setattr(sys, "path", list(sys.path))
+        monkeypatch.setattr(sys, "argv", [program, *words])
+        with pytest.raises(SystemExit) as end:
+            runpy.run_path(program, run_name="__main__")
+        return end.value.code
+
+    return run
 
 
 @pytest.fixture(params=["healthy", "collapsed", "hacked"])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from kept import fitted
 from numpy.typing import NDArray
 
-from leadline.curve import Curve, fit_curves
+from leadline.curve import Curve
 from leadline.run import Series
 
 Floats = NDArray[np.float64]
@@ -18,7 +19,7 @@ def series(values: object, name: str = "reward/mean", steps: object | None = Non
 
 def curve(values: object, **options: object) -> Curve:
     one = series(values)
-    return fit_curves([one], **options)[one.name]  # type: ignore[arg-type]
+    return fitted([one], **options)[one.name]
 
 
 def clock(count: int) -> Floats:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
 
-def test_the_examples_are_current(root: Path) -> None:
+def test_the_examples_are_current(ends_with: Callable[..., object]) -> None:
     pytest.importorskip("mcp")
-    done = subprocess.run([sys.executable, "docs/agents_examples.py", "--check"], cwd=root, check=False)
-    assert done.returncode == 0, "an answer to agents has changed: run python docs/agents_examples.py"
+    assert ends_with("docs/agents_examples.py", "--check") == 0, (
+        "an answer to agents has changed: run python docs/agents_examples.py"
+    )

@@ -8,7 +8,6 @@ import json
 import random
 import re
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -310,6 +309,7 @@ class Served:
     def __init__(self, manners: list[str], grade: Callable[[str, str], int] = checker) -> None:
         self.manners, self.grade, self.calls = list(manners), grade, 0
         self.keys: list[str | None] = []
+        self.closing = threading.Event()
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -337,7 +337,7 @@ class Served:
                 content = {"nonsense": "the the the", "wrong": '{"verdict": "approve"}'}.get(manner, told)
                 raw = json.dumps({"choices": [{"message": {"role": "assistant", "content": content}}]}).encode()
                 if manner == "slow":
-                    time.sleep(3)
+                    outer.closing.wait(60)
                 self.send_response(200)
                 self.send_header("Content-Length", str(len(raw) + 50 * (manner == "torn")))
                 self.end_headers()
@@ -353,6 +353,7 @@ class Served:
         return f"http://127.0.0.1:{self.server.server_address[1]}/v1"
 
     def close(self) -> None:
+        self.closing.set()
         self.server.shutdown()
         self.server.server_close()
         self.thread.join()

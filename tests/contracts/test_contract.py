@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
+from functools import cache
 from pathlib import Path
 
-import pytest
 from conftest import EXAMPLES
 
 from leadline.cli import main
@@ -30,17 +32,19 @@ KEYS = {
 SHAPES = {"accelerating", "rising", "decelerating", "flat", "declining", "peaked", "noise", "undecided"}
 
 
-def printed(capsys: pytest.CaptureFixture[str], *argv: str) -> dict[str, object]:
-    assert main(["read", "--json", *argv]) == 0
-    out = capsys.readouterr()
-    assert out.err == ""
-    data = json.loads(out.out)
+@cache
+def printed(*argv: str) -> dict[str, object]:
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        assert main(["read", "--json", *argv]) == 0
+    assert err.getvalue() == ""
+    data = json.loads(out.getvalue())
     assert isinstance(data, dict)
     return data
 
 
-def test_every_field_is_there(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = printed(capsys, str(example))
+def test_every_field_is_there(example: Path) -> None:
+    data = printed(str(example))
     for where, names in KEYS.items():
         part: object = data
         for key in filter(None, where.split(".")):
@@ -50,8 +54,8 @@ def test_every_field_is_there(example: Path, capsys: pytest.CaptureFixture[str])
     assert data["schema"] == 1
 
 
-def test_the_reward_part_is_filled(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    reward = printed(capsys, str(example))["reward"]
+def test_the_reward_part_is_filled(example: Path) -> None:
+    reward = printed(str(example))["reward"]
     assert isinstance(reward, dict)
     assert reward["shape"] in SHAPES
     assert set(reward["p"]) <= SHAPES
@@ -63,8 +67,8 @@ def test_the_reward_part_is_filled(example: Path, capsys: pytest.CaptureFixture[
         assert low <= reward["peak"]["step"] <= high
 
 
-def test_signals_are_named_with_key_points_and_kind(capsys: pytest.CaptureFixture[str]) -> None:
-    run = printed(capsys, str(EXAMPLES / "collapsed"))["run"]
+def test_signals_are_named_with_key_points_and_kind() -> None:
+    run = printed(str(EXAMPLES / "collapsed"))["run"]
     assert isinstance(run, dict)
     signal = run["signals"]["reward/mean"]
     assert set(signal) == {"key", "points", "kind", "rows"}
@@ -72,8 +76,8 @@ def test_signals_are_named_with_key_points_and_kind(capsys: pytest.CaptureFixtur
     assert "before KL penalty" in signal["kind"]
 
 
-def test_findings_carry_their_evidence(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    findings = printed(capsys, str(example))["findings"]
+def test_findings_carry_their_evidence(example: Path) -> None:
+    findings = printed(str(example))["findings"]
     assert isinstance(findings, list)
     for finding in findings:
         assert set(finding) == {"id", "p", "severity", "says", "since_step", "evidence", "facts"}
@@ -82,8 +86,8 @@ def test_findings_carry_their_evidence(example: Path, capsys: pytest.CaptureFixt
             assert {"signal", "from", "to"} <= set(evidence) <= {"signal", "from", "to", "text", "samples"}
 
 
-def test_the_judgement_part_is_filled(example: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    judgement = printed(capsys, str(example), "--until", "120")["judgement"]
+def test_the_judgement_part_is_filled(example: Path) -> None:
+    judgement = printed(str(example), "--until", "120")["judgement"]
     assert isinstance(judgement, dict)
     assert judgement["verdict"] in {"continue", "stop", "roll_back", "undecided"}
     assert 0 <= judgement["p_continue_pays"] <= 1

@@ -1,4 +1,4 @@
-"""Records the exact reports again: the golden files, their fingerprints and the output in the README.
+"""Records the exact reports again: the golden files and the output in the README.
 
 Review the diff like code.
 
@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import re
-import runpy
 from dataclasses import replace
 from pathlib import Path
 
@@ -62,8 +60,6 @@ def record() -> None:
         (GOLDEN / run).mkdir(exist_ok=True)
         for name, text in reports(run).items():
             (GOLDEN / run / name).write_text(text)
-    found = runpy.run_path(str(GOLDEN / "fingerprints.py"))["fingerprints"]()
-    (GOLDEN / "fingerprints.json").write_text(json.dumps(found, indent=1) + "\n")
     readme = ROOT / "README.md"
     text = readme.read_text()
     command = re.search(r"^    leadline (read .+)$", text, flags=re.MULTILINE)

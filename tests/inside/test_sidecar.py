@@ -130,7 +130,7 @@ def test_a_number_that_another_process_took_is_not_the_run() -> None:
 KILLED = """
 import logging, sys, time, leadline
 from leadline.inside import sidecar
-sidecar.LOOKED_AT, sidecar.DEAD = 0.2, 12.0
+sidecar.LOOKED_AT, sidecar.DEAD = 0.2, 6.0
 logging.basicConfig(format="%(message)s", stream=sys.stdout, level=logging.WARNING)
 run = leadline.attach("run", sys.argv[1], planned_steps=100000)
 for step in range(1, 100000):
@@ -152,7 +152,7 @@ def test_a_sidecar_that_is_killed_is_started_again_and_that_is_said(tmp_path: Pa
         for one in watching(tmp_path):
             one.kill()
         assert process.stdout is not None
-        assert "the sidecar was not heard of for 12 s; it is started again" in process.stdout.readline()
+        assert "the sidecar was not heard of for 6 s; it is started again" in process.stdout.readline()
         wait_for(lambda: len({one.pid for one in watching(tmp_path)} - killed) >= 2)
     finally:
         process.kill()

@@ -102,6 +102,12 @@ def wait_for(true: Callable[[], object], patience: float = 60.0) -> None:
         time.sleep(0.02)
 
 
+def goes_on(scene: Scene) -> None:
+    """Wait for rows that were written from now on: a signal sent before would have been heeded before them."""
+    size = scene.log.stat().st_size
+    wait_for(lambda: scene.log.stat().st_size > size + 20)
+
+
 def trained_by(scene: Scene, process: subprocess.Popen[str]) -> int:
     """The process that has the log open below a launcher."""
     found = resolve(identify(process.pid), scene.run, signal.SIGTERM, Observed())

@@ -16,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from live.scene import ENOUGH, NOT_YET, TRAINER, Scene, descendants, gone, trained_by, wait_for
+from live.scene import ENOUGH, NOT_YET, TRAINER, Scene, descendants, goes_on, gone, trained_by, wait_for
 
 from leadline.errors import BadOrder
 from leadline.judgement.decide import STOP
@@ -129,7 +129,7 @@ def test_by_itself_it_only_says_what_it_would_do(scene: Scene) -> None:
     assert said.says.startswith("Dry run: would have sent SIGTERM to process")
     assert actor.consider(scene.life(), ENOUGH, scene.run) is None  # told once
     assert actor.consider(scene.life("other"), ENOUGH, scene.run) is not None  # and of no run acted on
-    time.sleep(0.2)
+    goes_on(scene)
     assert process.poll() is None
     assert scene.signals() == []
     insists = scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
@@ -264,7 +264,7 @@ def test_a_paused_process_is_left_to_whoever_paused_it(scene: Scene) -> None:
     wait_for(lambda: Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
     assert "is paused" in refused(scene, f"sigterm:{process.pid}")
     process.send_signal(signal.SIGCONT)
-    time.sleep(0.3)
+    goes_on(scene)
     assert process.poll() is None
 
 
@@ -441,7 +441,7 @@ def test_a_script_is_ended_with_the_training_it_runs(scene: Scene, through: str)
     assert scene.signals() == ["signal 15"]
     wait_for(lambda: (actor.consider(scene.life(), ENOUGH, scene.run) or sent).state == "done")
     size = scene.log.stat().st_size
-    time.sleep(0.3)
+    time.sleep(0.15)  # three rows of one that goes on
     assert scene.log.stat().st_size == size  # nobody trains any more
 
 
@@ -669,7 +669,7 @@ def test_what_a_killed_watch_had_done_is_not_done_twice(scene: Scene) -> None:
     said = Actor(scene.store, order, dry=False).consider(scene.life(), ENOUGH, scene.run)
     assert said is not None
     assert said.state == "sent"
-    time.sleep(0.2)
+    goes_on(scene)
     assert scene.signals() == []
     assert process.poll() is None
 

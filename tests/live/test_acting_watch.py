@@ -82,6 +82,12 @@ class Watching:
             time.sleep(0.1)
         raise AssertionError(self.said.read_text())
 
+    def end(self) -> None:
+        """Ask the watch to end: what it had to do is done by then."""
+        assert self.watch is not None
+        self.watch.terminate()
+        assert self.watch.wait(PATIENCE) == 0, self.said.read_text()
+
     def close(self) -> None:
         for process in (*self.begun, self.watch):
             if process is not None:
@@ -174,7 +180,7 @@ def test_a_run_that_was_stopped_and_resumed_is_judged_anew(watching: Watching, t
             look.life == 1 and look.step > 320 for run in base.names().values() for look in base.looks(run)
         )
     )
-    time.sleep(2)
+    one.end()
     assert again.poll() is None
     with Store(one.state, write=False) as base:
         assert [action["state"] for action in actions(base)][:3] == ["begun", "sent", "done"]
@@ -190,7 +196,7 @@ def test_of_two_paths_neither_process_is_touched_although_one_is_not_there_yet(
     one.wait_until(looked(230))
     one.log(300)
     one.wait_until(lambda base: any(action["state"] == "refused" for action in actions(base)))
-    time.sleep(1)
+    one.end()
     assert one.training.poll() is None
     assert not (tmp_path / "checkpoint").exists()
     with Store(one.state, write=False) as base:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from live.growing import wait_for, write_rows
 
 from leadline.cli import main
-from leadline.errors import BadOrder
+from leadline.errors import BadOrder, BadState
 from leadline.live.entries import load
 from leadline.live.store import Store
 
@@ -120,24 +119,32 @@ def test_of_several_runs_each_has_its_own_process(tmp_path: Path, monkeypatch: p
     file = written(tmp_path, "\n".join(lines))
     watch = subprocess.Popen([sys.executable, "-m", "leadline", "watch", "--config", str(file), "--headless"])
     try:
-        for first in range(110, 230, 20):
-            for name in trainings:
-                write_rows(tmp_path / name / "metrics.jsonl", range(first, first + 20), fall_after=60)
-            time.sleep(1)
+
+        def looked() -> set[str]:
+            try:
+                with Store(tmp_path / "state.db", write=False) as store:
+                    return {Path(name).name for name, number in store.names().items() if store.looks(number)}
+            except BadState:  # it is being made
+                return set()
 
         def said() -> set[tuple[str, str]]:
-            if not (tmp_path / "state.db").exists():
+            try:
+                with Store(tmp_path / "state.db", write=False) as store:
+                    return {
+                        (Path(name).name, str(action["state"]))
+                        for name, number in store.names().items()
+                        for _, action in store.actions(number)
+                    }
+            except BadState:  # it is being made
                 return set()
-            with Store(tmp_path / "state.db", write=False) as store:
-                return {
-                    (Path(name).name, str(action["state"]))
-                    for name, number in store.names().items()
-                    for _, action in store.actions(number)
-                }
 
+        wait_for(lambda: looked() == set(trainings), 120)
+        for name in trainings:
+            write_rows(tmp_path / name / "metrics.jsonl", range(110, 230), fall_after=60)
         wait_for(lambda: {("acted", "done"), ("asked", "dry")} <= said(), 120)
         assert trainings["acted"].wait(30) == 0
-        time.sleep(0.5)
+        watch.terminate()
+        assert watch.wait(60) == 0  # and what it had to do is done by then
         assert [trainings[name].poll() for name in ("asked", "told")] == [None, None]
         assert not [state for name, state in said() if name == "told"]
         assert (tmp_path / "acted" / "metrics.jsonl.saved").exists()

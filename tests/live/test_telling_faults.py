@@ -332,9 +332,10 @@ def test_a_program_that_fails(command: str) -> None:
     assert not refused(opened(f"command:{command}")).unsure
 
 
-def test_a_program_that_does_not_listen_is_no_trouble() -> None:
+def test_a_program_that_does_not_listen_is_no_trouble(tmp_path: Path) -> None:
     many = tuple(replace(CONCERN, key=f"{number:032x}") for number in range(2000))  # more than a pipe holds
-    opened("command:/bin/true").tell(Message(many))
+    opened(f"command:/bin/touch {tmp_path / 'told'}").tell(Message(many))
+    assert (tmp_path / "told").exists()
 
 
 # --- the way from the state file to the channel

@@ -21,8 +21,7 @@ def rest(values: np.ndarray) -> Rest | None:
 def test_from_the_step_that_is_told_the_points_lie_about_the_level_now(seed: int) -> None:
     values = 1 - 0.6 * np.exp(-U / 0.05) - 0.2 * np.exp(-U / 0.1) + 0.02 * noise(COUNT, 0.3, seed)
     told = rest(values)
-    if told is None:  # a date that is not known is not told
-        return
+    assert told is not None
     after = values[told.since - 1 :]
     first = after[: len(after) // 4]
     error = 0.02 * np.sqrt((1 + 0.3) / (1 - 0.3) / len(first))

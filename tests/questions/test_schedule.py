@@ -84,7 +84,7 @@ def test_a_part_of_a_schedule_tells_its_end_to_the_step(shape: str, until: float
 
 @pytest.mark.parametrize("shape", ENDS)
 @pytest.mark.parametrize("digits", PRINTED)
-@pytest.mark.parametrize("until", CUTS)
+@pytest.mark.parametrize("until", CUTS[::2])
 def test_whatever_was_rounded_away_the_end_is_right_or_not_told(shape: str, digits: str, until: float) -> None:
     told = read(logged(ENDS[shape], PRINTED[digits], until=until))
     assert told is None or abs(told.last_step - TOTAL) <= RARE * TOTAL
@@ -97,7 +97,7 @@ def test_four_digits_are_enough_by_the_middle(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", NEVER_END)
 @pytest.mark.parametrize("digits", PRINTED)
-@pytest.mark.parametrize("until", CUTS)
+@pytest.mark.parametrize("until", CUTS[::2])
 def test_what_does_not_end_or_does_not_show_it_yet_tells_nothing(shape: str, digits: str, until: float) -> None:
     assert read(logged(NEVER_END[shape], PRINTED[digits], until=until)) is None
 

@@ -209,7 +209,7 @@ def test_missing_kl_is_explained_by_beta_zero() -> None:
     assert "coefficient is 0" in found.because
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if not CASES[name][0].rollouts])
+@pytest.mark.parametrize("name", [name for name in CASES if not CASES[name][0].rollouts and name != "reward_after_kl"])
 @pytest.mark.parametrize("transform", [lambda v: 7.0 * v, lambda v: 1e-6 * v], ids=["larger", "smaller"])
 def test_rescaling_a_unit_changes_nothing(name: str, transform: Callable[[object], object]) -> None:
     """Loss, KL, time and learning rate have arbitrary units; shares and rewards on a scale are left alone here."""
@@ -219,8 +219,7 @@ def test_rescaling_a_unit_changes_nothing(name: str, transform: Callable[[object
             replace(series, values=np.asarray(transform(series.values))) if series.name.startswith(free) else series
             for series in made.series
         )
-        if name not in ("reward_after_kl",):
-            assert said(replace(made, series=scaled)) == said(made)
+        assert said(replace(made, series=scaled)) == said(made)
 
 
 @pytest.mark.parametrize("updates", [1, None])

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from found import quoting
-from hostile import ENDLESS, SCRIPT, WORDS, write_hostile
+from hostile import ENDLESS, SCRIPT, WORDS
 from markdown_it import MarkdownIt
 from rich.cells import cell_len
 
@@ -23,9 +23,9 @@ OBEYED = {chr(code) for code in (*range(10), *range(11, 32), *range(127, 160), *
 
 
 @pytest.fixture(scope="module")
-def reading(tmp_path_factory: pytest.TempPathFactory) -> leadline.Reading:
+def reading(meaning_harm: leadline.Reading) -> leadline.Reading:
     """The run as it is read, and hostile words also where only a reader of its samples would quote them."""
-    one = leadline.read(write_hostile(tmp_path_factory.mktemp("hostile")))
+    one = meaning_harm
     words = (*WORDS, ENDLESS)
     findings = tuple(quoting(word, "critical", (Evidence(word, 1, 2, text=word),)) for word in words)
     run = dataclasses.replace(

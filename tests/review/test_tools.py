@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES, trl_bytes
+from live.scene import gone, wait_for
 
 from leadline.cli import main
 from leadline.errors import BadOrder
@@ -99,20 +100,20 @@ def test_a_checker_that_fails_is_explained(
 def test_a_checker_that_never_ends_is_ended_with_its_children(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    mark = tmp_path / "alive"
+    begun_by_it = tmp_path / "child"
     file = tmp_path / "rule.py"
     file.write_text(
         f"import subprocess, time\n"
         f"def score(prompt, response):\n"
-        f"    subprocess.Popen(['sh', '-c', 'sleep 3; touch {mark}'])\n"
+        f"    child = subprocess.Popen(['sleep', '600'])\n"
+        f"    open({str(begun_by_it)!r}, 'w').write(str(child.pid))\n"
         f"    time.sleep(60)\n"
     )
     begun = time.monotonic()
     assert main(["check", RUN, "--python", str(file), "--timeout", "1"]) == 2
     assert time.monotonic() - begun < 20
     assert "longer than 1 s" in capsys.readouterr().err
-    time.sleep(3)
-    assert not mark.exists()
+    wait_for(lambda: gone(int(begun_by_it.read_text())))
 
 
 def test_a_pattern_that_never_ends_is_ended(capsys: pytest.CaptureFixture[str]) -> None:

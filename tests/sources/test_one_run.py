@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -88,22 +89,22 @@ def pair_of(root: Path, left: Path, right: Path, layout: Callable[[Path], tuple[
         put(sample, folder)
 
 
+@cache
+def alone(place: Path) -> object:
+    return contents(open_run(place))
+
+
 @layouts
-@surroundings
 @pytest.mark.parametrize(("left", "right"), list(itertools.permutations(WHOLE, 2)), ids=lambda place: place.name)
 def test_two_runs_are_two_each_as_it_was_alone(
-    tmp_path: Path,
-    left: Path,
-    right: Path,
-    layout: Callable[[Path], tuple[Path, Path]],
-    leave: Callable[[Path], None],
+    tmp_path: Path, left: Path, right: Path, layout: Callable[[Path], tuple[Path, Path]]
 ) -> None:
-    alone = [contents(open_run(place)) for place in (left, right)]
     pair_of(tmp_path, left, right, layout)
-    leave(tmp_path)
-    together = found_in(tmp_path)
-    assert len(together) == 2, list(together)
-    assert all(run in together.values() for run in alone)
+    for leave in (nothing, what_people_leave):
+        leave(tmp_path)
+        together = found_in(tmp_path)
+        assert len(together) == 2, list(together)
+        assert all(alone(place) in together.values() for place in (left, right))
 
 
 @pytest.mark.parametrize("layout", [beside_each_other, below_each_other])

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 from browsing import FLAGS, chromium
-from hostile import write_hostile
 
 from leadline import pipeline
 from leadline.contract import Reading
@@ -114,8 +113,8 @@ def readings(root: Path) -> Callable[[str], Reading]:
 
 
 @pytest.fixture(scope="session")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return html.render(pipeline.read(write_hostile(tmp_path_factory.mktemp("hostile"))))
+def hostile(meaning_harm: Reading) -> str:
+    return html.render(meaning_harm)
 
 
 @pytest.fixture(scope="session")
