@@ -9,6 +9,11 @@ from typing import Literal, NamedTuple
 from ..run import Event, Rollout
 
 Severity = Literal["note", "concern", "critical"]
+# What findings are about, as a reader asks: what was gained, at what distance, by what text, from what signal.
+TOPICS = (
+    *("reward", "kl", "policy_loss", "generation", "signal", "agent", "stability", "resources", "conflict"),
+    *("onset", "unexplained"),
+)
 NEEDS_EYES = "generation.changed"  # the finding that asks the reader to look at two samples
 Meaning = Literal["gamed", "degraded", "no_signal", "lost"]  # what a finding means for going on (judgement/evidence.py)
 
@@ -59,12 +64,14 @@ class Finding:
 
 
 def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The most serious first, a question to the reader before all other notes; among equals the surest first, then the
-    one that began first."""
+    """The most serious first, a question to the reader before all other notes; among equals the surest first, then by
+    topic, then the one that began first."""
     weight = {"critical": 0, "concern": 1, "note": 2}
 
-    def place(one: Finding) -> tuple[int, bool, float, float, str]:
+    def place(one: Finding) -> tuple[int, bool, float, int, float, str]:
+        topic = one.id.partition(".")[0]
+        order = TOPICS.index(topic) if topic in TOPICS else len(TOPICS)
         since = math.inf if one.since_step is None else one.since_step
-        return weight[one.severity], one.id != NEEDS_EYES, -one.p, since, one.id
+        return weight[one.severity], one.id != NEEDS_EYES, -one.p, order, since, one.id
 
     return tuple(sorted(findings, key=place))
