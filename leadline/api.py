@@ -10,7 +10,7 @@ from pathlib import Path
 from . import contract, frames, pipeline
 from .contract import Band
 from .errors import BadNumber, LeadlineError
-from .questions.statement import Statement
+from .questions import Shape, shape_of
 from .reading import View
 from .reading.chart_data import band_for
 from .report import data, markdown, notebook, plain, terminal
@@ -32,7 +32,7 @@ class Reading(contract.Reading):
     <Reading: continue, trl-rloo, steps 1 to 40 of 354 planned, 18 signals>
     """
 
-    __slots__ = ("_view",)  # the curves behind it, for bands and statements of series that no report draws
+    __slots__ = ("_view",)  # the curves behind it, for bands and shapes of series that no report draws
     _view: View
 
     @property
@@ -56,14 +56,14 @@ class Reading(contract.Reading):
         self.series(name)
         return self.chart_data.bands.get(name) or band_for(self._view, name)
 
-    def statements(self, name: str | None = None) -> tuple[Statement, ...]:
-        """What can be said of the curve of one series, or of all, each with its probability."""
-        if name is not None:
-            self.series(name)
-        return frames.statements(self._view, self.names if name is None else (name,))
+    def shape(self, name: str) -> Shape | None:
+        """What the curve of a series does, in one word, and how probable each is; None where it holds no number."""
+        self.series(name)
+        curve = self._view.curve_of(name)
+        return None if curve is None else shape_of(curve)
 
     def to_pandas(self, what: frames.What = "series") -> frames.Frame:
-        """The series by step, the statements or the findings as a pandas frame."""
+        """The series by step, the shapes or the findings as a pandas frame."""
         return frames.to_pandas(self, self._view, what)
 
     def to_polars(self, what: frames.What = "series") -> frames.Frame:

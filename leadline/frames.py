@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -10,27 +10,26 @@ from numpy.typing import NDArray
 
 from .contract import Reading
 from .errors import LeadlineError, need
-from .questions import STATEMENTS
-from .questions.statement import Statement
+from .questions import WORDS, shape_of
 from .reading import View
 from .run import Series
 from .words import sentence
 
 Frame: TypeAlias = Any  # pandas.DataFrame or polars.DataFrame; neither need be installed, for us or for mypy
-What = Literal["series", "statements", "findings"]
+What = Literal["series", "shapes", "findings"]
 Columns = Mapping[str, "list[object] | NDArray[Any]"]
 
 
 def columns(reading: Reading, view: View, what: What) -> Columns:
-    """The series side by side by step, the statements or the findings, one entry a row."""
+    """The series side by side by step, what each curve does, or the findings, one entry a row."""
     if what not in get_args(What):
         raise LeadlineError(
             f"There is no frame of {what!r}.",
             tried=", ".join(get_args(What)),
             next_step="ask for one of these, as in reading.to_pandas('findings')",
         )
-    if what == "statements":
-        return _statements(statements(view, tuple(reading.chart_data.series)))
+    if what == "shapes":
+        return _shapes(reading, view)
     return _series(reading) if what == "series" else _findings(reading)
 
 
@@ -41,12 +40,6 @@ def to_pandas(reading: Reading, view: View, what: What) -> Frame:
 
 def to_polars(reading: Reading, view: View, what: What) -> Frame:
     return need("polars", extra="polars", to="make a polars frame").DataFrame(dict(columns(reading, view, what)))
-
-
-def statements(view: View, names: Sequence[str]) -> tuple[Statement, ...]:
-    """Every question asked of the curves of these series, as far as they hold a number."""
-    curves = (view.curve_of(name) for name in names)
-    return tuple(ask(curve) for curve in curves if curve is not None for ask in STATEMENTS)
 
 
 def _series(reading: Reading) -> Columns:
@@ -62,15 +55,11 @@ def _spread(series: Series, steps: NDArray[np.int64]) -> NDArray[np.float64]:
     return spread
 
 
-def _statements(rows: Sequence[Statement]) -> Columns:
-    return {
-        "metric": [one.metric for one in rows],
-        "claim": [one.claim for one in rows],
-        "p": [one.probability for one in rows],
-        "from": [None if one.where is None else one.where[0] for one in rows],
-        "to": [None if one.where is None else one.where[1] for one in rows],
-        "value": [one.value for one in rows],
-    }
+def _shapes(reading: Reading, view: View) -> Columns:
+    curves = [curve for name in reading.chart_data.series if (curve := view.curve_of(name)) is not None]
+    shapes = [shape_of(curve) for curve in curves]
+    words: dict[str, list[object]] = {word: [shape.probabilities[word] for shape in shapes] for word in WORDS}
+    return {"metric": [curve.metric for curve in curves], "shape": [shape.word for shape in shapes], **words}
 
 
 def _findings(reading: Reading) -> Columns:

@@ -1,4 +1,4 @@
-"""What Python code gets: arrays, bands, statements and frames of a reading."""
+"""What Python code gets: arrays, bands, shapes and frames of a reading."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_band_holds_most_of_what_was_seen_in_its_middle(reading: leadline.Read
 
 
 def test_a_name_that_is_none_is_told_with_those_that_are(reading: leadline.Reading) -> None:
-    for ask in (reading.series, reading.band, reading.statements):
+    for ask in (reading.series, reading.band, reading.shape):
         with pytest.raises(LeadlineError, match="called 'rewards'") as told:
             ask("rewards")
         assert "reward/mean" in told.value.tried
@@ -68,18 +68,18 @@ def test_frames_hold_the_series_by_step(reading: leadline.Reading) -> None:
     assert other.columns[1:] == frame.columns.tolist()
 
 
-def test_frames_hold_findings_and_statements(reading: leadline.Reading) -> None:
+def test_frames_hold_findings_and_shapes(reading: leadline.Reading) -> None:
     needs("pandas", "pandas")
     needs("polars", "polars")
     for make in (reading.to_pandas, reading.to_polars):
         findings = make("findings")
         assert list(findings["id"]) == [one.id for one in reading.findings]
-        said = make("statements")
+        said = make("shapes")
         assert set(said["metric"]) >= {"reward/mean", "kl/ref", "text/recurring"}
-        assert all(0 <= p <= 1 for p in said["p"])
-    assert [one.claim for one in reading.statements("reward/mean")] == [
-        claim for metric, claim in zip(said["metric"], said["claim"], strict=True) if metric == "reward/mean"
-    ]
+        assert all(0 <= p <= 1 for p in said["flat"])
+    shape = reading.shape("reward/mean")
+    assert shape is not None
+    assert dict(zip(said["metric"], said["shape"], strict=True))["reward/mean"] == shape.word
 
 
 def test_a_frame_of_something_else_is_refused_in_a_sentence(reading: leadline.Reading) -> None:
@@ -100,7 +100,7 @@ def test_strange_runs_come_as_frames_too(case: str, trl: Callable[..., Path]) ->
     needs("pandas", "pandas")
     needs("polars", "polars")
     one = leadline.read(trl(STRANGE[case], max_steps=200))
-    for what in ("series", "statements", "findings"):
+    for what in ("series", "shapes", "findings"):
         assert len(one.to_pandas(what)) == len(one.to_polars(what))
     assert "nan" not in str(one)
     assert one._repr_html_().startswith("<div")

@@ -13,7 +13,7 @@ from ..evidence.numbers import truncated
 from ..facts import Evidence, Facts, Finding, Guide, Meaning
 from ..facts.judgement import Suspect
 from ..questions.bars import EVEN, HALF_MORE, NOTICEABLE, SAID, TENTH, TWO
-from ..questions.direction import is_flat
+from ..questions.direction import p_flat
 from ..questions.fall import fall_of, p_fallen
 from ..reading.reward.stretch import reward_now
 from ..reading.view import View
@@ -60,7 +60,7 @@ class Degrading(Facts):
 def detect(view: View) -> tuple[Finding, ...]:
     """Find the measures that worsened together while the reward is flat."""
     reward = reward_now(view)
-    if reward is None or not reward.decidable or is_flat(reward).probability <= EVEN or p_fallen(reward) > EVEN:
+    if reward is None or not reward.decidable or p_flat(reward) <= EVEN or p_fallen(reward) > EVEN:
         return ()
     found = sorted(_worsened(view), key=lambda one: one.since_step)
     if len(found) < TWO:

@@ -12,7 +12,7 @@ from ..facts.judgement import NewStretch
 from ..plan import Plan
 from ..questions.bars import EVEN, HABIT
 from ..questions.ceiling import ceiling_of
-from ..questions.direction import is_flat, p_rising
+from ..questions.direction import p_flat, p_rising
 from ..questions.forecast import Forecast
 from ..questions.gain import gained_by
 from ..questions.level import left_its_start
@@ -91,7 +91,7 @@ class Case:
         and what the training reward does is the best guess at the rest; unless it shows that it is flat."""
         if self.training is None or self.forecast.room < EVEN:
             return self.outlook.p_gain
-        share = HABIT / (HABIT + int(self.series.finite.sum())) * (1 - is_flat(self.curve).probability)
+        share = HABIT / (HABIT + int(self.series.finite.sum())) * (1 - p_flat(self.curve))
         return together(self.outlook.p_gain, self.training.p_gain, share)
 
     @property

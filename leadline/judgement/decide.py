@@ -17,7 +17,7 @@ from ..facts.judgement import Condition, Horizon, Judgement, Reason, Verdict
 from ..questions import AGREED
 from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, SAID, TENTH
 from ..questions.best import Ranking, highest
-from ..questions.direction import is_flat, is_noise, p_rising
+from ..questions.direction import p_flat, p_noise, p_rising
 from ..questions.fall import fall_of, p_below_its_best
 from ..questions.forecast import on_its_way
 from ..questions.level import level_now, start_of
@@ -195,7 +195,7 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     if rises > EVEN:
         turn = turned_up(curve, series)
         return Reason("rising", p=rises, clear=rises > AGREED, start=start, turn=turn, level=now)
-    p = is_flat(curve).probability + is_noise(curve).probability
+    p = p_flat(curve) + p_noise(curve)
     clear = p > AGREED
     rest = rest_of(curve, series)
     if rest is None:

@@ -9,7 +9,6 @@ import numpy as np
 from ..curve import Curve
 from . import classes
 from .bars import RARE
-from .statement import Statement
 
 GOLDEN = 0.5 * (5**0.5 - 1)  # ratio: multiples of it, modulo 1, fill an interval evenly
 
@@ -36,11 +35,3 @@ def peak_of(curve: Curve) -> Peak | None:
     places = places + offsets * RARE * (curve.grid[curve.now] - curve.grid[0])
     low, middle, high = np.clip(np.quantile(places, [0.1, 0.5, 0.9]), curve.grid[0], curve.grid[curve.now])
     return Peak(float(middle), (float(low), float(high)), float(peaked.mean()))
-
-
-def has_peaked(curve: Curve) -> Statement:
-    """It rose to a peak and has come down since."""
-    peak = peak_of(curve)
-    if peak is None:
-        return Statement(curve.metric, "peaked", 0.0)
-    return Statement(curve.metric, "peaked", peak.probability, peak.interval, peak.step, peak.interval)

@@ -8,7 +8,7 @@ from ..findings import policy_loss_jump
 from ..questions.bars import SAID
 from ..questions.direction import p_going_down, p_rising
 from ..questions.level import level_now, start_of
-from ..questions.zero import oscillates_about_zero, p_rests_at_zero
+from ..questions.zero import p_about_zero, p_rests_at_zero
 from ..reading.advantages import centred
 from ..reading.policy_loss import loss_series, without_evidence
 from ..reading.view import View
@@ -41,7 +41,7 @@ def _pattern(view: View, series: Series) -> PolicyLoss:
 def _direction(curve: Curve, numbers: LossNumbers, *, is_centred: bool) -> PolicyLoss:
     down, up = p_going_down(curve), p_rising(curve)
     moved = (numbers.now or 0.0) - (numbers.start or 0.0)
-    if max(oscillates_about_zero(curve).probability, p_rests_at_zero(curve)) > SAID:
+    if max(p_about_zero(curve), p_rests_at_zero(curve)) > SAID:
         because: Explanation = "about_zero" if is_centred else "around_zero"
         return PolicyLoss(True, "oscillating", because=because, numbers=numbers)
     if down > SAID and moved < 0:
