@@ -17,11 +17,12 @@ from leadline.facts import Finding
 from leadline.findings.generation_changed import ResponsesChanged
 from leadline.findings.reward_gamed import Gamed, _reward_fell
 from leadline.findings.reward_outage import RewardOutage
+from leadline.findings.signal_repeated_prompts import RepeatedPrompts
 from leadline.judgement.evidence import LAG
 from leadline.pipeline import read_run, view_of
 from leadline.reading.gamed import evidence_of
 from leadline.reading.view import View
-from leadline.run import Checkpoint, Config, Review, Rollout, Run, Series
+from leadline.run import Checkpoint, Config, Review, Rollout, Rollouts, Run, Series
 from leadline.words import sentence
 
 TURN = 0.5  # of the run: from here on the policy writes something else
@@ -289,3 +290,14 @@ def test_the_unit_of_reward_and_of_steps_changes_nothing() -> None:
 
 def test_a_flat_reward_is_no_excuse() -> None:
     assert "reward.gamed" in found_in(run(one_answer, {"reward/mean": flat(200)}, files=24))
+
+
+def test_prompts_that_come_again_are_told_with_what_they_and_new_ones_earn() -> None:
+    def kept(step: int) -> tuple[Rollout, ...]:
+        asked = [one if one < 12 else 100 * step + one for one in range(16)]
+        return tuple(Rollout(step, f"{one} + 1 =", f"that is {one + 1}", float(one < 12)) for one in asked)
+
+    facts = found_in(Run("here", rollouts=Rollouts({step: kept(step) for step in range(10)})))[
+        "signal.repeated_prompts"
+    ].facts
+    assert facts == RepeatedPrompts(12 + 10 * 4, 0.75, 0.0, 1.0)
