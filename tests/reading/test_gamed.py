@@ -17,11 +17,12 @@ from leadline.facts import Facts, Finding, by_weight
 from leadline.findings.generation_changed import ResponsesChanged
 from leadline.findings.reward_gamed import Gamed, _reward_fell
 from leadline.findings.reward_outage import RewardOutage
+from leadline.findings.signal_repeated_prompts import RepeatedPrompts
 from leadline.judgement.evidence import LAG
 from leadline.pipeline import read_run, view_of
 from leadline.reading.gamed import evidence_of
 from leadline.reading.view import View
-from leadline.run import Checkpoint, Config, Review, Rollout, Run, Series
+from leadline.run import Checkpoint, Config, Review, Rollout, Rollouts, Run, Series
 from leadline.words import sentence
 
 TURN = 0.5  # of the run: from here on the policy writes something else
@@ -298,3 +299,14 @@ def test_a_question_to_the_reader_comes_after_concerns_and_before_other_notes() 
         Finding("kl.spike", 0.85, "concern", Facts()),
     )
     assert [one.id for one in by_weight(found)] == ["kl.spike", "generation.changed", "generation.length"]
+
+
+def test_prompts_that_come_again_are_told_with_what_they_and_new_ones_earn() -> None:
+    def kept(step: int) -> tuple[Rollout, ...]:
+        asked = [one if one < 12 else 100 * step + one for one in range(16)]
+        return tuple(Rollout(step, f"{one} + 1 =", f"that is {one + 1}", float(one < 12)) for one in asked)
+
+    facts = found_in(Run("here", rollouts=Rollouts({step: kept(step) for step in range(10)})))[
+        "signal.repeated_prompts"
+    ].facts
+    assert facts == RepeatedPrompts(12 + 10 * 4, 0.75, 0.0, 1.0)
