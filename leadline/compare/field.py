@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..facts.comparison import (
-    Band,
     Compared,
     Difference,
+    FieldBand,
     Gap,
     NoCommonRange,
     NotLogged,
-    Standing,
+    RunStanding,
     Unit,
 )
 from ..questions.level import is_readable, steps_seen
@@ -103,16 +103,16 @@ class Field:
         middles = {member: self.unit * middle for member, middle in zip(board.names, self.levels.middles, strict=True)}
         return Compared(self.name, self.keys, self.grid, standings, alone, bands, middles, differences)
 
-    def band(self, levels: RunLevels) -> Band:
+    def band(self, levels: RunLevels) -> FieldBand:
         """Of the mean over seeds, or of a single run."""
         if len(levels) == 1:
             low, middle, high = np.quantile(levels.paths[0], (INTERVAL / 2, 0.5, 1 - INTERVAL / 2), axis=0)
-            return Band(self.unit * low, self.unit * middle, self.unit * high)
+            return FieldBand(self.unit * low, self.unit * middle, self.unit * high)
         middle = levels.middles.mean(axis=0)
         reach = _reach(*levels.read(np.eye(CELLS)))
-        return Band(self.unit * (middle - reach), self.unit * middle, self.unit * (middle + reach))
+        return FieldBand(self.unit * (middle - reach), self.unit * middle, self.unit * (middle + reach))
 
-    def standing(self, name: str, members: Sequence[Member], board: Board) -> Standing:
+    def standing(self, name: str, members: Sequence[Member], board: Board) -> RunStanding:
         levels = self.of(members, board)
         band = self.band(levels)
         best = int(np.argmax(band.middle))
@@ -121,7 +121,7 @@ class Field:
         reach = float(_reach(values, doubts)[0])
         interval = (self.unit * (final - reach), self.unit * (final + reach))
         named = tuple(member.name for member in members)
-        return Standing(name, named, self.unit * final, interval, float(band.middle[best]), float(self.grid[best]))
+        return RunStanding(name, named, self.unit * final, interval, float(band.middle[best]), float(self.grid[best]))
 
     def scaled(self, gap: Gap) -> Gap:
         low, high = gap.interval

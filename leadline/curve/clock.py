@@ -32,7 +32,7 @@ BASIS = 20  # functions kept per length: at least 99.5 % of the variance of the 
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class ClockFit:
     """Inner products of (1, shapes) under each model of noise and discrepancy: arrays (noise, discrepancy, ...)."""
 
     centre: Floats  # (shapes,)   mean over the bins, taken off each shape
@@ -55,8 +55,8 @@ class Clock:
     shape: Floats  # (n, shapes, bins)   whitened bank
     log_prior: Floats  # (shapes,)
     basis: dict[float, Floats]  # length -> (n, basis, bins), whitened
-    bank: Evidence
-    process: Evidence
+    bank: ClockFit
+    process: ClockFit
 
 
 def clock_at(times: Floats) -> Clock:
@@ -113,7 +113,7 @@ def _evidence(
     basis: dict[float, Floats],
     discrepancies: tuple[tuple[float, float, float], ...],
     log_root: Floats,
-) -> Evidence:
+) -> ClockFit:
     kinds = (len(CORRELATIONS), len(discrepancies))
     count = shape.shape[1]
     solve, log_scale = np.zeros((*kinds, BASIS, BASIS)), np.empty(kinds)
@@ -131,7 +131,7 @@ def _evidence(
     shape_shape = (shape**2).sum(axis=-1)[:, None] - (solve_shape**2).sum(axis=-1) - one_shape**2 / one_one[..., None]
     gain = np.maximum(LEAST_INFORMATION, one_one)
     least = np.maximum(shape_shape, 1e-12)
-    return Evidence(centre, one_one, one_shape, least, log_scale, gain, solve_one, solve_shape, solve)
+    return ClockFit(centre, one_one, one_shape, least, log_scale, gain, solve_one, solve_shape, solve)
 
 
 def _solve(functions: Floats, ratio: float) -> tuple[Floats, Floats]:

@@ -15,7 +15,7 @@ from .clock import (
     BASIS,
     GP_DISCREPANCIES,
     Clock,
-    Evidence,
+    ClockFit,
     basis_on_grid,
 )
 from .noise import prior_over_correlations, whiten
@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 
 PATHS = 500  # paths: a probability of .9 is then known to .013
 BANK_SHARE = 0.75  # prior of the bank against the Gaussian process: the bank alone is a little over-confident, the
-# process alone cannot say "plateau" (methods.md 3). Evidence decides the rest (docs/decisions/0004).
+# process alone cannot say "plateau" (methods.md 3). ClockFit decides the rest (docs/decisions/0004).
 NEGLIGIBLE = 25.0  # nats below the best model: together less than one path in a million
 WEIGHT_UNITS = 2**24  # units into which all weights together are counted
 NO_TREND = 0.25  # prior that nothing moves at all
@@ -73,7 +73,7 @@ class _Pool:
 
     def __init__(
         self,
-        evidence: Evidence,
+        evidence: ClockFit,
         discrepancies: tuple[tuple[float, float, float], ...],
         log_prior: Floats,
         shape: Floats,

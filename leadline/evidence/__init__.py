@@ -27,17 +27,17 @@ from ..questions.bars import EVEN, SAID, SELDOM, TENTH
 from ..run import Run
 from .numbers import Numbers, calm, level, logged_since, numbers, surprise, truncated
 from .outage import REWARD, Outage
-from .relation import NEAR, Begun, Move, Relation, Shift, relation
+from .relation import NEAR, Begun, Relation, TextShift, WayMoved, relation
 from .written import Floats, Step, Written, since, written
 
 __all__ = [
     "Begun",
     "GamedEvidence",
-    "Move",
+    "WayMoved",
     "Numbers",
     "Outage",
     "Relation",
-    "Shift",
+    "TextShift",
     "gather",
 ]
 
@@ -63,7 +63,7 @@ class GamedEvidence:
         return self.outcome in ("gamed", "decayed")
 
     @property
-    def shift(self) -> Shift | None:
+    def shift(self) -> TextShift | None:
         """The relations that moved."""
         return None if self.relation is None else self.relation.change
 

@@ -49,7 +49,7 @@ LAST = 1 - NOTICEABLE  # of the draws: between 1 - LAST and LAST lies the interv
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class WayMoved:
     """One relation that moved away from where it began."""
 
     way: Way
@@ -69,11 +69,11 @@ class Begun:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shift:
+class TextShift:
     """How far responses stand from the run's own first ones, by some of the relations."""
 
     draws: Floats  # of the distance
-    moves: tuple[Move, ...]  # the furthest first
+    moves: tuple[WayMoved, ...]  # the furthest first
     begun: Begun
     pair: tuple[Rollout, Rollout] | None  # an early and a late response, as the furthest move shows them
 
@@ -82,7 +82,7 @@ class Shift:
 class Relation:
     """Where the responses stand, seen from the run's own first ones."""
 
-    change: Shift
+    change: TextShift
     drawn: Mapping[Way, Floats]  # the moves that can prove something, by draw
     tracks: Mapping[Way, Track]
     short: bool  # responses have so few words that they are alike by chance
@@ -125,11 +125,11 @@ def relation(written: Written, reward: Series | None = None) -> Relation | None:
     )
 
 
-def _shift(written: Written, sides: Sequence[_Side], drawn: dict[Way, Floats]) -> Shift:
+def _shift(written: Written, sides: Sequence[_Side], drawn: dict[Way, Floats]) -> TextShift:
     distance: Floats = np.sqrt(np.sum([drawn[side.way] ** 2 for side in sides], axis=0))
     told = sorted((side for side in sides if drawn[side.way].mean() > 0), key=lambda side: -drawn[side.way].mean())
     shown = pair(written, -told[0].values if told[0].way in FALLS else told[0].values) if told else None
-    return Shift(
+    return TextShift(
         distance,
         tuple(_move(side, written) for side in told),
         _begun(*_way(sides, {side.way: float(drawn[side.way].mean()) for side in sides})),
@@ -211,9 +211,11 @@ def _unseen(written: Written, reward: Series | None) -> list[_Side]:
     return [] if seen is None else [_Side("unseen", apart, seen, None)]
 
 
-def _move(side: _Side, written: Written) -> Move:
+def _move(side: _Side, written: Written) -> WayMoved:
     start, now = side.share.start, side.share.now
-    return Move(side.way, start.mean, now.mean, float(np.hypot(start.error, now.error)), paid_for(written, side.values))
+    return WayMoved(
+        side.way, start.mean, now.mean, float(np.hypot(start.error, now.error)), paid_for(written, side.values)
+    )
 
 
 def paid_for(written: Written, value: Floats) -> float | None:

@@ -40,7 +40,7 @@ class Gap:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RunStanding:
     """Where a run or a group stands on one series."""
 
     name: str
@@ -52,7 +52,7 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Band:
+class FieldBand:
     """The middle of a group over the common range, and where it lies with 80 %."""
 
     low: Floats
@@ -100,9 +100,9 @@ class Compared:
     name: str
     keys: tuple[str, ...]
     grid: Floats  # on the clock
-    standings: tuple[Standing, ...]  # groups, in their order
-    members: tuple[Standing, ...]  # runs, in the order of their groups
-    bands: dict[str, Band]  # by group
+    standings: tuple[RunStanding, ...]  # groups, in their order
+    members: tuple[RunStanding, ...]  # runs, in the order of their groups
+    bands: dict[str, FieldBand]  # by group
     middles: dict[str, Floats]  # by run
     differences: tuple[Difference, ...]
 

@@ -15,7 +15,7 @@ from ..questions.level import last_before
 from ..questions.way import net_change
 from ..reading.generations.samples import BASELINE, early_and_late
 from ..reading.generations.shared import FEWEST, shares, upper_half
-from ..reading.generations.text import DIGIT, Stream, Text, as_text, spelled, stream
+from ..reading.generations.text import DIGIT, Text, TokenStream, as_text, spelled, stream
 from ..reading.sampler import Batch, joined
 from ..reading.view import HEADLINE, View
 from ..words.numbers import capital, percent
@@ -113,7 +113,7 @@ def _rewarded(scores: NDArray[np.float64], batch: NDArray[np.int64]) -> Flags:
 
 
 def _of_order(
-    text: Text, batches: Sequence[Batch], read: Stream, order: int, chosen: tuple[Flags, Flags, Flags]
+    text: Text, batches: Sequence[Batch], read: TokenStream, order: int, chosen: tuple[Flags, Flags, Flags]
 ) -> list[Mark]:
     high, early, late = chosen
     kinds, places, held = shares(read, order, early, late)

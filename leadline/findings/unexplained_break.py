@@ -28,7 +28,7 @@ EVENTS = ("learning_rate", "resume", "reference_reset", "checkpoint")
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class SeriesMove:
     """A series that changed its level."""
 
     series: str
@@ -40,7 +40,7 @@ class UnexplainedBreak(Facts):
     """Sudden changes at a step at which nothing is known to have happened."""
 
     step: int
-    moves: tuple[Move, ...]
+    moves: tuple[SeriesMove, ...]
     shifted: tuple[str, ...]  # what else in the log shifts at that step
 
     def say(self) -> str:
@@ -80,7 +80,7 @@ def detect_among(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ..
 def _broke(view: View, group: list[tuple[Break, str]]) -> Finding:
     step = round(min(found.step for found, _ in group))
     shifted = everything_at(view, step, besides=[name for _, name in group])
-    facts = UnexplainedBreak(step, tuple(Move(name, found.size > 0) for found, name in group), shifted)
+    facts = UnexplainedBreak(step, tuple(SeriesMove(name, found.size > 0) for found, name in group), shifted)
     evidence = tuple(Evidence(name, round(found.interval[0]), round(found.interval[1])) for found, name in group)
     p = min(found.probability for found, _ in group)
     return Finding("unexplained.break", round(p, 4), "note", since_step=step, evidence=evidence, facts=facts)

@@ -22,7 +22,7 @@ from ..reading.reward.apart import grain, judges
 from ..reading.reward.stretch import Stretch, stretch_of
 from ..reading.view import View
 from ..run import Series
-from .evidence import Evidence, weigh
+from .evidence import Weighed, weigh
 from .outlook import SPAN, Outlook, outlook, scores_of, together
 
 DRIFT = "kl.drift_without_benefit"
@@ -38,7 +38,7 @@ class Case:
     plan: Plan
     outlook: Outlook
     training: Outlook | None  # of the training reward, where a held-out score is judged
-    evidence: Evidence
+    evidence: Weighed
     ceiling: float | None  # the highest value that can be reached, where the run shows it
     gained_by: float  # step by which it had nearly all of its gain
     stretch: Stretch  # the part of the run over which the series is judged

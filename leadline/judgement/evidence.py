@@ -35,7 +35,7 @@ OF_THE_TEXT = ("reward.gamed", "generation.")  # findings made from what the pol
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class Weighed:
     """What the findings say together."""
 
     p_gamed: float = 0.0  # that the score no longer says what the policy is worth
@@ -73,7 +73,7 @@ class Evidence:
         return max(self.p_lost, p_fallen if fell else 0.0)
 
 
-def weigh(findings: Sequence[Finding], first_step: int) -> Evidence:
+def weigh(findings: Sequence[Finding], first_step: int) -> Weighed:
     """Weigh all serious findings that the table knows. Findings about one decay are not independent, so the surest
     speaks for all."""
     known = [found for found in findings if found.id in MEANINGS and _counts(found)]
@@ -84,7 +84,7 @@ def weigh(findings: Sequence[Finding], first_step: int) -> Evidence:
     onset = _earliest(gamed)
     dated = next((found.facts for found in gamed if isinstance(found.facts, Gamed) and found.since_step == onset), None)
     low, high = (None, None) if dated is None else (dated.begun_low, dated.begun_high)
-    return Evidence(
+    return Weighed(
         _surest(gamed),
         onset,
         None if low is None or high is None else (low, high),

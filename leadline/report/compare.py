@@ -10,7 +10,7 @@ import numpy as np
 from rich.cells import cell_len
 from rich.text import Text
 
-from ..facts.comparison import Comparison, Difference, Standing
+from ..facts.comparison import Comparison, Difference, RunStanding
 from ..words import compare as words
 from ..words.compare import amount, span
 from ..words.compare_report import also, differing_settings, more_of, not_told_apart, permuted, standing
@@ -219,7 +219,7 @@ def _plain(value: object) -> str:
     return number(value) if isinstance(value, float) else str(value)
 
 
-def _marked(standings: Sequence[Standing]) -> list[tuple[str, Standing]]:
+def _marked(standings: Sequence[RunStanding]) -> list[tuple[str, RunStanding]]:
     return [(MARKS[place] if place < len(MARKS) else "", one) for place, one in enumerate(standings)]
 
 

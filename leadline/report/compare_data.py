@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from ..facts import Facts
-from ..facts.comparison import Compared, Comparison, Difference, Gap, Standing, Unit
+from ..facts.comparison import Compared, Comparison, Difference, Gap, RunStanding, Unit
 from ..words import compare as words
 
 SCHEMA = 1
@@ -85,7 +85,7 @@ def _compared(comparison: Comparison, entry: Compared) -> dict[str, object]:
     }
 
 
-def _standing(entry: Standing) -> dict[str, object]:
+def _standing(entry: RunStanding) -> dict[str, object]:
     return {
         "name": entry.name,
         "runs": list(entry.runs),

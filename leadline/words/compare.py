@@ -24,9 +24,9 @@ from ..facts.comparison import (
     OthersDiffer,
     PartsDiffer,
     RewardSettings,
+    RunStanding,
     SameRun,
     SharedStart,
-    Standing,
     TooFewPoints,
     Unit,
     Unreadable,
@@ -117,7 +117,7 @@ def _within(gap: Gap) -> str:
     return f"80 %: {signed(gap.interval[0])} to {signed(gap.interval[1])}"
 
 
-def _level(standing: Standing) -> str:
+def _level(standing: RunStanding) -> str:
     low, high = standing.interval
     return f"{number(standing.final)} (80 %: {number(low)} to {number(high)})"
 
@@ -194,7 +194,7 @@ def _two_runs(pair: Difference, unit: Unit, good: bool) -> str:
     )
 
 
-def _ranked(standings: Sequence[Standing], pairs: Sequence[Difference], series: str) -> str:
+def _ranked(standings: Sequence[RunStanding], pairs: Sequence[Difference], series: str) -> str:
     """Several runs, each by itself, by where they end."""
     order = sorted(standings, key=lambda standing: -standing.final)
     named = several([f"{standing.name} {number(standing.final)}" for standing in order], RANKED)

@@ -10,7 +10,7 @@ import pytest
 
 from leadline.evidence import GamedEvidence, gather, measures
 from leadline.evidence.parting import parted
-from leadline.evidence.relation import Begun, Relation, Shift, Way
+from leadline.evidence.relation import Begun, Relation, TextShift, Way
 from leadline.evidence.track import DRAWS, Level, Track
 from leadline.evidence.written import written
 from leadline.reading import View
@@ -165,7 +165,7 @@ def test_less_than_all_asks_for_a_reader(refuses: float, outcome: str) -> None:
 
 def related(moves: dict[Way, float], overlap: float = 0.0, *, short: bool = False, paid: bool = True) -> Relation:
     """Relations that moved by so much on every draw."""
-    shift = Shift(np.full(DRAWS, max(moves.values())), (), Begun(1, 1, 1), None)
+    shift = TextShift(np.full(DRAWS, max(moves.values())), (), Begun(1, 1, 1), None)
     zeros = np.zeros(1)
     now = Track(np.ones(1, dtype=np.int64), zeros, zeros, Level(0, 0), Level(overlap, 0), zeros, zeros, zeros, (0, 1))
     return Relation(shift, {way: np.full(DRAWS, far) for way, far in moves.items()}, {"alike": now}, short, paid)

@@ -28,7 +28,7 @@ from leadline.findings.stability_entropy import EntropyMoved
 from leadline.findings.stability_grad_norm import GradientNorm
 from leadline.findings.stability_spike import LoudValue, Spikes
 from leadline.findings.stability_stuck import StuckSeries, StuckValue
-from leadline.findings.unexplained_break import Move, UnexplainedBreak
+from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
 from leadline.findings.unexplained_unread_key import UnreadKeys
 from leadline.words import kl, loss, reward, sentence
 from leadline.words.kl import MEANING
@@ -199,7 +199,7 @@ SAID: list[tuple[str, Facts, str]] = [
     ),
     (
         "unexplained.break",
-        UnexplainedBreak(82, (Move("kl/ref", rose=True), Move("entropy", rose=False)), ()),
+        UnexplainedBreak(82, (SeriesMove("kl/ref", rose=True), SeriesMove("entropy", rose=False)), ()),
         "KL rose and entropy fell suddenly at step 82. No event is known there: no change of the learning rate, no "
         "resume, no reset of the reference. Nothing else in the log shifts there.",
     ),

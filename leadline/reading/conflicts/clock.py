@@ -20,7 +20,7 @@ TREND = 2  # degree: of the smooth trend taken off the clock before processes ar
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Clock:
+class MachineClock:
     """The training in cells of equal length. The first step is left out: it compiles, loads and warms up."""
 
     times: StepTimes
@@ -33,7 +33,7 @@ class Clock:
     memory_total: float
 
     @classmethod
-    def of(cls, run: Run, times: StepTimes) -> Clock:
+    def of(cls, run: Run, times: StepTimes) -> MachineClock:
         times = StepTimes(times.steps[1:], times.starts[1:], times.ends[1:])
         edges = np.linspace(times.starts[0], times.ends[-1], CELLS + 1)
         middles, cell = (edges[:-1] + edges[1:]) / 2, float(edges[1] - edges[0])
@@ -85,7 +85,7 @@ def _fullest(gpus: GpuSamples, middles: Values) -> tuple[Values | None, float]:
     return np.max(every, axis=0), float(np.nanmax(total)) if np.isfinite(total).any() else math.nan
 
 
-def beside(run: Run, clock: Clock) -> dict[str, list[tuple[float, float]]]:
+def beside(run: Run, clock: MachineClock) -> dict[str, list[tuple[float, float]]]:
     """The processes that came and went while the training ran, by name, with the intervals in which they were there.
     One that was always there cannot be compared with times without it: the trainer is such a one."""
     seen = run.telemetry.processes

@@ -17,7 +17,7 @@ from ...facts.conflict import MemoryHeld, Spans
 from ...questions.bars import FEW, SAID
 from ..view import View
 from ..wall_clock import step_times
-from .clock import CELLS, TREND, Clock, beside
+from .clock import CELLS, TREND, MachineClock, beside
 from .shifted import patterns_of, probability, shift_test
 
 
@@ -46,13 +46,13 @@ def _judged(view: View) -> Iterator[Guest]:
     times = step_times(view.run)
     if times is None or len(times) <= 2 * FEW:
         return
-    clock = Clock.of(view.run, times)
+    clock = MachineClock.of(view.run, times)
     present = beside(view.run, clock)
     for process, intervals in present.items():
         yield _judge(process, intervals, clock, among=len(present))
 
 
-def _judge(process: str, intervals: list[tuple[float, float]], clock: Clock, *, among: int) -> Guest:
+def _judge(process: str, intervals: list[tuple[float, float]], clock: MachineClock, *, among: int) -> Guest:
     on, patterns = clock.on(intervals), patterns_of(process, intervals, clock)
     slowed = shift_test(-clock.pace, patterns, clock.causes)
     away = float(clock.pace[~on].mean())

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ...draws import Stream
 from ...questions.bars import CLEARLY
 from ...run import Values
-from .clock import CELLS, Clock
+from .clock import CELLS, MachineClock
 
 Flags = NDArray[np.bool_]
 
@@ -51,7 +51,7 @@ def shift_test(signal: Values, patterns: Flags, causes: Values) -> Shifted:
     return Shifted(float(differences[0]), unit * float((overlap / free)[1:].std()), as_well / len(patterns))
 
 
-def patterns_of(process: str, intervals: list[tuple[float, float]], clock: Clock) -> Flags:
+def patterns_of(process: str, intervals: list[tuple[float, float]], clock: MachineClock) -> Flags:
     """Where the process was, and where it might as well have been: the same stretches in the same order, the time
     between them dealt out anew and the whole turned around the circle. One stretch alone is only turned."""
     true = clock.on(intervals)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ...questions.bars import FEW, SAID, SELDOM
 from ..sampler import Batch
-from .text import Ids, Marks, Stream, Text, as_text, spelled, stream
+from .text import Ids, Marks, Text, TokenStream, as_text, spelled, stream
 
 Flags = NDArray[np.bool_]
 
@@ -76,7 +76,7 @@ def _high_and_low(scores: NDArray[np.float64], inside: Flags) -> tuple[Flags, Fl
     return high, known & ~high
 
 
-def _pair(text: Text, read: Stream, here: Flags, there: Flags) -> Pair:
+def _pair(text: Text, read: TokenStream, here: Flags, there: Flags) -> Pair:
     counts = int(here.sum()), int(there.sum())
     if min(counts) < FEWEST:
         return Pair(*counts)
@@ -113,7 +113,7 @@ def _same(first: str, second: str) -> bool:
     )
 
 
-def shares(read: Stream, order: int, here: Flags, there: Flags) -> tuple[Marks, Ids, list[NDArray[np.float64]]]:
+def shares(read: TokenStream, order: int, here: Flags, there: Flags) -> tuple[Marks, Ids, list[NDArray[np.float64]]]:
     """The n-grams of an order in either set of samples, where each stands first, and what share of each set has it."""
     relevant = (here | there)[read.sample]
     kinds, first, inverse = np.unique(read.grams[order][relevant], return_index=True, return_inverse=True)

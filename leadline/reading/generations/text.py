@@ -42,7 +42,7 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stream:
+class TokenStream:
     """Every token with the n-grams that end in it, from one token to `order`; one more, the end, after each sample."""
 
     grams: tuple[Marks, ...]  # by order, each (tokens,)
@@ -89,7 +89,7 @@ def _words(pieces: Sequence[str]) -> tuple[tuple[str, ...], Ids, Ids]:
     return tuple(places), tokens, np.asarray([len(piece) for piece in split], dtype=np.int64)
 
 
-def stream(text: Text, order: int) -> Stream:
+def stream(text: Text, order: int) -> TokenStream:
     """The n-grams of a text; where a sample begins and ends is part of it."""
     sizes = np.diff(text.starts) + text.ends
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
@@ -104,7 +104,7 @@ def stream(text: Text, order: int) -> Stream:
         before = np.concatenate([np.zeros(1, dtype=np.uint64), grams[-1][:-1]])[: len(tokens)]
         context = np.where(place >= 1, before, before_first + np.uint64(back))
         grams.append(_mixed(context, tokens))
-    return Stream(tuple(grams), np.repeat(text.sample, sizes), starts)
+    return TokenStream(tuple(grams), np.repeat(text.sample, sizes), starts)
 
 
 def _mixed(context: Marks, tokens: Marks) -> Marks:
@@ -114,7 +114,7 @@ def _mixed(context: Marks, tokens: Marks) -> Marks:
     return mixed
 
 
-def spelled(text: Text, read: Stream, place: int, order: int) -> str:
+def spelled(text: Text, read: TokenStream, place: int, order: int) -> str:
     """The phrase that ends at a token of the stream; of characters, every digit as DIGIT."""
     piece = int(np.searchsorted(read.starts, place, side="right")) - 1
     inside, first = place - int(read.starts[piece]), int(text.starts[piece])
