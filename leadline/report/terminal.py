@@ -16,7 +16,7 @@ from ..words.conflict import effect
 from ..words.kl import regime
 from ..words.machine import remark
 from ..words.missing import blind, why
-from ..words.numbers import counted, several, share, sure
+from ..words.numbers import counted, several, sure
 from ..words.report import (
     curves_say,
     expected_says,
@@ -232,7 +232,7 @@ def _in_full(reading: Reading) -> Iterator[Item]:
     reward, kl, machine = reading.reward, reading.kl_reward, reading.resources
     yield Item("reward", reward_says(reading))
     ranked = sorted(reward.probabilities.items(), key=lambda item: -item[1])
-    yield Item("", ", ".join(f"{word} {share(p)}" for word, p in ranked if p >= 0.01))
+    yield Item("", ", ".join(f"{word} {sure(p)}" for word, p in ranked if p >= 0.01))
     yield from (Item("reward", f"{one.name}: {one.shape} ({sure(one.p)})") for one in reward.others)
     if says := regime(kl):
         yield Item("kl", f"{kl.regime}: {says}")

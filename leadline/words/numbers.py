@@ -1,4 +1,4 @@
-"""Numbers, probabilities and lists as a person would write them: the only place that formats any."""
+"""Numbers, probabilities, and lists as a person would write them: the only place that formats any."""
 
 from __future__ import annotations
 
@@ -37,32 +37,23 @@ def apart(first: float, second: float) -> tuple[str, str]:
 
 
 def sure(p: float) -> str:
-    """A probability in one word; a rounded 1.00 would claim too much.
+    """A probability as a whole percentage; none is ever certain.
 
     >>> sure(0.8123), sure(0.999), sure(0.001)
-    ('p=.81', 'p>.99', 'p<.01')
+    ('81%', '>99%', '<1%')
     """
-    return "p<.01" if p < 0.005 else "p>.99" if p >= 0.995 else f"p={p:.2f}".replace("0.", ".")
-
-
-def share(p: float) -> str:
-    """A probability among others that add up to one.
-
-    >>> share(0.12345), share(1.0)
-    ('0.12', '1.00')
-    """
-    return f"{p:.2f}"
+    return percent(min(max(p, 0.001), 0.999))
 
 
 def percent(share: float) -> str:
     """A share as a whole percentage, without claiming none or all.
 
     >>> percent(0.004), percent(0.5), percent(0.999), percent(0.0), percent(1.0)
-    ('< 1 %', '50 %', '> 99 %', '0 %', '100 %')
+    ('<1%', '50%', '>99%', '0%', '100%')
     """
     if 0 < share < 0.005:
-        return "< 1 %"
-    return "> 99 %" if 0.995 <= share < 1 else f"{100 * share:.0f} %"
+        return "<1%"
+    return ">99%" if 0.995 <= share < 1 else f"{100 * share:.0f}%"
 
 
 def counted(count: int, what: str) -> str:
@@ -78,9 +69,9 @@ def several(names: Sequence[str], most: int = NAMED) -> str:
     """The first few names, each of a length that a line can hold, and how many there are besides.
 
     >>> several(["a", "b", "c"], 2)
-    'a, b and 1 more'
+    'a, b, and 1 more'
     """
-    return ", ".join(map(_cut, names[:most])) + (f" and {len(names) - most} more" if len(names) > most else "")
+    return ", ".join(map(_cut, names[:most])) + (f", and {len(names) - most} more" if len(names) > most else "")
 
 
 def _cut(name: str) -> str:
@@ -99,53 +90,27 @@ def duration(seconds: float) -> str:
     ('42 s', '10 min', '2.5 h')
     """
     if seconds < 120:
-        return f"{number(seconds)} s"
+        return f"{seconds:.0f} s" if seconds >= 10 else f"{number(seconds)} s"
     return f"{number(seconds / 60)} min" if seconds < 7200 else f"{number(seconds / 3600)} h"
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:
     """Names in one sentence.
 
-    >>> listed(["entropy", "KL", "length"]), listed(["entropy"])
-    ('entropy, KL and length', 'entropy')
+    >>> listed(["entropy", "KL", "length"]), listed(["entropy", "KL"]), listed(["entropy"])
+    ('entropy, KL, and length', 'entropy and KL', 'entropy')
     """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}" if names else ""
-
-
-def chance(p: float) -> str:
-    """A probability in a running sentence.
-
-    >>> chance(0.004), chance(0.22), chance(0.999)
-    ('< 1 %', '22 %', '> 99 %')
-    """
-    return percent(min(max(p, 0.001), 0.999))  # none is ever certain
-
-
-# How likely, in words; a number beside them says it exactly.
-IN_WORDS = (
-    (0.01, "almost certainly not"),
-    (0.1, "very unlikely"),
-    (1 / 3, "unlikely"),
-    (2 / 3, "about as likely as not"),
-    (0.9, "likely"),
-    (0.99, "very likely"),
-)
-
-
-def likely(p: float) -> str:
-    """
-    >>> likely(0.004), likely(0.5), likely(0.97)
-    ('almost certainly not', 'about as likely as not', 'very likely')
-    """
-    return next((words for bar, words in IN_WORDS if p < bar), "almost certainly")
+    if len(names) < 3:
+        return f" {last} ".join(names)
+    return f"{', '.join(names[:-1])}, {last} {names[-1]}"
 
 
 def interval(middle: float, low: float, high: float) -> str:
     """
     >>> interval(0.5, 0.25, 0.751)
-    '0.5 (0.25 to 0.751)'
+    '0.5 (0.25–0.751)'
     """
-    return f"{number(middle)} ({number(low)} to {number(high)})"
+    return f"{number(middle)} ({number(low)}–{number(high)})"
 
 
 def axis_label(value: float, room: int) -> str:
@@ -156,3 +121,32 @@ def axis_label(value: float, room: int) -> str:
     """
     written = (number(value), f"{value:.2g}", f"{value:.1e}", f"{value:.0e}")
     return next((text for text in written if len(text) <= room), written[-1])
+
+
+def span(first: int, last: int) -> str:
+    """Steps from one to another.
+
+    >>> span(90, 133), span(7, 7)
+    ('90–133', '7')
+    """
+    return f"{first}–{last}" if first != last else str(first)
+
+
+def went(before: float, after: float) -> str:
+    """A number and what it became.
+
+    >>> went(0.982, 0.00842), went(0.00652, 3.52)
+    ('0.982 → 0.008', '0.007 → 3.52')
+    """
+    scale = max(abs(before), abs(after))
+    first, second = (_on_scale(value, scale) for value in (before, after))
+    return " → ".join(apart(before, after) if first == second else (first, second))
+
+
+def _on_scale(value: float, scale: float) -> str:
+    """As many digits as a metric of that size needs: to a thousandth of it."""
+    if not 0.1 <= scale < 1000 or abs(value) >= scale:
+        return number(value)
+    decimals = 3 if scale < 10 else 2 if scale < 100 else 1
+    plain = f"{settled(value):.{decimals}f}"
+    return plain if abs(value) < 0.1 * scale and float(plain) != value else number(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from .fleet import ENDED_DO, NEED_CALLED, NEED_DO, NOTHING_TO_KEEP
-from .numbers import chance, counted, number
+from .numbers import counted, number, sure
 
 TITLE = "Leadline"
 GROUPS = {
@@ -106,7 +106,7 @@ def moment(at: float) -> str:
 
 
 def pays(p: float | None) -> str:
-    return "" if p is None else chance(p)
+    return "" if p is None else sure(p)
 
 
 def amount(value: float | None) -> str:

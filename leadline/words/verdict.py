@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ..contract import Reading
 from ..facts.judgement import Advice, BestCheckpoint, Condition, Horizon, Judgement, Reason, Upside, Verdict
 from ..facts.reward import TurningPoint
-from .numbers import apart, capital, chance, counted, duration, interval, listed, number, sure
+from .numbers import apart, capital, counted, duration, interval, listed, number, sure
 
 CALLED: dict[Verdict, str] = {
     "continue": "Continue",
@@ -152,7 +152,7 @@ def _ceiling(reason: Reason, name: str, judgement: Judgement) -> str:
 def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
     horizon = judgement.horizon
     known = horizon is not None and horizon.planned and judgement.judged_since is None
-    of_plan = "" if horizon is None or not known else f" in the first {chance(horizon.elapsed)} of the plan"
+    of_plan = "" if horizon is None or not known else f" in the first {sure(horizon.elapsed)} of the plan"
     return f"{name} shows no trend{of_plan}{_training(reason)}."
 
 
@@ -166,7 +166,7 @@ def _time_left(reason: Reason, name: str, judgement: Judgement) -> str:
     if horizon is None or not horizon.planned:
         left = f"in as long again it may pass {bar}"
     else:
-        left = f"{chance(1 - horizon.elapsed)} of the plan is left to pass {bar}"
+        left = f"{sure(1 - horizon.elapsed)} of the plan is left to pass {bar}"
     return f"{name} is at {_number(reason.level)} without a clear direction, and {left}{_training(reason)}."
 
 
@@ -262,14 +262,14 @@ def prospect(judgement: Judgement) -> str:
     if p is None or horizon is None or upside.worth_having is None:
         return ""
     if judgement.reason.kind == "gamed" or not upside.worth_having:  # a higher score is no better policy, or impossible
-        return f"{chance(p)} chance that going on pays."
-    gain = f"{chance(p)} chance of {_gain(judgement, upside.worth_having)}"
-    risk = "" if worse is None else f", {chance(worse)} of ending clearly lower"
+        return f"{sure(p)} chance that going on pays."
+    gain = f"{sure(p)} chance of {_gain(judgement, upside.worth_having)}"
+    risk = "" if worse is None else f", {sure(worse)} of ending clearly lower"
     if judgement.ended is not None:
         return f"Extending it to step {horizon.end_step}{_cost(horizon, ' (')}: {gain}{risk}."
     if not horizon.planned:
         return f"If it goes on as long again (to step {horizon.end_step}{_cost(horizon)}): {gain}{risk}."
-    rest = f"The remaining {chance(1 - horizon.elapsed)} of the plan (to step {horizon.end_step}{_cost(horizon)})"
+    rest = f"The remaining {sure(1 - horizon.elapsed)} of the plan (to step {horizon.end_step}{_cost(horizon)})"
     return f"{rest}: {gain}{risk}."
 
 

@@ -10,7 +10,7 @@ from ...words import event, sentences
 from ...words.conflict import effect
 from ...words.kl import regime as kl_regime
 from ...words.missing import why
-from ...words.numbers import capital, chance, likely, sure
+from ...words.numbers import capital, sure
 from ...words.report import expected_says, settings
 from ...words.verdict import a_step_stands_out, called, changes, ended_says, gain_says, verdict_lines
 from . import text
@@ -52,7 +52,7 @@ def verdict(reading: Reading) -> Data:
 def _chance(p: float | None) -> Data | None:
     if p is None or not math.isfinite(p):
         return None
-    return {"p": round(p, 4), "words": likely(p), "sure": sure(p), "chance": chance(p)}
+    return {"p": round(p, 4), "sure": sure(p), "chance": sure(p)}
 
 
 def findings(reading: Reading, curves: Curves) -> list[Data]:
