@@ -201,17 +201,17 @@ def test_a_full_record_is_thinned_while_leadline_records(tmp_path: Path) -> None
     """As a user asks for it: by the verb, with a process that is worth recording."""
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
-        assert main(["record", str(tmp_path), "--every", "0.1", "--largest", "0.004", "--for", "8"]) == 0
+        assert main(["record", str(tmp_path), "--every", "0.1", "--largest", "0.006", "--for", "10"]) == 0
     finally:
         busy.kill()
         busy.wait()
     record = tmp_path / "processes.jsonl"
     times = [json.loads(line)["t"] for line in record.read_text().splitlines()]
-    assert 500 < record.stat().st_size <= 4_000
+    assert 500 < record.stat().st_size <= 6_000
     assert times == sorted(times)
-    assert times[-1] - times[0] > 3.5  # it covers the whole time
+    assert times[-1] - times[0] > 4.5  # it covers the whole time
     gaps = np.diff(times)
-    assert gaps.max() < 4.0
+    assert gaps.max() < 6.0
     assert np.median(gaps) > 0.15  # fewer than were taken
 
 
