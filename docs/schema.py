@@ -146,7 +146,7 @@ def _added(kind: type, seen: dict[str, Schema]) -> Mapping[str, Schema]:
         return {"derived": {"type": "object", "additionalProperties": STEPS_AND_VALUES} | comment}
     if kind is Resources:
         return {"notes": {"type": "array", "items": TEXT}}
-    names = ["says"] if kind is Judgement else ADDED.get(kind, {})
+    names = ["outcome", "headline", "says"] if kind is Judgement else ADDED.get(kind, {})
     return dict.fromkeys(names, TEXT)
 
 

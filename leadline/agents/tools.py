@@ -119,7 +119,7 @@ def _row(library: Library, path: str, found: Reading | LeadlineError) -> TriageR
     if isinstance(found, LeadlineError):
         return TriageRow(shown, "unreadable", cut(line(found.what), SENTENCE))
     lines = verdict_lines(found)
-    return TriageRow(shown, found.judgement.verdict, cut(line(lines.reason or lines.headline), 45), found.run.last_step)
+    return TriageRow(shown, found.judgement.verdict, cut(line(lines.short), 45), found.run.last_step)
 
 
 def read_run(library: Library, asked: Mapping[str, Any]) -> RunRead:

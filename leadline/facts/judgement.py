@@ -24,6 +24,22 @@ ReasonKind = Literal[
     "rising",  # it rises
     "flat",  # it has plateaued
 ]
+Outcome = Literal[
+    "improving",
+    "plateaued",
+    "saturated",  # at its known maximum
+    "regressed",  # the reward dropped
+    "collapsed",  # nearly all of it
+    "hacked",  # the score holds or rises while the responses degrade, or a reader says so
+    "overfitted",  # the training score no longer tracks the held-out one
+    "degraded",  # quality metrics get worse together on a flat reward
+    "no_signal",
+    "no_trend",
+    "unclear",
+    "too_early",
+    "unreadable",  # the reward is NaN or Inf
+    "no_reward",
+]
 # The plan was reached, the trainer said so, its scheduler ended it, the learning rate has run out, the log has long
 # been still.
 Ending = Literal["plan", "trainer", "scheduler", "schedule", "silent"]
@@ -54,6 +70,7 @@ class Reason:
     more_steps: int | None = None  # too_noisy: after which a steady gain worth having would show
     key: str | None = None  # of the series, as logged
     candidates: tuple[str, ...] = ()  # keys that may be the reward
+    lost: float | None = None  # fallen: share of its own range that is gone
     findings: tuple[str, ...] = ()  # ids of those it rests on
     training_rises: bool = False  # beside a held-out score without a clear direction
 
@@ -148,6 +165,22 @@ class Condition:
     after_step: int | None = None
 
 
+NEARLY_ALL = 0.9  # of its own range: a drop of so much is a collapse
+OUTCOMES: dict[ReasonKind, Outcome] = {
+    "no_reward": "no_reward",
+    "no_numbers": "unreadable",
+    "lost_numbers": "unreadable",
+    "too_few": "too_early",
+    "degraded": "degraded",
+    "no_signal": "no_signal",
+    "ceiling": "saturated",
+    "no_trend": "no_trend",
+    "too_noisy": "no_trend",
+    "time_left": "unclear",
+    "rising": "improving",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """Whether to go on, and what that rests on."""
@@ -170,3 +203,15 @@ class Judgement:
     expected_utility: float | None = None  # mean gain less the price of the rest, in shares of the run's own range
     leans_to_stop: bool = False  # undecided, and rather so than not
     nearly_through: bool = False  # continue, as it rises and little of the plan is left, whatever may come of it
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the run has come to so far, whatever is to be done about it."""
+        reason = self.reason
+        if reason.kind == "gamed":
+            return "hacked" if any(found.startswith("reward.") for found in reason.findings) else "overfitted"
+        if reason.kind == "fallen":
+            return "collapsed" if reason.lost is not None and reason.lost >= NEARLY_ALL else "regressed"
+        if reason.kind == "flat":
+            return "plateaued" if reason.clear else "unclear"
+        return OUTCOMES[reason.kind]

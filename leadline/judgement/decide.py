@@ -37,6 +37,7 @@ from .prospect import risk_of, upside_of
 STOP = 0.09  # probability that going on pays: below it, stop at once
 GO_ON = 0.2  # probability that going on pays: from here on, continue; between the two time has to tell
 LIKE_A_REWARD = re.compile(r"reward|score|return|acc|success|pass|win", re.IGNORECASE)
+FELL = ("reward.peaked", "reward.declining")
 OPEN = ("rising", "too_noisy")  # no reasons to stop, however small the chance
 CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody
 
@@ -178,7 +179,10 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         turn = turned_up(curve, series) if p_rising(curve) > AGREED else None
         if turn is not None:  # what rises again has not fallen for good, and stands below its best all the same
             lost = max(lost, p_below_its_best(curve))
-        return Reason("fallen", p=lost, clear=lost > SAID, high=high, turn=turn, level=now)
+        dated = (found.since_step for found in evidence.counted if found.id in FELL and series.name == HEADLINE)
+        begun = next(dated, None if fall is None else fall.since_step)  # one date for one fall
+        gone = None if fall is None else fall.lost
+        return Reason("fallen", lost, begun, clear=lost > SAID, high=high, turn=turn, level=now, lost=gone)
     if case.p_no_signal > EVEN and verdict != "continue":
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.no_signal))
         return Reason("no_signal", p=case.p_no_signal, since_step=evidence.no_signal_since, level=now, findings=ids)
@@ -186,7 +190,10 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         return Reason("ceiling", high=case.ceiling, level=now)
     rises = p_rising(curve)
     if verdict == "continue" and (case.never_moved or rises <= EVEN):  # what it did is no reason to go on
-        return Reason("time_left", level=now)
+        rest = None if case.never_moved or p_flat(curve) <= AGREED else rest_of(curve, series)
+        if rest is None:
+            return Reason("time_left", clear=False, level=now)
+        return Reason("time_left", None, rest.since, rest.between, level=now)
     drifts = (DRIFT,) if case.p_drifts > EVEN else ()
     if case.never_moved and verdict == "undecided" and (more := _steps_to_tell(case)):
         return Reason("too_noisy", level=now, more_steps=more)

@@ -76,7 +76,9 @@ def render(reading: Reading, *, color: bool = False, width: int = 100, verbose: 
 def as_data(reading: Reading) -> dict[str, object]:
     """The reading as plain data: what `leadline read --json` prints."""
     data = _fields(reading)
-    data["judgement"] = _fields(reading.judgement) | {"says": verdict_lines(reading).text}
+    said = verdict_lines(reading)
+    told = {"outcome": reading.judgement.outcome, "headline": said.headline, "says": said.text}
+    data["judgement"] = _fields(reading.judgement) | told
     return {"schema": SCHEMA, **data}
 
 

@@ -17,7 +17,6 @@ from ..words.report import (
     missing_list,
     unread_list,
     what_was_read,
-    would_change,
 )
 from ..words.verdict import verdict_lines
 from .lines import MARGIN, shown
@@ -50,10 +49,8 @@ def render(
 def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) -> Iterator[str]:
     run = reading.run
     said = verdict_lines(reading)
-    yield f"**{text(said.headline)}** {text(' '.join(said.details))}".strip()
-    changes = would_change(reading)
-    if changes:
-        yield text(changes)
+    yield f"**{text(said.headline)}**"
+    yield from _list("", [f"**{label}** {text(says)}" for label, says in said.labeled])
     yield f"{code(run.path)} · {' · '.join(map(text, what_was_read(run)))}"
     if plots:
         yield "\n".join(f"![{text(says)}]({address})" for says, address in plots)

@@ -9,7 +9,7 @@ from ..contract import Reading
 from ..words import event, events_told, sentences
 from ..words.missing import why
 from ..words.numbers import sure
-from ..words.report import FOLDED, expected_says, what_was_read, would_change
+from ..words.report import FOLDED, expected_says, what_was_read
 from ..words.verdict import verdict_lines
 from . import palette
 from .pictures import pictures, span
@@ -31,12 +31,11 @@ def html(reading: Reading) -> str:
 def _parts(reading: Reading) -> Iterator[str]:
     run, judgement = reading.run, reading.judgement
     said = verdict_lines(reading)
-    color = palette.VERDICTS[judgement.verdict].light
+    color = palette.outcome(judgement.verdict, judgement.outcome).light
     yield f'<p style="margin:0 0 .4em"><strong style="color:{color}">{text(said.headline)}</strong> '
-    yield f"{text(' '.join(said.details))}</p>"
-    changes = would_change(reading)
-    if changes:
-        yield f'<p style="margin:0 0 .4em">{text(changes)}</p>'
+    yield "</p>"
+    for label, says in said.labeled:
+        yield f'<p style="margin:0 0 .2em"><span style="{QUIET}">{label}</span> {text(says)}</p>'
     yield f'<p style="margin:0 0 .8em;{QUIET}">{text(" · ".join((run.path, *what_was_read(run))))}</p>'
     drawn = pictures(reading)
     for one in drawn:

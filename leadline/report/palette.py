@@ -80,6 +80,14 @@ VERDICTS: Mapping[str, Shade] = {
     "finished": Shade("#00609a", "#56b4e9", "#0087d7"),
 }
 
+LOST = ("collapsed", "regressed", "hacked", "overfitted", "degraded", "no_signal", "unreadable")
+
+
+def outcome(verdict: str, outcome: str) -> Shade:
+    """The color of a verdict: that of what the run came to, where it has ended badly."""
+    return VERDICTS["roll_back" if verdict == "finished" and outcome in LOST else verdict]
+
+
 # Phases of a step, stacked in this order and begun again when there are more.
 PHASES: tuple[Shade, ...] = (
     Shade("#0072b2", "#56b4e9", "#0087d7"),

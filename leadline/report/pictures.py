@@ -8,9 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..contract import Band, Reading, Series
-from ..words.numbers import sure
-from ..words.report import TO_THE_REFERENCE
-from ..words.reward import p_shape
+from ..words.report import SHAPES, kl_caption, reward_caption
 from . import palette
 from .braille import Area, Points, frame
 
@@ -21,7 +19,7 @@ AHEAD = 1 / 3  # of what was seen: a small picture is for what happened
 class Picture:
     """One series to draw."""
 
-    about: str  # "reward", "held-out", "kl"
+    about: str  # "reward", "held-out eval", "KL to reference"
     says: str  # what it does, or is, in a few words
     series: Series
     band: Band | None
@@ -72,21 +70,16 @@ def span(drawn: tuple[Picture, ...]) -> tuple[float, float]:
 
 
 def _all(reading: Reading) -> Iterator[Picture]:
-    reward, peak = reading.reward, reading.reward.peak
-    where = ""
-    if peak is not None and reward.shape == "peaked":  # an undecided reward may have one too, and doubt comes first
-        where = f", at step {peak.step} ({peak.interval[0]} to {peak.interval[1]})"
-    others = {other.name: other for other in reward.others}
+    others = {other.name: other for other in reading.reward.others}
     held_out = 0
     for name in reading.chart_data.chart("reward"):
         if name not in others:
-            says = _word(reward.shape, p_shape(reward)) + where
-            yield _picture(reading, "reward", name, says)
+            yield _picture(reading, "reward", name, reward_caption(reading))
         elif not held_out:
             held_out += 1
-            yield _picture(reading, "held-out", name, _word(others[name].shape, others[name].p))
+            yield _picture(reading, "held-out eval", name, SHAPES[others[name].shape])
     for name in reading.chart_data.chart("kl"):
-        yield _picture(reading, "kl", name, TO_THE_REFERENCE)
+        yield _picture(reading, "KL to reference", name, kl_caption(reading))
 
 
 def _picture(reading: Reading, about: str, name: str, says: str) -> Picture:
@@ -100,7 +93,3 @@ def shortened(band: Band, ahead: float) -> Band:
     now, first = float(band.steps[band.now]), float(band.steps[0])
     end = max(int(np.searchsorted(band.steps, now + ahead * (now - first), side="right")), band.now + 1)
     return replace(band, steps=band.steps[:end], low=band.low[:end], middle=band.middle[:end], high=band.high[:end])
-
-
-def _word(word: str, p: float | None) -> str:
-    return word if p is None or word == "undecided" else f"{word}, {sure(p)}"

@@ -61,7 +61,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
             verdict=judgement.verdict,
             p=judgement.p_continue_pays,
             reason=judgement.reason.kind,
-            why=lines.reason or lines.headline,
+            why=lines.short,
             ended=judgement.ended,
             best_step=None if best is None else best.step,
             best_path=None if best is None else best.path,

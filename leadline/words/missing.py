@@ -5,15 +5,17 @@ from __future__ import annotations
 from ..facts.missing import Missing
 
 WHY = {
-    "reward": "without the training reward there is nothing to judge",
-    "held-out reward": "a reward that is gamed on the training prompts cannot be told from a real gain",
-    "independent score": "the held-out score is the training reward again: what one cannot see, neither can the other",
-    "reference KL": "drift has to be read from entropy, length and the text",
-    "rollouts": "what the policy writes could not be checked, so a gamed reward could hardly be seen",
-    "checkpoints": "which steps could be rolled back to is unknown",
-    "planned steps": "the remaining budget is unknown; --budget STEPS sets it",
-    "telemetry": "GPU, memory and background processes could not be checked",
+    "reward": "nothing to judge without it",
+    "rollouts": "reward hacking is hard to detect",
+    "held-out reward": "hacking on train prompts would look like progress",
+    "independent score": "the held-out eval tracks the training reward and shares its blind spots",
+    "reference KL": "drift must be read from entropy, length, and text",
+    "planned steps": "remaining budget unknown; set it with --budget STEPS",
+    "checkpoints": "can't name a checkpoint to roll back to",
+    "telemetry": "GPU, memory, and background processes can't be checked",
 }
+ORDER = tuple(WHY)  # what hides most first
+CALLED = {"held-out reward": "held-out eval", "rollouts": "sampled responses", "independent score": "independent eval"}
 # What keeps the samples, by framework.
 KEEP = {
     "trl": "log_completions=True",
@@ -34,7 +36,7 @@ ANY = "rollouts/STEP.jsonl beside the log, a line a sample: prompt, response, re
 
 def why(missing: Missing) -> str:
     said = WHY.get(missing.what, "")
-    return f"{said}; to keep them: {keep(missing.framework)}" if missing.what == "rollouts" else said
+    return f"{said}; set {keep(missing.framework)}" if missing.what == "rollouts" else said
 
 
 def keep(framework: str | None) -> str:
@@ -42,9 +44,10 @@ def keep(framework: str | None) -> str:
     return KEEP.get(framework or "", KEEP.get((framework or "").split("-")[0], ANY))
 
 
-def blind(missing: tuple[Missing, ...]) -> str:
-    """What could not be seen for want of text; empty where there is some."""
-    lacking = next((one for one in missing if one.what == "rollouts"), None)
-    if lacking is None:
-        return ""
-    return f"without samples a gamed reward is hardly seen; to keep them: {keep(lacking.framework)}"
+def hidden(missing: tuple[Missing, ...]) -> str:
+    """What was not found, with what the most important of it hides."""
+    named = [
+        one.what for one in sorted(missing, key=lambda one: ORDER.index(one.what) if one.what in ORDER else len(ORDER))
+    ]
+    first = next(one for one in missing if one.what == named[0])
+    return ", ".join((f"{CALLED.get(named[0], named[0])} ({why(first)})", *(CALLED.get(one, one) for one in named[1:])))

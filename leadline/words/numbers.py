@@ -139,12 +139,16 @@ def went(before: float, after: float) -> str:
     ('0.982 → 0.008', '0.007 → 3.52')
     """
     scale = max(abs(before), abs(after))
-    first, second = (_on_scale(value, scale) for value in (before, after))
+    first, second = (on_scale(value, scale) for value in (before, after))
     return " → ".join(apart(before, after) if first == second else (first, second))
 
 
-def _on_scale(value: float, scale: float) -> str:
-    """As many digits as a metric of that size needs: to a thousandth of it."""
+def on_scale(value: float, scale: float) -> str:
+    """A value of a metric of that size: to a thousandth of it.
+
+    >>> on_scale(0.000374, 0.98), on_scale(0.34, 0.98)
+    ('0.000', '0.34')
+    """
     if not 0.1 <= scale < 1000 or abs(value) >= scale:
         return number(value)
     decimals = 3 if scale < 10 else 2 if scale < 100 else 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ..contract import ChartData, Expected, Reading, RunSummary
@@ -11,9 +12,9 @@ from .kl import kl_line
 from .loss import loss_line
 from .loss import pattern as loss_meaning
 from .machine import equal_power
-from .numbers import counted, number, percent, several
+from .numbers import number, on_scale, percent, several, span, went
 from .reward import trajectory
-from .verdict import changes
+from .verdict import decides
 
 NOTHING_LOGGED = "nothing was logged up to this step"
 CHARTS: dict[ChartId, str] = {
@@ -50,6 +51,7 @@ NO_SAMPLES = {
 }
 TOO_FEW_SAMPLES = "Samples of too few steps were found to follow this over time."
 FOLDED = "Normal here, events, what was missing"
+FRAMEWORKS = {"trl": "TRL", "verl": "verl", "unsloth": "Unsloth", "openrlhf": "OpenRLHF", "slime": "slime"}
 UNKNOWN_FRAMEWORK = "unknown framework"
 NOT_RECOGNISED = "not recognised"
 NOT_TOLD = "not told"
@@ -65,16 +67,18 @@ def past_the_plan(last_step: int, planned: int) -> str:
 
 def what_was_read(run: RunSummary) -> tuple[str, ...]:
     """Who wrote the log, how far it goes, how much is in it."""
-    who = run.framework or UNKNOWN_FRAMEWORK
-    if run.algorithm and not who.endswith(f"-{run.algorithm}"):
-        who += f" ({run.algorithm})"
-    return who, steps(run.first_step, run.last_step) + _of_the_plan(run), counted(len(run.signals), "signal")
+    wrote = run.framework or UNKNOWN_FRAMEWORK
+    wrote, algorithm = ("trl", wrote[4:]) if wrote.startswith("trl-") else (wrote, run.algorithm or "")
+    return f"{FRAMEWORKS.get(wrote, wrote)} {algorithm.upper()}".strip(), _how_far(run)
 
 
-def _of_the_plan(run: RunSummary) -> str:
-    if run.planned_steps is None:
-        return ""
-    return f" of {run.planned_steps} planned" + f", {BY_THE_RATE}" * (run.plan_from == "schedule")
+def _how_far(run: RunSummary) -> str:
+    if run.last_step is None:
+        return "no step logged"
+    if not run.planned_steps:
+        return f"step {run.last_step}"
+    done = "" if run.last_step >= run.planned_steps else f" ({percent(run.last_step / run.planned_steps)})"
+    return f"step {run.last_step}/{run.planned_steps}{done}" + f", {BY_THE_RATE}" * (run.plan_from == "schedule")
 
 
 def steps(first: int | None, last: int | None) -> str:
@@ -108,6 +112,62 @@ def _planned(run: RunSummary) -> str:
     return f"{run.planned_steps}" + f", {BY_THE_RATE}" * (run.plan_from == "schedule")
 
 
+CLAUSE = re.compile(r"[:.](?:\s|$)")
+SHAPES = {
+    "accelerating": "accelerating",
+    "rising": "rising",
+    "decelerating": "rising, slowing",
+    "flat": "plateaued",
+    "declining": "declining",
+    "peaked": "peaked",
+    "noise": "no trend",
+    "undecided": "unclear",
+}
+
+
+def first_clause(says: str) -> str:
+    """The short form of a sentence: up to its first colon or period.
+
+    >>> first_clause("Entropy blew up, 0.209 → 1.81, as reward dropped: output is incoherent.")
+    'Entropy blew up, 0.209 → 1.81, as reward dropped'
+    """
+    return CLAUSE.split(says, maxsplit=1)[0]
+
+
+def folded(clauses: Sequence[str]) -> str:
+    """Lesser findings in one line."""
+    return f"{' · '.join(clauses)} (-v for details)"
+
+
+def reward_caption(reading: Reading) -> str:
+    """What the reward does, above its curve."""
+    reward, numbers = reading.reward, reading.reward.trajectory
+    if numbers.start is None or numbers.now is None:
+        return SHAPES[reward.shape]
+    if reward.shape == "peaked" and reward.peak is not None:
+        now = on_scale(numbers.now, numbers.peak or 0.0)
+        return f"peaked at step {reward.peak.step} ({span(*reward.peak.interval)}), now {now}"
+    if reward.shape == "noise":
+        return f"no trend around {number(numbers.now)}"
+    return f"{went(numbers.start, numbers.now)}, {SHAPES[reward.shape]}"
+
+
+def kl_caption(reading: Reading) -> str:
+    """What KL does, above its curve."""
+    course = reading.kl_reward.course
+    if course is None:
+        return ""
+    kind = "" if course.identified else ", kind unknown"
+    if course.way in ("still", "moved") and course.erratic is not None:
+        return f"erratic around {number(course.now)}{kind}"
+    flat = ", flat" * (reading.kl_reward.regime.startswith("stable") and course.way != "still")
+    return (
+        f"no trend around {number(course.now)}{kind}"
+        if course.way == "still"
+        else f"{went(course.start, course.now)}{flat}{kind}"
+    )
+
+
 def written_twice(rows: int) -> str:
     return f"{rows} rows of steps that were written before"
 
@@ -121,18 +181,10 @@ def left_out(count: int) -> str:
     return f"{count} more"
 
 
-def left_out_of_screen(counts: dict[str, int]) -> str:
-    """What did not fit on a screen, by what it is called."""
-    said = (f"{count} normal" if what == "normal" else counted(count, what) for what, count in counts.items())
-    return f"{', '.join(said)}: --verbose shows all"
-
-
 def would_change(reading: Reading) -> str:
-    """What would turn the verdict, and when to look again; empty where there is neither."""
+    """What would turn the verdict, and when to check again; empty if there is neither."""
     step = reading.judgement.next_look_step
-    told = changes(reading.judgement)
-    said = f"What would change this: {'; '.join(told)}." if told else ""
-    return f"{said} {'' if step is None else f'Look again at step {step}.'}".strip()
+    return f"{decides(reading.judgement)} {'' if step is None else f'Check again at step {step}.'}".strip()
 
 
 def missing_list(names: Sequence[str]) -> str:

@@ -1,220 +1,283 @@
-"""The verdict in words, as parts: a report takes those it has room for and parses none."""
+"""The verdict in words: one headline, and labeled lines that each answer one question."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from ..contract import Reading
-from ..facts.judgement import Advice, BestCheckpoint, Condition, Horizon, Judgement, Reason, Upside, Verdict
-from ..facts.reward import TurningPoint
-from .numbers import apart, capital, counted, duration, interval, listed, number, sure
+from ..facts.cause import Cause
+from ..facts.judgement import Advice, BestCheckpoint, Condition, Horizon, Judgement, Outcome, Reason, Upside
+from . import sentence
+from .cause import cause_of
+from .numbers import capital, counted, duration, interval, listed, number, sure, went
 
-CALLED: dict[Verdict, str] = {
-    "continue": "Continue",
-    "stop": "Stop",
-    "roll_back": "Roll back",
-    "undecided": "Undecided",
-    "finished": "Finished",
-}
+WIDEST = 100  # columns of a headline
+LONGEST_NAME = 28  # columns of a metric's name in it
+HEADLINE = "reward/mean"
 ENDED = {
-    "plan": "the planned steps are done",
-    "trainer": "the trainer has said so",
-    "scheduler": "its scheduler stopped it",
+    "plan": "planned steps done",
+    "trainer": "the trainer reported completion",
+    "scheduler": "the scheduler stopped it",
     "schedule": "the learning-rate schedule is over",
-    "silent": "the log has long been still",
+    "silent": "no log output for a long time",
+}
+OUTCOMES: dict[Outcome, str] = {  # what a finished run came to, if that is bad
+    "collapsed": "COLLAPSED",
+    "regressed": "REGRESSED",
+    "hacked": "REWARD-HACKED",
+    "overfitted": "OVERFITTED",
+    "degraded": "DEGRADED",
+    "no_signal": "NO GRADIENT SIGNAL",
+    "unreadable": "NOT A NUMBER",
 }
 SET_ANEW = {
-    "prompts": "Since the prompts changed at about",
-    "event": "Since the run started anew at",
-    "outside": "Since the level shift that was not the policy's doing, at",
+    "prompts": "since the prompt change at step ~{step}, ",
+    "event": "since the restart at step {step}, ",
+    "outside": "since the level shift at step {step} (not the policy's doing), ",
 }
-HEADLINE = "reward/mean"
+PAST = ("gamed", "fallen", "degraded", "no_signal")  # reasons about what happened: sure or not; the others: a chance
+NO_VERDICT = ("no_reward", "no_numbers")
 
 
 @dataclass(frozen=True, slots=True)
 class VerdictLines:
-    """What to do, why, what the rest of the plan may bring, which checkpoint to keep, and what to suspect."""
+    """What to do, why, and how sure that is, in one line; then what caused it, what may come, what to keep and do."""
 
     headline: str
-    reason: str = ""
-    prospect: str = ""
-    best: str = ""
-    suspects: str = ""
+    short: str  # why, as the headline has it
+    why: str = ""  # the finding behind it, if it is one
+    cause: str = ""
+    outlook: str = ""
+    keep: str = ""
+    next: str = ""
+    decides: str = ""
+    keeps: str = "keep"  # what the line about the step is called
 
     @property
-    def details(self) -> tuple[str, ...]:
-        """All but the headline, as far as there is something to say."""
-        return tuple(filter(None, (self.reason, self.prospect, self.best, self.suspects)))
+    def labeled(self) -> tuple[tuple[str, str], ...]:
+        """The lines below the headline with their labels, as far as there is something to say."""
+        every = (
+            ("why", self.why),
+            ("cause", self.cause),
+            ("outlook", self.outlook),
+            (self.keeps, self.keep),
+            ("next", self.next),
+            ("decides", self.decides),
+        )
+        return tuple((label, says) for label, says in every if says)
 
     @property
     def text(self) -> str:
-        return " ".join((self.headline, *self.details))
+        """All of it as one paragraph."""
+        return " ".join((f"{self.headline}.", *(f"{capital(label)}: {says}" for label, says in self.labeled)))
 
 
 def verdict_lines(reading: Reading) -> VerdictLines:
     """The verdict of a reading."""
-    return judgement_lines(reading.judgement)
-
-
-def judgement_lines(judgement: Judgement) -> VerdictLines:
-    reason = judgement.reason
-    if reason.kind in ("no_reward", "no_numbers"):
-        return VerdictLines("No verdict.", _reason(judgement))
-    return VerdictLines(
-        _headline(judgement), _reason(judgement), prospect(judgement), best_says(judgement), advice_says(judgement)
+    judgement, reason = reading.judgement, reading.judgement.reason
+    found = next((one for one in reading.findings if one.id in reason.findings), None)
+    causes = (getattr(one.facts, "cause", None) for one in reading.findings if one.id == "reward.break")
+    cause = next((one for one in causes if isinstance(one, Cause)), None) if reason.kind in PAST else None
+    return judgement_lines(
+        judgement,
+        why="" if found is None or reason.kind not in PAST else sentence(found),
+        cause="" if cause is None or cause.kind not in ("event", "settings", "prompts", "outside") else _cause(cause),
     )
 
 
-def _headline(judgement: Judgement) -> str:
-    ended = f": {ENDED[judgement.ended]}" if judgement.verdict == "finished" and judgement.ended else ""
-    return f"{called(judgement)}{ended}."
+def _cause(cause: Cause) -> str:
+    return capital(cause_of(cause).removeprefix("Likely cause: "))
+
+
+def judgement_lines(judgement: Judgement, why: str = "", cause: str = "") -> VerdictLines:
+    """The same without the findings behind it."""
+    open_still = judgement.verdict in ("continue", "undecided")
+    if judgement.reason.kind in NO_VERDICT:
+        return VerdictLines(headline(judgement), capital(_why(judgement)))
+    return VerdictLines(
+        headline(judgement),
+        capital(_why(judgement)),
+        why,
+        cause,
+        outlook(judgement),
+        keep_says(judgement),
+        advice_says(judgement),
+        decides(judgement),
+        "best" if open_still else "keep",
+    )
+
+
+def headline(judgement: Judgement) -> str:
+    """What to do and what to keep, why, and how sure that is; at most `WIDEST` columns."""
+    what, sureness = _what(judgement), _how_sure(judgement)
+    why, brief = _why(judgement), _why(judgement, brief=True)
+    for parts in ((what, why, sureness), (what, brief, sureness), (what, why), (what, brief)):
+        said = " · ".join(filter(None, parts))
+        if len(said) <= WIDEST:
+            return said
+    return f"{said[: WIDEST - 1]}…"
 
 
 def called(judgement: Judgement) -> str:
-    """The verdict in a few words."""
-    if judgement.leans_to_stop:
-        return f"{CALLED[judgement.verdict]}, leaning to stop"
-    return f"{CALLED[judgement.verdict]}{' to the end of the plan' * judgement.nearly_through}"
+    """The first part of the headline."""
+    return _what(judgement)
 
 
-def _reason(judgement: Judgement) -> str:
-    return REASONS[judgement.reason.kind](judgement.reason, _name(judgement), judgement)
+def _what(judgement: Judgement) -> str:
+    best = judgement.best_checkpoint if a_step_stands_out(judgement) else None
+    keep = "" if best is None else f", keep step {best.step}"
+    look = judgement.next_look_step
+    if judgement.reason.kind in NO_VERDICT:
+        return "NO VERDICT"
+    if judgement.verdict == "continue":
+        return f"CONTINUE{' to the end of the plan' * judgement.nearly_through}"
+    if judgement.verdict == "undecided":
+        leans = ", leaning to stop" * judgement.leans_to_stop
+        return f"UNDECIDED{leans}" + ("" if look is None else f", check at step {look}")
+    if judgement.verdict == "roll_back":
+        return "ROLL BACK" + ("" if best is None else f" to step {best.step}")
+    if judgement.verdict == "stop":
+        return f"STOP{keep}"
+    bad = OUTCOMES.get(judgement.outcome)
+    since = _since(judgement.reason) if judgement.outcome == "hacked" else ""
+    return "FINISHED" + ("" if bad is None else f", {bad}{since}") + keep
 
 
-def _name(judgement: Judgement) -> str:
-    """What the judged series is called at the beginning of a sentence."""
-    judged, since = judgement.judged, judgement.judged_since
-    name = "reward" if judged is None or judged == HEADLINE else f"held-out score ({judged})"
-    if since is not None and judgement.judged_because is not None:
-        return f"{SET_ANEW[judgement.judged_because]} step {since}, the {name}"
-    return capital(name) if name == "reward" else f"The {name}"
+def _how_sure(judgement: Judgement) -> str:
+    reason, p = judgement.reason, judgement.p_continue_pays
+    if reason.kind == "no_reward":
+        return "" if not reason.candidates else f"pick one: --map reward/mean={reason.candidates[0]}"
+    if (reason.kind in PAST and reason.p is not None and reason.since_step is not None) or reason.kind == "fallen":
+        return "" if reason.p is None else f"{sure(reason.p)} confident"
+    if p is None:
+        return ""
+    if judgement.nearly_through:
+        return "stopping now saves almost nothing"
+    worth = judgement.upside.worth_having
+    if judgement.verdict == "continue" and worth:
+        return f"{sure(p)} chance {_gain(judgement, worth)}"
+    return f"{sure(p)} chance that {'continuing' if judgement.ended is None else 'extending'} helps"
+
+
+def _why(judgement: Judgement, *, brief: bool = False) -> str:
+    said = REASONS[judgement.reason.kind](judgement.reason, _name(judgement, brief=brief), judgement)
+    since = judgement.judged_since
+    if since is None or judgement.judged_because is None or brief:
+        return said
+    return SET_ANEW[judgement.judged_because].format(step=since) + said
+
+
+def _name(judgement: Judgement, *, brief: bool) -> str:
+    """What the primary metric is called."""
+    judged = judgement.judged
+    if judged is None or judged == HEADLINE:
+        return "reward"
+    return "eval" if brief or len(judged) > LONGEST_NAME else judged
+
+
+def _key(reason: Reason) -> str:
+    key = reason.key or "reward"
+    return key if len(key) <= LONGEST_NAME else f"…{key[1 - LONGEST_NAME :]}"
 
 
 def _no_reward(reason: Reason, name: str, judgement: Judgement) -> str:
-    if not reason.candidates:
-        return "No reward series was found."
-    near = listed(reason.candidates, "or")
-    return f"No training reward was found. It may be {near}; say which with --map reward/mean=KEY."
+    return "no reward metric found"
 
 
 def _no_numbers(reason: Reason, name: str, judgement: Judgement) -> str:
-    return f"None of the {reason.points} values of {reason.key} is a finite number."
+    return f"all {reason.points} values of {_key(reason)} are NaN or Inf"
 
 
 def _too_few(reason: Reason, name: str, judgement: Judgement) -> str:
     so_far, more = reason.points or 0, reason.more_points or 0
-    return (
-        f"{counted(so_far, 'point')} of {reason.key} so far; {more} more "
-        f"{'are' if more != 1 else 'is'} needed before anything can be said."
-    )
+    return f"too early: {counted(so_far, 'point')} of {_key(reason)} logged, {so_far + more} needed"
 
 
 def _lost_numbers(reason: Reason, name: str, judgement: Judgement) -> str:
-    return (
-        f"None of the last {reason.points} values of {reason.key}, since step {reason.since_step}, is a finite number."
-    )
+    return f"{_key(reason)} has been NaN or Inf since step {reason.since_step}"
 
 
 def _gamed(reason: Reason, name: str, judgement: Judgement) -> str:
+    likely = "" if reason.clear else "likely "
     first = judgement.horizon is not None and reason.since_step == judgement.horizon.first_step
-    since = ", perhaps from the start" if first else _since(reason)
-    measures = "no longer measures" if reason.clear else "may no longer measure"
-    return f"{name} {measures} what the policy is worth{since} ({_sure(reason)})."
+    since = ", possibly from the start" if first else _since(reason)
+    if not any(found.startswith("reward.") for found in reason.findings):
+        return f"{likely}no longer tracking policy quality: {name}{since}"
+    if judgement.verdict == "finished":
+        return f"{name} still reads {_number(reason.level)}"
+    return f"{likely}reward hacking{since}"
 
 
 def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
-    probably = "" if reason.clear else "probably "
-    high, now = _apart(reason.high, reason.level)
-    rises = "" if reason.turn is None else f" and rises again from {_number(reason.turn.level)}{_at(reason.turn)}"
-    if reason.turn is None and reason.p is not None and reason.p <= 1 - reason.p:  # lower, and perhaps on its way back
-        return f"{name} is at {now}, down from {high}."
-    return f"{name} has {probably}fallen from {high} to {now}{rises} ({_sure(reason)})."
+    if reason.high is None or reason.level is None:
+        return f"{name} dropped"
+    likely = "" if reason.clear else "likely "
+    did = "collapsed" if judgement.outcome == "collapsed" else "dropped"
+    if reason.turn is not None:
+        return f"{name} {likely}dropped {went(reason.high, reason.turn.level)} and recovered to {number(reason.level)}"
+    if reason.p is not None and reason.p <= 1 - reason.p:  # lower, and perhaps on its way back
+        return f"{name} is at {number(reason.level)}, down from {number(reason.high)}"
+    return f"{name} {likely}{did} {went(reason.high, reason.level)}{_since(reason)}"
 
 
 def _degraded(reason: Reason, name: str, judgement: Judgement) -> str:
-    return f"{name} is flat at {_number(reason.level)}, and quality degrades{_since(reason)} ({_sure(reason)})."
+    return f"quality degrading{_since(reason)} while {name} is flat at {_number(reason.level)}"
 
 
 def _no_signal(reason: Reason, name: str, judgement: Judgement) -> str:
-    if reason.findings == ("kl.frozen",) and reason.since_step is None:
-        return f"The policy hardly moves ({_sure(reason)}): too few of its answers can differ from its reference's."
     if reason.findings == ("kl.frozen",):
-        return f"Nothing is learned any more{_since(reason)}: the learning rate is 0."
-    if judgement.horizon is not None and reason.since_step == judgement.horizon.first_step:
-        return f"There has been no learning signal from the start ({_sure(reason)}): the advantages are zero."
-    return f"No learning signal is left{_since(reason)} ({_sure(reason)}): the advantages are zero."
+        return "policy is frozen" if reason.since_step is None else f"learning rate is 0{_since(reason)}"
+    return f"no gradient signal{_since(reason)}"
 
 
 def _ceiling(reason: Reason, name: str, judgement: Judgement) -> str:
-    return f"{name} is at its ceiling: {_number(reason.level)} of {_number(reason.high)}."
+    return f"{name} saturated at {_number(reason.level)} of {_number(reason.high)}"
 
 
 def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
     horizon = judgement.horizon
     known = horizon is not None and horizon.planned and judgement.judged_since is None
-    of_plan = "" if horizon is None or not known else f" in the first {sure(horizon.elapsed)} of the plan"
-    return f"{name} shows no trend{of_plan}{_training(reason)}."
+    over = "" if horizon is None or not known else f" over the first {sure(horizon.elapsed)} of planned steps"
+    return f"no trend in {name}{over}{_training(reason)}"
 
 
 def _too_noisy(reason: Reason, name: str, judgement: Judgement) -> str:
-    more = counted(reason.more_steps or 0, "step")
-    return f"{name} is too noisy to tell: a gain worth having could not have been seen by now; about {more} more would."
+    return f"{name} too noisy to judge, ~{counted(reason.more_steps or 0, 'more step')} would tell"
 
 
 def _time_left(reason: Reason, name: str, judgement: Judgement) -> str:
-    horizon, bar = judgement.horizon, _number(judgement.upside.to_pass)
-    if horizon is None or not horizon.planned:
-        left = f"in as long again it may pass {bar}"
-    else:
-        left = f"{sure(1 - horizon.elapsed)} of the plan is left to pass {bar}"
-    return f"{name} is at {_number(reason.level)} without a clear direction, and {left}{_training(reason)}."
+    horizon = judgement.horizon
+    left = "" if horizon is None or not horizon.planned else f", {sure(1 - horizon.elapsed)} of the plan left"
+    if reason.since_step is not None:
+        return f"{name} flat at {_number(reason.level)}{_since(reason)}{left}{_training(reason)}"
+    return f"no clear trend in {name} ({_number(reason.level)} now){left}{_training(reason)}"
 
 
 def _training(reason: Reason) -> str:
-    drifts = ", while KL keeps rising" * bool(reason.findings)
-    return f"{drifts}{', while the training reward rises' * reason.training_rises}"
+    return f"{', KL still rising' * bool(reason.findings)}{', training reward rising' * reason.training_rises}"
 
 
 def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
-    way = _way(reason, judgement)
-    still = "still rising" if judgement.ended else "rising"
-    probably = "" if reason.clear else "probably "
-    rest = "; ending it now would save next to nothing" if judgement.nearly_through else ""
-    if judgement.verdict == "undecided":
-        rest = ", perhaps too slowly to matter by the end"
-    return f"{name} is {probably}{still}: {way}{rest}."
-
-
-def _way(reason: Reason, judgement: Judgement) -> str:
-    """Where it began and where it stands; where it was lower in between, from there."""
+    likely, still = "" if reason.clear else "likely ", "still " * (judgement.ended is not None)
+    slow = ", maybe too slowly to matter" if judgement.verdict == "undecided" else ""
+    if reason.start is None or reason.level is None:
+        return f"{name} {likely}{still}rising{slow}"
     if reason.turn is None:
-        start, now = _apart(reason.start, reason.level)
-        return f"{start} {'at the start' if judgement.judged_since is None else 'then'}, {now} now"
-    low, now = _apart(reason.turn.level, reason.level)
-    return f"{low}{_at(reason.turn) or ' at its lowest'}, {now} now ({_number(reason.start)} at the start)"
-
-
-def _at(turn: TurningPoint) -> str:
-    return "" if turn.step is None else f" at step {turn.step}"
+        return f"{name} {likely}{still}rising, {went(reason.start, reason.level)}{slow}"
+    low = went(reason.turn.level, reason.level)
+    return f"{name} {likely}{still}rising again, {low} (started at {number(reason.start)}){slow}"
 
 
 def _flat(reason: Reason, name: str, judgement: Judgement) -> str:
-    if not reason.clear:
-        likely = reason.p is None or reason.p > 1 - reason.p
-        how = "probably flat" if likely else "with no clear direction"
-        return f"{name} is at {_number(reason.level)}, {how}{_training(reason)}."
-    if reason.since_step is None:
-        return f"{name} is flat at {_number(reason.level)}{_training(reason)}."
-    return f"{name} has been flat at {_number(reason.level)}{_since(reason)}{_training(reason)}."
+    if not reason.clear and reason.p is not None and reason.p <= 1 - reason.p:
+        return f"no clear trend in {name} ({_number(reason.level)} now){_training(reason)}"
+    likely = "" if reason.clear else "likely "
+    return f"{name} {likely}flat at {_number(reason.level)}{_since(reason) if reason.clear else ''}{_training(reason)}"
 
 
 def _since(reason: Reason) -> str:
     """Since when, as far as it is known."""
-    if reason.since_step is None:
-        return ""
-    low, high = reason.since_between or (reason.since_step, reason.since_step)
-    between = f" ({low} to {high})" if low < high else ""
-    return f" since about step {reason.since_step}{between}"
+    return "" if reason.since_step is None else f" since step ~{reason.since_step}"
 
 
 REASONS = {
@@ -236,23 +299,23 @@ REASONS = {
 
 
 def ended_says(judgement: Judgement) -> str:
-    """Why the run is taken to be finished, as a sentence; empty where it is not."""
+    """Why the run is taken to be finished, as a sentence; empty if it is not."""
     return "" if judgement.ended is None else capital(f"{ENDED[judgement.ended]}.")
 
 
 def gain_says(upside: Upside) -> str:
-    """What is still to gain, without a full stop; empty where nobody knows."""
+    """What is still to gain, without a full stop; empty if it is not known."""
     if upside.mean is None or upside.p10 is None or upside.p90 is None:
         return ""
     if upside.worth_having is not None and upside.p90 < upside.worth_having / 10:
-        return "Still to gain: almost nothing"
+        return "Expected gain: ~0"
     if not upside.p10 <= upside.mean <= upside.p90:  # a small chance of much
-        return f"Still to gain: mostly less than {number(upside.p90)}, {number(upside.mean)} on average"
-    return f"Still to gain: {interval(upside.mean, upside.p10, upside.p90)}"
+        return f"Expected gain: mostly below {number(upside.p90)}, {number(upside.mean)} on average"
+    return f"Expected gain: {interval(upside.mean, upside.p10, upside.p90)}"
 
 
-def prospect(judgement: Judgement) -> str:
-    """What going on may bring, and at what risk."""
+def outlook(judgement: Judgement) -> str:
+    """What continuing may bring, and at what risk."""
     p, upside, horizon, worse = (
         judgement.p_continue_pays,
         judgement.upside,
@@ -261,31 +324,34 @@ def prospect(judgement: Judgement) -> str:
     )
     if p is None or horizon is None or upside.worth_having is None:
         return ""
-    if judgement.reason.kind == "gamed" or not upside.worth_having:  # a higher score is no better policy, or impossible
-        return f"{sure(p)} chance that going on pays."
-    gain = f"{sure(p)} chance of {_gain(judgement, upside.worth_having)}"
-    risk = "" if worse is None else f", {sure(worse)} of ending clearly lower"
+    gain = f"{sure(p)} chance {_gain(judgement, upside.worth_having)}"
+    if judgement.reason.kind == "gamed" or not upside.worth_having:  # a higher score is not a better policy
+        gain = f"{sure(p)} chance to help"
+    hurt = judgement.outcome in ("collapsed", "hacked") or worse is None
+    risk = "" if hurt or worse is None else f", {sure(worse)} risk of regression"
     if judgement.ended is not None:
-        return f"Extending it to step {horizon.end_step}{_cost(horizon, ' (')}: {gain}{risk}."
+        return f"Extending to step {horizon.end_step}{_cost(horizon)}: {gain}{risk}."
     if not horizon.planned:
-        return f"If it goes on as long again (to step {horizon.end_step}{_cost(horizon)}): {gain}{risk}."
-    rest = f"The remaining {sure(1 - horizon.elapsed)} of the plan (to step {horizon.end_step}{_cost(horizon)})"
-    return f"{rest}: {gain}{risk}."
+        return f"No planned length found; doubling the run (to step {horizon.end_step}): {gain}{risk}."
+    return f"Continuing to step {horizon.end_step}{_cost(horizon)}: {gain}{risk}."
 
 
 def _gain(judgement: Judgement, worth: float) -> str:
-    """What would be worth going on for; where it stands below its best, a rise from now would mislead."""
+    """What would be worth continuing for; below its best, a rise from now would mislead."""
     now, bar = judgement.reason.level, judgement.upside.to_pass
     if now is None or bar is None or bar - worth - now <= worth / 2:
-        return f"at least +{number(worth)}"
-    return f"reaching {number(bar)}"
+        return f"of +{number(worth)}"
+    return f"to reach {number(bar)}"
 
 
-def _cost(horizon: Horizon, opens: str = ", ") -> str:
-    closes = ")" if "(" in opens else ""
+def _cost(horizon: Horizon) -> str:
+    left = round((1 - horizon.elapsed) * (horizon.end_step - horizon.first_step))
+    costs = [f"+{counted(left, 'step')}"] if left > 0 else []
     if horizon.gpu_hours is not None:
-        return f"{opens}{number(horizon.gpu_hours)} GPU-hours{closes}"
-    return "" if horizon.hours is None else f"{opens}{duration(3600 * horizon.hours)}{closes}"
+        costs.append(f"{number(horizon.gpu_hours)} GPU-hours")
+    elif horizon.hours is not None:
+        costs.append(duration(3600 * horizon.hours))
+    return f" ({', '.join(costs)})" if costs else ""
 
 
 SUSPECT = {
@@ -293,114 +359,117 @@ SUSPECT = {
     "kl_coefficient": "KL coefficient",
     "clip": "clip range",
     "group_size": "group size",
-    "length_cap": "length cap",
+    "length_cap": "max response length",
     "reward_function": "reward function",
     "data": "prompts",
     "reference": "reference policy",
     "responses": "responses",
 }
 WAY = {
-    "lower": "try a lower {knob}",
-    "raise": "try a higher {knob}",
+    "lower": "lower the {knob}",
+    "raise": "raise the {knob}",
     "check": "check the {knob}",
     "review": "review the {knob}",
 }
 BECAUSE = {
-    "kl.destructive": "KL rose while the reward fell",
-    "kl.frozen": "nothing moves",
-    "kl.pinned": "the penalty holds the policy in place",
-    "stability.degrading": "quality measures get worse together",
-    "stability.entropy": "entropy rose while the reward fell",
+    "kl.destructive": "KL rose while reward dropped",
+    "kl.frozen": "nothing is changing",
+    "kl.pinned": "the penalty is pinning the policy",
+    "stability.degrading": "quality metrics are degrading together",
+    "stability.entropy": "entropy blew up as reward dropped",
     "stability.grad_norm": "the gradient norm multiplied",
-    "stability.spike": "the reward fell where the updates spiked",
-    "stability.stuck": "it gives every answer the same",
+    "stability.spike": "reward dropped where updates spiked",
+    "stability.stuck": "it scores every response the same",
     "generation.changed": "they changed: leadline review PATH",
-    "generation.truncation": "answers are cut off",
-    "generation.truncated_throughout": "nearly every answer is cut off",
-    "reward.break": "the reward broke down at once",
-    "reward.blind_parted": "blind grades and the score part ways",
-    "reward.gamed": "the reward holds while the responses degenerate",
+    "generation.truncation": "responses are truncated",
+    "generation.truncated_throughout": "almost every response is truncated",
+    "reward.break": "reward dropped suddenly",
+    "reward.blind_parted": "blind grades contradict it",
+    "reward.gamed": "the score holds while responses degrade",
     "reward.reviewed": "a reviewer found it hacked",
-    "reward.component": "one part of it is bought with another",
+    "reward.component": "one component is traded for another",
     "reward.outage": "it stopped scoring",
-    "signal.nan": "values stopped being numbers",
+    "signal.nan": "values became NaN or Inf",
     "signal.no_entropy": "entropy is exactly 0",
-    "signal.no_learning_signal": "rewards no longer differ within a group",
-    "signal.train_eval_gap": "what is learned does not carry over",
+    "signal.no_learning_signal": "rewards no longer differ within groups",
+    "signal.train_eval_gap": "gains no longer generalize",
 }
-BECAUSE_HERE = {  # where one finding may speak of several knobs
-    ("reward.gamed", "learning_rate"): "the responses degenerated and the reward dropped with them",
-    ("reward.break", "data"): "the reward fell where they changed",
-    ("signal.no_learning_signal", "length_cap"): "almost no answer finishes",
-    ("signal.no_learning_signal", "reward_function"): "it gives every answer the same",
+BECAUSE_HERE = {  # if one finding may point at several knobs
+    ("reward.gamed", "learning_rate"): "responses degraded and reward dropped with them",
+    ("reward.break", "data"): "reward dropped where they changed",
+    ("signal.no_learning_signal", "length_cap"): "almost no response finishes",
+    ("signal.no_learning_signal", "reward_function"): "it scores every response the same",
 }
 
 
 def advice_says(judgement: Judgement) -> str:
-    """What to do next; empty where nothing is suspect."""
+    """What to do next; empty if nothing is suspect."""
     steps = [f"{WAY[advice.way].format(knob=SUSPECT[advice.knob])} ({_because(advice)})" for advice in judgement.advice]
-    return f"Next: {listed(steps)}." if steps else ""
+    return capital(f"{listed(steps)}.") if steps else ""
 
 
 def _because(advice: Advice) -> str:
     return BECAUSE_HERE.get((advice.finding, advice.knob)) or BECAUSE[advice.finding]
 
 
-def best_says(judgement: Judgement) -> str:
+def keep_says(judgement: Judgement) -> str:
     """Which checkpoint to keep."""
     best = judgement.best_checkpoint
     if best is None:
         return ""
     if not a_step_stands_out(judgement):
         return "No step stands out."
-    head = "Best so far" if judgement.verdict in ("continue", "undecided") else "Keep"
-    also = f"; evaluate {listed([str(step) for step in best.also_evaluate])} too" if best.also_evaluate else ""
-    return f"{head}: {_where(best, judgement.judged_since)}{also}."
+    so_far = " so far" * (judgement.verdict in ("continue", "undecided"))
+    near = [str(step) for step in sorted(best.also_evaluate)]
+    ties = f" Near-tie{'s' * (len(near) > 1)}: {', '.join(near)}." if near else ""
+    return f"{_where(best, so_far)}{ties}{_saved(best, judgement.judged_since)}"
 
 
 def a_step_stands_out(judgement: Judgement) -> bool:
-    """Of a reward without a trend every step is as good; a checkpoint on disk is named all the same."""
+    """Whether one step is better than another: without a trend only a checkpoint on disk is worth naming."""
     best = judgement.best_checkpoint
     return judgement.reason.kind not in ("no_trend", "too_noisy") or (best is not None and best.path is not None)
 
 
-def _where(best: BestCheckpoint, since: int | None) -> str:
+def _where(best: BestCheckpoint, so_far: str) -> str:
     if best.path is None:
-        since_then = "" if since is None else f" since step {since}"
-        return f"step {best.step} (no {'complete ' * best.partial_only}checkpoint on disk{since_then})"
-    whole = "complete" if best.complete else "on disk, not known to be complete"
-    if best.wanted_step is None or best.cost is None:
-        return f"{best.path} (step {best.step}, {whole})"
-    return (
-        f"{best.path} (step {best.step}, {whole}; step {best.wanted_step} was better by {number(best.cost)}, not kept)"
-    )
+        return f"Step {best.step}{so_far}."
+    whole = "" if best.complete else ", may be incomplete"
+    better = ""
+    if best.wanted_step is not None and best.cost is not None:
+        better = f" Step {best.wanted_step} was {number(best.cost)} better but wasn't saved."
+    return f"{best.path} (step {best.step}{so_far}{whole}).{better}"
 
 
-def changes(judgement: Judgement) -> list[str]:
-    """What one would have to see to say something else. What would only speak for the verdict as it is, is left out."""
-    told = [condition for condition in judgement.would_change if condition.turns_to != judgement.verdict]
-    if [condition.kind for condition in told] == ["rise", "no_rise"]:  # one look decides both
-        return [f"{would_change(told[0])}, no such rise for stopping"]
-    return [would_change(condition) for condition in told]
+def _saved(best: BestCheckpoint, since: int | None) -> str:
+    if best.path is not None:
+        return ""
+    since_then = "" if since is None else f" since step {since}"
+    return f" No {'complete ' * best.partial_only}checkpoint found on disk{since_then}."
+
+
+def decides(judgement: Judgement) -> str:
+    """What would turn the verdict; empty if nothing would before the plan is over."""
+    end = None if judgement.horizon is None else judgement.horizon.end_step
+    told = [
+        condition
+        for condition in judgement.would_change
+        if condition.turns_to != judgement.verdict and (condition.by_step is None or condition.by_step != end)
+    ]
+    if [condition.kind for condition in told] == ["rise", "no_rise"]:  # one check decides both
+        return f"{would_change(told[0])}, otherwise stop."
+    return " ".join(f"{would_change(condition)}." for condition in told)
 
 
 def would_change(condition: Condition) -> str:
-    """What one would have to see."""
+    """What one would have to see, without a full stop."""
     if condition.kind == "samples_hold_up":
-        return f"a review that finds the samples after step {condition.after_step} right (leadline review PATH ok)"
-    above = f"above {_number(condition.level)} by step {condition.by_step}"
+        return f"Continue only if samples after step {condition.after_step} hold up: leadline review PATH ok"
+    named = "reward" if condition.series == HEADLINE else condition.series
     if condition.kind == "no_rise":
-        return f"no rise of {condition.series} {above} would speak for stopping"
-    return f"{condition.series} {above} would speak for going on"
+        return f"Stop if {named} is still below {_number(condition.level)} at step {condition.by_step}"
+    return f"Continue if {named} passes {_number(condition.level)} by step {condition.by_step}"
 
 
 def _number(value: float | None) -> str:
     return "?" if value is None else number(value)
-
-
-def _apart(first: float | None, second: float | None) -> tuple[str, str]:
-    return (_number(first), _number(second)) if first is None or second is None else apart(first, second)
-
-
-def _sure(reason: Reason) -> str:
-    return sure(reason.p if reason.p is not None else 0.0)

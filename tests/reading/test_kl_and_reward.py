@@ -12,6 +12,7 @@ from topics import Topic as KlReward
 from topics import read_kl as read
 from topics import read_reward
 
+from leadline.plan import plan_of
 from leadline.reading import View
 from leadline.run import Config, Event, Run, Series
 from leadline.words.kl import kl_line
@@ -26,7 +27,8 @@ def reading(
     series = [logged("reward/mean", reward, 0.03, 1), *more]
     if kl is not None:
         series.append(logged("kl/ref", kl, 0.02, 2))
-    return read(View(Run("here", series=tuple(series), events=events, config=config)))
+    run = Run("here", series=tuple(series), events=events, config=config)
+    return read(View(run, plan_of(run, config.planned_steps)))
 
 
 def ids(read_: KlReward) -> set[str]:

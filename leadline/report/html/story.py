@@ -12,7 +12,7 @@ from ...words.kl import regime as kl_regime
 from ...words.missing import why
 from ...words.numbers import capital, sure
 from ...words.report import expected_says, settings
-from ...words.verdict import a_step_stands_out, called, changes, ended_says, gain_says, verdict_lines
+from ...words.verdict import a_step_stands_out, called, decides, ended_says, gain_says, verdict_lines
 from . import text
 from .curves import Curves
 
@@ -23,12 +23,15 @@ ROLLOUTS = "rollouts"
 
 
 def verdict(reading: Reading) -> Data:
-    judgement, run = reading.judgement, reading.run
+    judgement, run, said = reading.judgement, reading.run, verdict_lines(reading)
     best, risk = judgement.best_checkpoint if a_step_stands_out(judgement) else None, judgement.risk
     return {
         "word": judgement.verdict,
         "called": called(judgement),
-        "says": text.line(" ".join(filter(None, (ended_says(judgement), *verdict_lines(reading).details)))),
+        "outcome": judgement.outcome,
+        "headline": text.line(said.headline),
+        "lines": [{"label": label, "says": text.line(says)} for label, says in said.labeled],
+        "says": text.line(ended_says(judgement)),
         "pays": _chance(judgement.p_continue_pays),
         "over": judgement.ended is not None,
         "gain": gain_says(judgement.upside),
@@ -42,7 +45,7 @@ def verdict(reading: Reading) -> Data:
             "complete": best.complete,
             "also": list(best.also_evaluate),
         },
-        "would_change": [text.line(says) for says in changes(judgement)],
+        "would_change": [text.line(says) for says in filter(None, [decides(judgement)])],
         "next_look": judgement.next_look_step,
         "because": [text.name(one) for one in judgement.because],
         "missing": [{"what": text.line(one.what), "why": text.line(why(one))} for one in run.missing],

@@ -19,7 +19,7 @@ FEWEST = 2
 class AnnouncedPlan:
     """The number of steps that a console announces, piece by piece.
 
-    >>> plan = Plan()
+    >>> plan = AnnouncedPlan()
     >>> plan.hear(b"  'max_steps': 4, warmup_steps=10")
     >>> plan.steps
     4

@@ -12,7 +12,7 @@ function meter(chance, label) {
       "aria-valuemin": 0,
       "aria-valuemax": 1,
       "aria-valuenow": chance.p,
-      "aria-valuetext": `${chance.words}, ${chance.sure}`,
+      "aria-valuetext": chance.sure,
     },
     make("span", { class: "fill" }),
   );
