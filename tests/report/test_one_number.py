@@ -19,7 +19,7 @@ from leadline.live.telling.words import body
 from leadline.report import data, markdown, notebook, terminal
 from leadline.report.html.payload import payload
 from leadline.run import Config, Rollout, Rollouts, Run, Series
-from leadline.words.numbers import chance, number, percent, sure
+from leadline.words.numbers import number, percent, sure
 
 RUNS = {
     "collapsed at 230": (EXAMPLES / "collapsed", 230),
@@ -195,7 +195,7 @@ def written(value: object) -> Iterator[str]:
         forms = (
             number(value),
             percent(value),
-            chance(value),
+            sure(value),
             sure(value),
             f"{value:.2f}",
             str(round(value, 4)),

@@ -9,7 +9,7 @@ import pytest
 from leadline.facts.missing import Missing
 from leadline.findings.reward_gamed import Gamed, side_by_side
 from leadline.run import Rollout
-from leadline.words.missing import blind, why
+from leadline.words.missing import hidden, why
 
 
 @pytest.mark.parametrize(
@@ -25,12 +25,13 @@ from leadline.words.missing import blind, why
 )
 def test_a_run_without_samples_is_told_how_to_keep_them(framework: str | None, setting: str) -> None:
     lacking = Missing("rollouts", framework)
-    assert setting in blind((Missing("telemetry", framework), lacking))
+    assert setting in hidden((Missing("telemetry", framework), lacking))
     assert setting in why(lacking)
 
 
-def test_a_run_with_samples_is_not_called_blind() -> None:
-    assert blind((Missing("telemetry", "verl"),)) == ""
+def test_only_the_first_gap_says_what_it_hides() -> None:
+    said = hidden((Missing("telemetry", "verl"), Missing("checkpoints", "verl"), Missing("held-out reward", "verl")))
+    assert said == "held-out eval (hacking on train prompts would look like progress), checkpoints, telemetry"
 
 
 def test_an_early_and_a_late_answer_stand_side_by_side() -> None:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
-from leadline.facts.judgement import BestCheckpoint, Horizon, Judgement, Reason, Risk, Upside
+from leadline.facts.judgement import (
+    BestCheckpoint,
+    Horizon,
+    Judgement,
+    Reason,
+    ReasonKind,
+    Risk,
+    Upside,
+    Verdict,
+)
 from leadline.facts.reward import TurningPoint
-from leadline.words.verdict import CALLED, judgement_lines
+from leadline.words.verdict import REASONS, WIDEST, headline, judgement_lines
 
 HALF_WAY = Horizon(1, 0.3, 1000, True)
 AFTER_THE_PLAN = Horizon(1, 1.0, 2000, False)
@@ -23,9 +34,9 @@ SAID: list[tuple[str, Judgement, str]] = [
             HALF_WAY,
             best_checkpoint=BestCheckpoint(290, 0.6, "checkpoints/global_step_290", True),
         ),
-        "Continue. Reward is rising: 0.2 at the start, 0.48 now. The remaining 70 % of the plan (to step "
-        "1000): 83 % chance of at least +0.02, 4 % of ending clearly lower. Best so far: "
-        "checkpoints/global_step_290 (step 290, complete).",
+        "CONTINUE · reward rising, 0.2 → 0.48 · 83% chance of +0.02. Outlook: Continuing to step 1000 (+699 "
+        "steps): 83% chance of +0.02, 4% risk of regression. Best: checkpoints/global_step_290 (step 290 so "
+        "far).",
     ),
     (
         "stop",
@@ -38,9 +49,9 @@ SAID: list[tuple[str, Judgement, str]] = [
             HALF_WAY,
             best_checkpoint=BestCheckpoint(280, 0.4, "checkpoints/global_step_280", True, (240,)),
         ),
-        "Stop. Reward has been flat at 0.61 since about step 140. The remaining 70 % of the plan (to step"
-        " 1000): 6 % chance of at least +0.02, 9 % of ending clearly lower. Keep: "
-        "checkpoints/global_step_280 (step 280, complete); evaluate 240 too.",
+        "STOP, keep step 280 · reward flat at 0.61 since step ~140 · 6% chance that continuing helps. "
+        "Outlook: Continuing to step 1000 (+699 steps): 6% chance of +0.02, 9% risk of regression. Keep: "
+        "checkpoints/global_step_280 (step 280). Near-tie: 240.",
     ),
     (
         "roll_back",
@@ -53,13 +64,14 @@ SAID: list[tuple[str, Judgement, str]] = [
             HALF_WAY,
             best_checkpoint=BestCheckpoint(160, 0.7, "checkpoints/global_step_160", True),
         ),
-        "Roll back. Reward no longer measures what the policy is worth since about step 180 (p=.96). 1 % "
-        "chance that going on pays. Keep: checkpoints/global_step_160 (step 160, complete).",
+        "ROLL BACK to step 160 · reward no longer tracks policy quality since step ~180 · 96% confident. "
+        "Outlook: Continuing to step 1000 (+699 steps): 1% chance to help, 97% risk of regression. Keep: "
+        "checkpoints/global_step_160 (step 160).",
     ),
     (
         "undecided",
         Judgement("undecided", Reason("too_few", points=4, more_points=2, key="reward")),
-        "Undecided. 4 points of reward so far; 2 more are needed before anything can be said.",
+        "UNDECIDED · too early: 4 points of reward logged, 6 needed.",
     ),
     (
         "continue",
@@ -69,8 +81,7 @@ SAID: list[tuple[str, Judgement, str]] = [
             0.02,
             nearly_through=True,
         ),
-        "Continue to the end of the plan. Reward is rising: 0.2 at the start, 0.6 now; ending it now would save next to"
-        " nothing.",
+        "CONTINUE to the end of the plan · reward rising, 0.2 → 0.6 · stopping now saves almost nothing.",
     ),
     (
         "continue",
@@ -79,22 +90,22 @@ SAID: list[tuple[str, Judgement, str]] = [
             Reason("rising", p=0.99, clear=True, start=0.589, turn=TurningPoint(0.037, 77), level=0.34),
             0.39,
         ),
-        "Continue. Reward is rising: 0.037 at step 77, 0.34 now (0.589 at the start).",
+        "CONTINUE · reward rising again, 0.037 → 0.34 (started at 0.589) · 39% chance that continuing helps.",
     ),
     (
         "continue",
         Judgement("continue", Reason("rising", p=0.7, clear=False, start=0.6, turn=TurningPoint(0.2, None), level=0.5)),
-        "Continue. Reward is probably rising: 0.2 at its lowest, 0.5 now (0.6 at the start).",
+        "CONTINUE · reward likely rising again, 0.2 → 0.5 (started at 0.6).",
     ),
     (
         "roll_back",
         Judgement("roll_back", Reason("fallen", p=0.97, high=0.95, turn=TurningPoint(0.037, 77), level=0.34)),
-        "Roll back. Reward has fallen from 0.95 to 0.34 and rises again from 0.037 at step 77 (p=.97).",
+        "ROLL BACK · reward dropped 0.95 → 0.037 and recovered to 0.34 · 97% confident.",
     ),
     (
         "undecided",
         Judgement("undecided", Reason("flat", p=0.95, clear=True, level=0.6), 0.12, leans_to_stop=True),
-        "Undecided, leaning to stop. Reward is flat at 0.6.",
+        "UNDECIDED, leaning to stop · reward flat at 0.6 · 12% chance that continuing helps.",
     ),
     (
         "finished",
@@ -108,9 +119,9 @@ SAID: list[tuple[str, Judgement, str]] = [
             "plan",
             BestCheckpoint(1000, 0.5, "checkpoints/global_step_1000", True),
         ),
-        "Finished: the planned steps are done. Reward is at its ceiling: 0.991 of 1. Extending it to step"
-        " 2000: 1 % chance of at least +0.02, 1 % of ending clearly lower. Keep: "
-        "checkpoints/global_step_1000 (step 1000, complete).",
+        "FINISHED, keep step 1000 · reward saturated at 0.991 of 1 · 1% chance that extending helps. Outlook:"
+        " Extending to step 2000: 1% chance of +0.02, 1% risk of regression. Keep: "
+        "checkpoints/global_step_1000 (step 1000).",
     ),
 ]
 
@@ -122,4 +133,22 @@ def test_a_verdict_is_said_from_its_facts(verdict: str, judgement: Judgement, sa
 
 
 def test_every_verdict_has_an_example() -> None:
-    assert set(CALLED) == {verdict for verdict, _, _ in SAID}
+    assert set(get_args(Verdict)) == {verdict for verdict, _, _ in SAID}
+
+
+@pytest.mark.parametrize("kind", REASONS)
+@pytest.mark.parametrize("verdict", get_args(Verdict))
+def test_a_headline_fits_one_line_whatever_the_metrics_are_called(verdict: Verdict, kind: ReasonKind) -> None:
+    long = "eval/" + "very/long/" * 12 + "score"
+    reason = Reason(
+        kind, 0.97, 123456, (123000, 124000), start=-0.000123, high=12345.6, level=0.0123, points=3, more_points=3,
+        more_steps=1234, key=long, candidates=(long, long), findings=("reward.gamed",), training_rises=True,
+    )  # fmt: skip
+    judged = Judgement(
+        verdict, reason, 0.42, Upside(0.1, 0.02, 0.19, 0.02, 0.9), Risk(0.04, 0.01), HALF_WAY,
+        best_checkpoint=BestCheckpoint(123456, 0.6, None, None), judged=long, judged_since=120000,
+        judged_because="outside", next_look_step=140000, leans_to_stop=verdict == "undecided",
+    )  # fmt: skip
+    said = headline(judged)
+    assert len(said) <= WIDEST
+    assert said.split(" · ")[0].split(",")[0].split(" to ")[0].isupper()
