@@ -30,22 +30,20 @@ SCENES = (
         "healthy",
         30,
         250,
-        "A sound run with a third of its plan to go. Look at how little the rest may still buy, and at what looks odd "
-        "in it and is normal.",
+        "A healthy run with a third of its planned steps left: see how little they can still gain.",
     ),
     Scene(
         "collapsed",
         200,
         230,
-        "A run that learned well until its learning rate was raised 30 times, 27 steps ago. Look at the step of the "
-        "fall, the cause that is named, and the step to go back to.",
+        "A run that learned well until its learning rate jumped 30×, 27 steps ago: see the cause and the step to keep.",
     ),
     Scene(
         "hacked",
         60,
         300,
-        "A run whose reward pays for any answer that contains the right number. Reward and held-out score look sound; "
-        "look at what is said of the samples.",
+        "A run whose reward accepts any response that contains the right number: reward and eval look fine, the "
+        "samples don't.",
     ),
 )
 
@@ -75,7 +73,7 @@ def _shown(scene: Scene, examples: str, number: int, *, no_color: bool) -> Itera
 
     path, colored, wide, high = f"{examples}/{scene.run}", color(no_color), width(), height()
     before, now = each(pipeline.read(path, until=step, charts="main") for step in (scene.before, scene.until))
-    said = f"at step {scene.before}: {verdict_lines(before).text}"
+    said = f"at step {scene.before}: {verdict_lines(before).headline}"
     page = lines.page(
         [
             lines.field(f"{number} of {len(SCENES)}", scene.look, "bold"),

@@ -31,9 +31,9 @@ OUTCOMES: dict[Outcome, str] = {  # what a finished run came to, if that is bad
     "unreadable": "NOT A NUMBER",
 }
 SET_ANEW = {
-    "prompts": "since the prompt change at step ~{step}, ",
-    "event": "since the restart at step {step}, ",
-    "outside": "since the level shift at step {step} (not the policy's doing), ",
+    "prompts": "Since the prompt change at step ~{step}: rewards before it aren't comparable.",
+    "event": "Since the restart at step {step}: rewards before it aren't comparable.",
+    "outside": "Since the level shift at step {step}, which was not the policy's doing.",
 }
 PAST = ("gamed", "fallen", "degraded", "no_signal")  # reasons about what happened: sure or not; the others: a chance
 NO_VERDICT = ("no_reward", "no_numbers")
@@ -51,6 +51,8 @@ class VerdictLines:
     keep: str = ""
     next: str = ""
     decides: str = ""
+    judged: str = ""  # over which part of the run, if not all of it
+    ended: str = ""  # why it is taken to be finished, if not by its plan
     keeps: str = "keep"  # what the line about the step is called
 
     @property
@@ -59,6 +61,8 @@ class VerdictLines:
         every = (
             ("why", self.why),
             ("cause", self.cause),
+            ("judged", self.judged),
+            ("ended", self.ended),
             ("outlook", self.outlook),
             (self.keeps, self.keep),
             ("next", self.next),
@@ -93,7 +97,10 @@ def judgement_lines(judgement: Judgement, why: str = "", cause: str = "") -> Ver
     """The same without the findings behind it."""
     open_still = judgement.verdict in ("continue", "undecided")
     if judgement.reason.kind in NO_VERDICT:
-        return VerdictLines(headline(judgement), capital(_why(judgement)))
+        pick = f"Pick the reward with --map reward/mean=KEY: {listed(judgement.reason.candidates, 'or')}."
+        some = len(judgement.reason.candidates) > 1
+        return VerdictLines(headline(judgement), capital(_why(judgement)), next=pick if some else "")
+    since, because = judgement.judged_since, judgement.judged_because
     return VerdictLines(
         headline(judgement),
         capital(_why(judgement)),
@@ -103,6 +110,8 @@ def judgement_lines(judgement: Judgement, why: str = "", cause: str = "") -> Ver
         keep_says(judgement),
         advice_says(judgement),
         decides(judgement),
+        "" if since is None or because is None else SET_ANEW[because].format(step=since),
+        ended_says(judgement) if judgement.ended not in (None, "plan") else "",
         "best" if open_still else "keep",
     )
 
@@ -160,11 +169,7 @@ def _how_sure(judgement: Judgement) -> str:
 
 
 def _why(judgement: Judgement, *, brief: bool = False) -> str:
-    said = REASONS[judgement.reason.kind](judgement.reason, _name(judgement, brief=brief), judgement)
-    since = judgement.judged_since
-    if since is None or judgement.judged_because is None or brief:
-        return said
-    return SET_ANEW[judgement.judged_because].format(step=since) + said
+    return REASONS[judgement.reason.kind](judgement.reason, _name(judgement, brief=brief), judgement)
 
 
 def _name(judgement: Judgement, *, brief: bool) -> str:
@@ -264,8 +269,8 @@ def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
         return f"{name} {likely}{still}rising{slow}"
     if reason.turn is None:
         return f"{name} {likely}{still}rising, {went(reason.start, reason.level)}{slow}"
-    low = went(reason.turn.level, reason.level)
-    return f"{name} {likely}{still}rising again, {low} (started at {number(reason.start)}){slow}"
+    since = "" if reason.turn.step is None else f" since step ~{reason.turn.step}"
+    return f"{name} {likely}{still}rising again{since}, {went(reason.turn.level, reason.level)}{slow}"
 
 
 def _flat(reason: Reason, name: str, judgement: Judgement) -> str:

@@ -148,7 +148,7 @@ def test_drift_without_benefit_is_a_plateau_and_accuses_nothing(course: object, 
     said = judged(run_of(reward(course), planned=round(1.5 * COUNT)), drifts)
     assert said.verdict == "stop"
     assert said.reason.kind in ("flat", "no_trend")
-    assert "while KL keeps rising" in says(said)
+    assert "KL still rising" in says(said)
     assert said.advice == ()
     assert said.because == ("kl.drift_without_benefit",)
     assert said.best_checkpoint is not None
@@ -223,7 +223,7 @@ def test_a_reward_that_fell_with_new_prompts_is_judged_from_there_on() -> None:
     new = judged(replace(run, rollouts=kept(harder=True)))
     assert new.judged_since == 100
     assert (new.verdict, new.reason.kind) == ("continue", "rising")
-    assert "Since the prompts changed at about step 100, the reward is rising" in says(new)
+    assert "Since the prompt change at step ~100" in says(new)
     best = new.best_checkpoint
     assert best is not None
     assert best.step > 100
@@ -240,7 +240,7 @@ def test_a_held_out_score_without_direction_is_told_beside_a_training_reward_tha
     said = judged(run_of(reward(ramp(0.2, 0.8)), held_out))
     assert said.judged == "eval/math/reward/mean"
     assert said.reason.training_rises
-    assert "while the training reward rises" in says(said)
+    assert "training reward rising" in says(said)
     assert not judged(run_of(reward(rise(0.2, 0.8, at=0.02)), held_out)).reason.training_rises
 
 
@@ -257,7 +257,7 @@ def test_what_is_asked_of_the_next_look_is_what_a_gain_on_its_way_would_show() -
 def test_a_gain_beyond_the_best_is_not_told_as_a_rise_from_below_it() -> None:
     said = judged(run_of(reward(step(1.0, 0.2, 100)), planned=round(1.3 * COUNT)))
     assert said.upside.to_pass == pytest.approx(1.05, abs=0.05)
-    assert "chance of reaching 1.0" in says(said)
+    assert "chance to reach 1.0" in says(said)
     assert "at least +" not in says(said)
 
 
@@ -268,7 +268,7 @@ def test_no_gain_is_asked_for_beyond_the_ceiling() -> None:
     said = judged(run_of(replace(reward(0.5), values=right), planned=round(1.3 * COUNT)))
     assert said.upside.to_pass is not None
     assert said.upside.to_pass <= 1
-    assert "reaching 1 " in f"{says(said)} ".replace(",", " ")
+    assert "reach 1." in says(said)
 
 
 def test_a_reward_that_never_moved_leans_to_stop_where_little_speaks_for_it() -> None:
@@ -344,7 +344,7 @@ def test_no_reward_is_no_verdict_and_names_candidates() -> None:
     said = judged(replace(run_of(), unread=(near,)))
     assert (said.verdict, said.p_continue_pays, said.best_checkpoint) == ("undecided", None, None)
     assert said.reason.candidates == ("my/accuracy",)
-    assert "--map reward/mean=KEY" in says(said)
+    assert "--map reward/mean=" in says(said)
     assert judged(run_of(reward(np.full(COUNT, np.nan), 0))).reason.kind == "no_numbers"
 
 
@@ -365,7 +365,7 @@ def test_without_a_plan_going_on_as_long_again_is_judged() -> None:
     said = judged(run_of(reward(ramp(0, 1)), planned=None))
     assert said.horizon is not None
     assert (said.horizon.planned, said.horizon.end_step) == (False, 2 * COUNT - 1)
-    assert "as long again" in says(said)
+    assert "doubling the run" in says(said)
 
 
 @pytest.mark.parametrize("planned", [COUNT, COUNT - 1, 100])
@@ -406,7 +406,7 @@ def test_what_is_told_of_the_plan_goes_before_what_the_learning_rate_shows() -> 
 def test_a_run_whose_schedule_is_over_is_finished() -> None:
     said = judged(run_of(reward(ramp(0, 1)), rate(COUNT), planned=None))
     assert (said.verdict, said.ended, said.next_look_step) == ("finished", "schedule", None)
-    assert says(said).startswith("Finished: the learning-rate schedule is over.")
+    assert "The learning-rate schedule is over." in says(said)
 
 
 def test_groups_of_parameters_that_end_at_different_steps_show_no_plan() -> None:
@@ -521,7 +521,7 @@ def test_no_beginning_lasts_where_so_few_answers_can_differ_that_no_gain_can_com
     still = Finding("kl.frozen", 0.99, "concern", KlFrozen(4e-6, share, None, 1e-7))
     said = judged(run_of(reward(np.full(COUNT, 0.5)), planned=None), still)
     assert (said.verdict, said.reason.kind) == (verdict, "no_signal" if share else "no_trend")
-    assert ("The policy hardly moves" in says(said)) is (share is not None)
+    assert ("policy is frozen" in says(said)) is (share is not None)
     assert "learning rate is 0" not in says(said)
 
 
@@ -529,7 +529,7 @@ def test_a_learning_rate_of_0_leaves_nothing_to_learn() -> None:
     over = Finding("kl.frozen", 0.99, "note", KlFrozen(None, None, None, None, since_step=40), 40)
     said = judged(run_of(reward(ramp(0, 1)), planned=2 * COUNT), over)
     assert said.verdict != "continue"
-    assert "the learning rate is 0" in says(said)
+    assert "learning rate is 0" in says(said)
     assert "advantages" not in says(said)
 
 
@@ -540,7 +540,7 @@ def test_a_rise_since_a_break_is_told_from_there_in_every_line() -> None:
     told = says(said)
     assert said.reason.kind == "rising"
     assert said.reason.turn is not None
-    assert f"at step {said.reason.turn.step}," in told
+    assert f"since step ~{said.reason.turn.step}," in told
     assert said.reason.level is not None
     assert said.reason.turn.level < said.reason.level < said.reason.start
     line = trajectory(read_reward(View(run)))
@@ -557,7 +557,7 @@ def test_a_reward_that_fell_and_rises_again_is_told_so_where_it_is_to_go_back() 
     assert reason.turn is not None
     assert reason.p is not None
     assert reason.p > 0.9  # below its best, whatever it does now
-    assert "and rises again from" in says(Judgement("roll_back", reason))
+    assert "and recovered to" in says(Judgement("roll_back", reason))
 
 
 def policy_at_rest() -> tuple[Series, ...]:
@@ -607,7 +607,7 @@ def test_no_trend_stops_only_where_a_gain_would_have_shown() -> None:
     assert (noisy.verdict, noisy.reason.kind) == ("undecided", "too_noisy")
     assert not noisy.leans_to_stop
     assert noisy.reason.more_steps is not None
-    assert "too noisy to tell" in says(noisy)
+    assert "too noisy to judge" in says(noisy)
     plain = judged(run_of(reward(np.zeros(COUNT), 1.0), planned=round(1.2 * COUNT)))
     assert (plain.verdict, plain.reason.kind) == ("stop", "no_trend")
 
@@ -616,7 +616,7 @@ def test_going_on_names_what_it_hopes_for() -> None:
     """Not what it has not done."""
     said = judged(run_of(reward(rise(0, 1, at=0.1)), planned=10 * COUNT))
     assert (said.verdict, said.reason.kind) == ("continue", "time_left")
-    assert "of the plan is left to pass" in says(said)
+    assert "of the plan left" in says(said)
 
 
 def test_a_fall_that_came_at_once_is_not_drawn_out() -> None:

@@ -90,12 +90,12 @@ SAID: list[tuple[str, Judgement, str]] = [
             Reason("rising", p=0.99, clear=True, start=0.589, turn=TurningPoint(0.037, 77), level=0.34),
             0.39,
         ),
-        "CONTINUE · reward rising again, 0.037 → 0.34 (started at 0.589) · 39% chance that continuing helps.",
+        "CONTINUE · reward rising again since step ~77, 0.037 → 0.34 · 39% chance that continuing helps.",
     ),
     (
         "continue",
         Judgement("continue", Reason("rising", p=0.7, clear=False, start=0.6, turn=TurningPoint(0.2, None), level=0.5)),
-        "CONTINUE · reward likely rising again, 0.2 → 0.5 (started at 0.6).",
+        "CONTINUE · reward likely rising again, 0.2 → 0.5.",
     ),
     (
         "roll_back",
