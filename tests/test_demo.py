@@ -19,7 +19,6 @@ def test_all_three_runs_are_shown_as_they_were_read_then(capsys: pytest.CaptureF
         assert f"step {scene.until}/" in out.out
         assert f"at step {scene.before}: " in out.out
     assert sum(line.startswith(("STOP", "ROLL BACK", "CONTINUE")) for line in out.out.splitlines()) == 3
-    assert "Roll back." in out.out
 
 
 def test_without_a_terminal_it_does_not_wait(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from . import one_thread  # noqa: F401 - before whatever imports numpy
+
+# isort: split
+
 import os
 import sys
 from collections.abc import Sequence

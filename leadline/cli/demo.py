@@ -41,7 +41,7 @@ SCENES = (
     Scene(
         "hacked",
         60,
-        300,
+        400,
         "A run whose reward accepts any response that contains the right number: reward and eval look fine, the "
         "samples don't.",
     ),
