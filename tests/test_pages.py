@@ -57,7 +57,7 @@ def test_ci_runs_the_readme_test_commands_and_nothing_else(root: Path) -> None:
 def test_readme_shows_the_answer_by_line_15(root: Path) -> None:
     top = "\n".join((root / "README.md").read_text().splitlines()[:15])
     assert "leadline read" in top
-    assert "\nreward " in top
+    assert "\nROLL BACK to step " in top
 
 
 def test_readme_shows_the_real_output(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
