@@ -1,18 +1,18 @@
-"""Why it matters that something was not found, and what would let it be seen next time."""
+"""Why a missing input matters, and how to log it next time."""
 
 from __future__ import annotations
 
 from ..facts.missing import Missing
 
 WHY = {
-    "reward": "without the training reward there is nothing to judge",
-    "held-out reward": "a reward that is gamed on the training prompts cannot be told from a real gain",
-    "independent score": "the held-out score is the training reward again: what one cannot see, neither can the other",
-    "reference KL": "drift has to be read from entropy, length and the text",
-    "rollouts": "what the policy writes could not be checked, so a gamed reward could hardly be seen",
-    "checkpoints": "which steps could be rolled back to is unknown",
-    "planned steps": "the remaining budget is unknown; --budget STEPS sets it",
-    "telemetry": "GPU, memory and background processes could not be checked",
+    "reward": "no verdict is possible without the training reward",
+    "held-out reward": "reward hacking on train prompts would look like progress",
+    "independent score": "the held-out eval tracks the training reward, so it shares its blind spots",
+    "reference KL": "drift can only be read from entropy, length, and text",
+    "rollouts": "responses could not be checked, so reward hacking is hard to detect",
+    "checkpoints": "can't name a checkpoint to roll back to",
+    "planned steps": "the remaining budget is unknown; set it with --budget STEPS",
+    "telemetry": "GPU, memory, and background processes could not be checked",
 }
 # What keeps the samples, by framework.
 KEEP = {
@@ -24,17 +24,17 @@ KEEP = {
     "skyrl": "trainer.dump_eval_results=true",
     "roll": "rollout_dump_dir: DIR",
     "open-instruct": "--save_traces --rollouts_save_path DIR",
-    "nemo-rl": "keep train_data_step*.jsonl beside the log",
-    "prime-rl": "keep the folder rollouts beside the log",
-    "areal": "keep the folder rollout beside the log",
-    "tinker-cookbook": "keep the folders iteration_* beside the log",
+    "nemo-rl": "keep train_data_step*.jsonl next to the log",
+    "prime-rl": "keep the folder rollouts next to the log",
+    "areal": "keep the folder rollout next to the log",
+    "tinker-cookbook": "keep the folders iteration_* next to the log",
 }
-ANY = "rollouts/STEP.jsonl beside the log, a line a sample: prompt, response, reward"
+ANY = "rollouts/STEP.jsonl next to the log, one sample per line: prompt, response, reward"
 
 
 def why(missing: Missing) -> str:
     said = WHY.get(missing.what, "")
-    return f"{said}; to keep them: {keep(missing.framework)}" if missing.what == "rollouts" else said
+    return f"{said}; to log them: {keep(missing.framework)}" if missing.what == "rollouts" else said
 
 
 def keep(framework: str | None) -> str:
@@ -43,8 +43,8 @@ def keep(framework: str | None) -> str:
 
 
 def blind(missing: tuple[Missing, ...]) -> str:
-    """What could not be seen for want of text; empty where there is some."""
+    """Return the blind spot of a run without samples; empty if it has some."""
     lacking = next((one for one in missing if one.what == "rollouts"), None)
     if lacking is None:
         return ""
-    return f"without samples a gamed reward is hardly seen; to keep them: {keep(lacking.framework)}"
+    return f"without sampled responses, reward hacking is hard to detect; to log them: {keep(lacking.framework)}"
