@@ -48,7 +48,7 @@ class TruncatedThroughout(Facts):
         elif self.share <= ALMOST_ALL:
             return f"{cut}: their reward is unreliable."
         if self.reward_rose:
-            truncated = "" if self.one_length is None else ": they are truncated"
+            truncated = "" if self.one_length is None else ": responses are truncated"
             return f"{cut}{truncated}. Reward rises anyway: fine if responses should have a fixed length."
         return f"{cut}: almost none finish. The limit is too low or the policy never emits EOS."
 

@@ -57,7 +57,7 @@ def on_a_timeline(event: Event) -> str:
             detail = f"; every {every} steps"
         case Resumed(True) if not isinstance(event, Mentioned):
             detail = "; a later log"
-    return f"{_name(event)} ({event.step}{detail})"
+    return f"{event.kind.replace('_', ' ')} ({event.step}{detail})"
 
 
 def _name(event: Event) -> str:

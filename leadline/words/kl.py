@@ -12,7 +12,7 @@ MEANING = {
     "rising/flat": "KL rising, reward flat: drift without gain",
     "rising/declining": "KL rising, reward falling: destructive updates",
     "stable/rising": "reward rising at constant KL: gain without further drift",
-    "stable/flat": "KL and reward both flat: nothing is changing",
+    "stable/flat": "KL and reward both flat now: nothing is changing",
     "stable/declining": "reward falling at constant KL: check data and reward function",
     "falling/rising": "KL falling, reward rising: policy is reverting to the reference and improving",
     "falling/flat": "KL falling, reward flat: policy is reverting to the reference",
