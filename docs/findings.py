@@ -28,13 +28,13 @@ HERE = Path(__file__).resolve().parent
 PAGE, RECORD = HERE / "findings.md", HERE / "findings.json"
 TOPICS = {
     "reward": "Reward",
-    "kl": "KL to the reference",
+    "kl": "KL to reference",
     "policy_loss": "Policy loss",
     "generation": "Generated text",
-    "signal": "Learning signal",
+    "signal": "Gradient signal",
     "stability": "Stability",
     "agent": "Turns and tools",
-    "onset": "Order of changes",
+    "onset": "Timeline",
     "unexplained": "Unexplained",
     "resources": "Machine",
     "conflict": "Other work on the machine",

@@ -21,12 +21,11 @@ def no_reference_kl(view: View) -> Expected | None:
     run, beta = view.run, view.run.config.kl_coefficient
     if any(series.name.startswith("kl/ref") for series in run.series):
         return None
-    says = "No reference KL is logged."
+    says = "Reference KL is not logged."
     if beta == 0:
-        says = f"{says} That is normal here."
-        because = "the KL coefficient is 0, so the reference model is not used; drift is read from other signals"
+        because = "KL coefficient is 0, so the reference policy is unused; drift is read from other metrics"
     elif beta is None and framework(run).startswith("trl"):
-        because = "TRL leaves it out when beta is 0, its default; nothing here says otherwise"
+        because = "TRL omits it if beta is 0, its default; the log shows no other value"
     else:
         return None
     return Expected("expected.no_reference_kl", Known(certain=beta == 0), says, because)
@@ -36,12 +35,12 @@ def kl_logged_as_zero(view: View) -> Expected | None:
     values, beta = finite(view.run.get("kl/ref")), view.run.config.kl_coefficient
     if len(values) < HABIT or (values != 0).any() or beta not in (0, None):
         return None
-    given = "the KL coefficient is 0" if beta == 0 else "a KL coefficient of 0 does that"
+    given = "KL coefficient is 0" if beta == 0 else "a KL coefficient of 0 does that"
     return Expected(
         "expected.kl_logged_as_zero",
         Known(certain=beta == 0),
-        "The reference KL is exactly 0 at every point.",
-        f"{given}: it is logged without being computed",
+        "Reference KL is exactly 0 at every point.",
+        f"{given}; KL is logged without being computed",
     )
 
 
@@ -53,8 +52,8 @@ def negative_update_kl(view: View) -> Expected | None:
     return Expected(
         "expected.negative_update_kl",
         Facts(),
-        "The update KL is below zero at times. That is normal here.",
-        "it is the mean log ratio of the old to the new policy, which scatters around a value near 0",
+        "Approx KL is negative at times.",
+        "it is the mean log ratio of old to new policy, which scatters around a value near 0",
     )
 
 
@@ -85,8 +84,8 @@ def reward_after_kl(view: View) -> Expected | None:
     return Expected(
         "expected.reward_after_kl",
         TwoKeys(after.key, raw.key),
-        f"`{after.key}` lies below `{raw.key}`. That is normal here.",
-        "the KL penalty is subtracted from the reward; Leadline reads the reward before it",
+        f"`{after.key}` is below `{raw.key}`.",
+        "the KL penalty is subtracted; Leadline reads the reward before that",
     )
 
 

@@ -11,6 +11,7 @@ from ..facts.expected import Expected
 from ..questions.bars import CLEARLY, DOUBLED, EVEN, HABIT, TENTH
 from ..reading.resources.phases import OVERLAP
 from ..reading.view import View
+from ..words.numbers import number
 from .rule import Rule, finite, framework
 
 KEYS = 4  # named in one sentence
@@ -37,8 +38,8 @@ def sparse_evaluation(view: View) -> Expected | None:
     return Expected(
         "expected.sparse_evaluation",
         SparseEvaluation(most.key, most.points, reward.points),
-        f"`{most.key}` has {most.points} points, the reward {reward.points}. That is normal.",
-        "the policy is evaluated at irregular intervals; the steps between are absent, not zero",
+        f"`{most.key}` has {most.points} points, reward {reward.points}.",
+        "evals run at irregular intervals; steps in between are absent, not zero",
     )
 
 
@@ -54,15 +55,15 @@ def sums_over_updates(view: View) -> Expected | None:
         return None
     updates = view.run.config.updates_per_batch or None
     given = (
-        "how many a step has is not known"
+        "updates per step are unknown"
         if updates is None
-        else f"they were divided by the {updates:g} updates of a step"
+        else f"they were divided by the {number(updates)} updates per step"
     )
     return Expected(
         "expected.sums_over_updates",
         SummedKeys(summed, updates),
-        f"{', '.join(f'`{key}`' for key in summed[:KEYS])} look large compared with other frameworks. That is normal.",
-        f"NeMo RL sums them over the optimizer updates of a step; {given}",
+        f"{', '.join(f'`{key}`' for key in summed[:KEYS])} look large compared with other frameworks.",
+        f"NeMo RL sums over the optimizer updates of a step; {given}",
         worrying=True,
     )
 
@@ -80,8 +81,8 @@ def generation_is_waiting(view: View) -> Expected | None:
     return Expected(
         "expected.generation_is_waiting",
         Facts(),
-        "Generation and training times do not add up to the step time. That is normal here.",
-        "the trainer is asynchronous: samples are made while it trains, and its generation time is time spent waiting",
+        "Generation and training times don't add up to step time.",
+        "the trainer is asynchronous; it trains while samples are generated, and its generation time is waiting time",
         worrying=True,
     )
 
@@ -104,8 +105,8 @@ def warm_up(view: View) -> Expected | None:
     return Expected(
         "expected.warm_up",
         AtStep(step),
-        "Little moves at first. That is normal here.",
-        f"the learning rate warms up until step {step}; updates before that are smaller",
+        "Little changes at first.",
+        f"the learning rate warms up until step {step}; earlier updates are smaller",
     )
 
 
@@ -128,8 +129,8 @@ def slow_first_step(view: View) -> Expected | None:
     return Expected(
         "expected.slow_first_step",
         Ratio(ratio),
-        f"The first step took {ratio:.1f} times as long as the others. That is normal.",
-        "it compiles kernels, captures graphs and fills memory for the first time",
+        f"The first step took {number(ratio)}× as long as the others.",
+        "it compiles kernels, captures graphs, and allocates memory for the first time",
     )
 
 

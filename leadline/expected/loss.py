@@ -39,8 +39,8 @@ def loss_near_zero(view: View) -> Expected | None:
     return Expected(
         "expected.loss_near_zero",
         facts,
-        f"The loss stays near zero (median {number(facts.median)}). That is normal here.",
-        f"{given} the ratio is 1 and centred advantages cancel: the value is zero, its gradient is not",
+        f"Loss stays near zero (median {number(facts.median)}).",
+        f"{given}, the ratio is 1 and centered advantages cancel; the value is zero, its gradient is not",
         worrying=True,
     )
 
@@ -63,8 +63,8 @@ def negative_loss(view: View) -> Expected | None:
     return Expected(
         "expected.negative_loss",
         BelowZero(below, len(values)),
-        f"The policy loss is below zero at {percent(below / len(values))} of the points. That is normal.",
-        "it is minus the weighted advantage, not an error: its sign means nothing and it need not fall",
+        f"Policy loss is negative at {percent(below / len(values))} of points.",
+        "it is minus the weighted advantage, not an error; its sign means nothing and it need not decrease",
     )
 
 
@@ -82,7 +82,7 @@ def loss_is_kl(view: View) -> Expected | None:
     return Expected(
         "expected.loss_is_kl",
         MultipleOfKl(loss.key, factor),
-        f"The loss follows the KL: it is {number(factor)} times the reference KL. That is normal here.",
+        f"Loss follows KL ({number(factor)} × reference KL).",
         f"the policy term cancels, so `{loss.key}` shows the KL penalty alone",
         worrying=True,
     )
@@ -107,15 +107,15 @@ def clip_zero(view: View) -> Expected | None:
     if len(values) < HABIT or (values != 0).any() or on_policy(view.run) is False:
         return None
     facts = NothingClipped(on_policy(view.run) is True, len(update_kl) >= HABIT and not update_kl.any())
-    says = "The clip fraction is exactly 0 at every point."
+    says = "Clip fraction is exactly 0 at every point."
     if facts.update_kl:
         given = "each batch is used for one update" if facts.certain else "one update per batch does that"
-        says = "The clip fraction and the update KL are exactly 0 at every point. That is normal here."
-        because = f"{given}: the old and the new policy are the same where they are compared"
+        says = "Clip fraction and approx KL are exactly 0 at every point."
+        because = f"{given}; old and new policy are identical when compared"
     elif facts.certain:
-        says, because = f"{says} That is normal here.", "each batch is used for one update, so no ratio can be clipped"
+        because = "each batch is used for one update, so no ratio can be clipped"
     else:
-        because = "one update per batch does that; the configuration does not say how many there are"
+        because = "one update per batch does that; the config doesn't set the number of updates"
     return Expected("expected.clip_zero", facts, says, because, worrying=True)
 
 
@@ -126,8 +126,8 @@ def advantages_about_zero(view: View) -> Expected | None:
     return Expected(
         "expected.advantages_about_zero",
         Facts(),
-        "The mean advantage stays near 0. That is normal here.",
-        "advantages are centred within each group or batch, whatever the reward does",
+        "Mean advantage stays near 0.",
+        "advantages are centered within each group or batch, whatever the reward",
     )
 
 

@@ -12,7 +12,7 @@ from ..questions.bars import EVEN, HABIT, SAID, TENTH
 from ..questions.level import level_now, start_of
 from ..questions.way import net_change
 from ..reading.view import View
-from ..words.numbers import number, percent
+from ..words.numbers import percent, went
 from .rule import Rule, finite
 
 POLICY = ("reward.", "kl.", "generation.", "signal.", "stability.")  # findings about the policy: no good learning then
@@ -30,9 +30,9 @@ def filtered_reward(view: View) -> Expected | None:
     return Expected(
         "expected.filtered_reward",
         OfKey(found.key),
-        f"`{found.key}` stays mid-range whatever the policy learns. That is normal.",
-        "groups that are all right or all wrong are dropped first, so its flatness says nothing; the trend is in the "
-        "unfiltered reward",
+        f"`{found.key}` stays mid-range whatever the policy learns.",
+        "all-correct and all-wrong groups are dropped first, so a flat curve means nothing; the unfiltered reward has "
+        "the trend",
         worrying=True,
     )
 
@@ -44,8 +44,8 @@ def normalised_reward(view: View) -> Expected | None:
     return Expected(
         "expected.normalised_reward",
         OfKey(series.key),
-        f"`{series.key}` stays near 0. That is normal.",
-        "it is the reward after normalisation within groups; the raw reward is another key",
+        f"`{series.key}` stays near 0.",
+        "it is the reward after normalization within groups; the raw reward is another key",
         worrying=True,
     )
 
@@ -75,8 +75,8 @@ def entropy_falls(view: View) -> Expected | None:
     return Expected(
         "expected.entropy_falls",
         EntropyFall(start, now),
-        f"Entropy fell from {number(start)} to {number(now)} while the reward rose. That is normal.",
-        "a policy that finds what works becomes more certain; it is a worry only where the reward does not rise",
+        f"Entropy dropped {went(start, now)} while reward rose.",
+        "a policy that learns becomes more certain; worry only if reward does not rise",
         worrying=now <= TENTH * start,  # less falls in every run that learns
     )
 
@@ -101,9 +101,9 @@ def ties_when_solved(view: View) -> Expected | None:
     return Expected(
         "expected.ties_when_solved",
         TiesWhenSolved(early, late, level),
-        f"{percent(late)} of the groups have no spread in reward, {percent(early)} at the start. That is normal here.",
-        f"the mean reward is at {percent(level)} of its range, so more groups are right throughout; there is less left "
-        "to learn from them",
+        f"{percent(late)} zero-variance groups ({percent(early)} at the start).",
+        f"mean reward is at {percent(level)} of its range, so more groups are fully correct; they leave less gradient "
+        "signal",
         worrying=True,
     )
 

@@ -16,7 +16,7 @@ GUIDE = {
     "agent.tool_failures": Guide(
         "More tool calls fail than at the start.",
         "The logged share of failed calls.",
-        "Look at the tools' own log first: a sandbox that is down looks like a policy that got worse.",
+        "Check the tool logs first: a sandbox that is down looks like a policy that got worse.",
     ),
 }
 FAILURES = "tools/failure_frac"
@@ -31,7 +31,8 @@ class FailingTools(Facts):
     reward: Reward
 
     def say(self) -> str:
-        return f"{percent(self.now)} of the tool calls fail, up from {percent(self.start)}.{MEANWHILE[self.reward]}"
+        reward = f",{MEANWHILE[self.reward]}" if self.reward else ""
+        return f"{percent(self.now)} of tool calls fail, up from {percent(self.start)}{reward}."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

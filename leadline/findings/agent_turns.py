@@ -12,26 +12,26 @@ from ..questions.bars import CLEARLY, HALF_MORE, SAID
 from ..questions.level import last_step_before, level_now, paths_now, start_of
 from ..questions.way import net_change
 from ..reading.view import HEADLINE, View
-from ..words.numbers import number
+from ..words.numbers import number, went
 
 GUIDE = {
     "agent.turns": Guide(
-        "Answers take many more or many fewer turns than at the start.",
-        "The logged number of turns, and what the reward did meanwhile.",
-        "Read a few long conversations; check the cap on turns.",
+        "Responses take many more or many fewer turns than at the start.",
+        "The logged number of turns, and the reward over the same steps.",
+        "Read a few long conversations; check the turn limit.",
     ),
     "agent.tool_calls": Guide(
-        "Answers call tools much more or much less often than at the start.",
-        "The logged number of tool calls, and what the reward did meanwhile.",
-        "Read a few answers: calls that stop or loop are a common shortcut.",
+        "Responses call tools much more or much less often than at the start.",
+        "The logged number of tool calls, and the reward over the same steps.",
+        "Read a few responses: tool calls that stop or loop are a common shortcut.",
     ),
 }
 Reward = Literal["rose", "fell", "unclear"] | None
 
 MEANWHILE: dict[Reward, str] = {
-    "rose": " The reward rose over the same steps.",
-    "fell": " The reward fell over the same steps.",
-    "unclear": " The reward did not clearly change over the same steps.",
+    "rose": " while reward rose",
+    "fell": " while reward dropped",
+    "unclear": " with no clear change in reward",
     None: "",
 }
 TURNS, MOST_TURNS, CALLS = "agent/turns_mean", "agent/turns_max", "tools/calls_per_sample"
@@ -49,13 +49,12 @@ class TurnsChange(Facts):
 
     def say(self) -> str:
         what = "Turns" if self.what == "turns" else "Tool calls"
-        verb = "grew" if self.now > self.start else "fell"
-        cap = "" if self.most is None else f", of at most {number(self.most)}"
-        moved = f"{what} per answer {verb} from {number(self.start)} to {number(self.now)}{cap}."
+        verb = "grew" if self.now > self.start else "shrank"
+        cap = "" if self.most is None else f" (max {number(self.most)})"
         guess = ""
         if self.reward in ("fell", "unclear"):
-            guess = " The policy may be looping." if self.now > self.start else " The policy may be giving up early."
-        return f"{moved}{MEANWHILE[self.reward]}{guess}"
+            guess = f": the policy may be {'looping' if self.now > self.start else 'giving up early'}"
+        return f"{what} per response {verb} {went(self.start, self.now)}{cap}{MEANWHILE[self.reward]}{guess}."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

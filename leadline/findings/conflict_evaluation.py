@@ -14,20 +14,20 @@ from ..facts import Evidence, Facts, Finding, Guide
 from ..questions.bars import FEW, NOTICEABLE, SAID
 from ..reading.view import View
 from ..run import Steps, Values
-from ..words.numbers import percent
+from ..words.numbers import number, percent
 
 Flags = NDArray[np.bool_]
 
 GUIDE = {
     "conflict.evaluation": Guide(
-        "Steps that also evaluate take longer.",
-        "Step times at the rhythm of the evaluations.",
-        "Nothing, or evaluate more rarely.",
+        "Steps with an eval take longer.",
+        "Step times with and without an eval.",
+        "Nothing, or run evals less often.",
     ),
     "conflict.checkpoint": Guide(
-        "Steps that also save a checkpoint take longer.",
-        "Step times at the rhythm of the checkpoints.",
-        "Nothing, or save more rarely or in the background.",
+        "Steps that save a checkpoint take longer.",
+        "Step times with and without a save.",
+        "Nothing, or save less often or in the background.",
     ),
 }
 
@@ -39,21 +39,19 @@ class LongerSteps(Facts):
     ratio: float
     share: float  # of all step time
 
-    ALSO: ClassVar[str] = "evaluate"
+    WORK: ClassVar[tuple[str, str]] = ("Evals", "eval steps")  # in the plural, and the steps that do it
 
     def say(self) -> str:
         costs = self.share * (1 - 1 / self.ratio)
-        return (
-            f"Steps that also {self.ALSO} take {self.ratio:.2f} times as long, which costs {percent(costs)} of the "
-            "time."
-        )
+        work, steps = self.WORK
+        return f"{work} cost {percent(costs)} of wall time: {steps} take {number(self.ratio)}× as long."
 
 
 @dataclass(frozen=True, slots=True)
 class LongerSaves(LongerSteps):
     """The same of steps that save."""
 
-    ALSO: ClassVar[str] = "save a checkpoint"
+    WORK: ClassVar[tuple[str, str]] = ("Checkpoint saves", "steps that save")
 
 
 def detect(view: View) -> tuple[Finding, ...]:

@@ -9,14 +9,14 @@ from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.conflict import MemoryHeld, Spans
 from ..reading.conflicts.guests import Guest, guests_of
 from ..reading.view import View
-from ..words.conflict import memory_held, stretches
-from ..words.numbers import capital, number
+from ..words.conflict import stretches
+from ..words.numbers import number
 
 GUIDE = {
     "conflict.memory": Guide(
-        "Another process holds GPU memory.",
-        "Sampled memory while it runs and while it does not.",
-        "End it before memory runs out.",
+        "Another process uses GPU memory.",
+        "Sampled memory while it runs and while it doesn't.",
+        "Stop it before memory runs out.",
     ),
 }
 
@@ -29,8 +29,10 @@ class MemoryTaken(Facts):
     left_gb: float | None  # at its fullest; None: the size of the memory is not known
 
     def say(self) -> str:
-        room = "" if self.left_gb is None else f"; {number(self.left_gb)} GB are free at the peak"
-        return f"{capital(memory_held(self.held))} while {self.process} runs ({stretches(self.spans)}){room}."
+        room = "" if self.left_gb is None else f": {number(self.left_gb)} GB headroom at peak"
+        most = f"max {number(self.held.most_gb)} GB; " if self.held.most_gb > self.held.mean_gb else ""
+        used = f"The fullest GPU uses {number(self.held.mean_gb)} GB more on average"
+        return f"{used} while {self.process} runs ({most}{stretches(self.spans)}){room}."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

@@ -10,12 +10,13 @@ from ..questions.bars import NOTICEABLE, SAID
 from ..reading.conflicts.guests import guests_of
 from ..reading.view import View
 from ..words.conflict import stretches
+from ..words.numbers import number
 
 GUIDE = {
     "conflict.step_time": Guide(
         "Steps take longer while another process runs.",
-        "Step times inside and outside its stretches, tested by shifting them around the run.",
-        "Move the process elsewhere or to another time.",
+        "Step times while it runs and while it doesn't (permutation test).",
+        "Move the process to another machine or time.",
     ),
 }
 
@@ -30,11 +31,8 @@ class SlowedBy(Facts):
     spans: Spans
 
     def say(self) -> str:
-        chance = f"{self.chance:.3f}".lstrip("0")
-        return (
-            f"Steps take {self.ratio:.2f} times as long while {self.process} runs ({stretches(self.spans)}; "
-            f"permutation test p = {chance})."
-        )
+        tested = f"{stretches(self.spans)}; permutation test, p = {number(self.chance)}"
+        return f"Steps take {number(self.ratio)}× as long while {self.process} runs ({tested})."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

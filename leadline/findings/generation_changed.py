@@ -21,10 +21,10 @@ from . import reward_reviewed
 
 GUIDE = {
     "generation.changed": Guide(
-        "The responses changed, by learning or by a shortcut. Only a reader can tell, so it never moves the verdict.",
-        "The same relations as `reward.gamed`, too small for proof, words that recur, or responses that surprise the "
+        "Responses changed: learning or a shortcut. Only a reviewer can decide, so it never changes the verdict.",
+        "The same measures as `reward.gamed`, too small for proof; recurring words; responses that surprise the "
         "reference policy.",
-        "Read early and late samples side by side: `leadline review RUN`. Answer `ok` or `hacked`; the verdict counts "
+        "Read early and late samples side by side: `leadline review RUN`. Record `ok` or `hacked`; the verdict uses "
         "it.",
     ),
 }
@@ -45,11 +45,13 @@ class ResponsesChanged(Facts):
 
     def say(self) -> str:
         what = ways_said(self.moves)
-        gain = "" if self.gain_since is None else f", and {percent(self.gain_since)} of the gain came since"
-        last = "" if self.last_before is None else f" If not, go back to step {self.last_before}."
+        gain = "" if self.gain_since is None else f" {percent(self.gain_since)} of the reward gain came since."
+        last = "" if self.last_before is None else f" If not, roll back to step {self.last_before}."
         since = since_said(self.begun_step, self.begun_low, self.begun_high)
         why = f": {what}" if what else ""
-        return f"Responses changed{since}{why}{gain}. Check that they are still right: leadline review.{last}"
+        return (
+            f"Responses have changed{since}{why}.{gain} Check that they are still right with `leadline review`.{last}"
+        )
 
 
 def detect(view: View) -> tuple[Finding, ...]:

@@ -19,13 +19,14 @@ from ..reading.generations.samples import middling
 from ..reading.sampler import Batch
 from ..reading.view import HEADLINE, View
 from ..run import Rollout, Series
-from ..words.numbers import number
+from ..words.numbers import went
+from .agent_turns import MEANWHILE
 
 GUIDE = {
     "generation.length": Guide(
-        "Answers became longer or shorter, and how that goes with the reward.",
+        "Responses became longer or shorter, with or without a change in reward.",
         "The logged response length, or the samples; rank correlation of length and reward within a step.",
-        "If longer answers earn more without being better, the reward pays for length: normalise it.",
+        "If longer responses score higher without being better, the reward favors length: normalize it.",
     ),
 }
 LENGTH = "len/response_mean"
@@ -47,15 +48,9 @@ class LengthChange(Facts):
 
     def say(self) -> str:
         verb = "grew" if self.now > self.start else "shrank"
-        how = "" if self.sudden_step is None else f", most of it at once at step {self.sudden_step}"
-        moved = f"Answers {verb} from {number(self.start)} to {number(self.now)} {self.unit}{how}."
-        reward = {
-            None: "",
-            "unclear": " The reward shows no clear change over the same steps.",
-            "rose": " The reward rose over the same steps.",
-            "fell": " The reward fell over the same steps.",
-        }[self.reward]
-        return moved + reward + _leaning(self.early_correlation, self.late_correlation)
+        how = "" if self.sudden_step is None else f", mostly at step {self.sudden_step}{',' * bool(self.reward)}"
+        moved = f"Responses {verb} {went(self.start, self.now)} {self.unit}{how}{MEANWHILE[self.reward]}."
+        return moved + _leaning(self.early_correlation, self.late_correlation)
 
 
 def _leaning(early: float | None, late: float | None) -> str:
@@ -63,19 +58,19 @@ def _leaning(early: float | None, late: float | None) -> str:
     if known is None:
         return ""
     if early is None or late is None:
-        return f" Among samples of the same step {_lean(known)} (rank correlation {known:+.2f})."
+        return f" Within a step, {_lean(known)} (rank correlation {known:+.2f})."
     if _lean(early) == _lean(late):
-        return f" Among samples of the same step {_lean(late)} (rank correlation {early:+.2f}, later {late:+.2f})."
+        return f" Within a step, {_lean(late)} (rank correlation {early:+.2f}, later {late:+.2f})."
     return (
-        f" Among samples of the same step {_lean(early)} in the first half (rank correlation {early:+.2f}) "
-        f"and {_lean(late)} in the second ({late:+.2f})."
+        f" Within a step, {_lean(early)} in the first half (rank correlation {early:+.2f}); "
+        f"{_lean(late)} in the second ({late:+.2f})."
     )
 
 
 def _lean(correlation: float) -> str:
     if abs(correlation) <= UNRELATED:
-        return "length and reward are unrelated"
-    return f"{'longer' if correlation > 0 else 'shorter'} answers score higher"
+        return "length and reward are uncorrelated"
+    return f"{'longer' if correlation > 0 else 'shorter'} responses score higher"
 
 
 def detect(view: View) -> tuple[Finding, ...]:

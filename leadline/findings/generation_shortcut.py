@@ -18,13 +18,13 @@ from ..reading.generations.shared import FEWEST, shares, upper_half
 from ..reading.generations.text import DIGIT, Text, TokenStream, as_text, spelled, stream
 from ..reading.sampler import Batch, joined
 from ..reading.view import HEADLINE, View
-from ..words.numbers import capital, percent
+from ..words.numbers import percent
 
 GUIDE = {
     "generation.shortcut": Guide(
-        "High-reward answers share something that the early ones lacked.",
-        "Phrases that most high-reward samples have now and few had before.",
-        "Read the samples: it may be what was learned. If the reward function pays for the phrase itself, it is a "
+        "High-reward responses share something that early ones lacked.",
+        "Phrases that most high-reward samples contain now and few contained before.",
+        "Read the samples: it may be learned behavior. If the reward function rewards the phrase itself, it is a "
         "shortcut.",
     ),
 }
@@ -54,7 +54,7 @@ class Shortcut(Facts):
     any_digit: str | None  # the character that stands for any digit, where a phrase holds it
 
     def say(self) -> str:
-        return f"{capital(self._parts())}: learned behavior or a shortcut. Check the samples."
+        return f"Possible reward shortcut: {self._parts()}. Learned behavior or a shortcut: read the samples."
 
     def _parts(self) -> str:
         """What came in and what went out."""
@@ -67,7 +67,7 @@ class Shortcut(Facts):
 
 
 def _shares(mark: Mark) -> str:
-    low = "" if mark.low is None or math.isnan(mark.low) else f", {percent(mark.low)} of low-reward ones"
+    low = "" if mark.low is None or math.isnan(mark.low) else f"; low-reward {percent(mark.low)}"
     return f"{percent(mark.late)}{low}; {percent(mark.early)} at the start"
 
 

@@ -22,9 +22,9 @@ from .signal_no_learning_signal import AllTruncated
 
 GUIDE = {
     "generation.truncated_throughout": Guide(
-        "Nearly every answer, or most of them, have been cut off at the length cap since the first steps.",
-        "The logged share of truncated answers.",
-        "Raise the cap or shorten the prompt's demand, unless answers are meant to have a fixed length.",
+        "Most or nearly all responses have been truncated at max length since the first steps.",
+        "The logged share of truncated responses.",
+        "Raise the max response length, or ask for shorter responses, unless they should have a fixed length.",
     ),
 }
 SUSPECT: Suspect = ("length_cap", "check")
@@ -41,17 +41,16 @@ class TruncatedThroughout(Facts):
     one_length: int | None = None  # of all answers, where nobody counts what is cut off; `share` is then of steps
 
     def say(self) -> str:
-        cap = "the length cap" if self.length_cap is None else f"the length cap of {self.length_cap} tokens"
-        cut = f"{percent(self.share)} of the answers are cut off at {cap}, and have been from the start."
+        cap = "" if self.length_cap is None else f" ({self.length_cap} tokens)"
+        cut = f"{percent(self.share)} of responses have hit max length{cap} since the start"
         if self.one_length is not None:
-            cut = (
-                f"Answers are exactly {self.one_length} tokens long on average, the length cap: they are cut off there."
-            )
-        if self.share <= ALMOST_ALL and self.one_length is None:
-            return f"{cut} Truncated answers never finish, so their reward says little."
+            cut = f"Mean response length is exactly {self.one_length} tokens, the max length"
+        elif self.share <= ALMOST_ALL:
+            return f"{cut}: their reward is unreliable."
         if self.reward_rose:
-            return f"{cut} The reward rises all the same: fine where answers are meant to have a fixed length."
-        return f"{cut} Almost no answer finishes: either the cap is too low or the answers never end."
+            truncated = "" if self.one_length is None else ": responses are truncated"
+            return f"{cut}{truncated}. Reward rises anyway: fine if responses should have a fixed length."
+        return f"{cut}: almost none finish. The limit is too low or the policy never emits EOS."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

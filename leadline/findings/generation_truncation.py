@@ -13,9 +13,9 @@ from ..words.numbers import percent
 
 GUIDE = {
     "generation.truncation": Guide(
-        "Many answers hit the length cap.",
-        "The logged share of truncated answers.",
-        "Raise the cap, or penalise length; scores of truncated answers are mostly noise.",
+        "Many responses hit max length.",
+        "The logged share of truncated responses.",
+        "Raise the max response length, or penalize length; rewards of truncated responses are mostly noise.",
     ),
 }
 
@@ -29,8 +29,8 @@ class Truncation(Facts):
 
     def say(self) -> str:
         return (
-            f"{percent(self.now)} of the answers are cut off at the length cap, up from {percent(self.start)}. "
-            "Truncated answers never finish, so their reward says little."
+            f"{percent(self.now)} of responses are truncated at max length, up from {percent(self.start)}: "
+            "their reward is unreliable."
         )
 
 

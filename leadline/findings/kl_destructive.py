@@ -14,14 +14,14 @@ from ..reading.kl_and_reward.distance import distance_series
 from ..reading.kl_and_reward.reach import readable
 from ..reading.reward.breaks import account_for
 from ..reading.view import HEADLINE, View
-from ..words.numbers import number
+from ..words.numbers import went
 from .reward_fall import begun
 
 GUIDE = {
     "kl.destructive": Guide(
-        "KL rises while the reward falls: the updates do harm.",
-        "The curves of KL and reward since the peak.",
-        "Go back to a checkpoint before that step and lower the learning rate.",
+        "KL rises while reward drops: the updates are destructive.",
+        "KL and reward since the peak.",
+        "Roll back to a checkpoint before that step and lower the learning rate.",
     ),
 }
 MEANS: dict[str, Meaning] = {"kl.destructive": "lost"}
@@ -39,8 +39,8 @@ class KlDestructive(Facts):
 
     def say(self) -> str:
         return (
-            f"Since step {self.since_step} KL rose from {number(self.kl_before)} to {number(self.kl_now)} while reward "
-            f"fell from {number(self.reward_high)} to {number(self.reward_now)}: the updates are destructive."
+            f"Destructive updates since step {self.since_step}: KL rose {went(self.kl_before, self.kl_now)} "
+            f"while reward dropped {went(self.reward_high, self.reward_now)}."
         )
 
 

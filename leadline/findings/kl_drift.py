@@ -20,14 +20,14 @@ from ..questions.way import p_climbed, p_fell_since, p_moved
 from ..reading.kl_and_reward.distance import LENGTH, distance_series
 from ..reading.kl_and_reward.reach import enough_seen, readable
 from ..reading.view import View
-from ..words.numbers import number
+from ..words.numbers import number, went
 from . import kl_frozen, kl_pinned
 
 GUIDE = {
     "kl.drift_without_benefit": Guide(
-        "The policy keeps moving away from its reference and the reward does not follow.",
-        "The curves of KL and reward since the step that is named.",
-        "Raise the KL coefficient or lower the learning rate; if the reward is at its ceiling, stop.",
+        "KL to reference keeps rising without a reward gain.",
+        "KL and reward since the named step.",
+        "Raise the KL coefficient or lower the learning rate; if reward is saturated, stop.",
     ),
 }
 
@@ -43,13 +43,11 @@ class KlDrift(Facts):
     ever_gained: bool  # the reward had its gain before; else it never gained
 
     def say(self) -> str:
-        times = f", {number((self.now - self.before) / self.noise)} times its noise per step," if self.noise > 0 else ""
-        so = (
-            "and the reward has gained almost nothing since: further training only adds drift"
-            if self.ever_gained
-            else "and the reward has not gained beyond its noise: drift without benefit"
-        )
-        return f"Since step {self.since_step} KL rose from {number(self.before)} to {number(self.now)}{times} {so}."
+        times = f" ({number((self.now - self.before) / self.noise)}× its per-step noise)" if self.noise > 0 else ""
+        rose = f"KL drift without benefit since step {self.since_step}: KL rose {went(self.before, self.now)}{times}"
+        if self.ever_gained:
+            return f"{rose}. Almost no reward gain since, so more training only adds drift."
+        return f"{rose}, reward gain is within noise."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

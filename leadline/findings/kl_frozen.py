@@ -35,18 +35,16 @@ from ..reading.learning_signal.standing import standing_of
 from ..reading.reward.stretch import reward_now
 from ..reading.view import HEADLINE, View
 from ..run import Series
-from ..words.numbers import listed, number, percent
-from ..words.series import called
+from ..words.numbers import number, percent
+from ..words.series import all_called
 from . import kl_pinned, kl_reset
 
 GUIDE = {
     "kl.frozen": Guide(
-        "The policy does not move: it has hardly left its reference, nothing that would show it moves, or its learning "
-        "rate is 0.",
-        "KL per token times the length of an answer: how many answers can differ at all (Pinsker's inequality); where "
-        "that is not known or loose, reward, entropy, length and KL that have all stayed within their noise; a "
-        "learning rate of exactly 0.",
-        "Raise the learning rate, or check that the optimizer steps and the weights reach the sampler.",
+        "The policy is frozen: it has barely left the reference, no metric moves, or the learning rate is 0.",
+        "KL per token times response length, which bounds how many responses can differ (Pinsker's inequality). If "
+        "that is unknown or loose: reward, entropy, length, and KL all within noise. Or a learning rate of exactly 0.",
+        "Raise the learning rate, or check that the optimizer steps and that weights reach the inference engine.",
     ),
 }
 MEANS: dict[str, Meaning] = {"kl.frozen": "no_signal"}
@@ -68,22 +66,23 @@ class KlFrozen(Facts):
     def say(self) -> str:
         if self.since_step is not None:
             return (
-                f"The learning rate has been 0 since step {self.since_step}, and nothing has moved since. The "
-                "schedule is over: further steps change nothing."
+                f"Learning rate has been 0 since step {self.since_step}: nothing has moved since. "
+                "The schedule is over, so more steps change nothing."
             )
         rate = "" if self.learning_rate is None else f" ({number(self.learning_rate)})"
         if self.changed_share is None or self.kl is None:
-            distance = "" if self.kl is None else f", and KL is {number(self.kl)}"
+            distance = "" if self.kl is None else f"; KL is at {number(self.kl)}"
+            still = all_called(self.still)
+            have = "has" if len(self.still) == 1 else "have"
             return (
-                f"Nothing moves: {listed([called(name) for name in self.still])} have stayed within their noise from "
-                f"the start{distance}. Suspect the learning rate{rate}"
-                f"{', or a KL coefficient that is too high' * self.held}."
+                f"Nothing is changing: {still} {have} been within noise since the start{distance}. "
+                f"Suspect the learning rate{rate}{' or a KL coefficient that is too high' * self.held}."
             )
-        some = self.changed_share * 100 >= 1
-        share = f"at most {percent(self.changed_share)}" if some else "less than 1 %"
+        share = percent(max(self.changed_share, 0.001))
+        most = "" if share.startswith("<") else "at most "
         return (
-            f"The policy hardly moves: KL is {number(self.kl)} per token, so {share} of its answers can differ from "
-            f"the reference model's. Suspect the learning rate{rate}."
+            f"Policy is frozen: at KL {number(self.kl)} per token, {most}{share} of responses can differ from the "
+            f"reference. Suspect the learning rate{rate}."
         )
 
 

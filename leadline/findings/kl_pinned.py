@@ -29,10 +29,10 @@ from ..words.numbers import number, percent
 
 GUIDE = {
     "kl.pinned": Guide(
-        "The KL penalty may hold the policy where it is.",
-        "A reward and a KL at rest, signal left to learn from (gradients, spread, mixed groups), and a KL coefficient "
-        "that pulls back with a good part of what advantages pull with: the coefficient times sqrt(2 KL of an answer).",
-        "Try a lower KL coefficient, or a reference that is reset.",
+        "The KL penalty may be pinning the policy.",
+        "Flat reward and KL despite gradient signal (gradients, reward variance, mixed groups), and a KL penalty that "
+        "offsets much of the policy gradient: the coefficient times sqrt(2 KL of a response).",
+        "Try a lower KL coefficient, or reset the reference.",
     ),
 }
 SUSPECT: Suspect = ("kl_coefficient", "lower")
@@ -52,14 +52,13 @@ class KlPinned(Facts):
     def say(self) -> str:
         if self.gained:
             return (
-                f"Reward and KL have come to rest where the KL penalty pulls back with much of what learning can pull "
-                f"with, and there is signal left to learn from: with a lower KL coefficient than "
-                f"{number(self.kl_coefficient)} the policy would go further."
+                "KL penalty is capping the gain: reward and KL plateaued where it offsets much of the policy gradient, "
+                f"with signal left. Try a KL coefficient below {number(self.kl_coefficient)}."
             )
         return (
-            f"The KL penalty may pin the policy: reward and KL stand still though there is signal left to learn from, "
-            f"and at most {percent(self.changed_share)} of the answers can differ from the reference model's. Suspect "
-            f"the KL coefficient ({number(self.kl_coefficient)})."
+            "KL penalty may be pinning the policy: reward and KL are flat despite gradient signal, and at most "
+            f"{percent(self.changed_share)} of responses can differ from the reference. "
+            f"Suspect the KL coefficient ({number(self.kl_coefficient)})."
         )
 
 

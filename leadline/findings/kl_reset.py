@@ -20,13 +20,13 @@ from ..reading.kl_and_reward.reach import readable
 from ..reading.shifts import events_at, near, shifts_at
 from ..reading.view import HEADLINE, View
 from ..run import Series
-from ..words.numbers import listed, number
+from ..words.numbers import listed, went
 
 GUIDE = {
     "kl.reset": Guide(
-        "The reference model was replaced, so KL starts again.",
-        "The settings, or a KL that falls to nearly zero while the reward does not move.",
-        "Nothing. Do not compare KL across the reset.",
+        "The reference policy was reset, so KL restarts.",
+        "The settings, or a KL that drops to nearly zero with reward unchanged.",
+        "Nothing. Don't compare KL across the reset.",
     ),
 }
 
@@ -43,12 +43,12 @@ class KlReset(Facts):
     def say(self) -> str:
         when = _at(self.steps)
         if self.announced or self.before is None or self.after is None:
-            return f"The reference model is reset {when}, so KL starts again there. A saw-tooth is normal here."
-        first = ", the first time" if len(self.steps) > 1 else ","
+            return f"Reference policy reset {when}: KL restarts there, so a sawtooth is expected."
+        levels = went(self.before, self.after)
+        dropped = f"{levels} {when}" if len(self.steps) == 1 else f"{when} (first {levels})"
         return (
-            f"KL dropped at once {when}{first} from {number(self.before)} to {number(self.after)}, and the reward did "
-            "not move: that is what a reset of the reference model looks like. KL before and after is measured from "
-            "different models."
+            f"KL dropped {dropped} with reward unchanged: likely a reference reset. "
+            "KL before and after isn't comparable."
         )
 
 

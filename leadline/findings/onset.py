@@ -16,13 +16,14 @@ from ..reading.shifts import events_at, near
 from ..reading.view import View
 from ..run import Event, Series
 from ..words import event
-from ..words.series import all_called
+from ..words.numbers import span
+from ..words.series import called
 
 GUIDE = {
     "onset": Guide(
-        "The order in which series changed around one step.",
-        "The posterior of each series' break.",
-        "Start with the first one: what moved later may only have followed.",
+        "The order in which metrics changed around one step.",
+        "The posterior of each metric's change point.",
+        "Start with the first one: later changes may only be consequences.",
     ),
 }
 
@@ -67,15 +68,14 @@ class OnsetOrder(Facts):
         when = "before" if self.before else "after" if later else "around"
         if len(self.tiers) == 1:
             return f"Moved together {when} step {self.anchor_step}: {_said(self.tiers[0])}."
-        return f"Order of changes {when} step {self.anchor_step}: {', then '.join(map(_said, self.tiers))}."
+        return f"Timeline {when} step {self.anchor_step}: {' → '.join(map(_said, self.tiers))}."
 
 
 def _said(tier: Tier) -> str:
     if tier.event is not None:
-        return event.sentence(tier.event)  # names its own step
-    if tier.first_step == tier.last_step:
-        return f"{all_called(tier.names)} (step {tier.first_step})"
-    return f"{all_called(tier.names)} (steps {tier.first_step} to {tier.last_step})"
+        return event.on_a_timeline(tier.event)
+    names = dict.fromkeys(map(called, tier.names))
+    return f"{', '.join(names)} ({span(tier.first_step, tier.last_step)})"
 
 
 def detect_among(view: View, found: tuple[Finding, ...]) -> tuple[Finding, ...]:

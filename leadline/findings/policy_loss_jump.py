@@ -14,13 +14,13 @@ from ..reading.policy_loss import loss_series, without_evidence
 from ..reading.shifts import events_at, everything_at, shifts_at
 from ..reading.view import HEADLINE, View
 from ..words.cause import cause_of
-from ..words.numbers import number, percent
+from ..words.numbers import number, percent, went
 
 GUIDE = {
     "policy_loss.jump": Guide(
-        "The policy loss changed its level or its spread at one step.",
+        "The policy loss changed its level or its variance at one step.",
         "A break in the level or the scatter of the logged loss.",
-        "Look for what else changed there; the likely cause is named where one was found.",
+        "Check what else changed there; the likely cause is named if one was found.",
     ),
 }
 
@@ -41,12 +41,12 @@ class LossJump(Facts):
     def say(self) -> str:
         if self.before is not None and self.after is not None:
             verb = "jumped" if self.after > self.before else "dropped"
-            what = f"{verb} from {number(self.before)} to {number(self.after)} at step {self.step}"
+            what = f"Policy loss {verb} {went(self.before, self.after)} at step {self.step}"
         else:
             factor = self.factor or 1.0
-            much = f"{number(factor)} times" if factor >= 1 else f"only {percent(factor)}"
-            what = f"varies {much} as much from step {self.step} on"
-        return f"The policy loss {what}. {cause_of(self.cause)}"
+            how = f"grew {number(factor)}×" if factor >= 1 else f"shrank to {percent(factor)}"
+            what = f"Policy-loss fluctuations {how} from step {self.step}"
+        return f"{what}. {cause_of(self.cause)}"
 
 
 def detect(view: View) -> tuple[Finding, ...]:

@@ -17,8 +17,8 @@ from ..words.numbers import number, percent
 GUIDE = {
     "resources.idle": Guide(
         "The GPUs draw little power in every phase.",
-        "Sampled power against the limit or the most that was seen.",
-        "Larger batches, more parallel environments, a faster reward.",
+        "Sampled power against the limit or the highest power seen.",
+        "Try larger batches, more parallel environments, or a faster reward function.",
     ),
 }
 
@@ -34,8 +34,8 @@ class LowPower(Facts):
     def say(self) -> str:
         full = "the power limit" if self.full == "limit" else "the highest power seen"
         return (
-            f"GPU power is low in every phase: {number(self.power_w)} W, {percent(self.share)} of {full}. "
-            "Low power in generation alone would be normal; here the GPUs are waiting."
+            f"GPUs are underutilized in every phase: {number(self.power_w)} W, {percent(self.share)} of {full}. "
+            "Low power is normal only during generation."
         )
 
 

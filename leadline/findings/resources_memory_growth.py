@@ -22,7 +22,7 @@ GUIDE = {
     "resources.memory_growth": Guide(
         "GPU memory grows from step to step.",
         "Sampled memory after the first step.",
-        "Look for tensors that are kept; it will run out at about the step that is named.",
+        "Look for leaked tensors; the named step estimates when memory runs out.",
     ),
 }
 ROUNDING = 1e-3  # of the level: use that moves by less is the allocator's rounding
@@ -40,10 +40,10 @@ class MemoryGrowth(Facts):
 
     def say(self) -> str:
         grown = (
-            f"GPU memory keeps growing: up {number(self.grown_gb)} GB since step {self.first_step}, now at "
+            f"GPU memory is growing: +{number(self.grown_gb)} GB since step {self.first_step}, now "
             f"{number(self.now_gb)} GB."
         )
-        return grown if self.full_step is None else f"{grown} At this pace it is full at about step {self.full_step}."
+        return grown if self.full_step is None else f"{grown} At this rate, OOM at step ~{self.full_step}."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

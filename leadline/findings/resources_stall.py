@@ -15,9 +15,9 @@ from ..words.numbers import duration, number, percent
 
 GUIDE = {
     "resources.stall": Guide(
-        "A long pause between two steps, or after the last one.",
-        "Time stamps, and the GPUs' power meanwhile.",
-        "Look at the job's log of that time: a hung worker, a full disk, a queue.",
+        "A long stall between two steps, or after the last one.",
+        "Timestamps, and GPU power during the stall.",
+        "Check the job log at that time: a hung worker, a full disk, a queue.",
     ),
 }
 
@@ -42,8 +42,8 @@ class Pause(Facts):
     gpus: GpuState | None = None
 
     def say(self) -> str:
-        why = " The run was resumed there." if self.resumed else _gpus(self.gpus)
-        return f"{duration(self.seconds)} pause before step {self.step} {_usual(self.usual_seconds)}.{why}"
+        why = " The run resumed there." if self.resumed else _gpus(self.gpus)
+        return f"Stalled {duration(self.seconds)} before step {self.step} {_usual(self.usual_seconds)}.{why}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +57,20 @@ class LogStopped(Facts):
     memory_released: bool | None = None  # None: memory was not sampled
 
     def say(self) -> str:
-        ended = " GPU memory was released: the run has ended." if self.memory_released else ""
-        silent = f"Nothing was logged for {duration(self.seconds)} after step {self.last_step}"
+        ended = " GPU memory was freed: the run exited." if self.memory_released else ""
+        silent = f"No log output for {duration(self.seconds)} after step {self.last_step}"
         return f"{silent} {_usual(self.usual_seconds)}.{_gpus(self.gpus)}{ended}"
 
 
 def _usual(seconds: float) -> str:
-    return f"(a step usually takes {duration(seconds)})"
+    return f"(typical step {duration(seconds)})"
 
 
 def _gpus(state: GpuState | None) -> str:
     if state is None:
         return ""
     did = "idle" if state.idle else "busy"
-    return f" The GPUs were {did} meanwhile ({number(state.power_w)} W, {percent(state.of_most)} of their peak)."
+    return f" GPUs were {did} ({number(state.power_w)} W, {percent(state.of_most)} of peak)."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

@@ -16,9 +16,9 @@ from ..words.numbers import number, percent
 
 GUIDE = {
     "resources.uneven": Guide(
-        "One GPU draws or holds less or more than the others.",
+        "One GPU draws less or more power, or uses less or more memory, than the others.",
         "Sampled power and memory of each GPU.",
-        "Check the placement of workers and the balance of shards.",
+        "Check worker placement and shard balance.",
     ),
 }
 BLOCKS = 20  # stretches of the run in which the GPUs are compared
@@ -36,11 +36,11 @@ class UnevenGpu(Facts):
     others: float
 
     def say(self) -> str:
-        verb, unit = ("draws", "W") if self.quantity == "power" else ("holds", "GB")
+        verb, unit = ("draws", "W") if self.quantity == "power" else ("uses", "GB")
         way = "more" if self.difference > 0 else "less"
         return (
-            f"GPU {self.device} {verb} {percent(abs(self.difference))} {way} than the others throughout "
-            f"({number(self.level)} against {number(self.others)} {unit})."
+            f"GPU {self.device} {verb} {percent(abs(self.difference))} {way} {self.quantity} than the others "
+            f"throughout ({number(self.level)} {unit}, others {number(self.others)} {unit})."
         )
 
 

@@ -12,9 +12,9 @@ from ..words.numbers import number
 
 GUIDE = {
     "reward.blind_parted": Guide(
-        "A second reader, who graded answers without knowing step or score, sees them get worse while the score rises.",
-        "`leadline audit`: its grades as a series of their own, heard only where it tells planted samples apart.",
-        "Read the pairs that are shown. If the grader is right, the reward function pays for something else.",
+        "A blind grader, who sees neither step nor reward, finds that responses get worse while the reward rises.",
+        "`leadline audit`: its grades, used only if it passes control samples.",
+        "Read the sample pairs. If the grader is right, fix the reward function.",
     ),
 }
 MEANS: dict[str, Meaning] = {"reward.blind_parted": "gamed"}
@@ -32,10 +32,10 @@ class BlindParted(Facts):
     new: Rollout
 
     def say(self) -> str:
-        since = "" if self.begun_step is None else f" from about step {self.begun_step} on"
+        since = "" if self.begun_step is None else f" since step ~{self.begun_step}"
         return (
-            f"A high score no longer means a good answer{since}: read blind, high-scored answers are graded "
-            f"{number(self.late)} of 1, {number(self.early)} at first."
+            f"Blind grades contradict the reward{since}: high-scoring responses are graded "
+            f"{number(self.late)} of 1, down from {number(self.early)}."
         )
 
 

@@ -11,14 +11,14 @@ from ..questions.bars import CLEARLY
 from ..reading.reward.breaks import AccountedBreak, breaks_of
 from ..reading.view import HEADLINE, View
 from ..words.cause import cause_of
-from ..words.numbers import number
+from ..words.numbers import number, span
 
 GUIDE = {
     "reward.break": Guide(
         "The reward changed its level from one step to the next.",
-        "A break in the fitted curve of the reward, and whether KL, entropy and gradients broke with it.",
-        "If the policy's own numbers did not move, compare prompts, reward code and sampler settings on both sides of "
-        "the step. If they did, look at the learning rate and at the batch of that step.",
+        "A break in the fitted reward curve, and whether KL, entropy, and gradients broke with it.",
+        "If the policy metrics didn't move, compare prompts, reward code, and sampling settings on both sides of "
+        "the step. If they did, check the learning rate and the batch of that step.",
     ),
 }
 
@@ -36,12 +36,14 @@ class RewardBreak(Facts):
 
     def say(self) -> str:
         rose = self.size > 0
-        way, size = "rose" if rose else "fell", number(abs(self.size))
+        moved = f"Reward {'rose' if rose else 'dropped'} {number(abs(self.size))}"
         if self.unlogged:
-            when = f"in a gap of the log, between steps {self.first_step} and {self.last_step}"
-            return f"Reward {way} by {size} {when}. {cause_of(self.cause, rose=rose)}"
-        doubt = f" (between {self.first_step} and {self.last_step})" if self.last_step - self.first_step > 1 else ""
-        return f"Reward {way} suddenly at step {self.step}{doubt}, by {size}. {cause_of(self.cause, rose=rose)}"
+            moved = f"{moved} between steps {self.first_step} and {self.last_step}, a gap in the log"
+            if self.cause.kind == "unlogged":
+                return f"{moved}: cause unknown."
+            return f"{moved}. {cause_of(self.cause, rose=rose)}"
+        doubt = f" ({span(self.first_step, self.last_step)})" if self.last_step - self.first_step > 1 else ""
+        return f"{moved} at step {self.step}{doubt}. {cause_of(self.cause, rose=rose)}"
 
 
 def detect(view: View) -> tuple[Finding, ...]:

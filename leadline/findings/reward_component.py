@@ -18,13 +18,13 @@ from ..questions.level import level_at, level_now, steps_seen
 from ..questions.since_peak import p_rose_while_other_fell
 from ..reading.reward.apart import component_names
 from ..reading.view import HEADLINE, View
-from ..words.numbers import number
+from ..words.numbers import number, went
 
 GUIDE = {
     "reward.component": Guide(
-        "One component of the reward rises while another falls.",
-        "The curves of the logged components, and how much each varies between samples.",
-        "Reweigh the components, or rescale them so that the one you care about has the larger spread.",
+        "One reward component rises while another drops.",
+        "The logged reward components, and how much each varies across samples.",
+        "Reweight the components, or rescale them so that the one you care about has the larger variance.",
     ),
 }
 SUSPECT: Suspect = ("reward_function", "check")
@@ -46,9 +46,8 @@ class ComponentTrade(Facts):
 
     def say(self) -> str:
         return (
-            f"Since step {self.high_step} reward component {self.gained} rose from {number(self.gained_then)} to "
-            f"{number(self.gained_now)} while {self.paid} fell from {number(self.paid_high)} to "
-            f"{number(self.paid_now)}: one is gained at the expense of the other.{self._driver()}"
+            f"`{self.gained}` gained at the expense of `{self.paid}` since step {self.high_step}: "
+            f"{went(self.gained_then, self.gained_now)} vs. {went(self.paid_high, self.paid_now)}.{self._driver()}"
         )
 
     def _driver(self) -> str:
@@ -57,9 +56,9 @@ class ComponentTrade(Facts):
         if gained is None or paid is None or max(gained, paid) == 0:
             return ""
         if gained > paid:
-            spreads = f"{number(gained)} against {number(paid)}"
-            return f" {self.gained} also varies more between samples ({spreads}), so it drives the gradient."
-        return f" {self.paid} still varies more between samples ({number(paid)} against {number(gained)})."
+            spreads = f"{number(gained)} vs. {number(paid)}"
+            return f" `{self.gained}` varies more across samples ({spreads}), so it drives the gradient."
+        return f" `{self.paid}` still varies more across samples ({number(paid)} vs. {number(gained)})."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

@@ -12,19 +12,19 @@ from ..questions.level import steps_seen
 from ..reading.reward.breaks import AccountedBreak, breaks_of
 from ..reading.reward.stretch import reward_now
 from ..reading.view import HEADLINE, View
-from ..words.numbers import apart, number
+from ..words.numbers import number, went
 
 GUIDE = {
     "reward.peaked": Guide(
-        "The reward rose, reached a peak, and has fallen since.",
-        "The share of posterior curves that stand clearly below their own highest point.",
-        "Go back to a checkpoint near the peak. A sudden fall points to one update; a slow one to a learning rate or a "
-        "KL coefficient that does not hold the policy.",
+        "The reward peaked and has dropped since.",
+        "The share of posterior curves that end clearly below their own peak.",
+        "Roll back to a checkpoint near the peak. A sudden drop points to one update; a slow one to a learning rate "
+        "that is too high or a KL coefficient that is too low.",
     ),
     "reward.declining": Guide(
-        "The reward has fallen from where it started.",
-        "The share of posterior curves that stand clearly below their own highest point.",
-        "Check the sign of the reward and of the advantages, then the learning rate.",
+        "The reward has declined since the start.",
+        "The share of posterior curves that end clearly below their own peak.",
+        "Check the sign of the reward and the advantages, then the learning rate.",
     ),
 }
 MEANS: dict[str, Meaning] = {"reward.peaked": "lost", "reward.declining": "lost"}
@@ -42,12 +42,12 @@ class RewardFall(Facts):
     sudden_step: int | None  # where most of the fall happened at once
 
     def say(self) -> str:
-        (high, now), start = apart(self.high, self.now), number(self.start)
-        how = "" if self.sudden_step is None else f" (most of it at once, at step {self.sudden_step})"
+        drop = went(self.high, self.now)
+        how = "" if self.sudden_step is None else f", mostly at step {self.sudden_step}"
         if not self.peaked:
-            return f"Reward has fallen from {high} to {now}{how}."
-        below = f", below the {start} it started from" if self.now < self.start else ""
-        return f"Reward peaked at {high} around step {self.high_step} and has fallen to {now}{how}{below}."
+            return f"Reward declined {drop}{how}."
+        below = f": now below its start of {number(self.start)}" if self.now < self.start else ""
+        return f"Reward peaked at step ~{self.high_step} and dropped {drop}{how}{below}."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

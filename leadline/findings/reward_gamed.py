@@ -20,12 +20,12 @@ from .generation_changed import ResponsesChanged
 
 GUIDE = {
     "reward.gamed": Guide(
-        "Proof of reward hacking: the responses are degenerate whatever the task, and the reward holds. If the reward "
-        "dropped with them, the policy broke.",
-        "Loops, responses that copy or ignore their prompt, one response to every prompt, fixed prompts that lack the "
-        "training gain, and truncation, against the run's own first samples: one that moved far, or two that agree.",
-        "Read the two samples. Fix the reward function, and resume from a checkpoint before it began. If the responses "
-        "are right, say so: `leadline review RUN ok`.",
+        "Proof of reward hacking: responses are degenerate whatever the task, yet the reward holds. If the reward "
+        "dropped with them, the policy collapsed.",
+        "Against the run's first samples: loops, truncation, responses that copy or ignore the prompt, or look alike "
+        "across prompts; fixed prompts that miss the training gain. One that moved far, or two that agree.",
+        "Read the two samples. Fix the reward function, and resume from a checkpoint before the onset. If the "
+        "responses are right, record it: `leadline review RUN ok`.",
     ),
 }
 MEANS: dict[str, Meaning] = {"reward.gamed": "gamed"}
@@ -44,11 +44,11 @@ class Gamed(Facts):
     new: Rollout | None = None  # and of the last ones
 
     def say(self) -> str:
-        what = ways_said(self.moves) or "responses degenerate"
+        what = ways_said(self.moves)
         since = since_said(self.begun_step, self.begun_low, self.begun_high)
         if self.reward_fell:
-            return f"Degenerate text{since}: {what}. The reward dropped with it."
-        return f"Reward hacking{since}: {what}, yet the reward holds."
+            return f"Degenerate responses{since}{what and f': {what}'}. Reward dropped with them."
+        return f"Reward hacking{since}: {what or 'responses are degenerate'}, yet the reward holds."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

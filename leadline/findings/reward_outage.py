@@ -8,13 +8,13 @@ from ..evidence.outage import FAILURES
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.judgement import Beside, Suspect
 from ..reading.view import HEADLINE, View
-from ..words.numbers import number, percent
+from ..words.numbers import counted, number, percent, span
 
 GUIDE = {
     "reward.outage": Guide(
-        "The reward function returned one and the same value, or most tool calls failed, for a stretch of steps.",
-        "A constant reward between two stretches in which it varies, or a share of failed tool calls that jumped.",
-        "Check the grader's or the tools' log of that time. The rewards of these steps are ignored.",
+        "The reward function returned a constant, or most tool calls failed, for some steps.",
+        "A constant reward between steps at which it varies, or a jump in the share of failed tool calls.",
+        "Check the grader or tool logs at that time. Rewards of these steps are excluded.",
     ),
 }
 
@@ -31,13 +31,14 @@ class RewardOutage(Facts):
     tools: bool = False
 
     def say(self) -> str:
-        during = f"steps {self.first_step}–{self.last_step}"
+        during = f"for {counted(self.steps, 'step')} ({span(self.first_step, self.last_step)})"
         if self.tools:
-            said, whom = f"{percent(self.value)} of tool calls failed at {during}", "tools"
+            said, whom = f"{percent(self.value)} of tool calls failed {during}", "tools"
         else:
-            said, whom = f"The reward function returned {number(self.value)} at {during}", "reward function"
-        state = "They work again." if self.tools else "It works again."
-        return f"{said}. {state if self.back else f'Check the {whom}.'} Rewards of these steps are ignored."
+            said, whom = f"Reward function returned {number(self.value)} {during}", "grader"
+        if self.back:
+            return f"{said}, then recovered: rewards of these steps are excluded."
+        return f"{said} without recovering: check the {whom}. Rewards of these steps are excluded."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

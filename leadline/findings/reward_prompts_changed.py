@@ -12,9 +12,9 @@ from ..words.numbers import counted
 
 GUIDE = {
     "reward.prompts_changed": Guide(
-        "The prompts of the kept samples are of another kind than before.",
+        "The sampled prompts differ in kind from those before.",
         "The words of the prompts before and after.",
-        "Compare rewards within one stretch only. If no change was intended, look at the data loader.",
+        "Compare rewards only between changes. If no change was intended, check the data loader.",
     ),
 }
 
@@ -30,10 +30,10 @@ class PromptsChanged(Facts):
         before, after = self.change.before, self.change.after
         when = f"between steps {before} and {after}"
         if self.later:
-            when = f"{counted(1 + len(self.later), 'time')}, first {when} and last by step {self.later[-1].after}"
+            when = f"{counted(1 + len(self.later), 'time')}, first {when}, last by step {self.later[-1].after}"
         return (
-            f"The prompts changed {when}. Rewards before and after are for different tasks, so a lower reward there "
-            "does not mean a worse policy."
+            f"Prompts changed {when}: rewards before and after aren't comparable, and a lower reward doesn't mean a "
+            "worse policy."
         )
 
 

@@ -13,9 +13,9 @@ from ..reading.view import View
 
 GUIDE = {
     "reward.reviewed": Guide(
-        "A reader of the samples, a person or an agent, found the reward hacked.",
+        "A reviewer of the samples, human or agent, found reward hacking.",
         "The last review of the run (`leadline review`).",
-        "Fix the reward function, and resume from a checkpoint before the step that the reader names. "
+        "Fix the reward function, and resume from a checkpoint before the step the reviewer names. "
         "`leadline review RUN --forget` deletes the review.",
     ),
 }
@@ -33,7 +33,7 @@ class Reviewed(Facts):
     def say(self) -> str:
         who = self.reader or "a reviewer"
         since = "" if self.since_step is None else f" since step {self.since_step}"
-        return f"Reward hacking{since}, says {who}, who read the samples up to step {self.seen_until}."
+        return f"Reward hacking{since} according to {who}: samples read up to step {self.seen_until}."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

@@ -11,13 +11,14 @@ from ..questions.bars import HABIT
 from ..questions.stuck import silence, trailing
 from ..reading.view import HEADLINE, View
 from ..run import Series
-from ..words.series import called, sentence_case
+from ..words.numbers import listed
+from ..words.series import called
 
 GUIDE = {
     "signal.nan": Guide(
-        "A series holds values that are no numbers.",
+        "A metric contains NaN, Inf, or overflow.",
         "The log.",
-        "Find the first step with one; go back to a checkpoint before it if gradients or loss are affected.",
+        "Find the first affected step; if gradients or loss are affected, roll back to a checkpoint before it.",
     ),
 }
 
@@ -45,18 +46,18 @@ class NotNumbers(Facts):
     def say(self) -> str:
         which = ", ".join(f"{called(values.series)} ({values.bad} of {values.points} values)" for values in self.series)
         ended = [values for values in self.series if values.trailing]
-        return f"NaN, infinite or too large to be read since step {self.first_step}: {which}. {_ended(ended)}"
+        return f"NaN, Inf, or overflow since step {self.first_step}: {which}. {_ended(ended)}"
 
 
 def _ended(ended: list[BadValues]) -> str:
     if not ended:
-        return "All came back to numbers; the bad values were left out."
-    said = ", ".join(f"{called(values.series)} is no number any more ({_last(values.trailing)})" for values in ended)
-    return f"{sentence_case(said)}."
+        return "All recovered; bad values are excluded."
+    said = listed([f"{called(values.series)} ({_last(values.trailing)})" for values in ended])
+    return f"Not recovered: {said}."
 
 
 def _last(count: int) -> str:
-    return "its last value" if count == 1 else f"its last {count} values"
+    return "last value" if count == 1 else f"last {count} values"
 
 
 def detect(view: View) -> tuple[Finding, ...]:

@@ -12,9 +12,9 @@ from ..words.numbers import number
 
 GUIDE = {
     "signal.no_entropy": Guide(
-        "Entropy fell to exactly 0: the policy gives one answer to each prompt.",
+        "Entropy collapsed to exactly 0: the policy is deterministic.",
         "The logged entropy.",
-        "Go back to a checkpoint before that step; raise the temperature or an entropy bonus.",
+        "Roll back to a checkpoint before that step; raise the temperature or the entropy bonus.",
     ),
 }
 SUSPECT: Suspect = ("learning_rate", "lower")
@@ -29,8 +29,8 @@ class NoEntropy(Facts):
 
     def say(self) -> str:
         return (
-            f"Entropy is exactly 0 since about step {self.since_step} (it was {number(self.before)} before): the "
-            "policy gives the same answer to a prompt every time, so it explores nothing."
+            f"Entropy collapsed to exactly 0 at step ~{self.since_step} (was {number(self.before)}): "
+            "the policy is deterministic and no longer explores."
         )
 
 

@@ -33,13 +33,13 @@ from ..reading.learning_signal.dead_steps import (
 from ..reading.learning_signal.standing import Standing, present, standing_of
 from ..reading.view import HEADLINE, View
 from ..run import Run
-from ..words.numbers import capital, number, percent
+from ..words.numbers import number, percent
 
 GUIDE = {
     "signal.no_learning_signal": Guide(
-        "Nothing, or nearly nothing, is being learned: rewards within a group are tied.",
-        "Groups without spread in the log or in the samples, and where the reward stands.",
-        "At the bottom: easier prompts, partial credit. At the top: harder prompts, or stop.",
+        "No or almost no gradient signal: all, nearly all, or most groups have zero reward variance.",
+        "Zero-variance groups in the log or in the samples, and the reward level.",
+        "At the minimum reward: easier prompts, partial credit. At the top reward: harder prompts, or stop.",
     ),
 }
 MEANS: dict[str, Meaning] = {"signal.no_learning_signal": "no_signal"}
@@ -65,24 +65,27 @@ class AllTied(Facts):
     share: float | None = None  # of the groups that are tied, where rows of several steps hold a few that are not
 
     def say(self) -> str:
-        since = "" if self.since_step is None else f"since about step {self.since_step} "
+        since, reward = "" if self.since_step is None else f" since step ~{self.since_step}", number(self.reward)
         if self.reward_at == "top":
-            solved = capital(f"{since}nearly every answer gets the highest reward seen, {number(self.reward)}")
-            return f"{solved}: rewards no longer differ within any group, and these prompts have nothing left to teach."
-        why = {
-            "bottom": f"{since}every answer gets the lowest reward seen, {number(self.reward)}",
-            "constant": f"every reward has been {number(self.reward)} since the start",
-            "between": f"{since}rewards differ between prompts but not within a group{self._between()}",
+            solved = f"Prompts solved{since}" if since else "Prompts are solved"
+            return f"{solved}: nearly every response gets the top reward ({reward}), leaving no gradient."
+        if self.reward_at == "constant":
+            since = " since the start"
+        why, briefly = {
+            "bottom": (f"every response gets the minimum reward ({reward})", f"at the minimum reward, {reward}"),
+            "constant": (f"every reward has been {reward}", f"at a reward of {reward}"),
+            "between": ("rewards differ across prompts but not within groups", "rewards differ only across prompts"),
         }[self.reward_at]
-        if self.share is not None:
-            return f"No learning signal: {why}, in {percent(self.share)} of the groups. Nearly every advantage is zero."
-        return f"No learning signal: {why}. Every advantage is zero."
+        if self.share is None:
+            return f"No gradient signal{since}: {why}, so all advantages are zero.{self._between()}"
+        flat = f"{percent(self.share)} of groups have zero reward variance ({briefly})"
+        return f"Almost no gradient signal{since}: {flat}, so nearly all advantages are zero.{self._between()}"
 
     def _between(self) -> str:
         spread = self.between_prompts
-        if spread is None:
+        if spread is None or self.reward_at != "between":
             return ""
-        return f"; the {spread.key} of {number(spread.level)} is between prompts and teaches nothing"
+        return f" `{spread.key}` ({number(spread.level)}) is variance across prompts and adds no gradient."
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +97,8 @@ class AllTruncated(Facts):
 
     def say(self) -> str:
         return (
-            f"{percent(self.share)} of the answers are cut off at the length cap and the reward is "
-            f"{number(self.reward)}, the lowest seen: almost no answer finishes, so almost none can be right."
+            f"{percent(self.share)} of responses are truncated and reward is at its minimum ({number(self.reward)}): "
+            "almost none finish, so almost none can be right."
         )
 
 
@@ -108,13 +111,13 @@ class MostlyTied(Facts):
     reward: float | None  # the end it stands at, or else its mean
 
     def say(self) -> str:
-        reward = "" if self.reward is None else f", {number(self.reward)}"
+        reward = "" if self.reward is None else f" ({number(self.reward)})"
         where = {
-            "top": f"mostly at the highest reward seen{reward}",
-            "bottom": f"mostly at the lowest reward seen{reward}",
-            "between": f"where the mean reward is {number(self.reward or 0.0)}",
+            "top": f", mostly at the top reward{reward}",
+            "bottom": f", mostly at the minimum reward{reward}",
+            "between": f" (mean reward {number(self.reward or 0.0)})",
         }[self.reward_at]
-        return f"{percent(self.share)} of the groups are tied, {where}; only the other groups teach anything."
+        return f"{percent(self.share)} of groups have zero reward variance{where}: only the rest produce gradient."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

@@ -14,9 +14,9 @@ from ..words.numbers import number, percent
 
 GUIDE = {
     "signal.repeated_prompts": Guide(
-        "Prompts come round again.",
-        "The prompts of the samples, and what new and repeated ones score at the same steps.",
-        "If repeated ones score higher, part of the reward is memory: look at a held-out set.",
+        "Prompts repeat.",
+        "The sampled prompts, and the scores of new and repeated ones at the same steps.",
+        "If repeats score higher, part of the reward is memorization: check a held-out eval.",
     ),
 }
 
@@ -31,10 +31,10 @@ class RepeatedPrompts(Facts):
     later: float | None  # and of prompts seen before, at the same steps
 
     def say(self) -> str:
-        said = f"{percent(self.again)} of the prompts have been seen before ({self.different} different ones)"
+        said = f"{percent(self.again)} of prompts are repeats ({self.different} unique)"
         if self.first_time is None or self.later is None:
             return f"{said}."
-        return f"{said}: they score {number(self.later)}, new ones {number(self.first_time)} at the same steps."
+        return f"{said}: repeats score {number(self.later)}, new prompts {number(self.first_time)} at the same steps."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

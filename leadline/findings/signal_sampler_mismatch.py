@@ -15,13 +15,13 @@ from ..questions.level import level_now, start_of, steps_seen
 from ..questions.way import since_of
 from ..reading.view import HEADLINE, View
 from ..run import Series
-from ..words.numbers import number
+from ..words.numbers import went
 
 GUIDE = {
     "signal.sampler_mismatch": Guide(
-        "The sampler and the trainer do not agree on the probabilities of the same tokens.",
+        "Training–inference mismatch: trainer and inference engine disagree on the probabilities of the same tokens.",
         "The logged difference of their log-probabilities.",
-        "Check precision, weight synchronisation and the sampler's version; correct by importance weights.",
+        "Check precision, weight sync, and the inference engine's version; correct with importance weights.",
     ),
 }
 
@@ -40,9 +40,8 @@ class SamplerMismatch(Facts):
     of_series: int  # how many series show it
 
     def say(self) -> str:
-        others = f" {self.of_series} series show it." if self.of_series > 1 else ""
-        start, now = number(self.start), number(self.now)
-        return f"Trainer and sampler drift apart: {self.series} went from {start} to {now}.{others}"
+        others = f" ({self.of_series} metrics show it)" if self.of_series > 1 else ""
+        return f"Training–inference mismatch is growing: {self.series} {went(self.start, self.now)}{others}."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

@@ -14,13 +14,13 @@ from ..questions.way import net_change
 from ..reading.reward.apart import component_names, held_out_names, second_scores
 from ..reading.reward.stretch import reward_now
 from ..reading.view import HEADLINE, View
-from ..words.numbers import counted, number
+from ..words.numbers import counted, number, went
 
 GUIDE = {
     "signal.train_eval_gap": Guide(
-        "Held-out reward has fallen while the training reward has not.",
-        "Both curves since the held-out peak.",
-        "Go back to the held-out peak. More or other prompts help; a longer run does not.",
+        "A held-out eval regressed while training reward did not.",
+        "Both metrics since the peak of the held-out eval.",
+        "Roll back to the held-out peak. More or different prompts help; a longer run doesn't.",
     ),
 }
 MEANS: dict[str, Meaning] = {"signal.train_eval_gap": "gamed"}
@@ -39,12 +39,12 @@ class TrainEvalGap(Facts):
     others: int  # further held-out series that fell likewise
 
     def say(self) -> str:
-        others = "" if not self.others else f" So did {counted(self.others, 'other held-out set')}."
-        then, now = number(self.train_then), number(self.train_now)
-        train = f"held at {now}" if then == now else f"went from {then} to {now}"
+        others = "" if not self.others else f"; {counted(self.others, 'other eval')} regressed too"
+        held = number(self.train_then) == number(self.train_now)
+        train = f"held at {number(self.train_now)}" if held else f"went {went(self.train_then, self.train_now)}"
         return (
-            f"Held-out reward ({self.held_out}) has fallen from {number(self.high)} around step {self.high_step} to "
-            f"{number(self.now)} while training reward {train}: the gains no longer generalise.{others}"
+            f"Held-out eval regressed: {self.held_out} dropped {went(self.high, self.now)} since step "
+            f"~{self.high_step} while training reward {train}. Gains no longer generalize{others}."
         )
 
 

@@ -18,14 +18,14 @@ from ..questions.fall import fall_of, p_fallen
 from ..reading.reward.stretch import reward_now
 from ..reading.view import View
 from ..run import Series
-from ..words.numbers import listed, number
+from ..words.numbers import listed, went
 from ..words.series import called
 
 GUIDE = {
     "stability.degrading": Guide(
-        "Entropy, truncation, reward components, or tool failures get worse together while the reward is flat.",
-        "Each logged series against its own best level; at least two that left it while the reward held.",
-        "Go back to before it began. Lower the learning rate, or raise the KL coefficient.",
+        "Entropy, truncation, reward components, or tool failures get worse together while reward is flat.",
+        "Each logged metric against its own best level; at least two that left it while the reward held.",
+        "Roll back to a checkpoint before the onset. Lower the learning rate, or raise the KL coefficient.",
     ),
 }
 MEANS: dict[str, Meaning] = {"stability.degrading": "degraded"}
@@ -53,8 +53,8 @@ class Degrading(Facts):
     since_step: int  # from when on two agree
 
     def say(self) -> str:
-        moved = listed([f"{called(one.series)} {number(one.best)} → {number(one.now)}" for one in self.measures])
-        return f"Quality degrades since step ~{self.since_step} while reward is flat: {moved}."
+        moved = listed([f"{called(one.series)} {went(one.best, one.now)}" for one in self.measures])
+        return f"Quality has degraded since step ~{self.since_step} while reward is flat: {moved}."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

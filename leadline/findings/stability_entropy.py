@@ -12,13 +12,13 @@ from ..questions.level import level_now, start_of, steps_seen
 from ..questions.way import p_climbed, p_sank, since_of
 from ..reading.at_the_top import p_higher_than_at_the_top
 from ..reading.view import HEADLINE, View
-from ..words.numbers import number
+from ..words.numbers import went
 
 GUIDE = {
     "stability.entropy": Guide(
-        "Entropy collapsed or exploded while the reward was lost.",
+        "Entropy collapsed or blew up as reward dropped.",
         "The logged entropy and the reward.",
-        "Collapsed: an entropy bonus or a higher temperature. Exploded: a lower learning rate.",
+        "After a collapse: an entropy bonus or a higher temperature. After a blow-up: a lower learning rate.",
     ),
 }
 
@@ -32,12 +32,10 @@ class EntropyMoved(Facts):
     now: float
 
     def say(self) -> str:
-        start, now = number(self.start), number(self.now)
+        moved = went(self.start, self.now)
         if self.rose:
-            return f"Entropy rose from {start} to {now} while reward was lost: the policy has become incoherent."
-        return (
-            f"Entropy fell from {start} to {now} while reward was lost: the policy has collapsed onto something worse."
-        )
+            return f"Entropy blew up, {moved}, as reward dropped: output is incoherent."
+        return f"Entropy collapsed, {moved}, as reward dropped: the policy converged to a worse mode."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

@@ -16,13 +16,13 @@ from ..questions.level import steps_seen
 from ..questions.way import since_of
 from ..reading.at_the_top import p_higher_than_at_the_top
 from ..reading.view import HEADLINE, View
-from ..words.numbers import number
+from ..words.numbers import number, went
 
 GUIDE = {
     "stability.grad_norm": Guide(
-        "The gradient norm jumped or grew while the reward was lost.",
+        "The gradient norm jumped, grew, or shrank as reward dropped, or multiplied without a reward drop.",
         "The logged norm and the reward.",
-        "Clip gradients, lower the learning rate, and look at the batch of that step.",
+        "Clip gradients, lower the learning rate, and check the batch of that step.",
     ),
 }
 
@@ -40,15 +40,14 @@ class GradientNorm(Facts):
     reward_rose: bool = False  # it grew by so much that a rising reward does not explain it
 
     def say(self) -> str:
-        start, now = number(self.start), number(self.now)
         if self.change == "jumped":
-            factor = number(self.factor or 1.0)
-            return f"The gradient norm jumped {factor}-fold at step {self.step}, and reward was lost."
+            return f"Gradient norm jumped {number(self.factor or 1.0)}× at step {self.step} as reward dropped."
+        moved = went(self.start, self.now)
         if self.change == "shrank":
-            return f"Reward was lost and the gradient norm shrank from {start} to {now}: too little to recover with."
-        risen = "while the reward rose" if self.reward_rose else "without the reward rising"
-        company = "while reward was lost" if self.reward_lost else risen
-        return f"The gradient norm grew from {start} to {now} {company}."
+            return f"Gradient norm shrank {moved} as reward dropped: too small to recover."
+        risen = "while reward rose" if self.reward_rose else "while reward did not rise"
+        company = "as reward dropped" if self.reward_lost else risen
+        return f"Gradient norm grew {moved} {company}."
 
 
 def detect(view: View) -> tuple[Finding, ...]:

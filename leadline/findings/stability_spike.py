@@ -18,9 +18,9 @@ from ..words.series import called, sentence_case
 
 GUIDE = {
     "stability.spike": Guide(
-        "A few single values are enormous by the series' own measure.",
-        "Values twice as far from their neighbourhood as anything else and ten times as large as usual.",
-        "Look at the batch of that step; clip gradients if the norm is among them.",
+        "A metric spiked: a few single values are far outside its usual range.",
+        "Values twice as far from their neighborhood as any other and 10× the typical size.",
+        "Check the batch of that step; clip gradients if the gradient norm spiked.",
     ),
 }
 SUSPECT: Suspect = ("learning_rate", "lower")
@@ -48,15 +48,14 @@ class Spikes(Facts):
 
     def say(self) -> str:
         said = sentence_case("; ".join(map(_loud, self.series)))
-        after = {True: " The reward fell there.", False: " The reward did not fall there.", None: ""}[self.reward_fell]
+        after = {True: " Reward dropped there.", False: " Reward did not drop there.", None: ""}[self.reward_fell]
         return f"{said}.{after}"
 
 
 def _loud(loud: LoudValue) -> str:
-    more = f", the largest of {loud.count} such values" if loud.count > 1 else ""
-    return (
-        f"{called(loud.series)} spiked to {number(loud.value)} at step {loud.step} (usually {number(loud.usual)}){more}"
-    )
+    more = f", largest of {loud.count} spikes" if loud.count > 1 else ""
+    typical = f"typical {number(loud.usual)}{more}"
+    return f"{called(loud.series)} spiked to {number(loud.value)} at step {loud.step} ({typical})"
 
 
 def detect(view: View) -> tuple[Finding, ...]:

@@ -16,7 +16,7 @@ from ..words.series import called, sentence_case
 
 GUIDE = {
     "stability.stuck": Guide(
-        "A series ends on one and the same number after it had moved.",
+        "A metric moved and is now stuck at one value.",
         "A run of equal values longer than any before.",
         "Check that the metric is still computed: a cached value or a dead worker looks like this.",
     ),
@@ -42,14 +42,14 @@ class StuckSeries(Facts):
     series: tuple[StuckValue, ...]
 
     def say(self) -> str:
-        return f"{sentence_case('; '.join(map(_stuck, self.series)))}."
+        dead = any(stuck.series == "entropy" and stuck.value == 0 for stuck in self.series)
+        why = " The policy is deterministic and no longer explores." if dead else ""
+        return f"{sentence_case('; '.join(map(_stuck, self.series)))}.{why}"
 
 
 def _stuck(stuck: StuckValue) -> str:
-    said = f"{called(stuck.series)} has been exactly {number(stuck.value)} since step {stuck.since_step}"
-    if stuck.series == "entropy" and stuck.value == 0:
-        return f"{said} ({stuck.points} points): the policy is deterministic and explores nothing"
-    return f"{said} ({stuck.points} points)"
+    stuck_at = f"stuck at exactly {number(stuck.value)} since step {stuck.since_step}"
+    return f"{called(stuck.series)} {stuck_at} ({stuck.points} points)"
 
 
 def detect(view: View) -> tuple[Finding, ...]:

@@ -17,9 +17,9 @@ from ..words.series import called, sentence_case
 
 GUIDE = {
     "unexplained.break": Guide(
-        "A series broke and nothing in the log explains it.",
+        "A metric changed suddenly and the log shows no cause.",
         "A break without a known cause.",
-        "Look at what was changed outside: data, code, machine.",
+        "Check for outside changes: data, code, machine.",
     ),
 }
 
@@ -44,11 +44,11 @@ class UnexplainedBreak(Facts):
     shifted: tuple[str, ...]  # what else in the log shifts at that step
 
     def say(self) -> str:
-        moves = listed([f"{called(move.series)} {'rose' if move.rose else 'fell'}" for move in self.moves])
-        also = f" {shifted_with(self.shifted)}" if self.shifted else " Nothing else in the log shifts there."
+        moves = listed([f"{called(move.series)} {'jumped' if move.rose else 'dropped'}" for move in self.moves])
+        also = f". {shifted_with(self.shifted)}" if self.shifted else ", and no other metric shifts."
         return (
-            f"{sentence_case(moves)} suddenly at step {self.step}. No event is known there: no change of the learning "
-            f"rate, no resume, no reset of the reference.{also}"
+            f"{sentence_case(moves)} at step {self.step}, unexplained: "
+            f"no learning-rate change, resume, or reference reset{also}"
         )
 
 

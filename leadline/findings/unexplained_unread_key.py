@@ -12,9 +12,9 @@ from .onset import anchor_of
 
 GUIDE = {
     "unexplained.unread_key": Guide(
-        "A key that was not understood moved with a serious finding.",
+        "An unmapped log key shifted with a serious finding.",
         "Its shift at the same step.",
-        "Say what it is with `--map NAME=KEY`.",
+        "Check it, or map it with `--map NAME=KEY`.",
     ),
 }
 
@@ -32,9 +32,12 @@ class UnreadKeys(Facts):
 
     def say(self) -> str:
         keys = [f"`{key}`" for key in self.keys]
-        named = f"{', '.join(keys)} and {self.more} more" if self.more else listed(keys)
-        mean = "it means" if len(self.keys) + self.more == 1 else "they mean"
-        return f"{named} shifted near step {self.anchor_step} as well. Leadline does not know what {mean}; you may."
+        named = listed([*keys, f"{self.more} more"] if self.more else keys)
+        what, them = ("key", "it") if len(self.keys) + self.more == 1 else ("keys", "them")
+        return (
+            f"Unmapped {what} {named} shifted near step {self.anchor_step}: check {them}, or map {them} with "
+            "`--map NAME=KEY`."
+        )
 
 
 def detect_among(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:

@@ -1,4 +1,4 @@
-"""How answers changed, in words."""
+"""How responses changed, in words."""
 
 from __future__ import annotations
 
@@ -10,29 +10,32 @@ from ..run import Rollout
 from .numbers import listed, number, percent
 
 WAYS = {
-    "detached": "responses take up less of their prompt ({start} → {now})",
-    "copied": "responses copy their prompt ({start} → {now} of the text)",
-    "looped": "responses run in loops ({start} → {now} of the text)",
-    "recurring": "words recur more often ({start} → {now} of the text)",
-    "alike": "responses to different prompts look alike (overlap {start} → {now})",
-    "empty": "responses without a word ({start} → {now})",
-    "unseen": "the sampled prompts, always the same, lack {lacks} of the training gain",
-    "cut": "{now} of the responses that used to end are truncated",
-    "unlike": "responses surprise the reference policy {times}× as much as its own did",
+    "detached": "responses use less of the prompt ({start} → {now})",
+    "copied": "responses copy the prompt ({start} → {now} of text)",
+    "looped": "responses loop ({start} → {now} of text)",
+    "recurring": "words recur more often ({start} → {now} of text)",
+    "alike": "responses look alike across prompts (overlap {start} → {now})",
+    "empty": "responses contain no words ({start} → {now} of them)",
+    "unseen": "fixed sample prompts miss {lacks} of training gain",
+    "cut": "{now} of previously finishing responses are truncated",
+    "unlike": "responses surprise the reference policy {times}× as much as its own",
 }
+SUBJECT = "responses "
 SHOWN = 2  # ways named: the furthest
-ASKED, ANSWERED = 60, 160  # characters of a prompt, its end, and of an answer, its beginning
+ASKED, ANSWERED = 60, 160  # characters of a prompt, its end, and of a response, its beginning
 
 
 def ways_said(moves: Sequence[Move]) -> str:
-    """What moved furthest."""
-    return listed([_way(move) for move in moves[:SHOWN]])
+    """Return the changes that went furthest, under one subject if they share it."""
+    said = [_way(move) for move in moves[:SHOWN]]
+    shared = said[:1] and said[0].startswith(SUBJECT)
+    return listed([way.removeprefix(SUBJECT) if place and shared else way for place, way in enumerate(said)])
 
 
 def since_said(step: int | None, low: int | None, high: int | None) -> str:
-    """When it began, with an interval where one is known."""
+    """Return the onset, with its interval if one is known."""
     if step is None:
-        return ""
+        return ", onset unknown"
     if low is None or high is None or low == high:
         return f" since step ~{step}"
     if step == low:  # it may have begun with the first samples
@@ -46,7 +49,7 @@ def _way(move: Move) -> str:
 
 
 def sample_said(sample: Rollout) -> str:
-    """One answer, with what it was asked and what it earned."""
+    """Return one response with its prompt and reward."""
     asked, answered = sample.prompt[-ASKED:], sample.output[:ANSWERED]
     prompt = f"{'…' if asked != sample.prompt else ''}{asked} → " if asked else ""
     answer = f"{answered}{'…' if answered != sample.output else ''}"

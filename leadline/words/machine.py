@@ -19,12 +19,12 @@ PHASES = 4  # named in one remark
 
 
 def remark(facts: Facts) -> str:
-    """What stands beside the shares of the phases, without a full stop."""
+    """Return a remark on phases, power, or memory, without a full stop."""
     match facts:
         case PhasesOverlap(total):
-            return f"phases overlap (together {total:.2f} of the step), as in asynchronous trainers"
+            return f"phases overlap (sum {number(total)}× step time), as in asynchronous trainers"
         case UntimedShare(share):
-            return f"{percent(share)} of the step time belongs to no logged phase"
+            return f"{percent(share)} of step time is outside the logged phases"
         case NotTimedApart():
             return "generation and training are not timed separately, so the bottleneck is unknown"
         case GenerationAndTraining():
@@ -33,24 +33,24 @@ def remark(facts: Facts) -> str:
             return _power(facts)
         case ShortPhases(phases):
             return (
-                f"{', '.join(phases)}: shorter than the sampling, so their power includes that of neighbouring phases"
+                f"{', '.join(phases)}: shorter than the sampling interval, so their power includes neighboring phases"
             )
         case PhasesFromPower(True):
-            return "phases inferred from power alone: low is usually generation, high is training"
+            return "phases inferred from power alone: low is typically generation, high is training"
         case PhasesFromPower():
-            return "no phase is timed, and power does not alternate between two levels that would tell"
+            return "phases are not timed, and power doesn't alternate between two levels"
         case MemoryRoom(peak, total):
             left = total - peak
             return (
                 f"GPU memory peaked at {number(peak)} of {number(total)} GB: {number(left)} GB "
-                f"({percent(left / total)}) to spare"
+                f"({percent(left / total)}) headroom"
             )
     raise TypeError(f"no words for {type(facts).__name__}")
 
 
 def _generation_and_training(facts: GenerationAndTraining) -> str:
     shares = f"generation {percent(facts.generation)}, training {percent(facts.training)} of step time"
-    waits = "" if facts.waiting is None else f"; the trainer waits for samples {percent(facts.waiting)} of the time"
+    waits = "" if facts.waiting is None else f"; trainer waits for samples {percent(facts.waiting)} of the time"
     if facts.bottleneck == "none":
         return f"no clear bottleneck: {shares}{waits}"
     if facts.other is not None and facts.other_share is not None:
@@ -64,16 +64,16 @@ def _power(facts: PhasePower) -> str:
     if facts.generation_lower is None:
         return said
     if facts.generation_lower:
-        return f"{said}; less in generation than in training is normal, it is bound by memory bandwidth"
+        return f"{said}; lower power in generation is normal (bound by memory bandwidth)"
     return f"{said}; {equal_power(facts)}"
 
 
 def equal_power(facts: Facts) -> str:
-    """That generation draws as much power as training, and why that may be; empty where it draws less."""
+    """Return why generation may draw as much power as training; empty if it draws less."""
     if not isinstance(facts, PhasePower) or facts.generation_lower is not False:
         return ""
     watts = facts.watts.get("generate")
     drawn = "" if watts is None else f" ({number(watts)} W)"
     if facts.blurred:
-        return f"generation and training draw the same power{drawn}: the sampling is too slow to tell them apart"
-    return f"generation draws as much as training{drawn}, which is unusual: very large batches, or phases that overlap"
+        return f"generation and training draw the same power{drawn}: sampling is too slow to separate them"
+    return f"generation draws as much power as training{drawn}, unusually: very large batches or overlapping phases"

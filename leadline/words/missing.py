@@ -31,7 +31,7 @@ KEEP = {
     "areal": "keep the folder rollout beside the log",
     "tinker-cookbook": "keep the folders iteration_* beside the log",
 }
-ANY = "rollouts/STEP.jsonl beside the log, a line a sample: prompt, response, reward"
+ANY = "rollouts/STEP.jsonl next to the log, one JSON object per sample: prompt, response, reward"
 
 
 def why(missing: Missing) -> str:

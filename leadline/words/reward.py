@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from ..facts.reward import RewardReading, Trajectory, TurningPoint
-from .numbers import apart, counted, number, percent
+from .numbers import apart, counted, number, percent, span, went
 
 LIKELY = 0.15  # probability: a shape below it is not named as a rival
 
 
 def trajectory(reading: RewardReading) -> str:
-    """What the training reward does."""
+    """Return the course of the training reward."""
     numbers = reading.trajectory
-    until = "" if numbers.last_number_step is None else f"up to step {numbers.last_number_step}, its last number: "
+    until = (
+        "" if numbers.last_number_step is None else f"until step {numbers.last_number_step}, its last finite value: "
+    )
     since = "" if numbers.changed_at is None else f"since the change at step {numbers.changed_at}: "
     return f"{until}{since}{_trajectory(reading, numbers)}"
 
@@ -19,49 +21,45 @@ def trajectory(reading: RewardReading) -> str:
 def _trajectory(reading: RewardReading, numbers: Trajectory) -> str:
     if numbers.state == "missing" or numbers.start is None or numbers.now is None or numbers.noise is None:
         if numbers.state == "not_numbers":
-            return f"none of its {numbers.points} values is a finite number"
-        return "no training reward was found in the log"
-    start, now = apart(numbers.start, numbers.now)
+            return f"all {numbers.points} values are NaN or Inf"
+        return "no reward metric found in the log"
+    now = number(numbers.now)
     if numbers.state == "constant":
-        return f"{now} at all {numbers.points} points; it never moved"
+        return f"constant at {now} (all {numbers.points} points)"
     if numbers.state == "too_few":
-        return f"{counted(numbers.points, 'point')} so far; at least {numbers.points_needed} are needed to say anything"
+        return f"{counted(numbers.points, 'point')} logged, {numbers.points_needed} needed"
     noise = f"noise ±{number(numbers.noise)} per step"
     moved = f"{_way(numbers.start, numbers.now, numbers.turn)}; {noise}"
     said = {
-        "accelerating": f"still rising and speeding up: {moved}",
+        "accelerating": f"rising and accelerating: {moved}",
         "rising": f"still rising: {moved}",
-        "decelerating": f"still rising but slowing down: {moved}",
-        "flat": _plateau(start, now, noise, rose=numbers.now > numbers.start),
-        "declining": f"falling: {moved}",
+        "decelerating": f"still rising but slowing: {moved}",
+        "flat": f"{_plateau(numbers.start, numbers.now)}; {noise}",
+        "declining": f"declining: {moved}",
         "noise": f"no trend, only noise around {now}; {noise}",
     }
     if reading.shape == "peaked" and reading.peak is not None and numbers.peak is not None:
-        low, high = reading.peak.interval
-        return (
-            f"it rose from {start} to {number(numbers.peak)} around step {reading.peak.step} ({low} to {high}) "
-            f"and is at {now} now; {noise}"
-        )
-    return said.get(reading.shape) or f"{_rivals(reading)}{start} at the start, {now} now; {noise}"
+        when = f"step ~{reading.peak.step} ({span(*reading.peak.interval)})"
+        return f"rose {went(numbers.start, numbers.peak)} by {when}, now {now}; {noise}"
+    return said.get(reading.shape) or f"{_rivals(reading)}{went(numbers.start, numbers.now)}; {noise}"
 
 
 def _way(start: float, now: float, turn: TurningPoint | None) -> str:
-    """From where to where, and where it began if that is another place."""
+    """From where to where, and where it began if that is another level."""
     if turn is None:
-        return "from {} to {}".format(*apart(start, now))
-    when = "" if turn.step is None else f" at step {turn.step}"
-    first, last = apart(turn.level, now)
-    return f"from {first}{when} to {last} ({number(start)} at the start)"
+        return went(start, now)
+    since = "" if turn.step is None else f" since step {turn.step}"
+    return f"{went(turn.level, now)}{since} (started at {number(start)})"
 
 
-def _plateau(start: str, now: str, noise: str, *, rose: bool) -> str:
-    if start == now:
-        return f"it has plateaued at {now}, where it started; {noise}"
-    return f"it {'rose' if rose else 'fell'} from {start} to {now} and has plateaued; {noise}"
+def _plateau(start: float, now: float) -> str:
+    if len(set(apart(start, now))) == 1:
+        return f"plateaued at {number(now)}, its starting level"
+    return f"{'rose' if now > start else 'dropped'} {went(start, now)}, plateaued"
 
 
 def p_shape(reading: RewardReading) -> float:
-    """How likely the word for the reward is: a rise is one, at whatever pace."""
+    """Return the probability of the reward's shape; a rise counts at any pace."""
     if reading.shape == "rising":
         return _ways(reading)["rising"]
     return reading.probabilities.get(reading.shape, 0.0)
@@ -78,11 +76,11 @@ def _ways(reading: RewardReading) -> dict[str, float]:
 
 
 def _rivals(reading: RewardReading) -> str:
-    """Which way it may go, where no word is sure."""
+    """Return the likely directions if none is certain."""
     ways = _ways(reading)
     likely = sorted(((share, way) for way, share in ways.items() if share > LIKELY), reverse=True)
     if not likely:
         return ""
     named = " or ".join(f"{way} ({percent(share)})" for share, way in likely)
     first = likely[0][0]
-    return f"{'probably' if first > 1 - first else 'not clear yet:'} {named}; "  # likelier than all else together
+    return f"{'likely' if first > 1 - first else 'unclear,'} {named}; "  # likelier than all else together

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..contract import Reading
 from ..facts.cause import Cause
@@ -169,7 +169,8 @@ def _how_sure(judgement: Judgement) -> str:
 
 
 def _why(judgement: Judgement, *, brief: bool = False) -> str:
-    return REASONS[judgement.reason.kind](judgement.reason, _name(judgement, brief=brief), judgement)
+    about = replace(judgement, horizon=None) if brief else judgement  # without shares of the plan
+    return REASONS[judgement.reason.kind](judgement.reason, _name(judgement, brief=brief), about)
 
 
 def _name(judgement: Judgement, *, brief: bool) -> str:

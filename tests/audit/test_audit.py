@@ -157,7 +157,7 @@ def test_a_perfect_reader_sees_that_score_and_truth_have_parted(prepared: dict[s
     assert told.without.p_continue_pays is not None
     assert told.judgement.p_continue_pays < told.without.p_continue_pays
     text = render(told, ready.reading)
-    assert "no longer means a good answer" in text
+    assert "Blind grades contradict the reward" in text
     assert "without" in text
     data = as_data(told, ready.reading)
     assert data["audit"]["blind"]["points"][0]["step"] == 1  # type: ignore[index]
@@ -173,7 +173,7 @@ def test_an_honest_rise_is_called_one(prepared: dict[str, Prepared]) -> None:
     review = review_of(told)
     assert review is not None
     assert (review.answer, review.since_step) == ("ok", None)
-    assert "still means what it did" in render(told, prepared["honest"].reading)
+    assert "still tracks quality" in render(told, prepared["honest"].reading)
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ def test_a_reader_that_cannot_be_trusted_changes_nothing(
     told = audit(ready, Scripted(reader))
     assert told.blind.hearing in ((hearing,) if hearing == "swayed" else ("blind_to_quality", "inconsistent"))
     assert told.judgement == told.without
-    assert "Not heard" in render(told, ready.reading)
+    assert "Grades not used" in render(told, ready.reading)
 
 
 @pytest.mark.parametrize("share", [1.0, 0.5])
@@ -212,7 +212,7 @@ def test_a_reader_who_obeys_orders_that_were_there_from_the_start_excuses_nothin
     assert not told.blind.on_prompt
     if share == 1:
         assert told.judgement == told.without
-        assert "excuse nothing" in render(told, ready.reading)
+        assert "clear nothing" in render(told, ready.reading)
     else:  # what it does not obey still accuses
         assert told.judgement.reason.kind == "gamed"
 
@@ -397,7 +397,7 @@ def test_no_usable_answer_never_changes_the_verdict(
     assert told.blind.hearing == "no_answer"
     assert told.judgement == told.without
     assert len(told.problems) == len(ready.requests)
-    assert "No usable answer" in render(told, ready.reading)
+    assert "No usable grades" in render(told, ready.reading)
     assert "key" not in render(told, ready.reading).replace("keys", "")
 
 
@@ -442,7 +442,7 @@ def test_the_command(
     path, server = prepared["gamed"].reading.run.path, serve()
     assert main(["audit", path, "--model", "tiny", "--endpoint", server.address, "--json"]) == 0
     told = capsys.readouterr()
-    assert f"Sends {len(prepared['gamed'].shown)} answers" in told.err
+    assert f"Sends {len(prepared['gamed'].shown)} responses" in told.err
     assert server.address in told.err
     assert json.loads(told.out)["audit"]["judgement"]["reason"]["kind"] == "gamed"
     (review,) = view_of(open_run(path)).run.reviews

@@ -28,7 +28,7 @@ def test_turns_that_run_into_their_limit_while_reward_falls_may_be_a_loop() -> N
     assert isinstance(found.facts, TurnsChange)
     assert found.facts.most == 8.0
     assert "looping" in sentence(found)
-    assert "of at most 8" in sentence(found)
+    assert "(max 8)" in sentence(found)
 
 
 def test_more_turns_with_more_reward_are_only_noted() -> None:
@@ -47,7 +47,7 @@ def test_tool_calls_that_vanish_while_reward_falls_are_giving_up() -> None:
 def test_tools_that_fail_more_and_more() -> None:
     (found,) = read({"reward/mean": flat(N, 0.5), "tools/failure_frac": moving(0.05, 0.6)})
     assert (found.id, found.severity) == ("agent.tool_failures", "concern")
-    assert "of the tool calls fail, up from" in sentence(found)
+    assert "of tool calls fail, up from" in sentence(found)
     assert read({"reward/mean": flat(N, 0.5), "tools/failure_frac": flat(N, 0.3, 0.02)}) == ()
 
 

@@ -117,7 +117,7 @@ def test_evaluations_are_a_known_cause() -> None:
     run = Run("here", series=(Series("time/step", "t", "s", steps, took), held_out))
     (finding,) = read_conflicts(View(run)).findings
     assert (finding.id, finding.severity) == ("conflict.evaluation", "note")
-    assert "3.0" in sentence(finding)
+    assert "take 3× as long" in sentence(finding)
 
 
 def test_saving_that_costs_nothing_is_not_worth_a_word() -> None:

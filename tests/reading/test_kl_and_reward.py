@@ -248,8 +248,8 @@ def test_a_kl_of_unknown_kind_has_its_own_line_and_is_not_read_against_the_rewar
     assert (read_.state, read_.regime) == ("not_logged", "no_kl")
     assert read_.course is not None
     assert (read_.course.way, read_.course.identified) == ("rose", False)
-    assert kl_line(read_).startswith("rose from 0.1")
-    assert "kind unknown" in kl_line(read_)
+    assert kl_line(read_).startswith("rose 0.1")
+    assert "whether it is KL to reference" in kl_line(read_)
     both = reading(REST, ramp(0.0, 1.0), unknown)
     assert both.course is not None
     assert both.course.identified

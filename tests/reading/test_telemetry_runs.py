@@ -27,7 +27,7 @@ def test_phases_bottleneck_and_power_are_right(run: Run) -> None:
     seen = read_resources(View(run))
     assert seen.bottleneck is None  # 52 % against 47 % of the time
     assert any("no clear bottleneck" in note for note in map(remark, seen.remarks))
-    assert any("too slow to tell them apart" in note for note in map(remark, seen.remarks))
+    assert any("too slow to separate them" in note for note in map(remark, seen.remarks))
     assert seen.phases["generate"].share == pytest.approx(0.52, abs=0.02)
     assert seen.phases["update_actor"].share == pytest.approx(0.30, abs=0.02)
     for name in ("generate", "update_actor"):
@@ -44,7 +44,7 @@ def test_the_merger_is_named_with_its_two_intervals() -> None:
         assert abs(row.last_wall - last) < 2 * SEEN_EVERY
     (finding,) = [one for one in seen.findings if one.severity != "note"]
     assert finding.id == "conflict.step_time"
-    assert "1.18 times as long" in sentence(finding)
+    assert "1.18× as long" in sentence(finding)
 
 
 @pytest.mark.parametrize("share", [0.2, 0.4, 0.6, 0.8, 1.0])

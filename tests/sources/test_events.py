@@ -40,14 +40,14 @@ WARM = [(n + 1) / 10 for n in range(10)]
     ids=["constant", "linear", "cosine", "exponential", "stable then decay"],
 )
 def test_a_smooth_schedule_has_a_warm_up_and_no_steps(decay: list[float]) -> None:
-    assert rates(WARM + decay) == [(10, "learning-rate warm-up ends at step 10, at 1")]
+    assert rates(WARM + decay) == [(10, "learning-rate warmup ended at step 10 (1)")]
     assert rates(decay) == []
 
 
 def test_a_step_in_the_schedule_is_told_at_its_step() -> None:
     assert rates([1e-5] * 10 + [3e-4] * 10 + [3e-5] * 5) == [
-        (11, "the learning rate jumps from 1e-05 to 0.0003 at step 11"),
-        (21, "the learning rate drops from 0.0003 to 3e-05 at step 21"),
+        (11, "learning rate jumped 1e-05 → 0.0003 at step 11"),
+        (21, "learning rate dropped 0.0003 → 3e-05 at step 21"),
     ]
 
 
@@ -108,7 +108,5 @@ def test_a_kl_that_falls_to_zero_is_a_reset_only_where_one_was_announced() -> No
 def test_evaluations_are_told_once_two_gaps_are_equal() -> None:
     held_out = Series.from_log("eval/reward/mean", "eval_reward", "", [1, 20, 40, 60], [0.1, 0.2, 0.3, 0.4])
     whole = with_events(Run("x", series=(held_out,)))
-    assert [(event.step, sentence(event)) for event in whole.events] == [
-        (20, "evaluated every 20 steps from step 20 on")
-    ]
+    assert [(event.step, sentence(event)) for event in whole.events] == [(20, "evals every 20 steps since step 20")]
     assert whole.until(59).events == ()

@@ -13,19 +13,17 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "agent.turns",
         TurnsChange("turns", 3.1, 9.8, "unclear", 10.0),
-        "Turns per answer grew from 3.1 to 9.8, of at most 10. The reward did not clearly change over the same steps. "
-        "The policy may be looping.",
+        "Turns per response grew 3.1 → 9.8 (max 10) with no clear change in reward: the policy may be looping.",
     ),
     (
         "agent.tool_calls",
         TurnsChange("tool_calls", 4.2, 0.6, "fell"),
-        "Tool calls per answer fell from 4.2 to 0.6. The reward fell over the same steps. The policy may be giving up "
-        "early.",
+        "Tool calls per response shrank 4.2 → 0.6 while reward dropped: the policy may be giving up early.",
     ),
     (
         "agent.tool_failures",
         FailingTools(0.04, 0.31, "fell"),
-        "31 % of the tool calls fail, up from 4 %. The reward fell over the same steps.",
+        "31% of tool calls fail, up from 4%, while reward dropped.",
     ),
 ]
 

@@ -15,8 +15,8 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "reward.blind_parted",
         BlindParted(0.92, 0.31, 160, 180, OLD, NEW),
-        "A high score no longer means a good answer from about step 180 on: read blind, high-scored answers are "
-        "graded 0.31 of 1, 0.92 at first.",
+        "Blind grades contradict the reward since step ~180: high-scoring responses are graded 0.31 of 1, down from "
+        "0.92.",
     ),
 ]
 

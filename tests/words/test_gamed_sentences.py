@@ -21,64 +21,64 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "reward.gamed",
         Gamed(False, (LOOPED,), 6, 6, 205),
-        "Reward hacking since step 205 at the latest: responses run in loops (4 % → 62 % of the text), yet the reward "
-        "holds.",
+        "Reward hacking since step 205 at the latest: responses loop (4% → 62% of text), yet the reward holds.",
     ),
     (
         "reward.gamed",
         Gamed(False, (LOOPED, Move("detached", 0.55, 0.1), Move("cut", 0.0, 0.4)), 180, 160, 210, OLD, NEW),
-        "Reward hacking since step ~180 (160–210): responses run in loops (4 % → 62 % of the text) and responses take "
-        "up less of their prompt (55 % → 10 %), yet the reward holds.",
+        "Reward hacking since step ~180 (160–210): responses loop (4% → 62% of text) and use less of the prompt (55% "
+        "→ 10%), yet the reward holds.",
     ),
     (
         "reward.gamed",
         Gamed(True, (Move("alike", 0.1, 0.9), Move("cut", 0.0, 0.4)), 180, 180, 180),
-        "Degenerate text since step ~180: responses to different prompts look alike (overlap 10 % → 90 %) and 40 % of "
-        "the responses that used to end are truncated. The reward dropped with it.",
+        "Degenerate responses since step ~180: responses look alike across prompts (overlap 10% → 90%) and 40% of "
+        "previously finishing responses are truncated. Reward dropped with them.",
     ),
     (
         "reward.gamed",
         Gamed(False, (Move("copied", 0.2, 0.9), Move("unseen", 0.1, -0.4)), None, None, None),
-        "Reward hacking: responses copy their prompt (20 % → 90 % of the text) and the sampled prompts, always the "
-        "same, lack 50 % of the training gain, yet the reward holds.",
+        "Reward hacking, onset unknown: responses copy the prompt (20% → 90% of text) and fixed sample prompts miss "
+        "50% of training gain, yet the reward holds.",
     ),
     (
         "generation.changed",
         ResponsesChanged((Move("recurring", 0.02, 0.13),), 240, 230, 260, 0.88, 230, OLD, NEW),
-        "Responses changed since step ~240 (230–260): words recur more often (2 % → 13 % of the text), and 88 % of the "
-        "gain came since. Check that they are still right: leadline review. If not, go back to step 230.",
+        "Responses have changed since step ~240 (230–260): words recur more often (2% → 13% of text). 88% of the "
+        "reward gain came since. Check that they are still right with `leadline review`. If not, roll back to step "
+        "230.",
     ),
     (
         "generation.changed",
         ResponsesChanged((Move("unlike", 1.0, 2.5),), 240, 240, 240, None, None),
-        "Responses changed since step ~240: responses surprise the reference policy 2.5× as much as its own did. Check "
-        "that they are still right: leadline review.",
+        "Responses have changed since step ~240: responses surprise the reference policy 2.5× as much as its own. "
+        "Check that they are still right with `leadline review`.",
     ),
     (
         "reward.reviewed",
         Reviewed("anna", 120, 400),
-        "Reward hacking since step 120, says anna, who read the samples up to step 400.",
+        "Reward hacking since step 120 according to anna: samples read up to step 400.",
     ),
     (
         "reward.reviewed",
         Reviewed("", None, 400),
-        "Reward hacking, says a reviewer, who read the samples up to step 400.",
+        "Reward hacking according to a reviewer: samples read up to step 400.",
     ),
     (
         "reward.outage",
         RewardOutage(301, 309, 9, 0.0, True),
-        "The reward function returned 0 at steps 301–309. It works again. Rewards of these steps are ignored.",
+        "Reward function returned 0 for 9 steps (301–309), then recovered: rewards of these steps are excluded.",
     ),
     (
         "reward.outage",
         RewardOutage(301, 309, 9, 0.97, False, tools=True),
-        "97 % of tool calls failed at steps 301–309. Check the tools. Rewards of these steps are ignored.",
+        "97% of tool calls failed for 9 steps (301–309) without recovering: check the tools. Rewards of these steps "
+        "are excluded.",
     ),
     (
         "signal.repeated_prompts",
         RepeatedPrompts(512, 0.9, 0.41, 0.63),
-        "90 % of the prompts have been seen before (512 different ones): they score 0.63, new ones 0.41 "
-        "at the same steps.",
+        "90% of prompts are repeats (512 unique): repeats score 0.63, new prompts 0.41 at the same steps.",
     ),
 ]
 
