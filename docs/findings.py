@@ -22,7 +22,7 @@ from leadline.facts.judgement import Judgement
 from leadline.findings import FACTS, GUIDES
 from leadline.words import sentence
 from leadline.words.numbers import counted, percent
-from leadline.words.verdict import CALLED, judgement_lines
+from leadline.words.verdict import judgement_lines
 
 HERE = Path(__file__).resolve().parent
 PAGE, RECORD = HERE / "findings.md", HERE / "findings.json"
@@ -93,8 +93,8 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
     )
     yield "\n## Verdicts"
     examples = {verdict: judgement_lines(judgement).text for verdict, judgement, _ in said(Judgement)}
-    for verdict, called in CALLED.items():
-        yield from _entry(called, VERDICTS[verdict], [examples[verdict]], record["verdicts"].get(verdict))
+    for verdict, guide in VERDICTS.items():
+        yield from _entry(f"`{verdict}`", guide, [examples[verdict]], record["verdicts"].get(verdict))
     sentences: dict[str, list[str]] = {}
     for name, facts, _ in said(Facts):
         sentences.setdefault(name, []).append(sentence(Finding(name, 1.0, "note", facts=facts)))
