@@ -46,7 +46,7 @@ class ResponsesChanged(Facts):
     def say(self) -> str:
         what = ways_said(self.moves)
         gain = "" if self.gain_since is None else f" {percent(self.gain_since)} of the reward gain came since."
-        last = "" if self.last_before is None else f" If not, roll back to step {self.last_before}."
+        last = "" if self.last_before is None else f" If not, step {self.last_before} is the last one before it."
         since = since_said(self.begun_step, self.begun_low, self.begun_high)
         why = f": {what}" if what else ""
         return (

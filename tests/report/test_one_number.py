@@ -19,7 +19,7 @@ from leadline.live.telling.words import body
 from leadline.report import data, markdown, notebook, terminal
 from leadline.report.html.payload import payload
 from leadline.run import Config, Rollout, Rollouts, Run, Series
-from leadline.words.numbers import number, percent, sure
+from leadline.words.numbers import number, percent, sure, went
 
 RUNS = {
     "collapsed at 230": (EXAMPLES / "collapsed", 230),
@@ -35,25 +35,22 @@ N = r"(-?\d[\d.]*\d(?:e[+-]?\d+)?|\d)"
 ANY = r"-?\d[\d.]*(?:e[+-]?\d+)?"
 # What a text may say of a fact; each is looked for in every report, and all that is found has to be one number.
 SAID = {
-    "level the reward fell from": (
-        rf"\breward (?:has )?(?:fallen|fell) from {N}",
-        rf"\breward peaked at {N}",
-        rf"it rose from {ANY} to {N} around step",
-    ),
+    "level the reward fell from": (rf"\breward (?:collapsed|dropped) {N} →", rf"and dropped {N} →"),
     "level of the reward now": (
-        rf"\breward (?:has )?(?:fallen|fell) from {ANY} to {N}",
-        rf"and has fallen to {N}",
-        rf"\breward has been flat at {N}",
-        rf"\breward is at its ceiling: {N} of",
-        rf"\breward is rising: {ANY} at the start, {N} now",
-        rf"it rose from {ANY} to {N} and has",
-        rf"it stands at {N}",
-        rf"and stands at {N}",
+        rf"\breward (?:collapsed|dropped) {ANY} → {N}",
+        rf"and dropped {ANY} → {N}",
+        rf"\breward (?:likely )?flat at {N}",
+        rf"\breward saturated at {N} of",
+        rf"\breward (?:likely )?(?:still )?rising, {ANY} → {N}",
     ),
-    "step of the peak": (r"\bpeaked\b[^;]{0,60}? around step (\d+)", r"\bpeaked, p\S+ at step (\d+)"),
-    "best step": (r"(?:Keep|Best so far|Best): [^.;]*?step (\d+)",),
-    "onset of what ends it": (r"worth since about step (\d+)", r"signal is left since about step (\d+)"),
-    "since when it is flat": (r"flat at \S+ since about step (\d+)",),
+    "step of the peak": (r"\bpeaked at step ~?(\d+)",),
+    "best step": (r"keep step (\d+)", r"roll back to step (\d+)", r"\b(?:keep|best):? +step (\d+)"),
+    "onset of what ends it": (
+        r"hacking since step ~(\d+)",
+        r"gradient signal since step ~(\d+)",
+        r"HACKED since step ~(\d+)",
+    ),
+    "since when it is flat": (r"flat at \S+ since step ~(\d+)",),
 }
 COUNTED = re.compile(r"now \d+|(?<![\w.-])\d+ (?:more|normal|signals?|intervals?|notes?|events?)\b")  # by the report
 NUMBER = re.compile(r"(?<![\w.#-])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]*\d)")
@@ -149,7 +146,9 @@ def typed(run: str, fact: str) -> set[str]:
         return {str(best["step"]), str(marks["best"]), *(match[1] for match in named if match)} if best else set()
     if fact == "level of the reward now" and "set anew" not in str(told["reward"]):
         band = told["chart_data"]["bands"]["reward/mean"]  # what a chart calls the curve's value at the last step
-        return {number(band["middle"][band["now"]])} if said(run, fact) else set()
+        value, high = band["middle"][band["now"]], told["judgement"]["reason"]["high"]
+        shown = number(value) if high is None or high <= value else went(high, value).split(" → ")[1]
+        return {shown} if said(run, fact) else set()
     if fact == "step of the peak" and told["reward"]["peak"]:
         return {str(told["reward"]["peak"]["step"]), str(marks["peak"]["step"])}
     return set()
@@ -196,8 +195,7 @@ def written(value: object) -> Iterator[str]:
             number(value),
             percent(value),
             sure(value),
-            sure(value),
-            f"{value:.2f}",
+            *(f"{value:.{digits}f}" for digits in (1, 2, 3)),
             str(round(value, 4)),
             str(value),
         )
