@@ -45,8 +45,8 @@ SAID: list[tuple[str, Facts, str]] = [
         "generation.changed",
         ResponsesChanged((Move("recurring", 0.02, 0.13),), 240, 230, 260, 0.88, 230, OLD, NEW),
         "Responses have changed since step ~240 (230–260): words recur more often (2% → 13% of text). 88% of the "
-        "reward gain came since. Check that they are still right with `leadline review`. If not, roll back to step "
-        "230.",
+        "reward gain came since. Check that they are still right with `leadline review`. If not, step "
+        "230 is the last one before it.",
     ),
     (
         "generation.changed",
