@@ -208,7 +208,7 @@ def _gamed(reason: Reason, name: str, judgement: Judgement) -> str:
     first = judgement.horizon is not None and reason.since_step == judgement.horizon.first_step
     since = ", possibly from the start" if first else _since(reason)
     if not any(found.startswith("reward.") for found in reason.findings):
-        return f"{name} {likely}no longer tracks policy quality{since}"
+        return f"training gains {likely}no longer generalize{since}"
     if judgement.verdict == "finished":
         return f"{name} still reads {_number(reason.level)}"
     return f"{likely}reward hacking{since}"
