@@ -165,7 +165,7 @@ class Condition:
     after_step: int | None = None
 
 
-NEARLY_ALL = 0.9  # of its own range: a drop of so much is a collapse
+NEARLY_ALL = 0.9  # of its own range: a drop of so much is a collapse, if it is more than half of the level too
 OUTCOMES: dict[ReasonKind, Outcome] = {
     "no_reward": "no_reward",
     "no_numbers": "unreadable",
@@ -211,7 +211,13 @@ class Judgement:
         if reason.kind == "gamed":
             return "hacked" if any(found.startswith("reward.") for found in reason.findings) else "overfitted"
         if reason.kind == "fallen":
-            return "collapsed" if reason.lost is not None and reason.lost >= NEARLY_ALL else "regressed"
+            return "collapsed" if _collapsed(reason) else "regressed"
         if reason.kind == "flat":
             return "plateaued" if reason.clear else "unclear"
         return OUTCOMES[reason.kind]
+
+
+def _collapsed(reason: Reason) -> bool:
+    if reason.lost is None or reason.high is None or reason.level is None:
+        return False
+    return reason.lost >= NEARLY_ALL and reason.high - reason.level > abs(reason.high) / 2
