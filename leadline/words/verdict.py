@@ -35,6 +35,7 @@ SET_ANEW = {
     "event": "Since the restart at step {step}: rewards before it aren't comparable.",
     "outside": "Since the level shift at step {step}, which was not the policy's doing.",
 }
+EVEN = 0.5  # chance: a finished run that is likelier to gain than not is worth extending
 PAST = ("gamed", "fallen", "degraded", "no_signal")  # reasons about what happened: sure or not; the others: a chance
 NO_VERDICT = ("no_reward", "no_numbers")
 
@@ -134,7 +135,9 @@ def called(judgement: Judgement) -> str:
 
 def _what(judgement: Judgement) -> str:
     best = judgement.best_checkpoint if a_step_stands_out(judgement) else None
-    keep = "" if best is None else f", keep step {best.step}"
+    start = best is not None and judgement.horizon is not None and best.step == judgement.horizon.first_step
+    step = "" if best is None else f"step {best.step}{' (the start)' * start}"
+    keep = "" if best is None else f", keep {step}"
     look = judgement.next_look_step
     if judgement.reason.kind in NO_VERDICT:
         return "NO VERDICT"
@@ -144,12 +147,13 @@ def _what(judgement: Judgement) -> str:
         leans = ", leaning to stop" * judgement.leans_to_stop
         return f"UNDECIDED{leans}" + ("" if look is None else f", check at step {look}")
     if judgement.verdict == "roll_back":
-        return "ROLL BACK" + ("" if best is None else f" to step {best.step}")
+        return "ROLL BACK" + ("" if best is None else f" to {step}")
     if judgement.verdict == "stop":
         return f"STOP{keep}"
     bad = OUTCOMES.get(judgement.outcome)
     since = _since(judgement.reason) if judgement.outcome == "hacked" else ""
-    return "FINISHED" + ("" if bad is None else f", {bad}{since}") + keep
+    pays = bad is None and (judgement.p_continue_pays or 0.0) > EVEN
+    return "FINISHED" + ("" if bad is None else f", {bad}{since}") + ", worth extending" * pays + keep
 
 
 def _how_sure(judgement: Judgement) -> str:
@@ -169,8 +173,11 @@ def _how_sure(judgement: Judgement) -> str:
 
 
 def _why(judgement: Judgement, *, brief: bool = False) -> str:
-    about = replace(judgement, horizon=None) if brief else judgement  # without shares of the plan
-    return REASONS[judgement.reason.kind](judgement.reason, _name(judgement, brief=brief), about)
+    reason = judgement.reason
+    if brief:  # without shares of the plan, and dates of what is over
+        judgement = replace(judgement, horizon=None)
+        reason = replace(reason, since_step=None) if reason.kind in ("fallen", "time_left", "flat") else reason
+    return REASONS[reason.kind](reason, _name(judgement, brief=brief), judgement)
 
 
 def _name(judgement: Judgement, *, brief: bool) -> str:
@@ -204,26 +211,24 @@ def _lost_numbers(reason: Reason, name: str, judgement: Judgement) -> str:
 
 
 def _gamed(reason: Reason, name: str, judgement: Judgement) -> str:
-    likely = "" if reason.clear else "likely "
     first = judgement.horizon is not None and reason.since_step == judgement.horizon.first_step
-    since = ", possibly from the start" if first else _since(reason)
+    since = " from the start" if first else _since(reason)
     if not any(found.startswith("reward.") for found in reason.findings):
-        return f"training gains {likely}no longer generalize{since}"
+        return f"overfitting: training reward up, eval down{since}"
     if judgement.verdict == "finished":
         return f"{name} still reads {_number(reason.level)}"
-    return f"{likely}reward hacking{since}"
+    return f"reward hacking{since}"
 
 
 def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
     if reason.high is None or reason.level is None:
         return f"{name} dropped"
-    likely = "" if reason.clear else "likely "
     did = "collapsed" if judgement.outcome == "collapsed" else "dropped"
     if reason.turn is not None:
-        return f"{name} {likely}dropped {went(reason.high, reason.turn.level)} and recovered to {number(reason.level)}"
+        return f"{name} dropped {went(reason.high, reason.turn.level)} and recovered to {number(reason.level)}"
     if reason.p is not None and reason.p <= 1 - reason.p:  # lower, and perhaps on its way back
         return f"{name} is at {number(reason.level)}, down from {number(reason.high)}"
-    return f"{name} {likely}{did} {went(reason.high, reason.level)}{_since(reason)}"
+    return f"{name} {did} {went(reason.high, reason.level)}{_since(reason)}"
 
 
 def _degraded(reason: Reason, name: str, judgement: Judgement) -> str:
@@ -243,8 +248,8 @@ def _ceiling(reason: Reason, name: str, judgement: Judgement) -> str:
 def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
     horizon = judgement.horizon
     known = horizon is not None and horizon.planned and judgement.judged_since is None
-    over = "" if horizon is None or not known else f" over the first {sure(horizon.elapsed)} of planned steps"
-    return f"no trend in {name}{over}{_training(reason)}"
+    over = "" if horizon is None or not known else f", {sure(horizon.elapsed)} of the plan done"
+    return f"no clear trend in {name}{over}{_training(reason)}"
 
 
 def _too_noisy(reason: Reason, name: str, judgement: Judgement) -> str:
@@ -265,7 +270,7 @@ def _training(reason: Reason) -> str:
 
 def _rising(reason: Reason, name: str, judgement: Judgement) -> str:
     likely, still = "" if reason.clear else "likely ", "still " * (judgement.ended is not None)
-    slow = ", maybe too slowly to matter" if judgement.verdict == "undecided" else ""
+    slow = ", slowing" if judgement.verdict == "undecided" else ""
     if reason.start is None or reason.level is None:
         return f"{name} {likely}{still}rising{slow}"
     if reason.turn is None:

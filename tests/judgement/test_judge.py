@@ -544,7 +544,7 @@ def test_a_rise_since_a_break_is_told_from_there_in_every_line() -> None:
     assert said.reason.level is not None
     assert said.reason.turn.level < said.reason.level < said.reason.start
     line = trajectory(read_reward(View(run)))
-    assert f"at step {said.reason.turn.step} to" in line
+    assert f"since step {said.reason.turn.step}" in line
 
 
 def test_a_reward_that_fell_and_rises_again_is_told_so_where_it_is_to_go_back() -> None:

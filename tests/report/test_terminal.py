@@ -141,7 +141,7 @@ def test_no_event_is_told_twice(show: Callable[[Reading], str]) -> None:
         )
     )
     assert page.count("It broke: the rate rose to 3.") == 1
-    assert page.count("It broke: the learning rate at step 7.") == 1
+    assert page.count("It broke: the learning-rate change at step 7.") == 1
     assert page.count("the rate rose") == 1
     assert page.count("resumed at step 9") == 1
 
@@ -211,7 +211,7 @@ def test_a_process_is_told_once_however_often_it_ran() -> None:
     busy_machine = dataclasses.replace(reading("healthy", 30), conflicts=stretches)
     page = unwrapped(terminal.render(busy_machine, verbose=True))
     assert page.count("merger") == 1
-    assert "merger (2 intervals): steps take 2.00 times as long while it runs (97%)" in page
+    assert "merger (2 intervals): steps take 2× as long while it runs (97%)" in page
 
 
 def test_a_path_that_is_too_long_keeps_its_end() -> None:

@@ -64,7 +64,7 @@ SAID: list[tuple[str, Judgement, str]] = [
             HALF_WAY,
             best_checkpoint=BestCheckpoint(160, 0.7, "checkpoints/global_step_160", True),
         ),
-        "ROLL BACK to step 160 · training gains no longer generalize since step ~180 · 96% confident. "
+        "ROLL BACK to step 160 · overfitting: training reward up, eval down since step ~180 · 96% confident. "
         "Outlook: Continuing to step 1000 (+699 steps): 1% chance to help, 97% risk of regression. Keep: "
         "checkpoints/global_step_160 (step 160).",
     ),
