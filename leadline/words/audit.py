@@ -38,6 +38,9 @@ ANSWERED: dict[Answered, str] = {
     "not_supported": "not supported",
     "cannot_tell": "cannot tell",
 }
+NO_BETTER = (
+    "Late ones are graded no better under their own prompt than under another, so they don't vindicate the reward."
+)
 MARKED: dict[Mark, str] = {
     "copying": "copy the prompt",
     "padding": "are padded",
@@ -78,7 +81,7 @@ def _grades(blind: Blind) -> str:
     if blind.p_parted > 0.5:
         return f"{course}: reward and quality have diverged ({sure(blind.p_parted)})."
     if not blind.on_prompt:
-        return f"{course}. Late ones score no better under their own prompt than under another: they clear nothing."
+        return f"{course}. {NO_BETTER}"
     return f"{course}: the reward still tracks quality ({sure(1 - blind.p_parted)})."
 
 

@@ -55,6 +55,8 @@ def on_a_timeline(event: Event) -> str:
             detail = f"; end of warmup, {number(rate)}"
         case NewReference(every) if every is not None and not isinstance(event, Mentioned):
             detail = f"; every {every} steps"
+        case NewReference(by_kl=True) if not isinstance(event, Mentioned):
+            detail = "; seen in KL"
         case Resumed(True) if not isinstance(event, Mentioned):
             detail = "; a later log"
     return f"{event.kind.replace('_', ' ')} ({event.step}{detail})"

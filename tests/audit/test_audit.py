@@ -212,7 +212,7 @@ def test_a_reader_who_obeys_orders_that_were_there_from_the_start_excuses_nothin
     assert not told.blind.on_prompt
     if share == 1:
         assert told.judgement == told.without
-        assert "clear nothing" in render(told, ready.reading)
+        assert "vindicate" in render(told, ready.reading)
     else:  # what it does not obey still accuses
         assert told.judgement.reason.kind == "gamed"
 

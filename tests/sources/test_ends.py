@@ -40,7 +40,7 @@ def test_the_last_lines_say_why_a_run_ended(tmp_path: Path, line: str, because: 
 def test_an_end_is_an_event_of_the_last_step_in_words(tmp_path: Path) -> None:
     (tmp_path / "train.log").write_text(f"{LOG}*** JOB 11 ON n1 CANCELLED AT 10:46 DUE TO TIME LIMIT ***\n")
     (event,) = (event for event in open_run(tmp_path).events if event.kind == "ended")
-    assert sentence(event) == "the job hit its time limit after step 20"
+    assert sentence(event) == "job hit its time limit after step 20"
     assert not open_run(tmp_path).until(19).events
 
 

@@ -7,6 +7,7 @@ import importlib.util
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -18,6 +19,7 @@ from leadline.facts import Facts, Finding
 from leadline.facts.cause import Cause, PromptChange
 from leadline.facts.conflict import MemoryHeld
 from leadline.facts.gamed import Move
+from leadline.facts.loss import Explanation, LossNumbers, PolicyLoss
 from leadline.findings import GUIDES
 from leadline.findings.agent_tool_failures import FailingTools
 from leadline.findings.agent_turns import TurnsChange
@@ -52,9 +54,12 @@ from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
 from leadline.findings.unexplained_unread_key import UnreadKeys
 from leadline.run import Event
 from leadline.words import event, sentence, sentences
+from leadline.words.audit import NO_BETTER, NOT_HEARD
 from leadline.words.event import ENDINGS
-from leadline.words.kl import MEANING
+from leadline.words.kl import MEANING, kl_line
+from leadline.words.loss import loss_line, pattern
 from leadline.words.missing import WHY
+from leadline.words.reward import trajectory
 
 EXAMPLES = Path(leadline.__file__).parent / "examples"
 LONGEST = 20  # words of a clause
@@ -204,7 +209,8 @@ def test_a_bundled_run_keeps_the_voice(run: str, until: int | None) -> None:
     assert [fault for text in said for fault in faults(text, alone=True)] == []
     odd = [f"{found.says} {found.because}" for found in reading.expected]
     events = [event.sentence(one) for one in reading.run.events]
-    assert [fault for text in (*odd, *events) for fault in faults(text)] == []
+    curves = [trajectory(reading.reward), kl_line(reading.kl_reward), loss_line(reading.policy_loss)]
+    assert [fault for text in (*odd, *events, *curves) for fault in faults(text)] == []
 
 
 @pytest.mark.parametrize("name", GUIDES)
@@ -212,7 +218,12 @@ def test_a_guide_keeps_the_voice(name: str) -> None:
     assert [fault for text in GUIDES[name] for fault in faults(text)] == []
 
 
-@pytest.mark.parametrize("text", [*MEANING.values(), *ENDINGS.values(), *WHY.values()])
+@pytest.mark.parametrize("because", [one for one in get_args(Explanation) if one != "jumped"])
+def test_what_is_said_of_the_loss_keeps_the_voice(because: Explanation) -> None:
+    assert faults(pattern(PolicyLoss(because=because, numbers=LossNumbers(30, 12, 0.04, 0.04)))) == []
+
+
+@pytest.mark.parametrize("text", [*MEANING.values(), *ENDINGS.values(), *WHY.values(), *NOT_HEARD.values(), NO_BETTER])
 def test_a_fragment_keeps_the_voice(text: str) -> None:
     assert faults(text) == []
 
