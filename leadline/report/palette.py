@@ -85,7 +85,16 @@ LOST = ("collapsed", "regressed", "hacked", "overfitted", "degraded", "no_signal
 
 def outcome(verdict: str, outcome: str) -> Shade:
     """The color of a verdict: that of what the run came to, where it has ended badly."""
-    return VERDICTS["roll_back" if verdict == "finished" and outcome in LOST else verdict]
+    return VERDICTS[outcome_called(verdict, outcome)]
+
+
+def outcome_called(verdict: str, outcome: str | None) -> str:
+    """The key of that color in VERDICTS.
+
+    >>> outcome_called("finished", "collapsed"), outcome_called("finished", "saturated"), outcome_called("stop", None)
+    ('roll_back', 'finished', 'stop')
+    """
+    return "roll_back" if verdict == "finished" and outcome in LOST else verdict
 
 
 # Phases of a step, stacked in this order and begun again when there are more.
