@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..contract import ChartData, Expected, Reading, RunSummary
+from ..contract import ChartData, Expected, Finding, Reading, RunSummary
 from ..facts.chart import ChartId, Contrast
 from ..facts.loss import Explanation
 from .kl import kl_line
@@ -14,7 +14,7 @@ from .loss import pattern as loss_meaning
 from .machine import equal_power
 from .numbers import number, on_scale, percent, several, span, went
 from .reward import trajectory
-from .verdict import decides
+from .verdict import decides, verdict_lines
 
 NOTHING_LOGGED = "nothing was logged up to this step"
 CHARTS: dict[ChartId, str] = {
@@ -185,6 +185,13 @@ def would_change(reading: Reading) -> str:
     """What would turn the verdict, and when to check again; empty if there is neither."""
     step = reading.judgement.next_look_step
     return f"{decides(reading.judgement)} {'' if step is None else f'Check again at step {step}.'}".strip()
+
+
+def behind_it(reading: Reading) -> Finding | None:
+    """Return the finding that the line `why` repeats, so that a report need not say it twice."""
+    if not verdict_lines(reading).why:
+        return None
+    return next((one for one in reading.findings if one.id in reading.judgement.reason.findings), None)
 
 
 def missing_list(names: Sequence[str]) -> str:

@@ -19,7 +19,7 @@ from leadline.live.telling.words import body
 from leadline.report import data, markdown, notebook, terminal
 from leadline.report.html.payload import payload
 from leadline.run import Config, Rollout, Rollouts, Run, Series
-from leadline.words.numbers import chance, number, percent, sure
+from leadline.words.numbers import number, percent, sure
 
 RUNS = {
     "collapsed at 230": (EXAMPLES / "collapsed", 230),
@@ -36,6 +36,7 @@ ANY = r"-?\d[\d.]*(?:e[+-]?\d+)?"
 # What a text may say of a fact; each is looked for in every report, and all that is found has to be one number.
 SAID = {
     "level the reward fell from": (
+        rf"\breward (?:collapsed|dropped) {N} →",
         rf"\breward (?:has )?(?:fallen|fell) from {N}",
         rf"\breward peaked at {N}",
         rf"it rose from {ANY} to {N} around step",
@@ -43,17 +44,17 @@ SAID = {
     "level of the reward now": (
         rf"\breward (?:has )?(?:fallen|fell) from {ANY} to {N}",
         rf"and has fallen to {N}",
-        rf"\breward has been flat at {N}",
-        rf"\breward is at its ceiling: {N} of",
-        rf"\breward is rising: {ANY} at the start, {N} now",
+        rf"\breward flat at {N}",
+        rf"\breward saturated at {N} of",
+        rf"\breward rising, {ANY} → {N}",
         rf"it rose from {ANY} to {N} and has",
         rf"it stands at {N}",
         rf"and stands at {N}",
     ),
-    "step of the peak": (r"\bpeaked\b[^;]{0,60}? around step (\d+)", r"\bpeaked, p\S+ at step (\d+)"),
-    "best step": (r"(?:Keep|Best so far|Best): [^.;]*?step (\d+)",),
-    "onset of what ends it": (r"worth since about step (\d+)", r"signal is left since about step (\d+)"),
-    "since when it is flat": (r"flat at \S+ since about step (\d+)",),
+    "step of the peak": (r"\bpeaked\b[^;]{0,60}? around step (\d+)", r"\bpeaked at step (\d+)"),
+    "best step": (r"\b(?:keep|best|roll back to)\b[*: ]+step (\d+)",),
+    "onset of what ends it": (r"(?:reward hacking|reward-hacked|gradient signal) since step ~(\d+)",),
+    "since when it is flat": (r"\breward flat at \S+ since step ~(\d+)",),
 }
 COUNTED = re.compile(r"now \d+|(?<![\w.-])\d+ (?:more|normal|signals?|intervals?|notes?|events?)\b")  # by the report
 NUMBER = re.compile(r"(?<![\w.#-])-?\d+(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]*\d)")
@@ -195,9 +196,8 @@ def written(value: object) -> Iterator[str]:
         forms = (
             number(value),
             percent(value),
-            chance(value),
             sure(value),
-            f"{value:.2f}",
+            *(f"{value:.{decimals}f}" for decimals in (1, 2, 3)),
             str(round(value, 4)),
             str(value),
         )
