@@ -28,7 +28,9 @@ from .plain import line
 NAME = "markdown"
 
 # What Markdown would obey: marks, tags, entities, and names or numbers that call somebody or link an issue.
-SPECIAL = re.compile(r"[\\`*\[\]$]|(?<!^)~|~(?!\d)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[@#](?=\w)")
+SPECIAL = re.compile(
+    r"[\\`*\[\]$]|(?<!^)~|~(?!\d)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[@#](?=\w)"
+)
 START = re.compile(r"[#>+=-]+|\d+[.)]")  # makes a heading, a quote or a list of the line that it begins
 QUOTED = re.compile(r"`([^`]+)`")  # what our own sentences quote: keys, commands
 ROWS = 6  # lines of plot where there are no files

@@ -6,6 +6,7 @@ import math
 
 from ...contract import Evidence, Finding, Reading, Rollout
 from ...facts.chart import Neighbour
+from ...facts.judgement import calls_for
 from ...findings.reward_gamed import side_by_side
 from ...words import event, sentences
 from ...words.conflict import effect
@@ -14,7 +15,6 @@ from ...words.missing import hidden, why
 from ...words.numbers import capital, sure
 from ...words.report import expected_says, settings, what_was_read
 from ...words.verdict import VerdictLines, a_step_stands_out, ended_says, verdict_lines
-from .. import palette
 from . import text
 from .curves import Curves
 
@@ -31,7 +31,7 @@ def verdict(reading: Reading) -> Data:
     return {
         "word": judgement.verdict,
         "outcome": judgement.outcome,
-        "color": palette.outcome_called(judgement.verdict, judgement.outcome),
+        "color": calls_for(judgement.verdict, judgement.outcome),
         "headline": text.line(said.headline),
         "lines": _lines(reading, said),
         "read": [text.line(says) for says in (run.path, *what_was_read(run))],
