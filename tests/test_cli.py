@@ -124,7 +124,17 @@ def test_a_reader_that_hangs_up_gets_no_traceback() -> None:
     assert (done.stdout, done.stderr) == ("", "")
 
 
-@pytest.mark.parametrize(("example", "until", "code"), [("collapsed", "400", 11), ("healthy", "60", 0)])
+@pytest.mark.parametrize(
+    ("example", "until", "code"),
+    [
+        ("collapsed", "400", 11),
+        ("healthy", "60", 0),
+        ("healthy", "230", 10),
+        ("collapsed", "9999", 11),  # finished, and badly
+        ("hacked", "9999", 11),
+        ("healthy", "9999", 0),
+    ],
+)
 def test_the_verdict_is_the_exit_code_where_asked_for(example: str, until: str, code: int) -> None:
     command = ["read", str(EXAMPLES / example), "--until", until]
     assert main(command) == 0

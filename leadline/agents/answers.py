@@ -15,13 +15,14 @@ class TriageRow:
 
     path: str
     verdict: str
-    says: str
+    says: str  # the headline
     step: int | None = None
+    outcome: str = ""  # what it has come to, finished or not
 
 
 @dataclass(frozen=True, slots=True)
 class Triage:
-    """All runs below the roots, those that need somebody first."""
+    """All runs below the roots, those that need attention first."""
 
     runs: list[TriageRow]
     total: int
@@ -54,6 +55,7 @@ class RunRead:
     would_change: str = ""
     more: list[str] = field(default_factory=list)  # curves, what is normal here, events, notes
     next: str = ""
+    outcome: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from ..compare import compare, gather
 from ..contract import Evidence, Finding, Reading
 from ..digits import written
 from ..errors import LeadlineError
+from ..facts.judgement import calls_for
 from ..inventory import take
 from ..report import series as tables
 from ..report.compare_data import as_data as compared_data
@@ -41,7 +42,7 @@ from ..words.tools import (
     series_said,
     unknown_finding,
 )
-from ..words.verdict import verdict_lines
+from ..words.verdict import headline, verdict_lines
 from .answers import (
     DATA,
     ComparisonShown,
@@ -65,7 +66,8 @@ from .library import Library
 from .room import ANSWER, page
 from .roots import only_below
 
-NEED = ("roll_back", "stop", "undecided", "continue", "finished")  # verdicts, the most urgent first
+FAILED = "failed"  # a finished run that ended badly
+NEED = ("roll_back", "stop", FAILED, "undecided", "continue", "finished")  # the most urgent first
 WEIGHT = ("critical", "concern", "note")
 SENTENCE, TEXT = 90, 110  # tokens a sentence or one side of a sample may take
 FEW = 5  # findings in a short answer
@@ -111,15 +113,18 @@ def _urgency(found: Reading | LeadlineError) -> tuple[float, ...]:
         return (float(len(NEED)), 0.0, 0.0)
     worst = min((WEIGHT.index(finding.severity) for finding in found.findings), default=len(WEIGHT))
     pays = found.judgement.p_continue_pays
-    return (float(NEED.index(found.judgement.verdict)), float(worst), 1.0 if pays is None else pays)
+    verdict = found.judgement.verdict
+    called = verdict if calls_for(verdict, found.judgement.outcome) == verdict else FAILED
+    return (float(NEED.index(called)), float(worst), 1.0 if pays is None else pays)
 
 
 def _row(library: Library, path: str, found: Reading | LeadlineError) -> TriageRow:
     shown = line(library.roots.shown(path))
     if isinstance(found, LeadlineError):
         return TriageRow(shown, "unreadable", cut(line(found.what), SENTENCE))
-    lines = verdict_lines(found)
-    return TriageRow(shown, found.judgement.verdict, cut(line(lines.short), 45), found.run.last_step)
+    judgement = found.judgement
+    says = cut(line(headline(judgement)), SENTENCE)
+    return TriageRow(shown, judgement.verdict, says, found.run.last_step, judgement.outcome)
 
 
 def read_run(library: Library, asked: Mapping[str, Any]) -> RunRead:
@@ -137,6 +142,7 @@ def read_run(library: Library, asked: Mapping[str, Any]) -> RunRead:
         None if best is None else best.step,
         None if best is None or best.path is None else line(library.roots.shown(best.path)),
         line(would_change(reading), 600),
+        outcome=judgement.outcome,
     )
     found = [_said(finding, says) for finding, says in sentences(reading.findings)]
     items: list[FindingSaid | str] = [*found]

@@ -87,7 +87,12 @@ class ReadOptions:
 @click.option("--all", "every", is_flag=True, help="Read every run at PATH, one after the other; JSON one a line.")
 @click.option("--verbose", "-v", is_flag=True, help="Show everything, with probabilities, not one screen.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
-@click.option("--exit-code", "by_verdict", is_flag=True, help="Exit with 10 for stop and 11 for roll back.")
+@click.option(
+    "--exit-code",
+    "by_verdict",
+    is_flag=True,
+    help="Exit with 10 for stop; 11 for roll back, or if a finished run ended badly.",
+)
 @taking(ReadOptions)
 def verb(options: ReadOptions) -> None:
     """Say what the run at PATH does. PATH is a log file, a folder, or - for standard input.
@@ -125,7 +130,10 @@ def verb(options: ReadOptions) -> None:
     if options.printed:
         click.echo(text, nl=False)
     if options.by_verdict:
-        click.get_current_context().exit(EXIT_CODES.get(reading.judgement.verdict, 0))
+        from ..facts.judgement import calls_for
+
+        called = calls_for(reading.judgement.verdict, reading.judgement.outcome)
+        click.get_current_context().exit(EXIT_CODES.get(called, 0))
 
 
 def _check(options: ReadOptions) -> None:

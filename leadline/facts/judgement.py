@@ -181,6 +181,26 @@ OUTCOMES: dict[ReasonKind, Outcome] = {
 }
 
 
+LOST: tuple[Outcome, ...] = (
+    "collapsed",
+    "regressed",
+    "hacked",
+    "overfitted",
+    "degraded",
+    "no_signal",
+    "unreadable",
+)
+
+
+def calls_for(verdict: str, outcome: str | None) -> str:
+    """Return what exit codes, colors, and the order of urgency go by: `roll_back` if a finished run ended badly.
+
+    >>> calls_for("finished", "collapsed"), calls_for("finished", "saturated"), calls_for("stop", None)
+    ('roll_back', 'finished', 'stop')
+    """
+    return "roll_back" if verdict == "finished" and outcome in LOST else verdict
+
+
 @dataclass(frozen=True, slots=True)
 class Judgement:
     """Whether to go on, and what that rests on."""

@@ -20,6 +20,7 @@ class Point:
     level: float | None  # of the judged series
     judged: str | None
     best_step: int | None
+    outcome: str | None = None  # None: a look that an older version made
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ def spells(past: Past, now: Point | None = None) -> tuple[Spell, ...]:
 
 def point_of(look: Look) -> Point:
     told = json.loads(look.reading).get("judgement") or {}
-    return Point(look.step, look.verdict, (told.get("reason") or {}).get("level"), told.get("judged"), look.best_step)
+    level = (told.get("reason") or {}).get("level")
+    return Point(look.step, look.verdict, level, told.get("judged"), look.best_step, told.get("outcome"))
 
 
 def _due(scored: Sequence[Prediction], looks: Sequence[Look]) -> list[Prediction]:

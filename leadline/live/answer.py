@@ -25,6 +25,7 @@ class AnswerFile:
             "run": name,
             "step": look.step,
             "verdict": look.verdict,
+            "outcome": look.outcome,
             "p_continue_pays": look.p_continue_pays,
             "best_checkpoint": None if best is None else {"step": best["step"], "path": best["path"]},
             "says": look.says,

@@ -34,6 +34,7 @@ def _figures(one: Watched) -> RunFigures:
         one.identity,
         step=last.step,
         verdict=last.verdict,
+        outcome=last.outcome,
         p_continue_pays=last.p_continue_pays,
         p_worse=(reading["judgement"]["risk"] or {}).get("p_worse"),
         findings={(found["id"], found["severity"]): found["p"] for found in reading["findings"]},

@@ -76,6 +76,7 @@ def as_data(past: Sequence[Past]) -> list[dict[str, object]]:
             "why": look.why,
             "at": look.at,
             "verdict": look.verdict,
+            "outcome": look.outcome,
             "p_continue_pays": look.p_continue_pays,
             "best_step": look.best_step,
             "says": look.says,

@@ -20,6 +20,7 @@ from ..reading import View
 from ..reading.reward import HEADLINE
 from ..reading.reward.apart import held_out_names
 from ..run import Run, Series
+from ..words.numbers import number, on_scale
 from .onsets import Notice
 from .records import Prediction, Promise, Score
 from .schedule import next_points
@@ -208,9 +209,10 @@ def _is_surprising(outcomes: Sequence[ScoredPrediction]) -> bool:
 
 
 def sentence(outcome: ScoredPrediction) -> str:
-    """`reward/mean: expected 0.61 to 0.66 by step 412, it is 0.52`"""
+    """`reward/mean is 0.018 at step 209; forecast at step 205: 0.972–0.995.`"""
     one, (low, high) = outcome.prediction, outcome.expected
+    observed = on_scale(outcome.score.observed, max(abs(low), abs(high)))
     return (
-        f"{one.series}: at step {one.made_step} we expected {low:.3g} to {high:.3g} by step {one.for_step};"
-        f" it is {outcome.score.observed:.3g}"
+        f"{one.series} is {observed} at step {one.for_step}; forecast at step {one.made_step}:"
+        f" {number(low)}–{number(high)}."
     )

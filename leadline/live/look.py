@@ -14,7 +14,7 @@ from ..contract import ChartData, Reading
 from ..pipeline import read_view, view_of
 from ..report.data import as_data, dump
 from ..run import Run
-from ..words.verdict import verdict_lines
+from ..words.verdict import headline
 from . import ledger
 from .alert import Alert
 from .entries import WatchEntry
@@ -81,7 +81,7 @@ def make_look(
         verdict=judgement.verdict,
         p_continue_pays=judgement.p_continue_pays,
         best_step=None if judgement.best_checkpoint is None else judgement.best_checkpoint.step,
-        says=verdict_lines(reading).text,
+        says=headline(judgement),
         digest=hashlib.sha256(body).hexdigest(),
         reading=body,
         attempt=attempt,

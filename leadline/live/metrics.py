@@ -18,13 +18,14 @@ from typing import Any, get_args
 
 from .. import __version__
 from ..errors import BadOrder
-from ..facts.judgement import Verdict
+from ..facts.judgement import Outcome, Verdict
 
 FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 PATIENCE = 10.0  # seconds for a client to say what it wants
 AT_ONCE = 8  # clients; more are turned away
 LOOPBACK = "127.0.0.1"
 TOKEN = "LEADLINE_METRICS_TOKEN"  # the name of the secret, in the environment
+OUTCOMES = get_args(Outcome)
 VERDICTS = (*get_args(Verdict), *({"finished"} - set(get_args(Verdict))))
 
 
@@ -61,6 +62,7 @@ class RunFigures:
     run: str
     step: int | None = None
     verdict: str = "undecided"
+    outcome: str | None = None  # None: no check yet, or one of an older version
     p_continue_pays: float | None = None
     p_worse: float | None = None
     findings: Mapping[tuple[str, str], float] = field(default_factory=dict)  # (id, severity): probability
@@ -106,6 +108,16 @@ def written(figures: Figures, now: float) -> str:
             "leadline_verdict",
             "1 for the verdict of the last look, 0 for the others.",
             [({**_of(one), "verdict": name}, int(one.verdict == name)) for one in runs for name in VERDICTS],
+        ),
+        _block(
+            "leadline_outcome",
+            "1 for what the run has come to at the last check, finished or not, 0 for the others.",
+            [
+                ({**_of(one), "outcome": name}, int(one.outcome == name))
+                for one in runs
+                if one.outcome
+                for name in OUTCOMES
+            ],
         ),
         _block(
             "leadline_continue_pays_probability",

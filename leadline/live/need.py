@@ -1,4 +1,4 @@
-"""Which of many runs a person should look at now, and why, in one line a run."""
+"""Which of many runs need attention, and why, in one line per run."""
 
 from __future__ import annotations
 
@@ -6,18 +6,20 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..facts.judgement import calls_for
 from ..report.plain import printable
 from ..words.live import age
+from ..words.numbers import sure
 from .records import Look
 from .watched import Watched
 
 VERDICTS = {"roll_back": 0, "stop": 1}  # the most urgent first; silence comes next
-SILENT, CRITICAL, CONCERN, NO_LOOK, UNDECIDED, WELL, FINISHED = range(2, 9)
+SILENT, FAILED, CRITICAL, CONCERN, NO_LOOK, UNDECIDED, WELL, FINISHED = range(2, 10)
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """How much a run needs a person: the smaller, the more."""
+    """How much attention a run needs: the smaller, the more."""
 
     rank: int
     why: str
@@ -29,16 +31,23 @@ def need_of(watched: Watched, still: float) -> Need:
     if look is not None and look.verdict in VERDICTS:
         return Need(VERDICTS[look.verdict], look.says)
     if watched.silent:
-        return Need(SILENT, f"No row for {age(still)} after step {watched.sighting.current}.")
+        return Need(SILENT, f"No log rows for {age(still)} after step {watched.sighting.current}.")
     if look is None:
-        return Need(NO_LOOK, "The first look is being made.")
+        return Need(NO_LOOK, "First check in progress.")
+    if calls_for(look.verdict, look.outcome) != look.verdict:  # it has ended, and badly
+        return Need(FAILED, look.says)
     for rank, severity in ((CRITICAL, "critical"), (CONCERN, "concern")):
         for finding in _findings(look):
             if finding.get("severity") == severity:
-                return Need(rank, str(finding.get("says", "")))
+                return Need(rank, f"{finding.get('says', '')} [{finding.get('id')}, {_sure(finding)}]")
     if look.verdict == "finished":
         return Need(FINISHED, look.says)
     return Need(UNDECIDED if look.verdict == "undecided" else WELL, look.says)
+
+
+def _sure(finding: Mapping[str, object]) -> str:
+    p = finding.get("p")
+    return sure(p) if isinstance(p, float | int) else "?"
 
 
 def by_need(runs: Iterable[Watched], now: float, places: Sequence[object] = ()) -> list[tuple[Watched, Need]]:

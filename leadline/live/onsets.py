@@ -13,11 +13,11 @@ from dataclasses import asdict, dataclass, replace
 
 from ..contract import Reading
 from ..facts import NEEDS_EYES, Finding
-from ..facts.judgement import BestCheckpoint
+from ..facts.judgement import BestCheckpoint, calls_for
 from ..findings.reward_gamed import side_by_side
 from ..report.plain import printable
 from ..words import sentence
-from ..words.numbers import sure
+from ..words.numbers import span, sure
 from ..words.verdict import verdict_lines
 from .alert import SEVERITIES, Alert, Severity, key_of
 
@@ -26,6 +26,7 @@ COOL_DOWN = 0.05  # of the plan that they must span
 EVIDENCE = 4  # lines: an alert is read on a telephone
 LONGEST_LINE = 400  # characters
 VERDICTS: dict[str, Severity] = {"stop": "concern", "roll_back": "critical"}
+ROLL_BACK, FAILED = "verdict.roll_back", "verdict.finished"  # a run that ended badly is told once, by either
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,9 @@ def new_alerts(
     begun = [one for one in standing.values() if _begins(one, episodes.get(one.about))]
     ended = any(_is_verdict(about) for about in standing)
     if any(_is_verdict(one.about) for one in begun):  # the rest is its evidence, and no alert of its own
-        told, held_back = [one for one in begun if _is_verdict(one.about)], set[str]()
+        known = _stands_still(episodes.get(ROLL_BACK))
+        told = [one for one in begun if _is_verdict(one.about) and not (one.about == FAILED and known)]
+        held_back = set[str]()
     else:  # whoever was told to end the run need not hear of each thing that follows from not doing so
         held_back = {one.about for one in begun if ended and one.severity == "concern"}
         told = [one for one in begun if one.about not in held_back]
@@ -96,8 +99,8 @@ def best_checkpoint(best: BestCheckpoint | None) -> str | None:
 
 
 def _verdict(reading: Reading) -> Iterable[Notice]:
-    judgement, run = reading.judgement, reading.run
-    severity = VERDICTS.get(judgement.verdict)
+    judgement, run, said = reading.judgement, reading.run, verdict_lines(reading)
+    severity = VERDICTS.get(calls_for(judgement.verdict, judgement.outcome))
     over = run.planned_steps is not None and run.last_step is not None and run.last_step >= run.planned_steps
     if severity is None or (over and judgement.verdict == "stop"):  # it ends by itself: nothing to do
         return
@@ -108,10 +111,15 @@ def _verdict(reading: Reading) -> Iterable[Notice]:
     yield Notice(
         f"verdict.{judgement.verdict}",
         severity,
-        verdict_lines(reading).text,
+        said.headline,
         min(onsets, default=None),
-        tuple(f"{sentence(one)} ({sure(one.p)})" for one in (*heard, *others)),
+        (*([f"Cause: {said.cause}"] if said.cause else []), *map(_told, (*heard, *others))),
     )
+
+
+def _told(finding: Finding) -> str:
+    """A finding as an alert has it."""
+    return f"{sentence(finding)} [{finding.id}, {sure(finding.p)}]"
 
 
 def _findings(reading: Reading) -> Iterable[Notice]:
@@ -122,18 +130,18 @@ def _findings(reading: Reading) -> Iterable[Notice]:
         if one.id == NEEDS_EYES:
             pair = tuple(f"{when}: {sample}" for when, sample in side_by_side(one.facts))
             answer = f"Answer: leadline review {shlex.quote(reading.run.path)} ok (or hacked --since STEP)"
-            seen[one.id] = Notice(one.id, "concern", sentence(one), one.since_step, (*pair, answer))
+            seen[one.id] = Notice(one.id, "concern", _told(one), one.since_step, (*pair, answer))
         if one.severity == "note":
             continue
         rank = SEVERITIES.index(one.severity)
         if one.id not in seen or SEVERITIES.index(seen[one.id].severity) < rank:
-            seen[one.id] = Notice(one.id, one.severity, f"{sentence(one)} ({sure(one.p)})", one.since_step, _where(one))
+            seen[one.id] = Notice(one.id, one.severity, _told(one), one.since_step, _where(one))
     return seen.values()
 
 
 def _where(finding: Finding) -> tuple[str, ...]:
     return tuple(
-        f"{one.signal}, steps {one.first_step} to {one.last_step}" + (f": {one.text}" if one.text else "")
+        f"{one.signal}, steps {span(one.first_step, one.last_step)}" + (f": {one.text}" if one.text else "")
         for one in finding.evidence
     )
 
@@ -144,6 +152,10 @@ def _is_verdict(about: str) -> bool:
 
 def _begins(notice: Notice, episode: Episode | None) -> bool:
     return episode is None or _rank(notice.severity) > _rank(episode.severity)
+
+
+def _stands_still(episode: Episode | None) -> bool:
+    return episode is not None and episode.severity is not None
 
 
 def _rank(severity: Severity | None) -> int:

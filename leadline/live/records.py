@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -72,6 +73,12 @@ class Look:
     digest: str
     reading: bytes
     attempt: int = 1  # which process of the training had written the last row
+
+    @property
+    def outcome(self) -> str | None:
+        """What the run had come to; None if an older version looked."""
+        told = (json.loads(self.reading).get("judgement") or {}).get("outcome")
+        return told if isinstance(told, str) else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,19 +17,22 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from ..facts.judgement import calls_for
 from ..report import terminal
 from ..report.plain import printable
 from ..words.live import age
+from ..words.numbers import sure
+from ..words.serve import verdict_called
 from .need import Need, by_need
 from .watch import Watch
 from .watched import Watched
 
 STYLES = {"continue": "green", "undecided": "", "stop": "yellow", "roll_back": "red"}
-KEYS = "l look now   q quit"
+KEYS = "l check now   q quit"
 KEY = re.compile(r"\x1b[\[O][A-D]|.", re.DOTALL)  # an arrow comes as three characters
 NEWS = 30.0  # seconds a message stays
-LIST_KEYS = "up/down choose   enter open   l look now   q quit"
-READING_KEYS = "escape back   l look now   q quit"
+LIST_KEYS = "up/down choose   enter open   l check now   q quit"
+READING_KEYS = "escape back   l check now   q quit"
 
 
 class Screen:
@@ -107,8 +110,8 @@ class Screen:
     def _reading(self, watched: Watched, keys: str) -> RenderableType:
         size = self._console.size
         if watched.made is None:
-            said = "" if watched.last is None else f" At step {watched.last.step} it was: {watched.last.says}"
-            return Group(Text(printable(f"{watched.name}: the first look is being made.{said}")), self._status(keys))
+            said = "" if watched.last is None else f" At step {watched.last.step}: {watched.last.says}"
+            return Group(Text(printable(f"{watched.name}: first check in progress.{said}")), self._status(keys))
         page = terminal.render(
             watched.made.reading, color=self._color, width=size.width, height=max(8, size.height - 3)
         )
@@ -119,7 +122,7 @@ class Screen:
 
     def _list(self, runs: Sequence[tuple[Watched, Need]]) -> RenderableType:
         table = Table(box=None, pad_edge=False, expand=True)
-        for name in ("", "run", "step", "of", "verdict", "pays", "new row", "why"):
+        for name in ("", "run", "step", "of", "verdict", "gain", "last row", "why"):
             table.add_column(name, no_wrap=True, overflow="ellipsis", ratio={"run": 2, "why": 4}.get(name))
         height = max(3, self._console.size.height - 4)
         top = max(0, min(self._chosen - height // 2, len(runs) - height))
@@ -131,13 +134,14 @@ class Screen:
     def _row(self, watched: Watched, need: Need, name: str, *, chosen: bool) -> Iterator[str | Text]:
         look = watched.last
         planned = watched.sighting.run.config.planned_steps
-        verdict = "" if look is None else look.verdict.replace("_", " ")
-        pays = "" if look is None or look.p_continue_pays is None else f"{look.p_continue_pays:.2f}"
+        verdict = "" if look is None else verdict_called(look.verdict, look.outcome)
+        style = "" if look is None else STYLES.get(calls_for(look.verdict, look.outcome), "")
+        pays = "" if look is None or look.p_continue_pays is None else sure(look.p_continue_pays)
         yield ">" if chosen else " "
         yield Text(printable(name))
         yield str(watched.sighting.current)
         yield "" if planned is None else str(planned)
-        yield Text(verdict, style="" if look is None else STYLES.get(look.verdict, ""))
+        yield Text(verdict, style=style)
         yield pays
         yield Text(f"{age(time.monotonic() - watched.grown)} ago", style="yellow" if watched.silent else "dim")
         yield Text(need.why)

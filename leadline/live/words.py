@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
+from ..facts.judgement import calls_for
 from ..report.lines import field
 from ..words.live import age
 from .calibration import INTERVALS, Calibration
@@ -40,7 +41,7 @@ def _looks(past: Past) -> Iterator[tuple[str, Text]]:
         if look.life != life:
             life = look.life
             yield field("", "the log began anew")
-        yield field("look", _look(look), STYLES.get(look.verdict, ""))
+        yield field("look", _look(look), STYLES.get(calls_for(look.verdict, look.outcome), ""))
         for says in surprises.get((look.life, look.step), ()):
             yield field("", says)
 

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from ..contract import Reading
+from ..contract import Finding, Reading
 from ..words import event, events_told, sentences
 from ..words.numbers import several, sure
 from ..words.report import (
     ABOUT_THE_READING,
+    behind_it,
     curves_say,
     expected_says,
     left_out,
@@ -27,7 +28,9 @@ from .plain import line
 NAME = "markdown"
 
 # What Markdown would obey: marks, tags, entities, and names or numbers that call somebody or link an issue.
-SPECIAL = re.compile(r"[\\`*\[\]~$]|<(?=[\w/!?])|&(?=#?\w+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[@#](?=\w)")
+SPECIAL = re.compile(
+    r"[\\`*\[\]$]|(?<!^)~|~(?!\d)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[@#](?=\w)"
+)
 START = re.compile(r"[#>+=-]+|\d+[.)]")  # makes a heading, a quote or a list of the line that it begins
 QUOTED = re.compile(r"`([^`]+)`")  # what our own sentences quote: keys, commands
 ROWS = 6  # lines of plot where there are no files
@@ -48,18 +51,21 @@ def render(
 
 def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) -> Iterator[str]:
     run = reading.run
-    said = verdict_lines(reading)
+    said, behind = verdict_lines(reading), behind_it(reading)
+    rest = [(one, says) for one, says in sentences(reading.findings) if one is not behind]
     yield f"**{text(said.headline)}**"
-    yield from _list("", [f"**{label}** {text(says)}" for label, says in said.labeled])
+    if said.labeled:
+        tail = "" if behind is None else f" {_tail(behind)}"
+        yield "\n".join(f"- **{label}** {text(says)}{tail * (label == 'why')}" for label, says in said.labeled)
     yield f"{code(run.path)} · {' · '.join(map(text, what_was_read(run)))}"
     if plots:
         yield "\n".join(f"![{text(says)}]({address})" for says, address in plots)
     else:
         yield from _in_text(reading)
-    found = [f"**{one.severity}** {text(says)} ({sure(one.p)})" for one, says in sentences(reading.findings)]
+    found = [f"**{one.severity}** {text(says)} {_tail(one)}" for one, says in rest]
     yield from _list("Findings", found)
     yield from _list("Curves", [f"**{about}** {text(says)}" for about, says in curves_say(reading).items()])
-    yield from _list("Normal here", [text(expected_says(one)) for one in reading.expected])
+    yield from _list("Looks odd, but expected", [text(expected_says(one)) for one in reading.expected])
     told = {happened for finding in reading.findings for happened in events_told(finding)}
     events = [text(event.sentence(happened)) for happened in run.events if verbose or happened not in told]
     yield from _list("Events", events, most=None if verbose else 8)
@@ -68,6 +74,11 @@ def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) ->
         yield text(missing_list([lacking.what for lacking in run.missing]))
     if run.unread_keys:
         yield text(unread_list(several(run.unread_keys)))
+
+
+def _tail(finding: Finding) -> str:
+    """Its id and how sure it is, as code: Markdown would take a bracket for a link."""
+    return code(f"[{finding.id}, {sure(finding.p)}]")
 
 
 def _in_text(reading: Reading) -> Iterator[str]:
@@ -92,6 +103,8 @@ def text(says: str) -> str:
 
     >>> text("a_b <b> *x* p < .01")
     'a_b `<b> *x*` p < .01'
+    >>> text("since step ~102, <1% chance, ~~gone~~")
+    'since step ~102, <1% chance, `~~gone~~`'
     >>> text("`eval_reward` has 68 points, says @alice")
     '`eval_reward` has 68 points, says `@alice`'
     """

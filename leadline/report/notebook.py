@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from ..contract import Reading
+from ..contract import Finding, Reading
 from ..words import event, events_told, sentences
 from ..words.missing import why
 from ..words.numbers import sure
-from ..words.report import FOLDED, expected_says, what_was_read
+from ..words.report import FOLDED, behind_it, expected_says, what_was_read
 from ..words.verdict import verdict_lines
 from . import palette
 from .pictures import pictures, span
@@ -21,6 +21,7 @@ CARD = (
     "max-width:46em;padding:1em 1.2em;border:1px solid #d5d9df;border-radius:8px;overflow-wrap:anywhere"
 )
 QUIET = f"color:{palette.QUIET.light};font-size:13px"
+LABEL = f"{QUIET};display:inline-block;min-width:5em"
 
 
 def html(reading: Reading) -> str:
@@ -30,12 +31,16 @@ def html(reading: Reading) -> str:
 
 def _parts(reading: Reading) -> Iterator[str]:
     run, judgement = reading.run, reading.judgement
-    said = verdict_lines(reading)
+    said, behind = verdict_lines(reading), behind_it(reading)
     color = palette.outcome(judgement.verdict, judgement.outcome).light
-    yield f'<p style="margin:0 0 .4em"><strong style="color:{color}">{text(said.headline)}</strong> '
-    yield "</p>"
-    for label, says in said.labeled:
-        yield f'<p style="margin:0 0 .2em"><span style="{QUIET}">{label}</span> {text(says)}</p>'
+    yield f'<p style="margin:0 0 .4em"><strong style="color:{color}">{text(said.headline)}</strong></p>'
+    if said.labeled:
+        tail = "" if behind is None else _tail(behind)
+        rows = (
+            f'<li><span style="{LABEL}">{label}</span> {text(says)}{tail * (label == "why")}</li>'
+            for label, says in said.labeled
+        )
+        yield f'<ul style="margin:0 0 .4em;padding:0;list-style:none">{"".join(rows)}</ul>'
     yield f'<p style="margin:0 0 .8em;{QUIET}">{text(" · ".join((run.path, *what_was_read(run))))}</p>'
     drawn = pictures(reading)
     for one in drawn:
@@ -44,8 +49,9 @@ def _parts(reading: Reading) -> Iterator[str]:
     yield from _list(
         [
             f'<strong style="color:{palette.SEVERITIES[one.severity].light}">{one.severity}</strong> '
-            f"{text(says)} <span style='{QUIET}'>({sure(one.p)})</span>"
+            f"{text(says)}{_tail(one)}"
             for one, says in sentences(reading.findings)
+            if one is not behind
         ]
     )
     told = {happened for finding in reading.findings for happened in events_told(finding)}
@@ -59,6 +65,10 @@ def _parts(reading: Reading) -> Iterator[str]:
         yield f'<details style="{QUIET}"><summary>{FOLDED}</summary>'
         yield from _list(rest_of_it)
         yield "</details>"
+
+
+def _tail(finding: Finding) -> str:
+    return f' <span style="{QUIET}">[{text(finding.id)}, {text(sure(finding.p))}]</span>'
 
 
 def _list(items: list[str]) -> Iterator[str]:

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from ..facts.judgement import calls_for
+
 
 class Shade(NamedTuple):
     """One colour as `#rrggbb`, for light ground, for dark ground and for a terminal."""
@@ -80,12 +82,10 @@ VERDICTS: Mapping[str, Shade] = {
     "finished": Shade("#00609a", "#56b4e9", "#0087d7"),
 }
 
-LOST = ("collapsed", "regressed", "hacked", "overfitted", "degraded", "no_signal", "unreadable")
-
 
 def outcome(verdict: str, outcome: str) -> Shade:
     """The color of a verdict: that of what the run came to, where it has ended badly."""
-    return VERDICTS["roll_back" if verdict == "finished" and outcome in LOST else verdict]
+    return VERDICTS[calls_for(verdict, outcome)]
 
 
 # Phases of a step, stacked in this order and begun again when there are more.

@@ -12,6 +12,8 @@ from ..words.report import SHAPES, kl_caption, reward_caption
 from . import palette
 from .braille import Area, Points, frame
 
+REWARD, HELD_OUT, KL = "reward", "held-out eval", "KL to reference"
+FILES = {REWARD: "reward", HELD_OUT: "held-out", KL: "kl"}
 AHEAD = 1 / 3  # of what was seen: a small picture is for what happened
 
 
@@ -19,10 +21,15 @@ AHEAD = 1 / 3  # of what was seen: a small picture is for what happened
 class Picture:
     """One series to draw."""
 
-    about: str  # "reward", "held-out eval", "KL to reference"
+    about: str  # REWARD, HELD_OUT, KL
     says: str  # what it does, or is, in a few words
     series: Series
     band: Band | None
+
+    @property
+    def file(self) -> str:
+        """What a file that shows it is called."""
+        return FILES[self.about]
 
     @property
     def title(self) -> str:
@@ -74,12 +81,12 @@ def _all(reading: Reading) -> Iterator[Picture]:
     held_out = 0
     for name in reading.chart_data.chart("reward"):
         if name not in others:
-            yield _picture(reading, "reward", name, reward_caption(reading))
+            yield _picture(reading, REWARD, name, reward_caption(reading))
         elif not held_out:
             held_out += 1
-            yield _picture(reading, "held-out eval", name, SHAPES[others[name].shape])
+            yield _picture(reading, HELD_OUT, name, SHAPES[others[name].shape])
     for name in reading.chart_data.chart("kl"):
-        yield _picture(reading, "KL to reference", name, kl_caption(reading))
+        yield _picture(reading, KL, name, kl_caption(reading))
 
 
 def _picture(reading: Reading, about: str, name: str, says: str) -> Picture:

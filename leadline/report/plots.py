@@ -21,7 +21,7 @@ def write_plots(reading: Reading, folder: Path) -> tuple[tuple[str, Path], ...]:
     make_folder(folder)
     made = []
     for one in drawn:
-        file = folder / f"{one.about}.svg"
+        file = folder / f"{one.file}.svg"
         write_whole(file, svg(one, span(drawn)))
         try:
             png = as_png(one, span(drawn))

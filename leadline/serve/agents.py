@@ -21,8 +21,6 @@ from ..shelf import query
 from ..shelf.store import Shelf
 from ..sources.mapping import FILE
 from ..tokens import cut
-from ..words.fleet import NEED_CALLED
-from ..words.serve import need_and_why
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
@@ -63,5 +61,4 @@ def _row(library: Library, told: query.RowNow) -> TriageRow:
     path = line(library.roots.shown(row.identity))
     if row.state == "unreadable":
         return TriageRow(path, "unreadable", cut(line(row.problem or ""), SENTENCE))
-    needed = NEED_CALLED[told.need] if told.group == "person" and told.need else ""
-    return TriageRow(path, row.verdict or "undecided", cut(line(need_and_why(needed, row.why)), 45), row.last_step)
+    return TriageRow(path, row.verdict or "undecided", cut(line(row.says), SENTENCE), row.last_step, row.outcome or "")

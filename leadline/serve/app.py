@@ -165,6 +165,7 @@ def _asked(request: Request) -> query.Asked:
         group=told.get("group", "")[:40],
         need=told.get("need", "")[:40],
         verdict=told.get("verdict", "")[:40],
+        outcome=told.get("outcome", "")[:40],
         project=told.get("project", "")[:400],
         framework=told.get("framework", "")[:100],
         variant=told.get("variant", "")[:400],
@@ -234,7 +235,11 @@ def _looks(shelf: Shelf, row: Row) -> tuple[Spell, ...]:
     """What watches on this machine said of it, and how it went on: by later looks, and by its row."""
     kept = (shelf.reading(row.identity) or {}).get("judgement")
     judged = kept.get("judged") if isinstance(kept, dict) else None
-    now = Point(row.last_step or 0, row.verdict or "", row.level, judged, row.best_step) if row.verdict else None
+    now = (
+        Point(row.last_step or 0, row.verdict or "", row.level, judged, row.best_step, row.outcome)
+        if row.verdict
+        else None
+    )
     try:
         return tuple(spell for past in past_of(row.identity) if past.run == row.identity for spell in spells(past, now))
     except LeadlineError:

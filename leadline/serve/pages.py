@@ -6,6 +6,7 @@ import html
 from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import urlencode
 
+from ..facts.judgement import calls_for
 from ..live.aftermath import Spell
 from ..report.plain import line
 from ..shelf.people import Note
@@ -13,9 +14,31 @@ from ..shelf.query import BY, GROUPS, SORTS, Asked, Group, Needy, RowNow, Togeth
 from ..shelf.row import NEEDS, Row
 from ..words import serve as words
 
-COLUMNS = ("name", "spark", "verdict", "why", "steps", "p", "best", "last", "hours", "left", "framework", "project")
-SHOWN = ("name", "spark", "verdict", "why", "steps", "p", "last", "left")
-SORTED = {"name": "name", "verdict": "verdict", "steps": "steps", "p": "p", "last": "last", "hours": "hours"}
+COLUMNS = (
+    "name",
+    "spark",
+    "why",
+    "verdict",
+    "outcome",
+    "steps",
+    "p",
+    "best",
+    "last",
+    "hours",
+    "left",
+    "framework",
+    "project",
+)
+SHOWN = ("name", "spark", "why", "steps", "p", "last", "left")
+SORTED = {
+    "name": "name",
+    "verdict": "verdict",
+    "outcome": "outcome",
+    "steps": "steps",
+    "p": "p",
+    "last": "last",
+    "hours": "hours",
+}
 SORTED |= {"left": "left", "framework": "framework", "project": "project"}
 WIDTH, HEIGHT = 120, 28  # of a sparkline
 
@@ -76,11 +99,11 @@ def _needy(reason: Needy, now: float) -> str:
 def _urgent(one: RowNow, now: float) -> str:
     row, need = one.row, one.need or ""
     keep = f'<span class="keep">Best: step {row.best_step}</span>' if _worth_keeping(row) else ""
-    left = f"<span>{words.amount(row.gpu_hours_left)} GPU-hours to go</span>" if row.gpu_hours_left else ""
+    left = f"<span>{words.amount(row.gpu_hours_left)} GPU-hours left</span>" if row.gpu_hours_left else ""
     handed = f"<span>{h(one.handed_to)}</span>" if one.handed_to else ""
     return (
         f'<li><h4><a href="/run/{one.key}">{h(row.name, 160)}</a></h4>{spark(row)}'
-        f'<p class="why">{h(row.why)}</p><p class="do">{h(_do(row, need))}</p>'
+        f'<p class="why">{_headline(row)}</p><p class="do">{h(_do(row, need))}</p>'
         f'<p class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>{keep}{left}'
         f"<span>{h(words.ago(row.last_at, now))}</span>{handed}</p></li>"
     )
@@ -106,7 +129,7 @@ def spark(row: Row) -> str:
         elif pieces[-1]:
             pieces.append([])
     drawn = "".join(f'<polyline points="{" ".join(piece)}"/>' for piece in pieces if piece)
-    label = h(words.drawn(row.name, row.verdict), 200)
+    label = h(words.drawn(row.name, row.verdict, row.outcome), 200)
     return (
         f'<svg class="spark" viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}" role="img"'
         f' aria-label="{label}">{drawn}</svg>'
@@ -137,17 +160,17 @@ def table(
     return (
         f'<h1>Runs</h1>{form}<p id="count">{h(words.found(shown, total))}</p><form id="compare" action="/compare">'
         f'<div class="scroll" tabindex="0" role="region" aria-label="Runs"><table><thead><tr><th scope="col">'
-        f'<span class="hidden">Choose</span></th>{heads}</tr></thead><tbody>{body}</tbody></table></div>{empty}{more}'
-        "<p><button>Compare the chosen runs</button></p></form>"
+        f'<span class="hidden">Select</span></th>{heads}</tr></thead><tbody>{body}</tbody></table></div>{empty}{more}'
+        "<p><button>Compare selected runs</button></p></form>"
     )
 
 
 def address(asked: Asked, columns: Sequence[str], **changes: object) -> str:
     """A view as an address: what differs from the usual one, so that it can be kept and sent."""
     told: dict[str, object] = {
-        "q": asked.words, "group": asked.group, "need": asked.need, "verdict": asked.verdict, "project": asked.project,
-        "framework": asked.framework, "variant": asked.variant, "sort": asked.sort, "down": int(asked.down),
-        "page": asked.page, "size": asked.size, "cols": ",".join(columns),
+        "q": asked.words, "group": asked.group, "need": asked.need, "verdict": asked.verdict, "outcome": asked.outcome,
+        "project": asked.project, "framework": asked.framework, "variant": asked.variant, "sort": asked.sort,
+        "down": int(asked.down), "page": asked.page, "size": asked.size, "cols": ",".join(columns),
     }  # fmt: skip
     usual = {"sort": "urgency", "down": 0, "page": 0, "size": 100, "cols": ",".join(SHOWN)}
     return urlencode({key: value for key, value in {**told, **changes}.items() if value not in ("", usual.get(key))})
@@ -166,13 +189,13 @@ def _head(name: str, asked: Asked, columns: Sequence[str]) -> str:
 
 def _line(one: RowNow, columns: Sequence[str], now: float) -> str:
     row = one.row
-    box = f'<td><input type="checkbox" name="run" value="{one.key}" aria-label="Choose {h(row.name, 160)}"></td>'
-    verdict = row.verdict or row.state
+    box = f'<td><input type="checkbox" name="run" value="{one.key}" aria-label="Select {h(row.name, 160)}"></td>'
     cells = {
         "name": f'<th scope="row"><a href="/run/{one.key}">{h(row.name, 160)}</a></th>',
         "spark": f'<td class="drawn">{spark(row)}</td>',
-        "verdict": f'<td><span class="verdict {h(verdict)}">{h(verdict.replace("_", " "))}</span></td>',
-        "why": f'<td class="why">{h(row.why, 240)}</td>',
+        "verdict": f"<td>{_colored(row, (row.verdict or row.state).replace('_', ' '))}</td>",
+        "outcome": f"<td>{_colored(row, (row.outcome or '').replace('_', ' '))}</td>",
+        "why": f'<td class="why">{_headline(row)}</td>',
         "steps": f"<td class=number>{h(words.steps(row.last_step, row.planned_steps))}</td>",
         "p": f"<td class=number>{h(words.pays(row.p))}</td>",
         "best": f"<td>{'' if row.best_step is None else f'step {row.best_step}'}</td>",
@@ -183,6 +206,19 @@ def _line(one: RowNow, columns: Sequence[str], now: float) -> str:
         "project": f"<td>{h(row.project, 120)}</td>",
     }
     return f'<tr class="{one.group}">{box}{"".join(cells[name] for name in columns)}</tr>'
+
+
+def _headline(row: Row) -> str:
+    """The headline, its first part in the color of what the run came to."""
+    if not row.headline:  # a row of an older version, or a run that cannot be read
+        return f"{_colored(row, words.verdict_called(row.verdict or row.state, row.outcome))} {h(row.why, 240)}"
+    first, dot, rest = row.headline.partition(" · ")
+    return f"{_colored(row, first)}{h(f'{dot}{rest}', 240)}"
+
+
+def _colored(row: Row, says: str) -> str:
+    shade = calls_for(row.verdict or row.state, row.outcome)
+    return f'<span class="verdict {h(shade)}">{h(says)}</span>'
 
 
 def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], by: str) -> str:
@@ -204,9 +240,10 @@ def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], b
         f' value="{h(asked.words)}"></label>{select("group", "Group", GROUPS, asked.group)}'
         f"{select('need', 'Reason', NEEDS, asked.need)}"
         f"{select('verdict', 'Verdict', choices['verdict'], asked.verdict)}"
+        f"{select('outcome', 'Outcome', choices['outcome'], asked.outcome)}"
         f"{select('project', 'Project', choices['project'], asked.project)}"
         f"{select('framework', 'Framework', choices['framework'], asked.framework)}"
-        f"{select('by', 'Together by', BY, by)}{select('sort', 'Order', SORTS, asked.sort)}"
+        f"{select('by', 'Group by', BY, by)}{select('sort', 'Sort by', SORTS, asked.sort)}"
         f"<button>Show</button><details><summary>Columns</summary>{boxes}</details></form>"
     )
 
@@ -214,7 +251,7 @@ def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], b
 def _groups(groups: Sequence[Together], by: str) -> str:
     rows = []
     for one in groups:
-        filters = {"project", "variant", "framework", "verdict"}
+        filters = {"project", "variant", "framework", "verdict", "outcome"}
         to = urlencode({by: one.name}) if by in filters and one.name else urlencode({"q": one.name})
         rows.append(
             f'<tr><th scope="row"><a href="/runs?{h(to, 4000)}">{h(one.name or "none", 160)}</a></th>'
@@ -223,7 +260,7 @@ def _groups(groups: Sequence[Together], by: str) -> str:
         )
     heads = "".join(
         f'<th scope="col">{h(name)}</th>'
-        for name in (by.capitalize(), "Runs", "Need a person", "Level", "Steps", "Different verdicts")
+        for name in (by.capitalize(), "Runs", "Need attention", "Level", "Steps", "Distinct verdicts")
     )
     return (
         '<div class="scroll" tabindex="0" role="region" aria-label="Groups"><table>'
@@ -243,15 +280,15 @@ def run(
     report = (
         f'<iframe id="report" title="Report of {h(row.name, 160)}" src="/run/{one.key}/report"></iframe>'
         if not unreadable
-        else f"<p>{h(unreadable)}</p><p>{h(row.why)}</p>"
-        f'<p><a href="/run/{one.key}/reading.json">Reading as JSON</a></p>'
+        else f"<p>{h(unreadable)}</p><p>{h(row.says)}</p>"
+        f'<p><a href="/run/{one.key}/reading.json">Report as JSON</a></p>'
     )
     return (
         f"<h1>{h(row.name, 160)}</h1>{need}"
         f'<p id="about" class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>'
         f"<span>{h(row.framework or '')}</span><span>{h(words.ago(row.last_at, now))}</span>"
         f"<span>{h(row.identity, 300)}</span></p>{report}"
-        '<div class="beside"><section aria-label="Looks"><h2>What was said, and what came of it</h2>'
+        '<div class="beside"><section aria-label="Checks"><h2>Past verdicts, and what happened next</h2>'
         f'<div id="looks">{_looks(looks)}</div></section>'
         f'<section aria-label="People"><h2>People</h2>{_acting(one, may_act, token)}'
         f'<div id="said">{_said(said)}</div></section></div>'
@@ -260,19 +297,14 @@ def run(
 
 def _looks(spells: Sequence[Spell]) -> str:
     if not spells:
-        return "<p>No watch has looked at it yet: leadline watch PATH.</p>"
+        return "<p>Not watched yet: run leadline watch PATH.</p>"
     listed = "".join(
         f'<li><time>{h(words.moment(spell.at))}</time> step {spell.first.step} <span class="verdict'
-        f' {h(spell.first.verdict)}">{h(spell.first.verdict.replace("_", " "))}</span> {h(_without(spell))}'
+        f' {h(calls_for(spell.first.verdict, spell.first.outcome))}">{h(spell.says)}</span>'
         f'<p class="since">{h(_came_of(spell))}</p></li>'
         for spell in spells
     )
     return f'<ol class="timeline">{listed}</ol>'
-
-
-def _without(spell: Spell) -> str:
-    """What was said, without the verdict that stands before it."""
-    return spell.says.removeprefix(f"{spell.first.verdict.replace('_', ' ').capitalize()}. ")
 
 
 def _came_of(spell: Spell) -> str:
@@ -306,9 +338,9 @@ def _acting(one: RowNow, may_act: bool, token: str) -> str:
         f'<form class="act" method="post" action="/run/{one.key}/say"><input type="hidden" name="form" value="{token}">'
         f'<input type="hidden" name="about" value="{h(one.need or "")}">'
         '<label>Your name<input name="who" required maxlength="80" autocomplete="username"></label>'
-        '<label>Note, or to whom<input name="note" maxlength="2000"></label><div class="buttons">'
+        '<label>Note or assignee<input name="note" maxlength="2000"></label><div class="buttons">'
         '<button name="what" value="acknowledge">Acknowledge</button>'
-        '<button name="what" value="mute">Mute a day</button>'
-        '<button name="what" value="unmute">Tell again</button><button name="what" value="note">Note</button>'
-        '<button name="what" value="hand_over">Hand over</button></div></form>'
+        '<button name="what" value="mute">Mute for a day</button>'
+        '<button name="what" value="unmute">Unmute</button><button name="what" value="note">Add note</button>'
+        '<button name="what" value="hand_over">Assign</button></div></form>'
     )

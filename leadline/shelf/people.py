@@ -84,10 +84,10 @@ def is_muted(identity: str, about: str, now: float) -> bool:
 
 ABOUT = {  # which alerts of a watch speak of a need
     "silent": ("silence",),
-    "hacked": ("reward.gamed", "reward.reviewed", "verdict.stop", "verdict.roll_back"),
+    "hacked": ("reward.gamed", "reward.reviewed", "verdict.stop", "verdict.roll_back", "verdict.finished"),
     "changed": ("generation.changed",),
-    "falling": ("verdict.stop", "verdict.roll_back"),
-    "broken": ("signal.no_learning_signal", "verdict.stop", "verdict.roll_back"),
+    "falling": ("verdict.stop", "verdict.roll_back", "verdict.finished"),
+    "broken": ("signal.no_learning_signal", "verdict.stop", "verdict.roll_back", "verdict.finished"),
     "wasting": ("verdict.stop",),
 }
 

@@ -21,6 +21,7 @@ SORTS = {  # what may be sorted by; nothing else ever reaches the SQL
     "last": "last_at",
     "steps": "last_step",
     "verdict": "verdict",
+    "outcome": "outcome",
     "p": "p",
     "hours": "hours",
     "left": "gpu_hours_left",
@@ -28,7 +29,7 @@ SORTS = {  # what may be sorted by; nothing else ever reaches the SQL
     "project": "project",
     "level": "level",
 }
-BY = ("project", "variant", "seed", "framework", "verdict")
+BY = ("project", "variant", "seed", "framework", "verdict", "outcome")
 MOST = 500  # rows a page
 
 _LESS = ", ".join(f"'{need}'" for need in NEEDS[NEEDS.index("silent") :])  # what silence goes before
@@ -60,6 +61,7 @@ class Asked:
     group: str = ""
     need: str = ""
     verdict: str = ""
+    outcome: str = ""
     project: str = ""
     framework: str = ""
     variant: str = ""
@@ -114,6 +116,7 @@ def _where(asked: Asked) -> tuple[str, list[object]]:
         ("now_group", asked.group),
         ("now_needs", asked.need),
         ("verdict", asked.verdict),
+        ("outcome", asked.outcome),
         ("project", asked.project),
         ("framework", asked.framework),
         ("variant", asked.variant),
@@ -126,9 +129,10 @@ def _where(asked: Asked) -> tuple[str, list[object]]:
         values += [stored(root) for root in asked.roots]
     for word in asked.words.split()[:8]:
         like = f"%{stored(word.lower()).replace('!', '!!').replace('%', '!%').replace('_', '!_')}%"
-        told = "LOWER(name) LIKE ? ESCAPE '!' OR LOWER(why) LIKE ? ESCAPE '!' OR LOWER(COALESCE(framework, '')) LIKE ?"
-        parts.append(f"({told} ESCAPE '!')")
-        values += [like] * 3
+        searched = ("name", "why", "headline", "COALESCE(framework, '')")
+        found = " OR ".join(f"LOWER({column}) LIKE ? ESCAPE '!'" for column in searched)
+        parts.append(f"({found})")
+        values += [like] * len(searched)
     return " AND ".join(parts), values
 
 
@@ -223,7 +227,7 @@ def _number(value: object) -> object:
 
 def choices(shelf: Shelf) -> dict[str, list[str]]:
     """What can be filtered by, as far as it fits a list."""
-    names = ("project", "framework", "verdict")
+    names = ("project", "framework", "verdict", "outcome")
     return {
         name: [
             meant(value)

@@ -59,6 +59,13 @@ class Row:
     spark: str = ""  # the judged series in few points: two digits each, ".." where there is none
     mark: str = ""  # by what it is told that its log changed
     digest: str = ""  # of the reading
+    outcome: str | None = None  # what it has come to
+    headline: str = ""  # what to do, why, and how sure that is; "": a row of an older version, which has `why` alone
+
+    @property
+    def says(self) -> str:
+        """The line that a table shows."""
+        return self.headline or self.why
 
 
 COLUMNS = tuple(field.name for field in fields(Row))

@@ -17,7 +17,7 @@ from ..errors import BadState
 from .base import Base, Sqlite, open_base
 from .home import default_store, is_dead
 from .row import COLUMNS, Row, ShelfEntry, Task, Unit, UnitOutcome
-from .tables import TABLES, VERSION
+from .tables import FROM_2, READABLE, TABLES, VERSION
 
 LEASE = 120.0  # seconds; whoever reads renews it well before
 ATTEMPTS = 3  # readings that ended their reader, after which it is not tried again
@@ -265,7 +265,9 @@ class Shelf:
             version = int(self.base.rows("SELECT value FROM shelf WHERE key = 'version'")[0][0])
         except self.base.fails as error:
             raise self._unusable(str(error).strip()) from error
-        if version != VERSION:
+        if version == 2 and write:
+            version = self._upgrade()
+        if version != VERSION and (write or version not in READABLE):
             raise self._unusable(f"it was written by another Leadline, in version {version}")
 
     def _create(self) -> None:
@@ -277,6 +279,19 @@ class Shelf:
             for statement in TABLES:
                 self.base.run(statement)
             self.base.run("INSERT INTO shelf (key, value) VALUES ('version', ?), ('change', 0)", (VERSION,))
+
+    def _upgrade(self) -> int:
+        """Bring a store of version 2 to this one; several may try at once."""
+        try:
+            with self.base.writing():
+                if not isinstance(self.base, Sqlite):
+                    self.base.run("SELECT pg_advisory_xact_lock(7305)")
+                version = int(self.base.rows("SELECT value FROM shelf WHERE key = 'version'")[0][0])
+                for statement in FROM_2 if version == 2 else ():
+                    self.base.run(statement)
+        except self.base.fails as error:
+            raise self._unusable(str(error).strip()) from error
+        return VERSION if version == 2 else version
 
     def _unusable(self, why: str) -> BadState:
         return BadState(

@@ -78,6 +78,8 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
             spark=spark(_drawn(run, judgement)),
             mark=mark,
             digest=hashlib.sha256(body).hexdigest(),
+            outcome=judgement.outcome,
+            headline=lines.headline,
         ),
         body,
     )

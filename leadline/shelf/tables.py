@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import fields
 
+from ..facts.judgement import OUTCOMES, Outcome, ReasonKind
 from .row import Row
 
-VERSION = 2
+VERSION = 3
+READABLE = (2, VERSION)  # by whoever asks for no column that is new
+COARSE: dict[ReasonKind, Outcome] = {"gamed": "hacked", "fallen": "regressed", "flat": "plateaued"}
 KINDS = {"str": "TEXT", "int": "BIGINT", "float": "DOUBLE PRECISION"}
 
 
@@ -69,4 +72,15 @@ TABLES = (
     note TEXT NOT NULL DEFAULT ''
 )""",
     "CREATE INDEX said_by_run ON said (identity, id)",
+)
+
+# What a run came to, for rows of version 2: their readings tell more, and the next scan makes them anew.
+FROM_2 = (
+    "ALTER TABLE runs ADD COLUMN outcome TEXT",
+    "ALTER TABLE runs ADD COLUMN headline TEXT NOT NULL DEFAULT ''",
+    "UPDATE runs SET outcome = CASE reason "
+    + " ".join(f"WHEN '{kind}' THEN '{outcome}'" for kind, outcome in {**OUTCOMES, **COARSE}.items())
+    + " END",
+    "UPDATE places SET maker = '' WHERE maker IS NOT NULL",
+    f"UPDATE shelf SET value = {VERSION} WHERE key = 'version'",
 )

@@ -25,7 +25,7 @@ def listed_series(name: str, key: str, points: int, first: float, last: float) -
 def direction(word: str, p: float, first: float, last: float) -> str:
     """
     >>> direction("declining", 0.98, 0.81, 0.1), direction("undecided", 0.5, 0.3, 0.4)
-    ('0.81 → 0.1, now declining (p=.98)', '0.3 → 0.4, no clear direction now')
+    ('0.81 → 0.1, now declining (98%)', '0.3 → 0.4, no clear direction now')
     """
     unclear = word in ("undecided", "noise")
     return f"{value(first)} → {value(last)}, " + ("no clear direction now" if unclear else f"now {word} ({sure(p)})")

@@ -1,46 +1,43 @@
-"""Many runs in words: what a scan did, why a run needs a person, and what to do about it."""
+"""Many runs in words: what a scan did, why a run needs attention, and what to do about it."""
 
 from __future__ import annotations
 
 from .numbers import counted
 
 NEED_CALLED = {
-    "hacked": "Reward gamed",
-    "falling": "Reward fell",
+    "hacked": "Reward hacking",
+    "falling": "Reward dropped",
     "changed": "Responses changed",
-    "broken": "No signal",
+    "broken": "No gradient signal",
     "silent": "Silent",
     "wasting": "Plateau",
     "finished_rising": "Finished, still rising",
     "seeds": "Seeds disagree",
-    "unclear": "Reward unknown",
+    "unclear": "No reward metric",
 }
 NEED_DO = {
-    "hacked": "Read some samples, then end it and go back to the best checkpoint.",
-    "falling": "End it and go on from the best checkpoint.",
-    "changed": "Read samples of before and after (leadline review); end it if the change is not wanted.",
-    "broken": "Look at the reward function and the advantages; it learns nothing as it is.",
-    "silent": "See whether the process still runs and its disk still takes what it writes.",
-    "wasting": "End it and keep the best checkpoint; the rest of the plan buys little.",
-    "finished_rising": "Extend it if the budget allows; it was still rising when it ended.",
-    "seeds": "Compare the seeds: some are worth going on with, others are to be ended.",
-    "unclear": "Say which key is the reward: leadline read PATH --map reward=KEY.",
+    "hacked": "Read samples, then stop it and roll back to the best checkpoint.",
+    "falling": "Stop it and resume from the best checkpoint.",
+    "changed": "Compare samples from before and after (leadline review); stop it if the change is unwanted.",
+    "broken": "Check the reward function and the advantages: it is not learning.",
+    "silent": "Check that the process is alive and its disk is writable.",
+    "wasting": "Stop it and keep the best checkpoint; the rest of the plan gains little.",
+    "finished_rising": "Extend it if the budget allows: reward was still rising.",
+    "seeds": "Compare the seeds: some are worth continuing, others should stop.",
+    "unclear": "Map the reward: leadline read PATH --map reward=KEY.",
 }
 
 ENDED_DO = {  # of a run that has ended anyway
-    "hacked": "Read some samples, and go on from the best checkpoint, not from the last.",
-    "falling": "Go on from the best checkpoint, not from the last.",
-    "changed": "Read samples of before and after (leadline review), and decide which of the two to keep.",
-    "broken": "Look at the reward function and the advantages before it is started again.",
+    "hacked": "Read samples, and resume from the best checkpoint, not the last.",
+    "falling": "Resume from the best checkpoint, not the last.",
+    "changed": "Compare samples from before and after (leadline review), and decide which to keep.",
+    "broken": "Check the reward function and the advantages before restarting it.",
 }
-NOTHING_TO_KEEP = "Read some samples; by this reward none of its checkpoints is worth more than the start."
+NOTHING_TO_KEEP = "Read samples; by this reward, no checkpoint is better than the start."
 
 
 def ended_the_reader(times: int) -> str:
-    return (
-        f"Reading it ended the reading process {counted(times, 'time')}, for want of memory or time; "
-        "it is not tried again until it changes."
-    )
+    return f"Reading it killed the reader {counted(times, 'time')} (out of memory or time); skipped until it changes."
 
 
 def reading_failed(error: Exception) -> str:

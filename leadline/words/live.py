@@ -1,4 +1,4 @@
-"""What a watch says of its own work: a run that is silent, a path that hangs, a state file that cannot be written."""
+"""What a watch says of its own work: a silent run, a path that does not respond, a state file it cannot write."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from .numbers import duration, number
 
 
 def age(seconds: float) -> str:
-    """How long ago something was, as coarse as one reads it.
+    """Format an age in seconds.
 
     >>> age(2.4), age(660), age(7500)
     ('2 s', '11 min', '2 h 5 min')
@@ -18,38 +18,38 @@ def age(seconds: float) -> str:
 
 
 def silence(seconds: float, step: int, gap: float | None) -> str:
-    """A run that logs nothing any more.
+    """Say that a run has stopped logging.
 
     >>> silence(660, 40, 12.0), silence(1800, 2, None)
-    ('No row was logged for 11 min after step 40; before, one came every 12 s.', \
-'No row was logged for 30 min after step 2; how long a step takes is not known yet.')
+    ('No log rows for 11 min after step 40 (typical: every 12 s).', \
+'No log rows for 30 min after step 2 (step time not known yet).')
     """
     if gap is None:
-        before = "how long a step takes is not known yet"
+        usual = "step time not known yet"
     else:
-        before = f"before, one came every {duration(gap)}" if gap >= 0.5 else "before, several came every second"
-    return f"No row was logged for {age(seconds)} after step {step}; {before}."
+        usual = f"typical: every {duration(gap)}" if gap >= 0.5 else "typical: several per second"
+    return f"No log rows for {age(seconds)} after step {step} ({usual})."
 
 
 def cost_of_going_on(step: int, hours: float, price: float) -> str:
-    return f"Going on to step {step} takes about {number(hours)} h and costs about {number(hours * price)}."
+    return f"Continuing to step {step} takes ~{number(hours)} h and costs ~{number(hours * price)}."
 
 
 def hangs(path: str, seconds: float) -> str:
-    return f"{path} has not answered for {age(seconds)}; the others are followed meanwhile."
+    return f"{path} has not responded for {age(seconds)}; other runs are still followed."
 
 
 def answers_again(path: str) -> str:
-    return f"{path} answers again."
+    return f"{path} responds again."
 
 
 def state_not_written(path: object, error: Exception) -> str:
-    return f"The state file {path} cannot be written now: {error}. Trying again."
+    return f"Can't write state file {path}: {error}; retrying."
 
 
 def look_failed(name: str, error: Exception) -> str:
-    return f"A look at {name} failed: {type(error).__name__}: {error}"
+    return f"Check of {name} failed: {type(error).__name__}: {error}"
 
 
 def cannot_follow(path: str, error: Exception) -> str:
-    return f"{path} cannot be followed: {type(error).__name__}: {error}"
+    return f"Can't follow {path}: {type(error).__name__}: {error}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..contract import ChartData, Expected, Reading, RunSummary
+from ..contract import ChartData, Expected, Finding, Reading, RunSummary
 from ..facts.chart import ChartId, Contrast
 from ..facts.loss import Explanation
 from .kl import kl_line
@@ -14,48 +14,48 @@ from .loss import pattern as loss_meaning
 from .machine import equal_power
 from .numbers import number, on_scale, percent, several, span, went
 from .reward import trajectory
-from .verdict import decides
+from .verdict import decides, verdict_lines
 
 NOTHING_LOGGED = "nothing was logged up to this step"
 CHARTS: dict[ChartId, str] = {
     "reward": "Reward",
-    "judged": "What the verdict rests on",
-    "kl": "KL to the reference",
+    "judged": "Primary metric",
+    "kl": "KL to reference",
     "loss": "Policy loss",
     "grad_norm": "Gradient norm",
     "length": "Response length",
     "entropy": "Entropy",
     "diversity": "Overlap across prompts",
-    "coherence": "Loops in the responses",
+    "coherence": "Repetition within responses",
 }
-REWARDS = "Reward and held-out reward"
+REWARDS = "Reward and held-out eval"
 LOSS_ABOUT_ZERO = ("kl_penalty", "one_update", "one_update_zero", "about_zero", "rounding", "zero_advantages")
 OF_THE_LOSS = ("expected.loss_near_zero", "expected.loss_is_kl")
 SMALL_PHASES = "other phases"
 TO_THE_REFERENCE = "to the reference"
 EMPTY: dict[ChartId, str] = {
-    "reward": "No reward was found among what was logged.",
-    "kl": "KL to the reference was not logged: drift has to be read from entropy, length and the text.",
-    "loss": "No policy loss was logged.",
-    "grad_norm": "The gradient norm was not logged.",
+    "reward": "No reward metric found in the log.",
+    "kl": "KL to reference was not logged: watch entropy, response length, and the text for drift.",
+    "loss": "Policy loss was not logged.",
+    "grad_norm": "Gradient norm was not logged.",
     "length": "Response length was not logged.",
-    "entropy": "The entropy of the policy was not logged.",
+    "entropy": "Policy entropy was not logged.",
 }
 EXPLAINED: dict[ChartId, str] = {
-    "diversity": "How alike responses to different prompts are: 0 nothing in common, 1 identical.",
-    "coherence": "Share of the text that repeats word for word within a response.",
+    "diversity": "Similarity of responses to different prompts: 0 is nothing in common, 1 is identical.",
+    "coherence": "Share of the text repeated verbatim within a response.",
 }
 NO_SAMPLES = {
-    "not kept": "No samples were found beside the log, so the generated text could not be checked.",
-    "without text": "The samples that were found hold no text.",
+    "not kept": "No sampled responses found, so the generated text could not be checked.",
+    "without text": "The sampled responses contain no text.",
 }
-TOO_FEW_SAMPLES = "Samples of too few steps were found to follow this over time."
-FOLDED = "Normal here, events, what was missing"
+TOO_FEW_SAMPLES = "Sampled responses cover too few steps to follow this over time."
+FOLDED = "Expected here, events, missing data"
 FRAMEWORKS = {"trl": "TRL", "verl": "verl", "unsloth": "Unsloth", "openrlhf": "OpenRLHF", "slime": "slime"}
 UNKNOWN_FRAMEWORK = "unknown framework"
-NOT_RECOGNISED = "not recognised"
-NOT_TOLD = "not told"
-BY_THE_RATE = "as the learning rate shows"
+NOT_RECOGNISED = "not recognized"
+NOT_TOLD = "unknown"
+BY_THE_RATE = "inferred from the learning rate"
 ABOUT_THE_READING = "About this reading"
 READY, NOT_READY = "ready to read runs", "not ready: see what is missing above"
 HOW_TO_MAP = "; --map NAME=KEY says what one is"
@@ -93,13 +93,13 @@ def settings(run: RunSummary) -> tuple[tuple[str, str], ...]:
         ("Group size", known.group_size),
         ("Updates per batch", known.updates_per_batch),
         ("Learning rate", known.learning_rate),
-        ("Length cap", known.length_cap),
+        ("Max response length", known.length_cap),
     )
     return (
         ("Path", run.path),
         ("Framework", run.framework or NOT_RECOGNISED),
         ("Algorithm", run.algorithm or NOT_TOLD),
-        ("Steps", "none" if run.last_step is None else f"{run.first_step} to {run.last_step}"),
+        ("Steps", "none" if run.last_step is None else span(run.first_step or 0, run.last_step)),
         ("Planned steps", _planned(run)),
         ("Points", str(run.points)),
         *((name, number(value)) for name, value in told if value is not None),
@@ -185,6 +185,13 @@ def would_change(reading: Reading) -> str:
     """What would turn the verdict, and when to check again; empty if there is neither."""
     step = reading.judgement.next_look_step
     return f"{decides(reading.judgement)} {'' if step is None else f'Check again at step {step}.'}".strip()
+
+
+def behind_it(reading: Reading) -> Finding | None:
+    """Return the finding that the line `why` repeats, so that a report need not say it twice."""
+    if not verdict_lines(reading).why:
+        return None
+    return next((one for one in reading.findings if one.id in reading.judgement.reason.findings), None)
 
 
 def missing_list(names: Sequence[str]) -> str:

@@ -1,42 +1,36 @@
-"""The page of all runs, in words."""
+"""The dashboard, in words."""
 
 from __future__ import annotations
 
 import time
 
+from ..facts.judgement import calls_for
 from .fleet import ENDED_DO, NEED_CALLED, NEED_DO, NOTHING_TO_KEEP
-from .numbers import counted, number, sure
+from .numbers import counted, interval, number, sure, went
 
 TITLE = "Leadline"
 GROUPS = {
-    "person": "Needs a person now",
+    "person": "Needs attention",
     "training": "Training",
     "finished": "Finished",
     "silent": "Silent",
     "unreadable": "Unreadable",
-    "gone": "No longer found",
+    "gone": "Not found anymore",
 }
-STILL_RUNNING = "Running, or broken off"
-ENDED_LATELY = "Ended in the last days"
-CHOICES = {**GROUPS, **NEED_CALLED, "roll_back": "roll back", "p": "chance that going on pays", "last": "last row"}
-CHOICES |= {"hours": "hours so far", "left": "GPU-hours to go"}
-NOTHING_NEEDED = "No run needs a person now."
-NOTHING_KEPT = "No run was scanned yet: leadline scan ROOT, or start this page with ROOT."
-NOTHING_FOUND = "No run matches."
-READ_ONLY = "This page was started read-only; start it with --allow-act to acknowledge, mute and note."
-FILES_GONE = "The files of this run cannot be read from here; this is what was kept when it was last scanned."
-NOT_SIGNED_IN = "Open the address that `leadline serve` printed: it holds the token of this page."
-NO_SUCH_RUN = "There is no such run on the shelf."
-OUTSIDE = "The path of this run leads out of the folder that was scanned, so it is not opened."
-COMPARE_TWO = "Choose two runs or more to compare."
-
-
-def need_and_why(need: str, why: str) -> str:
-    """
-    >>> need_and_why("Reward fell", "Reward has fallen by a third."), need_and_why("", "Reward is rising.")
-    ('Reward fell: Reward has fallen by a third.', 'Reward is rising.')
-    """
-    return f"{need}: {why}" if need else why
+STILL_RUNNING = "Running or interrupted"
+ENDED_LATELY = "Ended in the last 3 days"
+CHOICES = {**GROUPS, **NEED_CALLED, "roll_back": "roll back", "p": "chance of gain", "last": "last log row"}
+CHOICES |= {"hours": "hours so far", "left": "GPU-hours left", "no_signal": "no signal", "no_trend": "no trend"}
+CHOICES |= {"too_early": "too early", "no_reward": "no reward"}
+NOTHING_NEEDED = "No run needs attention."
+NOTHING_KEPT = "No runs scanned yet: run leadline scan ROOT, or start the dashboard with ROOT."
+NOTHING_FOUND = "No runs match."
+READ_ONLY = "Read-only: start with --allow-act to acknowledge, mute, and add notes."
+FILES_GONE = "This run's files can't be read from here; showing what the last scan stored."
+NOT_SIGNED_IN = "Open the address that `leadline serve` printed: it contains the access token."
+NO_SUCH_RUN = "No such run."
+OUTSIDE = "This run's path leads outside the scanned folder, so it is not opened."
+COMPARE_TWO = "Select two or more runs to compare."
 
 
 def agents_at(address: str) -> str:
@@ -47,22 +41,23 @@ COLUMNS = {
     "name": "Run",
     "spark": "Reward",
     "verdict": "Verdict",
-    "why": "Why",
+    "outcome": "Outcome",
+    "why": "Headline",
     "steps": "Steps",
-    "p": "Going on pays",
+    "p": "Chance of gain",
     "best": "Best checkpoint",
-    "last": "Last row",
+    "last": "Last log row",
     "hours": "Hours",
-    "left": "GPU-hours to go",
+    "left": "GPU-hours left",
     "framework": "Framework",
     "project": "Project",
 }
 SAID = {
     "acknowledge": "Acknowledged",
     "mute": "Muted",
-    "unmute": "Told again",
+    "unmute": "Unmuted",
     "note": "Note",
-    "hand_over": "Handed over",
+    "hand_over": "Assigned",
 }
 
 
@@ -71,7 +66,7 @@ def need_called(need: str) -> str:
 
 
 def need_do(need: str, *, ended: bool = False, kept: bool = True) -> str:
-    """What to do about it. `kept`: there is a checkpoint, or at least a step, that is worth going back to."""
+    """Return what to do about it. `kept`: there is a checkpoint, or at least a step, worth going back to."""
     if need == "hacked" and not kept:
         return NOTHING_TO_KEEP
     return (ENDED_DO.get(need) if ended else None) or NEED_DO.get(need, "")
@@ -80,11 +75,11 @@ def need_do(need: str, *, ended: bool = False, kept: bool = True) -> str:
 def steps(last: int | None, planned: int | None) -> str:
     """
     >>> steps(400, 1000), steps(400, None), steps(None, None)
-    ('400 of 1000', '400', '')
+    ('400/1000', '400', '')
     """
     if last is None:
         return ""
-    return f"{last} of {planned}" if planned else str(last)
+    return f"{last}/{planned}" if planned else str(last)
 
 
 def ago(at: float | None, now: float) -> str:
@@ -124,11 +119,11 @@ def found(shown: int, total: int) -> str:
 def spread(lowest: float | None, mean: float | None, highest: float | None) -> str:
     """
     >>> spread(0.1, 0.2, 0.3), spread(None, None, None)
-    ('0.2 (0.1 to 0.3)', '')
+    ('0.2 (0.1–0.3)', '')
     """
     if lowest is None or mean is None or highest is None:
         return ""
-    return f"{number(mean)} ({number(lowest)} to {number(highest)})"
+    return interval(mean, lowest, highest)
 
 
 def came_of(
@@ -141,27 +136,36 @@ def came_of(
     due: int,
     kept: int,
 ) -> str:
-    """What came of a verdict: how long it stood, what the judged series did since, and whether it went as expected.
+    """Say what came of a verdict: how long it held, what the primary metric did since, and how its forecasts fared.
 
     >>> came_of(looks=3, last_step=90, then=("roll_back", 120), anew=False, levels=(0.6, 0.2), due=0, kept=0)
-    'Said until step 90; roll back from step 120 on. The judged series went from 0.6 to 0.2.'
+    'Held until step 90; roll back from step 120. The primary metric went 0.6 → 0.2.'
     >>> came_of(looks=1, last_step=90, then=None, anew=False, levels=None, due=4, kept=3)
-    'Stands at step 90. 3 of 4 expected values came within their range.'
+    'Still the verdict at step 90. 3 of 4 forecasts were within range.'
     """
-    stood = f"Said until step {last_step}" if looks > 1 else "Said once"
+    stood = f"Held until step {last_step}" if looks > 1 else "One check"
     if anew:
-        parts = [f"{stood}; then the run was begun anew."]
+        parts = [f"{stood}; then the run restarted."]
     elif then is not None:
-        parts = [f"{stood}; {then[0].replace('_', ' ')} from step {then[1]} on."]
+        parts = [f"{stood}; {then[0].replace('_', ' ')} from step {then[1]}."]
     else:
-        parts = [f"Stands at step {last_step}."]
+        parts = [f"Still the verdict at step {last_step}."]
     if levels is not None:
-        parts.append(f"The judged series went from {number(levels[0])} to {number(levels[1])}.")
+        parts.append(f"The primary metric went {went(*levels)}.")
     if due:
-        parts.append(f"{kept} of {counted(due, 'expected value')} came within {'its' if due == 1 else 'their'} range.")
+        parts.append(f"{kept} of {counted(due, 'forecast')} {'was' if due == 1 else 'were'} within range.")
     return " ".join(parts)
 
 
-def drawn(name: str, verdict: str | None) -> str:
+def verdict_called(verdict: str, outcome: str | None) -> str:
+    """
+    >>> verdict_called("finished", "collapsed"), verdict_called("roll_back", "hacked"), verdict_called("stop", None)
+    ('finished, collapsed', 'roll back', 'stop')
+    """
+    bad = calls_for(verdict, outcome) != verdict
+    return (f"{verdict}, {outcome}" if bad else verdict).replace("_", " ")
+
+
+def drawn(name: str, verdict: str | None, outcome: str | None = None) -> str:
     """What a sparkline shows, for those who do not see it."""
-    return f"Reward of {name}" + (f", verdict {verdict.replace('_', ' ')}" if verdict else "")
+    return f"Reward of {name}" + (f", verdict {verdict_called(verdict, outcome)}" if verdict else "")

@@ -31,8 +31,9 @@ from leadline.agents.roots import OutsideRoots, Roots, only_below  # noqa: E402
 from leadline.agents.server import build, http_app  # noqa: E402
 from leadline.cli import main  # noqa: E402
 from leadline.errors import BadOrder, LeadlineError  # noqa: E402
-from leadline.pipeline import view_of  # noqa: E402
+from leadline.pipeline import read, view_of  # noqa: E402
 from leadline.tokens import cost, cut  # noqa: E402
+from leadline.words.verdict import headline  # noqa: E402
 
 TOKEN = "a-token-that-is-long-enough"
 SECRET = "SECRET-OUTSIDE-OF-THE-ROOTS"
@@ -327,6 +328,20 @@ def test_a_triage_of_many_runs_goes_on_where_it_ended(tmp_path: Path, monkeypatc
     assert {row["path"]: row["step"] for row in call(server, "triage").structured_content["runs"]}["run2"] == 20
 
 
+def test_a_triage_tells_a_finished_collapse_from_a_finished_success() -> None:
+    server = build(Library(Roots.of([EXAMPLES])))
+    runs = {row["path"]: row for row in call(server, "triage").structured_content["runs"]}
+    assert list(runs)[-1] == "healthy"  # what ended badly comes first
+    assert {path: row["outcome"] for path, row in runs.items()} == {
+        "collapsed": "collapsed",
+        "hacked": "hacked",
+        "healthy": "saturated",
+    }
+    for path, row in runs.items():
+        assert row["verdict"] == "finished"
+        assert row["says"] == headline(read(EXAMPLES / path).judgement)
+
+
 def test_a_run_that_fell_silent_is_finished_as_for_the_command(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -352,7 +367,7 @@ def test_resources_and_the_prompt(library: Library) -> None:
 
     listed, report, prompt = with_client(build(library), use)
     assert sorted(entry.name for entry in listed) == ["flat", "rising"]
-    assert "steps 1 to 40" in report
+    assert "step 40" in report
     assert "read_run" in prompt
     assert "rising" in prompt
 

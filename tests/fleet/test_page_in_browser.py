@@ -121,7 +121,7 @@ def test_a_run_is_reached_and_acknowledged_by_keyboard_alone(browser: Any, addre
     page.keyboard.press("Enter")
     page.wait_for_selector("text=Acknowledged")
     page.goto(address)
-    assert page.get_by_text("No run needs a person now.").count() == 1
+    assert page.get_by_text("No run needs attention.").count() == 1
     assert errors == []
 
 
@@ -160,4 +160,17 @@ def test_ten_thousand_rows_are_scrolled(browser: Any, address: str, lab: Path, t
     assert errors == []
 
 
-COPIED = ("root", "project", "variant", "state", "why", "spark", "mark", "digest", "change", "verdict", "last_at")
+COPIED = (
+    "root",
+    "project",
+    "variant",
+    "state",
+    "why",
+    "headline",
+    "spark",
+    "mark",
+    "digest",
+    "change",
+    "verdict",
+    "last_at",
+)

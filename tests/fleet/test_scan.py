@@ -65,6 +65,34 @@ def shelf(tmp_path: Path) -> Iterator[Shelf]:
         yield shelf
 
 
+def reading_of(shelf: Shelf, row: Row) -> dict[str, object]:
+    """The judgement that is kept of a run."""
+    kept = (shelf.reading(row.identity) or {})["judgement"]
+    assert isinstance(kept, dict)
+    return kept
+
+
+def test_a_store_of_the_version_before_keeps_its_rows_and_is_read_anew(lab: Path, tmp_path: Path) -> None:
+    store = str(tmp_path / "old.db")
+    with Shelf(store) as shelf:
+        scanned(shelf, lab)
+        before = rows(shelf)
+        shelf.base.run("UPDATE runs SET reason = 'gamed' WHERE name = 'web/only'")
+        for column in ("outcome", "headline"):
+            shelf.base.run(f"ALTER TABLE runs DROP COLUMN {column}")
+        shelf.base.run("UPDATE shelf SET value = 2 WHERE key = 'version'")
+    with Shelf(store, write=False) as shelf:  # who only asks who was muted does not change it
+        assert shelf.base.rows("SELECT value FROM shelf WHERE key = 'version'")[0][0] == 2
+    with Shelf(store) as shelf:
+        kept = rows(shelf)
+        assert kept.keys() == before.keys()
+        assert (kept["web/only"].outcome, kept["web/only"].headline) == ("hacked", "")
+        assert kept["web/only"].says == before["web/only"].why
+        tally, _ = scanned(shelf, lab)
+        assert tally.read == tally.units
+        assert {row.headline for row in rows(shelf).values()} == {row.headline for row in before.values()}
+
+
 def test_every_run_is_a_row_and_a_bad_one_says_why(lab: Path, shelf: Shelf) -> None:
     tally, _ = scanned(shelf, lab)
     kept = rows(shelf)
@@ -72,6 +100,8 @@ def test_every_run_is_a_row_and_a_bad_one_says_why(lab: Path, shelf: Shelf) -> N
     good = kept["math/grpo-seed1"]
     assert (good.project, good.variant, good.seed, good.last_step, good.state) == ("math", "math/grpo", "1", 41, "read")
     assert good.why
+    assert good.headline == reading_of(shelf, good)["headline"]
+    assert good.outcome == reading_of(shelf, good)["outcome"]
     assert good.verdict is not None
     assert len(good.spark) == 2 * 41
     reading = shelf.reading(good.identity)
@@ -169,7 +199,7 @@ def test_a_place_is_never_with_two_readers_and_a_lost_lease_writes_nothing(lab: 
 def test_a_place_that_ends_its_reader_again_and_again_becomes_a_row(lab: Path) -> None:
     unit = Unit(str(lab), str(lab / "code" / "a"), "m")
     (entry,) = read_task(Task(unit, attempts=4)).entries
-    assert "ended the reading process 3 times" in str(entry.row.problem)
+    assert "killed the reader 3 times" in str(entry.row.problem)
 
 
 def test_the_pool_gives_the_same_rows_and_survives_a_reader_that_is_killed(

@@ -79,10 +79,39 @@ class Browser:
 def test_the_first_page_counts_and_names_what_needs_a_person(shelf: Shelf) -> None:
     put(shelf, replace(ROW, need="falling", verdict="roll_back", why="Reward has fallen.", last_at=time.time()))
     told = Browser(shelf).get("/").text
-    assert "Reward fell" in told
+    assert "Needs attention" in told
+    assert "Reward dropped" in told
     assert "Reward has fallen." in told
-    assert "go on from the best checkpoint" in told
+    assert "resume from the best checkpoint" in told
     assert re.search(r"<b>1</b> <span>Unreadable", told)
+
+
+BAD = "FINISHED, COLLAPSED, keep step 132 · reward collapsed 0.982 → 0.008 since step ~205 · >99% confident"
+WELL = "FINISHED, keep step 354 · reward saturated at 0.991 of 1 · <1% chance that extending helps"
+
+
+def test_a_finished_run_is_listed_by_what_it_came_to(shelf: Shelf) -> None:
+    shared = {"verdict": "finished", "ended": "plan", "last_at": time.time()}
+    put(
+        shelf,
+        replace(ROW, identity="/lab/bad", place="/lab/bad", name="bad", outcome="collapsed", headline=BAD, **shared),
+        replace(
+            ROW, identity="/lab/well", place="/lab/well", name="well", outcome="saturated", headline=WELL, **shared
+        ),
+    )
+    told = Browser(shelf).get("/runs").text
+    assert '<span class="verdict roll_back">FINISHED, COLLAPSED, keep step 132</span> · reward collapsed' in told
+    assert '<span class="verdict finished">FINISHED, keep step 354</span> · reward saturated' in told
+    only = Browser(shelf).get("/runs?outcome=collapsed").text
+    assert ">bad</a>" in only
+    assert ">well</a>" not in only
+    assert ">bad</a>" in Browser(shelf).get("/runs?q=COLLAPSED").text
+
+
+def test_a_row_of_an_older_version_is_listed_by_its_reason(shelf: Shelf) -> None:
+    put(shelf, replace(ROW, verdict="finished", outcome="hacked", why="Reward hacking since step ~102."))
+    told = Browser(shelf).get("/runs").text
+    assert '<span class="verdict roll_back">finished, hacked</span> Reward hacking since step ~102.' in told
 
 
 def test_a_run_is_shown_by_its_report_and_its_reading(shelf: Shelf, lab: Path) -> None:
@@ -278,7 +307,7 @@ def test_a_link_that_leads_out_of_the_root_is_not_opened(shelf: Shelf, lab: Path
     (lab / "web" / "only").symlink_to(secret)
     answer = Browser(shelf).get(f"/run/{key_of(row.identity)}/report")
     assert answer.status_code == 404
-    assert "leads out of the folder" in answer.text
+    assert "leads outside the scanned folder" in answer.text
 
 
 def test_hostile_names_and_notes_are_text(shelf: Shelf) -> None:

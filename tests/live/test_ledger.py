@@ -95,7 +95,7 @@ def test_a_fall_that_nobody_expected_is_a_surprise_and_the_next_look_is_not() ->
     notice = surprise(score(made, fallen.until(141)))
     assert notice is not None
     assert notice.about == "surprise"
-    assert notice.says.startswith("reward/mean: at step 125 we expected ")
+    assert notice.says.startswith("reward/mean is -0.099 at step 132; forecast at step 125: ")
     third = [*made, *kept(fallen.until(141), 141, 20)]
     assert surprise(score([one for one in third if one.for_step > 141], fallen.until(158))) is None
 

@@ -61,7 +61,7 @@ def test_a_service_looks_when_asked_and_ends_when_asked(tmp_path: Path) -> None:
         assert out.count(f"{log} step 139: {second.says}\n") == 1
         (alert,) = store.alerts()
         assert alert.about == "verdict.roll_back"
-        assert out.count("Roll back · ") == 1  # told once for both looks
+        assert out.count("Next: Stop the run") == 1  # told once for both looks
         assert store.delivery_counts() == {"sent": 1}
 
 
@@ -136,7 +136,7 @@ def test_the_answer_is_replaced_as_a_whole(tmp_path: Path) -> None:
         session.watch.end()
         told = json.loads(answer.read_text())
         assert {Path(each["run"]).name for each in told["runs"]} == {"a.jsonl", "b.jsonl"}
-        wanted = {"run", "step", "verdict", "p_continue_pays", "best_checkpoint", "says", "act", "at", "to"}
+        wanted = {"run", "step", "verdict", "outcome", "p_continue_pays", "best_checkpoint", "says", "act", "at", "to"}
         assert all(each.keys() == wanted for each in told["runs"])
         assert sorted(file.name for file in tmp_path.iterdir()) == [
             "a.jsonl", "answer.json", "b.jsonl", "state.db", "state.db-shm", "state.db-wal", "state.db.lock",
@@ -167,7 +167,7 @@ def test_one_run_is_shown_as_its_reading(tmp_path: Path, watch: Callable[..., Wa
     write_rows(log, range(1, 60))
     settle(one)
     text = shown(screen, console)
-    assert text.startswith("verdict")
+    assert text.startswith("CONTINUE")
     assert "looked at step 58, now at 59" in text
     assert len(text.splitlines()) <= 40
 
@@ -187,7 +187,7 @@ def test_several_runs_are_a_list_from_which_one_is_opened(
     assert "roll back" in text.splitlines()[1]
     assert "\x1b" not in text
     assert all(screen.press(key) for key in ("\x1b[B", "\r"))
-    assert shown(screen, console).startswith("verdict")
+    assert shown(screen, console).startswith("CONTINUE")
     assert screen.press("\x1b")
     assert "> " in shown(screen, console).splitlines()[2]
     assert not screen.press("q")
@@ -213,6 +213,6 @@ def test_a_watch_that_is_started_again_shows_what_it_knows(
     first.store.close()
     again = watch(log)
     settle(again)
-    assert shown(Screen(again, color=False, console=console), console).startswith("verdict")
+    assert shown(Screen(again, color=False, console=console), console).startswith("CONTINUE")
     (number,) = again.store.names().values()
     assert [(look.step, look.why) for look in again.store.looks(number)] == [(58, "first")]

@@ -34,12 +34,14 @@ ALERT = Alert(
     step=220,
     onset_step=205,
     severity="critical",
-    says="Roll back. Reward has fallen from 0.983 to 0.002 (p > .99). Best: checkpoints/125, step 125, complete.",
-    evidence=("Since step 96 KL rose from 0.06 to 3.1 while reward fell: the updates are destructive. (p > .99)",),
+    says="ROLL BACK to step 125 · reward collapsed 0.983 → 0.002 since step ~205 · >99% confident",
+    evidence=("Destructive updates since step 205: KL rose while reward fell. [kl.destructive, >99%]",),
     best_checkpoint="checkpoints/125 (step 125, complete)",
     key="0123456789abcdef0123456789abcdef",
 )
-CONCERN = replace(ALERT, about="kl.drift", severity="concern", says="KL drifts. (p .93)", onset_step=None, key="1" * 32)
+CONCERN = replace(
+    ALERT, about="kl.drift", severity="concern", says="KL drifts. [kl.drift, 93%]", onset_step=None, key="1" * 32
+)
 SOME_MAIL = Mail("mail", SmtpServer("x", 25, "none", Address(addr_spec="w@example.org")), (Address(addr_spec="a@b.c"),))
 
 texts = st.text(max_size=40) | st.builds(str.__mul__, st.text(min_size=1, max_size=4), st.sampled_from([1, 999]))
@@ -109,12 +111,12 @@ def by_mail(server: MailServer, order: str = "mail:ada@example.org", **environ: 
 
 def test_an_alert_read_aloud() -> None:
     assert words.text(Message((ALERT,))) == (
-        "Roll back · runs/seven, step 220\n"
-        "Roll back. Reward has fallen from 0.983 to 0.002 (p > .99). Best: checkpoints/125, step 125, complete.\n"
-        "- Since step 96 KL rose from 0.06 to 3.1 while reward fell: the updates are destructive. (p > .99)\n"
-        "It began at about step 205.\n"
-        "Next: end the run, and evaluate checkpoints/125 (step 125, complete) before you go on from it. "
-        "`leadline read runs/seven` shows the whole reading."
+        "ROLL BACK to step 125 · reward collapsed 0.983 → 0.002 since step ~205 · >99% confident\n"
+        "runs/seven, step 220\n"
+        "- Destructive updates since step 205: KL rose while reward fell. [kl.destructive, >99%]\n"
+        "Began around step 205.\n"
+        "Next: Stop the run; evaluate checkpoints/125 (step 125, complete) before resuming from it. "
+        "Full report: `leadline read runs/seven`"
     )
 
 
@@ -122,7 +124,7 @@ def test_a_concern_names_the_best_checkpoint_and_does_not_call_for_an_end() -> N
     text = words.text(Message((CONCERN,)))
     assert text.splitlines()[0] == "Concern · runs/seven, step 220"
     assert "Best so far: checkpoints/125 (step 125, complete)." in text
-    assert "Next: look when you can; the verdict does not call for an end." in text
+    assert "Next: Review when convenient; no stop recommended." in text
 
 
 def test_many_alerts_are_counted_and_the_gravest_come_first() -> None:
@@ -130,8 +132,8 @@ def test_many_alerts_are_counted_and_the_gravest_come_first() -> None:
     message = Message((*many, ALERT))
     assert words.subject(message) == "31 alerts, 31 runs, 1 critical"
     text = words.text(message)
-    assert text.startswith("Roll back · runs/seven")
-    assert text.endswith("And 21 more of 21 runs: 21 kl.drift. `leadline history` lists the looks.")
+    assert text.startswith("ROLL BACK to step 125 · ")
+    assert text.endswith("And 21 more from 21 runs: 21 kl.drift. See `leadline history`.")
 
 
 def test_the_key_of_a_message_depends_on_its_alerts_alone() -> None:
@@ -199,12 +201,13 @@ def test_slack_gets_plain_text_that_calls_nobody(web: WebServer) -> None:
     loud = replace(ALERT, run="<!channel>", says="*bold* <https://evil.example|click> & co")
     opened("slack:$SLACK", SLACK=f"{web.url}/services/T0/B0/{TOKEN}").tell(Message((loud,)))
     payload = web.requests[0].data
-    assert payload["text"] == "Roll back · &lt;!channel&gt;, step 220"
+    assert payload["text"] == "&lt;!channel&gt;: *bold* &lt;https://evil.example|click&gt; &amp; co"
     blocks = payload["blocks"]
     assert isinstance(blocks, list)
     assert [block["type"] for block in blocks] == ["header", "section"]
     assert {block["text"]["type"] for block in blocks} == {"plain_text"}
-    assert "*bold* <https://evil.example|click> & co" in blocks[1]["text"]["text"]
+    assert blocks[0]["text"]["text"] == "*bold* <https://evil.example|click> & co"
+    assert blocks[1]["text"]["text"].startswith("<!channel>, step 220\n")
 
 
 @given(messages)
@@ -242,7 +245,7 @@ def test_discord_mentions_nobody_and_formats_nothing(web: WebServer) -> None:
     assert payload["allowed_mentions"] == {"parse": []}
     embeds = payload["embeds"]
     assert isinstance(embeds, list)
-    assert r"\@everyone \*\*now\*\* \[click\]\(https\:" in embeds[0]["description"]
+    assert r"\@everyone \*\*now\*\* \[click\]\(https\:" in embeds[0]["title"]
 
 
 @given(messages)
@@ -285,7 +288,7 @@ def test_mail_goes_encrypted_with_a_login_and_the_picture(
     assert (received.encrypted, received.login) == (True, "ada")
     assert (received.sender, received.to) == ("watch@example.org", ["ada@example.org", "bob@example.org"])
     mail = received.mail
-    assert mail["Subject"] == "[leadline] Roll back · runs/seven, step 220"
+    assert mail["Subject"] == f"[leadline] runs/seven: {ALERT.says}"
     assert mail["Message-ID"] == f"<{ALERT.key}@example.org>"
     assert mail["Auto-Submitted"] == "auto-generated"
     body = mail.get_body()
@@ -355,10 +358,10 @@ def test_a_desktop_gets_a_notification(tmp_path: Path) -> None:
     program.chmod(0o755)
     opened("desktop", PATH=f"{tmp_path}:/usr/bin:/bin").tell(Message((replace(ALERT, says="<b>Fell</b> & lost."),)))
     seen = (tmp_path / "seen").read_text()
-    assert "leadline: Roll back · runs/seven, step 220" in seen
+    assert "leadline: runs/seven: <b>Fell</b> & lost." in seen
     if sys.platform != "darwin":
         assert "--urgency=critical" in seen
-        assert "&lt;b&gt;Fell&lt;/b&gt; &amp; lost. Next: end the run" in seen
+        assert "&lt;b&gt;Fell&lt;/b&gt; &amp; lost. Next: Stop the run" in seen
 
 
 def test_a_machine_without_a_desktop_says_so(tmp_path: Path) -> None:

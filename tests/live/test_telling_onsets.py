@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,8 +19,10 @@ from leadline.facts.reward import RewardReading
 from leadline.findings.generation_changed import ResponsesChanged
 from leadline.live.alert import Alert
 from leadline.live.onsets import Notice, new_alerts, silence
+from leadline.live.telling.words import body
 from leadline.run import Rollout
 from leadline.words import sentence
+from leadline.words.verdict import headline
 
 NO_REWARD = RewardReading("undecided", {}, None)
 
@@ -107,17 +110,14 @@ def test_a_verdict_is_one_alert_with_its_findings_as_evidence() -> None:
     look = reading(100, found(since=90), verdict="roll_back", because=["kl.drift_without_benefit"], best=best)
     _, (alert,) = new_alerts({}, look, run="a")
     assert (alert.about, alert.severity, alert.onset_step) == ("verdict.roll_back", "critical", 90)
-    assert (
-        alert.says
-        == "Roll back. Reward has been flat at 0.5 since about step 7. Keep: checkpoints/80 (step 80, complete)."
-    )
-    assert alert.evidence == (f"{sentence(found())} (p=.93)",)
+    assert alert.says == headline(look.judgement)
+    assert alert.evidence == (f"{sentence(found())} [kl.drift_without_benefit, 93%]",)
     assert alert.best_checkpoint == "checkpoints/80 (step 80, complete)"
 
 
 def test_a_finding_says_where_it_can_be_checked() -> None:
     _, (alert,) = new_alerts({}, reading(30, found(since=12)), run="a")
-    assert alert.evidence == ("kl/ref, steps 10 to 20: it rose",)
+    assert alert.evidence == ("kl/ref, steps 10–20: it rose",)
     assert alert.onset_step == 12
 
 
@@ -190,12 +190,35 @@ def test_an_empty_run_tells_nothing_and_forgets_nothing() -> None:
     assert new_alerts(told, empty, run="a") == (told, ())
 
 
+def ended(step: int, reason: Reason) -> Reading:
+    """A run that is through its plan."""
+    one = reading(step, verdict="finished", planned=step)
+    return dataclasses.replace(one, judgement=dataclasses.replace(one.judgement, reason=reason, ended="plan"))
+
+
+FELL = Reason("fallen", 0.999, 700, high=0.98, level=0.01, lost=0.99)
+
+
+def test_a_run_that_ended_badly_is_told_once_and_one_that_ended_well_is_not() -> None:
+    assert follow(ended(1000, Reason("ceiling", level=0.99, high=1.0))) == [[]]
+    assert follow(ended(1000, FELL), ended(1000, FELL)) == [["verdict.finished critical"], []]
+    _, (alert,) = new_alerts({}, ended(1000, FELL), run="a")
+    assert alert.says.startswith("FINISHED, COLLAPSED")
+    assert "Stop the run" not in body(alert)
+
+
+def test_who_was_told_to_roll_back_is_not_told_that_the_run_ended_badly() -> None:
+    assert follow(reading(900, verdict="roll_back"), ended(1000, FELL)) == [["verdict.roll_back critical"], []]
+
+
 def test_a_collapse_is_told_in_one_alert_that_stands_alone(root: Path) -> None:
     look = leadline.read(root / "leadline" / "examples" / "collapsed", until=240)
     _, (alert,) = new_alerts({}, look, run="collapsed")
     assert isinstance(alert, Alert)
     assert alert.about == "verdict.roll_back"
-    assert alert.says.startswith("Roll back. Reward has fallen from 0.98")
+    assert alert.says == headline(look.judgement)
+    assert alert.says.startswith("ROLL BACK to step ")
+    assert alert.evidence[0].startswith("Cause: ")
     assert any("learning rate" in line or "KL rose" in line for line in alert.evidence)
     assert alert.onset_step is not None
     assert 195 <= alert.onset_step <= 215

@@ -17,6 +17,7 @@ from leadline import pipeline
 from leadline.cli import main
 from leadline.contract import Reading
 from leadline.report import markdown
+from leadline.words.numbers import sure
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -104,14 +105,25 @@ def test_plots_are_drawn_linked_from_where_the_page_lies_and_drawn_the_same_agai
 def test_markdown_on_standard_output_stands_alone(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["read", str(EXAMPLES / "healthy"), "--until", "30", "--md", "-"]) == 0
     out = capsys.readouterr()
-    assert out.out.startswith("**Continue.**")
+    headline, _, lines = out.out.partition("\n\n")
+    assert headline.startswith("**CONTINUE · reward rising")
+    assert lines.startswith("- **outlook** Continuing to step 354")
+    assert "\n- **best** Step " in lines
+    assert "****" not in out.out
     assert "```text\nreward " in out.out
     assert out.err == ""
 
 
+def test_findings_name_their_id_and_how_sure_they_are() -> None:
+    reading = pipeline.read(EXAMPLES / "collapsed", until=230)
+    page = markdown.render(reading)
+    for finding in reading.findings:
+        assert f"`[{finding.id}, {sure(finding.p)}]`" in page
+
+
 def test_a_file_leaves_the_screen_as_it_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["read", str(EXAMPLES / "healthy"), "--until", "30", "--md", str(tmp_path / "run.md")]) == 0
-    assert capsys.readouterr().out.startswith("verdict ")
+    assert capsys.readouterr().out.startswith("CONTINUE")
 
 
 @pytest.mark.parametrize(

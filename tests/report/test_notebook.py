@@ -12,6 +12,7 @@ from found import quoting
 import leadline
 from leadline.run import Event
 from leadline.words import sentence
+from leadline.words.numbers import sure
 from leadline.words.verdict import verdict_lines
 
 HOSTILE = "</div><script>alert(1)</script><img src=x onerror=alert(1)> ' \" &lt; \x1b[31m \u202e"
@@ -60,8 +61,10 @@ def test_it_shows_verdict_findings_and_pictures(reading: leadline.Reading) -> No
     page = card(reading)
     assert "svg" in page.tags
     for finding in reading.findings:
-        assert sentence(finding) in page.text
-    assert all(part in page.text for part in verdict_lines(reading).details)
+        assert f"{sentence(finding)} [{finding.id}, {sure(finding.p)}]" in page.text
+    said = verdict_lines(reading)
+    assert page.text.startswith(said.headline)
+    assert all(f"{label} {says}" in page.text for label, says in said.labeled)
     assert len(reading._repr_html_()) < 100_000
 
 

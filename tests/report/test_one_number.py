@@ -44,7 +44,7 @@ SAID = {
         rf"\breward (?:likely )?(?:still )?rising, {ANY} → {N}",
     ),
     "step of the peak": (r"\bpeaked at step ~?(\d+)",),
-    "best step": (r"keep step (\d+)", r"roll back to step (\d+)", r"\b(?:keep|best):? +step (\d+)"),
+    "best step": (r"keep step (\d+)", r"roll back to step (\d+)", r"\b(?:keep|best)\b[*: ]+step (\d+)"),
     "onset of what ends it": (
         r"hacking since step ~(\d+)",
         r"gradient signal since step ~(\d+)",

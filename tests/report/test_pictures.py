@@ -35,7 +35,7 @@ def size(data: bytes) -> tuple[int, int]:
 
 def test_reward_held_out_and_kl_are_drawn_on_one_clock(hacked: Reading) -> None:
     drawn = pictures(hacked)
-    assert [one.about for one in drawn] == ["reward", "held-out", "kl"]
+    assert [one.about for one in drawn] == ["reward", "held-out eval", "KL to reference"]
     assert span(drawn)[0] == 1
     assert span(drawn)[1] > 300
     for one in drawn:
@@ -46,7 +46,7 @@ def test_reward_held_out_and_kl_are_drawn_on_one_clock(hacked: Reading) -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "says"), [("peaked", "peaked, p=.90, at step 9 (7 to 12)"), ("undecided", "undecided")]
+    ("shape", "says"), [("peaked", "peaked at step 9 (7–12), now 0.919"), ("undecided", "0.453 → 0.919, unclear")]
 )
 def test_a_peak_is_named_only_where_it_is_decided(shape: str, says: str, hacked: Reading) -> None:
     reward = replace(hacked.reward, shape=shape, probabilities={"peaked": 0.9}, peak=RewardPeak(9, (7, 12), 0.9))

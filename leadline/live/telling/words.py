@@ -13,30 +13,34 @@ from .message import Message, about_runs
 SHOWN = 10  # alerts in full; the rest is counted
 KINDS = 5  # of what is counted
 LONGEST_RUN = 120  # characters of a run's name; the end of a path says most
-CALLED = {
-    "verdict.stop": "Stop",
-    "verdict.roll_back": "Roll back",
-    "silence": "Silent",
-    "surprise": "Unexpected",
-    "action": "Acted",
-}
-AGAIN = "Sent again after an interruption: you may have it already."
+CALLED = {"silence": "Silent", "surprise": "Unexpected", "action": "Action"}
+VERDICT = "verdict."
+AGAIN = "Resent after an interruption: this may be a duplicate."
 
 
 def title(alert: Alert) -> str:
-    """What and where, for a line that stands alone.
+    """Return the first line: the headline of a verdict; otherwise the kind of alert, and where.
 
-    >>> title(Alert("runs/a", "verdict.stop", 7, None, "concern", "", (), None, ""))
-    'Stop · runs/a, step 7'
+    >>> title(Alert("runs/a", "verdict.stop", 7, None, "concern", "STOP, keep step 4 · reward flat", (), None, ""))
+    'STOP, keep step 4 · reward flat'
+    >>> title(Alert("runs/a", "kl.drift", 7, None, "concern", "KL drifts.", (), None, ""))
+    'Concern · runs/a, step 7'
     """
-    return f"{CALLED.get(alert.about, alert.severity.capitalize())} · {run_of(alert)}, step {alert.step}"
+    if alert.about.startswith(VERDICT) and alert.says.strip():
+        return printable(alert.says)
+    return f"{CALLED.get(alert.about, alert.severity.capitalize())} · {_place(alert)}"
+
+
+def _place(alert: Alert) -> str:
+    return f"{run_of(alert)}, step {alert.step}"
 
 
 def subject(message: Message) -> str:
     """One line for the whole message."""
     alerts = message.alerts
     if len(alerts) == 1:
-        return title(alerts[0])
+        first = alerts[0]
+        return f"{run_of(first)}: {title(first)}" if first.about.startswith(VERDICT) else title(first)
     critical = sum(alert.severity == "critical" for alert in alerts)
     runs = about_runs(alerts)
     grave = f", {critical} critical" if critical else ""
@@ -44,11 +48,13 @@ def subject(message: Message) -> str:
 
 
 def body(alert: Alert, *, bullet: str = "- ") -> str:
-    """The sentence, the evidence, the checkpoint to keep and the next step, a line each."""
-    lines = [printable(alert.says), *(f"{bullet}{printable(line)}" for line in alert.evidence)]
+    """What is below the title: the sentence, the evidence, the checkpoint to keep, and the next step, a line each."""
+    verdict = alert.about.startswith(VERDICT)
+    first = _place(alert) if verdict else printable(alert.says)
+    lines = [first, *(f"{bullet}{printable(line)}" for line in alert.evidence)]
     if alert.onset_step is not None and alert.onset_step != alert.step:
-        lines.append(f"It began at about step {alert.onset_step}.")
-    if alert.best_checkpoint is not None and not alert.about.startswith("verdict."):  # a verdict names it itself
+        lines.append(f"Began around step {alert.onset_step}.")
+    if alert.best_checkpoint is not None and not verdict:  # a verdict names it itself
         head = "Best checkpoint" if alert.about == "action" else "Best so far"
         lines.append(f"{head}: {printable(alert.best_checkpoint)}.")
     return "\n".join([*lines, f"Next: {next_step(alert)}"])
@@ -58,16 +64,18 @@ def next_step(alert: Alert) -> str:
     """What to do now."""
     best = "" if alert.best_checkpoint is None else printable(alert.best_checkpoint)
     if alert.about == "verdict.roll_back":
-        return f"end the run{f', and evaluate {best} before you go on from it' if best else ''}. {_look(alert)}"
+        return f"Stop the run{f'; evaluate {best} before resuming from it' if best else ''}. {_look(alert)}"
     if alert.about == "verdict.stop":
-        return f"end the run{f' and keep {best}' if best else ''}. {_look(alert)}"
+        return f"Stop the run{f'; keep {best}' if best else ''}. {_look(alert)}"
+    if alert.about == "verdict.finished":
+        return f"{f'Keep {best}, not the last step' if best else 'Do not use the last step'}. {_look(alert)}"
     if alert.about == "silence":
-        return "see whether the process still runs and its disk still takes what it writes."
+        return "Check that the process is alive and its disk is writable."
     if alert.about == "action":
-        return "see that the run has ended the way you want."
+        return "Check that the run ended the way you want."
     if alert.severity == "critical":
-        return f"look now. {_look(alert)}"
-    return f"look when you can; the verdict does not call for an end. {_look(alert)}"
+        return f"Review now. {_look(alert)}"
+    return f"Review when convenient; no stop recommended. {_look(alert)}"
 
 
 def text(message: Message) -> str:
@@ -88,9 +96,7 @@ def counted(alerts: Sequence[Alert]) -> str:
     others = sum(count for _, count in kinds[KINDS:])
     runs = about_runs(alerts)
     tail = f", {others} of other kinds" if others else ""
-    return (
-        f"And {len(alerts)} more of {runs} run{'s' * (runs != 1)}: {named}{tail}. `leadline history` lists the looks."
-    )
+    return f"And {len(alerts)} more from {runs} run{'s' * (runs != 1)}: {named}{tail}. See `leadline history`."
 
 
 def run_of(alert: Alert) -> str:
@@ -110,4 +116,4 @@ def clipped(text: str, most: int) -> str:
 def _look(alert: Alert) -> str:
     path, mark, _ = alert.run.rpartition("#")  # one run among several of a file
     words = ["leadline", "read", path or alert.run, *(["--all"] if mark else [])]
-    return f"`{printable(shlex.join(words))}` shows the whole reading."
+    return f"Full report: `{printable(shlex.join(words))}`"

@@ -9,9 +9,17 @@ import numpy as np
 
 from ...contract import Band, Reading, Series
 from ...facts.chart import Chart, ChartId, KlPath
-from ...words.kl import regime
 from ...words.loss import pattern as loss_meaning
-from ...words.report import CHARTS, EXPLAINED, chart_is_empty, chart_title, loss_says, reward_says
+from ...words.numbers import capital
+from ...words.report import (
+    CHARTS,
+    EXPLAINED,
+    chart_is_empty,
+    chart_title,
+    kl_caption,
+    loss_says,
+    reward_caption,
+)
 from .. import palette
 from ..numbers import short, thin
 from ..pictures import shortened
@@ -112,8 +120,8 @@ def _panels(reading: Reading) -> tuple[Panel, ...]:
     """The charts in the order to look at them; the rest is shown on demand."""
     data, loss = reading.chart_data, reading.policy_loss
     says = {
-        "reward": reward_says(reading),
-        "kl": regime(reading.kl_reward),
+        "reward": capital(reward_caption(reading)),
+        "kl": capital(kl_caption(reading)),
         "loss": loss_says(reading) if loss.informative else "",
         **EXPLAINED,
     }

@@ -6,13 +6,15 @@ import math
 
 from ...contract import Evidence, Finding, Reading, Rollout
 from ...facts.chart import Neighbour
+from ...facts.judgement import calls_for
+from ...findings.reward_gamed import side_by_side
 from ...words import event, sentences
 from ...words.conflict import effect
 from ...words.kl import regime as kl_regime
-from ...words.missing import why
+from ...words.missing import hidden, why
 from ...words.numbers import capital, sure
-from ...words.report import expected_says, settings
-from ...words.verdict import a_step_stands_out, called, decides, ended_says, gain_says, verdict_lines
+from ...words.report import expected_says, settings, what_was_read
+from ...words.verdict import VerdictLines, a_step_stands_out, ended_says, verdict_lines
 from . import text
 from .curves import Curves
 
@@ -20,42 +22,42 @@ Data = dict[str, object]
 
 QUOTED = 1200  # characters of a sample that a finding quotes
 ROLLOUTS = "rollouts"
+ENDED = "Ended"
 
 
 def verdict(reading: Reading) -> Data:
     judgement, run, said = reading.judgement, reading.run, verdict_lines(reading)
-    best, risk = judgement.best_checkpoint if a_step_stands_out(judgement) else None, judgement.risk
+    best = judgement.best_checkpoint if a_step_stands_out(judgement) else None
     return {
         "word": judgement.verdict,
-        "called": called(judgement),
         "outcome": judgement.outcome,
+        "color": calls_for(judgement.verdict, judgement.outcome),
         "headline": text.line(said.headline),
-        "lines": [{"label": label, "says": text.line(says)} for label, says in said.labeled],
-        "says": text.line(ended_says(judgement)),
-        "pays": _chance(judgement.p_continue_pays),
-        "over": judgement.ended is not None,
-        "gain": gain_says(judgement.upside),
-        "worse": _chance(risk.p_worse),
-        "judged": None if judgement.judged is None else text.name(judgement.judged),
-        "best": best
-        and {
-            "step": best.step,
-            "chance": _chance(best.p_best),
-            "path": None if best.path is None else text.line(best.path),
-            "complete": best.complete,
-            "also": list(best.also_evaluate),
-        },
-        "would_change": [text.line(says) for says in filter(None, [decides(judgement)])],
-        "next_look": judgement.next_look_step,
-        "because": [text.name(one) for one in judgement.because],
-        "missing": [{"what": text.line(one.what), "why": text.line(why(one))} for one in run.missing],
+        "lines": _lines(reading, said),
+        "read": [text.line(says) for says in (run.path, *what_was_read(run))],
+        "keep": None if best is None or best.path is None else text.line(best.path),
     }
+
+
+def _lines(reading: Reading, said: VerdictLines) -> list[Data]:
+    """The labeled lines; the two samples that settle most cases come after the finding they belong to."""
+    rows: list[Data] = [{"label": label, "says": text.line(says)} for label, says in said.labeled]
+    pair: list[Data] = [
+        {"label": when, "says": text.line(says), "sample": True}
+        for finding in reading.findings
+        for when, says in side_by_side(finding.facts)
+    ]
+    first = 1 if said.why else 0
+    missing: list[Data] = []
+    if reading.run.missing:
+        missing = [{"label": "missing", "says": text.line(hidden(reading.run.missing))}]
+    return [*rows[:first], *pair, *rows[first:], *missing]
 
 
 def _chance(p: float | None) -> Data | None:
     if p is None or not math.isfinite(p):
         return None
-    return {"p": round(p, 4), "sure": sure(p), "chance": sure(p)}
+    return {"p": round(p, 4), "sure": sure(p)}
 
 
 def findings(reading: Reading, curves: Curves) -> list[Data]:
@@ -170,10 +172,11 @@ def onset(reading: Reading) -> Data | None:
 
 
 def run(reading: Reading) -> Data:
-    summary = reading.run
+    summary, ended = reading.run, ended_says(reading.judgement)
+    known = [*settings(summary), *([(ENDED, ended)] if ended else [])]
     return {
-        "path": text.line(summary.path),
-        "facts": [{"name": name, "value": text.line(value)} for name, value in settings(summary)],
+        "facts": [{"name": name, "value": text.line(value)} for name, value in known],
+        "missing": [{"what": text.line(one.what), "why": text.line(why(one))} for one in summary.missing],
         "notes": [text.line(note) for note in summary.notes],
         "unread": [text.name(key) for key in summary.unread_keys],
     }

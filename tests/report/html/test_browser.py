@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 
 from leadline.contract import Reading, RunSummary
 from leadline.facts.reward import RewardReading
+from leadline.report import palette
+from leadline.words.verdict import headline, verdict_lines
 
 if TYPE_CHECKING:
     from conftest import Opened
@@ -57,17 +60,70 @@ def test_it_opens_from_disk_without_network_or_errors(name: str, scheme: str, sh
     opened = show(readings(name), scheme=scheme)
     assert [one.split(":")[0] for one in opened.requests] == ["file"]
     assert opened.errors == []
-    verdict = {
-        "continue": "Continue",
-        "stop": "Stop",
-        "roll_back": "Roll back",
-        "undecided": "Undecided",
-        "finished": "Finished",
-    }
-    assert verdict[readings(name).judgement.verdict] in opened.page.locator("h1").inner_text()
+    assert opened.page.locator("h1 .headline").inner_text() == headline(readings(name).judgement)
     assert opened.page.locator(".u-over").count() >= 8
     light = opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert light == (scheme == "light")
+
+
+def box(opened: Opened, selector: str) -> tuple[float, float, float, float]:
+    """Left, top, right, and bottom of an element."""
+    found = opened.page.locator(selector).first.bounding_box()
+    assert found is not None
+    return found["x"], found["y"], found["x"] + found["width"], found["y"] + found["height"]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_desktop_shows_headline_lines_and_both_curves_at_once(name: str, show: Show, readings: Readings) -> None:
+    opened = show(readings(name), width=1280)
+    head, lines, reward = box(opened, "h1"), box(opened, ".lines"), box(opened, "#panel-reward .plot")
+    last = box(opened, "#panel-kl .plot") if readings(name).chart_data.chart("kl") else reward
+    assert max(lines[3], last[3]) <= 900
+    assert head[3] <= lines[1]
+    assert lines[1] - head[3] < 60  # the lines follow the headline closely
+    assert head[2] <= reward[0]  # words left, curves right
+    assert lines[2] <= last[0]
+    assert reward[3] <= last[3]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_phone_shows_the_headline_and_then_the_reward(name: str, show: Show, readings: Readings) -> None:
+    opened = show(readings(name), width=390)
+    head, lines, reward = box(opened, "h1"), box(opened, ".lines"), box(opened, "#panel-reward .plot")
+    assert head[3] <= reward[1]
+    assert reward[3] <= 700
+    assert reward[3] <= lines[1]
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_the_color_is_that_of_the_outcome(name: str, show: Show, readings: Readings) -> None:
+    opened, judgement = show(readings(name)), readings(name).judgement
+    shade = palette.outcome(judgement.verdict, judgement.outcome).light
+    shown = opened.page.evaluate("getComputedStyle(document.querySelector('h1')).color")
+    assert shown == "rgb({}, {}, {})".format(*(int(shade[place : place + 2], 16) for place in (1, 3, 5)))
+
+
+def test_the_labeled_lines_are_those_of_the_verdict(show: Show, readings: Readings) -> None:
+    opened = show(readings("collapsed"))
+    told = dict(
+        zip(
+            opened.page.locator(".lines dt").all_inner_texts(),
+            opened.page.locator(".lines dd").all_inner_texts(),
+            strict=True,
+        )
+    )
+    assert dict(verdict_lines(readings("collapsed")).labeled).items() <= told.items()
+
+
+def test_the_path_of_the_checkpoint_can_be_copied(show: Show, readings: Readings) -> None:
+    reading = readings("collapsed")
+    best = reading.judgement.best_checkpoint
+    assert best is not None
+    saved = replace(reading.judgement, best_checkpoint=replace(best, path="runs/a/checkpoint-131", complete=True))
+    opened = show(replace(reading, judgement=saved))
+    opened.page.locator(".lines button.copy").click()
+    opened.page.wait_for_function("/Copied|Selected/.test(document.querySelector('.lines .copy').textContent)")
+    assert opened.errors == []
 
 
 def test_a_reading_of_nothing_says_so_everywhere(show: Show) -> None:
@@ -128,7 +184,7 @@ def test_the_link_of_a_finding_moves_the_charts(show: Show, readings: Readings) 
     (view,) = opened.views()
     assert home[0] <= view[0] <= place.first_step <= place.last_step <= view[1] <= home[1]
     assert view[1] - view[0] < 0.5 * (home[1] - home[0])
-    assert f"marked: steps {place.first_step} to {place.last_step}" in opened.page.locator("#zoom").inner_text()
+    assert f"marked: steps {place.first_step}\u2013{place.last_step}" in opened.page.locator("#zoom").inner_text()
     box = opened.page.locator("#panel-reward").bounding_box()
     assert box is not None
     assert 0 <= box["y"] < 900  # it came into view
@@ -160,7 +216,7 @@ def test_the_samples_viewer_switches_steps(show: Show, readings: Readings) -> No
     assert shown
     assert set(shown) <= outputs
     assert right.locator("mark").count() > 0  # what late samples share is marked in them
-    opened.page.get_by_role("button", name="High beside low reward").click()
+    opened.page.get_by_role("button", name="High vs. low reward").click()
     opened.page.locator("#samples input[data-side=here]").fill("0")
     assert "high reward" in left.locator("h3").inner_text()
     assert "low reward" in right.locator("h3").inner_text()
@@ -256,7 +312,7 @@ def test_hostile_text_neither_runs_nor_breaks_the_page(width: int, hostile: str,
         button.click()
     for summary in page.locator("summary").all():
         summary.click()
-    page.get_by_role("button", name="High beside low reward").click()
+    page.get_by_role("button", name="High vs. low reward").click()
     for place in range(6):
         page.locator("#samples input[data-side=here]").fill(str(place))
     hover(opened, "reward", 0.5)
@@ -286,7 +342,7 @@ def test_axe_finds_nothing_serious(name: str, scheme: str, show: Show, readings:
         drag(opened, "reward", 0.3, 0.6)
         opened.page.locator("#names button").first.click()
     if name == "hacked":
-        opened.page.get_by_role("button", name="High beside low reward").click()
+        opened.page.get_by_role("button", name="High vs. low reward").click()
     found = Axe().run(opened.page).response["violations"]
     grave = [one for one in found if one["impact"] in ("serious", "critical")]
     assert [(one["id"], one["help"], one["nodes"][0]["html"]) for one in grave] == []

@@ -24,6 +24,7 @@ from leadline.report.html.text import embedded
 from leadline.report.numbers import short, thin
 from leadline.run import Rollout, Rollouts, Run, Series
 from leadline.words.loss import pattern
+from leadline.words.verdict import headline
 
 VENDORED = {
     "LICENSE": "8f989229699b4fe2f1a0432d0e9edc338a8a911e250e2d1b01ecd770a5f5b1bd",
@@ -189,7 +190,7 @@ def test_every_part_says_why_it_is_empty(trl: Callable[..., Path]) -> None:
     empty = [one for one in data["panels"] if not one["names"]]  # type: ignore[attr-defined]
     assert {one["id"] for one in empty} >= {"kl", "loss", "entropy", "length", "diversity", "coherence", "grad_norm"}
     assert all(one["empty"].endswith(".") for one in empty)
-    assert str(data["samples"]["empty"]).startswith("No samples were found")  # type: ignore[index]
+    assert str(data["samples"]["empty"]).startswith("No sampled responses found")  # type: ignore[index]
 
 
 def test_a_loss_without_evidence_is_called_so(readings: Callable[[str], Reading]) -> None:
@@ -201,12 +202,25 @@ def test_a_loss_without_evidence_is_called_so(readings: Callable[[str], Reading]
 
 @pytest.mark.parametrize(("planned", "over"), [(300, True), (354, True), (400, False)])
 def test_only_a_finished_run_is_said_to_be_finished(planned: int, over: bool, root: Path) -> None:
-    """Of one that is not, the chance that going on pays is shown."""
     reading = pipeline.read(root / "leadline" / "examples" / "healthy", budget=planned)
     verdict = data_of(html.render(reading))["verdict"]
     assert isinstance(verdict, dict)
-    assert verdict["over"] == over == (reading.judgement.ended == "plan")
-    assert verdict["pays"] is not None  # of a finished run it says whether extending it would pay
+    assert verdict["headline"].startswith("FINISHED") == over == (reading.judgement.ended == "plan")
+    assert verdict["headline"] == headline(reading.judgement)
+    outlook = next(one["says"] for one in verdict["lines"] if one["label"] == "outlook")
+    assert outlook.startswith("Extending" if over else "Continuing")
+
+
+@pytest.mark.parametrize(
+    ("name", "outcome", "color"),
+    [("healthy", "saturated", "finished"), ("collapsed", "collapsed", "roll_back"), ("hacked", "hacked", "roll_back")],
+)
+def test_a_finished_run_has_the_color_of_its_outcome(
+    name: str, outcome: str, color: str, readings: Callable[[str], Reading]
+) -> None:
+    verdict = data_of(html.render(readings(name)))["verdict"]
+    assert isinstance(verdict, dict)
+    assert (verdict["word"], verdict["outcome"], verdict["color"]) == ("finished", outcome, color)
 
 
 def test_the_command_writes_the_file(tmp_path: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -214,7 +228,7 @@ def test_the_command_writes_the_file(tmp_path: Path, root: Path, capsys: pytest.
     run = str(root / "leadline" / "examples" / "healthy")
     assert main(["read", run, "--html", str(target)]) == 0
     assert target.read_text(encoding="utf-8").endswith("</html>\n")
-    assert "verdict" in capsys.readouterr().out.lower()
+    assert capsys.readouterr().out.startswith("FINISHED")
     assert [one.name for one in tmp_path.iterdir()] == ["report.html"]  # nothing is left beside it
 
 

@@ -31,19 +31,19 @@ function number(value, digits = 3) {
   const size = Math.abs(value);
   if (size !== 0 && (size < 1e-4 || size >= 1e6))
     return value.toExponential(Math.max(digits - 1, 0)).replace("e+", "e");
-  if (size >= 1000) return Math.round(value).toLocaleString("en-US").replaceAll(",", "\u202f");
+  if (size >= 1000) return Math.round(value).toLocaleString("en-US");
   return String(Number(value.toPrecision(digits)));
 }
 
-const steps = (value) => Math.round(value).toLocaleString("en-US").replaceAll(",", "\u202f");
+const steps = (value) => Math.round(value).toLocaleString("en-US");
 const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 2 });
-const percent = (share) => `${Math.round(100 * share)}\u00a0%`;
+const percent = (share) => `${Math.round(100 * share)}%`;
 const UNIT = DATA.unit || "step"; // what the clock counts
 const moment = (value) => (UNIT === "step" ? `step ${steps(value)}` : `${steps(value)} ${UNIT}`);
 const span = (from, to) =>
   from === to
     ? moment(from)
-    : `${UNIT === "step" ? "steps " : ""}${steps(from)} to ${UNIT === "step" ? steps(to) : moment(to)}`;
+    : `${UNIT === "step" ? "steps " : ""}${steps(from)}\u2013${UNIT === "step" ? steps(to) : moment(to)}`;
 
 // Colours are custom properties of the style sheet; canvases ask for them by name.
 const root = document.documentElement;

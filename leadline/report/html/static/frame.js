@@ -18,7 +18,7 @@ function theme() {
   const button = at("theme");
   const name = () => {
     button.textContent = isDark() ? "Light" : "Dark";
-    button.setAttribute("aria-label", `Switch to ${isDark() ? "light" : "dark"} colours`);
+    button.setAttribute("aria-label", `Switch to ${isDark() ? "light" : "dark"} colors`);
   };
   const repaint = () => {
     known = new Map();

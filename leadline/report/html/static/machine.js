@@ -49,11 +49,11 @@ function machine() {
   } else if (notes) body.append(notes);
   let draw = () => {};
   if (used.steps.length) draw = stacked(body);
-  else body.append(empty("Neither step time nor its phases were logged or recorded."));
-  if (!used.power) body.append(empty("GPU power was not recorded beside this run."));
+  else body.append(empty("Step time was not logged."));
+  if (!used.power) body.append(empty("GPU power was not recorded."));
   if (marks.beside.length) {
     body.append(
-      make("h3", {}, "Processes beside the training"),
+      make("h3", {}, "Other processes"),
       make(
         "ul",
         { class: "notes" },
@@ -70,7 +70,7 @@ function machine() {
         ),
       ),
     );
-  } else body.append(empty("No other process was recorded coming and going beside the training."));
+  } else body.append(empty("No other processes recorded."));
   return draw;
 }
 
@@ -102,15 +102,15 @@ function stacked(body) {
   const told = legend(entries);
   told.tell(null);
   const host = make("div", { class: "plot" });
-  const title = many ? "Seconds of a step, by phase" : "Seconds of a step";
+  const title = many ? "Step time by phase (s)" : "Step time (s)";
   body.append(
     make(
       "figure",
       { class: "panel wide", id: "panel-machine", "aria-labelledby": "panel-machine-title" },
-      make("h3", { id: "panel-machine-title" }, used.power ? `${title}, and watts of a GPU` : title),
+      make("h3", { id: "panel-machine-title" }, used.power ? `${title} and GPU power (W)` : title),
       told.list,
       host,
-      many ? null : make("p", { class: "foot" }, "The phases of a step were not timed apart."),
+      many ? null : make("p", { class: "foot" }, "Phases were not timed separately."),
     ),
   );
   return () => {

@@ -11,7 +11,7 @@ const picker = {
     this.names = Object.keys(DATA.series)
       .filter((name) => !onPanels.has(name))
       .sort();
-    if (!this.names.length) return void body.append(empty("There is none besides those above."));
+    if (!this.names.length) return void body.append(empty("There are no others."));
     const search = make("input", {
       type: "search",
       id: "search",
@@ -27,7 +27,7 @@ const picker = {
       make(
         "div",
         { class: "search" },
-        make("label", { for: "search" }, `${this.names.length} more series; choose some to draw them`),
+        make("label", { for: "search" }, `${this.names.length} more metrics; choose any to plot`),
         search,
       ),
       this.list,
@@ -61,10 +61,10 @@ const picker = {
     );
     this.count.textContent =
       found.length > this.FOUND
-        ? `${this.FOUND} of ${found.length} found; search for the others.`
+        ? `Showing ${this.FOUND} of ${found.length}; search to find the rest.`
         : found.length
           ? ""
-          : "No series has that in its name or key.";
+          : "No metric matches.";
     this.wanted = wanted;
   },
 
@@ -86,7 +86,7 @@ const picker = {
         names: [name],
         says: DATA.series[name].kind,
         empty: "",
-        note: "Points as logged, without a curve",
+        note: "Points as logged, no fitted curve",
       });
       this.panels.append(one.panel);
       this.shown.set(name, { panel: one.panel, chart: one.draw() });
@@ -99,10 +99,13 @@ const picker = {
 function start() {
   verdict();
   findings();
-  const panels = DATA.panels.map(panelOf);
-  const strip = timeline();
-  panels.splice(1, 0, strip); // under the reward, which it explains
-  at("panels").append(...panels.map((one) => one.panel));
+  const panels = DATA.panels.map((one) => ({ first: FIRST.includes(one.id), ...panelOf(one) }));
+  // The reward comes after the headline and before the lines: on a phone it is the first thing below the fold.
+  const [reward, ...others] = panels.filter((one) => one.first).map((one) => one.panel);
+  if (reward) at("verdict").firstChild.after(reward);
+  at("verdict").append(...others);
+  panels.unshift(timeline());
+  at("panels").append(...panels.filter((one) => !one.first).map((one) => one.panel));
   const later = [portrait(), machine()];
   onset();
   normal();

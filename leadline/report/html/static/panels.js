@@ -1,5 +1,6 @@
 // Panels of series: points, the band of their curve, the forecast, and what is named on the chart of the reward.
 
+const FIRST = ["reward", "kl"]; // charts beside the headline
 const SPIKY = 2.5; // times what nearly all points and the band need: from there on, single points would flatten the rest
 
 /** The room that the bands and nearly all points in view need; null where that is about what all of them need. */
@@ -82,7 +83,7 @@ function spoken(xs, ys, band, step) {
   const where = step === null ? xs[place] : step;
   const [low, middle, high] = ["low", "middle", "high"].map((one) => along(band.x, band[one], where));
   if (middle === null) return point;
-  const curve = `${number(middle)} (${number(low)} to ${number(high)})`;
+  const curve = `${number(middle)} (${number(low)}\u2013${number(high)})`;
   if (!inside) return `forecast ${curve}`;
   return `${point} \u00b7 curve ${curve}`;
 }
@@ -104,7 +105,7 @@ function panelOf({ id, title, names, says, empty: why, wide, silent, note }) {
     return { panel, draw() {} };
   }
   if (silent)
-    panel.append(make("p", { class: "tag" }, "carries no evidence here"), make("p", { class: "says" }, silent));
+    panel.append(make("p", { class: "tag" }, "carries no signal here"), make("p", { class: "says" }, silent));
   if (says) panel.append(make("p", { class: "says" }, says));
   const lines = names.map((name) => {
     const one = DATA.series[name];
@@ -131,7 +132,7 @@ function panelOf({ id, title, names, says, empty: why, wide, silent, note }) {
     note,
     ...lines
       .filter((one) => one.points > one.x.length)
-      .map((one) => `${one.name}: ${steps(one.points)} points, drawn as the lowest and highest of each column`),
+      .map((one) => `${one.name}: ${steps(one.points)} points, drawn as each column's minimum and maximum`),
   ].filter(Boolean);
   if (foot.length) panel.append(make("p", { class: "foot" }, foot.join(". ") + "."));
   told.tell(null);
@@ -151,8 +152,8 @@ function spikes(whole, chart) {
   const button = make("button", { type: "button", class: "plain" });
   const say = () => {
     words.textContent = whole.shown
-      ? "The range holds every point."
-      : "Arrows at the edge: single points beyond the range.";
+      ? "Range covers every point."
+      : "Arrows at the edge: single points outside the range.";
     button.textContent = whole.shown ? "Fit the curve" : "Fit every point";
   };
   button.addEventListener("click", () => {
@@ -207,7 +208,7 @@ function drawLines(host, lines, { id, title, wide, silent, whole, tell }) {
     data,
     series,
     bands,
-    height: main ? 300 : wide ? 240 : 190,
+    height: FIRST.includes(id) ? 190 : main ? 300 : wide ? 240 : 190,
     above: main ? 13 * landmarksOf().length + 6 : 8,
     label: `${title} by step`,
     hooks: { draw: [(u) => beyond(u, lines, lines.map(roleOf)), ...(main ? [landmarks] : [])] },

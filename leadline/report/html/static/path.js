@@ -150,7 +150,7 @@ function drawPath(host, tell) {
   host.setAttribute("role", "img");
   host.setAttribute(
     "aria-label",
-    "Reward against the distance from the reference, as a path through time coloured by regime. Left and right move along it.",
+    "Reward vs. KL to reference as a path through time, colored by regime. Left and right move along it.",
   );
   host.addEventListener("keydown", (event) => {
     const move = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -172,8 +172,8 @@ function portrait() {
     body.append(
       empty(
         regimes.says
-          ? `There is no path to draw: ${regimes.says}.`
-          : "KL to the reference and a reward are both needed, and one of them was not logged.",
+          ? `Nothing to plot: ${regimes.says}.`
+          : "Needs both KL to reference and reward; at least one was not logged.",
       ),
     );
     return () => {};
@@ -182,7 +182,7 @@ function portrait() {
   body.append(
     make("p", { class: "lead" }, `${regimes.says}${regimes.chance && clear ? ` (${regimes.chance.sure})` : ""}.`),
   );
-  const said = make("p", { class: "said" }, "Each point is one moment; hover to see which.");
+  const said = make("p", { class: "said" }, "Each point is one step; hover to see which.");
   const host = make("div", { class: "plot" });
   const table = make(
     "table",
@@ -194,7 +194,7 @@ function portrait() {
       make(
         "tr",
         {},
-        ["steps", "KL / reward", "sure"].map((one, place) =>
+        ["steps", "KL / reward", "confidence"].map((one, place) =>
           make("th", { scope: "col", class: place > 1 ? "number" : "" }, one),
         ),
       ),
@@ -206,7 +206,7 @@ function portrait() {
         make(
           "tr",
           {},
-          make("td", {}, `${steps(one.from)} to ${steps(one.to)}`),
+          make("td", {}, `${steps(one.from)}\u2013${steps(one.to)}`),
           make("td", {}, one.regime),
           make("td", { class: "number" }, one.sure),
         ),
@@ -219,12 +219,12 @@ function portrait() {
       { class: "beside" },
       make(
         "figure",
-        { class: "panel", id: "panel-path", "aria-label": "Reward against distance" },
+        { class: "panel", id: "panel-path", "aria-label": "Reward vs. KL" },
         regimeKey(),
         host,
         said,
       ),
-      make("div", { class: "aside" }, regimes.segments.length ? table : empty("No regimes could be told.")),
+      make("div", { class: "aside" }, regimes.segments.length ? table : empty("No regimes identified.")),
     ),
   );
   return () =>
@@ -232,7 +232,7 @@ function portrait() {
       const { path } = DATA;
       said.textContent =
         place === null
-          ? "Each point is one moment; hover to see which."
+          ? "Each point is one step; hover to see which."
           : `step ${steps(path.steps[place])} \u00b7 KL ${number(path.kl[place])} \u00b7 reward ${number(path.reward[place])}`;
     });
 }

@@ -15,8 +15,8 @@ const viewer = {
     this.modes = make(
       "div",
       { class: "modes", role: "group", "aria-label": "What to compare" },
-      this.button("time", "Early beside late", list.length < 2),
-      this.button("reward", "High beside low reward", false),
+      this.button("time", "Early vs. late", list.length < 2),
+      this.button("reward", "High vs. low reward", false),
     );
     this.controls = make("div", { class: "controls" });
     this.told = make("div", { class: "told", "aria-live": "polite" });
@@ -116,8 +116,8 @@ const viewer = {
     const tied = scored.length && scored[0].score === scored[scored.length - 1].score;
     if (!scored.length || tied) {
       const why = tied
-        ? `All samples shown earned the same reward, ${number(scored[0].score)}, so there is no high and low to set side by side.`
-        : "These samples carry no reward, so there is no high and low to set side by side.";
+        ? `All samples shown earned the same reward, ${number(scored[0].score)}, so there is no high or low to compare.`
+        : "These samples carry no reward, so there is no high or low to compare.";
       this.columns.replaceChildren(empty(why), this.column(heading(one), one.samples.slice(0, 4), ["high", "low"]));
       return;
     }
@@ -159,7 +159,7 @@ const viewer = {
       make(
         "p",
         { class: "shared" },
-        `Only ${one} share: `,
+        `Common only in ${one}: `,
         found.map((phrase) =>
           make(
             "span",
@@ -180,7 +180,7 @@ const viewer = {
       "div",
       { class: "column" },
       make("h3", {}, title),
-      samples.length ? samples.map((sample) => card(sample, own, other)) : empty("There is none."),
+      samples.length ? samples.map((sample) => card(sample, own, other)) : empty("None."),
     );
   },
 };

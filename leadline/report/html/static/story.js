@@ -1,95 +1,33 @@
 // What is said, in words: the verdict, the findings and their places on the charts, what is normal, what was read.
 
 const SIGNS = { continue: "\u2192", stop: "\u25a0", roll_back: "\u21b6", undecided: "?", finished: "\u2691" };
+const FAILED = "\u2716"; // a run that ended badly
 
-function meter(chance, label) {
-  const bar = make(
-    "span",
-    {
-      class: "meter",
-      role: "meter",
-      "aria-label": label,
-      "aria-valuemin": 0,
-      "aria-valuemax": 1,
-      "aria-valuenow": chance.p,
-      "aria-valuetext": chance.sure,
-    },
-    make("span", { class: "fill" }),
-  );
-  bar.firstChild.style.width = `${100 * chance.p}%`;
-  return bar;
-}
-
-function fact(title, ...children) {
-  return make("div", { class: "fact" }, make("h2", {}, title), children);
-}
-
+/** The headline, and the labeled lines below it; page.js puts the curves beside them. */
 function verdict() {
-  const { verdict: said, run } = DATA;
+  const { verdict: said } = DATA;
   const section = at("verdict");
-  section.dataset.verdict = said.word;
-  section.append(
-    make("p", { class: "path" }, run.path),
+  section.dataset.verdict = said.color;
+  const head = make(
+    "div",
+    { class: "head" },
+    make("p", { class: "path" }, said.read.join(" \u00b7 ")),
     make(
       "h1",
       { id: "verdict-word" },
-      make("span", { class: "sign", "aria-hidden": "true" }, SIGNS[said.word]),
-      said.called,
+      make("span", { class: "sign", "aria-hidden": "true" }, said.color === said.word ? SIGNS[said.word] : FAILED),
+      make("span", { class: "headline" }, said.headline),
     ),
-    said.says ? make("p", { class: "sentence" }, said.says) : empty("Nothing more can be said of this run."),
-    make("div", { class: "facts" }, goingOn(said), bestState(said.best), change(said), absent(said.missing)),
   );
+  section.append(head);
+  const lines = said.lines.map((one) => labeled(one, said.keep));
+  if (lines.length) section.append(make("dl", { class: "lines" }, lines));
 }
 
-function goingOn(said) {
-  const parts = [];
-  if (said.pays)
-    parts.push(
-      make("p", { class: "big" }, said.pays.chance),
-      meter(said.pays, "Going on pays"),
-      make("p", { class: "small" }, "chance of a gain worth having"),
-    );
-  else parts.push(empty("Whether going on pays could not be told."));
-  if (said.pays && said.gain)
-    parts.push(make("p", { class: "small" }, `${said.gain}${said.judged ? `, in ${said.judged}` : ""}.`));
-  if (said.pays && said.worse)
-    parts.push(
-      make("p", { class: "small" }, `To end clearly worse than now: ${said.worse.words} (${said.worse.sure}).`),
-    );
-  if (!said.pays && said.judged) parts.push(make("p", { class: "small" }, `Judged by ${said.judged}.`));
-  return fact(said.over ? "Is it worth extending?" : "Does going on pay?", parts);
-}
-
-function bestState(best) {
-  if (!best) return fact("Best state", empty("No state could be named as the best."));
-  const parts = [make("p", { class: "big" }, `step ${steps(best.step)}`)];
-  if (best.chance)
-    parts.push(
-      meter(best.chance, "This is the best state"),
-      make("p", { class: "small" }, `the best of all states: ${best.chance.sure}`),
-    );
-  if (best.path) {
-    const path = make("code", { class: "copied" }, best.path);
-    parts.push(make("p", { class: "checkpoint" }, path, copyButton(best.path, path)));
-    parts.push(
-      make(
-        "p",
-        { class: "small" },
-        best.complete
-          ? "Complete on disk."
-          : best.complete === false
-            ? "On disk, but not complete."
-            : "On disk; whether it is complete cannot be told.",
-      ),
-    );
-  } else {
-    parts.push(make("p", { class: "small" }, "No checkpoint of it was found on disk."));
-  }
-  if (best.also.length)
-    parts.push(
-      make("p", { class: "small" }, `Several are about as good; evaluate ${best.also.map(steps).join(", ")} too.`),
-    );
-  return fact("Best state", parts);
+function labeled({ label, says, sample }, path) {
+  const words = make("span", { class: sample ? "quoted" : "" }, says);
+  const copied = path && (label === "keep" || label === "best") ? copyButton(path, words) : null;
+  return make("div", {}, make("dt", {}, label), make("dd", {}, words, copied && [" ", copied]));
 }
 
 function copyButton(words, shown) {
@@ -107,44 +45,14 @@ function copyButton(words, shown) {
   return button;
 }
 
-function change(said) {
-  if (said.over) return null;
-  const parts = [];
-  if (said.would_change.length)
-    parts.push(
-      make(
-        "ul",
-        {},
-        said.would_change.map((one) => make("li", {}, one)),
-      ),
-    );
-  else parts.push(empty("Nothing that could be named."));
-  if (said.next_look !== null) parts.push(make("p", { class: "look" }, `Look again at step ${steps(said.next_look)}.`));
-  return fact("What would change this", parts);
-}
-
-function absent(missing) {
-  if (!missing.length) return fact("What was missing", empty("Nothing that was looked for."));
-  return fact(
-    "What was missing",
-    make(
-      "ul",
-      {},
-      missing.map((one) => make("li", {}, make("strong", {}, one.what), `: ${one.why}`)),
-    ),
-  );
-}
-
 function findings() {
   const body = at("findings-body");
-  if (!DATA.findings.length) return void body.append(empty("Nothing out of the ordinary was found."));
+  if (!DATA.findings.length) return void body.append(empty("Nothing unusual was found."));
   body.append(make("ol", { class: "findings" }, DATA.findings.map(finding)));
 }
 
 function finding(one) {
-  const about = [one.chance && one.chance.sure, one.since !== null && `since step ${steps(one.since)}`]
-    .filter(Boolean)
-    .join(" \u00b7 ");
+  const id = one.chance ? `${one.id}, ${one.chance.sure}` : one.id;
   return make(
     "li",
     { class: "finding", "data-severity": one.severity },
@@ -152,8 +60,7 @@ function finding(one) {
     make(
       "div",
       {},
-      make("p", { class: "says" }, one.says),
-      make("p", { class: "about" }, about, make("code", {}, one.id)),
+      make("p", { class: "says" }, one.says, " ", make("span", { class: "id" }, `[${id}]`)),
       one.places.length
         ? make(
             "ul",
@@ -165,7 +72,7 @@ function finding(one) {
         ? make(
             "details",
             {},
-            make("summary", {}, `The ${one.samples.length} samples behind this`),
+            make("summary", {}, `${one.samples.length} samples behind this`),
             one.samples.map(quoted),
           )
         : null,
@@ -225,15 +132,12 @@ function quoted(sample) {
 
 function normal() {
   const body = at("normal-body");
-  if (!DATA.expected.length) return void body.append(empty("Nothing in this run looks odd and is normal."));
+  if (!DATA.expected.length) return void body.append(empty("Nothing in this run looks odd but is expected."));
   body.append(
-    make("p", { class: "lead" }, "Looks odd, is not."),
     make(
       "ul",
       { class: "expected" },
-      DATA.expected.map((one) =>
-        make("li", {}, one.says),
-      ),
+      DATA.expected.map((one) => make("li", {}, one.says)),
     ),
   );
 }
@@ -244,7 +148,7 @@ function onset() {
   if (!found)
     return void body.append(
       empty(
-        "No order of events was found: nothing serious has a date, or the series that moved cannot be told apart in time.",
+        "No order of changes was found: no serious finding has a date, or the metrics moved at the same time.",
       ),
     );
   body.append(make("p", { class: "lead" }, found.says));
@@ -299,20 +203,24 @@ function whatWasRead() {
     make(
       "div",
       { class: "lists" },
+      list(
+        "Missing",
+        run.missing.map((one) => `${one.what}: ${one.why}`),
+      ),
       list("Notes", run.notes),
       list(
         "Events",
         marks.events.map((one) => `step ${steps(one.step)}: ${one.says}`),
       ),
-      list("Keys whose meaning is not known", run.unread, "keys"),
+      list("Unmapped keys", run.unread, "keys"),
     ),
   );
-  if (!signals.length) return void body.append(empty("No signal was understood."));
-  const head = ["signal", "key in the log", "what it is", "points", "rows"];
+  if (!signals.length) return void body.append(empty("No metric was recognized."));
+  const head = ["metric", "log key", "kind", "points", "rows"];
   const table = make(
     "table",
     { class: "rows" },
-    make("caption", {}, `${signals.length} signals`),
+    make("caption", {}, `${signals.length} metrics`),
     make(
       "thead",
       {},
@@ -342,8 +250,8 @@ function whatWasRead() {
     make(
       "details",
       { class: "signals" },
-      make("summary", {}, `All ${signals.length} signals`),
-      make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Signals" }, table),
+      make("summary", {}, `All ${signals.length} metrics`),
+      make("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Metrics" }, table),
     ),
   );
 }

@@ -20,18 +20,18 @@ function timeline() {
   const panel = make(
     "figure",
     { class: "panel wide strip", id: "panel-timeline", "aria-labelledby": "panel-timeline-title" },
-    make("h3", { id: "panel-timeline-title" }, "Regimes, events and checkpoints"),
+    make("h3", { id: "panel-timeline-title" }, "Regimes, events, and checkpoints"),
   );
   if (!rows.length) {
     panel.append(
-      empty("No regime of KL and reward could be told, and no event, checkpoint or other process was found."),
+      empty("No KL and reward regimes, events, checkpoints, or other processes found."),
     );
     return { panel, draw() {} };
   }
   panel.append(...[regimeKey()].filter(Boolean));
   const missing = [
-    !marks.events.length && "No event was found in the log. ",
-    !marks.checkpoints.length && "No checkpoint was found on disk. ",
+    !marks.events.length && "No events found in the log. ",
+    !marks.checkpoints.length && "No checkpoint found on disk. ",
   ]
     .filter(Boolean)
     .join("");
@@ -51,7 +51,7 @@ function timeline() {
       data: [clock.home, [0, 0]],
       series: [{}, { width: 0, points: { show: false } }],
       height: rows.length * high + 12,
-      label: "Regimes, events and checkpoints by step",
+      label: "Regimes, events, and checkpoints by step",
       scales: { y: { range: [0, rows.length] } },
       yAxis: false,
       hooks: { draw: [(u) => rows.forEach((row, place) => paintRow(u, row, place, high))] },
