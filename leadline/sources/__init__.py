@@ -37,7 +37,7 @@ from .around import Surroundings
 from .assemble import assemble, refuse_other_training
 from .events import with_events
 from .folders import CHOSEN, Found, FoundRun, run_and_surroundings, search
-from .mapping import mapping_near
+from .mapping import mapping_near, named
 from .pipes import opened_pipe
 from .readers import Readers
 from .remote import Copy, address_of, is_address
@@ -161,7 +161,7 @@ def _parted(place: Path) -> tuple[Path, str]:
 
 def build_run(found: Found, run: FoundRun, name: str, mapping: Mapping[str, str] | None = None) -> Run:
     """One of the runs that `find_runs` found; an error where it is another kind of training."""
-    told = {**mapping_near(found.place, working=Path.cwd()), **(mapping or {})}
+    told = {**mapping_near(found.place, working=Path.cwd()), **named(mapping or {})}
     if not told:
         refuse_other_training(run.logs, path=name)
     return run_and_surroundings(found, run, name=name, mapping=told)[0]

@@ -18,7 +18,7 @@ from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings, telemetry
 from .around import Surroundings
 from .log_events import damage, ends, resumes
-from .mapping import ATTEMPT, STEP, attempt_in, check
+from .mapping import ATTEMPT, STEP, attempt_in, check, named
 from .number import as_step
 from .placeholders import computed
 from .rewritten import settled
@@ -80,7 +80,7 @@ def assemble(
 ) -> Run:
     """The run behind one log or several logs of it, and what lies around them. Several are merged by trust: where two
     give a value for the same step of the same series, the more trusted one stands."""
-    told = mapping or {}
+    told = named(mapping or {})
     every = [logs] if isinstance(logs, Log) else logs
     algorithm = settings.merged([around.config, *(settings.config_from(log.settings) for log in every)]).algorithm
     views = [_view(log, algorithm, told) for log in every]
@@ -317,10 +317,9 @@ def _questions(view: LogView, columns: Mapping[str, Column], meanings: Mapping[s
 def _said(question: Question) -> str:
     """A question as a sentence, with the line to paste."""
     if question.chosen is None:
-        return (
-            f"which key is {question.name} cannot be told from the names: {', '.join(question.keys)}. "
-            f"Say it with {question.answer}"
-        )
+        # The line to paste first: a note may be cut where the screen ends.
+        others = f"; it may also be {', '.join(question.keys[1:])}" if question.keys[1:] else ""
+        return f"{question.answer} reads it, if that is what it is: no name tells{others}"
     others = " or ".join(question.keys[:3])
     return (
         f"{question.name} is read from {question.chosen}, a guess by its name; it could be {others}: {question.answer}"

@@ -9,7 +9,7 @@ that nobody told us means by its words.
 
 from __future__ import annotations
 
-from .entries import Meaning, dialects, families, family_of
+from .entries import Meaning, canonical_names, dialects, families, family_of
 from .framework import SIGNS, detect, knows_rl
 from .translation import TURNED, anywhere, translate
 
@@ -18,6 +18,7 @@ __all__ = [
     "TURNED",
     "Meaning",
     "anywhere",
+    "canonical_names",
     "detect",
     "dialects",
     "families",
