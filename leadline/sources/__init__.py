@@ -43,6 +43,7 @@ from .readers import Readers
 from .remote import Copy, address_of, is_address
 from .rollouts import read_samples
 from .same_run import Joining
+from .sample_curve import NAME
 from .source import HEAD, Log, Reader, Source, TextSource, names_of
 from .text import BLOCK, GZIP, head_of, unpacked, unpacked_head
 from .walk import is_of_the_system
@@ -131,9 +132,9 @@ def find_runs(place: Path, readers: Readers | None = None, *, joining: Joining =
         if not place.exists():
             raise _nothing_at(place)
         _refuse_what_is_no_file(place)
-        if kept := rollouts.kept_in(place):
-            raise _samples(place, kept)
         found = search(place, SOURCES, readers, joining=joining)
+        if (not found.runs or found.runs[0].carriers[0].source != NAME) and (kept := rollouts.kept_in(place)):
+            raise _samples(place, kept)
         if not found.runs:
             raise _nothing_in(found)
         return found.choose(chosen) if chosen else found

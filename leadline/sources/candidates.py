@@ -11,7 +11,7 @@ from . import rollouts, settings
 from .around import machine_files
 from .checkpoints import looks_saved
 from .evaluations import is_evaluation
-from .rollouts import generic
+from .rollouts import blocks, generic
 from .source import Source
 from .telemetry import record_of
 from .text import head_of
@@ -74,7 +74,7 @@ def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
             continue
         if looks_saved(file.parent.name):
             states.setdefault((file.parent.parent, file.name), []).append(file)
-        elif not generic.is_samples(file):
+        elif not generic.is_samples(file) and not blocks.is_pure(file):
             single.append([file])
     logs = [file for held in single for file in held]
     if not all(is_evaluation(file) for file in (*logs, *(file for files in states.values() for file in files))):
@@ -94,7 +94,7 @@ def _samples(files: Sequence[Path]) -> set[Path]:
     for file in files:
         by_folder.setdefault(file.parent, []).append(file)
     lots = [files, *by_folder.values()] if len(by_folder) > 1 else [files]
-    known = [form for form in rollouts.FORMATS if form is not generic]
+    known = [form for form in rollouts.FORMATS if form not in (generic, blocks)]
     return {place for form in known for lot in lots for place in files_of(form.index(lot))}
 
 

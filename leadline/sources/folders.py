@@ -19,6 +19,7 @@ from ..event import Damaged, Event
 from ..run import Run, Steps
 from ..vocabulary import knows_rl
 from ..vocabulary.guess import guess
+from . import rollouts, sample_curve
 from .around import Surroundings, look_around
 from .assemble import assemble
 from .candidates import candidates, recognised
@@ -103,6 +104,11 @@ class FoundRun:
         return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
 
     @property
+    def every_step(self) -> list[int]:
+        """The steps at which it was logged, in its main log."""
+        return np.unique(steps_of(self.carriers[0].log)).tolist() if self.carriers else []
+
+    @property
     def modified(self) -> float:
         return max(carrier.modified for carrier in self.carriers)
 
@@ -177,7 +183,9 @@ class Found:
         seen = territory(self.seen, run.homes, (*self.others, *elsewhere))
         steps = run.steps
         until = _asked_state(self.place)
-        around = look_around(seen, last_step=steps[1] if steps else None, span=run.written, until=until)
+        around = look_around(
+            seen, steps=run.every_step, last_step=steps[1] if steps else None, span=run.written, until=until
+        )
         return replace(around, notes=(*around.notes, *self.notes))
 
 
@@ -204,6 +212,8 @@ def search(
     notes: list[str] = []
     if not place.is_dir():
         seen = walk(home_of(place), deepest=NEAR, enter=_belongs_to_a_log)
+        if (curve := _of_samples([place]) if rollouts.kept_in(place) else None) is not None:
+            return _found(place, [curve], seen, notes, joining=joining)
         held = _with_rotated(place, _read(place, sources, readers), sources, readers)
         return _found(place, held, seen, notes, joining=joining)
     with os.scandir(place):  # a folder that cannot be listed is an error, not an empty one
@@ -217,7 +227,17 @@ def search(
             notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
             break
         carriers += _furthest(alternatives, sources, readers, notes, passed_over)
+    if not any(_is_rl(carrier.log) for carrier in carriers if carrier.log.table):
+        curve = _of_samples(seen.files)
+        carriers += [curve] if curve is not None else []
     return _found(place, carriers, seen, notes, passed_over, joining=joining)
+
+
+def _of_samples(files: Sequence[Path]) -> Carrier | None:
+    """What samples alone tell of a run; None where they tell no curve, or need a package that is not here."""
+    with contextlib.suppress(OSError, LeadlineError):
+        return sample_curve.carried(files)
+    return None
 
 
 def _with_rotated(place: Path, carriers: list[Carrier], sources: Sequence[Source], readers: Readers) -> list[Carrier]:

@@ -17,6 +17,7 @@ from .settings import config_from, read, recognises
 
 Joining = Literal["by evidence", "join", "separate"]  # how logs become runs: the latter two where the user says so
 
+NEARLY = 0.9  # of the rows of the longest log: a log with fewer was cut off
 MOST_NAMED = 3  # pairs that are named where runs were kept apart
 NEARNESS = {"told": 0, "same": 1, "resume": 2}  # the surest evidence first
 
@@ -213,10 +214,11 @@ def _reasons(group_of: Mapping[int, Logs], links: Mapping[tuple[int, int], Link]
 
 
 def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
-    """The carriers of a run without those that tell the same numbers as a more exact one by another clock."""
+    """The carriers of a run without those that tell the same numbers as a longer or more exact one by another clock."""
     if len(carriers) < 2:
         return list(carriers)
-    ranked = sorted(carriers, key=lambda carrier: carrier.log.trust != "exact")
+    most = max(len(carrier.log.table) for carrier in carriers)
+    ranked = sorted(carriers, key=lambda one: (len(one.log.table) < NEARLY * most, one.log.trust != "exact"))
     numbers = [Keyed(carrier.log) for carrier in ranked]
     kept: list[int] = []
     for place, mine in enumerate(numbers):

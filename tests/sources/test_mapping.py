@@ -100,4 +100,5 @@ def test_python_takes_the_short_names_too_and_the_question_begins_with_its_answe
     log.write_text("".join(f'{{"step": {step}, "niceness": {step / 9}, "loss": 0.1}}\n' for step in range(9)))
     assert open_run(log).notes[0].startswith("--map reward/mean=niceness ")
     reward = open_run(log, mapping={"reward": "niceness"}).get("reward/mean")
-    assert reward is not None and reward.points == 9
+    assert reward is not None
+    assert reward.points == 9
