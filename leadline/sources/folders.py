@@ -425,7 +425,7 @@ def _is_rl(log: Log) -> bool:
     keys = set(log.table.keys())
     if log.dialect is not None or knows_rl(keys):
         return True
-    return any(meaning.canonical.startswith("reward/") for meaning in guess(keys).values())
+    return any("reward/" in meaning.canonical for meaning in guess(keys).values())
 
 
 def _names(place: Path, groups: Sequence[Sequence[Carrier]]) -> list[str]:

@@ -21,7 +21,8 @@ def heading(minute: int, score: float, name: str = "Accuracy reward", part: int 
 
 def test_a_heading_that_comes_again_with_another_time_is_a_sample(tmp_path: Path) -> None:
     printed = [
-        f"{heading(minute, float(n < minute), part=n)}Content: {ANSWER}\n{'Output: 0' if n % 2 == 0 else ''}\nSolution: {minute}\n"
+        f"{heading(minute, float(n < minute), part=n)}Content: {ANSWER}\n"
+        f"{'Output: 0' if n % 2 == 0 else ''}\nSolution: {minute}\n"
         f"{heading(minute, -0.5, 'Length reward', n)}Content: {ANSWER}\n"
         for minute in range(10)
         for n in range(8)

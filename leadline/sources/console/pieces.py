@@ -39,6 +39,7 @@ COUNTERS = (
     "episode",
     "epoch",
     "batch",
+    "eval",  # of a heading: "Evaluation #3"
 )
 QUALIFIERS = {
     "global", "train", "grpo", "ppo", "rl", "gspo", "dapo", "total", "current", "cur", "optimizer", "policy", "env",
@@ -104,6 +105,8 @@ def _open(found: list[Piece], gap: str, value: str, after: re.Match[str] | None)
     if joined and len(parts) == 1 and last and not last.joined and last.before:
         label = f"{last.before} {last.values[0]} {label}".strip()  # "over the last 100 episodes: 21.5"
         found.pop()
+    if joined and tokens(label) == ("eval",):
+        label = f"{label} score"  # "eval: 0.4" is a score, "Evaluation #4" a count
     before = "" if counter_rank(label) is not None else label
     if not joined and after is not None and before:
         label = after[1]  # "reward 0.5 after 20 updates"
@@ -124,6 +127,8 @@ def counter_rank(label: str) -> int | None:
     (True, None)
     """
     words = tokens(label)
+    if "eval" in words and words != ("eval",):
+        return None
     heads = [word for word in words if word in COUNTERS and word not in ("update", "rollout")]
     heads = heads or [word for word in words if word in ("update", "rollout")]
     if (

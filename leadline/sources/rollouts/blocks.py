@@ -42,6 +42,8 @@ STAMP = re.compile(
     r"(?:[-.,](?P<part>\d{1,6}))?(?!\d)"
 )
 STEP = re.compile(r"\b(?:step|iteration|iter)\s*[:#=]?\s*(\d{1,9})", re.IGNORECASE)
+COUNTED = re.compile(r"(?:evaluation|eval|step|iteration|update|epoch)\s*#?\s*(\d{1,9})\b", re.IGNORECASE)
+LONGEST_HEADING = 300
 DIGITS = re.compile(r"\d+(?:\.\d+)?")
 OUTPUTS = ("response", "completion", "content", "output", "generation", "answer")
 PROMPTS = ("prompt", "question", "query", "problem", "input", "instruction")
@@ -122,17 +124,18 @@ def told_in(file: Path) -> Told | None:
 def _told(file: Path, size: int, written: int) -> Told | None:
     try:
         with file.open("rb") as opened:
-            head = opened.read(HEAD)
-            if b"\0" in head[:4096] or not _promises(head.decode(errors="replace")):
+            data = opened.read(LARGEST)
+            some = [data[at : at + HEAD].decode(errors="replace") for at in {0, len(data) // 2, max(0, len(data) - HEAD)}]
+            if b"\0" in data[:4096] or not ("┃".encode() in data or any(map(_promises, some))):
                 return None
-            text = (head + opened.read(LARGEST)).decode(errors="replace").replace("\r\n", "\n")
+            text = data.decode(errors="replace").replace("\r\n", "\n")
     except OSError:
         return None
-    return _under_headings(text) or _between_rules(text, file) or _labelled(text)
+    return _under_headings(text) or _between_rules(text, file) or _tabled(text) or _labelled(text)
 
 
 def _promises(head: str) -> bool:
-    """Whether the beginning of a file holds a rule or a part of a sample more than once."""
+    """Whether a stretch of a file holds a rule or a part of a sample more than once."""
     if sum(1 for _ in zip(range(OFTEN), RULED.finditer(head), strict=False)) >= OFTEN:
         return True
     return any(count >= OFTEN for count in Counter(_name(label) for label in LABEL.finditer(head)).values())
@@ -186,6 +189,37 @@ def _between_rules(text: str, file: Path) -> Told | None:
     bodies = [text[rule.end() : end] for rule, end in zip(rules, ends, strict=True) if text[rule.end() : end].strip()]
     samples = [_sample(record, None) for record in _parts(bodies)]
     return _in_order(samples, pure=True) if _is_prose(samples) else None
+
+
+def _tabled(text: str) -> Told | None:
+    """Samples in tables drawn with lines, a line of each cell a line of text (`rich`, as trlX prints them): the heading
+    above a table may count."""
+    samples: list[Raw] = []
+    steps: list[int | None] = []
+    heading: int | None = None
+    columns: list[str] = []
+    row: list[list[str]] = []
+    for line in text.split("\n"):
+        drawn = line.strip()
+        if drawn[:1] in "┃│" and drawn[:1]:
+            cells = [cell.strip() for cell in re.split("[┃│]", drawn)[1:-1]]
+            if drawn[0] == "┃":
+                columns, row = [cell.lower() for cell in cells], []
+            elif len(cells) == len(columns):
+                row.append(cells)
+            continue
+        if drawn[:1] in "├└" and drawn[:1] and row:
+            record = {name: "\n".join(filter(None, held)) for name, held in zip(columns, zip(*row, strict=True), strict=True)}
+            row = []
+            sample = _sample(record, None)
+            if sample.output:
+                samples.append(sample)
+                steps.append(heading)
+        elif len(drawn) < LONGEST_HEADING and (count := COUNTED.search(drawn)):
+            heading = int(count[1])
+    if len(samples) < OFTEN or not _is_prose(samples):
+        return None
+    return Told(tuple(samples), (None,) * len(samples), tuple(steps))
 
 
 def _labelled(text: str) -> Told | None:
