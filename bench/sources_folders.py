@@ -74,7 +74,9 @@ def every(rows: Sequence[Row], nth: int) -> list[Row]:
 
 def scores(rows: Sequence[Row], *names: str, nth: int = 20) -> list[Row]:
     draws = np.random.default_rng(99)
-    return [{"step": row["step"], **{name: round(float(draws.random()), 4) for name in names}} for row in every(rows, nth)]
+    return [
+        {"step": row["step"], **{name: round(float(draws.random()), 4) for name in names}} for row in every(rows, nth)
+    ]
 
 
 def samples(rows: Sequence[Row], *, nth: int = 20, step: bool = True) -> list[Row]:
@@ -129,7 +131,9 @@ def _with(made: Made, more: Callable[[Path, Sequence[list[Row]]], None], name: s
 
 def _index(root: Path, logs: Sequence[list[Row]]) -> None:
     runs = sorted(file.relative_to(root) for file in root.rglob("*.jsonl"))
-    put_table(root / "index.csv", [{"run": str(run.with_suffix("")), "reward": 0.5 + n / 9} for n, run in enumerate(runs)])
+    put_table(
+        root / "index.csv", [{"run": str(run.with_suffix("")), "reward": 0.5 + n / 9} for n, run in enumerate(runs)]
+    )
 
 
 def _numbered_index(root: Path, logs: Sequence[list[Row]]) -> None:
@@ -185,9 +189,13 @@ def _text(form: str) -> Made:
             ]
             (root / "debug_log_2b.txt").write_text("".join(told))
         elif form == "rules":
-            (root / "completion_samples.txt").write_text("".join(f"\n\n==============\n{one['response']}" for one in held))
+            (root / "completion_samples.txt").write_text(
+                "".join(f"\n\n==============\n{one['response']}" for one in held)
+            )
         elif form == "labels":
-            told = [f"[prompt] {one['prompt']}\n[response] {one['response']}\n[score] {one['reward']}\n" for one in held]
+            told = [
+                f"[prompt] {one['prompt']}\n[response] {one['response']}\n[score] {one['reward']}\n" for one in held
+            ]
             (root / "console.out").write_text("".join(told))
         else:
             table = {"columns": list(held[0]), "data": [list(one.values()) for one in held]}
@@ -210,7 +218,10 @@ def made() -> list[Made]:
     folders += [_beside(f"more_{name}", lambda rows: scores(rows, "reward", nth=5)) for name in held_out[:5]]
     folders += [_beside(name, lambda rows: samples(rows), text=True) for name in text]
     folders += [_beside(f"all_{name}", lambda rows: samples(rows, step=False), text=True) for name in text]
-    folders += [_beside(name, lambda rows: samples(rows, step=False), text=True) for name in ("predictions.json", "final_predictions.jsonl")]
+    folders += [
+        _beside(name, lambda rows: samples(rows, step=False), text=True)
+        for name in ("predictions.json", "final_predictions.jsonl")
+    ]
     folders += several
     folders += [_with(one, _index, "an index") for one in several[:2]]
     folders += [_with(one, _numbered_index, "results") for one in several[:2]]
@@ -243,13 +254,16 @@ def main(argv: Sequence[str] | None = None) -> int:
             reward = runs[0].get("reward/mean")
             texts += one.text
             if len(found.runs) != one.runs:
-                wrong.append(f"- {one.name}: {len(found.runs)} runs, {one.runs} there: {', '.join(run.name for run in found.runs[:6])}")
+                names = ", ".join(run.name for run in found.runs[:6])
+                wrong.append(f"- {one.name}: {len(found.runs)} runs, {one.runs} there: {names}")
             elif reward is None or reward.points != len(logs[0]):
                 wrong.append(f"- {one.name}: {reward.points if reward is not None else 'no'} points of {len(logs[0])}")
             elif one.text and not runs[0].rollouts:
                 unread += 1
                 wrong.append(f"- {one.name}: no text was read")
-    rows = [[str(len(folders)), str(len(folders) - len(wrong)), str(merged), str(split), f"{texts - unread} of {texts}"]]
+    rows = [
+        [str(len(folders)), str(len(folders) - len(wrong)), str(merged), str(split), f"{texts - unread} of {texts}"]
+    ]
     columns = ["folders", "right", "merged", "split", "text read"]
     print(Table("Known logs put together", "none merged, none split", columns, rows).text())
     print("\n".join(["### Misses, one by one", "", *(wrong or ["none"]), ""]))

@@ -125,7 +125,9 @@ def _told(file: Path, size: int, written: int) -> Told | None:
     try:
         with file.open("rb") as opened:
             data = opened.read(LARGEST)
-            some = [data[at : at + HEAD].decode(errors="replace") for at in {0, len(data) // 2, max(0, len(data) - HEAD)}]
+            some = [
+                data[at : at + HEAD].decode(errors="replace") for at in {0, len(data) // 2, max(0, len(data) - HEAD)}
+            ]
             if b"\0" in data[:4096] or not ("┃".encode() in data or any(map(_promises, some))):
                 return None
             text = data.decode(errors="replace").replace("\r\n", "\n")
@@ -209,7 +211,9 @@ def _tabled(text: str) -> Told | None:
                 row.append(cells)
             continue
         if drawn[:1] in "├└" and drawn[:1] and row:
-            record = {name: "\n".join(filter(None, held)) for name, held in zip(columns, zip(*row, strict=True), strict=True)}
+            record = {
+                name: "\n".join(filter(None, held)) for name, held in zip(columns, zip(*row, strict=True), strict=True)
+            }
             row = []
             sample = _sample(record, None)
             if sample.output:
