@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import NotAnRLRun
 from ..run import Question, Run, Series, Steps
 from ..vocabulary import Meaning, anywhere, detect, dialects, families, family_of, translate
-from ..vocabulary.guess import Guessed, by_words, guess, of_tools
+from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, guess, of_tools
 from ..vocabulary.names import common_prefix, tokens
 from ..vocabulary.other_training import other_training
 from ..vocabulary.rules import RULES, Floats, Logged
@@ -270,6 +270,11 @@ def _guessed(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str
     asked = guessed.unclear.get(HEADLINE, ())
     if asked and (twice := copies({key: columns[view.prefix + key] for key in asked})):
         guessed = by_words(points.keys() - twice, points, averages)
+    chosen = next((key for key, one in guessed.meanings.items() if one.canonical == HEADLINE), None)
+    if chosen is not None:  # one number under several names is no part of itself, and no other choice
+        said = {key: columns[view.prefix + key] for key in points if view.prefix + key in columns}
+        twice = frozenset(key for key in said if key != chosen and copies({chosen: said[chosen], key: said[key]}))
+        guessed = by_words(points.keys() - twice, points, averages) if twice else guessed
     guessed = _as_written(guessed, view.prefix)
     if view.dialect is None:
         return guessed
@@ -333,7 +338,8 @@ def _candidates_for_reward(
     asked = _guessed(view, columns, meanings).unclear.get("reward/mean", ())
     if asked or any(meaning.canonical.startswith(("eval/", "reward/")) for meaning in meanings.values()):
         return asked
-    unknown = sorted((key for key in columns if key not in meanings), key=lambda key: (-len(columns[key].steps), key))
+    open_ones = [key for key in columns if key not in meanings and not cannot_be_reward(key)]
+    unknown = sorted(open_ones, key=lambda key: (-len(columns[key].steps), key))
     return tuple(unknown[:MOST_ASKED])
 
 

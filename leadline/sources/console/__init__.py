@@ -126,7 +126,7 @@ class Console:
     @property
     def _goes_on(self) -> bool:
         """Whether the very next line may belong to what was read, whatever it holds."""
-        return self._mappings.is_open or self._columns.is_open
+        return self._mappings.is_open or self._columns.is_open or (self._words.is_open and not self._settled)
 
     def _take(self, line: str) -> None:
         if self._bars and self._rows.see(line) and "=" not in line:

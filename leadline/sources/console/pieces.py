@@ -11,6 +11,8 @@ from ...vocabulary.names import tokens
 LONGEST_LABEL = 60  # characters; what is longer is a sentence
 MOST = 200  # numbers of a line; what has more is a dump of values
 CALL = re.compile(r"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*([-+.\w]+)[^()]*\)")
+ARRAY = re.compile(r"(?:(?:np|numpy|torch)\.)?(?:tensor|array)\((\[[^()]*\])[^()]*\)")
+FLAT = re.compile(r"\]\s*,?\s*\[")  # between the rows of [[0.5], [1.0]]
 CLOCK = re.compile(r"\d+:\d\d:\d\d(?:[.,]\d+)?|\d{4}-\d\d-\d\d")
 UNITS = r"(?:s|ms|m|h|x|k|K|M|B|G|GB|GiB|MB|MiB|it|tok|tokens?)"
 NUMBER = re.compile(
@@ -74,6 +76,8 @@ def pieces(line: str) -> list[Piece]:
     >>> [(one.label, one.values) for one in pieces("mean reward over the last 100 episodes: 21.5")]
     [('mean reward over the last 100 episodes', ('21.5',))]
     """
+    if "[" in line:
+        line = ARRAY.sub(lambda array: FLAT.sub(", ", array[1]), line)
     line = LEADERS.sub(": ", CLOCK.sub(" ", CALL.sub(r"\1", line)))
     found: list[Piece] = []
     end = 0
