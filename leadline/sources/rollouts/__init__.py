@@ -13,7 +13,8 @@ from typing import Protocol
 
 from ...errors import LeadlineError
 from ...run import Rollout, Rollouts, Run, Samples
-from . import areal, blocks, generic, nemo_rl, open_instruct, prime_rl, roll, skyrl, tinker, trl, verl, wandb_table
+from . import blocks, generic, wandb_table
+from .frameworks import DUMPS
 from .sample import FoundSamples, Raw
 from .sampling import MOST, spread
 
@@ -21,9 +22,10 @@ __all__ = ["FORMATS", "Format", "FoundSamples", "KeptSamples", "find", "kept_in"
 
 
 class Format(Protocol):
-    """How one framework keeps samples; a module can be one."""
+    """A way in which samples are kept; a module can be one."""
 
-    NAME: str
+    @property
+    def NAME(self) -> str: ...  # noqa: N802
 
     def index(self, files: Sequence[Path]) -> FoundSamples:
         """Which of `files` are of this kind, and which steps they hold. Cheap: names, where names tell."""
@@ -32,9 +34,7 @@ class Format(Protocol):
         """The samples at a place that `index` named. Damaged ones are left out; raises OSError only."""
 
 
-FORMATS: tuple[Format, ...] = (
-    *(trl, nemo_rl, skyrl, prime_rl, roll, tinker, open_instruct, areal, verl, wandb_table, generic, blocks),
-)  # fmt: skip
+FORMATS: tuple[Format, ...] = (*DUMPS, wandb_table, generic, blocks)
 TRIED = 3  # steps of which one has to hold a sample
 
 
