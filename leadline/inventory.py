@@ -118,6 +118,12 @@ def _with_files(described: RunFound, root: Path, held: FoundRun, around: Surroun
     )
 
 
+def files_only(inventory: Inventory) -> Inventory:
+    """The same without what the keys were taken for: which files are which run, and why."""
+    runs = (replace(one, series=(), missing=(), run=replace(one.run, unread=(), events=())) for one in inventory.runs)
+    return replace(inventory, runs=tuple(runs))
+
+
 def keep_mapping(inventory: Inventory, told: Mapping[str, str]) -> Path:
     """Write what was guessed or said of the keys of the one run at a path, and what is asked for, to its leadline.toml;
     the path of that file."""

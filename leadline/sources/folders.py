@@ -29,6 +29,7 @@ from .events import with_events
 from .index_files import without_index_files
 from .last_written import last_written
 from .readers import Readers
+from .rewritten import runs_in
 from .same_run import Joining, Logs, attempts, group, on_one_clock
 from .source import Log, Source
 from .text import head_of
@@ -326,7 +327,8 @@ def _read(place: Path, sources: Sequence[Source], readers: Readers) -> list[Carr
     for reader in readers.of(place, source):
         reader.update()
         log = replace(reader.log, captured=True) if _is_captured(place) else reader.log
-        carriers.append(Carrier(source.NAME, place.absolute(), log, place.stat().st_mtime))
+        changed = place.stat().st_mtime
+        carriers += [Carrier(source.NAME, place.absolute(), one, changed) for one in runs_in(log)]
     return carriers
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ..vocabulary.names import tokens
+from ..vocabulary.names import tokens, words
 from .agreement import Keyed
 from .carrier import Carrier
 from .rollouts.paths import is_held_out
@@ -72,9 +72,10 @@ def held_out_apart(carriers: Iterable[Carrier]) -> list[Carrier]:
     """Logs of evaluations of one run, their keys saying so; a key of two of them is told apart by their names."""
     every = list(carriers)
     found = []
-    for carrier in every:
+    for place, carrier in enumerate(every):
         others = {key for other in every if other is not carrier for key in other.log.table.columns()}
         own = "_".join(word for word in tokens(carrier.path.stem) if word not in EVALUATIONS | OF_FILES)
+        own = own or (words(carrier.path.stem) if place else "")
         table = Table()
         for key, column in carrier.log.table.columns().items():
             called = next(iter(held_out({key: 0.0})))

@@ -406,3 +406,26 @@ def test_many_logs_whose_names_differ_by_a_number_are_many_runs(tmp_path: Path) 
     for seed in range(103):
         put_rows(tmp_path / f"run_{seed:03}.jsonl", trained(seed, 12))
     assert len(find_runs(tmp_path).runs) == 103
+
+
+def test_complete_attempts_in_one_file_are_runs_and_two_are_a_restart(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    for count in (2, 3):
+        told = []
+        for n in range(count):
+            rows = [f"step {row['step']} reward {row['reward']:.4f} kl {row['kl']:.4f}\n" for row in trained(n, 30)]
+            told += [f">>> Starting Run {n}\n", *rows]
+        log.write_text("".join(told))
+        assert len(find_runs(log).runs) == (1 if count < 3 else 3)
+    reward = open_run(f"{log}#run2").get("reward/mean")
+    assert reward is not None
+    assert reward.points == 30
+
+
+def test_why_shows_the_files_and_the_reasons_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put_rows(tmp_path / "metrics.jsonl", trained(1))
+    put_rows(tmp_path / "eval.jsonl", evaluated(1))
+    assert main(["sources", str(tmp_path), "--why", "--no-color"]) == 0
+    shown = capsys.readouterr().out
+    assert "its name says" in " ".join(shown.split())
+    assert "series" not in shown
