@@ -49,22 +49,9 @@ from .text import BLOCK, GZIP, head_of, unpacked, unpacked_head
 from .walk import is_of_the_system
 
 __all__ = [
-    "SOURCES",
-    "Joining",
-    "Log",
-    "Reader",
-    "Readers",
-    "Source",
-    "TEXT_SOURCES",
-    "TextSource",
-    "build_run",
-    "find_runs",
-    "open_run",
-    "open_runs",
-    "read_samples",
-    "read_stream",
-    "source_of",
-]
+    "SOURCES", "Joining", "Log", "Reader", "Readers", "Source", "TEXT_SOURCES", "TextSource", "build_run",
+    "find_runs", "open_run", "open_runs", "read_samples", "read_stream", "source_of",
+]  # fmt: skip
 
 TEXT_SOURCES: tuple[TextSource, ...] = (
     journal,

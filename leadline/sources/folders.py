@@ -37,18 +37,8 @@ from .walk import Walk, walk
 
 MOST_LOGS = 2000  # that are read to tell the runs in a folder apart
 OF_THE_RUN = (
-    "rollout",
-    "completion",
-    "sample",
-    "eval",
-    "val",
-    "checkpoint",
-    "ckpt",
-    "weights",
-    "actor",
-    "pipeline",
-    ".hydra",
-)
+    "rollout", "completion", "sample", "eval", "val", "checkpoint", "ckpt", "weights", "actor", "pipeline", ".hydra",
+)  # fmt: skip
 CHOSEN = "#"  # parts a path from the run in it that is meant
 ROTATED = re.compile(r"[.-][\d_-]{1,24}(?:\.gz)?")  # how a log that was moved out of the way ends: `.1`, `-20261115.gz`
 MOST_ROTATED = 50

@@ -18,16 +18,10 @@ from .number import as_step
 
 FILE = "leadline.toml"
 SHORT = {  # what people call the series they mean
-    "reward": "reward/mean",
-    "eval": "eval/reward/mean",
-    "kl": "kl/ref",
-    "loss": "loss/total",
-    "policy_loss": "loss/policy",
-    "length": "len/response_mean",
-    "learning_rate": "lr",
-    "time": "time/step",
-    "clip_fraction": "clip/frac",
-}
+    "reward": "reward/mean", "eval": "eval/reward/mean", "kl": "kl/ref", "loss": "loss/total", "policy_loss":
+    "loss/policy", "length": "len/response_mean", "learning_rate": "lr", "time": "time/step", "clip_fraction":
+    "clip/frac",
+}  # fmt: skip
 FREE = ("eval/", "env/", "reward/component/")  # what stands behind these is the user's to name
 STEP = "step"  # not a series: the key to count steps by
 ATTEMPT = "attempt"  # nor this: which attempt of a log that was started over, counted from 1

@@ -14,15 +14,6 @@ from .framework import SIGNS, detect, knows_rl
 from .translation import TURNED, anywhere, translate
 
 __all__ = [
-    "SIGNS",
-    "TURNED",
-    "Meaning",
-    "anywhere",
-    "canonical_names",
-    "detect",
-    "dialects",
-    "families",
-    "family_of",
-    "knows_rl",
-    "translate",
-]
+    "SIGNS", "TURNED", "Meaning", "anywhere", "canonical_names", "detect", "dialects", "families", "family_of",
+    "knows_rl", "translate",
+]  # fmt: skip
