@@ -253,7 +253,7 @@ def _labelled(text: str) -> Told | None:
 
 def _cut(body: str) -> str:
     """A part without what a trainer printed behind it: a row of numbers, a bar, a rule."""
-    return re.split(r"\n(?=\{'|.*\d+%\||[-=*#]{5,})", body, maxsplit=1)[0].strip()
+    return re.split(r"\n(?=\{'|.{0,200}?\d{1,3}%\||[-=*#]{5})", body, maxsplit=1)[0].strip()
 
 
 def _in_order(samples: Sequence[Raw], *, pure: bool = False) -> Told:
