@@ -17,7 +17,7 @@ from .sources import Joining, find_runs, open_run
 from .sources.around import Surroundings
 from .sources.carrier import Carrier
 from .sources.folders import Found, FoundRun, run_and_surroundings, steps_of
-from .sources.mapping import mapping_near, write_mapping
+from .sources.mapping import mapping_near, named, write_mapping
 from .sources.remote import is_address
 from .vocabulary import dialects, families
 
@@ -89,7 +89,7 @@ def take(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining:
         return Inventory(str(path), (_described(run, run.path),))
     place = Path(path)
     found = find_runs(place, joining=joining)
-    told = {**mapping_near(place, working=Path.cwd()), **(mapping or {})}
+    told = {**mapping_near(place, working=Path.cwd()), **named(mapping or {})}
     return Inventory(str(place), tuple(_runs(found, told)), found.apart, found.left_out)
 
 
@@ -116,6 +116,12 @@ def _with_files(described: RunFound, root: Path, held: FoundRun, around: Surroun
         rollout_format=around.rollout_format,
         joined=held.why,
     )
+
+
+def files_only(inventory: Inventory) -> Inventory:
+    """The same without what the keys were taken for: which files are which run, and why."""
+    runs = (replace(one, series=(), missing=(), run=replace(one.run, unread=(), events=())) for one in inventory.runs)
+    return replace(inventory, runs=tuple(runs))
 
 
 def keep_mapping(inventory: Inventory, told: Mapping[str, str]) -> Path:

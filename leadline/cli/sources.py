@@ -14,11 +14,19 @@ from .screen import color, width
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
 @click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="Say what a key of the log means.")
+@click.option("--why", is_flag=True, help="Only which files are which run, and why.")
 @click.option("--write-map", is_flag=True, help="Keep how the keys were understood in the run's leadline.toml.")
 @joining_options
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 def verb(
-    path: Path, as_json: bool, told: tuple[str, ...], write_map: bool, join: bool, separate: bool, no_color: bool
+    path: Path,
+    as_json: bool,
+    told: tuple[str, ...],
+    why: bool,
+    write_map: bool,
+    join: bool,
+    separate: bool,
+    no_color: bool,
 ) -> None:
     """Show what was found at PATH, which logs are one run and why, what each series was taken for, what is missing.
 
@@ -30,7 +38,10 @@ def verb(
     from ..sources.mapping import parse_mapping
 
     found = inventory.take(path, mapping=parse_mapping(told), joining=joining_of(join, separate))
-    text = dump(report.as_data(found)) if as_json else report.render(found, color=color(no_color), width=width())
+    if as_json:
+        text = dump(report.as_data(found))
+    else:
+        text = report.render(inventory.files_only(found) if why else found, color=color(no_color), width=width())
     click.echo(text, nl=False)
     if write_map:
         click.echo(f"Written to {inventory.keep_mapping(found, parse_mapping(told))}.", err=as_json)

@@ -23,7 +23,7 @@ from ..sources.candidates import NO_LOGS, NO_SUFFIX, files_of
 from ..sources.checkpoints import looks_saved
 from ..sources.folders import OF_THE_RUN
 from ..sources.remote import address_of, is_address
-from ..sources.rollouts import FORMATS, generic
+from ..sources.rollouts import FORMATS, blocks, generic
 from ..sources.walk import NOT_ENTERED, STATES, WEIGHTS
 
 DEEPEST = 24  # folders below a root: they are entered once each, so this only ends what has no end
@@ -174,7 +174,7 @@ def may_be_log(name: str) -> bool:
 def sample_files(place: str, files: list[File]) -> set[str]:
     """The names of the files in a folder that hold what a policy wrote, by how frameworks name them."""
     paths = [Path(place) / file.name for file in files]
-    forms = [form for form in FORMATS if form is not generic]
+    forms = [form for form in FORMATS if form not in (generic, blocks)]
     return {path.name for form in forms for path in files_of(form.index(paths))}
 
 

@@ -37,33 +37,21 @@ from .around import Surroundings
 from .assemble import assemble, refuse_other_training
 from .events import with_events
 from .folders import CHOSEN, Found, FoundRun, run_and_surroundings, search
-from .mapping import mapping_near
+from .mapping import mapping_near, named
 from .pipes import opened_pipe
 from .readers import Readers
 from .remote import Copy, address_of, is_address
 from .rollouts import read_samples
 from .same_run import Joining
+from .sample_curve import NAME
 from .source import HEAD, Log, Reader, Source, TextSource, names_of
 from .text import BLOCK, GZIP, head_of, unpacked, unpacked_head
 from .walk import is_of_the_system
 
 __all__ = [
-    "SOURCES",
-    "Joining",
-    "Log",
-    "Reader",
-    "Readers",
-    "Source",
-    "TEXT_SOURCES",
-    "TextSource",
-    "build_run",
-    "find_runs",
-    "open_run",
-    "open_runs",
-    "read_samples",
-    "read_stream",
-    "source_of",
-]
+    "SOURCES", "Joining", "Log", "Reader", "Readers", "Source", "TEXT_SOURCES", "TextSource", "build_run",
+    "find_runs", "open_run", "open_runs", "read_samples", "read_stream", "source_of",
+]  # fmt: skip
 
 TEXT_SOURCES: tuple[TextSource, ...] = (
     journal,
@@ -131,9 +119,9 @@ def find_runs(place: Path, readers: Readers | None = None, *, joining: Joining =
         if not place.exists():
             raise _nothing_at(place)
         _refuse_what_is_no_file(place)
-        if kept := rollouts.kept_in(place):
-            raise _samples(place, kept)
         found = search(place, SOURCES, readers, joining=joining)
+        if (not found.runs or found.runs[0].carriers[0].source != NAME) and (kept := rollouts.kept_in(place)):
+            raise _samples(place, kept)
         if not found.runs:
             raise _nothing_in(found)
         return found.choose(chosen) if chosen else found
@@ -161,7 +149,7 @@ def _parted(place: Path) -> tuple[Path, str]:
 
 def build_run(found: Found, run: FoundRun, name: str, mapping: Mapping[str, str] | None = None) -> Run:
     """One of the runs that `find_runs` found; an error where it is another kind of training."""
-    told = {**mapping_near(found.place, working=Path.cwd()), **(mapping or {})}
+    told = {**mapping_near(found.place, working=Path.cwd()), **named(mapping or {})}
     if not told:
         refuse_other_training(run.logs, path=name)
     return run_and_surroundings(found, run, name=name, mapping=told)[0]

@@ -212,7 +212,8 @@ def on_other_clocks(mine: Keyed, theirs: Keyed) -> bool:
     shares = []
     for key in sorted(mine.columns.keys() & theirs.columns.keys())[:KEYS]:
         (steps, left), (others, right) = mine.columns[key], theirs.columns[key]
-        fits = len(steps) == len(others) or counted
+        # As many rows, or so many of one that the other holds in a row that it is no chance.
+        fits = len(steps) == len(others) or counted or min(len(steps), len(others)) >= ENOUGH
         if min(len(left), len(right)) <= FEW or not fits or np.array_equal(steps, others) or _follows_the_clock(left):
             continue
         tolerance = max(mine.tolerance, theirs.tolerance) if counted else ALIKE["exact"]

@@ -36,11 +36,17 @@ class Surroundings:
 
 
 def look_around(
-    seen: Walk, *, last_step: int | None = None, span: tuple[float, float] | None = None, until: int | None = None
+    seen: Walk,
+    *,
+    steps: Sequence[int] = (),
+    last_step: int | None = None,
+    span: tuple[float, float] | None = None,
+    until: int | None = None,
 ) -> Surroundings:
-    """The surroundings in what a walk saw. `last_step` is where the run's log ends, `span` when it was written.
+    """The surroundings in what a walk saw. `steps` are those of the run's log, `last_step` is where it ends and `span`
+    when it was written.
     `until`: a saved state itself was asked for, so later ones are left out."""
-    kept = rollouts.find(seen.files)
+    kept = rollouts.find(seen.files, steps)
     records = [(record, file) for file in machine_files(seen.files) if (record := _record(file)) is not None]
     used = [(file, config) for file in settings.beside(seen.files, seen.root) if (config := _config(file))]
     states = _checkpoints(seen, last_step)

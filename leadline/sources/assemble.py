@@ -11,14 +11,14 @@ import numpy as np
 from ..errors import NotAnRLRun
 from ..run import Question, Run, Series, Steps
 from ..vocabulary import Meaning, anywhere, detect, dialects, families, family_of, translate
-from ..vocabulary.guess import Guessed, by_words, guess, of_tools
+from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, guess, of_tools
 from ..vocabulary.names import common_prefix, tokens
 from ..vocabulary.other_training import other_training
 from ..vocabulary.rules import RULES, Floats, Logged
 from . import settings, telemetry
 from .around import Surroundings
 from .log_events import damage, ends, resumes
-from .mapping import ATTEMPT, STEP, attempt_in, check
+from .mapping import ATTEMPT, STEP, attempt_in, check, named
 from .number import as_step
 from .placeholders import computed
 from .rewritten import settled
@@ -80,7 +80,7 @@ def assemble(
 ) -> Run:
     """The run behind one log or several logs of it, and what lies around them. Several are merged by trust: where two
     give a value for the same step of the same series, the more trusted one stands."""
-    told = mapping or {}
+    told = named(mapping or {})
     every = [logs] if isinstance(logs, Log) else logs
     algorithm = settings.merged([around.config, *(settings.config_from(log.settings) for log in every)]).algorithm
     views = [_view(log, algorithm, told) for log in every]
@@ -270,6 +270,11 @@ def _guessed(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str
     asked = guessed.unclear.get(HEADLINE, ())
     if asked and (twice := copies({key: columns[view.prefix + key] for key in asked})):
         guessed = by_words(points.keys() - twice, points, averages)
+    chosen = next((key for key, one in guessed.meanings.items() if one.canonical == HEADLINE), None)
+    if chosen is not None:  # one number under several names is no part of itself, and no other choice
+        said = {key: columns[view.prefix + key] for key in points if view.prefix + key in columns}
+        twice = frozenset(key for key in said if key != chosen and copies({chosen: said[chosen], key: said[key]}))
+        guessed = by_words(points.keys() - twice, points, averages) if twice else guessed
     guessed = _as_written(guessed, view.prefix)
     if view.dialect is None:
         return guessed
@@ -317,10 +322,9 @@ def _questions(view: LogView, columns: Mapping[str, Column], meanings: Mapping[s
 def _said(question: Question) -> str:
     """A question as a sentence, with the line to paste."""
     if question.chosen is None:
-        return (
-            f"which key is {question.name} cannot be told from the names: {', '.join(question.keys)}. "
-            f"Say it with {question.answer}"
-        )
+        # The line to paste first: a note may be cut where the screen ends.
+        others = f"; it may also be {', '.join(question.keys[1:])}" if question.keys[1:] else ""
+        return f"{question.answer} reads it, if that is what it is: no name tells{others}"
     others = " or ".join(question.keys[:3])
     return (
         f"{question.name} is read from {question.chosen}, a guess by its name; it could be {others}: {question.answer}"
@@ -334,7 +338,8 @@ def _candidates_for_reward(
     asked = _guessed(view, columns, meanings).unclear.get("reward/mean", ())
     if asked or any(meaning.canonical.startswith(("eval/", "reward/")) for meaning in meanings.values()):
         return asked
-    unknown = sorted((key for key in columns if key not in meanings), key=lambda key: (-len(columns[key].steps), key))
+    open_ones = [key for key in columns if key not in meanings and not cannot_be_reward(key)]
+    unknown = sorted(open_ones, key=lambda key: (-len(columns[key].steps), key))
     return tuple(unknown[:MOST_ASKED])
 
 

@@ -11,13 +11,13 @@ from . import rollouts, settings
 from .around import machine_files
 from .checkpoints import looks_saved
 from .evaluations import is_evaluation
-from .rollouts import generic
+from .rollouts import blocks, generic
 from .source import Source
 from .telemetry import record_of
 from .text import head_of
 from .walk import Walk
 
-FAMILY = 100  # files of one folder whose names differ by their digits alone; more of them are samples, not logs
+FAMILY = 100  # files of one folder whose names differ by their digits alone; more of them are as the first of them is
 NO_LOGS = {
     "answer.json",  # what our own sidecar says and prints
     "sidecar.log",
@@ -59,7 +59,10 @@ def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
     is kept in every saved one, they are alternatives, the newest first: each holds all that the older ones hold."""
     none = _samples(seen.files)
     none |= {file for file in machine_files(seen.files) if _is_record(file)}
-    families = Counter((file.parent, DIGITS.sub("#", file.name)) for file in seen.files)
+    families = Counter(map(_family, seen.files))
+    crowds = {family for family, count in families.items() if count > FAMILY}
+    first_of = {family: file for file in reversed(seen.files) if (family := _family(file)) in crowds}
+    none |= {file for file in seen.files if _family(file) in crowds and not _is_log(first_of[_family(file)], sources)}
     claimed = _tracker_folders(seen, sources)
     states: dict[tuple[Path, str], list[Path]] = {}
     single = []
@@ -70,11 +73,11 @@ def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
             continue
         if file.suffix == ".md" and not _may_be_a_log(file):
             continue
-        if families[file.parent, DIGITS.sub("#", file.name)] > FAMILY or _is_part(file, claimed):
+        if _is_part(file, claimed):
             continue
         if looks_saved(file.parent.name):
             states.setdefault((file.parent.parent, file.name), []).append(file)
-        elif not generic.is_samples(file):
+        elif not generic.is_samples(file) and not blocks.is_pure(file):
             single.append([file])
     logs = [file for held in single for file in held]
     if not all(is_evaluation(file) for file in (*logs, *(file for files in states.values() for file in files))):
@@ -87,6 +90,25 @@ def candidates(seen: Walk, sources: Sequence[Source]) -> list[list[Path]]:
     return [*([folder] for folder in claimed), *single, *newest]
 
 
+def _family(file: Path) -> tuple[Path, str]:
+    return file.parent, DIGITS.sub("#", file.name)
+
+
+def _is_log(file: Path, sources: Sequence[Source]) -> bool:
+    """Whether a file that stands for many of its name begins with several rows, and not with samples."""
+    try:
+        head = head_of(file)
+        source = recognised(file, head, sources)
+        parser = getattr(source, "parser", None)
+        if parser is None or generic.is_samples(file):
+            return parser is None and source is not None
+        begun = parser()
+        begun.feed(head)
+    except OSError:
+        return False
+    return len(begun.log().table) > 1
+
+
 def _samples(files: Sequence[Path]) -> set[Path]:
     """Files that keep samples. Each folder is also asked about by itself: of one run, a format may take only the last
     file of a step."""
@@ -94,7 +116,7 @@ def _samples(files: Sequence[Path]) -> set[Path]:
     for file in files:
         by_folder.setdefault(file.parent, []).append(file)
     lots = [files, *by_folder.values()] if len(by_folder) > 1 else [files]
-    known = [form for form in rollouts.FORMATS if form is not generic]
+    known = [form for form in rollouts.FORMATS if form not in (generic, blocks)]
     return {place for form in known for lot in lots for place in files_of(form.index(lot))}
 
 

@@ -14,8 +14,6 @@ from .walk import Walk
 TRACKERS = {"wandb", "swanlog", "files", "logs", "tensorboard", "tb", "tensorboard_log", "mlruns"}
 PARTS = {"eval", "evals", "evaluation", "val", "validation", "train", "training", "metrics"}
 SETTINGS = re.compile(r"(?:config|args|training_args|hparams|hyperparameters)\.(?:json|ya?ml)")
-REWARD = re.compile(r"rew(?:ard)?s?(?![a-z])|score|return|accuracy", re.IGNORECASE)
-HELD_OUT = re.compile(r"eval|val(?![a-z])|validation|test", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,17 +44,6 @@ class Carrier:
         """`seed1/metrics.jsonl`"""
         called = f"{self.path.parent.name}/{self.path.name}"
         return called if self.log.label is None or self.path.is_dir() else f"{called}#{self.log.label}"
-
-    @property
-    def rewarded(self) -> bool:
-        """Whether it tells of rewards in training, as far as its keys say."""
-        keys = self.log.table.keys()
-        return any(REWARD.search(key) and not HELD_OUT.search(key) for key in keys)
-
-    @property
-    def of_episodes(self) -> bool:
-        """Whether an environment wrote it, one row an episode, beside what the training wrote."""
-        return self.log.dialect == "sb3-monitor"
 
 
 def _is_inside_a_run(folder: Path) -> bool:

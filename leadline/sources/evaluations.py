@@ -12,7 +12,7 @@ import numpy as np
 
 from ..vocabulary.names import tokens
 from .number import as_number, flat, loads
-from .rollouts.generic import STEP, is_held_out, keeps_samples, step_in
+from .rollouts.paths import STEP, is_held_out, keeps_samples, step_in
 from .table import Column
 
 LARGEST = 1 << 20  # bytes: a file of scores is small

@@ -19,6 +19,8 @@ from .event_values import Layouts, clock, contents
 HEADER, TRAILER = 12, 4  # length and its checksum; checksum of the event
 SHORTEST = 9 + 2 + 2 + 2 + 5  # an event of one scalar: wall time, then summary, value, tag and number
 SAMPLED = 1 << 20  # bytes of a record beyond which it holds pictures, graphs or tables, never only scalars
+TRIED = 32  # places that are tried one by one
+NEAR, FAR = 1 << 10, 1 << 16  # bytes that are searched at once for the next record
 KNOWN_HEADERS = 4096  # lengths remembered with their checksum: a log repeats a few hundred
 FARTHEST_STEP = 2**53  # as everywhere: beyond it a float cannot count
 
@@ -121,9 +123,20 @@ class EventDecoder:
         return begins, lengths
 
     def _next_record(self, data: bytes, at: int) -> int:
-        """The next place at or after `at` where a header agrees with its checksum, or where one could still begin."""
+        """The next place at or after `at` where a header agrees with its checksum, or where one could still begin. It
+        looks near first and then further: what it costs is in proportion to what is skipped, however often it is."""
+        for _ in range(TRIED):  # no record is as long as 4 GB: the upper half of its length is nought
+            zeros = data.find(b"\0\0\0\0", at + 4, at + NEAR)
+            if zeros < 0:
+                break
+            at = zeros - 4
+            if len(data) - at >= HEADER and self.length(data[at : at + HEADER]) is not None:
+                return at
+            at += 1
+        width = NEAR
         while len(data) - at >= HEADER:
-            stretch = np.frombuffer(data, np.uint8, count=min(len(data) - at, 1 << 16), offset=at)
+            stretch = np.frombuffer(data, np.uint8, count=min(len(data) - at, width), offset=at)
+            width = min(2 * width, FAR)
             places = np.arange(len(stretch) - HEADER + 1, dtype=np.int64)
             checksums = masked_of_many(crc32c_of_many(stretch, places, np.full(len(places), 8, np.int64)))
             agree = np.flatnonzero(checksums == _numbers(stretch, places + 8, "<u4"))

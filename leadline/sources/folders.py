@@ -19,6 +19,7 @@ from ..event import Damaged, Event
 from ..run import Run, Steps
 from ..vocabulary import knows_rl
 from ..vocabulary.guess import guess
+from . import rollouts, sample_curve
 from .around import Surroundings, look_around
 from .assemble import assemble
 from .candidates import candidates, recognised
@@ -28,6 +29,7 @@ from .events import with_events
 from .index_files import without_index_files
 from .last_written import last_written
 from .readers import Readers
+from .rewritten import runs_in
 from .same_run import Joining, Logs, attempts, group, on_one_clock
 from .source import Log, Source
 from .text import head_of
@@ -35,18 +37,8 @@ from .walk import Walk, walk
 
 MOST_LOGS = 2000  # that are read to tell the runs in a folder apart
 OF_THE_RUN = (
-    "rollout",
-    "completion",
-    "sample",
-    "eval",
-    "val",
-    "checkpoint",
-    "ckpt",
-    "weights",
-    "actor",
-    "pipeline",
-    ".hydra",
-)
+    "rollout", "completion", "sample", "eval", "val", "checkpoint", "ckpt", "weights", "actor", "pipeline", ".hydra",
+)  # fmt: skip
 CHOSEN = "#"  # parts a path from the run in it that is meant
 ROTATED = re.compile(r"[.-][\d_-]{1,24}(?:\.gz)?")  # how a log that was moved out of the way ends: `.1`, `-20261115.gz`
 MOST_ROTATED = 50
@@ -101,6 +93,11 @@ class FoundRun:
         """From which step to which it was logged."""
         spans = [(int(steps.min()), int(steps.max())) for log in self.logs if len(steps := steps_of(log))]
         return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
+
+    @property
+    def every_step(self) -> list[int]:
+        """The steps at which it was logged, in its main log."""
+        return np.unique(steps_of(self.carriers[0].log)).tolist() if self.carriers else []
 
     @property
     def modified(self) -> float:
@@ -177,7 +174,9 @@ class Found:
         seen = territory(self.seen, run.homes, (*self.others, *elsewhere))
         steps = run.steps
         until = _asked_state(self.place)
-        around = look_around(seen, last_step=steps[1] if steps else None, span=run.written, until=until)
+        around = look_around(
+            seen, steps=run.every_step, last_step=steps[1] if steps else None, span=run.written, until=until
+        )
         return replace(around, notes=(*around.notes, *self.notes))
 
 
@@ -204,6 +203,8 @@ def search(
     notes: list[str] = []
     if not place.is_dir():
         seen = walk(home_of(place), deepest=NEAR, enter=_belongs_to_a_log)
+        if (curve := _of_samples([place]) if rollouts.kept_in(place) else None) is not None:
+            return _found(place, [curve], seen, notes, joining=joining)
         held = _with_rotated(place, _read(place, sources, readers), sources, readers)
         return _found(place, held, seen, notes, joining=joining)
     with os.scandir(place):  # a folder that cannot be listed is an error, not an empty one
@@ -217,7 +218,17 @@ def search(
             notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
             break
         carriers += _furthest(alternatives, sources, readers, notes, passed_over)
+    if not any(_is_rl(carrier.log) for carrier in carriers if carrier.log.table):
+        curve = _of_samples(seen.files)
+        carriers += [curve] if curve is not None else []
     return _found(place, carriers, seen, notes, passed_over, joining=joining)
+
+
+def _of_samples(files: Sequence[Path]) -> Carrier | None:
+    """What samples alone tell of a run; None where they tell no curve, or need a package that is not here."""
+    with contextlib.suppress(OSError, LeadlineError):
+        return sample_curve.carried(files)
+    return None
 
 
 def _with_rotated(place: Path, carriers: list[Carrier], sources: Sequence[Source], readers: Readers) -> list[Carrier]:
@@ -306,7 +317,8 @@ def _read(place: Path, sources: Sequence[Source], readers: Readers) -> list[Carr
     for reader in readers.of(place, source):
         reader.update()
         log = replace(reader.log, captured=True) if _is_captured(place) else reader.log
-        carriers.append(Carrier(source.NAME, place.absolute(), log, place.stat().st_mtime))
+        changed = place.stat().st_mtime
+        carriers += [Carrier(source.NAME, place.absolute(), one, changed) for one in runs_in(log)]
     return carriers
 
 
@@ -405,7 +417,7 @@ def _is_rl(log: Log) -> bool:
     keys = set(log.table.keys())
     if log.dialect is not None or knows_rl(keys):
         return True
-    return any(meaning.canonical.startswith("reward/") for meaning in guess(keys).values())
+    return any("reward/" in meaning.canonical for meaning in guess(keys).values())
 
 
 def _names(place: Path, groups: Sequence[Sequence[Carrier]]) -> list[str]:

@@ -3,13 +3,12 @@ begins, one a row, and one when it ends."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 from pathlib import Path
 
-from .json_lines import JsonLines
-from .number import FURTHEST, as_number, as_step, flat
+from .json_lines import JsonLines, StepsWithData
+from .number import as_step, flat
 from .source import Log, Parser, Reader
-from .table import Table
 from .text import TextReader
 
 NAME = "journal"
@@ -30,41 +29,23 @@ def parser() -> Parser:
     return JsonLines(Entries())
 
 
-class Entries:
+class Entries(StepsWithData):
     """Files the lines of a journal: rows, and what held from the start."""
 
+    repeats = "rewrite"  # a process that begins anew says so; a step that comes twice is more about it
+
     def __init__(self) -> None:
-        self._table = Table()
+        super().__init__()
         self._settings: dict[str, object] = {}
         self._label: str | None = None
         self._writers: list[dict[str, object]] = []
         self._ended = False
 
-    def __len__(self) -> int:
-        return len(self._table)
-
     def add(self, entry: dict[str, object]) -> bool:
         if "leadline" in entry or "end" in entry:
             self._begin(entry)
             return True
-        step, data, at = as_step(entry.get("step", "")), entry.get("data"), as_number(entry.get("at", ""))
-        if step is None or not isinstance(data, dict):
-            return False
-        self._table.add(step, data, at if at is not None and math.isfinite(at) else None)
-        return True
-
-    def add_all(self, entries: list[dict[str, object]]) -> bool:
-        steps = [entry.get("step") for entry in entries]
-        rows = [entry.get("data") for entry in entries]
-        walls = [entry.get("at") for entry in entries]
-        if (
-            not all(type(step) is int and abs(step) < FURTHEST for step in steps)
-            or not all(type(row) is dict for row in rows)
-            or not all(type(wall) is float for wall in walls)
-        ):
-            return False
-        self._table.add_many(steps, rows, walls)  # type: ignore[arg-type]  # checked just above
-        return True
+        return super().add(entry)
 
     def _begin(self, entry: dict[str, object]) -> None:
         """What the first process said held from the start; a later one goes on with the same run."""
@@ -81,14 +62,10 @@ class Entries:
             self._settings["max_steps"] = planned  # exact, where a framework's own setting may be "until the data ends"
 
     def log(self, *, torn: bool, unreadable: tuple[tuple[int, int], ...], notes: tuple[str, ...]) -> Log:
-        return Log(
-            self._table,
+        return replace(
+            super().log(torn=torn, unreadable=unreadable, notes=notes),
             settings=dict(self._settings),
-            repeats="rewrite",  # a process that begins anew says so; a step that comes twice is more about it
             writers=tuple(self._writers),
             ended="completed" if self._ended else None,
             label=self._label or None,
-            torn=torn,
-            unreadable=unreadable,
-            notes=notes,
         )

@@ -3,10 +3,13 @@ step, or any of these further in."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
-from ..vocabulary.guess import words
+from ..vocabulary.guess import may_be_reward, words
+from ..vocabulary.names import tokens
 from .documents import Document
 from .free_rows import FreeRows, is_row
 from .number import as_number, as_step, flat
@@ -17,6 +20,9 @@ from .text import TextReader
 
 NAME = "json"
 EXPECTS = "a .json file with a list of rows, columns of numbers, or a log_history in it"
+LARGEST = 1 << 26  # bytes of a document that is looked through for several runs
+MOST_RUNS = 200
+SPLITS = {"train", "eval", "valid", "config", "args"}  # parts of one run
 DEEPEST = 4  # levels below which no log is looked for
 
 
@@ -30,35 +36,62 @@ def recognises(path: Path, head: bytes) -> bool:
 
 
 def open(path: Path) -> tuple[Reader, ...]:
-    return (TextReader(path, parser),)
+    """A reader for every run in the document: parts of it that hold the same keys, each under a name of its own."""
+    document = Document()
+    with contextlib.suppress(OSError):
+        document.feed(path.read_bytes() if path.stat().st_size <= LARGEST else b"")
+    names = _runs_in(document.value()[0])
+    return tuple(TextReader(path, partial(DocumentRows, name)) for name in names) or (TextReader(path, parser),)
 
 
 def parser() -> Parser:
     return DocumentRows()
 
 
-class DocumentRows:
-    """The rows inside a document; it is parsed when they are asked for."""
+def _runs_in(value: object) -> list[str]:
+    """The names of the parts of a document that are runs; none where it is one run, or a run and its evaluations."""
+    if not isinstance(value, dict) or not 1 < len(value) <= MOST_RUNS:
+        return []
+    held: dict[str, frozenset[str]] = {}
+    for name, part in value.items():
+        if isinstance(part, (dict, list)) and not {*tokens(name)} & SPLITS and (log := _log_in(part)) is not None:
+            held[name] = log.table.keys()
+    shared = frozenset.intersection(*held.values()) if len(held) > 1 else frozenset()
+    return list(held) if any(may_be_reward(key) for key in shared) else []
 
-    def __init__(self) -> None:
+
+def _log_in(value: object, *, torn: bool = False) -> Log | None:
+    """The longest log inside a value."""
+    logs = [_of_rows(rows, torn=torn) for rows in _lists_of_rows(value)]
+    logs += [_of_columns(table, torn=torn) for table in _tables_of_columns(value)]
+    return max(logs, key=lambda log: sum(len(column.steps) for column in log.table.columns().values()), default=None)
+
+
+class DocumentRows:
+    """The rows inside a document, or inside the part of it of that name; it is parsed when they are asked for."""
+
+    def __init__(self, name: str | None = None) -> None:
         self._document = Document()
+        self._name = name
 
     def feed(self, chunk: bytes) -> None:
         self._document.feed(chunk)
 
     def log(self) -> Log:
         value, torn = self._document.value()
-        logs = [_of_rows(rows, torn=torn) for rows in _lists_of_rows(value)]
-        logs += [_of_columns(table, torn=torn) for table in _tables_of_columns(value)]
+        if self._name is not None:
+            value = value.get(self._name) if isinstance(value, dict) else None
+        best = _log_in(value, torn=torn)
         notes = self._document.notes
-        if not logs:
+        if best is None:
             return Log(Table(), torn=torn, notes=notes)
-        best = max(logs, key=lambda log: sum(len(column.steps) for column in log.table.columns().values()))
         return Log(
             best.table,
             settings={**_settings_in(value), **best.settings},
             repeats=best.repeats,
             counts_rows=best.counts_rows,
+            label=self._name,
+            run_id=self._name,
             torn=torn,
             notes=notes,
         )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Protocol
 
 import orjson
 
 from .lines import Lines
-from .number import loads
-from .source import Log
+from .number import FURTHEST, as_number, as_step, loads
+from .source import Log, Repeats
+from .table import Table
 
 AT_ONCE = 1 << 17  # bytes parsed in one call: few enough for their objects to stay in the processor's cache
 
@@ -70,6 +72,37 @@ class JsonLines:
             self._lines.drop_rest()
             torn = False
         return self._rows.log(torn=torn, unreadable=tuple(self._unreadable), notes=self._lines.notes)
+
+
+class StepsWithData:
+    """Files {"step": N, "data": {...}} as rows, as verl and we write them; ours say when they were written, `at`."""
+
+    repeats: Repeats = "resume"
+
+    def __init__(self) -> None:
+        self.table = Table()
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def add(self, entry: dict[str, object]) -> bool:
+        step, data, at = as_step(entry.get("step", "")), entry.get("data"), as_number(entry.get("at", ""))
+        if step is None or not isinstance(data, dict):
+            return False
+        self.table.add(step, data, at if at is not None and math.isfinite(at) else None)
+        return True
+
+    def add_all(self, entries: list[dict[str, object]]) -> bool:
+        steps, rows, walls = ([entry.get(name) for entry in entries] for name in ("step", "data", "at"))
+        if not all(type(step) is int and abs(step) < FURTHEST for step in steps) or set(map(type, rows)) != {dict}:
+            return False
+        if (timed := set(map(type, walls))) not in ({float}, {type(None)}):
+            return False
+        self.table.add_many(steps, rows, walls if timed == {float} else None)  # type: ignore[arg-type]  # see above
+        return True
+
+    def log(self, *, torn: bool, unreadable: tuple[tuple[int, int], ...], notes: tuple[str, ...]) -> Log:
+        return Log(self.table, repeats=self.repeats, torn=torn, unreadable=unreadable, notes=notes)
 
 
 def _at_once(lines: list[bytes]) -> list[dict[str, object]] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import json
 import re
@@ -12,20 +13,16 @@ from types import ModuleType
 
 from ..errors import BadMapping
 from ..run import Question
+from ..vocabulary import canonical_names
 from .number import as_step
 
 FILE = "leadline.toml"
 SHORT = {  # what people call the series they mean
-    "reward": "reward/mean",
-    "eval": "eval/reward/mean",
-    "kl": "kl/ref",
-    "loss": "loss/total",
-    "policy_loss": "loss/policy",
-    "length": "len/response_mean",
-    "learning_rate": "lr",
-    "time": "time/step",
-    "clip_fraction": "clip/frac",
-}
+    "reward": "reward/mean", "eval": "eval/reward/mean", "kl": "kl/ref", "loss": "loss/total", "policy_loss":
+    "loss/policy", "length": "len/response_mean", "learning_rate": "lr", "time": "time/step", "clip_fraction":
+    "clip/frac",
+}  # fmt: skip
+FREE = ("eval/", "env/", "reward/component/")  # what stands behind these is the user's to name
 STEP = "step"  # not a series: the key to count steps by
 ATTEMPT = "attempt"  # nor this: which attempt of a log that was started over, counted from 1
 
@@ -45,8 +42,17 @@ def parse_mapping(options: Sequence[str]) -> dict[str, str]:
                 tried="CANONICAL=KEY",
                 next_step="write, for example, --map reward=my/score",
             )
-        mapping[_full(name.strip())] = key.strip()
-    return mapping
+        mapping[name.strip()] = key.strip()
+    return named(mapping)
+
+
+def named(mapping: Mapping[str, str]) -> dict[str, str]:
+    """What the user says of keys, by canonical names; an error for a name that is none.
+
+    >>> named({"reward": "my/score", "eval/held_out/acc": "acc"})
+    {'reward/mean': 'my/score', 'eval/held_out/acc': 'acc'}
+    """
+    return {_full(name): key for name, key in mapping.items()}
 
 
 def attempt_in(told: Mapping[str, str]) -> int | None:
@@ -75,11 +81,13 @@ def check(told: Mapping[str, str], logged: Collection[str], attempts: int) -> No
         )
     for name, key in told.items():
         if key not in logged and name not in (STEP, ATTEMPT):
-            shown = ", ".join(sorted(logged)[:12]) + (" ..." if len(logged) > 12 else "")
+            near = difflib.get_close_matches(key, sorted(logged), 3)
+            others = [other for other in sorted(logged) if other not in near]
+            shown = ", ".join([*near, *others][:12]) + (" ..." if len(logged) > 12 else "")
             raise BadMapping(
                 f"No number was logged under the key {key!r} that is to be {name}.",
                 tried=f"the keys of the log: {shown or 'there are none'}",
-                next_step=f"name one of them: --map {name}=KEY",
+                next_step=f"name one of them: --map {name}={near[0] if near else 'KEY'}",
             )
 
 
@@ -126,7 +134,7 @@ def _from_toml(file: Path) -> dict[str, str]:
             tried='[map], then lines like: reward = "my/score"',
             next_step="write each key in quotes",
         )
-    return {_full(name): key for name, key in table.items()}
+    return named(table)
 
 
 def _toml() -> ModuleType:
@@ -134,4 +142,15 @@ def _toml() -> ModuleType:
 
 
 def _full(name: str) -> str:
-    return SHORT.get(name, name)
+    full = SHORT.get(name, name)
+    known = canonical_names() | {STEP, ATTEMPT}
+    if full in known or full.startswith(FREE):
+        return full
+    words = {word: word for word in (*SHORT, *known)}
+    near = difflib.get_close_matches(name, words, 1, 0.5) or ["reward"]
+    raise BadMapping(
+        f"There is no series called {name!r}: nothing would be read from the key that is to be it.",
+        tried=f"{', '.join(sorted([*SHORT, STEP, ATTEMPT]))}; eval/..., reward/component/... and the names that "
+        "`leadline sources` lists",
+        next_step=f"write --map {near[0]}=KEY",
+    )

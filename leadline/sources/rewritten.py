@@ -11,6 +11,7 @@ from .row import is_summary
 from .source import Log
 from .table import Table
 
+MANY, WHOLE = 3, 10  # attempts of as many rows that are equal are runs
 LEAST = 3  # steps that an attempt has gone on before its log can begin anew
 DISTINCT = 5  # rows that differ, before a log can be one that writes each of them again and again
 IN_PARTS = 1 / 3  # of the rows that follow a row of the same step with other values: then steps come in parts
@@ -49,6 +50,26 @@ def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
         return log, table
     unreadable = tuple((line, int(kept[:rows].sum())) for line, rows in unreadable)
     return replace(log, table=table.only(kept), unreadable=unreadable, notes=(*log.notes, *notes)), table
+
+
+def runs_in(log: Log) -> list[Log]:
+    """The runs that a log holds one after the other: three attempts or more, each as long as the others and through to
+    the same step, are seeds of a loop and no restarts. Else the log itself."""
+    table = log.table
+    if table.has_columns or len(table) < MANY * WHOLE or log.run_id is not None:
+        return [log]
+    attempts = _attempts(table)
+    steps = table.row_steps
+    if len(attempts) < MANY or len({(last - first, int(steps[last - 1])) for first, last in attempts}) > 1:
+        return [log]
+    if attempts[0][1] - attempts[0][0] < WHOLE:
+        return [log]
+    found = []
+    for number, (first, last) in enumerate(attempts, start=1):
+        kept = np.zeros(len(table), dtype=np.bool_)
+        kept[first:last] = True
+        found.append(replace(log, table=table.only(kept), label=f"run{number}", run_id=f"run{number}", unreadable=()))
+    return found
 
 
 def _times(number: int) -> str:

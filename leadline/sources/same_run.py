@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Literal
 
 from ..event import Event, Resumed
+from . import roles
 from .agreement import Agreement, Keyed, agreement, goes_on, in_order, on_other_clocks, resume_fits
 from .carrier import Carrier
 from .settings import config_from, read, recognises
 
 Joining = Literal["by evidence", "join", "separate"]  # how logs become runs: the latter two where the user says so
 
+NEARLY = 0.9  # of the rows of the longest log: a log with fewer was cut off
 MOST_NAMED = 3  # pairs that are named where runs were kept apart
 NEARNESS = {"told": 0, "same": 1, "resume": 2}  # the surest evidence first
 
@@ -69,11 +71,15 @@ def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grou
     ranked = sorted((NEARNESS[link.kind], pair) for pair, link in links.items() if link.kind in NEARNESS)
     for _, pair in ranked:
         joined.join(pair, links[pair].why)
+    evaluations = _add_evaluations(joined, carriers, numbers)
     _add_companions(joined, carriers, numbers)
     group_of: dict[int, Logs] = {}
     for members in joined.groups():
-        why = tuple(joined.why[place] for place in members[1:])
-        group_of.update(dict.fromkeys(members, Logs(tuple(carriers[place] for place in members), why)))
+        members = sorted(members, key=lambda place: place in evaluations)  # the log of the training first
+        why = tuple(joined.why[place] for place in members if joined.why[place])
+        held = [carriers[place] for place in members if place not in evaluations]
+        held += roles.held_out_apart(carriers[place] for place in members if place in evaluations)
+        group_of.update(dict.fromkeys(members, Logs(tuple(held), why)))
     return Grouped(tuple(dict.fromkeys(group_of[place] for place in sorted(group_of))), _reasons(group_of, links))
 
 
@@ -94,11 +100,14 @@ class _Joined:
     def together(self, pair: tuple[int, int]) -> bool:
         return self._home[pair[0]] == self._home[pair[1]]
 
-    def join(self, pair: tuple[int, int], why: str) -> None:
+    def join(self, pair: tuple[int, int], why: str, *, differ: bool = False) -> None:
+        """Put two groups together. `differ`: they tell of different things, so their numbers cannot contradict."""
         if self.together(pair):
             return
         left, right = self.members(pair[0]), self.members(pair[1])
-        if any(self._links[min(one, other), max(one, other)].kind == "apart" for one in left for other in right):
+        if not differ and any(
+            self._links[min(one, other), max(one, other)].kind == "apart" for one in left for other in right
+        ):
             return
         kept, moved = (left, right) if left[0] < right[0] else (right, left)
         self.why[moved[0]] = why  # the others of `moved` have their reasons
@@ -174,14 +183,33 @@ def _different(left: Carrier, right: Carrier, found: Agreement, near: bool) -> L
     return Link("unknown", f"nothing shows that {left.short} and {right.short} are one run")
 
 
+def _add_evaluations(joined: _Joined, carriers: Sequence[Carrier], numbers: Sequence[Keyed]) -> set[int]:
+    """Put logs of evaluations to the run of their folder; which those are."""
+    leads = [place for place, carrier in enumerate(carriers) if roles.of_training(carrier)]
+    found: dict[int, tuple[int, str]] = {}
+    for place, carrier in enumerate(carriers):
+        near = {
+            lead: why
+            for lead in leads
+            if carriers[lead].home == carrier.home and not joined.together((place, lead))
+            if (why := roles.of_evaluations(carrier, numbers[place], carriers[lead], numbers[lead])) is not None
+        }
+        first_of = {joined.members(lead)[0]: lead for lead in near if lead not in found}
+        lead = roles.belongs(carrier, [carriers[one] for one in first_of.values()]) if near else None
+        if lead is not None:
+            chosen = carriers.index(lead)
+            found[place] = chosen, near[chosen]
+    for place, (lead_at, why) in found.items():
+        if lead_at not in found:
+            told = f"{carriers[place].short}: evaluations of the run beside it, {carriers[lead_at].short}: {why}"
+            joined.join((lead_at, place), told, differ=True)
+    return {place for place, (lead_at, _) in found.items() if lead_at not in found}
+
+
 def _add_companions(joined: _Joined, carriers: Sequence[Carrier], numbers: Sequence[Keyed]) -> None:
     """Logs that tell of other things than the reward join the one run of their folder, at whose steps they are: losses
     in one file and rewards in another, or the episodes as the environment saw them."""
-    leads = [
-        members
-        for members in joined.groups()
-        if any(carriers[place].rewarded and not carriers[place].of_episodes for place in members)
-    ]
+    leads = [members for members in joined.groups() if any(roles.of_training(carriers[place]) for place in members)]
     runs_at = Counter(home for members in leads for home in {carriers[place].home for place in members})
     for lead in leads:
         for members in joined.groups():
@@ -213,10 +241,11 @@ def _reasons(group_of: Mapping[int, Logs], links: Mapping[tuple[int, int], Link]
 
 
 def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
-    """The carriers of a run without those that tell the same numbers as a more exact one by another clock."""
+    """The carriers of a run without those that tell the same numbers as a longer or more exact one by another clock."""
     if len(carriers) < 2:
         return list(carriers)
-    ranked = sorted(carriers, key=lambda carrier: carrier.log.trust != "exact")
+    most = max(len(carrier.log.table) for carrier in carriers)
+    ranked = sorted(carriers, key=lambda one: (len(one.log.table) < NEARLY * most, one.log.trust != "exact"))
     numbers = [Keyed(carrier.log) for carrier in ranked]
     kept: list[int] = []
     for place, mine in enumerate(numbers):

@@ -19,13 +19,8 @@ EXPECTS = "a trainer_state.json, alone, in a checkpoint-N folder, or in an outpu
 FILE = "trainer_state.json"
 # Everything else in the file (global_step, epoch, best_metric, ...) tells how the run went on, not how it was set up.
 KNOWN_FROM_THE_START = (
-    "max_steps",
-    "num_train_epochs",
-    "logging_steps",
-    "eval_steps",
-    "save_steps",
-    "train_batch_size",
-)
+    "max_steps", "num_train_epochs", "logging_steps", "eval_steps", "save_steps", "train_batch_size",
+)  # fmt: skip
 NEXT_ROW = re.compile(r"(?:^|[,\[}])\s*\{")
 
 

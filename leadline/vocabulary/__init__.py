@@ -9,19 +9,11 @@ that nobody told us means by its words.
 
 from __future__ import annotations
 
-from .entries import Meaning, dialects, families, family_of
+from .entries import Meaning, canonical_names, dialects, families, family_of
 from .framework import SIGNS, detect, knows_rl
 from .translation import TURNED, anywhere, translate
 
 __all__ = [
-    "SIGNS",
-    "TURNED",
-    "Meaning",
-    "anywhere",
-    "detect",
-    "dialects",
-    "families",
-    "family_of",
-    "knows_rl",
-    "translate",
-]
+    "SIGNS", "TURNED", "Meaning", "anywhere", "canonical_names", "detect", "dialects", "families", "family_of",
+    "knows_rl", "translate",
+]  # fmt: skip

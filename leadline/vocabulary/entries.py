@@ -8,6 +8,14 @@ from functools import cache
 from pathlib import Path
 
 HERE = Path(__file__).parent
+STATISTICS = ("mean", "max", "min", "std")  # what <a> in a name stands for
+# Names that words alone may tell (`guess.py`).
+ALWAYS = frozenset({
+    "reward/mean", "reward/std", "reward/min", "reward/max", "reward/var", "reward/median", "reward/accuracy",
+    "loss/policy", "loss/value", "loss/total", "entropy", "grad_norm", "lr", "len/response_mean", "len/episode_mean",
+    "clip/frac", "time/step", "advantage/std", "advantage/mean", "kl/coef", "kl/ref", "kl/update", "kl/unidentified",
+    "tools/failure_frac", "tools/failures_per_sample", "tools/calls_per_sample",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +58,14 @@ class Entry:
 def families() -> dict[str, tuple[Entry, ...]]:
     """The rows of every dialect file, by file name."""
     return {file.stem: _entries(file) for file in sorted(HERE.glob("*.csv"))}
+
+
+@cache
+def canonical_names() -> frozenset[str]:
+    """Every name that a key can be given by a dialect or by its words."""
+    told = {entry.canonical for entries in families().values() for entry in entries}
+    spread = {name.replace("<a>", one) for name in told for one in STATISTICS}
+    return frozenset(name for name in spread if "<" not in name and name) | ALWAYS
 
 
 def dialects(family: str) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from .entries import Meaning
 from .names import tokens, words
 
-__all__ = ["Guessed", "by_words", "guess", "may_be_reward", "of_tools", "words"]
+__all__ = ["Guessed", "by_words", "cannot_be_reward", "guess", "may_be_reward", "of_tools", "words"]
 
 RANK = 1_000_000  # after everything a dialect knows
 HELD_OUT = "eval"
@@ -23,6 +23,7 @@ REWARDS = {"reward": 6.0, "return": 5.0, "score": 4.0, "proxy": 3.5}  # how plai
 OUTCOMES = {"accuracy", "success", "solve", "pass", "win", "correct"}  # shares of answers that were right
 MATCHES = {"em": "em", "match": "em", "f1": "f1"}  # how near answers are to a reference
 GOLD = {"gold", "golden", "oracle"}  # a better judge than the reward that is trained on
+BESIDE_A_PROXY = {"true", "real", "actual", "human", "target"}  # what is so called is one too, where a proxy is logged
 STATISTICS = {"mean", "std", "var", "min", "max", "median"}
 # Words that say where or when, and nothing about what.
 NEUTRAL = {
@@ -120,6 +121,12 @@ class _Candidate:
         return frozenset(word for word in self.words if word not in STATISTICS and not word.isdigit())
 
 
+def cannot_be_reward(key: str) -> bool:
+    """Whether the words of a key say that it is something else: a spread, a count, a loss, a rate of learning."""
+    said = {*tokens(key)}
+    return bool(said & (NO_REWARD | {"lr", "learning", "fps", "memory", "gpu"}))
+
+
 def may_be_reward(key: str) -> bool:
     """Whether the words of a key leave it open that it is a reward."""
     return _left_over(tokens(key)) is not None
@@ -144,7 +151,8 @@ def by_words(keys: Iterable[str], points: Mapping[str, int] | None = None, avera
     >>> by_words(["reward_math", "reward_code", "loss"]).unclear
     {'reward/mean': ('reward_code', 'reward_math')}
     """
-    named = _on_the_clock_of_held_out({key: _in_scope(tokens(key)) for key in sorted(keys)}, points or {})
+    every = _beside_a_proxy({key: tokens(key) for key in sorted(keys)})
+    named = _on_the_clock_of_held_out({key: _in_scope(name) for key, name in every.items()}, points or {})
     training = {key: name for key, name in named.items() if HELD_OUT not in name}
     held_out = {
         key: tuple(word for word in name if word != HELD_OUT) for key, name in named.items() if HELD_OUT in name
@@ -170,6 +178,17 @@ def by_words(keys: Iterable[str], points: Mapping[str, int] | None = None, avera
         if key not in found and KL.fullmatch("_".join(name)):
             found[key] = _kl(name)
     return Guessed(found, unclear)
+
+
+def _beside_a_proxy(named: Mapping[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    """The names, with a score that is called true or human gold where a proxy of it is logged as well."""
+    proxy = any("proxy" in name for name in named.values())
+    return {
+        key: ("gold", *(word for word in name if word not in BESIDE_A_PROXY))
+        if proxy and "proxy" not in name and BESIDE_A_PROXY & {*name} and (REWARDS.keys() | OUTCOMES) & {*name}
+        else name
+        for key, name in named.items()
+    }
 
 
 def _in_scope(name: tuple[str, ...]) -> tuple[str, ...]:
@@ -236,6 +255,10 @@ def _headline(rewards: list[_Candidate]) -> tuple[str | None, tuple[str, ...]]:
     unsure = [one for one in rewards if one.left_over]
     if len({one.stem for one in unsure}) == 1:
         return unsure[0].key, tuple(one.key for one in unsure[1:MOST_ASKED])
+    outcomes = [one for one in unsure if {*one.left_over} <= OUTCOMES]
+    if len({one.stem for one in outcomes}) == 1:  # what the task is about, beside its format, its length, ...
+        others = [one.key for one in unsure if one is not outcomes[0]]
+        return outcomes[0].key, tuple(sorted(others)[:MOST_ASKED])
     return None, tuple(sorted(one.key for one in unsure)[:MOST_ASKED])
 
 

@@ -7,13 +7,8 @@ from collections.abc import Iterable
 from .guess import guess, words
 
 PREFERENCE = {
-    "rewards/chosen",
-    "rewards/rejected",
-    "rewards/margins",
-    "rewards/accuracies",
-    "logps/chosen",
-    "logps/rejected",
-}
+    "rewards/chosen", "rewards/rejected", "rewards/margins", "rewards/accuracies", "logps/chosen", "logps/rejected",
+}  # fmt: skip
 ONLINE = {
     "objective/scores",
     "objective/rlhf_reward",
@@ -22,15 +17,9 @@ ONLINE = {
 }  # of Online DPO, which is RL
 REWARD_MODEL = {"margin", "min_reward", "max_reward", "mean_reward", "center_rewards", "accuracy"}
 SUPERVISED = {
-    "mean_token_accuracy",
-    "token_accuracy",
-    "perplexity",
-    "ppl",
-    "eval_perplexity",
-    "train_perplexity",
-    "bpb",
+    "mean_token_accuracy", "token_accuracy", "perplexity", "ppl", "eval_perplexity", "train_perplexity", "bpb",
     "bits_per_byte",
-}
+}  # fmt: skip
 TRAINED = {"learning_rate", "lr", "epoch", "grad_norm"}
 LOSSES = {"loss", "train_loss", "training_loss", "eval_loss", "val_loss", "validation_loss", "test_loss", "lm_loss"}
 

@@ -82,3 +82,23 @@ def test_what_looks_like_another_kind_of_training_is_read_when_the_user_says_wha
     assert "--map reward=KEY" in error.value.next_step
     run = read_stream(data, mapping={"reward/mean": "perplexity"})
     assert run.get("reward/mean") is not None
+
+
+def test_a_name_that_is_no_series_is_refused_with_the_nearest_one(tmp_path: Path) -> None:
+    log = tmp_path / "metrics.jsonl"
+    log.write_text("".join(f'{{"step": {step}, "niceness": {step / 9}, "loss": 0.1}}\n' for step in range(9)))
+    with pytest.raises(BadMapping, match="no series called 'rewrd'") as caught:
+        open_run(log, mapping={"rewrd": "niceness"})
+    assert "--map reward=KEY" in caught.value.next_step
+    with pytest.raises(BadMapping, match="No number was logged") as caught:
+        open_run(log, mapping={"reward": "nicenes"})
+    assert "--map reward/mean=niceness" in caught.value.next_step
+
+
+def test_python_takes_the_short_names_too_and_the_question_begins_with_its_answer(tmp_path: Path) -> None:
+    log = tmp_path / "metrics.jsonl"
+    log.write_text("".join(f'{{"step": {step}, "niceness": {step / 9}, "loss": 0.1}}\n' for step in range(9)))
+    assert open_run(log).notes[0].startswith("--map reward/mean=niceness ")
+    reward = open_run(log, mapping={"reward": "niceness"}).get("reward/mean")
+    assert reward is not None
+    assert reward.points == 9

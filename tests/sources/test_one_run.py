@@ -8,10 +8,11 @@ import itertools
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import EXAMPLES, trl_bytes, verl_bytes
 
@@ -19,7 +20,7 @@ from leadline import pipeline
 from leadline.cli import main
 from leadline.report.data import as_data
 from leadline.run import Run
-from leadline.sources import build_run, find_runs, open_run
+from leadline.sources import build_run, find_runs, open_run, open_runs
 
 HERE = Path(__file__).parent
 WHOLE = [EXAMPLES / name for name in ("healthy", "collapsed", "hacked")]
@@ -347,3 +348,85 @@ def test_a_console_that_rounds_to_few_digits_is_of_the_run_whose_numbers_it_roun
     lines = "".join(f"[Iter {step}] loss={loss:.4f} batch_acc=0.{step + 10}\n" for step, loss in enumerate(printed, 1))
     (tmp_path / "console.log").write_text(lines)
     assert len(find_runs(tmp_path).runs) == (1 if same else 2)
+
+
+def put_rows(file: Path, rows: Sequence[Mapping[str, object]]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps(rows) if file.suffix == ".json" else "".join(json.dumps(row) + "\n" for row in rows)
+    file.write_text(text)
+
+
+def trained(seed: int, count: int = 100) -> list[dict[str, object]]:
+    draws = np.random.default_rng(seed).random((2, count))
+    return [{"step": n, "reward": float(draws[0, n]), "kl": float(draws[1, n])} for n in range(count)]
+
+
+def evaluated(seed: int, nth: int = 20) -> list[dict[str, object]]:
+    draws = np.random.default_rng(100 + seed).random(100)
+    return [{"step": n, "reward": float(draws[n])} for n in range(0, 100, nth)]
+
+
+@pytest.mark.parametrize("name", ["eval_history.json", "validation_metrics.jsonl", "gsm8k.jsonl", "probes.jsonl"])
+def test_evaluations_beside_a_log_are_of_its_run(tmp_path: Path, name: str) -> None:
+    put_rows(tmp_path / "metrics.jsonl", trained(1))
+    put_rows(tmp_path / name, evaluated(1))
+    run = open_run(tmp_path)
+    reward, held_out = run.get("reward/mean"), run.get("eval/reward/mean")
+    assert reward is not None
+    assert held_out is not None
+    assert (reward.points, held_out.points) == (100, 5)
+    assert held_out.values[0] == evaluated(1)[0]["reward"]
+
+
+def test_two_files_of_evaluations_are_two_sets_of_problems(tmp_path: Path) -> None:
+    put_rows(tmp_path / "metrics.jsonl", trained(1))
+    put_rows(tmp_path / "eval_math.jsonl", evaluated(1))
+    put_rows(tmp_path / "eval_code.jsonl", evaluated(2))
+    run = open_run(tmp_path)
+    assert {one.name for one in run.series if one.name.startswith("eval/")} == {
+        "eval/math/reward/mean",
+        "eval/code/reward/mean",
+    }
+
+
+def test_evaluations_of_several_runs_in_one_folder_go_by_their_names(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        put_rows(tmp_path / f"seed{seed}_train.jsonl", trained(seed))
+        put_rows(tmp_path / f"seed{seed}_eval.jsonl", evaluated(seed))
+    runs = list(open_runs(tmp_path))
+    assert [held.points for run in runs if (held := run.get("eval/reward/mean")) is not None] == [5, 5]
+
+
+def test_a_seed_that_ended_early_is_no_evaluation(tmp_path: Path) -> None:
+    put_rows(tmp_path / "a.jsonl", trained(1))
+    put_rows(tmp_path / "b.jsonl", trained(2, 20))
+    assert len(list(open_runs(tmp_path))) == 2
+
+
+def test_many_logs_whose_names_differ_by_a_number_are_many_runs(tmp_path: Path) -> None:
+    for seed in range(103):
+        put_rows(tmp_path / f"run_{seed:03}.jsonl", trained(seed, 12))
+    assert len(find_runs(tmp_path).runs) == 103
+
+
+def test_complete_attempts_in_one_file_are_runs_and_two_are_a_restart(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    for count in (2, 3):
+        told = []
+        for n in range(count):
+            rows = [f"step {row['step']} reward {row['reward']:.4f} kl {row['kl']:.4f}\n" for row in trained(n, 30)]
+            told += [f">>> Starting Run {n}\n", *rows]
+        log.write_text("".join(told))
+        assert len(find_runs(log).runs) == (1 if count < 3 else 3)
+    reward = open_run(f"{log}#run2").get("reward/mean")
+    assert reward is not None
+    assert reward.points == 30
+
+
+def test_why_shows_the_files_and_the_reasons_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    put_rows(tmp_path / "metrics.jsonl", trained(1))
+    put_rows(tmp_path / "eval.jsonl", evaluated(1))
+    assert main(["sources", str(tmp_path), "--why", "--no-color"]) == 0
+    shown = capsys.readouterr().out
+    assert "its name says" in " ".join(shown.split())
+    assert "series" not in shown

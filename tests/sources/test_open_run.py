@@ -205,3 +205,16 @@ def test_a_document_alone_is_read_whatever_its_name(tmp_path: Path) -> None:
     rows = [{"step": step, "reward": 9.0} for step in range(1, 99)]
     (tmp_path / "outcome.json").write_text(json.dumps(rows))
     assert open_run(tmp_path).last_step == 98
+
+
+def test_one_document_may_hold_several_runs_under_names(tmp_path: Path) -> None:
+    def rows(scale: float) -> list[dict[str, float]]:
+        return [{"step": step, "train_reward": scale * (step % 7)} for step in range(1, 40)]
+
+    file = tmp_path / "runs.json"
+    file.write_text(json.dumps({"first": {"n": 3, "merged": rows(1)}, "second": {"n": 4, "merged": rows(2)}}))
+    with pytest.raises(NotOneRun, match=r"runs.json#first, runs.json#second"):
+        open_run(tmp_path)
+    reward = open_run(f"{file}#second").get("reward/mean")
+    assert reward is not None
+    assert reward.values[0] == 2.0

@@ -97,6 +97,16 @@ def wandb_table(root: Path) -> None:
     file.write_text(json.dumps(table))
 
 
+def blocks(root: Path) -> None:
+    printed = (f"----- step 12 reward: {s} -----\nPrompt: {q}\nResponse: {a}\n" for q, a, s in TRIPLES)
+    (root / "debug.txt").write_text("".join(printed))
+
+
+def generic_table(root: Path) -> None:
+    lines = ["step,prompt,response,reward", *(f"12,{q},{a},{s}" for q, a, s in TRIPLES)]
+    (root / "samples.csv").write_text("\n".join(lines))
+
+
 def generic(root: Path) -> None:
     put(root / "samples.jsonl", [{"step": 12, "prompt": q, "response": a, "reward": s} for q, a, s in TRIPLES])
 
@@ -107,8 +117,22 @@ def generic_parquet(root: Path) -> None:
     parquet.write_table(arrow.Table.from_pylist(rows), root / "samples.parquet")
 
 
+FORMAT = {"generic_parquet": "generic", "generic_table": "generic"}
 TRIPLES = [("q1", "a", 1.0), ("q1", "b", 0.0), ("q2", "c", 0.5), ("q2", "d", 0.25)]
-WRITERS = [verl, nemo_rl, skyrl, prime_rl, roll, areal, trl, wandb_table, generic, generic_parquet]
+WRITERS = [
+    verl,
+    nemo_rl,
+    skyrl,
+    prime_rl,
+    roll,
+    areal,
+    trl,
+    wandb_table,
+    generic,
+    generic_parquet,
+    generic_table,
+    blocks,
+]
 
 
 @pytest.mark.parametrize("write", WRITERS, ids=lambda write: write.__name__)
@@ -116,7 +140,7 @@ def test_samples_come_with_prompt_output_score_and_group(write: Callable[[Path],
     write(tmp_path)
     kept = found(tmp_path)
     assert kept.rollouts.steps == (12,)
-    assert kept.format == write.__name__.removesuffix("_parquet")
+    assert kept.format == FORMAT.get(write.__name__, write.__name__)
     assert told(kept.rollouts.at(12)) == [
         ("q1", "a", 1.0, 0),
         ("q1", "b", 0.0, 0),
@@ -126,7 +150,7 @@ def test_samples_come_with_prompt_output_score_and_group(write: Callable[[Path],
 
 
 def test_every_format_is_tested() -> None:
-    assert {form.NAME for form in FORMATS} == {write.__name__.removesuffix("_parquet") for write in WRITERS} | {
+    assert {form.NAME for form in FORMATS} == {FORMAT.get(write.__name__, write.__name__) for write in WRITERS} | {
         "tinker",
         "open_instruct",
     }
@@ -284,6 +308,7 @@ def test_any_bytes_are_survived(
         "verl": "1.jsonl",
         "wandb_table": "media/table/completions_1_ab.table.json",
         "generic": "x.jsonl",
+        "blocks": "x.txt",
     }
     file = root / names[form.NAME]
     file.parent.mkdir(parents=True, exist_ok=True)

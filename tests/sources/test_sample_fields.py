@@ -153,12 +153,12 @@ def test_tables_that_name_no_step_are_of_the_step_in_their_name(tmp_path: Path) 
 
 def test_text_that_cannot_be_read_is_named_with_the_reason(tmp_path: Path) -> None:
     put(tmp_path / "rollouts" / "3.jsonl", [{"ids": [1.5, 2.5], "reward": 1.0}])
-    put(tmp_path / "samples.jsonl", [{"prompt": "q", "raw_generation": "a", "correct": True}])
+    put(tmp_path / "samples.jsonl", [{"id": 3, "correct": True}])
     (tmp_path / "completion_samples.txt").write_text("=====\nI think that is 4.\n")
     notes = found(tmp_path).notes
     assert len(notes) == 3
     assert any("3.jsonl" in note and "ids, reward" in note for note in notes)
-    assert any("samples.jsonl" in note and "step" in note for note in notes)
+    assert any("samples.jsonl" in note and "id, correct" in note for note in notes)
     assert any("completion_samples.txt" in note for note in notes)
 
 

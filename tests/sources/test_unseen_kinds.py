@@ -4,7 +4,10 @@ made by hand in the manner of each kind, never a copy."""
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from leadline.run import Run, Series
 from leadline.sources import open_run
@@ -135,3 +138,67 @@ def test_the_plan_of_the_training_is_not_an_agents_limit(tmp_path: Path) -> None
     text = "{'agent': {'max_steps': 4}}\nTotal training steps: 700\n"
     run = read(tmp_path, "train.log", text + "".join(f"step {row} reward: {REWARDS[row - 1]}\n" for row in ROWS))
     assert run.config.planned_steps == 700
+
+
+def rows_of(tmp_path: Path, **columns: Callable[[int], float]) -> Path:
+    log = tmp_path / "metrics.jsonl"
+    log.write_text("".join(json.dumps({"step": n} | {k: f(n) for k, f in columns.items()}) + "\n" for n in range(30)))
+    return log
+
+
+def wave(n: int) -> float:
+    return n / 30 + 0.1 * (n % 7)
+
+
+def test_one_number_under_several_names_is_one_series(tmp_path: Path) -> None:
+    run = open_run(rows_of(tmp_path, reward_a=wave, reward_b=wave, score=wave))
+    assert [one.name for one in run.series] == ["reward/mean"]
+
+
+def test_a_spread_is_never_offered_as_the_reward(tmp_path: Path) -> None:
+    run = open_run(rows_of(tmp_path, window_std=wave, score_stdev=wave, kl=wave), mapping={})
+    assert run.get("reward/mean") is None
+    assert not run.questions
+
+
+@pytest.mark.parametrize("judge", ["gold_reward", "true_reward", "human_score"])
+def test_beside_a_proxy_the_second_score_is_the_better_judge(tmp_path: Path, judge: str) -> None:
+    run = open_run(rows_of(tmp_path, proxy_reward=wave, kl=wave, **{judge: lambda n: 1 - wave(n)}))
+    assert {(one.name, one.key) for one in run.series} >= {
+        ("reward/mean", "proxy_reward"),
+        ("eval/gold/reward/mean", judge),
+    }
+
+
+@pytest.mark.parametrize(
+    "printed",
+    [
+        "rewards: [-1, 0.5, 1, 1.5]",
+        "rewards: tensor([-1.0000, 0.5000, 1.0000, 1.5000], device='cuda:0')",
+        "reward scores: tensor([[-1.0], [0.5],\n        [1.0], [1.5]], device='cuda:0')",
+        "Rewards: [-1.  0.5\n  1.  1.5]",
+    ],
+)
+def test_a_batch_that_is_printed_as_an_array_is_its_mean(tmp_path: Path, printed: str) -> None:
+    (tmp_path / "train.log").write_text(f"some text\n{printed}\n" * 12)
+    reward = open_run(tmp_path).get("reward/mean")
+    assert reward is not None
+    assert reward.points == 12
+    assert set(reward.values) == {0.5}
+
+
+def test_a_heading_counts_and_what_stands_below_an_evaluation_is_held_out(tmp_path: Path) -> None:
+    told = "".join(f"===== Evaluation #{n} =====\nmean reward: {n / 12}\n\n" for n in range(12))
+    losses = "".join(f"{{'loss': {n / 9}, 'learning_rate': 1e-5, 'epoch': {n / 30}}}\n" for n in range(30))
+    (tmp_path / "train.log").write_text(losses + told)
+    reward = open_run(tmp_path).get("eval/reward/mean")
+    assert reward is not None
+    assert reward.steps.tolist() == list(range(12))
+
+
+def test_names_and_numbers_in_columns_below_a_step_are_its_row(tmp_path: Path) -> None:
+    told = "".join(f"### Iteration {n} ###\n  mean reward   {n / 12:.3f}\n  kl   0.01\n" for n in range(12))
+    (tmp_path / "train.log").write_text(told)
+    reward = open_run(tmp_path).get("reward/mean")
+    assert reward is not None
+    assert reward.steps.tolist() == list(range(12))

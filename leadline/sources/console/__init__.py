@@ -126,7 +126,7 @@ class Console:
     @property
     def _goes_on(self) -> bool:
         """Whether the very next line may belong to what was read, whatever it holds."""
-        return self._mappings.is_open or self._columns.is_open
+        return self._mappings.is_open or self._columns.is_open or (self._words.is_open and not self._settled)
 
     def _take(self, line: str) -> None:
         if self._bars and self._rows.see(line) and "=" not in line:
@@ -165,7 +165,10 @@ class Console:
         torn = any(mark in self._lines.rest for mark in self._marks if mark not in BARS)
         kept_apart = (self._chatter, self._words.counted, self._bar_rows.counted)
         found = [rows for rows in (self._rows, *kept_apart) if rows.taken]
-        rows = next((rows for rows in found if rows.taken >= ROWS), found[0] if found else self._rows)
+        enough = [rows for rows in found if rows.taken >= ROWS]
+        # A loss that is printed earlier, such as that of a reward model, does not make the rest no RL.
+        told = next((rows for rows in enough if rows.scored), None)
+        rows = told or next(iter(enough or found), self._rows)
         if self._rows.family is not None and self._rows.taken and self._rows.rewarded:
             rows = self._rows  # what a framework printed, however little it is yet: the rest is talk about samples
         log = rows.log(torn=torn, notes=self._lines.notes, planned=self._plan.steps)

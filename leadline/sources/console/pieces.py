@@ -11,6 +11,8 @@ from ...vocabulary.names import tokens
 LONGEST_LABEL = 60  # characters; what is longer is a sentence
 MOST = 200  # numbers of a line; what has more is a dump of values
 CALL = re.compile(r"(?:(?:np|numpy|torch)\.)?(?:float|int|tensor)\w*\(\s*([-+.\w]+)[^()]*\)")
+ARRAY = re.compile(r"(?:(?:np|numpy|torch)\.)?(?:tensor|array)\((\[[^()]*\])[^()]*\)")
+FLAT = re.compile(r"\]\s*,?\s*\[")  # between the rows of [[0.5], [1.0]]
 CLOCK = re.compile(r"\d+:\d\d:\d\d(?:[.,]\d+)?|\d{4}-\d\d-\d\d")
 UNITS = r"(?:s|ms|m|h|x|k|K|M|B|G|GB|GiB|MB|MiB|it|tok|tokens?)"
 NUMBER = re.compile(
@@ -39,6 +41,7 @@ COUNTERS = (
     "episode",
     "epoch",
     "batch",
+    "eval",  # of a heading: "Evaluation #3"
 )
 QUALIFIERS = {
     "global", "train", "grpo", "ppo", "rl", "gspo", "dapo", "total", "current", "cur", "optimizer", "policy", "env",
@@ -73,6 +76,8 @@ def pieces(line: str) -> list[Piece]:
     >>> [(one.label, one.values) for one in pieces("mean reward over the last 100 episodes: 21.5")]
     [('mean reward over the last 100 episodes', ('21.5',))]
     """
+    if "[" in line:
+        line = ARRAY.sub(lambda array: FLAT.sub(", ", array[1]), line)
     line = LEADERS.sub(": ", CLOCK.sub(" ", CALL.sub(r"\1", line)))
     found: list[Piece] = []
     end = 0
@@ -104,6 +109,8 @@ def _open(found: list[Piece], gap: str, value: str, after: re.Match[str] | None)
     if joined and len(parts) == 1 and last and not last.joined and last.before:
         label = f"{last.before} {last.values[0]} {label}".strip()  # "over the last 100 episodes: 21.5"
         found.pop()
+    if joined and tokens(label) == ("eval",):
+        label = f"{label} score"  # "eval: 0.4" is a score, "Evaluation #4" a count
     before = "" if counter_rank(label) is not None else label
     if not joined and after is not None and before:
         label = after[1]  # "reward 0.5 after 20 updates"
@@ -124,6 +131,8 @@ def counter_rank(label: str) -> int | None:
     (True, None)
     """
     words = tokens(label)
+    if "eval" in words and words != ("eval",):
+        return None
     heads = [word for word in words if word in COUNTERS and word not in ("update", "rollout")]
     heads = heads or [word for word in words if word in ("update", "rollout")]
     if (

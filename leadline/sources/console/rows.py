@@ -179,10 +179,18 @@ class Rows:
     @property
     def rewarded(self) -> bool:
         """Whether a reward is among the rows."""
+        return self._tells("reward/mean")
+
+    @property
+    def scored(self) -> bool:
+        """Whether a reward or a held-out one is among the rows."""
+        return self._tells("reward/mean", "eval/reward/mean")
+
+    def _tells(self, *names: str) -> bool:
         keys = self.table.keys()
         dialect = detect(keys)
         known = (translate(key, dialect) for key in keys) if dialect else guess(keys).values()
-        return any(meaning is not None and meaning.canonical == "reward/mean" for meaning in known)
+        return any(meaning is not None and meaning.canonical in names for meaning in known)
 
     def _settings(self, planned: int | None) -> dict[str, object]:
         """How long the run is to be: as its settings say, as its bar counts, or as its rows do."""

@@ -15,6 +15,7 @@ LONG = 120  # characters of a line that heads a block, or of one below it
 LONGEST = 20_000
 MANY = 3  # numbers in a line that make it a row even if it names no step
 FORMS = 400  # of lines without a step that are told apart
+MOST_LINES = 64  # of an array
 OFTEN = 3  # times that a form has to come for its lines to be rows
 
 
@@ -27,8 +28,10 @@ class Words:
     marks: tuple[bytes, ...] = (
         b"tep", b"ter", b"TER", b"pisode", b"poch", b"pdate", b"ound", b": ", b"=", b"eward", b"...",
     )  # fmt: skip
+    APART = re.compile(r"\w[ ]{2,}[-+.\d]\S*\s*$|\w\t+[-+.\d]\S*\s*$")  # a name and its number, in columns
     ASIDE = re.compile(r"checkpoint|saving|saved|loading|loaded|resum", re.IGNORECASE)  # steps of something else
     HELD_OUT = re.compile(r"\W*(?:eval(?:uation)?|test(?:ing)?|valid(?:ation)?|val|held[ -]?out)\b", re.IGNORECASE)
+    ARRAY = re.compile(r"[:=]\s*(?:[\w.]+\()?\[[-+\d.eE,\s\[\]]*$")  # numbers of a list that is not closed
     BARE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)s(?=\s|$|[|,)])")
 
     def __init__(self) -> None:
@@ -39,10 +42,25 @@ class Words:
         self._step: int | None = None  # named by a line above
         self._left = 0  # lines for which it holds
         self._had: frozenset[str] = frozenset()  # the keys of that line, where it was a row itself
+        self._held_out = False  # that line is the heading of an evaluation
+        self._begun = ""  # an array that goes on in the next line
+        self._lines = 0  # so many it has
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the next line belongs to an array that was begun."""
+        return bool(self._begun)
 
     def take(self, line: str, rows: Rows) -> bool:
+        if self._begun:
+            line, self._begun = f"{self._begun} {line.strip()}", ""
         if len(line) > LONGEST or "%|" in line:
             return False  # a progress bar counts things that are no steps
+        is_open = line.count("[") > line.count("]") and self.ARRAY.search(line)
+        if is_open and self._lines < MOST_LINES and METRIC.search(line):
+            self._begun, self._lines = line.rstrip(), self._lines + 1
+            return True
+        self._lines = 0
         self._left -= 1
         telling = METRIC.search(line) is not None
         if not telling and len(line) > LONG:
@@ -58,10 +76,11 @@ class Words:
         if not has_metric(values):
             if not self.ASIDE.search(line):
                 self._step, self._left, self._had = step, NEAR, frozenset()
+                self._held_out = self.HELD_OUT.match(line) is not None
             return self._sentence(found, step, rows) if telling else False
         if "=" not in line and ":" not in line and "|" not in line and len(values) < 2:
             return self._sentence(found, step, rows)
-        self._step, self._left, self._had = step, NEAR, frozenset(values)
+        self._step, self._left, self._had, self._held_out = step, NEAR, frozenset(values), False
         rows.add(step, self._in_scope(values, line))
         return True
 
@@ -92,12 +111,12 @@ class Words:
         """A line of a number or a few below a line that named the step."""
         if self._step is None or self._left <= 0 or len(line) > LONG:
             return False
-        if any(one.label and not one.joined for one in found):
+        if any(one.label and not one.joined for one in found) and not (len(found) == 1 and self.APART.search(line)):
             return False  # it counts something of its own
-        values = self._values([one for one in found if one.joined], "")
+        values = self._values(found, "")
         if not has_metric(values) or self._had & values.keys():
             return False
-        rows.add(self._step, self._in_scope(values, line))
+        rows.add(self._step, held_out(values) if self._held_out else self._in_scope(values, line))
         return True
 
     def _stepless(self, found: list[Piece]) -> bool:

@@ -13,7 +13,8 @@ from typing import Protocol
 
 from ...errors import LeadlineError
 from ...run import Rollout, Rollouts, Run, Samples
-from . import areal, generic, nemo_rl, open_instruct, prime_rl, roll, skyrl, tinker, trl, verl, wandb_table
+from . import blocks, generic, wandb_table
+from .frameworks import DUMPS
 from .sample import FoundSamples, Raw
 from .sampling import MOST, spread
 
@@ -21,9 +22,10 @@ __all__ = ["FORMATS", "Format", "FoundSamples", "KeptSamples", "find", "kept_in"
 
 
 class Format(Protocol):
-    """How one framework keeps samples; a module can be one."""
+    """A way in which samples are kept; a module can be one."""
 
-    NAME: str
+    @property
+    def NAME(self) -> str: ...  # noqa: N802
 
     def index(self, files: Sequence[Path]) -> FoundSamples:
         """Which of `files` are of this kind, and which steps they hold. Cheap: names, where names tell."""
@@ -32,9 +34,7 @@ class Format(Protocol):
         """The samples at a place that `index` named. Damaged ones are left out; raises OSError only."""
 
 
-FORMATS: tuple[Format, ...] = (
-    *(trl, nemo_rl, skyrl, prime_rl, roll, tinker, open_instruct, areal, verl, wandb_table, generic),
-)  # fmt: skip
+FORMATS: tuple[Format, ...] = (*DUMPS, wandb_table, generic, blocks)
 TRIED = 3  # steps of which one has to hold a sample
 
 
@@ -45,14 +45,20 @@ class KeptSamples:
     rollouts: Samples
     format: str | None = None
     notes: tuple[str, ...] = ()
+    score: str = "reward"  # what their score is called
+    held_out: bool = False  # they are those of evaluations
+    in_order: bool = False  # they name no step: they are placed in the order in which they were written
 
 
-def find(files: Sequence[Path]) -> KeptSamples:
-    """The samples among `files`: those of training before those of evaluations, the most specific format first."""
+def find(files: Sequence[Path], steps: Sequence[int] = ()) -> KeptSamples:
+    """The samples among `files`: those of training before those of evaluations, the most specific format first, and
+    those that name no step last: these are spread over `steps`, which the run's log holds, in their order."""
     notes: list[str] = []
     held_out: tuple[Format, FoundSamples] | None = None
+    unplaced: tuple[Format, FoundSamples] | None = None
+    last: tuple[Format, FoundSamples] | None = None
     for form in FORMATS:
-        if form is generic and held_out is not None:
+        if form in (generic, blocks) and held_out is not None:
             break  # a guess never stands before what is known
         found = form.index(files)
         notes += [note for note in found.notes if note not in notes]  # several formats may miss the same package
@@ -61,14 +67,37 @@ def find(files: Sequence[Path]) -> KeptSamples:
                 notes += [reason] * (reason not in notes)
                 places.clear()
         if found.training:
-            return KeptSamples(SampleFiles(form, found.training), form.NAME, tuple(notes))
+            return KeptSamples(SampleFiles(form, found.training), form.NAME, tuple(notes), found.score)
         if found.evaluation and held_out is None:
             held_out = form, found
-    if held_out is None:
-        return KeptSamples(Rollouts(), notes=tuple(notes))
-    form, found = held_out
-    notes.append("the samples kept are those of evaluations; none of training were found")
-    return KeptSamples(SampleFiles(form, found.evaluation), form.NAME, tuple(notes))
+        if found.unplaced and unplaced is None:
+            unplaced = form, found
+        if found.last and last is None:
+            last = form, found
+    if held_out is not None:
+        form, found = held_out
+        notes.append("the samples kept are those of evaluations; none of training were found")
+        return KeptSamples(SampleFiles(form, found.evaluation), form.NAME, tuple(notes), found.score, held_out=True)
+    if unplaced is not None:
+        form, found = unplaced
+        placed = SampleFiles(form, _in_order(found.unplaced, steps))
+        notes.append("the samples name no step: they are taken in the order in which they were written")
+        return KeptSamples(placed, form.NAME, tuple(notes), found.score, in_order=True)
+    if last is not None:
+        form, found = last
+        notes.append("the samples kept are those of the last model; none of training were found")
+        at_the_end = SampleFiles(form, {steps[-1] if steps else 0: found.last})
+        return KeptSamples(at_the_end, form.NAME, tuple(notes), found.score, held_out=True)
+    return KeptSamples(Rollouts(), notes=tuple(notes))
+
+
+def _in_order(batches: Sequence[Sequence[object]], steps: Sequence[int]) -> dict[int, list[object]]:
+    """Batches at steps: spread over those of the log, or counted where there is none."""
+    places: dict[int, list[object]] = {}
+    for number, batch in enumerate(batches):
+        step = steps[number * len(steps) // len(batches)] if steps else number + 1
+        places.setdefault(step, []).extend(batch)
+    return places
 
 
 def _unreadable(form: Format, places: Mapping[int, Sequence[object]]) -> str | None:
@@ -86,7 +115,7 @@ def _unreadable(form: Format, places: Mapping[int, Sequence[object]]) -> str | N
 
 def kept_in(file: Path) -> KeptSamples | None:
     """The samples in a single file; None when it is no file of samples. Names alone prove nothing here."""
-    if file.suffix not in (".jsonl", ".parquet") or not file.is_file():
+    if not file.is_file() or not (file.suffix in (".jsonl", ".parquet") or _is_all_samples(file)):
         return None
     try:
         kept = find([file])
@@ -94,6 +123,10 @@ def kept_in(file: Path) -> KeptSamples | None:
         return kept if steps and kept.rollouts.at(steps[0]) else None
     except LeadlineError:  # a package is missing
         return None
+
+
+def _is_all_samples(file: Path) -> bool:
+    return generic.is_samples(file) or blocks.is_pure(file)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,6 +139,12 @@ class SampleFiles:
     @property
     def steps(self) -> tuple[int, ...]:
         return tuple(sorted(self.places))
+
+    @property
+    def files(self) -> set[Path]:
+        """The files that they lie in."""
+        held = [place for places in self.places.values() for place in places]
+        return {place if isinstance(place, Path) else place.file for place in held}  # type: ignore[attr-defined]
 
     def at(self, step: int) -> tuple[Rollout, ...]:
         raws: list[Raw] = []

@@ -28,19 +28,8 @@ ASIDE = {
 }  # fmt: skip
 # What a response is compared with, or what was taken from it.
 REFERENCE = {
-    "gold",
-    "golden",
-    "reference",
-    "ref",
-    "ground",
-    "truth",
-    "gt",
-    "gts",
-    "target",
-    "label",
-    "expected",
-    "true",
-}
+    "gold", "golden", "reference", "ref", "ground", "truth", "gt", "gts", "target", "label", "expected", "true",
+}  # fmt: skip
 TAKEN = {"extracted", "parsed", "format", "clipped", "truncated"}
 POLICY = {"assistant", "gpt", "model", "agent", "policy"}  # roles of a chat that the policy speaks in
 OTHERS = {

@@ -32,6 +32,9 @@ class FoundSamples:
 
     training: dict[int, list[object]] = field(default_factory=dict)
     evaluation: dict[int, list[object]] = field(default_factory=dict)
+    unplaced: list[list[object]] = field(default_factory=list)  # batches that name no step, in order of time
+    last: list[object] = field(default_factory=list)  # samples of the model that came out
+    score: str = "reward"  # what the samples' score is called
     notes: list[str] = field(default_factory=list)
 
     def add(self, step: int, place: object, *, evaluation: bool = False) -> None:

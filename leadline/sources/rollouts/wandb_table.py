@@ -10,9 +10,9 @@ from pathlib import Path
 
 from ..number import as_step, loads
 from .fields import Record, fields_of, samples_in
+from .frameworks import HELD_OUT
 from .sample import STEPS, FoundSamples, Raw, first
 from .sampling import spread
-from .verl import HELD_OUT
 
 NAME = "wandb_table"
 

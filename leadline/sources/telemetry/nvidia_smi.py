@@ -17,21 +17,11 @@ from .part import GB_PER_MIB, GpuColumns, Part, blocks_of, number
 NAME = "nvidia-smi"
 
 COLUMNS = {  # what nvidia-smi calls it, without its unit: what it is
-    "timestamp": "time",
-    "index": "device",
-    "uuid": "device",
-    "gpu_uuid": "device",
-    "pci.bus_id": "device",
-    "gpu_bus_id": "device",
-    "power.draw": "power",
-    "power.draw.instant": "power",
-    "power.draw.average": "power",
-    "power.limit": "limit",
-    "enforced.power.limit": "limit",
-    "memory.used": "memory",
-    "memory.total": "total",
+    "timestamp": "time", "index": "device", "uuid": "device", "gpu_uuid": "device", "pci.bus_id": "device",
+    "gpu_bus_id": "device", "power.draw": "power", "power.draw.instant": "power", "power.draw.average": "power",
+    "power.limit": "limit", "enforced.power.limit": "limit", "memory.used": "memory", "memory.total": "total",
     "utilization.gpu": "utilisation",
-}
+}  # fmt: skip
 ROW = re.compile(rb"\s*\d{4}/\d{2}/\d{2} \d{2}:\d{2}:\d{2}(?:\.\d+)?\s*,")
 UNITS = (b" MiB", b" W", b" %")
 UNKNOWN = re.compile(rb"\[[^\],]*\]|N/A")
@@ -153,12 +143,9 @@ def _take_even(
 
 
 _COLUMN = {
-    "power": "power_w",
-    "memory": "memory_gb",
-    "utilisation": "utilisation",
-    "total": "memory_total_gb",
-    "limit": "power_limit_w",
-}
+    "power": "power_w", "memory": "memory_gb", "utilisation": "utilisation", "total": "memory_total_gb", "limit":
+    "power_limit_w",
+}  # fmt: skip
 
 
 def _place(columns: Sequence[object], place: int) -> int:
