@@ -9,6 +9,7 @@ from . import one_thread  # noqa: F401 - before whatever imports numpy
 import os
 import sys
 from collections.abc import Sequence
+from types import ModuleType
 
 import click
 
@@ -43,25 +44,33 @@ NOTHING_READABLE = 3
 CANNOT_PRINT = 4
 READER_GONE = 141  # as the shell says of a program whose reader went away
 
-VERBS = (
-    *(read, compare, demo, sources, samples, backtest, doctor, schema, record, watch, history, calibration),
-    *(review, series, check, mcp, audit, skill, scan, serve),
-)
+GROUPS = {
+    "Analyze": (read, samples, review, series, check, compare, audit, backtest),
+    "Monitor": (watch, history, calibration, record),
+    "Many runs and agents": (scan, serve, mcp, skill),
+    "Setup": (sources, demo, doctor, schema),
+}
+VERBS = tuple(module for group in GROUPS.values() for module in group)
 
 
 class Verbs(click.Group):
-    """The verbs with all of their first sentence: click cuts it where a line ends."""
+    """Click group that lists its commands by topic, with full first sentences."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        told = [(name, self.commands[name].get_short_help_str(limit=1000)) for name in self.list_commands(ctx)]
-        with formatter.section("Commands"):
-            formatter.write_dl(told)
+        for title, group in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(_name(one), one.verb.get_short_help_str(limit=1000)) for one in group])
+
+
+def _name(module: ModuleType) -> str:
+    verb: click.Command = module.verb
+    return verb.name or ""
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="leadline")
 def verbs() -> None:
-    """Read an RL training run and say whether it is still worth its GPUs."""
+    """Decide whether an RL training run should continue, stop, or roll back. Start with: leadline read PATH"""
 
 
 for module in VERBS:

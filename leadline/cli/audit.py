@@ -81,7 +81,7 @@ class AuditOptions:
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 @taking(AuditOptions)
 def verb(options: AuditOptions) -> None:
-    """Have a language model, or anybody, grade answers of the run at PATH without knowing their score or step.
+    """Have a model or a person grade responses blind, and compare with the reward.
 
     Nothing is sent anywhere unless --model and --endpoint say where. The verdict is shown with and without it. Grades
     that can be trusted are kept as a review of the run (`leadline review`).

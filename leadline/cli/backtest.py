@@ -20,7 +20,7 @@ from .screen import color, width
 @joining_options
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 def verb(paths: tuple[Path, ...], as_json: bool, looks: int, join: bool, separate: bool, no_color: bool) -> None:
-    """Replay the finished runs at PATHS and show what Leadline would have said, saved and cost.
+    """Replay finished runs: what Leadline would have said, saved, and cost.
 
     Example: leadline backtest outputs/* --looks 20
     """

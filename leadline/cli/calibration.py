@@ -15,7 +15,7 @@ from .screen import color, width
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line a sort of series.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 def verb(paths: tuple[Path, ...], state: Path | None, as_json: bool, no_color: bool) -> None:
-    """Show how well what was expected at each look held: of all watched runs, or of finished runs at PATHS, replayed.
+    """Show how often forecasts held, for watched runs or finished runs at PATHS.
 
     Example: leadline calibration outputs/*
     """

@@ -31,7 +31,7 @@ def verb(
     until: int | None,
     as_json: bool,
 ) -> None:
-    """Score all kept samples of the run at PATH by your own rule, beside the run's own score.
+    """Score all sampled responses with your own rule, next to the run's score.
 
     The rule runs in a separate process with your permissions: pass only code you would run yourself.
 

@@ -55,7 +55,7 @@ class CompareOptions:
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 @taking(CompareOptions)
 def verb(options: CompareOptions) -> None:
-    """Compare the runs at PATHS: which differs, from where on, and whether seeds alone could do that.
+    """Compare runs or groups of seeds; report differences beyond seed noise.
 
     A folder of runs or a quoted pattern is a group of seeds.
 

@@ -52,7 +52,7 @@ SCENES = (
 @click.option("--no-wait", is_flag=True, help="Do not wait for Enter between the runs.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 def verb(no_wait: bool, no_color: bool) -> None:
-    """Read three bundled real runs one after the other: a healthy, a collapsed and a hacked one.
+    """Walk through three real runs: healthy, collapsed, and reward-hacked.
 
     Example: leadline demo --no-wait
     """

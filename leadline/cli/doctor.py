@@ -13,7 +13,7 @@ from .screen import color, width
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 def verb(live: bool, as_json: bool, no_color: bool) -> int:
-    """Check this environment: versions, optional packages and what each adds, GPU, cache. With --live, whether every
+    """Check the installation, optional extras, and GPU. With --live, whether every
     watch that was begun still lives; exit code 1 where one does not.
 
     Example: leadline doctor --live

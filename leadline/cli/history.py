@@ -15,7 +15,7 @@ from .screen import color, width
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line a look.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 def verb(path: str, state: Path | None, as_json: bool, no_color: bool) -> None:
-    """Show what `leadline watch` said of the run at PATH, look by look, and what came otherwise than expected.
+    """Show past verdicts and missed forecasts of a watched run.
 
     Example: leadline history outputs/grpo-run
     """

@@ -27,7 +27,7 @@ TOKEN = "LEADLINE_MCP_TOKEN"
 def verb(
     roots: tuple[Path, ...], http: str | None, names: tuple[str, ...], allow_act: str | None, no_dry_run: bool
 ) -> None:
-    """Serve agents by the Model Context Protocol: tools over the runs below each ROOT.
+    """Serve read-only tools to coding agents over MCP, for the runs below each ROOT.
 
     Without a ROOT it is the working folder. Nothing outside of the roots can be read, and nothing is written but
     reviews, to your own state folder. Where others can reach it, HTTP needs a token in LEADLINE_MCP_TOKEN.

@@ -47,45 +47,45 @@ class ReadOptions:
 @click.command("read")
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print the whole reading as JSON, schema 1.")
-@click.option("--no-charts", is_flag=True, help="With --json: leave out the points of charts, nine tenths of it.")
-@click.option("--until", type=int, metavar="STEP", help="Read the run as if it had ended at this step.")
-@click.option("--budget", type=STEPS, metavar="STEPS", help="Total planned steps, when the run does not say.")
+@click.option("--no-charts", is_flag=True, help="With --json: omit chart points (90% of the size).")
+@click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
+@click.option("--budget", type=STEPS, metavar="STEPS", help="Total planned steps, if the log doesn't say.")
 @click.option(
     "--price",
     type=SHARE,
     metavar="SHARE",
-    help="What a whole planned run has to earn, in shares of the run's own range; 0.05 when not given.",
+    help="Minimum gain that justifies a full run, as a fraction of the metric's range [default: 0.05].",
 )
 @click.option(
     "--map",
     "told",
     multiple=True,
     metavar="NAME=KEY",
-    help="Say what a key of the log means, such as reward=my/score. May be given several times.",
+    help="Map a log key to a metric if it isn't detected, e.g. reward/mean=my/score. Repeatable.",
 )
 @click.option(
     "--html",
     "page",
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Write the reading as one HTML file that needs nothing else: charts, samples and all.",
+    help="Write a self-contained HTML report.",
 )
 @click.option(
     "--md",
     "markdown",
     type=click.Path(path_type=Path, allow_dash=True),
     metavar="FILE",
-    help="Write the reading as Markdown; - prints it instead.",
+    help="Write Markdown; - prints it.",
 )
 @click.option(
     "--plots",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="With --md: draw reward, held-out reward and KL into this folder and link them.",
+    help="With --md: save plots to DIR and link them.",
 )
 @joining_options
-@click.option("--all", "every", is_flag=True, help="Read every run at PATH, one after the other; JSON one a line.")
-@click.option("--verbose", "-v", is_flag=True, help="Show everything, with probabilities, not one screen.")
+@click.option("--all", "every", is_flag=True, help="Read every run under PATH (--json: one object per line).")
+@click.option("--verbose", "-v", is_flag=True, help="Show all findings with evidence.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 @click.option(
     "--exit-code",
@@ -95,7 +95,7 @@ class ReadOptions:
 )
 @taking(ReadOptions)
 def verb(options: ReadOptions) -> None:
-    """Say what the run at PATH does. PATH is a log file, a folder, or - for standard input.
+    """Read a run and print the verdict, curves, and findings. PATH is a log file, a folder, or - for standard input.
 
     Example: leadline read outputs/grpo-run --until 400
     """

@@ -30,7 +30,7 @@ from ..errors import NothingReadable
     help="Size of each file; a full one is thinned to every second sample.",
 )
 def verb(path: Path, every: float, seconds: float | None, largest: float) -> None:
-    """Record GPUs, processes and phases beside the run at PATH, until Ctrl-C. PATH is the run's folder or its log.
+    """Record GPU power, memory, processes, and phases of a run, until Ctrl-C. PATH is the run's folder or its log.
 
     Example: leadline record outputs/grpo-run &
     """

@@ -44,7 +44,7 @@ class ReviewOptions:
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 @taking(ReviewOptions)
 def verb(options: ReviewOptions) -> None:
-    """Show samples of the run at PATH for you to judge, or save your answer: `ok`, `hacked`, or grades.
+    """Judge sampled responses side by side; your answer counts in every later verdict: `ok`, `hacked`, or grades.
 
     Without an answer it shows early and late responses of equal score, then five stretches of the run with responses of
     the highest and lowest score. Saved answers count in every later verdict on this run.

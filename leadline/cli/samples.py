@@ -48,7 +48,7 @@ class SamplesOptions:
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 @taking(SamplesOptions)
 def verb(options: SamplesOptions) -> None:
-    """Show what the policy wrote in the run at PATH: early beside late, by step, score, text, or at random.
+    """Show sampled responses: early vs. late, by step, by score, by text search, or at random.
 
     Example: leadline samples outputs/grpo-run --steps 1,40,80 --per-step 4 --random --compact
     """

@@ -36,7 +36,7 @@ def verb(
     again: bool,
     as_json: bool,
 ) -> None:
-    """Read every run below ROOTS that changed since the last scan, and keep one summary row each.
+    """Scan folders or trackers; store one summary row per run.
 
     ROOTS are folders, s3:// and other addresses, W&B and MLflow projects. A scan that was killed is gone on with.
 

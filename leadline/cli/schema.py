@@ -7,7 +7,7 @@ import click
 
 @click.command("schema")
 def verb() -> None:
-    """Print the JSON Schema of `leadline read --json`, schema 1.
+    """Print the JSON Schema of `read --json`.
 
     Example: leadline schema > leadline-schema-1.json
     """

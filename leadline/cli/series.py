@@ -14,7 +14,7 @@ import click
 @click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def verb(path: Path, keys: tuple[str, ...], bins: int, until: int | None, as_json: bool) -> None:
-    """Print means by bins of steps of any logged KEY or metric name; without KEY, list all keys.
+    """Print binned means of logged metrics; without KEY, list all keys.
 
     Example: leadline series outputs/grpo-run reward/mean kl/ref --bins 10
     """

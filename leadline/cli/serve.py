@@ -27,7 +27,7 @@ from .options import taking
 )
 @taking(ServeOptions)
 def verb(options: ServeOptions) -> None:
-    """Show all runs on one page: what needs a person first. With ROOTS, they are scanned again and again.
+    """Serve a dashboard of all runs, those needing attention first. With ROOTS, they are rescanned periodically.
 
     Example: leadline serve /data/experiments
     """

@@ -14,7 +14,7 @@ SEAL = "<!-- leadline skill "
 
 @click.group("skill")
 def verb() -> None:
-    """Teach a coding agent to read runs: when to look, how to read the answer, what never to do."""
+    """Install or show the Leadline skill for coding agents."""
 
 
 @verb.command("install")
@@ -27,7 +27,7 @@ def verb() -> None:
 )
 @click.option("--user", is_flag=True, help="Install it for all projects of this user instead.")
 def install(agent: str, user: bool) -> None:
-    """Write SKILL.md where coding agents look for it. A file that somebody has changed is left alone.
+    """Write SKILL.md where coding agents look for it. An edited file is not overwritten.
 
     Example: leadline skill install --agent claude
     """

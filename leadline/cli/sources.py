@@ -28,7 +28,7 @@ def verb(
     separate: bool,
     no_color: bool,
 ) -> None:
-    """Show what was found at PATH, which logs are one run and why, what each series was taken for, what is missing.
+    """Show which logs and metrics were detected, and what is missing.
 
     Example: leadline sources outputs/grpo-run
     """

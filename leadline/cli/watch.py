@@ -99,7 +99,7 @@ class WatchOptions:
 @click.option("--no-color", is_flag=True, help="Draw without colour.")
 @taking(WatchOptions)
 def verb(options: WatchOptions) -> None:
-    """Follow the runs at PATHS while they train, and look at them again when there is something new to say.
+    """Monitor runs while they train; send alerts and, if asked, stop them.
 
     Paths that are not there yet are waited for. SIGUSR1, or the key l, asks for a look now.
 
