@@ -15,7 +15,7 @@ def pair(written: Written, worse: Floats) -> tuple[Rollout, Rollout]:
     """Of the last samples one that has gone far by a measure, of the first the one whose prompt is most like its own;
     among several such the one that had gone least. Both were paid for: a response that earned nothing shows nothing."""
     third = max(written.batches // 3, 1)
-    early = _paid(written, written.batch < third)
+    early = _paid(written, written.batch < max(third // 2, 1))  # well before most changes
     paid = _paid(written, written.batch >= written.batches - third)
     worse = np.where(np.isfinite(worse), worse, 0.0)
     late = paid[np.argsort(-worse[paid], kind="stable")][: max(round(SELDOM * len(paid)), 1)]

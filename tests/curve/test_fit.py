@@ -89,7 +89,7 @@ def test_size_alone_changes_no_word(scale: float) -> None:
 
 def test_a_constant_reward_is_told_as_one() -> None:
     said = read_run(Run("test", series=(series([0.7] * 61),)))
-    assert trajectory(said.reward) == "0.7 at all 61 points; it never moved"
+    assert trajectory(said.reward) == "constant at 0.7 (all 61 points)"
     assert said.judgement.upside.worth_having == 0
 
 
