@@ -22,7 +22,9 @@ from .options import taking
 )
 @click.option("--every", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds between scans.")
 @click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes that read runs.")
-@click.option("--allow-act", is_flag=True, help="Let people acknowledge, mute, note, and assign runs; otherwise read-only.")
+@click.option(
+    "--allow-act", is_flag=True, help="Let people acknowledge, mute, note, and assign runs; otherwise read-only."
+)
 @taking(ServeOptions)
 def verb(options: ServeOptions) -> None:
     """Show all runs on one page: what needs a person first. With ROOTS, they are scanned again and again.

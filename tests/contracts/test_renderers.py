@@ -44,7 +44,7 @@ def nasty_reading(text: str) -> Reading:
 def test_an_empty_reading_can_be_shown(report: Renderer) -> None:
     shown = report.render(Reading(run=EMPTY_RUN, reward=SILENT))
     assert shown.endswith("\n")
-    assert "undecided" in shown or "No verdict" in shown
+    assert "undecided" in shown or "NO VERDICT" in shown
 
 
 @every_renderer

@@ -16,12 +16,20 @@ function verdict() {
       "h1",
       { id: "verdict-word" },
       make("span", { class: "sign", "aria-hidden": "true" }, said.color === said.word ? SIGNS[said.word] : FAILED),
-      make("span", { class: "headline" }, said.headline),
+      make("span", { class: "headline" }, slots(said.headline)),
     ),
   );
   section.append(head);
   const lines = said.lines.map((one) => labeled(one, said.keep));
   if (lines.length) section.append(make("dl", { class: "lines" }, lines));
+}
+
+/** Verdict, reason, and confidence, each kept together where it fits a line. */
+function slots(headline) {
+  const parts = headline.split(" \u00b7 ");
+  return parts.map((part, place) =>
+    place < parts.length - 1 ? [make("span", { class: "slot" }, `${part} \u00b7`), " "] : make("span", { class: "slot" }, part),
+  );
 }
 
 function labeled({ label, says, sample }, path) {
