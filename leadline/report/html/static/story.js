@@ -16,7 +16,7 @@ function verdict() {
       "h1",
       { id: "verdict-word" },
       make("span", { class: "sign", "aria-hidden": "true" }, said.color === said.word ? SIGNS[said.word] : FAILED),
-      make("span", { class: "headline" }, slots(said.headline)),
+      make("span", { class: "headline" }, said.headline),
     ),
   );
   section.append(head);
@@ -24,18 +24,12 @@ function verdict() {
   if (lines.length) section.append(make("dl", { class: "lines" }, lines));
 }
 
-/** Verdict, reason, and confidence, each kept together where it fits a line. */
-function slots(headline) {
-  const parts = headline.split(" \u00b7 ");
-  return parts.map((part, place) =>
-    place < parts.length - 1 ? [make("span", { class: "slot" }, `${part} \u00b7`), " "] : make("span", { class: "slot" }, part),
-  );
-}
-
 function labeled({ label, says, sample }, path) {
-  const words = make("span", { class: sample ? "quoted" : "" }, says);
-  const copied = path && (label === "keep" || label === "best") ? copyButton(path, words) : null;
-  return make("div", {}, make("dt", {}, label), make("dd", {}, words, copied && [" ", copied]));
+  const row = (...words) => make("div", {}, make("dt", {}, label), make("dd", {}, words));
+  if (!path || !["keep", "best"].includes(label) || !says.startsWith(path))
+    return row(make("span", { class: sample ? "quoted" : "" }, says));
+  const where = make("code", { class: "copied" }, path);
+  return row(where, says.slice(path.length), " ", copyButton(path, where));
 }
 
 function copyButton(words, shown) {
