@@ -50,7 +50,7 @@ SHOTS = (
     Shot("collapsed", "portrait", height=620),
     Shot("collapsed", "", PHONE, "dark", height=844),
     Shot("collapsed", "charts", PHONE, "light", height=844),
-    Shot("hacked", "", scheme="dark", height=940, until=240),
+    Shot("hacked", "", scheme="dark", height=940),
     Shot("hacked", "samples", height=760),
     Shot("hacked", "samples", PHONE, "dark", height=844),
     Shot("healthy", "charts", height=1000, until=180),

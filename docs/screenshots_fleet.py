@@ -119,7 +119,7 @@ def take(browser: Browser, shot: Shot, address: str, folder: Path) -> Path:
         page.get_by_role("link", name=shot.run, exact=True).click()
         page.frame_locator("#report").locator("h1").first.wait_for(timeout=120_000)
     if shot.below:
-        page.get_by_role("heading", name="What was said").scroll_into_view_if_needed()
+        page.get_by_role("heading", name="Past verdicts").scroll_into_view_if_needed()
         page.mouse.wheel(0, 4000)
     page.wait_for_timeout(1500)
     target = folder / f"{shot.name}.png"

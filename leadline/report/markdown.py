@@ -11,6 +11,7 @@ from ..words import event, events_told, sentences
 from ..words.numbers import several, sure
 from ..words.report import (
     ABOUT_THE_READING,
+    LOOKS_ODD,
     behind_it,
     curves_say,
     expected_says,
@@ -65,7 +66,7 @@ def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) ->
     found = [f"**{one.severity}** {text(says)} {_tail(one)}" for one, says in rest]
     yield from _list("Findings", found)
     yield from _list("Curves", [f"**{about}** {text(says)}" for about, says in curves_say(reading).items()])
-    yield from _list("Looks odd, but expected", [text(expected_says(one)) for one in reading.expected])
+    yield from _list(LOOKS_ODD, [text(expected_says(one)) for one in reading.expected])
     told = {happened for finding in reading.findings for happened in events_told(finding)}
     events = [text(event.sentence(happened)) for happened in run.events if verbose or happened not in told]
     yield from _list("Events", events, most=None if verbose else 8)

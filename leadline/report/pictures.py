@@ -8,11 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..contract import Band, Reading, Series
-from ..words.report import SHAPES, kl_caption, reward_caption
+from ..words.report import HELD_OUT, KL, REWARD, SHAPES, kl_caption, reward_caption
 from . import palette
 from .braille import Area, Points, frame
 
-REWARD, HELD_OUT, KL = "reward", "held-out eval", "KL to reference"
 FILES = {REWARD: "reward", HELD_OUT: "held-out", KL: "kl"}
 AHEAD = 1 / 3  # of what was seen: a small picture is for what happened
 

@@ -46,9 +46,9 @@ COLUMNS = {
     "steps": "Steps",
     "p": "Chance of gain",
     "best": "Best checkpoint",
-    "last": "Last log row",
+    "last": "Last row",
     "hours": "Hours",
-    "left": "GPU-hours left",
+    "left": "GPU-h left",
     "framework": "Framework",
     "project": "Project",
 }

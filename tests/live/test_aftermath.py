@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 from leadline.live.aftermath import Point, spells
-from leadline.live.history import Past
+from leadline.live.history import Past, as_data
+from leadline.live.need import need_of
 from leadline.live.records import Look, Prediction, Score
+from leadline.live.words import history_lines
 
 
 def look(step: int, verdict: str, level: float, life: int = 0) -> Look:
@@ -53,3 +60,27 @@ def test_nothing_comes_of_a_verdict_on_a_run_that_was_begun_anew() -> None:
     later, first = spells(past(look(90, "stop", 0.3), look(5, "undecided", 0.1, life=1)))
     assert (first.anew, first.then) == (True, None)
     assert not later.anew
+
+
+def finished(outcome: str | None, findings: Sequence[dict[str, object]] = ()) -> Look:
+    judgement = {"judged": "reward/mean", "reason": {"level": 0.1}, **({} if outcome is None else {"outcome": outcome})}
+    body = json.dumps({"judgement": judgement, "findings": list(findings)}).encode()
+    return replace(look(100, "finished", 0.1), says="FINISHED", reading=body)
+
+
+@pytest.mark.parametrize(("outcome", "style"), [("collapsed", "red"), ("saturated", ""), (None, "")])
+def test_the_history_shows_a_finished_collapse_as_a_roll_back(outcome: str | None, style: str) -> None:
+    one = past(finished(outcome))
+    (shown,) = [text for name, text in history_lines([one]) if name == "look"]
+    assert str(shown.style) == style
+    assert as_data([one])[0]["outcome"] == outcome
+
+
+def test_a_run_that_ended_badly_needs_more_attention_than_one_that_ended_well() -> None:
+    def rank(outcome: str, *findings: dict[str, object]) -> int:
+        return need_of(SimpleNamespace(last=finished(outcome, findings), silent=False), 0.0).rank  # type: ignore[arg-type]
+
+    concern = {"id": "kl.drift", "severity": "concern", "p": 0.97, "says": "KL drifts."}
+    assert rank("hacked") < rank("saturated", concern) < rank("saturated")
+    told = need_of(SimpleNamespace(last=finished("saturated", [concern]), silent=False), 0.0)  # type: ignore[arg-type]
+    assert told.why == "KL drifts. [kl.drift, 97%]"

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from leadline.facts.judgement import LOST
 from leadline.live.metrics import Figures, RunFigures, written
 
-RUN = RunFigures("a", step=7, verdict="stop", p_continue_pays=0.1, p_worse=0.2, findings={("kl.drift", "concern"): 0.9},
+RUN = RunFigures("a", step=7, verdict="stop", outcome="plateaued", p_continue_pays=0.1, p_worse=0.2,
+                 findings={("kl.drift", "concern"): 0.9},
                  grown_at=90.0, looked_at=95.0)  # fmt: skip
 SERVED = written(Figures((RUN,), {"failed": 1}, {"done": 1}, {"/a.db": True}, 99.0), 100.0)
 NAME = re.compile(r"\bleadline_\w+")
@@ -25,7 +27,7 @@ def expressions(root: Path) -> list[str]:
 
 def test_all_that_is_asked_for_is_served(root: Path) -> None:
     served = set(re.findall(r"# TYPE (\w+)", SERVED))
-    rules = re.findall(r"expr: (.*)", (root / "docs" / "service" / "alerts.yml").read_text())
+    rules = re.findall(r"expr: ((?:>-\n(?: {10}.*\n)+)|.*)", (root / "docs" / "service" / "alerts.yml").read_text())
     asked = {name for text in (*rules, *expressions(root)) for name in NAME.findall(text)}
     assert asked <= served
     assert len(rules) >= 6
@@ -53,3 +55,8 @@ def test_prometheus_understands_the_rules_the_dashboard_and_the_figures(root: Pa
     (tmp_path / "panels.json").write_text(json.dumps({"groups": [{"name": "panels", "rules": rules}]}))
     subprocess.run(["promtool", "check", "rules", tmp_path / "panels.json"], check=True, capture_output=True)
     subprocess.run(["promtool", "check", "metrics"], input=SERVED.encode(), check=True, capture_output=True)
+
+
+def test_the_rule_for_runs_that_ended_badly_names_every_such_outcome(root: Path) -> None:
+    (named,) = re.findall(r'outcome=~"([^"]*)"', (root / "docs" / "service" / "alerts.yml").read_text())
+    assert set(named.split("|")) == set(LOST)

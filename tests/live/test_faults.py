@@ -252,7 +252,7 @@ def test_a_path_that_hangs_delays_no_other(
     assert "hangs.jsonl has not responded for" in said[0]
     answers.set()
     wait_for(lambda: (one.tick(), len(one.runs) == 3)[1])
-    assert said[1:] == [f"{paths[0]} answers again."]
+    assert said[1:] == [f"{paths[0]} responds again."]
 
 
 def test_a_watch_ends_at_once_although_a_path_hangs(tmp_path: Path) -> None:

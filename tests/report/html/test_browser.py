@@ -193,9 +193,9 @@ def test_the_link_of_a_finding_moves_the_charts(show: Show, readings: Readings) 
 
 
 def test_the_link_of_a_series_shown_on_demand_draws_it(show: Show, readings: Readings) -> None:
-    opened = show(readings("collapsed"))
-    opened.page.locator(".finding", has_text="onset").locator(".places a").first.click()
-    assert opened.page.locator("#others figure h3").all_inner_texts() == ["clip/frac"]
+    opened = show(readings("hacked"))
+    opened.page.locator(".finding", has_text="generation.truncation").locator(".places a").first.click()
+    assert opened.page.locator("#others figure h3").all_inner_texts() == ["len/response_clip_frac"]
     assert opened.errors == []
 
 

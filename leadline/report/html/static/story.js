@@ -25,9 +25,11 @@ function verdict() {
 }
 
 function labeled({ label, says, sample }, path) {
-  const words = make("span", { class: sample ? "quoted" : "" }, says);
-  const copied = path && (label === "keep" || label === "best") ? copyButton(path, words) : null;
-  return make("div", {}, make("dt", {}, label), make("dd", {}, words, copied && [" ", copied]));
+  const row = (...words) => make("div", {}, make("dt", {}, label), make("dd", {}, words));
+  if (!path || !["keep", "best"].includes(label) || !says.startsWith(path))
+    return row(make("span", { class: sample ? "quoted" : "" }, says));
+  const where = make("code", { class: "copied" }, path);
+  return row(where, says.slice(path.length), " ", copyButton(path, where));
 }
 
 function copyButton(words, shown) {
