@@ -35,7 +35,7 @@ from tables import Table, share
 
 from leadline.errors import LeadlineError, NotOneRun
 from leadline.run import Run
-from leadline.sources import find_runs, open_run
+from leadline.sources import find_runs, open_run, open_runs
 from leadline.vocabulary.names import words
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,6 +62,7 @@ ACCEPTED = {
     "CleanRL-style (ManiSkill)": ("cleanrl",),
 }
 MISCOUNTED = 1  # rows by which an index that counts lines may be off
+AFTER_EACH_OTHER = re.compile(r"#run\d+$")
 NEARLY = 0.02  # of the rows, likewise
 # Keys of the index that are not in the file under that name, because the index computed them from what is.
 COMPUTED = {"reward_mean_of_list": "rewards"}
@@ -170,27 +171,31 @@ def look(listed: Listed) -> Outcome:
     except Exception:
         return Outcome(listed, "none", "", 0, failure=f"TRACEBACK {traceback.format_exc().splitlines()[-1]}")
     reward = run.get("reward/mean") or run.get("eval/reward/mean")  # some log no other
+    points = rows = 0
+    if reward is not None:
+        points, rows = reward.points, reward.rows
+        if AFTER_EACH_OTHER.search(run.path):  # an index that counts the rows of a file counts those of all runs in it
+            points = rows = sum(one.points for each in open_runs(listed.place) if (one := each.get(reward.name)))
     return Outcome(
         listed,
         run.framework or "none",
         reward.key if reward is not None else "",
-        reward.points if reward is not None else 0,
-        reward.rows if reward is not None else 0,
+        points,
+        rows,
         text=len(run.rollouts.steps),
         one_of_several="#" in run.path,
     )
 
 
 def _opened(listed: Listed) -> Run:
-    """The run; of several in one file, the one that the index's key begins with."""
+    """The run; of several in one file, the one that the index's key begins with, or the first of those that were
+    written one after the other."""
     try:
         return open_run(listed.place)
     except NotOneRun:
-        named = listed.reward_key.split("/")[0]
-        if "/" not in listed.reward_key:
-            raise
         runs = find_runs(listed.place)
-        return open_run(next((runs.path_of(run) for run in runs.runs if run.label == named), listed.place))
+        named = listed.reward_key.split("/")[0], "run1"
+        return open_run(next((runs.path_of(run) for run in runs.runs if run.label in named), listed.place))
 
 
 def table_of(title: str, outcomes: Sequence[Outcome]) -> Table:

@@ -18,34 +18,14 @@ from .text import head_of
 from .walk import Walk
 
 FAMILY = 100  # files of one folder whose names differ by their digits alone; more of them are as the first of them is
-NO_LOGS = {
-    "answer.json",  # what our own sidecar says and prints
-    "sidecar.log",
-    "LEADLINE.md",
-    "checkpoints.jsonl",
-    "timing_spans.jsonl",
-    "debug.log",
-    "debug-core.log",
-    "debug-internal.log",
-    "requirements.txt",
-    "wandb-metadata.json",
-    "wandb-summary.json",
-    "tokenizer.json",
-    "tokenizer_config.json",
-    "vocab.json",
-    "merges.txt",
-    "special_tokens_map.json",
-    "added_tokens.json",
-    "generation_config.json",
-    "adapter_config.json",
-    "preprocessor_config.json",
-    "chat_template.json",
-    "all_results.json",
-    "dataset_infos.json",
-    "latest_checkpointed_iteration.txt",
-    "latest_ckpt_global_step.txt",
-    "params.json",
-}
+NO_LOGS = {  # of our own sidecar, of trackers, of tokenizers
+    "answer.json", "sidecar.log", "LEADLINE.md", "checkpoints.jsonl", "timing_spans.jsonl", "debug.log",
+    "debug-core.log", "debug-internal.log", "requirements.txt", "wandb-metadata.json", "wandb-summary.json",
+    "tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json",
+    "added_tokens.json", "generation_config.json", "adapter_config.json", "preprocessor_config.json",
+    "chat_template.json", "all_results.json", "dataset_infos.json", "latest_checkpointed_iteration.txt",
+    "latest_ckpt_global_step.txt", "params.json",
+}  # fmt: skip
 NO_SUFFIX = {".py", ".sh", ".html", ".toml", ".lock", ".cfg", ".ini"}  # people's own files
 NO_SUFFIX |= {".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".pdf", ".model", ".jinja", ".arrow", ".tar", ".whl"}
 DIGITS = re.compile(r"\d+")

@@ -13,7 +13,7 @@ from ..vocabulary.names import tokens
 from .documents import Document
 from .free_rows import FreeRows, is_row
 from .number import as_number, as_step, flat
-from .row import SETTINGS, STEPS, may_be_logged
+from .row import SETTINGS, STEPS, held_out, may_be_logged
 from .source import Log, Parser, Reader
 from .table import Table
 from .text import TextReader
@@ -60,6 +60,19 @@ def _runs_in(value: object) -> list[str]:
     return list(held) if any(may_be_reward(key) for key in shared) else []
 
 
+def _is_eval(name: str) -> bool:
+    return bool({*tokens(name)} & {"eval", "valid"})
+
+
+def _add_evaluations(table: Table, evaluated: Table) -> None:
+    """Put the numbers of evaluations beside those of the training, under keys that say so."""
+    taken = table.keys()
+    for key, column in evaluated.columns().items():
+        called = next(iter(held_out({key: 0.0})))
+        if called not in taken:
+            table.add_column(called, column.steps, column.values, column.walls)
+
+
 def _log_in(value: object, *, torn: bool = False) -> Log | None:
     """The longest log inside a value."""
     logs = [_of_rows(rows, torn=torn) for rows in _lists_of_rows(value)]
@@ -81,7 +94,16 @@ class DocumentRows:
         value, torn = self._document.value()
         if self._name is not None:
             value = value.get(self._name) if isinstance(value, dict) else None
-        best = _log_in(value, torn=torn)
+        parts = {name: part for name, part in value.items() if _is_eval(name)} if isinstance(value, dict) else {}
+        trained = (
+            {name: part for name, part in value.items() if name not in parts} if isinstance(value, dict) else value
+        )
+        best = _log_in(trained, torn=torn)
+        if best is None:
+            best = _log_in(value, torn=torn)
+        else:
+            for log in filter(None, map(_log_in, parts.values())):
+                _add_evaluations(best.table, log.table)
         notes = self._document.notes
         if best is None:
             return Log(Table(), torn=torn, notes=notes)

@@ -16,19 +16,10 @@ from .checkpoints import looks_saved
 DEEPEST = 8  # folders below the one that was asked for
 MOST = 200_000  # names looked at in all
 NOT_ENTERED = {
-    ".git",
-    ".hg",
-    ".venv",
-    "venv",
-    "node_modules",
-    "site-packages",
-    "__pycache__",
-    ".cache",
-    ".mypy_cache",
-    ".ruff_cache",
-    ".pytest_cache",
-    "media",  # pictures, sounds and tables of trackers
-}
+    # pictures, sounds and tables of trackers
+    ".git", ".hg", ".venv", "venv", "node_modules", "site-packages", "__pycache__", ".cache", ".mypy_cache",
+    ".ruff_cache", ".pytest_cache", "media",
+}  # fmt: skip
 MEDIA, TABLES = "media", "table"  # of which the tables are looked at: they may be what the policy wrote
 WEIGHTS = {".safetensors", ".bin", ".pt", ".pth", ".distcp", ".gguf", ".onnx", ".pkl", ".npy", ".npz"}
 STATES = {".zip", ".cleanrl_model", ".ckpt", ".nemo"}  # states that are single files

@@ -218,3 +218,13 @@ def test_one_document_may_hold_several_runs_under_names(tmp_path: Path) -> None:
     reward = open_run(f"{file}#second").get("reward/mean")
     assert reward is not None
     assert reward.values[0] == 2.0
+
+
+def test_a_document_may_hold_its_evaluations_beside_its_training(tmp_path: Path) -> None:
+    trained = [{"step": step, "reward": step / 40, "loss": 0.1} for step in range(1, 40)]
+    evaluated = [{"step": step, "accuracy": step / 80, "reward": step / 50} for step in (10, 20, 30)]
+    (tmp_path / "history.json").write_text(json.dumps({"train": trained, "eval": evaluated}))
+    run = open_run(tmp_path)
+    points = {one.name: one.points for one in run.series}
+    assert points["reward/mean"] == 39
+    assert points["eval/reward/mean"] == points["eval/acc/mean"] == 3

@@ -97,3 +97,18 @@ def test_predictions_of_the_last_model_are_of_the_last_step(tmp_path: Path) -> N
     run = open_run(tmp_path)
     assert run.rollouts.steps == (39,)
     assert run.rollouts.at(39)[0].score == 1.0
+
+
+def test_a_long_pause_is_told_and_only_the_last_start_belongs_to_a_log(tmp_path: Path) -> None:
+    starts = [(hour, minute) for hour in (1, 9) for minute in range(20)]
+    told = [
+        f"----- 04-{hour:02}-{minute:02}-00-000001 Accuracy reward: {float(hour == 9)} -----\nContent: {ANSWER}\n"
+        for hour, minute in starts
+    ]
+    (tmp_path / "debug_log.txt").write_text("".join(told))
+    run = open_run(tmp_path)
+    assert len(run.rollouts.steps) == 40
+    assert any("pauses for long before batch 21" in note for note in run.notes)
+    (tmp_path / "metrics.jsonl").write_text("".join(LOG.splitlines(keepends=True)[:10]))
+    run = open_run(tmp_path)
+    assert {one.score for step in run.rollouts.steps for one in run.rollouts.at(step)} == {1.0}

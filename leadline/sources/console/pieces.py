@@ -26,23 +26,12 @@ LEADERS = re.compile(r"(?<=\w)\s*\.{3,}\s*(?=[-+\d])|(?<=\w)\s+[._·]{3,}\s*(?=[
 EQUALS = re.compile(r"\s*(?:[:=]|=>|->)\s*[\[(\"']*\s*$")
 TAG = re.compile(r"[\[(<]([A-Za-z _]+)[\])>]\s*$")
 COUNTED_AFTER = re.compile(r"\s*(steps?|iterations?|episodes?|updates?|epochs?|rollouts?)\b", re.IGNORECASE)
-# The words for what counts, the surest first. Words that may stand with them follow.
+# The words for what counts, the surest first, the last one of a heading: "Evaluation #3". Words that may stand with
+# them follow.
 COUNTERS = (
-    "step",
-    "iteration",
-    "it",
-    "update",
-    "rollout",
-    "round",
-    "timestep",
-    "t",
-    "frame",
-    "",
-    "episode",
-    "epoch",
-    "batch",
-    "eval",  # of a heading: "Evaluation #3"
-)
+    "step", "iteration", "it", "update", "rollout", "round", "timestep", "t", "frame", "", "episode", "epoch",
+    "batch", "eval",
+)  # fmt: skip
 QUALIFIERS = {
     "global", "train", "grpo", "ppo", "rl", "gspo", "dapo", "total", "current", "cur", "optimizer", "policy", "env",
     "num", "n", "learning", "time", "number", "id", "index", "idx", "no", "learner", "outer", "game",

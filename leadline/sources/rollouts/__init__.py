@@ -80,7 +80,9 @@ def find(files: Sequence[Path], steps: Sequence[int] = ()) -> KeptSamples:
         return KeptSamples(SampleFiles(form, found.evaluation), form.NAME, tuple(notes), found.score, held_out=True)
     if unplaced is not None:
         form, found = unplaced
-        placed = SampleFiles(form, _in_order(found.unplaced, steps))
+        every = [*found.earlier, *found.unplaced]  # a log that tells of less is one of the last start
+        alone = not steps or len(steps) == len(every)
+        placed = SampleFiles(form, _in_order(every if alone else found.unplaced, steps))
         notes.append("the samples name no step: they are taken in the order in which they were written")
         return KeptSamples(placed, form.NAME, tuple(notes), found.score, in_order=True)
     if last is not None:

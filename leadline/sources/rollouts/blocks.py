@@ -28,6 +28,7 @@ MOST_FILES = 40
 OFTEN = 3  # times that a heading or a label has to come
 MOSTLY = 0.8  # of the samples have a label, where it is one and no word of theirs
 PROSE = 2  # words of a sample
+PAUSE, FAR_LONGER, USUAL = 900.0, 10.0, 0.9  # seconds; times the gap that so large a share of the gaps is below
 MONTH = 28 * 86400.0  # seconds: a stamp without a month begins anew
 MOST_SECTIONS = 200_000
 RULED = re.compile(r"^[ \t]{0,200}([-=*#~_])\1{4,}([^\n]{0,300})$", re.MULTILINE)
@@ -86,15 +87,29 @@ def index(files: Sequence[Path]) -> FoundSamples:
         found.score = told.score
         if told.others:
             found.notes.append(f"{file.name} also scores its samples by {', '.join(told.others)}; {told.score} is read")
-        for batch in _batches(told):
+        *earlier, last = _starts(told, _batches(told))
+        found.earlier += [[Block(file, place) for place in batch] for start in earlier for batch in start]
+        for batch in last:
             step = told.steps[batch[0]]
-            places = [Block(file, place) for place in batch]
             if step is None:
-                found.unplaced.append([*places])
-            else:
-                for place in places:
-                    found.add(step, place)
+                found.unplaced.append([Block(file, place) for place in batch])
+            for place in batch if step is not None else ():
+                found.add(step or 0, Block(file, place))
+        if earlier:
+            begins = ", ".join(str(sum(map(len, earlier[:count])) + 1) for count in range(1, len(earlier) + 1))
+            found.notes.append(f"{file.name} pauses for long before batch {begins}: another start may begin there")
     return found
+
+
+def _starts(told: Told, batches: list[list[int]]) -> list[list[list[int]]]:
+    """The batches of each start of the program: a gap far longer than nearly all others lies between two."""
+    times = [told.times[batch[0]] for batch in batches]
+    gaps = [max(after - before, 0.0) for before, after in pairwise(time for time in times if time is not None)]
+    if len(gaps) != len(batches) - 1 or len(gaps) < OFTEN:
+        return [batches]
+    long = max(PAUSE, FAR_LONGER * sorted(gaps)[int(USUAL * len(gaps))])
+    begins = [0, *(place for place, gap in enumerate(gaps, start=1) if gap > long), len(batches)]
+    return [batches[first:last] for first, last in pairwise(begins)]
 
 
 def read(place: object, step: int) -> Iterator[Raw]:

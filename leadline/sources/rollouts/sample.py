@@ -33,6 +33,7 @@ class FoundSamples:
     training: dict[int, list[object]] = field(default_factory=dict)
     evaluation: dict[int, list[object]] = field(default_factory=dict)
     unplaced: list[list[object]] = field(default_factory=list)  # batches that name no step, in order of time
+    earlier: list[list[object]] = field(default_factory=list)  # such batches of starts before the last
     last: list[object] = field(default_factory=list)  # samples of the model that came out
     score: str = "reward"  # what the samples' score is called
     notes: list[str] = field(default_factory=list)
