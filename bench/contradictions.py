@@ -34,7 +34,7 @@ from leadline.findings.stability_stuck import StuckSeries
 from leadline.findings.unexplained_break import UnexplainedBreak
 from leadline.judgement.decide import GO_ON, OPEN, STOP
 from leadline.words.numbers import apart, number, percent
-from leadline.words.verdict import advice_says, gain_says
+from leadline.words.verdict import advice_says
 
 APART = 0.02  # of the run: what moved so near moved at the same step
 HEADLINE = "reward/mean"
@@ -217,8 +217,6 @@ def _chances(reading: Reading) -> Iterator[str]:
         return
     if p + worse > 1 + ENOUGH and judgement.reason.kind != "gamed":
         yield "chances of a gain and of a loss beyond 1"
-    if gain_says(upside).endswith(")") and not upside.p10 <= upside.mean <= upside.p90:
-        yield "an expected gain outside its interval"
     worth = upside.worth_having or 0.0
     if p > 0.1 + ENOUGH and upside.p90 < worth:
         yield "a chance of a gain that lies outside what 9 of 10 bring"

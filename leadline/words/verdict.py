@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 from ..contract import Reading
 from ..facts.cause import Cause
-from ..facts.judgement import Advice, BestCheckpoint, Condition, Horizon, Judgement, Outcome, Reason, Upside
+from ..facts.judgement import Advice, BestCheckpoint, Condition, Horizon, Judgement, Outcome, Reason
 from . import sentence
 from .cause import cause_of
-from .numbers import capital, counted, duration, interval, listed, number, sure, went
+from .numbers import capital, counted, duration, listed, number, sure, went
 
 WIDEST = 100  # columns of a headline
 LONGEST_NAME = 28  # columns of a metric's name in it
@@ -126,11 +126,6 @@ def headline(judgement: Judgement) -> str:
         if len(said) <= WIDEST:
             return said
     return f"{said[: WIDEST - 1]}…"
-
-
-def called(judgement: Judgement) -> str:
-    """The first part of the headline."""
-    return _what(judgement)
 
 
 def _what(judgement: Judgement) -> str:
@@ -312,17 +307,6 @@ REASONS = {
 def ended_says(judgement: Judgement) -> str:
     """Why the run is taken to be finished, as a sentence; empty if it is not."""
     return "" if judgement.ended is None else capital(f"{ENDED[judgement.ended]}.")
-
-
-def gain_says(upside: Upside) -> str:
-    """What is still to gain, without a full stop; empty if it is not known."""
-    if upside.mean is None or upside.p10 is None or upside.p90 is None:
-        return ""
-    if upside.worth_having is not None and upside.p90 < upside.worth_having / 10:
-        return "Expected gain: ~0"
-    if not upside.p10 <= upside.mean <= upside.p90:  # a small chance of much
-        return f"Expected gain: mostly below {number(upside.p90)}, {number(upside.mean)} on average"
-    return f"Expected gain: {interval(upside.mean, upside.p10, upside.p90)}"
 
 
 def outlook(judgement: Judgement) -> str:

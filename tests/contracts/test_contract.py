@@ -19,8 +19,8 @@ KEYS = {
     "reward": "shape p peak says others trajectory",
     "kl_reward": "regime p since_step since_between course segments says state below_best drift frozen",
     "policy_loss": "informative pattern why because numbers",
-    "judgement": "verdict outcome headline reason p_continue_pays upside risk horizon ended best_checkpoint because would_change"
-    " next_look_step says judged expected_utility advice leans_to_stop nearly_through"
+    "judgement": "verdict outcome headline reason p_continue_pays upside risk horizon ended best_checkpoint because"
+    " would_change next_look_step says judged expected_utility advice leans_to_stop nearly_through"
     " judged_since judged_because",
     "judgement.upside": "mean p10 p90 worth_having to_pass",
     "judgement.risk": "p_worse mean_loss",
