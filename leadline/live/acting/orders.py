@@ -15,8 +15,8 @@ from .process import Identity, identify
 
 SIGNALS = {name: getattr(signal, name.upper()) for name in ("sigterm", "sigint", "sigkill")}
 FORMS = (
-    "stop, sigterm:PID, sigint:PID, sigkill:PID, file:PATH, slurm:JOBID[:int|:usr1|:full|:requeue],"
-    " kubectl:NAMESPACE/NAME, ray:JOBID, command:'PROGRAM ...'"
+    "stop, sigterm:PID[:next], sigint:PID[:next], sigkill:PID[:next], file:PATH,"
+    " slurm:JOBID[:int|:usr1|:full|:requeue], kubectl:NAMESPACE/NAME, ray:JOBID, command:'PROGRAM ...'"
 )
 
 
@@ -27,6 +27,7 @@ class Order:
     text: str  # as the user wrote it
     kind: str
     process: Identity | None = None
+    sends_on: bool = False  # a script that waits for the process may go on with what comes next
     path: Path | None = None
     job: programs.Job | None = None  # of a scheduler, as it was found
     words: tuple[str, ...] = ()  # of a command
@@ -73,10 +74,11 @@ def parse(text: str, known: Mapping[str, object] | None = None) -> Order:
         return Order(text, "stop")
     if kind == "file" and rest:
         return Order(text, "file", path=Path(rest).absolute())
-    if kind in SIGNALS and rest.isdecimal():
+    number, _, after = rest.partition(":")
+    if kind in SIGNALS and number.isdecimal() and after in ("", "next"):
         process = known.get("process") if known is not None else None
-        found = Identity.from_data(process) if isinstance(process, dict) else identify(int(rest))
-        return Order(text, kind, process=found)
+        found = Identity.from_data(process) if isinstance(process, dict) else identify(int(number))
+        return Order(text, kind, process=found, sends_on=after == "next")
     if kind in programs.SCHEDULERS and rest:
         job = known.get("job") if known is not None else None
         found_job = programs.Job.from_data(job) if isinstance(job, dict) else programs.SCHEDULERS[kind].find(rest)
