@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from live.scene import ENOUGH, NOT_YET, TRAINER, Scene, descendants, gone, wait_for
 
+from leadline.cli import main
 from leadline.errors import BadOrder
 from leadline.judgement.decide import STOP
 from leadline.live import acting
@@ -133,6 +134,25 @@ def test_by_itself_it_only_says_what_it_would_do(scene: Scene) -> None:
     insists = scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
     assert insists is not None
     assert insists.state == "sent"
+
+
+def test_what_would_have_been_done_is_a_table_with_its_reason_and_the_processes(
+    scene: Scene, capsys: pytest.CaptureFixture[str]
+) -> None:
+    process = scene.train()
+    Actor(scene.store, acting.parse(f"sigterm:{process.pid}")).consider(scene.life(), ENOUGH, scene.run)
+    other = scene.train(through="{}; true")
+    refused(scene, f"sigterm:{other.pid}")
+    scene.store.close()
+    assert main(["history", "--actions", "--state", str(scene.folder / "state.db")]) == 0
+    table = capsys.readouterr().out
+    assert "1 dry, 1 refused" in table
+    assert f"sigterm:{process.pid}  run" in table
+    assert ENOUGH.why in " ".join(table.split())
+    assert f"{process.pid} < {os.getpid()}: {sys.executable}" in table  # who it is, below whom
+    assert "/bin/bash -c" in table
+    assert main(["history", "--state", str(scene.folder / "state.db")]) == 2
+    assert main(["history", "--actions", "--json", "--state", str(scene.folder / "state.db")]) == 0
 
 
 def test_below_the_bar_nothing_is_done_or_written(scene: Scene) -> None:
