@@ -558,11 +558,11 @@ def test_rows_that_another_process_wrote_are_not_held_against_this_one(scene: Sc
     run = RunFiles((scene.log,), dates=((time.time(), 220),))  # which had come to step 220 when the process ran already
     assert "may not have written" in refused(scene, f"sigterm:{process.pid}", run=run)
     known = identify(process.pid)
-    assert RunFiles((scene.log,)).older_than(known, time.time()) == float("inf")
-    assert RunFiles((scene.log,), dates=((1.0, 10), (time.time(), 190))).older_than(known, time.time()) == 190
+    assert RunFiles((scene.log,)).older_than(known, 0.0, time.time()) == float("inf")
+    assert RunFiles((scene.log,), dates=((1.0, 10), (time.time(), 190))).older_than(known, 0.0, time.time()) == 190
     new = scene.folder / "new.jsonl"
     new.touch()
-    assert RunFiles((new,)).older_than(known, time.time()) == float("-inf")  # it was made when the process ran
+    assert RunFiles((new,)).older_than(known, 0.0, time.time()) == float("-inf")  # it was made when the process ran
 
 
 def test_a_process_that_trains_two_runs_is_left_alone(scene: Scene) -> None:

@@ -85,7 +85,8 @@ class Actor:
 
     def older(self, run: RunFiles) -> float:
         """The last step that what the order names may not have logged itself: looks up to it do not count."""
-        return float("-inf") if self.order.process is None else run.older_than(self.order.process, self._wall())
+        order = self.order
+        return float("-inf") if order.process is None else run.older_than(order.process, order.known_at, self._wall())
 
     def consider(self, life: Life, decision: Decision, run: RunFiles, *, alone: bool = True) -> Action | None:
         """What is to be done now, if anything; the entry that was written down. `alone`: no other run is watched; else

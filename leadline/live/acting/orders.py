@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +28,7 @@ class Order:
     text: str  # as the user wrote it
     kind: str
     process: Identity | None = None
+    known_at: float = 0.0  # since when it is known
     sends_on: bool = False  # a script that waits for the process may go on with what comes next
     path: Path | None = None
     job: programs.Job | None = None  # of a scheduler, as it was found
@@ -62,6 +64,7 @@ class Order:
         return {
             "kind": self.kind,
             "process": None if self.process is None else self.process.as_data(),
+            "known_at": self.known_at,
             "job": None if self.job is None else self.job.as_data(),
         }
 
@@ -78,7 +81,9 @@ def parse(text: str, known: Mapping[str, object] | None = None) -> Order:
     if kind in SIGNALS and number.isdecimal() and after in ("", "next"):
         process = known.get("process") if known is not None else None
         found = Identity.from_data(process) if isinstance(process, dict) else identify(int(number))
-        return Order(text, kind, process=found, sends_on=after == "next")
+        at = known.get("known_at") if known is not None else None
+        known_at = at if isinstance(at, float) else time.time()
+        return Order(text, kind, found, known_at, sends_on=after == "next")
     if kind in programs.SCHEDULERS and rest:
         job = known.get("job") if known is not None else None
         found_job = programs.Job.from_data(job) if isinstance(job, dict) else programs.SCHEDULERS[kind].find(rest)

@@ -68,10 +68,13 @@ class RunFiles:
     def size(self) -> int:
         return sum(self.sizes().values())
 
-    def older_than(self, process: Identity, now: float) -> float:
+    def older_than(self, process: Identity, known_at: float, now: float) -> float:
         """The last step that the process may not have written: those after it were logged when it ran already. -inf
-        where it ran before the log began, inf where nothing is known."""
+        where it ran before the log began, inf where nothing is known. One that others were run by and have ended may
+        have been a script before it became the training: of that, only what came since it is known counts."""
         began = processes.began_at(process, now)
+        if processes.has_run_others(process.pid):
+            began = max(began, known_at)
         if _wrote_journal(process, self) or all((_born(file) or 0.0) >= began for file in self.files):
             return float("-inf")
         steps = [step for at, step in self.dates if at >= began]
@@ -322,12 +325,13 @@ def _refuse_copies(writer: Snapshot, node: Node, system: System) -> None:
         if pid not in (writer.pid, writer.parent) and files.input is not None and files.input in other.output:
             raise Unclear(f"{relay}, by process {pid}: have that one write its log itself, or {_otherwise(None)}")
     row = _last_row(files.written[node])
-    originals = {**{one: (writer.pid, entry) for one, entry in files.read.items()}}
+    originals = {one: (writer.pid, entry) for one, entry in files.read.items()}
     for pid, other in system.held.items():
         if pid != writer.pid and not system.downstream(pid, writer.pid):
             originals |= {one: (pid, entry) for one, entry in other.written.items() if one not in files.written}
-    for pid, entry in originals.values():
-        if row is not None and row in _tail(entry):
+    ours = system.held[os.getpid()].written  # opened and closed once more, our state file would lose its locks
+    for node, (pid, entry) in originals.items():
+        if row is not None and node not in ours and row in _tail(entry):
             raise Unclear(f"the log is a copy, or is copied to, {_name(entry)} (process {pid}): watch the original")
 
 
