@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from ..alert import Alert, key_of
@@ -53,21 +53,7 @@ class Action:
     tree: tuple[str, ...] = ()  # who started it, and what it has started
 
     def as_data(self) -> dict[str, object]:
-        return {
-            "state": self.state,
-            "kind": self.kind,
-            "order": self.order,
-            "life": self.life,
-            "attempt": self.attempt,
-            "step": self.step,
-            "target": self.target,
-            "says": self.says,
-            "why": self.why,
-            "best": self.best,
-            "trains": [identity.as_data() for identity in self.trains],
-            "ticks": self.ticks,
-            "tree": list(self.tree),
-        }
+        return asdict(self)
 
     @classmethod
     def from_data(cls, data: Mapping[str, object]) -> Action:

@@ -56,7 +56,7 @@ class Order:
         if self.path is not None:
             return f"written {self.told()}"
         if self.job is not None:
-            return printable(self.job.doing())
+            return printable(self.job.does)
         return f"run {self.told()}" if self.words else "asked the training's own callback to stop it"
 
     def as_data(self) -> dict[str, object]:

@@ -12,7 +12,7 @@ import stat
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ...errors import BadOrder
@@ -37,13 +37,13 @@ class Identity:
     command: tuple[str, ...]
 
     def as_data(self) -> dict[str, object]:
-        return {"pid": self.pid, "started": self.started, "command": list(self.command)}
+        return asdict(self)
 
     @classmethod
     def from_data(cls, data: Mapping[str, object]) -> Identity:
         pid, command = data["pid"], data["command"]
         assert isinstance(pid, int)
-        assert isinstance(command, list)
+        assert isinstance(command, (list, tuple))
         return cls(pid, str(data["started"]), tuple(map(str, command)))
 
     def told(self) -> str:
@@ -116,15 +116,10 @@ def identify(pid: int) -> Identity:
     if pid <= 1:
         raise _no(pid, "it is not a training process", "give the number of the process that trains")
     found = look(pid)
-    for _ in range(20):  # one that has just begun has no command line for a moment
-        if found is None or found.identity.command:
-            break
-        time.sleep(0.01)
-        found = look(pid)
     if found is None:
         raise _no(pid, "no process bears it now", "look it up with `ps`, and give it while the training runs")
-    if pid == os.getpid() or not found.identity.command:
-        raise _no(pid, "it is this watch, or the system's", "give the number of the process that trains")
+    if pid == os.getpid():
+        raise _no(pid, "it is this watch", "give the number of the process that trains")
     if found.is_interactive:
         raise _no(pid, f"somebody types into it ({found.program})", "give the number of the process that trains")
     return found.identity
