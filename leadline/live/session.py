@@ -126,6 +126,7 @@ class _Session:
         self._reached: dict[str, tuple[int, float]] = {}  # by run: up to which step looks were due at the bar, and when
         self._dates: dict[str, list[tuple[float, int]]] = {}  # by run: when it had come to which step, by its looks
         self._warned: set[str] = set()
+        self._dropped: dict[str, int] = {}  # by run: looks for which there was no time, as far as that was said
         self._pictures: dict[str, bytes | None] = {}  # of runs that alerts speak of
         # Looks that say that an attempt at a run should end, and what was last answered.
         self._agreeing: dict[tuple[str, int, int], deque[acting.Said]] = {}
@@ -170,6 +171,9 @@ class _Session:
     def _looked(self, watched: Watched, made: Made) -> None:
         look = made.look
         if self.options.headless:
+            if watched.dropped > self._dropped.get(watched.identity, 0):
+                _print(f"{watched.name}: {watched.dropped} looks were dropped so far for want of time")
+                self._dropped[watched.identity] = watched.dropped
             _print(f"{watched.name} step {look.step}: {look.says}")
             if made.surprise is not None:
                 _print(f"{watched.name} surprise: {made.surprise.says}")
