@@ -59,6 +59,7 @@ class Actor:
         self._observed = Observed()
         self._sampled = float("-inf")
         self._doubt = ""  # why it could not be done when the processes were last looked at
+        self._clear = False  # whether it can be done is known, and was said
         self._left_at: int | None = None  # how long the log was when the process that was named had ended
         self._since: dict[tuple[str, str], float] = {}  # when something was first seen to stand so, by this watch
 
@@ -69,10 +70,13 @@ class Actor:
             return None
         self._sampled, doubt = self._clock(), self._doubt
         self._observed.sample(run, System.now())
+        if self._clear:
+            return None
         try:
             found = self._resolved(run)
+            self._clear = True
         except Unclear as error:
-            self._doubt = str(error)
+            self._doubt, self._clear = str(error), not error.later
             says = f"As things stand {self.order.told()} would not be signalled: {printable(self._doubt)}."
             return says if doubt == self._doubt or not error.later else None
         if not found.loses_state or self.order.kind == "sigkill":

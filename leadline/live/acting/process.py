@@ -12,7 +12,7 @@ import stat
 import time
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ...errors import BadOrder
@@ -34,7 +34,7 @@ class Identity:
 
     pid: int
     started: str  # ticks after the boot, and which boot: a clock that is set changes neither
-    command: tuple[str, ...]
+    command: tuple[str, ...] = field(compare=False)  # which a process may rename
 
     def as_data(self) -> dict[str, object]:
         return asdict(self)

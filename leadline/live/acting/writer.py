@@ -11,6 +11,7 @@ import functools
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ import numpy as np
 
 from ...errors import LeadlineError
 from ...reading.reward import HEADLINE
-from ...run import Steps, Values
+from ...run import Series, Steps, Values
 from ...sources import open_run
 from ...sources.checkpoints import looks_saved
 from ...sources.remote import WEIGHTS
@@ -33,8 +34,9 @@ RELAYS = frozenset(("ssh", "kubectl", "oc", "stern", "tail", "cat", "tee", "jour
 FORKS = ("multiprocessing.spawn", "multiprocessing.forkserver", "multiprocessing.resource_tracker")
 SIZES = ("WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE")  # how many processes train together, as launchers tell them
 RESTARTS = "TORCHELASTIC_MAX_RESTARTS"  # as torchrun tells its workers
-LOGS = (".jsonl", ".json", ".csv", ".tsv", ".log", ".txt", ".out")  # what another run may be written to
+LOGS = (".jsonl", ".json", ".csv", ".tsv", ".log", ".txt", ".out", "")  # what a run may be written to
 TAIL = 1 << 16  # bytes at the end of a file in which a row is looked for
+HEAD = 1 << 20  # bytes at its beginning by which two logs are held against each other
 SHORTEST = 16  # bytes of a row that tells one log from another
 SAME = 0.8  # of the rewards that two logs of one run share
 
@@ -139,9 +141,8 @@ class Observed:
         sizes = run.sizes()
         holders = {system.every[pid].identity for pid in system.writing(sizes)}
         if holders != self.written.keys() or sizes.keys() != self.sizes.keys():
-            self.written = {
-                one: processes.bytes_written(one.pid) for one in holders
-            }  # first: its own rows must not be missed
+            # What they had written first: nothing that comes in between may count against them.
+            self.written = {one: processes.bytes_written(one.pid) for one in holders}
             self.sizes = run.sizes()
 
     def may_have_written(self, process: Identity, node: Node, now: Mapping[Node, int]) -> bool | None:
@@ -172,7 +173,6 @@ def resolve(
     if named is None or named.identity.started != given.started:
         what = "has ended" if named is None else "has ended, and another process bears its number now"
         raise Unclear(f"process {given.pid} {what}: give the number of the process that trains now")
-    _refuse(named, number)
     writer, by = _writer(run, system, seen or Observed())
     if writer.pid != named.pid:
         raise Unclear(
@@ -182,10 +182,10 @@ def resolve(
         )
     _refuse(writer, number)
     _refuse_parts(writer, system, sends_on=sends_on)
-    _refuse_several(writer, run, system)
     loses = number == signal.SIGKILL or not processes.catches(writer.pid, number)
-    if loses and (saving := _is_saving(writer)):
+    if loses and (saving := _is_saving(system.held.get(writer.pid))):
         raise Unclear(f"{saving} is being written, and would be cut off: wait, or end it by hand", later=True)
+    _refuse_several(writer, run, system)
     return Training(writer.identity, by, system.tree(writer), loses)
 
 
@@ -195,7 +195,7 @@ def left_over(run: RunFiles, ended: Identity) -> tuple[Identity, ...]:
     found = [system.every[pid] for pid in system.writing(run.sizes())]
     found += [one for one in system.every.values() if _wrote_journal(one.identity, run)]
     found.sort(key=lambda one: one.is_shell)  # which may have it open for what it runs
-    return tuple({one.identity: None for one in found if one.identity.started != ended.started})
+    return tuple({one.identity: None for one in found if one.identity != ended})
 
 
 def _writer(run: RunFiles, system: System, seen: Observed) -> tuple[Snapshot, str]:
@@ -249,10 +249,8 @@ def _one_of(holders: Sequence[int], node: Node, sizes: Mapping[Node, int], syste
         raise Unclear(
             f"several processes ({pids}) have the log open, and it has not grown since: wait for rows", later=True
         )
-    what = (
-        "have the log open, and more than one of them writes" if able else "have the log open, and none has written it"
-    )
-    raise Unclear(f"processes {pids} {what}: {_otherwise(None)}", later=True)
+    what = "more than one of them writes" if able else "none of them has written what came since"
+    raise Unclear(f"the log is open in process {pids}, and {what}: {_otherwise(None)}", later=True)
 
 
 def _refuse(process: Snapshot, number: signal.Signals) -> None:
@@ -295,24 +293,26 @@ def _refuse_several(writer: Snapshot, run: RunFiles, system: System) -> None:
     for process in processes.below(writer.pid, system.every):
         files = system.held.get(process.pid)
         for node, entry in files.written.items() if files is not None else ():
-            with suppress(OSError):
-                other = entry.readlink()
-                is_log = other.suffix in LOGS or "tfevents" in other.name
-                if node not in nodes and is_log and _is_another(other, run):
-                    raise Unclear(f"process {writer.pid} trains {other} too, which would end: {_otherwise(writer)}")
+            if node not in nodes and _is_log(other := _name(entry)) and _is_another(entry, other.name, run):
+                raise Unclear(f"process {writer.pid} trains {other} too, which would end: {_otherwise(writer)}")
 
 
-def _is_another(log: Path, run: RunFiles) -> bool:
-    """Whether a log is that of another run."""
-    try:
-        theirs = open_run(str(log)).get(HEADLINE)
-        ours = open_run(str(run.files[0])).get(HEADLINE)
-    except LeadlineError:
-        return False
+def _is_another(log: Path, name: str, run: RunFiles) -> bool:
+    """Whether a log is that of another run: rewards, and others than this one's at the same steps."""
+    theirs, ours = _reward(log, name), _reward(run.files[0], run.files[0].name)
     if theirs is None or ours is None:
         return theirs is not None
     _, mine, yours = np.intersect1d(ours.steps, theirs.steps, return_indices=True)
     return not len(mine) or bool(np.mean(np.isclose(ours.values[mine], theirs.values[yours], rtol=1e-2)) < SAME)
+
+
+def _reward(log: Path, name: str) -> Series | None:
+    """The rewards at the beginning of a log, read apart from whatever lies beside it."""
+    with suppress(OSError, LeadlineError), tempfile.TemporaryDirectory() as folder:
+        with log.open("rb") as file:
+            (Path(folder) / name).write_bytes(file.read(HEAD))
+        return open_run(str(Path(folder) / name)).get(HEADLINE)
+    return None
 
 
 def _refuse_copies(writer: Snapshot, node: Node, system: System) -> None:
@@ -331,7 +331,7 @@ def _refuse_copies(writer: Snapshot, node: Node, system: System) -> None:
             originals |= {one: (pid, entry) for one, entry in other.written.items() if one not in files.written}
     ours = system.held[os.getpid()].written  # opened and closed once more, our state file would lose its locks
     for node, (pid, entry) in originals.items():
-        if row is not None and node not in ours and row in _tail(entry):
+        if row is not None and node not in ours and _is_log(_name(entry)) and row in _tail(entry):
             raise Unclear(f"the log is a copy, or is copied to, {_name(entry)} (process {pid}): watch the original")
 
 
@@ -348,19 +348,22 @@ def _tail(entry: Path) -> bytes:
     return b""
 
 
-def _name(entry: Path) -> str:
+def _name(entry: Path) -> Path:
+    """What a file is called that a process has open."""
     with suppress(OSError):
-        return str(entry.readlink())
-    return str(entry)
+        return entry.readlink()
+    return entry
 
 
-def _is_saving(process: Snapshot) -> str | None:
-    """A checkpoint that it has open for writing right now."""
-    files = processes.opened(process.pid)
-    for path in (Path(_name(entry)) for entry in files.written.values()) if files is not None else ():
-        if path.suffix in WEIGHTS or any(looks_saved(part) for part in path.parent.parts):
-            return str(path)
-    return None
+def _is_log(path: Path) -> bool:
+    return path.suffix in LOGS or "tfevents" in path.name
+
+
+def _is_saving(files: Opened | None) -> Path | None:
+    """A checkpoint among what is open for writing right now."""
+    paths = map(_name, files.written.values()) if files is not None else ()
+    saved = (one for one in paths if one.suffix in WEIGHTS or any(map(looks_saved, one.parent.parts)))
+    return next(saved, None)
 
 
 def _wrote_journal(process: Identity, run: RunFiles) -> bool:
