@@ -565,6 +565,15 @@ def test_rows_that_another_process_wrote_are_not_held_against_this_one(scene: Sc
     assert RunFiles((new,)).older_than(known, 0.0, time.time()) == float("-inf")  # it was made when the process ran
 
 
+def test_a_script_that_became_the_training_counts_from_when_it_was_named(scene: Scene) -> None:
+    """`first; exec second`: the process is as old as the script, whose first training wrote the rows before."""
+    process = scene.train(through="sleep .05; exec {}")
+    known, now = identify(process.pid), time.time()
+    assert RunFiles((scene.log,), dates=((now, 150), (now + 9, 200))).older_than(known, now + 5, now) == 200
+    plain = identify(scene.train().pid)
+    assert RunFiles((scene.log,), dates=((now + 3, 150), (now + 9, 200))).older_than(plain, now + 5, now) == 150
+
+
 def test_a_process_that_trains_two_runs_is_left_alone(scene: Scene) -> None:
     program = (
         "import sys, time; logs = [open(path, 'a') for path in sys.argv[1:]]\n"
