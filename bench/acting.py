@@ -1,7 +1,8 @@
-"""How often acting would have ended a run too early: `python bench/acting.py`, after `python bench/backtest.py`.
+"""Whether acting does harm, and how often it would end a run too early: `python bench/acting.py`. Needs Linux.
 
-The rule of leadline/live/acting/bar.py is asked after every look of a replay (`--out` of bench/backtest.py). Beside it:
-ending the run at the first stop or roll back that is said.
+First the scenes of bench/acting_kinds.py, all of them listed with what became of each. Then, where `python
+bench/backtest.py` has left its replays (`--out`), the rule of leadline/live/acting/bar.py is asked after every look of
+them, and beside it: ending the run at the first stop or roll back that is said.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
+import acting_kinds
 from backtest import OUT, SETS, _cases, _score_modules
 from backtest_tables import read
 from tables import Table, average, share
@@ -28,9 +30,18 @@ Policy = Callable[[Looks], int | None]  # the place of the look at which it ends
 def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path, default=OUT)
+    parser.add_argument("--jobs", type=int, default=6, help="scenes at a time: they mostly wait")
+    parser.add_argument("--only", help="scenes whose name holds this")
     arguments = parser.parse_args(argv)
+    harm = acting_kinds.run(arguments.jobs, arguments.only, every=True)
+    if arguments.only is None and arguments.out.exists():
+        _bars(arguments.out)
+    return harm
+
+
+def _bars(out: Path) -> None:
     runs, score = _score_modules()
-    given = read(arguments.out)
+    given = read(out)
     kept = [name for name in SETS if any(run.startswith(f"{name}/") for run in given)]
     truths = {run.id: score.Truth(run) for run in _cases(runs, kept, []) if run.id in given}
     for kind in kept:
@@ -40,7 +51,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         if not ids:
             continue
         print(Table(f"Ending runs by itself: {kind}, {looks} looks a run", TARGET, COLUMNS, rows).text())
-    return 0
 
 
 TARGET = "acting ends fewer runs too early than the verdict it rests on"

@@ -123,6 +123,7 @@ class Scene:
     clock: bool = False
     full: bool = False
     resumed: bool = False
+    sends_on: bool = False  # a script that waits for the training may go on
     ended: bool = False  # the training that was named was ended by the scene itself
     first: Identity | None = None  # the training as it was when the watch began
     got: Path = Path()  # where the training that is to be acted on notes its signals
@@ -141,6 +142,7 @@ class Scene:
         scene.window = rng.choice(WINDOWS) if rng.random() < 0.5 else None
         scene.kills = rng.choice((0, 0, 1, 2, 4))
         scene.clock, scene.full, scene.resumed = rng.random() < 0.2, rng.random() < 0.12, rng.random() < 0.2
+        scene.sends_on = rng.random() < 0.7
         if scene.launcher == "none" and scene.named == "launcher":
             scene.named = "training"
         if scene.launcher == "pipe":
@@ -243,6 +245,7 @@ def wait(true: Callable[[], object], patience: float = PATIENCE) -> bool:
 def watch_on(scene: Scene, order: str, window: str | None) -> None:
     """The session of a watch, with looks laid down, until it is killed. Never returns."""
     os.environ["XDG_STATE_HOME"] = str(scene.folder / "home")
+    once.FIXED = scene.folder / "claims"
     if window is not None:
         arm(window)
     paths = (str(scene.log.parent), *([str(scene.folder / "not-there-yet")] if scene.several else []))
@@ -263,7 +266,7 @@ def watch_on(scene: Scene, order: str, window: str | None) -> None:
                     for one in store.looks(watched.number)
                     if (one.life, one.attempt) == (watched.cursor.life, watched.sighting.attempt)
                 ]
-                if len(made) < 2 and (scene.folder / "go").exists():
+                if len(made) < 3 and (scene.folder / "go").exists():
                     hit("before the look")
                     look_at(store, watched, 100 * (len(made) + 1))
                     hit("after the look")
@@ -367,7 +370,7 @@ def play(scene: Scene) -> tuple[str, str]:
         "file": f"file:{scene.folder / 'stop'}",
         "command": f"command:/bin/sh -c 'echo ran >> {scene.folder / 'ran'}'",
         "stop": "stop",
-    }.get(scene.order, f"{scene.order}:{target}")
+    }.get(scene.order, f"{scene.order}:{target}{':next' if scene.sends_on else ''}")
     watching(scene, order)
     told = states(scene)
     outcome = judged(scene, training, bystanders, told)
@@ -446,7 +449,7 @@ def happens(scene: Scene, order: str) -> None:
     """What happens to the process that was named between the start of the watch and its first look."""
     if scene.named not in ("paused", "ended", "reused"):
         return
-    pid = int(order.partition(":")[2]) if scene.order.startswith("sig") else trainers(scene.folder)[0]
+    pid = int(order.split(":")[1]) if scene.order.startswith("sig") else trainers(scene.folder)[0]
     if scene.named == "paused":
         os.kill(pid, signal.SIGSTOP)
         return
@@ -574,6 +577,7 @@ def played(number: int, seed: int, top: Path, *, keep: bool = False) -> tuple[st
         f"{name} {getattr(scene, name)}"
         for name in (
             "order", "named", "launcher", "how", "handles", "several", "window", "kills", "clock", "full", "resumed",
+            "sends_on",
         )
     )  # fmt: skip
     return scene.named if scene.order.startswith("sig") else scene.order, outcome, f"scene {number} ({drawn}): {why}"
@@ -589,7 +593,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not _apart():
         print("Scenes reuse process numbers and kill: they are played by root in a PID namespace of their own.")
         return 2
-    actors.SAMPLED = 0.05  # processes are looked at every half minute; a scene is shorter
+    actors.SAMPLED, actors.LATER = 0.05, 2.0  # seconds that a scene has no time for
     top = Path(tempfile.mkdtemp(prefix="scenes-"))
     if arguments.only is not None:
         print(*played(arguments.only, arguments.seed, top, keep=True), top, sep="\n")

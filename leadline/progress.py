@@ -1,7 +1,11 @@
-"""How far long work has come: told by whoever works, heard by whoever shows it. Nobody listens unless asked to."""
+"""How far long work has come: told by whoever works, heard by whoever shows it. Nobody listens unless asked to. And
+whoever works for another process ends with it."""
 
 from __future__ import annotations
 
+import os
+import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -35,3 +39,15 @@ def heard_by(listener: Listener) -> Iterator[None]:
         yield
     finally:
         _listener.reset(before)
+
+
+def end_with_parent(every: float = 1.0) -> None:
+    """Have this process end when the one that started it has, whatever ended that: by SIGKILL nobody is told."""
+    parent = os.getppid()
+
+    def wait() -> None:
+        while os.getppid() == parent:
+            time.sleep(every)
+        os._exit(1)
+
+    threading.Thread(target=wait, name="leadline-parent", daemon=True).start()

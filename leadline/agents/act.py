@@ -82,7 +82,7 @@ def _stop(permission: Permission, library: Library, asked: Mapping[str, Any]) ->
         actor = acting.Actor(store, permission.order, dry=permission.dry)
         try:
             life = acting.Life(store.run(str(place), time.time()), str(place))
-            done = actor.consider(life, decision, acting.RunFiles(logs, place if place.is_dir() else None))
+            done = actor.consider(life, decision, acting.RunFiles(logs))
         finally:
             actor.close()
     if done is None:

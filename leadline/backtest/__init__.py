@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import LeadlineError
+from ..progress import end_with_parent
 from ..sources import Joining, open_runs
 from .replay import LOOKS, Replay, replay, replay_all
 from .words import summary
@@ -44,7 +45,8 @@ def backtest(
         yield from (_replayed(place, looks, joining) for place in places)
         return
     # Spawned, not forked: the caller may hold threads.
-    with ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn")) as pool:
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent) as pool:
         waiting = [pool.submit(_replayed, place, looks, joining) for place in places]
         for done in as_completed(waiting):
             yield done.result()

@@ -10,23 +10,29 @@ from .screen import color, width
 
 
 @click.command("history")
-@click.argument("path")
+@click.argument("path", required=False)
+@click.option(
+    "--actions", is_flag=True, help="Show what was done, would have been or was refused; of all runs without PATH."
+)
 @click.option("--state", type=click.Path(path_type=Path), metavar="FILE", help="The state file of the watch.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON line a look.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
-def verb(path: str, state: Path | None, as_json: bool, no_color: bool) -> None:
+def verb(path: str | None, actions: bool, state: Path | None, as_json: bool, no_color: bool) -> None:
     """Show past verdicts and missed forecasts of a watched run.
 
-    Example: leadline history outputs/grpo-run
+    Example: leadline history outputs/grpo-run; leadline history --actions
     """
     from ..live import history
-    from ..live.words import history_lines
+    from ..live.words import action_lines, history_lines
     from ..report.data import dump
     from ..report.lines import page
 
-    past = history.past_of(path, state=state)
+    if path is None and not actions:
+        raise click.UsageError("name the run, or ask for --actions of all of them")
+    past = history.past_of(path, state=state, looks=not actions)
     if as_json:
-        for one in history.as_data(past):
+        for one in history.actions_as_data(past) if actions else history.as_data(past):
             click.echo(dump(one, lines=True), nl=False)
     else:
-        click.echo(page(history_lines(past), color=color(no_color), width=width()), nl=False)
+        lines = action_lines(past) if actions else history_lines(past)
+        click.echo(page(lines, color=color(no_color), width=width()), nl=False)

@@ -1,7 +1,7 @@
 """A reading process of the pool: takes tasks on its standard input and gives outcomes on its standard output.
 
 `python -m leadline.fleet.worker`, so that nothing of the program that scans is imported a second time. It ends when its
-input does: when the scan is over, and as well when it was killed.
+input does, when the scan is over; and when the scan was killed, in the middle of a unit.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ import pickle
 import sys
 from typing import BinaryIO
 
+from ..progress import end_with_parent
 from .reader import read_task
 
 
 def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
+    end_with_parent()
     serve(sys.stdin.buffer, answers)
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from .answer import ENDS, Answer
+from .answer import Answer
 from .journal import JOURNAL, Journal, folder_for
 from .quiet import LOGGER, complain, quiet
 from .ranks import JointStop, rank_and_size
@@ -144,11 +144,6 @@ class Attached:
             return {}
         self._answer.changed()
         return self._answer.latest
-
-    @property
-    def advises_to_end(self) -> bool:
-        """Whether the last answer says that the run should end, by whatever bar."""
-        return self._answer is not None and self._answer.latest.get("verdict") in ENDS
 
     @property
     def best_checkpoint(self) -> tuple[int | None, str | None]:

@@ -79,6 +79,11 @@ def _looks(file: Path) -> tuple[int, int]:
     return state.st_size, state.st_mtime_ns // 1_000_000_000  # not every disk keeps more than seconds
 
 
+def size_of(checkpoint: Path) -> int:
+    """Bytes of a checkpoint."""
+    return sum(file.stat().st_size for file in checkpoint.rglob("*") if file.is_file() and not file.is_symlink())
+
+
 def let_go(kept: Path) -> None:
     """Remove what `keep` made, and nothing else."""
     if kept.parent.name == KEPT and not kept.is_symlink():

@@ -49,6 +49,7 @@ class Hooks:
         self._kept = ""
         self._told: str | None = None  # the kept checkpoint that the journal names
         self._resume: str | None = None
+        self._safe: tuple[int | None, str | None] = None, None  # the advice of which the checkpoint is safe
 
     @quiet
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: object) -> None:
@@ -86,13 +87,11 @@ class Hooks:
 
     @quiet
     def on_step_end(self, args: Any, state: Any, control: Any, **_: object) -> None:
+        over = self.run is not None and self.run.is_over()  # which says it once where it may not stop
+        self._protect()
         if not self._stop:
-            if self.run is not None:
-                self.run.should_stop()  # which says it once
             self._before_saving(state, control)
             return
-        over = self.run is not None and self.run.is_over()
-        self._protect()
         word = _agreed(args, state, self._way_to_stop(args) if over else GO_ON)
         if word != GO_ON:
             self.stopped_at = state.global_step
@@ -113,15 +112,20 @@ class Hooks:
             self._guard.before_saving(f"checkpoint-{state.global_step}")
 
     def _protect(self) -> None:
-        """Make the checkpoint safe that the last answer advises to go back to."""
-        if self.run is None or self._guard is None or not self.run.advises_to_end:
+        """Make the checkpoint safe that the last answer would go back to, whatever else it says: when it says that the
+        run should end, the best one may have been deleted long ago."""
+        if self.run is None or self._guard is None or self.run.best_checkpoint == self._safe:
             return
-        step, path = self.run.best_checkpoint
+        step, advised = self.run.best_checkpoint
+        path = self._guard.advised(step, advised)
         if path is None:
             return
         self._guard.protect(path)
         safe = self._guard.safe(path)
-        if safe is not None and safe != path and safe != self._told:
+        if safe is None:
+            return  # it is tried again
+        self._safe = step, advised
+        if safe != path and safe != self._told and path == advised:
             self._told = safe
             self.run.log_checkpoint(step or 0, safe)  # so that later answers can advise it, when the first name is gone
 
@@ -129,15 +133,15 @@ class Hooks:
         """Whether to save a last state, which must not cost what the answer advises to keep."""
         assert self.run is not None
         saves = str(getattr(args.save_strategy, "value", args.save_strategy)) != "no"
-        step, path = self.run.best_checkpoint
+        step, advised = self.run.best_checkpoint
+        path = advised if self._guard is None else self._guard.advised(step, advised)
         safe = None if path is None or self._guard is None else self._guard.safe(path)
-        if path is None:
+        if step is None and path is None:
             self._kept = "No earlier checkpoint was recommended"
-        elif not Path(safe or path).is_dir():
-            self._kept = f"The recommended checkpoint, {path}, is gone"
-            self._resume = None if self._guard is None else self._guard.latest
+        elif path is None or path != advised:
+            self._kept, self._resume = f"The recommended checkpoint, of step {step}, is gone", safe or path
             if self._resume is not None:
-                self._kept += f"; the one that was recommended before is kept: {self._resume}"
+                self._kept += f"; the nearest that is left: {self._resume}"
         elif safe is not None and safe != path:
             self._kept, self._resume = f"The recommended checkpoint, kept out of the rotation: {safe}", safe
             self.run.log_checkpoint(step or 0, safe)

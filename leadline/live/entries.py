@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -123,13 +122,15 @@ def _entry(file: Path, run: object, number: int, tell: tuple[str, ...]) -> Watch
 
 def _refuse_twice(file: Path, entries: tuple[WatchEntry, ...]) -> None:
     """A process, a job or a file belongs to one run."""
-    for what, found in (
-        ("path", [entry.path for entry in entries]),
-        ("order", [entry.act for entry in entries if entry.act not in (None, "stop")]),
-    ):
-        twice = [str(name) for name, count in Counter(found).items() if count > 1]
-        if twice:
-            raise _bad(file, f"the {what} {twice[0]} is named for several runs", f"give each run its own {what}")
+    seen: set[tuple[str, str]] = set()
+    for what, name in [("path", entry.path) for entry in entries] + [
+        ("order", entry.act) for entry in entries if entry.act not in (None, "stop")
+    ]:
+        kind, _, rest = name.partition(":")
+        target = rest.partition(":")[0] if kind.startswith("sig") or kind == "slurm" else name
+        if (what, target) in seen:
+            raise _bad(file, f"the {what} {name} is named for several runs", f"give each run its own {what}")
+        seen.add((what, target))
 
 
 def _known(file: Path, table: Mapping[str, object], keys: tuple[str, ...], where: str) -> None:

@@ -43,7 +43,6 @@ class Sighting:
     modified: float  # when its log was last written to, in seconds since 1970
     rewinds: int = 0  # how often it was resumed at an earlier step
     files: tuple[Path, ...] = ()  # its logs on this machine
-    home: Path | None = None  # the folder that is the run's alone
     writers: tuple[Mapping[str, object], ...] = ()  # what the processes that wrote its journal said of themselves
     over: bool = False  # its journal says that it has ended
     gap: float | None = None  # usual seconds between its rows, where they are dated
@@ -52,6 +51,12 @@ class Sighting:
     def attempt(self) -> int:
         """Which process of the training wrote last, counted from 1: one that was resumed has had several."""
         return len(self.writers) or 1 + self.rewinds
+
+    @property
+    def dated(self) -> tuple[Values, Steps] | None:
+        """When its rows were written, by their own dates, and their steps; None where they bear none."""
+        found = ((one.walls, one.steps) for one in self.run.series if one.walls is not None and one.points)
+        return next(found, None)
 
     @property
     def settled(self) -> int:
@@ -142,8 +147,7 @@ class Place:
         found = find_runs(place, self._readers, joining=self._joining)
         self._readers.forget_unused()
         sightings = []
-        homes = [_home(found, run) for run in found.runs]
-        for one, identity, home in zip(found.runs, identities(found), homes, strict=True):
+        for one, identity in zip(found.runs, identities(found), strict=True):
             alone = len(found.runs) == 1
             try:
                 run = build_run(found, one, str(place) if alone else found.path_of(one), self._mapping)
@@ -156,7 +160,7 @@ class Place:
                 continue
             current = _written_last(one, int(steps[-1]))
             seen = _sighting(identity, run, steps, current, one.modified)
-            sightings.append(_with_files(seen, one, one.home if place.is_dir() and homes.count(home) == 1 else None))
+            sightings.append(_with_files(seen, one))
         return tuple(sightings)
 
 
@@ -167,7 +171,7 @@ def _sighting(identity: str, run: Run, steps: Steps, current: int, modified: flo
     return Sighting(identity, run, steps, reward, current, _start(run, int(steps[0])), modified)
 
 
-def _with_files(sighting: Sighting, run: FoundRun, home: Path | None) -> Sighting:
+def _with_files(sighting: Sighting, run: FoundRun) -> Sighting:
     """The same with what its files tell beside its rows. A run that went back to an earlier step begins anew there."""
     journals = [carrier.log for carrier in run.carriers if carrier.log.writers]
     newest = max(run.used, key=lambda carrier: carrier.modified)
@@ -177,7 +181,6 @@ def _with_files(sighting: Sighting, run: FoundRun, home: Path | None) -> Sightin
         started=f"{sighting.started}+{again}" if again else sighting.started,
         rewinds=again,
         files=tuple(carrier.path.resolve() for carrier in run.carriers),
-        home=None if home is None else home.resolve(),
         writers=tuple(writer for log in journals[:1] for writer in log.writers),
         over=bool(journals) and journals[0].ended is not None,
         gap=_gap(sighting.run),

@@ -25,40 +25,43 @@ class Past:
     actions: tuple[tuple[float, dict[str, object]], ...]
 
 
-def past_of(path: str, *, state: Path | None = None) -> tuple[Past, ...]:
-    """What is remembered of the run at `path`, or of every run below it."""
+def past_of(path: str | None, *, state: Path | None = None, looks: bool = True) -> tuple[Past, ...]:
+    """What is remembered of the run at `path`, of every run below it, or of all runs where none is named. Without
+    `looks`, only what was told and done: readings are large."""
     files = [state] if state is not None else state_files()
     found: list[Past] = []
     for file in files:
         try:
             with Store(file, write=False) as store:
                 numbers = {name: number for name, number in store.names().items() if _is_meant(name, path)}
-                found += [_past(store, name, number) for name, number in numbers.items()]
+                found += [_past(store, name, number, looks) for name, number in numbers.items()]
         except BadState:
             if state is not None:
                 raise
     if not found:
         raise NothingReadable(
-            f"No look at {path} was ever written down.",
+            f"No look at {path or 'any run'} was ever written down.",
             tried=", ".join(str(file) for file in files[:5]) or "no state file was found",
             next_step="watch it first: leadline watch PATH; or name the state file with --state",
         )
     return tuple(found)
 
 
-def _past(store: Store, name: str, number: int) -> Past:
+def _past(store: Store, name: str, number: int, looks: bool) -> Past:
     return Past(
         name,
         store.path,
-        store.looks(number),
-        store.scored_predictions(number),
+        store.looks(number) if looks else (),
+        store.scored_predictions(number) if looks else (),
         store.alerts(number),
         store.actions(number),
     )
 
 
-def _is_meant(name: str, path: str) -> bool:
+def _is_meant(name: str, path: str | None) -> bool:
     """Whether a run is the one at a path, lives below it, or is written in the folder that it names a file of."""
+    if path is None:
+        return True
     if "://" in path:
         return name == path
     place = Path(path).absolute()
@@ -85,3 +88,9 @@ def as_data(past: Sequence[Past]) -> list[dict[str, object]]:
         for one in past
         for look in one.looks
     ]
+
+
+def actions_as_data(past: Sequence[Past]) -> list[dict[str, object]]:
+    """What was done, would have been or was refused: one object an entry, the oldest first."""
+    found = [{"run": one.run, "at": at, **action} for one in past for at, action in one.actions]
+    return sorted(found, key=lambda entry: float(str(entry["at"])))

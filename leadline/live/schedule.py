@@ -16,6 +16,7 @@ from ..run import Steps, Values
 from .alarm import SeriesAlarm
 
 FIRST = 12  # logged steps before the first look that is due by itself
+AGAIN = 4  # rows after a jump at which it is looked at once more: by then it is clear whether it was one
 RATIO = 1.12  # each is so many times as far into the run as the one before
 
 
@@ -34,6 +35,7 @@ class LookSchedule:
     def __init__(self) -> None:
         self._points = 0  # steps taken so far
         self._alarm = SeriesAlarm()
+        self._again = 0  # steps at which a jump is looked at once more
 
     @property
     def points(self) -> int:
@@ -51,7 +53,7 @@ class LookSchedule:
 
     def _taken(self, steps: Steps, reward: Values, settled: int) -> Iterator[Due]:
         if settled < self._points:
-            self._points = 0
+            self._points = self._again = 0
             self._alarm = SeriesAlarm()
             for _ in self._taken(steps, reward, settled):
                 pass
@@ -62,10 +64,12 @@ class LookSchedule:
             rings = isfinite(value) and self._alarm.push(value)
             if is_on_schedule(self._points):
                 why = "schedule"
-            elif rings:
+            elif rings or self._points == self._again:
                 why = "jump"
             else:
                 continue
+            if rings:
+                self._again = self._points + AGAIN
             yield Due(step, self._points, why)
 
 

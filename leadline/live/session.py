@@ -25,7 +25,6 @@ from .acting.process import Identity
 from .answer import AnswerFile
 from .entries import Options, WatchEntry
 from .figures import figures_of
-from .follow import Sighting
 from .heartbeat import Heartbeat
 from .look import Made
 from .outbox import Outbox
@@ -41,6 +40,7 @@ TICK = 1.0  # seconds between two looks at signals and keys, at most
 DRAWN = 0.25  # the same where a person watches
 RECENT = 60  # looks of an earlier watch that are asked whether to act
 REMEMBERED = 10_000  # and of this one: with --every there may be many
+CAUGHT_UP = 60.0  # seconds that looks which were due when the bar was reached are waited for
 
 
 @dataclass(slots=True)
@@ -122,8 +122,11 @@ class _Session:
         self._answer = None if options.answer is None else AnswerFile(options.answer)
         self._heart = Heartbeat(store.path, options.paths, also=options.heartbeat)
         self._grown: deque[Watched] = deque()
-        self._decided: dict[str, tuple[str, acting.Decision]] = {}  # by run: after which look, and what
+        self._decided: dict[str, tuple[tuple[str, float], acting.Decision]] = {}  # by run: after which look, and what
+        self._reached: dict[str, tuple[int, float]] = {}  # by run: up to which step looks were due at the bar, and when
+        self._dates: dict[str, list[tuple[float, int]]] = {}  # by run: when it had come to which step, by its looks
         self._warned: set[str] = set()
+        self._dropped: dict[str, int] = {}  # by run: looks for which there was no time, as far as that was said
         self._pictures: dict[str, bytes | None] = {}  # of runs that alerts speak of
         # Looks that say that an attempt at a run should end, and what was last answered.
         self._agreeing: dict[tuple[str, int, int], deque[acting.Said]] = {}
@@ -168,6 +171,9 @@ class _Session:
     def _looked(self, watched: Watched, made: Made) -> None:
         look = made.look
         if self.options.headless:
+            if watched.dropped > self._dropped.get(watched.identity, 0):
+                _print(f"{watched.name}: {watched.dropped} looks were dropped so far for want of time")
+                self._dropped[watched.identity] = watched.dropped
             _print(f"{watched.name} step {look.step}: {look.says}")
             if made.surprise is not None:
                 _print(f"{watched.name} surprise: {made.surprise.says}")
@@ -198,24 +204,34 @@ class _Session:
         look, sighting = watched.last, watched.sighting
         actor = self._actors.get(watched.place.path)
         if actor is not None and actor.order.process is not None:
-            warning = actor.sample(_files_of(sighting))
+            warning = actor.sample(self._files(watched))
             if warning is not None:
                 self._say_once(warning)
         if look is None or look.life != watched.cursor.life:
             return
         life = acting.Life(watched.number, watched.identity, look.life, sighting.attempt)
-        decision = self._decision(watched, look)
+        decision = self._decision(watched, look, actor)
         act = decision.act
         if actor is not None:
-            self._tell(actor.gone(life, _files_of(sighting)))
+            files = self._files(watched)
+            self._tell(actor.gone(life, files))
             if watched in self._grown:
                 self._tell(actor.grew_after(life))
-            if not watched.due:  # else the last look is not the last word
-                self._tell(actor.consider(life, decision, _files_of(sighting), alone=self._is_alone(watched)))
+            if self._has_caught_up(watched, look, act):
+                self._tell(actor.consider(life, decision, files, alone=self._is_alone(watched)))
             if actor.order.kind == "stop":
                 act = act and actor.asks_to_stop(life)
         if self._answer is not None and self._acts.get(watched.identity) != (look.digest, act):
             self._write_answer(watched, look, act=act)
+
+    def _has_caught_up(self, watched: Watched, look: Look, act: bool) -> bool:
+        """Whether all has been looked at that was there when the bar was reached; what came since does not delay."""
+        if not act:
+            self._reached.pop(watched.identity, None)
+            return True
+        due = max((due.step for due in list(watched.due)), default=look.step)
+        upto, since = self._reached.setdefault(watched.identity, (due, time.monotonic()))
+        return look.step >= upto or time.monotonic() - since > CAUGHT_UP
 
     def _is_alone(self, watched: Watched) -> bool:
         """Whether what an order names can only belong to this run: no other is at its path, nor may one come, and the
@@ -241,16 +257,29 @@ class _Session:
         self._outbox.wake()
         self.said(done.says)
 
-    def _decision(self, watched: Watched, look: Look) -> acting.Decision:
+    def _decision(self, watched: Watched, look: Look, actor: acting.Actor | None) -> acting.Decision:
         """Whether the looks at this attempt, the last one included, are reason enough to act. A run that was resumed
-        begins anew: what was said of the process before it does not count."""
-        attempt = watched.sighting.attempt
-        if look.attempt != attempt:
+        begins anew: what was said of the process before it does not count, nor of rows that it may have written."""
+        if look.attempt != watched.sighting.attempt:
             return acting.may_act(())
+        looks = self._looks(watched, look)
+        older = float("-inf") if actor is None else actor.older(self._files(watched))
         known = self._decided.get(watched.identity)
-        if known is None or known[0] != look.digest:
-            known = self._decided[watched.identity] = look.digest, acting.may_act(self._looks(watched, look))
+        if known is None or known[0] != (look.digest, older):
+            decision = acting.may_act([one for one in looks if one.step > older])
+            known = self._decided[watched.identity] = (look.digest, older), decision
         return known[1]
+
+    def _files(self, watched: Watched) -> acting.RunFiles:
+        """What tells who writes a run, and since when."""
+        sighting = watched.sighting
+        writers = [
+            Identity(pid, str(writer["started"]), ())
+            for writer in sighting.writers[-1:]
+            if isinstance(pid := writer.get("pid"), int) and writer.get("started")
+        ]
+        dates = tuple(self._dates.get(watched.identity, ()))
+        return acting.RunFiles(sighting.files, tuple(writers), dates, sighting.dated)
 
     def _looks(self, watched: Watched, look: Look) -> Sequence[acting.Said]:
         """The latest looks at this attempt at a run, as far back as they can matter: every one that was written down,
@@ -260,12 +289,14 @@ class _Session:
             self._agreeing = {one: heard for one, heard in self._agreeing.items() if one[0] != watched.identity}
             self._agreeing[key] = deque(maxlen=REMEMBERED)
             self._heard[watched.identity] = self.watch.store.look_before(watched.number, RECENT)
+            self._dates[watched.identity] = []
         agreeing = self._agreeing[key]
         for number, made in self.watch.store.looks_after(watched.number, self._heard[watched.identity]):
             self._heard[watched.identity] = number
             said = acting.said(json.loads(made.reading)) if (made.life, made.attempt) == key[1:] else None
             if said is None:
                 continue
+            self._dates[watched.identity].append((made.at, made.step))
             if said.verdict not in acting.ENDS:
                 agreeing.clear()
             agreeing.append(said)
@@ -292,16 +323,6 @@ class _Session:
     def close(self) -> None:
         for actor in self._actors.values():
             actor.close()
-
-
-def _files_of(sighting: Sighting) -> acting.RunFiles:
-    """What tells a run's processes from others."""
-    writers = [
-        Identity(pid, str(writer["started"]), ())
-        for writer in sighting.writers[-1:]
-        if isinstance(pid := writer.get("pid"), int) and writer.get("started")
-    ]
-    return acting.RunFiles(sighting.files, sighting.home, tuple(writers))
 
 
 def _print(says: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from rich.text import Text
@@ -12,10 +13,11 @@ from ..report.lines import field
 from ..words.live import age
 from .calibration import INTERVALS, Calibration
 from .heartbeat import Listed
-from .history import Past
+from .history import Past, actions_as_data
 from .ledger import ScoredPrediction, sentence
 from .records import Look
 
+DONE = {"refused": "yellow", "failed": "red", "orphan": "bold red", "again": "yellow", "done": "green", "dry": "cyan"}
 STYLES = {"stop": "yellow", "roll_back": "red", "continue": "green"}
 BARS = " ▁▂▃▄▅▆▇█"
 
@@ -32,6 +34,25 @@ def history_lines(past: Sequence[Past]) -> Iterator[tuple[str, Text]]:
             yield field("alert", f"step {alert.step}, {alert.about}: {alert.says}")
         for at, action in one.actions:
             yield field("action", f"{_time(at)} {action.get('says', '')}")
+
+
+def action_lines(past: Sequence[Past]) -> Iterator[tuple[str, Text]]:
+    """A table of what was done to runs, would have been, or was refused; below each what it rests on and the processes
+    as they stood."""
+    entries = [one for one in actions_as_data(past) if one.get("state") != "begun"]
+    if not entries:
+        yield field("", "Nothing was done, and nothing would have been.")
+        return
+    counts = Counter(str(one.get("state")) for one in entries)
+    yield field("", ", ".join(f"{count} {state}" for state, count in counts.most_common()), "bold")
+    for one in entries:
+        head = f"{_time(float(str(one['at'])))}  step {one.get('step')}  {one.get('order')}  {one['run']}"
+        yield field(str(one.get("state")), head, DONE.get(str(one.get("state")), ""))
+        yield field("", str(one.get("says")))
+        yield field("", f"Why: {one.get('why')}.", "dim")
+        tree = one.get("tree")
+        for line in tree if isinstance(tree, list) and one.get("state") in ("dry", "sent", "refused") else ():
+            yield field("", f"  {line}", "dim")
 
 
 def _looks(past: Past) -> Iterator[tuple[str, Text]]:

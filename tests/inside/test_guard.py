@@ -137,3 +137,32 @@ def test_advice_that_changes_and_changes_back_loses_nothing(guard: Keeper, tmp_p
         guard.protect(str(best))
         shutil.rmtree(best)
     assert len(list((tmp_path / KEPT).iterdir())) == guards.MOST
+
+
+def test_where_the_recommended_one_is_gone_the_nearest_is_kept_and_that_is_said(
+    guard: Keeper, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for step in (40, 60, 90):
+        saved(tmp_path, step)
+    with caplog.at_level(logging.WARNING, logger="leadline"):
+        found = guard.advised(70, str(tmp_path / "checkpoint-70"))
+    assert found == str(tmp_path / "checkpoint-60")  # rather before it than after
+    assert f"step 70 is not there any more; {found} is kept in its place" in caplog.text
+    assert guard.advised(70, None) == found
+    assert guard.advised(None, None) is None
+    guard.protect(found)
+    shutil.rmtree(found)
+    assert weights(guard.safe(guard.advised(60, found) or "")) == "weights 60"
+
+
+def test_a_nearly_full_disk_is_left_to_the_trainer(
+    guard: Keeper, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for step in (50, 60):
+        best = saved(tmp_path, step)
+        guard.protect(str(best))
+        shutil.rmtree(best)
+    assert len(list((tmp_path / KEPT).iterdir())) == 2
+    monkeypatch.setattr(guards.shutil, "disk_usage", lambda _: shutil._ntuple_diskusage(100, 90, 10))
+    guard.before_saving("checkpoint-70")
+    assert [one.name for one in (tmp_path / KEPT).iterdir()] == ["checkpoint-60"]  # what is recommended stays

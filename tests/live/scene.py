@@ -14,9 +14,7 @@ from pathlib import Path
 
 from leadline.live import acting
 from leadline.live.acting import Actor, Decision, Life, RunFiles
-from leadline.live.acting.process import below, everything, identify
-from leadline.live.acting.ties import Observed
-from leadline.live.acting.training import resolve
+from leadline.live.acting.process import below, everything
 from leadline.live.store import Store
 
 TRAINER = """
@@ -55,7 +53,7 @@ class Scene:
 
     @property
     def run(self) -> RunFiles:
-        return RunFiles((self.log,))
+        return RunFiles((self.log,), dates=((time.time(), 0),))  # which all came while whoever is there ran
 
     def train(self, *words: str, through: str = "{}", **options: object) -> subprocess.Popen[str]:
         """Start a training, as a command of a shell where `through` says how."""
@@ -100,18 +98,6 @@ def wait_for(true: Callable[[], object], patience: float = 60.0) -> None:
     while not true():
         assert time.monotonic() < until, "waited in vain"
         time.sleep(0.02)
-
-
-def goes_on(scene: Scene) -> None:
-    """Wait for rows that were written from now on: a signal sent before would have been heeded before them."""
-    size = scene.log.stat().st_size
-    wait_for(lambda: scene.log.stat().st_size > size + 20)
-
-
-def trained_by(scene: Scene, process: subprocess.Popen[str]) -> int:
-    """The process that has the log open below a launcher."""
-    found = resolve(identify(process.pid), scene.run, signal.SIGTERM, Observed())
-    return found.trains[0].pid
 
 
 def gone(pid: int) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import shutil
 import signal
 import stat
 import subprocess
@@ -16,8 +15,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from live.scene import ENOUGH, NOT_YET, TRAINER, Scene, descendants, goes_on, gone, trained_by, wait_for
+from live.scene import ENOUGH, NOT_YET, TRAINER, Scene, descendants, gone, wait_for
 
+from leadline.cli import main
 from leadline.errors import BadOrder
 from leadline.judgement.decide import STOP
 from leadline.live import acting
@@ -25,8 +25,7 @@ from leadline.live.acting import Actor, Life, Said, may_act
 from leadline.live.acting.bar import FOUND, PLATEAU, said
 from leadline.live.acting.once import Marks
 from leadline.live.acting.process import Identity, identify
-from leadline.live.acting.ties import Unclear
-from leadline.live.acting.training import resolve
+from leadline.live.acting.writer import RunFiles, Unclear, resolve
 from leadline.live.store import Store
 
 
@@ -104,7 +103,7 @@ def test_a_training_is_asked_to_end_and_what_became_of_it_is_said(scene: Scene, 
     assert sent is not None
     assert sent.state == "sent"
     assert sent.says.startswith(f"Has sent {kind.upper()} to process {process.pid} ({sys.executable} -u -c")
-    assert "it has the run's files open for writing" in sent.says
+    assert "it has the log open for writing" in sent.says
     assert scene.signals() == [f"signal {number}"]
     done = actor.consider(life, ENOUGH, scene.run)
     assert done is not None
@@ -129,12 +128,31 @@ def test_by_itself_it_only_says_what_it_would_do(scene: Scene) -> None:
     assert said.says.startswith("Dry run: would have sent SIGTERM to process")
     assert actor.consider(scene.life(), ENOUGH, scene.run) is None  # told once
     assert actor.consider(scene.life("other"), ENOUGH, scene.run) is not None  # and of no run acted on
-    goes_on(scene)
+    time.sleep(0.2)
     assert process.poll() is None
     assert scene.signals() == []
     insists = scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
     assert insists is not None
     assert insists.state == "sent"
+
+
+def test_what_would_have_been_done_is_a_table_with_its_reason_and_the_processes(
+    scene: Scene, capsys: pytest.CaptureFixture[str]
+) -> None:
+    process = scene.train()
+    Actor(scene.store, acting.parse(f"sigterm:{process.pid}")).consider(scene.life(), ENOUGH, scene.run)
+    other = scene.train(through="{}; true")
+    refused(scene, f"sigterm:{other.pid}")
+    scene.store.close()
+    assert main(["history", "--actions", "--state", str(scene.folder / "state.db")]) == 0
+    table = capsys.readouterr().out
+    assert "1 dry, 1 refused" in table
+    assert f"sigterm:{process.pid}  run" in table
+    assert ENOUGH.why in " ".join(table.split())
+    assert f"{process.pid} < {os.getpid()}: {sys.executable}" in table  # who it is, below whom
+    assert "/bin/bash -c" in table
+    assert main(["history", "--state", str(scene.folder / "state.db")]) == 2
+    assert main(["history", "--actions", "--json", "--state", str(scene.folder / "state.db")]) == 0
 
 
 def test_below_the_bar_nothing_is_done_or_written(scene: Scene) -> None:
@@ -145,11 +163,16 @@ def test_below_the_bar_nothing_is_done_or_written(scene: Scene) -> None:
 
 def refused(scene: Scene, order: str, **options: object) -> str:
     """What is said where an order is refused; nothing was done."""
-    actor = Actor(scene.store, options.pop("known", None) or acting.parse(order), dry=False)  # type: ignore[arg-type]
-    said = actor.consider(scene.life(), ENOUGH, options.pop("run", scene.run), **options)  # type: ignore[arg-type]
+    now, known = [0.0], options.pop("known", None) or acting.parse(order)
+    actor = Actor(scene.store, known, dry=False, clock=lambda: now[0])  # type: ignore[arg-type]
+    run = options.pop("run", scene.run)
+    said = actor.consider(scene.life(), ENOUGH, run, **options)  # type: ignore[arg-type]
+    now[0] = 601  # what may become clear is refused after a while
+    said = said or actor.consider(scene.life(), ENOUGH, run, **options)  # type: ignore[arg-type]
     assert said is not None
     assert said.state == "refused", said
     assert "and did not" in said.says
+    assert ": " in said.says.partition("and did not: ")[2], "a refusal names a remedy"
     assert scene.signals() == []
     return said.says
 
@@ -158,7 +181,7 @@ def test_a_process_that_has_nothing_to_do_with_the_run_is_left_alone(scene: Scen
     scene.train()
     other = subprocess.Popen(["sleep", "600"])
     try:
-        assert "the run is written by process" in refused(scene, f"sigterm:{other.pid}")
+        assert "writes the run: name that one" in refused(scene, f"sigterm:{other.pid}")
         assert other.poll() is None
     finally:
         other.kill()
@@ -168,7 +191,7 @@ def test_a_process_that_has_nothing_to_do_with_the_run_is_left_alone(scene: Scen
 def test_where_nobody_is_seen_to_write_the_run_nothing_is_signalled(scene: Scene) -> None:
     other = subprocess.Popen(["sleep", "600"], cwd="/")
     try:
-        assert "nothing ties process" in refused(scene, f"sigterm:{other.pid}")
+        assert "has the log open for writing, so nobody can tell" in refused(scene, f"sigterm:{other.pid}")
         assert other.poll() is None
     finally:
         other.kill()
@@ -199,7 +222,7 @@ def test_a_number_that_is_used_again_is_not_signalled(scene: Scene) -> None:
     second = _with_number(first.pid, scene)
     if second.pid != first.pid:  # where a number cannot be had again: the same is said of it
         order = replace(order, process=replace(order.process, pid=second.pid))
-    assert "borne by another process now" in refused(scene, "", known=order)
+    assert "another process bears its number now" in refused(scene, "", known=order)
     assert second.poll() is None
 
 
@@ -230,7 +253,7 @@ def test_what_an_order_named_is_kept_from_the_start(scene: Scene) -> None:
     scene.store.remember_order(text, first.as_data(), 1.0)  # only the first time counts
     again = acting.parse(text, scene.store.order(text))
     assert again.process == older.process
-    assert "borne by another process" in refused(scene, "", known=again)
+    assert "another process bears its number" in refused(scene, "", known=again)
 
 
 def test_a_process_that_became_another_program_is_not_signalled(scene: Scene) -> None:
@@ -245,7 +268,7 @@ def test_a_process_that_became_another_program_is_not_signalled(scene: Scene) ->
         process.stdin.flush()
         assert order.process is not None
         wait_for(lambda: identify(process.pid).command != order.process.command)
-        assert "command line" in refused(scene, "", known=order)
+        assert "has the log open for writing" in refused(scene, "", known=order)
         assert process.poll() is None
         process.kill()
 
@@ -264,7 +287,7 @@ def test_a_paused_process_is_left_to_whoever_paused_it(scene: Scene) -> None:
     wait_for(lambda: Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()[0] == "T")
     assert "is paused" in refused(scene, f"sigterm:{process.pid}")
     process.send_signal(signal.SIGCONT)
-    goes_on(scene)
+    time.sleep(0.3)
     assert process.poll() is None
 
 
@@ -293,7 +316,7 @@ def test_a_process_of_somebody_else_is_left_alone(scene: Scene) -> None:
     os.close(write)
     said = os.read(read, 10_000).decode()
     os.close(read)
-    assert "nothing ties" in said
+    assert "no process of this machine that you may look into" in said
     assert process.poll() is None
 
 
@@ -319,7 +342,7 @@ def test_an_order_that_cannot_be_followed_says_what_can(order: str) -> None:
 
 
 def test_processes_that_are_no_training_are_refused() -> None:
-    for pid in (0, 1, os.getpid(), os.getppid(), 2**30):
+    for pid in (0, 1, os.getpid(), 2**30):
         with pytest.raises(BadOrder, match="cannot be acted on"):
             acting.parse(f"sigterm:{pid}")
 
@@ -362,22 +385,6 @@ def test_a_notebooks_kernel_is_not_ended(scene: Scene) -> None:
         assert said is not None
         assert said.state == "sent"
         process.wait(30)
-
-
-def test_a_terminals_server_is_never_ended_for_the_training_in_it(scene: Scene) -> None:
-    """tmux starts what it is given without a shell that anybody types into; it may hold other sessions."""
-    if shutil.which("tmux") is None:
-        pytest.skip("needs tmux")
-    command = shlex.join([sys.executable, "-u", "-c", TRAINER, str(scene.log), str(scene.saved)])
-    words = ["tmux", "-L", f"leadline-{os.getpid()}"]
-    subprocess.run([*words, "-f", "/dev/null", "new-session", "-d", command], check=True)
-    try:
-        shown = subprocess.run([*words, "display-message", "-p", "#{pid}"], capture_output=True, text=True, check=True)
-        wait_for(lambda: scene.log.stat().st_size > 0)
-        with pytest.raises(BadOrder, match="runs other things too"):
-            acting.parse(f"sigterm:{shown.stdout.strip()}")
-    finally:
-        subprocess.run([*words, "kill-server"], capture_output=True)
 
 
 def test_what_ignores_a_signal_is_not_sent_it(scene: Scene) -> None:
@@ -428,65 +435,106 @@ def test_a_checkpoint_that_is_being_written_is_waited_for(scene: Scene) -> None:
     "through",
     ["{}; true", "while true; do {}; done", "({}); true", "{} | tee /dev/null; true", "timeout 600 {}; true"],
 )
-def test_a_script_is_ended_with_the_training_it_runs(scene: Scene, through: str) -> None:
+def test_a_script_is_never_signalled_for_the_training_it_runs(scene: Scene, through: str) -> None:
     process = scene.train(through=through)
-    trains = trained_by(scene, process)
-    assert trains != process.pid
-    actor = scene.actor(f"sigterm:{process.pid}")
-    sent = actor.consider(scene.life(), ENOUGH, scene.run)
-    assert sent is not None
-    assert sent.state == "sent"
-    wait_for(lambda: gone(trains))
-    wait_for(lambda: process.poll() is not None)
+    assert "which it has started: name that one (--act sigterm:" in refused(scene, f"sigterm:{process.pid}")
+    assert process.poll() is None
+
+
+def test_what_waits_for_a_training_goes_on_only_where_that_may_be(scene: Scene) -> None:
+    """`train a; train b`: ending the first sends the queue on."""
+    after = scene.folder / "next"
+    process = scene.train(through=f"{{}}; touch {after}")
+    (trains,) = [pid for pid in descendants(process.pid) if pid != process.pid]
+    says = refused(scene, f"sigterm:{trains}")
+    assert f"waits for it and may go on with something else: name it as sigterm:{trains}:next" in says
+    said = scene.actor(f"sigterm:{trains}:next").consider(scene.life(), ENOUGH, scene.run)
+    assert said is not None
+    assert said.state == "sent"
+    wait_for(after.exists)
     assert scene.signals() == ["signal 15"]
-    wait_for(lambda: (actor.consider(scene.life(), ENOUGH, scene.run) or sent).state == "done")
-    size = scene.log.stat().st_size
-    time.sleep(0.15)  # three rows of one that goes on
-    assert scene.log.stat().st_size == size  # nobody trains any more
 
 
-def test_a_training_whose_output_is_the_log_is_found_through_its_pipe(scene: Scene) -> None:
-    """`python train.py | tee log`: who writes the log is tee, and who trains is python."""
-    trainer = (
-        "import signal, sys, time\n"
-        "signal.signal(15, lambda *_: (open(sys.argv[1], 'a').write('signal 15\\n'), sys.exit(0)))\n"
-        "while True: print('row', flush=True); time.sleep(.05)"
-    )
-    command = shlex.join([sys.executable, "-c", trainer, str(scene.saved)])
-    process = subprocess.Popen(["/bin/bash", "-c", f"{command} | tee {scene.log} > /dev/null; true"])
-    scene.begun.append(process)  # type: ignore[arg-type]
+POLLS = """
+import subprocess, sys, time
+out = open(sys.argv[1], "a")
+ranks = [subprocess.Popen(sys.argv[2:], stdout=out)]
+while any(rank.poll() is None for rank in ranks): time.sleep(.05)
+"""
+
+
+def test_a_launcher_is_refused_and_who_trains_is_named(scene: Scene) -> None:
+    command = [sys.executable, "-u", "-c", TRAINER, str(scene.log), str(scene.saved)]
+    launcher = subprocess.Popen([sys.executable, "-c", POLLS, "/dev/null", *command], text=True)
+    scene.begun.append(launcher)
     wait_for(lambda: scene.log.stat().st_size > 0)
-    trains = trained_by(scene, process)  # type: ignore[arg-type]
-    assert b"python" in Path(f"/proc/{trains}/cmdline").read_bytes()
-    scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
+    (trains,) = [pid for pid in descendants(launcher.pid) if pid != launcher.pid]
+    says = refused(scene, f"sigterm:{launcher.pid}")
+    assert "which it has started: name that one" in says
+    assert f"--act sigterm:{trains}" in says
+    said = scene.actor(f"sigterm:{trains}").consider(scene.life("other"), ENOUGH, scene.run)
+    assert said is not None
+    assert said.state == "sent"
+    assert launcher.wait(30) == 0
+
+
+PRINTS = 'import time\nwhile True: print(\'{"step": 1, "reward": 2}\', flush=True); time.sleep(.02)'
+
+
+def test_of_several_that_have_the_log_open_the_one_that_writes_is_known_once_it_grew(scene: Scene) -> None:
+    """A launcher hands its child the log for its output, and keeps it open itself."""
+    launcher = subprocess.Popen([sys.executable, "-c", POLLS, str(scene.log), sys.executable, "-c", PRINTS], text=True)
+    scene.begun.append(launcher)
+    wait_for(lambda: scene.log.stat().st_size > 0)
+    (trains,) = [pid for pid in descendants(launcher.pid) if pid != launcher.pid]
+    actor = scene.actor(f"sigterm:{trains}")
+    assert actor.consider(scene.life(), ENOUGH, scene.run) is None  # nobody can tell yet
+    actor.sample(scene.run)
+    size = scene.log.stat().st_size
+    wait_for(lambda: scene.log.stat().st_size > size)
+    said = actor.consider(scene.life(), ENOUGH, scene.run)
+    assert said is not None
+    assert said.state == "sent"
     wait_for(lambda: gone(trains))
-    assert scene.signals() == ["signal 15"]
-    process.wait(30)
+    assert launcher.wait(30) == 0  # it ended by itself
 
 
-def test_a_training_that_opens_its_log_for_every_row_is_known_by_its_name(scene: Scene) -> None:
+def test_a_training_that_prints_into_another_programs_log_is_not_known(scene: Scene) -> None:
+    command = f"{shlex.join([sys.executable, '-c', PRINTS])} | tee {scene.log} > /dev/null; true"
+    process = subprocess.Popen(["/bin/bash", "-c", command], text=True)
+    scene.begun.append(process)
+    wait_for(lambda: scene.log.stat().st_size > 0)
+    python, tee = [pid for pid in descendants(process.pid) if pid != process.pid]
+    for pid in (python, tee):
+        assert "(tee) passes on what is written elsewhere" in refused(scene, f"sigterm:{pid}:next")
+    assert not gone(python)
+
+
+def test_a_training_that_opens_its_log_for_every_row_is_not_known(scene: Scene) -> None:
     trainer = (
-        "import signal, sys, time\n"
-        "signal.signal(15, lambda *_: (open(sys.argv[2], 'a').write('signal 15\\n'), sys.exit(0)))\n"
+        "import sys, time\n"
         "while True:\n"
         "    with open(sys.argv[1], 'a') as log: log.write('{}\\n' * 20)\n"
         "    time.sleep(.2)"
     )
-    process = subprocess.Popen([sys.executable, "-c", trainer, str(scene.log), str(scene.saved)])
-    scene.begun.append(process)  # type: ignore[arg-type]
+    process = subprocess.Popen([sys.executable, "-c", trainer, str(scene.log)], text=True)
+    scene.begun.append(process)
     wait_for(lambda: scene.log.stat().st_size > 0)
-    actor = scene.actor(f"sigterm:{process.pid}")
-    actor.sample(scene.run)
-    before = scene.log.stat().st_size
-    wait_for(lambda: scene.log.stat().st_size > before)
-    wait_for(lambda: actor.consider(scene.life(), ENOUGH, scene.run) is not None)
-    assert scene.states()[-1] in ("sent", "done")
-    assert process.wait(30) == 0
-    assert scene.signals() == ["signal 15"]
+    assert "LeadlineCallback(stop=True)" in refused(scene, f"sigterm:{process.pid}")
+    now = [0.0]
+    actor = scene.actor(f"sigterm:{process.pid}", clock=lambda: now[0])
+    assert actor.sample(scene.run) is None
+    now[0] = 31
+    warning = actor.sample(scene.run)  # and that is said before it is needed
+    assert warning is not None
+    assert "would not be signalled" in warning
 
 
 def test_a_worker_of_a_training_is_not_the_training(scene: Scene) -> None:
-    trainer = "import os, sys, time; log = open(sys.argv[1], 'a'); os.fork(); os.write(1, b'up\\n'); time.sleep(600)"
+    trainer = (
+        "import os, sys, time; log = open(sys.argv[1], 'a'); child = os.fork(); os.write(1, b'up\\n')\n"
+        "while True: child and (log.write('row of a training\\n'), log.flush()); time.sleep(.05)"
+    )
     process = subprocess.Popen(
         [sys.executable, "-c", trainer, str(scene.log)], stdout=subprocess.PIPE, text=True, start_new_session=True
     )
@@ -494,8 +542,85 @@ def test_a_worker_of_a_training_is_not_the_training(scene: Scene) -> None:
     assert process.stdout is not None
     assert [process.stdout.readline() for _ in range(2)] == ["up\n"] * 2
     (worker,) = [pid for pid in descendants(process.pid) if pid != process.pid]
-    assert "is a worker of process" in refused(scene, f"sigterm:{worker}")
+    actor = scene.actor(f"sigterm:{worker}")
+    actor.sample(scene.run)
+    size = scene.log.stat().st_size
+    wait_for(lambda: scene.log.stat().st_size > size)
+    said = actor.consider(scene.life(), ENOUGH, scene.run)
+    assert said is not None
+    assert f"not process {worker} but process {process.pid}" in said.says
     assert not gone(worker)
+
+
+def test_rows_that_another_process_wrote_are_not_held_against_this_one(scene: Scene) -> None:
+    """A training was started again and goes on with the log: what was said of the rows before it does not count."""
+    process = scene.train()
+    run = RunFiles((scene.log,), dates=((time.time(), 220),))  # which had come to step 220 when the process ran already
+    assert "may not have written" in refused(scene, f"sigterm:{process.pid}", run=run)
+    known = identify(process.pid)
+    assert RunFiles((scene.log,)).older_than(known, 0.0, time.time()) == float("inf")
+    assert RunFiles((scene.log,), dates=((1.0, 10), (time.time(), 190))).older_than(known, 0.0, time.time()) == 190
+    new = scene.folder / "new.jsonl"
+    new.touch()
+    assert RunFiles((new,)).older_than(known, 0.0, time.time()) == float("-inf")  # it was made when the process ran
+
+
+def test_a_script_that_became_the_training_counts_from_when_it_was_named(scene: Scene) -> None:
+    """`first; exec second`: the process is as old as the script, whose first training wrote the rows before."""
+    process = scene.train(through="sleep .05; exec {}")
+    known, now = identify(process.pid), time.time()
+    assert RunFiles((scene.log,), dates=((now, 150), (now + 9, 200))).older_than(known, now + 5, now) == 200
+    plain = identify(scene.train().pid)
+    assert RunFiles((scene.log,), dates=((now + 3, 150), (now + 9, 200))).older_than(plain, now + 5, now) == 150
+
+
+def test_a_process_that_trains_two_runs_is_left_alone(scene: Scene) -> None:
+    program = (
+        "import sys, time; logs = [open(path, 'a') for path in sys.argv[1:]]\n"
+        "for step in range(10000):\n"
+        "    for place, log in enumerate(logs):\n"
+        '        row = \'{"step": %d, "critic/score/mean": %f}\\n\' % (step, .3 + place + step % 5 / 10)\n'
+        "        log.write(row); log.flush()\n"
+        "    time.sleep(.02)"
+    )
+    other = scene.folder / "other" / "metrics.jsonl"
+    other.parent.mkdir()
+    process = subprocess.Popen([sys.executable, "-c", program, str(scene.log), str(other)], text=True)
+    scene.begun.append(process)
+    wait_for(lambda: other.exists() and other.read_bytes().count(b"\n") > 20)
+    assert f"trains {other} too" in refused(scene, f"sigterm:{process.pid}")
+    assert process.poll() is None
+
+
+def test_what_goes_on_writing_after_the_signal_is_told_and_not_called_ended(scene: Scene) -> None:
+    """The process that was signalled leaves one behind that has the log open and writes."""
+    program = (
+        "import os, sys, time, signal; log = open(sys.argv[1], 'a')\n"
+        "if os.fork() == 0:\n"
+        "    signal.signal(15, signal.SIG_IGN); mother = os.getppid()\n"
+        "    while os.getppid() == mother: time.sleep(.01)\n"
+        "while True: log.write('row of a training\\n'); log.flush(); time.sleep(.02)"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program, str(scene.log)], text=True)
+    scene.begun.append(process)
+    wait_for(lambda: scene.log.stat().st_size > 0)
+    (orphan,) = [pid for pid in descendants(process.pid) if pid != process.pid]
+    actor, life = scene.actor(f"sigterm:{process.pid}"), scene.life()
+    actor.sample(scene.run)
+    size = scene.log.stat().st_size
+    wait_for(lambda: scene.log.stat().st_size > size)
+    said = actor.consider(life, ENOUGH, scene.run)
+    assert said is not None
+    assert said.state == "sent"
+    process.wait(30)
+    told: list[acting.Action] = []
+    wait_for(lambda: (one := actor.consider(life, ENOUGH, scene.run)) is not None and not told.append(one))
+    assert told[0].state == "orphan"
+    assert f"process {orphan}" in told[0].says
+    assert "end it by hand" in told[0].says
+    os.kill(orphan, signal.SIGKILL)
+    wait_for(lambda: (one := actor.consider(life, ENOUGH, scene.run)) is not None and not told.append(one))
+    assert told[1].state == "done"
 
 
 def test_a_training_that_does_not_end_is_spoken_of_and_killed_only_where_asked(scene: Scene) -> None:
@@ -519,6 +644,7 @@ def test_a_training_that_does_not_end_is_spoken_of_and_killed_only_where_asked(s
     assert said is not None
     assert said.state == "escalated"
     assert process.wait(30) == -signal.SIGKILL
+    wait_for(lambda: gone(process.pid))
     done = harder.consider(life, ENOUGH, scene.run)
     assert done is not None
     assert done.says == "The training has ended after SIGKILL."
@@ -669,7 +795,7 @@ def test_what_a_killed_watch_had_done_is_not_done_twice(scene: Scene) -> None:
     said = Actor(scene.store, order, dry=False).consider(scene.life(), ENOUGH, scene.run)
     assert said is not None
     assert said.state == "sent"
-    goes_on(scene)
+    time.sleep(0.2)
     assert scene.signals() == []
     assert process.poll() is None
 

@@ -11,17 +11,17 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from live.scene import ENOUGH, TRAINER, Scene, descendants, gone, wait_for
 
 from leadline.live import acting
-from leadline.live.acting import Actor, Life, RunFiles
-from leadline.live.acting.process import identify
-from leadline.live.acting.ties import Observed
-from leadline.live.acting.training import resolve
+from leadline.live.acting import Actor, Life, RunFiles, once
+from leadline.live.acting.process import Identity, look
 from leadline.live.store import Store
+from leadline.sources import find_runs
 
 # A training that opens its log for every row, so it is hardly ever met with it open.
 OPENS = """
@@ -42,31 +42,98 @@ def begin(scene: Scene, *words: str, **options: object) -> subprocess.Popen[str]
     return process
 
 
-def told(scene: Scene, pid: int, run: RunFiles | None = None, kind: str = "sigterm") -> str:
+def told(scene: Scene, pid: int, run: RunFiles | None = None, name: str = "run") -> str:
     """What is said when a process is to be signalled, by a watch that has seen the run grow."""
     run, now = run or scene.run, [0.0]
-    actor = scene.actor(f"{kind}:{pid}", clock=lambda: now[0])
+    actor = scene.actor(f"sigterm:{pid}", clock=lambda: now[0])
     actor.sample(run)
     time.sleep(0.6)
-    said = actor.consider(scene.life(), ENOUGH, run)
+    said = actor.consider(scene.life(name), ENOUGH, run)
     if said is None:  # it may become clear; after a while it is refused
         now[0] = 601
-        said = actor.consider(scene.life(), ENOUGH, run)
+        said = actor.consider(scene.life(name), ENOUGH, run)
     assert said is not None
     return said.says
 
 
-def test_two_watches_that_name_a_launcher_and_its_training_signal_it_once(scene: Scene, tmp_path: Path) -> None:
-    launcher = scene.train("1", through="{}; true")
-    trains = resolve(identify(launcher.pid), scene.run, signal.SIGTERM, Observed()).trains[0].pid
-    scene.actor(f"sigterm:{trains}").consider(scene.life(), ENOUGH, scene.run)
+@pytest.mark.parametrize("same_user", [True, False])
+def test_two_watches_signal_once_wherever_their_state_is(
+    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, same_user: bool
+) -> None:
+    """Each with its own idea of where state lies; one of another user finds the claim beside the run."""
+    process = scene.train("1")
+    scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
+    if same_user:
+        shutil.rmtree(scene.log.parent / once.BESIDE)
+    else:
+        monkeypatch.setattr(once, "FIXED", tmp_path / "others")
     with Store(tmp_path / "other.db") as other:
-        second = Actor(other, acting.parse(f"sigterm:{launcher.pid}"), dry=False)
+        second = Actor(other, acting.parse(f"sigterm:{process.pid}"), dry=False)
         said = second.consider(Life(other.run("run", 0.0), "run"), ENOUGH, scene.run)
     assert said is not None
     assert "another watch acts on it" in said.says
-    launcher.wait(30)
+    process.wait(30)
     assert scene.signals() == ["signal 15"]
+
+
+def test_claims_do_not_look_like_runs(scene: Scene, tmp_path: Path) -> None:
+    process = scene.train()
+    scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
+    process.wait(30)
+    row = '{"step": %d, "critic/score/mean": 0.5}\n'
+    scene.log.write_text("".join(row % step for step in range(1, 20)))
+    assert (scene.log.parent / once.BESIDE).is_dir()
+    found = find_runs(scene.log.parent)
+    assert [[one.path for one in run.carriers] for run in found.runs] == [[scene.log]]
+
+
+def test_a_journal_of_another_machine_names_nobody_here(scene: Scene) -> None:
+    """The number is that of an innocent process of this machine."""
+    process = scene.train()
+    here = look(process.pid)
+    assert here is not None
+    ticks = here.identity.started.split()[0]
+    run = RunFiles((scene.log,), (Identity(process.pid, f"{ticks} another-boot", ()),), scene.run.dates)
+    says = told(scene, process.pid, run)
+    assert "ran on another machine" in says
+    assert scene.signals() == []
+
+
+def test_who_wrote_the_journal_is_known_although_it_has_nothing_open(scene: Scene) -> None:
+    process = scene.train()
+    here = look(process.pid)
+    assert here is not None
+    elsewhere = scene.folder / "journal.jsonl"
+    elsewhere.touch()
+    run = RunFiles((elsewhere,), (Identity(process.pid, here.identity.started, ()),))
+    assert "it wrote the run's journal" in told(scene, process.pid, run)
+    assert process.wait(30) == 0
+
+
+def test_a_shipper_that_holds_a_copy_open_is_left_alone(scene: Scene) -> None:
+    """Whichever of the two logs is watched, and however the copy is made."""
+    training = scene.train()
+    ship = (
+        "import sys, time; out = open(sys.argv[2], 'a')\n"
+        "while True: out.seek(0); out.truncate(); out.write(open(sys.argv[1]).read()); out.flush(); time.sleep(.05)"
+    )
+    row = '{"step": 1, "critic/score/mean": 0.5}\n'
+    scene.log.write_text(row)
+    for number, words in enumerate((["tail", "-n", "+1", "-F", str(scene.log)], [sys.executable, "-c", ship])):
+        copy = scene.folder / f"copy{number}.jsonl"
+        given = [*words, str(scene.log), str(copy)] if number else words
+        with copy.open("a") as out:
+            shipper = begin(scene, *given, stdout=out)
+        wait_for(lambda copy=copy: copy.exists() and copy.stat().st_size > len(row))
+        dates = scene.run.dates
+        assert "did not" in told(scene, shipper.pid, RunFiles((copy,), dates=dates))
+        assert "did not" in told(scene, shipper.pid, RunFiles((scene.log, copy), dates=dates), "both")
+        assert shipper.poll() is None
+        shipper.kill()
+        shipper.wait()
+    assert training.poll() is None
+    assert scene.signals() == []
 
 
 def test_a_link_that_points_to_another_run_by_now_does_not_cost_the_first_one(scene: Scene, tmp_path: Path) -> None:
@@ -78,7 +145,7 @@ def test_a_link_that_points_to_another_run_by_now_does_not_cost_the_first_one(sc
     with other.open("a") as log:
         begin(scene, sys.executable, "-c", PRINTS, stdout=log)
     wait_for(lambda: other.stat().st_size > 0)
-    said = actor.consider(scene.life(), ENOUGH, RunFiles((other,)))
+    said = actor.consider(scene.life(), ENOUGH, RunFiles((other,), dates=scene.run.dates))
     assert said is not None
     assert said.state == "refused"
     assert scene.signals() == []
@@ -92,7 +159,7 @@ def test_where_another_process_writes_the_log_too_nobody_is_signalled(scene: Sce
     begin(scene, sys.executable, "-u", "-c", second, str(scene.log), str(scene.folder / "x"), start_new_session=True)
     wait_for(lambda: scene.log.stat().st_size > 0)
     time.sleep(0.3)
-    assert "writes the run too" in told(scene, named.pid)
+    assert "did not: " in told(scene, named.pid)
     assert scene.signals() == []
 
 
@@ -121,10 +188,10 @@ def test_a_server_that_logs_into_the_runs_folder_is_not_the_training(scene: Scen
     server = next(
         pid for pid in descendants(launcher.pid)[1:] if b"argv[2]" not in Path(f"/proc/{pid}/cmdline").read_bytes()
     )
-    says = told(scene, launcher.pid, RunFiles((log,), home))
+    says = told(scene, launcher.pid, RunFiles((log,), dates=scene.run.dates))
     wait_for(lambda: "Has sent" not in says or scene.signals() == ["signal 15"], 5)
     assert not gone(server), says
-    says = told(scene, server, RunFiles((log,), home))
+    says = told(scene, server, RunFiles((log,), dates=scene.run.dates))
     with contextlib.suppress(ProcessLookupError):  # its script may be gone, and it is nobody's child then
         os.kill(server, signal.SIGKILL)
     assert "did not" in says, "a server was taken for the training"
@@ -143,7 +210,7 @@ def test_paths_of_another_container_are_not_ours(scene: Scene) -> None:
     other = begin(scene, "unshare", "-m", "bash", "-c", inside, stdout=subprocess.PIPE)
     assert other.stdout is not None
     assert other.stdout.readline() == "training\n"
-    assert "did not" in told(scene, other.pid, RunFiles((log,), home))
+    assert "did not" in told(scene, other.pid, RunFiles((log,), dates=scene.run.dates))
     assert scene.signals() == []
 
 
@@ -178,7 +245,7 @@ def test_a_rank_that_its_launcher_would_start_again_is_not_signalled(scene: Scen
     assert process.stdout is not None
     assert process.stdout.readline() == "training\n"
     (rank,) = descendants(process.pid)[1:]
-    assert "starts it again" in told(scene, rank)
+    assert "would be started again by torchrun" in told(scene, rank)
     assert scene.signals() == []
 
 
@@ -210,7 +277,7 @@ def test_a_filter_behind_a_training_is_not_the_training(scene: Scene) -> None:
     launcher = begin(scene, "/bin/bash", "-c", f"{trains} | tee {scene.log} > /dev/null; true")
     wait_for(lambda: scene.log.stat().st_size > 0)
     tee = next(pid for pid in descendants(launcher.pid) if Path(f"/proc/{pid}/comm").read_text() == "tee\n")
-    assert "only passes on what process" in told(scene, tee)
+    assert "passes on what is written elsewhere" in told(scene, tee)
     assert not gone(tee)
 
 
@@ -220,17 +287,22 @@ def test_a_training_that_its_starter_feeds_is_no_filter(scene: Scene) -> None:
     assert process.wait(30) == 0
 
 
-def test_several_ranks_of_one_launcher_are_one_training(scene: Scene) -> None:
-    """Each of them has the log open; the one that was named, and the others beside it, are no strangers."""
-    words = [sys.executable, "-u", "-c", TRAINER, str(scene.log), str(scene.saved)]
-    program = (
-        "import os, subprocess, sys, time\n"
-        "ranks = [subprocess.Popen(sys.argv[1:], env={**os.environ, 'RANK': str(n)}) for n in range(2)]\n"
-        "[rank.wait() for rank in ranks]\n"
-    )
-    process = begin(scene, sys.executable, "-c", program, *words, stdout=subprocess.PIPE)
-    assert process.stdout is not None
-    assert [process.stdout.readline() for _ in range(2)] == ["training\n"] * 2
-    assert "Has sent SIGTERM" in told(scene, process.pid)
-    process.wait(30)
-    assert scene.signals() == ["signal 15"] * 2  # each of them once
+def test_one_of_several_ranks_is_not_signalled_alone(scene: Scene) -> None:
+    """The others would wait for it for ever: the callback inside makes them agree."""
+    process = scene.train(env={**os.environ, "WORLD_SIZE": "2", "RANK": "0"})
+    assert "one of several that train together" in told(scene, process.pid)
+    assert scene.signals() == []
+
+
+def test_a_process_that_renames_itself_is_the_same(scene: Scene) -> None:
+    """As setproctitle does: the command line is another one, and the process is not."""
+    program = TRAINER.replace("while True", "open('/proc/self/comm', 'w').write('renamed')\nwhile True")
+    process = begin(scene, sys.executable, "-u", "-c", program, str(scene.log), str(scene.saved))
+    wait_for(lambda: scene.log.stat().st_size > 0)
+    order = acting.parse(f"sigterm:{process.pid}")
+    assert order.process is not None
+    known = replace(order, process=replace(order.process, command=("train: step 5",)))
+    said = Actor(scene.store, known, dry=False).consider(scene.life(), ENOUGH, scene.run)
+    assert said is not None
+    assert said.state == "sent"
+    assert process.wait(30) == 0

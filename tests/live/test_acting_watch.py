@@ -16,16 +16,18 @@ import pytest
 from leadline.live.store import Store
 
 TRAINER = """
-import pathlib, signal, sys, time
+import pathlib, signal, sys
 
 def save(number, frame):
     pathlib.Path(sys.argv[1]).write_text("saved")
     sys.exit(0)
 
-log = open(sys.argv[2], "a")  # as a trainer holds its own; the rows are written by the test
+log = open(sys.argv[2], "a")  # as a trainer holds its own; which rows come when is said by the test
 signal.signal(signal.SIGTERM, save)
 print("training", flush=True)
-time.sleep(600)
+for row in sys.stdin:
+    log.write(row)
+    log.flush()
 """
 PATIENCE = 240  # seconds: the machine may be busy
 
@@ -46,7 +48,9 @@ class Watching:
 
     def train(self) -> subprocess.Popen[bytes]:
         words = [self.folder.parent / "checkpoint", self.folder / "metrics.jsonl"]
-        training = subprocess.Popen([sys.executable, "-c", TRAINER, *words], stdout=subprocess.PIPE)
+        training = subprocess.Popen(
+            [sys.executable, "-c", TRAINER, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         self.begun.append(training)
         assert training.stdout is not None
         assert training.stdout.readline() == b"training\n"
@@ -55,9 +59,14 @@ class Watching:
     def log(self, step: int) -> None:
         """Write the rows up to a step."""
         upto = next(place for place, row in enumerate(self.rows, 1) if json.loads(row)["step"] >= step)
-        with (self.folder / "metrics.jsonl").open("ab") as log:
-            log.write(b"".join(self.rows[self.written : upto]))
+        self.write(self.training, self.rows[self.written : upto])
         self.written = upto
+
+    @staticmethod
+    def write(training: subprocess.Popen[bytes], rows: list[bytes]) -> None:
+        assert training.stdin is not None
+        training.stdin.write(b"".join(rows))
+        training.stdin.flush()
 
     def begin(self, *more: str) -> None:
         with self.said.open("ab") as said:
@@ -169,12 +178,8 @@ def test_a_run_that_was_stopped_and_resumed_is_judged_anew(watching: Watching, t
     (tmp_path / "checkpoint").unlink()
     again = one.train()
     sound = [json.loads(row) for row in one.rows if json.loads(row)["step"] <= 175]
-    with (one.folder / "metrics.jsonl").open(
-        "ab"
-    ) as log:  # back to step 126, without the fault, and further than before
-        for step in range(126, 360):
-            row = dict(sound[126 + (step % 49)])
-            log.write(json.dumps({**row, "step": step}).encode() + b"\n")
+    rows = ({**sound[126 + (step % 49)], "step": step} for step in range(126, 360))
+    one.write(again, [json.dumps(row).encode() + b"\n" for row in rows])  # back to step 126, without the fault
     one.wait_until(
         lambda base: any(
             look.life == 1 and look.step > 320 for run in base.names().values() for look in base.looks(run)

@@ -19,7 +19,7 @@ import pytest
 
 from leadline.errors import BadOrder
 from leadline.live import acting
-from leadline.live.acting import Actor, Decision, Life, RunFiles
+from leadline.live.acting import Actor, Decision, Life, RunFiles, once
 from leadline.live.acting import actor as actors
 from leadline.live.store import Store
 
@@ -63,7 +63,7 @@ while True: time.sleep(0.1)"
 
 @pytest.fixture(autouse=True)
 def _own_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setattr(once, "FIXED", tmp_path / "claims")
     monkeypatch.setattr(actors, "SAMPLED", 0.2)
 
 

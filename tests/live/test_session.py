@@ -8,9 +8,11 @@ import os
 import signal
 import subprocess
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from live.growing import settle, wait_for, write_rows
@@ -19,6 +21,7 @@ from rich.console import Console
 from leadline.cli import main
 from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look
+from leadline.live.schedule import Due
 from leadline.live.screen import Keys, Screen
 from leadline.live.session import _Session
 from leadline.live.store import Store
@@ -216,3 +219,19 @@ def test_a_watch_that_is_started_again_shows_what_it_knows(
     assert shown(Screen(again, color=False, console=console), console).startswith("CONTINUE")
     (number,) = again.store.names().values()
     assert [(look.step, look.why) for look in again.store.looks(number)] == [(58, "first")]
+
+
+def test_acting_waits_for_what_was_due_when_the_bar_was_reached_and_for_nothing_else() -> None:
+    """Where rows come fast some look is always due: the bar held at step 264, and the act came at 468."""
+    session = SimpleNamespace(_reached={})
+    watched = SimpleNamespace(identity="run", due=deque([Due(296, 296, "schedule"), Due(331, 331, "schedule")]))
+
+    def caught_up(step: int, *, act: bool = True) -> bool:
+        return _Session._has_caught_up(session, watched, SimpleNamespace(step=step), act)  # type: ignore[arg-type]
+
+    assert not caught_up(264)
+    watched.due = deque([Due(331, 331, "schedule"), Due(370, 370, "schedule")])
+    assert not caught_up(296)
+    assert caught_up(331)  # although the next one is due by now
+    assert caught_up(340, act=False)  # it does not hold any more
+    assert not caught_up(350)

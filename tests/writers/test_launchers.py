@@ -1,4 +1,4 @@
-"""The real launchers: whoever they started is ended with them, once, and in order."""
+"""The real launchers: they are refused, and who trains is named."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from writers.launch import PROGRAMS, environment
 
 from leadline.live import acting
 from leadline.live.acting import Actor, Decision, Life, RunFiles
+from leadline.live.acting import actor as actors
 from leadline.live.acting.process import below, everything
 from leadline.live.store import Store
 
@@ -30,10 +31,10 @@ LAUNCHERS = {
 
 
 @pytest.mark.parametrize("name", LAUNCHERS)
-def test_the_training_below_a_launcher_saves_and_ends(
+def test_a_launcher_is_refused_and_its_training_goes_on(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
+    monkeypatch.setattr(actors, "LATER", 5.0)
     ranks = ("0", "1") if name == "torchrun" else ("0",)
     launcher = subprocess.Popen(
         [*LAUNCHERS[name], str(tmp_path)], env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -54,9 +55,9 @@ def test_the_training_below_a_launcher_saves_and_ends(
                 return bool(said) and said[-1].state in ("done", "refused", "failed")
 
             wait_for(over)
-        assert [one.state for one in said] == ["sent", "done"], said
-        assert {rank: (tmp_path / f"{rank}.signals").read_text() for rank in ranks} == dict.fromkeys(ranks, "15\n")
-        wait_for(lambda: launcher.poll() is not None)
+        assert [one.state for one in said] == ["refused"], said
+        assert not list(tmp_path.glob("*.signals"))
+        assert launcher.poll() is None
     finally:
         for process in below(launcher.pid, everything()) if launcher.poll() is None else ():
             os.kill(process.pid, signal.SIGKILL)

@@ -11,49 +11,29 @@ import json
 import os
 import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
 
 from ...report.plain import printable
-from ..alert import Alert
+from ..store import Store
 from . import programs
 from .bar import Decision
-from .deed import OPEN, Action, Life, alert_of, begun, latest
+from .deed import OPEN, Action, Life, State, alert_of, begun, latest
 from .once import Errand, Marks, claim
 from .orders import SIGNALS, Order
-from .process import Handle, Identity, NotTheSame, awaits, below, catches, everything, still_runs
-from .ties import Observed, RunFiles, System, Unclear
-from .training import Training, resolve
+from .process import Handle, NotTheSame, awaits, catches, inner_numbers, still_runs, ticks
+from .writer import Observed, RunFiles, System, Training, Unclear, left_over, resolve
 
 LATER = 600.0  # seconds that something may stay unclear before it is refused
 STILL = 60.0  # seconds after which a training that still runs is spoken of
 SAMPLED = 30.0  # seconds between two looks at the processes
 LAGS = 120.0  # seconds that rows of a process that has ended may still take to be seen
 PASSES = (errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.EBUSY, errno.ESTALE, errno.EIO)  # what may be gone soon
-SEVERAL = "several runs are watched, and nobody said that {what} belongs to this one"
-
-
+SEVERAL = "several runs are watched, and nobody said that {what} belongs to this one: name it in a table (--config)"
+YOUNGER = "the looks rest on rows that process {pid} may not have written: wait for looks at its own, or end it by hand"
 NOBODY = Decision(False, "undecided", 0, "the process that the order names is gone")
-
-
-class Records(Protocol):
-    """The part of the store that remembers actions."""
-
-    path: Path
-
-    def record_action(
-        self,
-        run: int,
-        action: Mapping[str, object],
-        now: float,
-        *,
-        alerts: Sequence[Alert] = ...,
-        channels: Sequence[str] = ...,
-    ) -> None: ...
-    def actions(self, run: int) -> tuple[tuple[float, dict[str, object]], ...]: ...
 
 
 class Actor:
@@ -61,7 +41,7 @@ class Actor:
 
     def __init__(
         self,
-        records: Records,
+        records: Store,
         order: Order,
         *,
         dry: bool = True,
@@ -78,27 +58,39 @@ class Actor:
         self._marks = Marks(records.path)
         self._observed = Observed()
         self._sampled = float("-inf")
+        self._doubt = ""  # why it could not be done when the processes were last looked at
+        self._clear = False  # whether it can be done is known, and was said
         self._left_at: int | None = None  # how long the log was when the process that was named had ended
         self._since: dict[tuple[str, str], float] = {}  # when something was first seen to stand so, by this watch
 
     def sample(self, run: RunFiles) -> str | None:
-        """Take note of the processes of a run while it goes on; a warning where the order would cost its last state."""
+        """Take note of who writes a run while it goes on; a warning where the order would be refused, or would cost the
+        last state: said now, it can be mended."""
         if self.order.process is None or self._clock() - self._sampled < SAMPLED:
             return None
-        self._sampled = self._clock()
-        system = System.now()
-        self._observed.sample(self.order.process, run, system)
-        try:
-            found = resolve(self.order.process, run, SIGNALS[self.order.kind], self._observed, system)
-        except Unclear:
+        self._sampled, doubt = self._clock(), self._doubt
+        self._observed.sample(run, System.now())
+        if self._clear:
             return None
+        try:
+            found = self._resolved(run)
+            self._clear = True
+        except Unclear as error:
+            self._doubt, self._clear = str(error), not error.later
+            says = f"As things stand {self.order.told()} would not be signalled: {printable(self._doubt)}."
+            return says if doubt == self._doubt or not error.later else None
         if not found.loses_state or self.order.kind == "sigkill":
             return None
         return (
-            f"{printable(found.told())} does nothing of its own on {self.order.kind.upper()}: it would end at once, and"
-            " what it has learned since its last checkpoint would be lost. LeadlineCallback(stop=True), or --act"
-            " file:PATH where the trainer looks for one, ends it in order."
+            f"{printable(found.process.told())} does nothing of its own on {self.order.kind.upper()}: it would end at"
+            " once, and what it has learned since its last checkpoint would be lost. LeadlineCallback(stop=True), or"
+            " --act file:PATH where the trainer looks for one, ends it in order."
         )
+
+    def older(self, run: RunFiles) -> float:
+        """The last step that what the order names may not have logged itself: looks up to it do not count."""
+        order = self.order
+        return float("-inf") if order.process is None else run.older_than(order.process, order.known_at, self._wall())
 
     def consider(self, life: Life, decision: Decision, run: RunFiles, *, alone: bool = True) -> Action | None:
         """What is to be done now, if anything; the entry that was written down. `alone`: no other run is watched; else
@@ -108,7 +100,7 @@ class Actor:
             return self._first(life, decision, run, alone) if decision.act else None
         if last.state == "begun":
             return self._went_on(life, last, decision, run)
-        return self._follow_up(life, last) if last.state in OPEN else None
+        return self._follow_up(life, last, run) if last.state in OPEN else None
 
     def asks_to_stop(self, life: Life) -> bool:
         """Whether the training's own callback is to stop it."""
@@ -148,99 +140,98 @@ class Actor:
     # --- the first time
 
     def _first(self, life: Life, decision: Decision, run: RunFiles, alone: bool) -> Action | None:
-        order = self.order
+        order, training = self.order, None
+        about = begun(life, order, decision, "begun", f"About to act on {order.told()}.")
         if not alone and order.names_one_run:
-            return self._refused(life, decision, SEVERAL.format(what=order.told()))
+            return self._refused(life, about, SEVERAL.format(what=order.told()))
         try:
-            training = None if order.process is None else self._resolved(run)
-            if order.job is not None:
+            if order.process is not None:
+                training = self._resolved(run)
+                about = replace(about, tree=training.tree)
+                if (decision.step if decision.since is None else decision.since) <= self.older(run):
+                    raise Unclear(YOUNGER.format(pid=order.process.pid))
+            elif order.job is not None:
                 programs.check(order.job)
-        except (Unclear, programs.Refused) as error:
-            if getattr(error, "later", False) and self._waited("unclear", life) < LATER:
-                return None
-            return self._refused(life, decision, str(error))
+        except Unclear as error:
+            return self._unclear(life, about, error)
+        except programs.Refused as error:
+            return self._refused(life, about, f"{error}: name the job that trains now, while it runs")
         if self._dry:
-            whom = "" if training is None else _whom(training)
-            says = f"Dry run: would have {order.doing()}{whom}. Nothing was done; --no-dry-run makes it so."
-            return self._write(life, begun(life, order, decision, "dry", says))
+            says = f"Dry run: would have {self._doing(training)}. Nothing was done; --no-dry-run makes it so."
+            return self._write(life, about.now("dry", says))
         try:
-            other = self._claimed(life, training)
+            other = self._claimed(life, training, run)
         except OSError as error:
             if error.errno in PASSES:
                 return None
-            return self._refused(life, decision, f"nobody can tell whether another watch acts on it: {error}")
+            return self._refused(
+                life, about, f"nobody can tell whether another watch acts on it ({error}): make its folder writable"
+            )
         if other is not None:
-            return self._refused(life, decision, f"another watch acts on it (its state is in {other})")
-        about = begun(life, order, decision, "begun", f"About to act on {order.told()}.")
+            return self._refused(life, about, f"another watch acts on it (its state is in {other}): end one of them")
         self._write(life, about)  # known before it is done: a watch that is killed in between finds it
         return self._do(life, about, decision, training)
 
-    def _refused(self, life: Life, decision: Decision, why: str) -> Action:
-        says = f"Would have {self.order.doing()}, and did not: {printable(why)}."
-        return self._write(life, begun(life, self.order, decision, "refused", says))
+    def _unclear(self, life: Life, about: Action, error: Unclear) -> Action | None:
+        if error.later and self._waited("unclear", life) < LATER:
+            return None
+        return self._refused(life, about, str(error))
+
+    def _refused(self, life: Life, about: Action, why: str) -> Action:
+        if not about.tree and self.order.process is not None:
+            system = System.now()
+            named = system.every.get(self.order.process.pid)
+            about = replace(about, tree=() if named is None else system.tree(named))
+        return self._write(
+            life, about.now("refused", f"Would have {self.order.doing()}, and did not: {printable(why)}.")
+        )
 
     def _resolved(self, run: RunFiles) -> Training:
         assert self.order.process is not None
-        return resolve(self.order.process, run, SIGNALS[self.order.kind], self._observed)
+        number = SIGNALS[self.order.kind]
+        return resolve(self.order.process, run, number, self._observed, sends_on=self.order.sends_on)
 
-    def _claimed(self, life: Life, training: Training | None) -> Path | None:
-        order = self.order
-        if training is not None:  # those that train, whichever process above them was named
-            others = [claim(f"{one.pid} {one.started}", self._records.path) for one in training.trains]
-            return next((other for other in others if other is not None), None)
+    def _claimed(self, life: Life, training: Training | None, run: RunFiles) -> str | None:
+        order, folders = self.order, {file.parent for file in run.files}
+        if training is not None:  # by the number that it has for itself, from whichever container it is seen
+            pid = (training.process.pid, *inner_numbers(training.process.pid))[-1]
+            return claim(f"{pid} {training.process.started}", self._records.path, folders)
         if order.job is not None:
-            return claim(f"{order.job.scheduler} {order.job.known_by}", self._records.path)
-        return claim(life.deed(order), self._records.path) if order.words else None
+            return claim(f"{order.job.scheduler} {order.job.known_by}", self._records.path, folders)
+        what = f"{life.deed(order)} {run.files}"
+        return claim(what, self._records.path, folders) if order.words else None
+
+    def _doing(self, training: Training | None) -> str:
+        return self.order.doing() + ("" if training is None else f", {printable(training.by)}")
 
     # --- doing it
 
     def _do(self, life: Life, about: Action, decision: Decision, training: Training | None) -> Action | None:
+        order = self.order
         try:
             if training is not None:
                 return self._signal(life, about, training)
-            if self.order.path is not None:
-                _put(self.order.path, decision)
-            elif words := (self.order.words or (self.order.job.words if self.order.job is not None else ())):
-                Errand(self._records.path, life.deed(self.order)).begin(words, _environment(life, decision))
+            if order.path is not None:
+                _put(order.path, decision)
+            elif words := (order.words or (order.job.words if order.job is not None else ())):
+                Errand(self._records.path, life.deed(order)).begin(words, _environment(life, decision))
                 return None  # how it ended is asked later
         except (NotTheSame, OSError) as error:
             if isinstance(error, OSError) and error.errno in PASSES:
                 return None  # it stays due
-            return self._write(life, about.now("refused", self._did_not(error)))
-        return self._write(life, about.now("done", f"Has {self.order.doing()}."))
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            return self._refused(life, about, f"{reason}: look at {order.told()}, or order something else")
+        return self._write(life, about.now("done", f"Has {order.doing()}."))
 
     def _signal(self, life: Life, about: Action, training: Training) -> Action:
-        number = SIGNALS[self.order.kind]
         self._marks.prepare()
-        handles: list[Handle] = []
-        left: list[Identity] = []
-        try:
-            for place, identity in enumerate(training.targets):
-                try:
-                    handles.append(Handle(identity))
-                except NotTheSame:
-                    if place == 0:
-                        raise
-            first, *others = handles
-            self._marks.around(life.deed(self.order), lambda: first.send(number))
-            for handle in others:  # what only waits for it: it may have gone with it
-                try:
-                    handle.send(number)
-                except NotTheSame:
-                    pass
-                except PermissionError:
-                    left.append(handle.identity)
-        finally:
-            for handle in handles:
-                handle.close()
-        failed = f" {len(left)} of them may not be signalled by this user." if left else ""
-        says = f"Has {self.order.doing()}{_whom(training)}.{failed}"
-        sent = replace(about.now("sent", says), reached=training.targets, trains=training.trains)
-        return self._write(life, sent)
+        with Handle(training.process) as handle:
+            self._marks.around(life.deed(self.order), lambda: handle.send(SIGNALS[self.order.kind]))
+        return self._write(life, self._sent(about, f"Has {self._doing(training)}."))
 
-    def _did_not(self, error: Exception) -> str:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        return f"Would have {self.order.doing()}, and did not: {printable(reason)}."
+    def _sent(self, about: Action, says: str) -> Action:
+        assert self.order.process is not None
+        return replace(about.now("sent", says), trains=(self.order.process,), ticks=ticks())
 
     # --- after a watch was killed, and while a program runs
 
@@ -248,7 +239,7 @@ class Actor:
         """What was begun and has no outcome yet: it is still due, is being done, or was done and not written down."""
         order, deed = self.order, life.deed(self.order)
         if order.process is not None:
-            return self._signal_again(life, about, run)
+            return self._signal_again(life, about, decision, run)
         if not (order.words or order.job is not None):
             return self._do(life, about, decision, None)  # asking and laying a file down are the same done twice
         errand = Errand(self._records.path, deed)
@@ -257,81 +248,79 @@ class Actor:
             return None
         if outcome == "not begun":
             return self._do(life, about, decision, None)
+        state: State = "failed"
         if outcome == "unknown":
-            says = (
-                f"Has begun to act on {order.told()}, and was killed before it ended: it is not repeated. Look at it."
-            )
-            return self._write(life, about.now("failed", says))
-        if (code := errand.code()) != 0:
+            says = f"Has begun to act on {order.told()}, and was killed before it ended: not repeated. Look at it."
+        elif (code := errand.code()) != 0:
             printed = f": {errand.printed()}" if errand.printed() else ""
             says = f"Would have {order.doing()}, and it failed with exit code {code}{printable(printed)}."
-            return self._write(life, about.now("failed", says))
-        return self._write(life, about.now("sent" if order.job is not None else "done", f"Has {order.doing()}."))
+        else:
+            state, says = "sent" if order.job is not None else "done", f"Has {order.doing()}."
+        return self._write(life, about.now(state, says))
 
-    def _signal_again(self, life: Life, about: Action, run: RunFiles) -> Action | None:
-        assert self.order.process is not None
-        mark, number = self._marks.of(life.deed(self.order)), SIGNALS[self.order.kind]
-        if mark == "over" or (mark == "about" and awaits(self.order.process.pid, number)):
-            says = f"Has {self.order.doing()}; the watch was killed right after it."
-            known: tuple[Identity, ...] = (self.order.process,)
-            with suppress(Unclear):
-                known = self._resolved(run).trains
-            return self._write(life, replace(about.now("sent", says), trains=known))
-        try:
-            training = self._resolved(run)
-        except Unclear as error:
-            if error.later and self._waited("unclear", life) < LATER:
-                return None
-            says = f"Would have {self.order.doing()}, and did not: {printable(str(error))}."
-            return self._write(life, about.now("refused", says))
-        first = training.targets[0].pid
-        if mark == "about" and catches(first, number):
+    def _signal_again(self, life: Life, about: Action, decision: Decision, run: RunFiles) -> Action | None:
+        process, kind = self.order.process, self.order.kind
+        assert process is not None
+        mark, number = self._marks.of(life.deed(self.order)), SIGNALS[kind]
+        if mark == "over" or (mark == "about" and awaits(process.pid, number)):
+            return self._write(
+                life, self._sent(about, f"Has {self.order.doing()}; the watch was killed right after it.")
+            )
+        if mark == "about" and still_runs(process) and catches(process.pid, number):
             says = (
-                f"Was killed at the very moment of sending {self.order.kind.upper()} to {self.order.told()}. Whether it"
-                " arrived is not known, and a second one could cost the checkpoint: look at it."
+                f"Was killed at the very moment of sending {kind.upper()} to {self.order.told()}. Whether it arrived is"
+                " not known, and a second one could cost the checkpoint: look at it."
             )
             return self._write(life, about.now("failed", says))
         try:  # no mark, or it lives although the signal would have ended it: it was never sent
-            return self._signal(life, about, training)
-        except (NotTheSame, OSError) as error:
-            if isinstance(error, OSError) and error.errno in PASSES:
-                return None
-            return self._write(life, about.now("refused", self._did_not(error)))
+            return self._do(life, about, decision, self._resolved(run))
+        except Unclear as error:
+            return self._unclear(life, about, error)
 
     # --- what became of it
 
-    def _follow_up(self, life: Life, last: Action) -> Action | None:
+    def _follow_up(self, life: Life, last: Action, run: RunFiles) -> Action | None:
         if self.order.job is not None:
             if self._waited("asked", life, every=SAMPLED) and programs.ended(self.order.job):
                 return self._write(life, last.now("done", f"The {self.order.told()} does not run any more."))
             return None
+        (process,) = last.trains or (self.order.process,)
+        assert process is not None
+        if not still_runs(process):
+            return self._ended(life, last, run)
         waited = self._waited(last.state if last.state == "escalated" else "sent", life)
-        running = [identity for identity in last.trains if still_runs(identity)]
-        if not running:
-            with_what = "SIGKILL" if last.state == "escalated" else last.kind.upper()
-            return self._write(life, last.now("done", f"The training has ended after {with_what}."))
         if last.state != "escalated" and self._then is not None and waited >= self._after:
-            return self._escalate(life, last, running)
+            says = f"Has sent {self._then.upper()} {self._after:.0f} s after {last.kind.upper()}."
+            written = self._write(life, last.now("escalated", says))  # before: twice is as once, and only to this one
+            with suppress(NotTheSame, OSError), Handle(process) as handle:
+                handle.send(SIGNALS[self._then])
+            return written
         if last.state == "sent" and waited >= STILL:
             further = f"; {self._then.upper()} follows after {self._after:.0f} s" if self._then is not None else ""
-            says = f"The training (process {running[0].pid}) still runs {waited:.0f} s after {last.kind.upper()}"
+            says = f"The training (process {process.pid}) still runs {waited:.0f} s after {last.kind.upper()}"
             return self._write(life, last.now("running", f"{says}; it may be saving{further}."))
         return None
 
-    def _escalate(self, life: Life, last: Action, running: list[Identity]) -> Action:
-        """What the user asked for where the first signal did not do it."""
-        assert self._then is not None
-        entry = last.now("escalated", f"Has sent {self._then.upper()} {self._after:.0f} s after {last.kind.upper()}.")
-        written = self._write(life, entry)  # before: SIGKILL twice is as SIGKILL once, and only to these very processes
-        every = everything()
-        for identity in {one.identity: None for top in running for one in below(top.pid, every)}:
-            with suppress(NotTheSame, OSError):
-                handle = Handle(identity)
-                try:
-                    handle.send(SIGNALS[self._then])
-                finally:
-                    handle.close()
-        return written
+    def _ended(self, life: Life, last: Action, run: RunFiles) -> Action | None:
+        """The process has ended: the training has, too, unless somebody goes on with it."""
+        size, waited = run.size(), self._waited("ended", life)
+        if self._left_at is None or not waited:
+            self._left_at = size
+        left = left_over(run, last.trains[0]) if last.trains else ()
+        if left and size > self._left_at:
+            if last.state == "orphan":
+                return None
+            one = left[0].told()
+            if int(left[0].started.split()[0]) > last.ticks:
+                says = f"Has ended the training, and {one} goes on with it: something has started it again."
+                return self._write(life, last.now("again", f"{says} It is left alone."))
+            says = f"Process {last.trains[0].pid} has ended, and the training has not: {one} goes on writing the run."
+            return self._write(life, last.now("orphan", f"{says} Look at it, and end it by hand."))
+        if left and waited < STILL:
+            return None
+        with_what = "SIGKILL" if last.state == "escalated" else last.kind.upper()
+        still = f" {left[0].told()} has its log open still, and writes nothing." if left else ""
+        return self._write(life, last.now("done", f"The training has ended after {with_what}.{still}"))
 
     # --- inside
 
@@ -352,11 +341,6 @@ class Actor:
         return action
 
 
-def _whom(training: Training) -> str:
-    """Who trains, where that is not the process that was named, and how it is known."""
-    return f", that is to {printable(training.told())} ({training.by})"
-
-
 def _environment(life: Life, decision: Decision) -> dict[str, str]:
     """The verdict, for a command."""
     return {
@@ -370,13 +354,17 @@ def _environment(life: Life, decision: Decision) -> dict[str, str]:
 
 def _put(path: Path, decision: Decision) -> None:
     """Put the stop file there, whole or not at all. One that is there already asks for the same."""
-    text = json.dumps(
-        {"stop": True, "verdict": decision.verdict, "step": decision.step, "why": decision.why, "best": decision.best}
-    )
+    told = {
+        "stop": True,
+        "verdict": decision.verdict,
+        "step": decision.step,
+        "why": decision.why,
+        "best": decision.best,
+    }
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         with os.fdopen(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644), "w") as file:
-            file.write(text + "\n")
+            file.write(json.dumps(told) + "\n")
         os.link(beside, path)
     except FileExistsError:
         if not stat.S_ISREG(path.lstat().st_mode):

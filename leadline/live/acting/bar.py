@@ -45,6 +45,7 @@ class Decision:
     step: int
     why: str
     best: str | None = None
+    since: int | None = None  # the step of the first look that says so
 
 
 def said(reading: Mapping[str, object]) -> Said | None:
@@ -85,7 +86,7 @@ def may_act(looks: Sequence[Said]) -> Decision:
                 f"{len(agreed)} looks from step {agreed[0].step} to {last.step} all say that the run should end; "
                 f"that going on pays had at most p {most:.2f}"
             )
-            return Decision(True, last.verdict, last.step, why, last.best)
+            return Decision(True, last.verdict, last.step, why, last.best, agreed[0].step)
     return Decision(False, last.verdict, last.step, _why_not(last, streaks), last.best)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 from ..alert import Alert, key_of
@@ -11,8 +11,13 @@ from .bar import Decision
 from .orders import Order
 from .process import Identity
 
-State = Literal["dry", "begun", "sent", "running", "escalated", "done", "again", "failed", "refused"]
-OPEN: tuple[State, ...] = ("sent", "running", "escalated")  # it was done, and whether the run ended is not known yet
+State = Literal["dry", "begun", "sent", "running", "escalated", "orphan", "done", "again", "failed", "refused"]
+OPEN: tuple[State, ...] = (
+    "sent",
+    "running",
+    "escalated",
+    "orphan",
+)  # it was done, and whether the run ended is not known yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,33 +48,20 @@ class Action:
     says: str
     why: str
     best: str | None = None  # the checkpoint to keep
-    reached: tuple[Identity, ...] = ()  # who got the signal
-    trains: tuple[Identity, ...] = ()  # and who of them, or below them, trains
+    trains: tuple[Identity, ...] = ()  # who got the signal
+    ticks: int = 0  # and when, in the system's own count
+    tree: tuple[str, ...] = ()  # who started it, and what it has started
 
     def as_data(self) -> dict[str, object]:
-        return {
-            "state": self.state,
-            "kind": self.kind,
-            "order": self.order,
-            "life": self.life,
-            "attempt": self.attempt,
-            "step": self.step,
-            "target": self.target,
-            "says": self.says,
-            "why": self.why,
-            "best": self.best,
-            "reached": [identity.as_data() for identity in self.reached],
-            "trains": [identity.as_data() for identity in self.trains],
-        }
+        return asdict(self)
 
     @classmethod
     def from_data(cls, data: Mapping[str, object]) -> Action:
         kept = {name: data.get(name) for name in cls.__slots__}
-        for name in ("reached", "trains"):
-            found = kept[name]
-            kept[name] = tuple(Identity.from_data(one) for one in found) if isinstance(found, list) else ()
-        kept["order"] = kept["order"] or kept["kind"]
-        kept["attempt"] = kept["attempt"] or 1
+        trains, tree = kept["trains"], kept["tree"]
+        kept["trains"] = tuple(Identity.from_data(one) for one in trains) if isinstance(trains, list) else ()
+        kept["tree"] = tuple(map(str, tree)) if isinstance(tree, list) else ()
+        kept |= {name: kept[name] or usual for name, usual in (("order", kept["kind"]), ("attempt", 1), ("ticks", 0))}
         return cls(**kept)  # type: ignore[arg-type]
 
     def now(self, state: State, says: str) -> Action:

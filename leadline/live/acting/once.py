@@ -12,18 +12,17 @@ import fcntl
 import hashlib
 import json
 import os
+import pwd
 import shutil
+import socket
 import subprocess
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
-from ...state import state_folder
-
 ROOM = 256  # bytes of the file of marks
-KEPT = 90 * 86400.0  # seconds that a claim is kept: no training lives longer
+BESIDE = ".leadline-acts"  # where claims lie beside a run
 LONGEST = 600  # bytes of what a program printed that are kept for a message
 
 Mark = Literal["none", "about", "over"]
@@ -33,6 +32,17 @@ Outcome = Literal["not begun", "runs", "over", "unknown"]
 SHELL = 'printf x 1<>"$0/started" || exit 97; "$@" >"$0/out" 2>&1 </dev/null; printf "%-4s" "$?" 1<>"$0/ended"'
 
 _begun: list[subprocess.Popen[bytes]] = []  # shells of ours: the system wants to know that somebody heard of their end
+
+
+def _fixed() -> Path:
+    """The user's one place for claims."""
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir) / ".local" / "state" / "leadline" / "acts"
+    except KeyError:  # a user without a name, as in containers
+        return Path(f"/var/tmp/leadline-{os.getuid()}/acts")
+
+
+FIXED = _fixed()
 
 
 class Marks:
@@ -138,31 +148,31 @@ class Errand:
         _begun[:] = [one for one in _begun if one.poll() is None] + [shell]
 
 
-def claim(what: str, state: Path) -> Path | None:
-    """Claim the right to act on something on this machine. None where it is ours; else the state file of the watch of
-    this user that has it: two watches of one run must not both act."""
-    folder = state_folder() / "acts"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    place = folder / _short(what)
-    mine = str(state.absolute())
-    beside = folder / f".{place.name}.{os.getpid()}"
-    beside.write_text(mine)
-    try:
-        os.link(beside, place)  # whole, or not at all
-    except FileExistsError:
-        owner = place.read_text()
-        return None if owner == mine else Path(owner)
-    finally:
-        beside.unlink(missing_ok=True)
-    _forget_old(folder)
+def claim(what: str, state: Path, runs: Collection[Path]) -> str | None:
+    """Claim the right to act on something, in the user's one place for that and beside the run, whatever the
+    environment says: two watches of one run must not both act. None where it is ours, else whose it is. Raises OSError
+    where it can be claimed nowhere."""
+    mine, problem, held = f"{state.absolute()} on {socket.gethostname()}", None, 0
+    for folder in (FIXED, *(run / BESIDE for run in sorted(runs))):
+        beside = folder / f".{_short(mine)}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            beside.write_text(mine)
+            with suppress(FileExistsError):
+                os.link(beside, folder / _short(what))  # whole, or not at all
+            owner = (folder / _short(what)).read_text()
+        except OSError as error:
+            problem = error
+            continue
+        finally:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+        if owner != mine:
+            return owner
+        held += 1
+    if problem is not None and not held:
+        raise problem
     return None
-
-
-def _forget_old(folder: Path) -> None:
-    for file in folder.iterdir():
-        with suppress(OSError):
-            if time.time() - file.stat().st_mtime > KEPT:
-                file.unlink()
 
 
 def _record(deed: str, mark: Mark) -> bytes:

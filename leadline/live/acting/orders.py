@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,8 @@ from .process import Identity, identify
 
 SIGNALS = {name: getattr(signal, name.upper()) for name in ("sigterm", "sigint", "sigkill")}
 FORMS = (
-    "stop, sigterm:PID, sigint:PID, sigkill:PID, file:PATH, slurm:JOBID[:int|:usr1|:full|:requeue],"
-    " kubectl:NAMESPACE/NAME, ray:JOBID, command:'PROGRAM ...'"
+    "stop, sigterm:PID[:next], sigint:PID[:next], sigkill:PID[:next], file:PATH,"
+    " slurm:JOBID[:int|:usr1|:full|:requeue], kubectl:NAMESPACE/NAME, ray:JOBID, command:'PROGRAM ...'"
 )
 
 
@@ -27,6 +28,8 @@ class Order:
     text: str  # as the user wrote it
     kind: str
     process: Identity | None = None
+    known_at: float = 0.0  # since when it is known
+    sends_on: bool = False  # a script that waits for the process may go on with what comes next
     path: Path | None = None
     job: programs.Job | None = None  # of a scheduler, as it was found
     words: tuple[str, ...] = ()  # of a command
@@ -53,7 +56,7 @@ class Order:
         if self.path is not None:
             return f"written {self.told()}"
         if self.job is not None:
-            return printable(self.job.doing())
+            return printable(self.job.does)
         return f"run {self.told()}" if self.words else "asked the training's own callback to stop it"
 
     def as_data(self) -> dict[str, object]:
@@ -61,6 +64,7 @@ class Order:
         return {
             "kind": self.kind,
             "process": None if self.process is None else self.process.as_data(),
+            "known_at": self.known_at,
             "job": None if self.job is None else self.job.as_data(),
         }
 
@@ -73,10 +77,13 @@ def parse(text: str, known: Mapping[str, object] | None = None) -> Order:
         return Order(text, "stop")
     if kind == "file" and rest:
         return Order(text, "file", path=Path(rest).absolute())
-    if kind in SIGNALS and rest.isdecimal():
+    number, _, after = rest.partition(":")
+    if kind in SIGNALS and number.isdecimal() and after in ("", "next"):
         process = known.get("process") if known is not None else None
-        found = Identity.from_data(process) if isinstance(process, dict) else identify(int(rest))
-        return Order(text, kind, process=found)
+        found = Identity.from_data(process) if isinstance(process, dict) else identify(int(number))
+        at = known.get("known_at") if known is not None else None
+        known_at = at if isinstance(at, float) else time.time()
+        return Order(text, kind, found, known_at, sends_on=after == "next")
     if kind in programs.SCHEDULERS and rest:
         job = known.get("job") if known is not None else None
         found_job = programs.Job.from_data(job) if isinstance(job, dict) else programs.SCHEDULERS[kind].find(rest)

@@ -9,11 +9,10 @@ from __future__ import annotations
 import os
 import signal
 import stat
-import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ...errors import BadOrder
@@ -23,13 +22,6 @@ ENDED = ("Z", "X")  # a process that has ended and waits to be noticed takes no 
 PAUSED = ("T", "t")  # stopped by a signal or held by a debugger
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "csh", "tcsh", "busybox"))
 KERNELS = ("ipykernel", "ipykernel_launcher", "colab_kernel_launcher", "xeus-python")
-# What runs other people's things too: ended, it would take all of them along.
-HOSTS = frozenset(
-    ("tmux", "screen", "sshd", "login", "systemd", "init", "supervisord", "dockerd", "containerd", "containerd-shim",
-     "containerd-shim-runc-v2", "conmon", "cron", "crond", "atd", "slurmd", "slurmstepd", "kubelet", "raylet",
-     "gcs_server", "jupyter", "jupyter-lab", "jupyter-notebook", "jupyter-server", "jupyterhub",
-     "jupyterhub-singleuser", "code-server", "emacs", "gnome-terminal-server", "konsole", "xterm")
-)  # fmt: skip
 WRITES = os.O_WRONLY | os.O_RDWR
 TICKS = os.sysconf("SC_CLK_TCK") if hasattr(os, "sysconf") else 100
 
@@ -42,16 +34,16 @@ class Identity:
 
     pid: int
     started: str  # ticks after the boot, and which boot: a clock that is set changes neither
-    command: tuple[str, ...]
+    command: tuple[str, ...] = field(compare=False)  # which a process may rename
 
     def as_data(self) -> dict[str, object]:
-        return {"pid": self.pid, "started": self.started, "command": list(self.command)}
+        return asdict(self)
 
     @classmethod
     def from_data(cls, data: Mapping[str, object]) -> Identity:
         pid, command = data["pid"], data["command"]
         assert isinstance(pid, int)
-        assert isinstance(command, list)
+        assert isinstance(command, (list, tuple))
         return cls(pid, str(data["started"]), tuple(map(str, command)))
 
     def told(self) -> str:
@@ -65,10 +57,7 @@ class Snapshot:
 
     identity: Identity
     parent: int
-    group: int
-    terminal: int  # 0: none
     state: str
-    cpu: float  # seconds it has worked
 
     @property
     def pid(self) -> int:
@@ -94,12 +83,6 @@ class Snapshot:
         return login or not any(word in ("-c", "-m") or not word.startswith("-") for word in words[1:])
 
     @property
-    def is_host(self) -> bool:
-        """Whether it is a terminal, a notebook server, a daemon: something that runs whatever it is given."""
-        words = self.identity.command[:3]
-        return any(Path(word).name.lstrip("-").partition(":")[0] in HOSTS for word in words)
-
-    @property
     def is_kernel(self) -> bool:
         """Whether it is a notebook's: what it holds in memory is somebody's work."""
         return any(Path(word).stem in KERNELS for word in self.identity.command)
@@ -107,15 +90,14 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The files a process holds open."""
+    """The files a process holds open, each with the place in /proc by which it can be read whatever it is called."""
 
-    written: Mapping[Node, str]  # and their paths
-    read: frozenset[Node]  # and not written
+    written: Mapping[Node, Path]
+    read: Mapping[Node, Path]  # and not written
     pipes_in: frozenset[Node]  # pipes it writes into
     pipes_out: frozenset[Node]  # pipes it reads from
-    numbers: Mapping[Node, frozenset[int]]  # of written files: under which numbers
-    input: Node | None = None  # the pipe that it is fed by, as `|` makes one
-    output: frozenset[Node] = frozenset()  # pipes that it prints into
+    output: frozenset[Node]  # pipes that it prints into
+    input: Node | None  # the pipe that it is fed by, as `|` makes one
 
 
 class NotTheSame(Exception):
@@ -134,44 +116,13 @@ def identify(pid: int) -> Identity:
     if pid <= 1:
         raise _no(pid, "it is not a training process", "give the number of the process that trains")
     found = look(pid)
-    for _ in range(20):  # one that has just begun has no command line for a moment
-        if found is None or found.identity.command:
-            break
-        time.sleep(0.01)
-        found = look(pid)
     if found is None:
         raise _no(pid, "no process bears it now", "look it up with `ps`, and give it while the training runs")
-    why = never_touched(found)
-    if why is not None:
-        raise _no(pid, why, "give the number of the process that trains")
+    if pid == os.getpid():
+        raise _no(pid, "it is this watch", "give the number of the process that trains")
+    if found.is_interactive:
+        raise _no(pid, f"somebody types into it ({found.program})", "give the number of the process that trains")
     return found.identity
-
-
-def never_touched(process: Snapshot) -> str | None:
-    """Why a process is refused whatever else is known of it; None where it is not."""
-    if process.pid <= 1:
-        return "it is the first process of this machine"
-    if process.pid == os.getpid():
-        return "it is this watch itself"
-    if process.pid in ancestors(os.getpid()):
-        return "this watch was started by it"
-    if not process.identity.command:
-        return "it belongs to the system"
-    if process.is_host:
-        return f"it runs other things too ({process.program})"
-    if process.is_interactive:
-        return f"somebody types into it ({process.program})"
-    return None
-
-
-def ancestors(pid: int) -> list[int]:
-    """The parents of a process, the nearest first."""
-    found: list[int] = []
-    process = look(pid)
-    while process is not None and process.parent > 0 and process.parent not in found:
-        found.append(process.parent)
-        process = look(process.parent)
-    return found
 
 
 def look(pid: int) -> Snapshot | None:
@@ -187,10 +138,7 @@ def look(pid: int) -> Snapshot | None:
         return None
     started = f"{fields[18].decode()} {_boot()}"  # field 22 of proc_pid_stat(5)
     command = tuple(word.decode(errors="backslashreplace") for word in words)
-    cpu = (int(fields[10]) + int(fields[11])) / TICKS
-    return Snapshot(
-        Identity(pid, started, command), int(fields[0]), int(fields[1]), int(fields[3]), state.decode(), cpu
-    )
+    return Snapshot(Identity(pid, started, command), int(fields[0]), state.decode())
 
 
 def everything() -> dict[int, Snapshot]:
@@ -215,13 +163,11 @@ def below(top: int, every: Mapping[int, Snapshot]) -> list[Snapshot]:
 
 def opened(pid: int) -> Opened | None:
     """What a process holds open; None where it is not ours to look into."""
-    written: dict[Node, str] = {}
-    read: set[Node] = set()
-    pipes_in: set[Node] = set()
-    pipes_out: set[Node] = set()
+    written: dict[Node, Path] = {}
+    read: dict[Node, Path] = {}
+    pipes: dict[bool, set[Node]] = {True: set(), False: set()}
     output: set[Node] = set()
     fed: Node | None = None
-    numbers: dict[Node, set[int]] = {}
     try:
         entries = list((PROC / str(pid) / "fd").iterdir())
     except OSError:
@@ -232,36 +178,15 @@ def opened(pid: int) -> Opened | None:
             node = state.st_dev, state.st_ino
             writes = bool(_flags(pid, entry.name) & WRITES)
             if stat.S_ISREG(state.st_mode):
-                if writes:
-                    written[node] = str(entry.readlink())
-                    numbers.setdefault(node, set()).add(int(entry.name))
-                else:
-                    read.add(node)
+                (written if writes else read)[node] = entry
             elif stat.S_ISFIFO(state.st_mode):
-                (pipes_in if writes else pipes_out).add(node)
+                pipes[writes].add(node)
                 if writes and entry.name in ("1", "2"):
                     output.add(node)
                 elif not writes and entry.name == "0":
                     fed = node
-    held = {node: frozenset(found) for node, found in numbers.items()}
-    return Opened(
-        written, frozenset(read - written.keys()), frozenset(pipes_in), frozenset(pipes_out), held, fed,
-        frozenset(output),
-    )  # fmt: skip
-
-
-def names_in(process: Snapshot) -> Iterator[Path]:
-    """Every path that its command line or its working folder names; none where it lives in a container of its own, in
-    which the same path may be another file."""
-    with suppress(OSError):
-        if (PROC / str(process.pid) / "ns" / "mnt").readlink() != (PROC / "self" / "ns" / "mnt").readlink():
-            return
-        folder = (PROC / str(process.pid) / "cwd").readlink()
-        yield folder
-        for word in process.identity.command[1:]:
-            for part in {word, word.partition("=")[2]} - {""}:
-                with suppress(OSError, ValueError):
-                    yield (folder / part).resolve()
+    only_read = {node: entry for node, entry in read.items() if node not in written}
+    return Opened(written, only_read, frozenset(pipes[True]), frozenset(pipes[False]), frozenset(output), fed)
 
 
 def environment(pid: int) -> dict[str, str]:
@@ -281,6 +206,15 @@ def bytes_written(pid: int) -> int:
     except OSError:
         return 0
     return next((int(line.split()[1]) for line in lines if line.startswith("wchar:")), 0)
+
+
+def has_run_others(pid: int) -> bool:
+    """Whether a process has waited for others to end: their work is counted as its own."""
+    try:
+        fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return True
+    return fields[8] != b"0" or fields[13] != b"0"  # cminflt and cutime of proc_pid_stat(5)
 
 
 def inner_numbers(pid: int) -> tuple[int, ...]:
@@ -306,12 +240,14 @@ def awaits(pid: int, number: signal.Signals) -> bool:
     return (_mask(pid, "SigPnd") | _mask(pid, "ShdPnd")) >> (number - 1) & 1 == 1
 
 
-def waits_for_child(pid: int) -> bool:
-    """Whether a process does nothing but wait for another one to end."""
-    try:
-        return (PROC / str(pid) / "wchan").read_text().strip() == "do_wait"
-    except OSError:
-        return False
+def began_at(identity: Identity, now: float) -> float:
+    """When a process began, at the latest, by the clock that shows `now`: the system counts in hundredths."""
+    return now - time.clock_gettime(time.CLOCK_BOOTTIME) + (int(identity.started.split()[0]) + 2) / TICKS
+
+
+def ticks() -> int:
+    """Now, in the system's own count since the boot."""
+    return int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
 
 
 class Handle:
@@ -319,53 +255,36 @@ class Handle:
 
     def __init__(self, identity: Identity) -> None:
         """Raises NotTheSame."""
-        self.identity = identity
-        self._file = _handle(identity.pid)
+        self._ended = NotTheSame(f"process {identity.pid} has ended: give the number of the one that trains now")
         try:
-            self.check()
-        except BaseException:
+            self._file = os.pidfd_open(identity.pid)
+        except ProcessLookupError as error:
+            raise self._ended from error
+        if not still_runs(identity):
             self.close()
-            raise
-
-    def check(self) -> Snapshot:
-        found = look(self.identity.pid)
-        if found is None:
-            raise NotTheSame(f"process {self.identity.pid} has ended")
-        if found.identity.started != self.identity.started:
-            raise NotTheSame(f"the number {self.identity.pid} is borne by another process now, which started later")
-        if found.identity.command != self.identity.command:
-            raise NotTheSame(f"the command line of process {self.identity.pid} is another one now")
-        return found
+            raise self._ended
 
     def send(self, number: signal.Signals) -> None:
         """Raises NotTheSame, or PermissionError."""
         try:
-            if self._file is not None and sys.platform == "linux":
-                signal.pidfd_send_signal(self._file, number)  # never reaches a process that took the number since
-            else:
-                self.check()
-                os.kill(self.identity.pid, number)
+            signal.pidfd_send_signal(self._file, number)  # never reaches a process that took the number since
         except ProcessLookupError as error:
-            raise NotTheSame(f"process {self.identity.pid} has ended") from error
+            raise self._ended from error
 
     def close(self) -> None:
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+        os.close(self._file)
+
+    def __enter__(self) -> Handle:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 def still_runs(identity: Identity) -> bool:
     """Whether this very process goes on, whatever program it runs by now."""
     found = look(identity.pid)
     return found is not None and found.identity.started == identity.started
-
-
-def _handle(pid: int) -> int | None:
-    """A handle that stays with the process that bears `pid` now; None where the system has none."""
-    if sys.platform == "linux" and hasattr(os, "pidfd_open"):
-        with suppress(OSError):
-            return os.pidfd_open(pid)
-    return None
 
 
 def _flags(pid: int, number: str) -> int:

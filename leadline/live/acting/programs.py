@@ -11,7 +11,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import ClassVar, Protocol
 
 from ...errors import BadOrder
@@ -40,25 +40,15 @@ class Job:
     def told(self) -> str:
         return f"{self.scheduler} job {self.name}"
 
-    def doing(self) -> str:
-        return self.does
-
     def as_data(self) -> dict[str, object]:
-        return {
-            "scheduler": self.scheduler,
-            "name": self.name,
-            "known_by": self.known_by,
-            "words": list(self.words),
-            "does": self.does,
-        }
+        return asdict(self)
 
     @classmethod
     def from_data(cls, data: Mapping[str, object]) -> Job:
         words = data["words"]
-        assert isinstance(words, list)
-        return cls(
-            str(data["scheduler"]), str(data["name"]), str(data["known_by"]), tuple(map(str, words)), str(data["does"])
-        )
+        assert isinstance(words, (list, tuple))
+        kept = {name: str(data[name]) for name in ("scheduler", "name", "known_by", "does")}
+        return cls(**kept, words=tuple(map(str, words)))
 
 
 class Scheduler(Protocol):
