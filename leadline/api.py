@@ -29,7 +29,7 @@ class Reading(contract.Reading):
     >>> int(steps[-1]), len(values)
     (40, 40)
     >>> reading
-    <Reading: continue, trl-rloo, steps 1 to 40 of 354 planned, 18 signals>
+    <Reading: continue, TRL RLOO, step 40/354 (11%)>
     """
 
     __slots__ = ("_view",)  # the curves behind it, for bands and shapes of series that no report draws

@@ -26,17 +26,20 @@ KEEP = {
     "skyrl": "trainer.dump_eval_results=true",
     "roll": "rollout_dump_dir: DIR",
     "open-instruct": "--save_traces --rollouts_save_path DIR",
-    "nemo-rl": "keep train_data_step*.jsonl beside the log",
-    "prime-rl": "keep the folder rollouts beside the log",
-    "areal": "keep the folder rollout beside the log",
-    "tinker-cookbook": "keep the folders iteration_* beside the log",
+    "nemo-rl": "keep train_data_step*.jsonl next to the log",
+    "prime-rl": "keep the folder rollouts next to the log",
+    "areal": "keep the folder rollout next to the log",
+    "tinker-cookbook": "keep the folders iteration_* next to the log",
 }
-ANY = "rollouts/STEP.jsonl next to the log, one JSON object per sample: prompt, response, reward"
+ANY = "log rollouts/STEP.jsonl (prompt, response, reward)"
 
 
 def why(missing: Missing) -> str:
     said = WHY.get(missing.what, "")
-    return f"{said}; set {keep(missing.framework)}" if missing.what == "rollouts" else said
+    if missing.what != "rollouts":
+        return said
+    how = keep(missing.framework)
+    return f"{said}; {how if how.startswith(('keep ', 'log ')) else f'set {how}'}"
 
 
 def keep(framework: str | None) -> str:
