@@ -4,7 +4,7 @@ steps, or a resume that fits. What contradicts keeps them apart, whatever lies b
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -69,9 +69,12 @@ def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grou
     }
     joined = _Joined(len(carriers), links)
     ranked = sorted((NEARNESS[link.kind], pair) for pair, link in links.items() if link.kind in NEARNESS)
+    near = _evaluations_of(carriers, numbers, links)
     for _, pair in ranked:
-        joined.join(pair, links[pair].why)
-    evaluations = _add_evaluations(joined, carriers, numbers)
+        # Equal scores on held-out prompts do not make two trainings one.
+        if carriers[pair[0]].home == carriers[pair[1]].home or not any(place in near for place in pair):
+            joined.join(pair, links[pair].why)
+    evaluations = _add_evaluations(joined, carriers, near)
     _add_companions(joined, carriers, numbers)
     group_of: dict[int, Logs] = {}
     for members in joined.groups():
@@ -100,14 +103,13 @@ class _Joined:
     def together(self, pair: tuple[int, int]) -> bool:
         return self._home[pair[0]] == self._home[pair[1]]
 
-    def join(self, pair: tuple[int, int], why: str, *, differ: bool = False) -> None:
-        """Put two groups together. `differ`: they tell of different things, so their numbers cannot contradict."""
+    def join(self, pair: tuple[int, int], why: str, *, aside: Collection[int] = ()) -> None:
+        """Put two groups together. `aside`: logs that tell of other things, so that their numbers cannot contradict."""
         if self.together(pair):
             return
         left, right = self.members(pair[0]), self.members(pair[1])
-        if not differ and any(
-            self._links[min(one, other), max(one, other)].kind == "apart" for one in left for other in right
-        ):
+        pairs = ((min(one, other), max(one, other)) for one in left for other in right)
+        if any(self._links[each].kind == "apart" for each in pairs if not {*each} & {*aside}):
             return
         kept, moved = (left, right) if left[0] < right[0] else (right, left)
         self.why[moved[0]] = why  # the others of `moved` have their reasons
@@ -183,27 +185,37 @@ def _different(left: Carrier, right: Carrier, found: Agreement, near: bool) -> L
     return Link("unknown", f"nothing shows that {left.short} and {right.short} are one run")
 
 
-def _add_evaluations(joined: _Joined, carriers: Sequence[Carrier], numbers: Sequence[Keyed]) -> set[int]:
-    """Put logs of evaluations to the run of their folder; which those are."""
+def _evaluations_of(
+    carriers: Sequence[Carrier], numbers: Sequence[Keyed], links: Mapping[tuple[int, int], Link]
+) -> dict[int, dict[int, str]]:
+    """The logs that may be of evaluations of a training beside them: of which, and why."""
     leads = [place for place, carrier in enumerate(carriers) if roles.of_training(carrier)]
-    found: dict[int, tuple[int, str]] = {}
+    found: dict[int, dict[int, str]] = {}
     for place, carrier in enumerate(carriers):
-        near = {
-            lead: why
-            for lead in leads
-            if carriers[lead].home == carrier.home and not joined.together((place, lead))
-            if (why := roles.of_evaluations(carrier, numbers[place], carriers[lead], numbers[lead])) is not None
-        }
-        first_of = {joined.members(lead)[0]: lead for lead in near if lead not in found}
-        lead = roles.belongs(carrier, [carriers[one] for one in first_of.values()]) if near else None
+        for lead in leads:
+            if lead == place or carriers[lead].home != carrier.home:
+                continue
+            if links[min(place, lead), max(place, lead)].kind in NEARNESS:
+                continue  # a copy of it, or the rest of it
+            why = roles.of_evaluations(carrier, numbers[place], carriers[lead], numbers[lead])
+            if why is not None:
+                found.setdefault(place, {})[lead] = why
+    return found
+
+
+def _add_evaluations(joined: _Joined, carriers: Sequence[Carrier], near: Mapping[int, Mapping[int, str]]) -> set[int]:
+    """Put logs of evaluations to the run of their folder; which those are."""
+    found: dict[int, int] = {}
+    for place, leads in near.items():
+        first_of = {joined.members(lead)[0]: lead for lead in leads if lead not in near}
+        lead = roles.belongs(carriers[place], [carriers[one] for one in first_of.values()]) if first_of else None
         if lead is not None:
-            chosen = carriers.index(lead)
-            found[place] = chosen, near[chosen]
-    for place, (lead_at, why) in found.items():
-        if lead_at not in found:
-            told = f"{carriers[place].short}: evaluations of the run beside it, {carriers[lead_at].short}: {why}"
-            joined.join((lead_at, place), told, differ=True)
-    return {place for place, (lead_at, _) in found.items() if lead_at not in found}
+            found[place] = carriers.index(lead)
+    for place, lead_at in found.items():
+        why = near[place][lead_at]
+        told = f"{carriers[place].short}: evaluations of the run beside it, {carriers[lead_at].short}: {why}"
+        joined.join((lead_at, place), told, aside=found)
+    return {place for place, lead_at in found.items() if joined.together((place, lead_at))}
 
 
 def _add_companions(joined: _Joined, carriers: Sequence[Carrier], numbers: Sequence[Keyed]) -> None:

@@ -430,3 +430,11 @@ def test_why_shows_the_files_and_the_reasons_alone(tmp_path: Path, capsys: pytes
     shown = capsys.readouterr().out
     assert "its name says" in " ".join(shown.split())
     assert "series" not in shown
+
+
+def test_equal_evaluations_do_not_make_two_seeds_one_run(tmp_path: Path) -> None:
+    for seed in (1, 2, 3):
+        put_rows(tmp_path / f"seed{seed}" / "metrics.jsonl", trained(seed))
+        put_rows(tmp_path / f"seed{seed}" / "eval.jsonl", evaluated(7, 5))
+    runs = list(open_runs(tmp_path))
+    assert [held.points for run in runs if (held := run.get("eval/reward/mean")) is not None] == [20, 20, 20]
