@@ -17,9 +17,9 @@ from conftest import EXAMPLES, ROOT
 
 PACKAGE = ROOT / "leadline"
 BUDGETS = {
-    "lines of the package": 56300,
-    "files run by one read": 228,
-    "functions run by one read": 1070,
+    "lines of the package": 56900,
+    "files run by one read": 220,
+    "functions run by one read": 1065,
     "class names defined twice": 1,
     "functions over 60 lines": 0,
     "functions over 8 parameters": 0,

@@ -11,7 +11,7 @@ import math
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, get_args
@@ -103,53 +103,52 @@ def written(figures: Figures, now: float) -> str:
         _block("leadline_paths_hanging", "Paths that have not answered for a minute.", [({}, figures.hanging)]),
         _block("leadline_alerts", "Alerts to channels by state.", _by_state(figures.deliveries)),
         _block("leadline_actions_total", "Actions by how they ended.", _by_state(figures.actions), kind="counter"),
-        _block("leadline_step", "Last step of the last look.", [(_of(one), one.step) for one in runs]),
-        _block(
-            "leadline_verdict",
-            "1 for the verdict of the last look, 0 for the others.",
-            [({**_of(one), "verdict": name}, int(one.verdict == name)) for one in runs for name in VERDICTS],
-        ),
-        _block(
-            "leadline_outcome",
-            "1 for what the run has come to at the last check, finished or not, 0 for the others.",
-            [
-                ({**_of(one), "outcome": name}, int(one.outcome == name))
-                for one in runs
-                if one.outcome
-                for name in OUTCOMES
-            ],
-        ),
-        _block(
-            "leadline_continue_pays_probability",
-            "Probability that going on pays.",
-            [(_of(one), one.p_continue_pays) for one in runs],
-        ),
-        _block(
-            "leadline_worse_probability",
-            "Probability that the end is clearly worse than now.",
-            [(_of(one), one.p_worse) for one in runs],
-        ),
-        _block(
-            "leadline_finding_probability",
-            "Probability of what was found.",
-            [
-                ({**_of(one), "finding": name, "severity": severity}, p)
-                for one in runs
-                for (name, severity), p in sorted(one.findings.items())
-            ],
-        ),
-        _block(
-            "leadline_last_look_age_seconds",
-            "Time since the last look.",
-            [(_of(one), _age(one.looked_at, now)) for one in runs],
-        ),
-        _block(
-            "leadline_last_row_age_seconds",
-            "Time since the log was last seen to grow.",
-            [(_of(one), _age(one.grown_at, now)) for one in runs],
-        ),
+        *_of_runs(figures.runs, now),
     ]
     return "".join(blocks)
+
+
+def _of_runs(runs: Sequence[RunFigures], now: float) -> Iterator[str]:
+    yield _block("leadline_step", "Last step of the last look.", [(_of(one), one.step) for one in runs])
+    yield _block(
+        "leadline_verdict",
+        "1 for the verdict of the last look, 0 for the others.",
+        [({**_of(one), "verdict": name}, int(one.verdict == name)) for one in runs for name in VERDICTS],
+    )
+    yield _block(
+        "leadline_outcome",
+        "1 for what the run has come to at the last check, finished or not, 0 for the others.",
+        [({**_of(one), "outcome": name}, int(one.outcome == name)) for one in runs if one.outcome for name in OUTCOMES],
+    )
+    yield _block(
+        "leadline_continue_pays_probability",
+        "Probability that going on pays.",
+        [(_of(one), one.p_continue_pays) for one in runs],
+    )
+    yield _block(
+        "leadline_worse_probability",
+        "Probability that the end is clearly worse than now.",
+        [(_of(one), one.p_worse) for one in runs],
+    )
+    yield _block(
+        "leadline_finding_probability",
+        "Probability of what was found.",
+        [
+            ({**_of(one), "finding": name, "severity": severity}, p)
+            for one in runs
+            for (name, severity), p in sorted(one.findings.items())
+        ],
+    )
+    yield _block(
+        "leadline_last_look_age_seconds",
+        "Time since the last look.",
+        [(_of(one), _age(one.looked_at, now)) for one in runs],
+    )
+    yield _block(
+        "leadline_last_row_age_seconds",
+        "Time since the log was last seen to grow.",
+        [(_of(one), _age(one.grown_at, now)) for one in runs],
+    )
 
 
 class MetricsPort:

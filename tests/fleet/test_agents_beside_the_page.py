@@ -97,7 +97,7 @@ def lab(tmp_path: Path) -> Path:
     write_run(tmp_path / "outside")
     (tmp_path / "outside" / "notes.txt").write_text(SECRET)
     # Said of keys in the folder the page is started in: it holds for agents as it does for the page.
-    (tmp_path / "leadline.toml").write_text('[map]\n"kl/mean" = "loss"\n')
+    (tmp_path / "leadline.toml").write_text('[map]\n"kl/ref" = "loss"\n')
     return root
 
 
@@ -137,7 +137,7 @@ def test_agents_see_what_the_page_shows(lab: Path, tmp_path: Path) -> None:
     assert path == "math/grpo"
     assert [row["verdict"] for row in listed["runs"]].count("unreadable") == 1
     assert read.structured_content["verdict"] in ("continue", "stop", "undecided")
-    assert any(row.startswith("kl/mean = loss") for row in keys.structured_content["series"])
+    assert any(row.startswith("kl/ref = loss") for row in keys.structured_content["series"])
     for answer in outside:
         assert answer.is_error
         assert SECRET not in answer.content[0].text

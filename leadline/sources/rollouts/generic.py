@@ -52,7 +52,7 @@ def index(files: Sequence[Path]) -> FoundSamples:
     found.notes += by_line.notes
     for step, places in by_line.training.items():
         for spot in places:
-            assert isinstance(spot, many_steps.Spot)
+            assert isinstance(spot, many_steps.LineSpot)
             found.add(step, Spot(spot.file, spot.offset, held[spot.file]), evaluation=is_held_out(spot.file))
     for file, fields in held.items():
         if file not in lines:
@@ -127,7 +127,7 @@ def read(place: object, step: int) -> Iterator[Raw]:
         rows = (row for row in parquet.rows(place.file, MOST_ROWS) if as_step(row.get(place.steps)) == step)
         yield from islice(samples_in(rows), MOST)
     elif isinstance(place, Spot) and place.file.suffix == ".jsonl":
-        for record in many_steps.at(many_steps.Spot(place.file, place.at)):
+        for record in many_steps.at(many_steps.LineSpot(place.file, place.at)):
             if (sample := place.fields.sample(record)) is not None:
                 yield sample
     elif isinstance(place, Spot):

@@ -14,7 +14,7 @@ LEAST = 1 << 20  # bytes looked at of each of many files
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class LineSpot:
     """Where in a file a sample of some step starts."""
 
     file: Path
@@ -31,7 +31,7 @@ def index(files: Sequence[Path], *, steps: Sequence[str]) -> FoundSamples:
                 record = parsed(line)
                 step = as_step(first(record, steps)) if record else None
                 if step is not None:
-                    found.add(step, Spot(file, offset))
+                    found.add(step, LineSpot(file, offset))
         except OSError as error:
             found.notes.append(f"{file.name} could not be read: {error.strerror or error}")
     found.training = {step: list(spread(spots, MOST)) for step, spots in found.training.items()}
@@ -41,7 +41,7 @@ def index(files: Sequence[Path], *, steps: Sequence[str]) -> FoundSamples:
 
 
 def at(place: object) -> Iterator[Mapping[str, object]]:
-    assert isinstance(place, Spot)
+    assert isinstance(place, LineSpot)
     if (record := record_at(place.file, place.offset)) is not None:
         yield record
 
