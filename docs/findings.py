@@ -94,7 +94,9 @@ def _lines(record: dict[str, Any]) -> Iterator[str]:
     yield "\n## Verdicts"
     examples = {verdict: judgement_lines(judgement).text for verdict, judgement, _ in said(Judgement)}
     for verdict, guide in VERDICTS.items():
-        yield from _entry(verdict.replace("_", " ").capitalize(), guide, [examples[verdict]], record["verdicts"].get(verdict))
+        yield from _entry(
+            verdict.replace("_", " ").capitalize(), guide, [examples[verdict]], record["verdicts"].get(verdict)
+        )
     sentences: dict[str, list[str]] = {}
     for name, facts, _ in said(Facts):
         sentences.setdefault(name, []).append(sentence(Finding(name, 1.0, "note", facts=facts)))

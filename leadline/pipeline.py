@@ -85,7 +85,7 @@ def read_run(
 
 @np.errstate(over="ignore", invalid="ignore")  # values near 1e308: what overflows is no number, and read as none
 def view_of(run: Run, *, budget: int | None = None, silent: bool = False) -> View:
-    """The run under the eyes of all readers: the last files, reviews and the samples to look at, are read here."""
+    """The run under the eyes of all findings: the last files, reviews and the samples to look at, are read here."""
     loaded = read_samples(with_reviews(run), steps_to_read(run.rollouts.steps))
     gaps = passing(loaded, outages(loaded))
     plan = plan_of(run, budget or run.config.planned_steps, silent=silent)

@@ -1,4 +1,4 @@
-"""One series in, what its curve really did out: a few hundred paths, and statements asked of them."""
+"""One series in, what its curve really did out: a few hundred paths, of which `questions/` asks."""
 
 from __future__ import annotations
 

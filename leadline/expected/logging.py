@@ -64,7 +64,6 @@ def sums_over_updates(view: View) -> Expected | None:
         SummedKeys(summed, updates),
         f"{', '.join(f'`{key}`' for key in summed[:KEYS])} look large compared with other frameworks.",
         f"NeMo RL sums over the optimizer updates of a step; {given}",
-        worrying=True,
     )
 
 
@@ -83,7 +82,6 @@ def generation_is_waiting(view: View) -> Expected | None:
         Facts(),
         "Generation and training times don't add up to step time.",
         "the trainer is asynchronous; it trains while samples are generated, and its generation time is waiting time",
-        worrying=True,
     )
 
 

@@ -41,7 +41,6 @@ def loss_near_zero(view: View) -> Expected | None:
         facts,
         f"Loss stays near zero (median {number(facts.median)}).",
         f"{given}, the ratio is 1 and centered advantages cancel; the value is zero, its gradient is not",
-        worrying=True,
     )
 
 
@@ -84,7 +83,6 @@ def loss_is_kl(view: View) -> Expected | None:
         MultipleOfKl(loss.key, factor),
         f"Loss follows KL ({number(factor)} × reference KL).",
         f"the policy term cancels, so `{loss.key}` shows the KL penalty alone",
-        worrying=True,
     )
 
 
@@ -116,7 +114,7 @@ def clip_zero(view: View) -> Expected | None:
         because = "each batch is used for one update, so no ratio can be clipped"
     else:
         because = "one update per batch does that; the config doesn't set the number of updates"
-    return Expected("expected.clip_zero", facts, says, because, worrying=True)
+    return Expected("expected.clip_zero", facts, says, because)
 
 
 def advantages_about_zero(view: View) -> Expected | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..facts import Facts
 from ..facts.expected import Expected
-from ..questions.bars import EVEN, HABIT, SAID, TENTH
+from ..questions.bars import EVEN, HABIT, SAID
 from ..questions.level import level_now, start_of
 from ..questions.way import net_change
 from ..reading.view import View
@@ -33,7 +33,6 @@ def filtered_reward(view: View) -> Expected | None:
         f"`{found.key}` stays mid-range whatever the policy learns.",
         "all-correct and all-wrong groups are dropped first, so a flat curve means nothing; the unfiltered reward has "
         "the trend",
-        worrying=True,
     )
 
 
@@ -46,7 +45,6 @@ def normalised_reward(view: View) -> Expected | None:
         OfKey(series.key),
         f"`{series.key}` stays near 0.",
         "it is the reward after normalization within groups; the raw reward is another key",
-        worrying=True,
     )
 
 
@@ -77,7 +75,6 @@ def entropy_falls(view: View) -> Expected | None:
         EntropyFall(start, now),
         f"Entropy dropped {went(start, now)} while reward rose.",
         "a policy that learns becomes more certain; worry only if reward does not rise",
-        worrying=now <= TENTH * start,  # less falls in every run that learns
     )
 
 
@@ -104,7 +101,6 @@ def ties_when_solved(view: View) -> Expected | None:
         f"{percent(late)} zero-variance groups ({percent(early)} at the start).",
         f"mean reward is at {percent(level)} of its range, so more groups are fully correct; they leave less gradient "
         "signal",
-        worrying=True,
     )
 
 

@@ -1,5 +1,4 @@
-"""What was seen, as typed data: findings and the facts they carry. No sentences here (`words/` makes them), no
-computation (`reading/` and `judgement/` do that)."""
+"""What was seen, as typed data: findings and the facts they carry, which say their own sentence. No computation."""
 
 from __future__ import annotations
 

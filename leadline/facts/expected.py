@@ -15,4 +15,3 @@ class Expected:
     facts: Facts
     says: str  # what looks odd
     because: str  # why it is normal, without a full stop
-    worrying: bool = False  # somebody who saw it would take it for a fault; the rest is for who looks for it

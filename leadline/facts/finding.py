@@ -55,7 +55,7 @@ class Evidence:
 class Finding:
     """Something seen, with a stable id, how sure we are, its facts and its evidence."""
 
-    id: str  # dotted and stable: "reward.train_eval_gap"
+    id: str  # dotted and stable: "signal.train_eval_gap"
     p: float  # probability that it is true
     severity: Severity
     facts: Facts

@@ -102,6 +102,7 @@ class Horizon:
     elapsed: float  # share of the plan
     end_step: int  # up to which going on is judged
     planned: bool  # a plan is known; else going on as long again is judged
+    now_step: int = 0  # the last one logged
     hours: float | None = None  # of the clock that the rest would take, where steps are timed
     gpu_hours: float | None = None  # that it would cost, where the GPUs are known
 

@@ -185,7 +185,7 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         return Reason("fallen", lost, begun, clear=lost > SAID, high=high, turn=turn, level=now, lost=gone)
     if case.p_no_signal > EVEN and verdict != "continue":
         ids = tuple(dict.fromkeys(finding.id for finding in evidence.no_signal))
-        return Reason("no_signal", p=case.p_no_signal, since_step=evidence.no_signal_since, level=now, findings=ids)
+        return Reason("no_signal", p=evidence.p_no_signal, since_step=evidence.no_signal_since, level=now, findings=ids)
     if verdict != "continue" and _is_at_its_ceiling(case, now):
         return Reason("ceiling", high=case.ceiling, level=now)
     rises = p_rising(curve)
@@ -243,6 +243,7 @@ def _horizon(view: View, case: Case) -> Horizon:
         round(plan.elapsed, 4),
         plan.end,
         plan.planned is not None and plan.ended is None,
+        round(plan.now),
         hours,
         None if hours is None or not gpus else hours * gpus,
     )

@@ -18,7 +18,7 @@ from ..findings.reward_gamed import side_by_side
 from ..report.plain import printable
 from ..words import sentence
 from ..words.numbers import span, sure
-from ..words.verdict import verdict_lines
+from ..words.verdict import a_step_stands_out, verdict_lines
 from .alert import SEVERITIES, Alert, Severity, key_of
 
 LOOKS_GONE = 2  # looks in a row that must say otherwise before a thing counts as withdrawn
@@ -69,7 +69,8 @@ def new_alerts(
     else:  # whoever was told to end the run need not hear of each thing that follows from not doing so
         held_back = {one.about for one in begun if ended and one.severity == "concern"}
         told = [one for one in begun if one.about not in held_back]
-    best = best_checkpoint(reading.judgement.best_checkpoint)
+    judged = reading.judgement
+    best = best_checkpoint(judged.best_checkpoint) if a_step_stands_out(judged) else None
     alerts = tuple(
         _alert(one, run=run, step=step, best=best, key=_key(run, life, one, episodes.get(one.about))) for one in told
     )

@@ -1,4 +1,4 @@
-"""What a practitioner looks at, one module each."""
+"""What several findings share: the view, and what is asked of a run once."""
 
 from __future__ import annotations
 

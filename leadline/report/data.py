@@ -17,7 +17,6 @@ from ..contract import (
     Conflict,
     Event,
     Evidence,
-    Expected,
     Finding,
     KlReward,
     Missing,
@@ -58,7 +57,6 @@ CALLED: Mapping[type, Mapping[str, str]] = {
 # What is in the reading at another place, or not of the reading: findings stand together, the log has its own series.
 LEFT_OUT: Mapping[type, tuple[str, ...]] = {
     PolicyLoss: ("jump",),
-    Expected: ("worrying",),
     Signal: ("name",),
     Rollout: ("group",),
     Event: ("known_step",),

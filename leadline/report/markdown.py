@@ -12,7 +12,6 @@ from ..words.numbers import several, sure
 from ..words.report import (
     ABOUT_THE_READING,
     LOOKS_ODD,
-    behind_it,
     curves_say,
     expected_says,
     left_out,
@@ -52,11 +51,11 @@ def render(
 
 def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) -> Iterator[str]:
     run = reading.run
-    said, behind = verdict_lines(reading), behind_it(reading)
-    rest = [(one, says) for one, says in sentences(reading.findings) if one is not behind]
+    said = verdict_lines(reading)
+    rest = [(one, says) for one, says in sentences(reading.findings) if one is not said.behind]
     yield f"**{text(said.headline)}**"
     if said.labeled:
-        tail = "" if behind is None else f" {_tail(behind)}"
+        tail = "" if said.behind is None else f" {_tail(said.behind)}"
         yield "\n".join(f"- **{label}** {text(says)}{tail * (label == 'why')}" for label, says in said.labeled)
     yield f"{code(run.path)} · {' · '.join(map(text, what_was_read(run)))}"
     if plots:

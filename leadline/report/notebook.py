@@ -9,7 +9,7 @@ from ..contract import Finding, Reading
 from ..words import event, events_told, sentences
 from ..words.missing import why
 from ..words.numbers import sure
-from ..words.report import FOLDED, behind_it, expected_says, what_was_read
+from ..words.report import FOLDED, expected_says, what_was_read
 from ..words.verdict import verdict_lines
 from . import palette
 from .pictures import pictures, span
@@ -31,11 +31,11 @@ def html(reading: Reading) -> str:
 
 def _parts(reading: Reading) -> Iterator[str]:
     run, judgement = reading.run, reading.judgement
-    said, behind = verdict_lines(reading), behind_it(reading)
+    said = verdict_lines(reading)
     color = palette.outcome(judgement.verdict, judgement.outcome).light
     yield f'<p style="margin:0 0 .4em"><strong style="color:{color}">{text(said.headline)}</strong></p>'
     if said.labeled:
-        tail = "" if behind is None else _tail(behind)
+        tail = "" if said.behind is None else _tail(said.behind)
         rows = (
             f'<li><span style="{LABEL}">{label}</span> {text(says)}{tail * (label == "why")}</li>'
             for label, says in said.labeled
@@ -51,7 +51,7 @@ def _parts(reading: Reading) -> Iterator[str]:
             f'<strong style="color:{palette.SEVERITIES[one.severity].light}">{one.severity}</strong> '
             f"{text(says)}{_tail(one)}"
             for one, says in sentences(reading.findings)
-            if one is not behind
+            if one is not said.behind
         ]
     )
     told = {happened for finding in reading.findings for happened in events_told(finding)}

@@ -107,8 +107,8 @@ def _run(run: RunSummary, room: int) -> list[Text]:
 def _findings(reading: Reading, room: int, left: int) -> list[Text]:
     """Findings by weight, as long as there is room; then the first clause of each of the others, and the order in
     which things changed. The finding that the headline rests on stands there."""
-    why = verdict_lines(reading).why
-    told = [(one, says) for one, says in sentences(reading.findings) if one.id != TIMELINE and says != why]
+    behind = verdict_lines(reading).behind
+    told = [(one, says) for one, says in sentences(reading.findings) if one.id != TIMELINE and one is not behind]
     order = [
         Item("timeline", says.partition(": ")[2]) for one, says in sentences(reading.findings) if one.id == TIMELINE
     ]

@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..contract import ChartData, Expected, Finding, Reading, RunSummary
+from ..contract import ChartData, Expected, Reading, RunSummary
 from ..facts.chart import ChartId, Contrast
-from ..facts.loss import Explanation
 from .kl import kl_line
 from .loss import loss_line
 from .loss import pattern as loss_meaning
 from .machine import equal_power
 from .numbers import number, on_scale, percent, several, span, went
 from .reward import trajectory
-from .verdict import decides, verdict_lines
+from .verdict import decides
 
 NOTHING_LOGGED = "nothing was logged up to this step"
 CHARTS: dict[ChartId, str] = {
@@ -29,10 +28,7 @@ CHARTS: dict[ChartId, str] = {
     "coherence": "Repetition within responses",
 }
 REWARDS = "Reward and held-out eval"
-LOSS_ABOUT_ZERO = ("kl_penalty", "one_update", "one_update_zero", "about_zero", "rounding", "zero_advantages")
-OF_THE_LOSS = ("expected.loss_near_zero", "expected.loss_is_kl")
 SMALL_PHASES = "other phases"
-TO_THE_REFERENCE = "to the reference"
 EMPTY: dict[ChartId, str] = {
     "reward": "No reward metric found in the log.",
     "kl": "KL to reference was not logged: watch entropy, response length, and the text for drift.",
@@ -189,13 +185,6 @@ def would_change(reading: Reading) -> str:
     return f"{decides(reading.judgement)} {'' if step is None else f'Check again at step {step}.'}".strip()
 
 
-def behind_it(reading: Reading) -> Finding | None:
-    """Return the finding that the line `why` repeats, so that a report need not say it twice."""
-    if not verdict_lines(reading).why:
-        return None
-    return next((one for one in reading.findings if one.id in reading.judgement.reason.findings), None)
-
-
 def missing_list(names: Sequence[str]) -> str:
     return f"Missing: {', '.join(names)}."
 
@@ -230,11 +219,6 @@ def loss_says(reading: Reading) -> str:
 def expected_says(found: Expected) -> str:
     """What looks odd, and why it is normal here."""
     return f"{found.says.rstrip('.')}: {found.because}."
-
-
-def worried_about(found: Expected, loss: Explanation) -> bool:
-    """Whether somebody who saw it would have worried, and no line on the loss tells it already."""
-    return found.worrying and not (found.id in OF_THE_LOSS and loss in LOSS_ABOUT_ZERO)
 
 
 def _reward_says(reading: Reading) -> str:

@@ -58,13 +58,6 @@ def _plateau(start: float, now: float) -> str:
     return f"{'rose' if now > start else 'dropped'} {went(start, now)}, plateaued"
 
 
-def p_shape(reading: RewardReading) -> float:
-    """Return the probability of the reward's shape; a rise counts at any pace."""
-    if reading.shape == "rising":
-        return _ways(reading)["rising"]
-    return reading.probabilities.get(reading.shape, 0.0)
-
-
 def _ways(reading: RewardReading) -> dict[str, float]:
     p = reading.probabilities
     return {

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from ..contract import Reading
+from ..contract import Finding, Reading
 from ..facts.cause import Cause
 from ..facts.judgement import Advice, BestCheckpoint, Condition, Horizon, Judgement, Outcome, Reason
 from . import sentence
 from .cause import cause_of
-from .numbers import capital, counted, duration, listed, number, sure, went
+from .numbers import capital, counted, duration, listed, number, percent, sure, went
 
 WIDEST = 100  # columns of a headline
 LONGEST_NAME = 28  # columns of a metric's name in it
@@ -54,7 +54,8 @@ class VerdictLines:
     decides: str = ""
     judged: str = ""  # over which part of the run, if not all of it
     ended: str = ""  # why it is taken to be finished, if not by its plan
-    keeps: str = "keep"  # what the line about the step is called
+    keep_label: str = "keep"  # what the line about the step is called
+    behind: Finding | None = None  # the finding that `why` tells, so that no report tells it twice
 
     @property
     def labeled(self) -> tuple[tuple[str, str], ...]:
@@ -65,7 +66,7 @@ class VerdictLines:
             ("judged", self.judged),
             ("ended", self.ended),
             ("outlook", self.outlook),
-            (self.keeps, self.keep),
+            (self.keep_label, self.keep),
             ("next", self.next),
             ("decides", self.decides),
         )
@@ -79,22 +80,26 @@ class VerdictLines:
 
 def verdict_lines(reading: Reading) -> VerdictLines:
     """The verdict of a reading."""
-    judgement, reason = reading.judgement, reading.judgement.reason
-    found = next((one for one in reading.findings if one.id in reason.findings), None)
-    causes = (getattr(one.facts, "cause", None) for one in reading.findings if one.id == "reward.break")
-    cause = next((one for one in causes if isinstance(one, Cause)), None) if reason.kind in PAST else None
-    return judgement_lines(
-        judgement,
-        why="" if found is None or reason.kind not in PAST else sentence(found),
-        cause="" if cause is None or cause.kind not in ("event", "settings", "prompts", "outside") else _cause(cause),
-    )
+    reason = reading.judgement.reason
+    found = next((one for one in reading.findings if one.id in reason.findings and reason.kind in PAST), None)
+    said = judgement_lines(reading.judgement)
+    return replace(said, why="" if found is None else sentence(found), behind=found, cause=_cause(reading))
 
 
-def _cause(cause: Cause) -> str:
-    return capital(cause_of(cause).removeprefix("Likely cause: "))
+def _cause(reading: Reading) -> str:
+    """What made the reward drop, if the drop of which the verdict speaks is a break with a known cause."""
+    reason = reading.judgement.reason
+    if reason.kind != "fallen":
+        return ""
+    for finding in reading.findings:
+        cause, size = getattr(finding.facts, "cause", None), getattr(finding.facts, "size", 0.0)
+        dropped_then = finding.id == "reward.break" and finding.since_step == reason.since_step and size < 0
+        if dropped_then and isinstance(cause, Cause) and cause.kind in ("event", "prompts", "outside"):
+            return capital(cause_of(cause).removeprefix("Likely cause: "))
+    return ""
 
 
-def judgement_lines(judgement: Judgement, why: str = "", cause: str = "") -> VerdictLines:
+def judgement_lines(judgement: Judgement) -> VerdictLines:
     """The same without the findings behind it."""
     open_still = judgement.verdict in ("continue", "undecided")
     if judgement.reason.kind in NO_VERDICT:
@@ -105,15 +110,13 @@ def judgement_lines(judgement: Judgement, why: str = "", cause: str = "") -> Ver
     return VerdictLines(
         headline(judgement),
         capital(_why(judgement)),
-        why,
-        cause,
-        outlook(judgement),
-        keep_says(judgement),
-        advice_says(judgement),
-        decides(judgement),
-        "" if since is None or because is None else SET_ANEW[because].format(step=since),
-        ended_says(judgement) if judgement.ended not in (None, "plan") else "",
-        "best" if open_still else "keep",
+        outlook=outlook(judgement),
+        keep=keep_says(judgement),
+        next=advice_says(judgement),
+        decides=decides(judgement),
+        judged="" if since is None or because is None else SET_ANEW[because].format(step=since),
+        ended=ended_says(judgement) if judgement.ended not in (None, "plan") else "",
+        keep_label="best" if open_still else "keep",
     )
 
 
@@ -243,7 +246,7 @@ def _ceiling(reason: Reason, name: str, judgement: Judgement) -> str:
 def _no_trend(reason: Reason, name: str, judgement: Judgement) -> str:
     horizon = judgement.horizon
     known = horizon is not None and horizon.planned and judgement.judged_since is None
-    over = "" if horizon is None or not known else f", {sure(horizon.elapsed)} of the plan done"
+    over = "" if horizon is None or not known else f", {percent(horizon.elapsed)} of the plan done"
     return f"no clear trend in {name}{over}{_training(reason)}"
 
 
@@ -253,7 +256,7 @@ def _too_noisy(reason: Reason, name: str, judgement: Judgement) -> str:
 
 def _time_left(reason: Reason, name: str, judgement: Judgement) -> str:
     horizon = judgement.horizon
-    left = "" if horizon is None or not horizon.planned else f", {sure(1 - horizon.elapsed)} of the plan left"
+    left = "" if horizon is None or not horizon.planned else f", {percent(1 - horizon.elapsed)} of the plan left"
     if reason.since_step is not None:
         return f"{name} flat at {_number(reason.level)}{_since(reason)}{left}{_training(reason)}"
     return f"no clear trend in {name} ({_number(reason.level)} now){left}{_training(reason)}"
@@ -322,7 +325,7 @@ def outlook(judgement: Judgement) -> str:
     gain = f"{sure(p)} chance {_gain(judgement, upside.worth_having)}"
     if judgement.reason.kind == "gamed" or not upside.worth_having:  # a higher score is not a better policy
         gain = f"{sure(p)} chance to help"
-    hurt = judgement.outcome in ("collapsed", "hacked") or worse is None
+    hurt = judgement.outcome in ("collapsed", "hacked")
     risk = "" if hurt or worse is None else f", {sure(worse)} risk of regression"
     if judgement.ended is not None:
         return f"Extending to step {horizon.end_step}{_cost(horizon)}: {gain}{risk}."
@@ -340,7 +343,7 @@ def _gain(judgement: Judgement, worth: float) -> str:
 
 
 def _cost(horizon: Horizon) -> str:
-    left = round((1 - horizon.elapsed) * (horizon.end_step - horizon.first_step))
+    left = horizon.end_step - horizon.now_step
     costs = [f"+{counted(left, 'step')}"] if left > 0 else []
     if horizon.gpu_hours is not None:
         costs.append(f"{number(horizon.gpu_hours)} GPU-hours")

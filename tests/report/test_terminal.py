@@ -62,9 +62,7 @@ def busy(findings: int, events: int = 30) -> Reading:
             for severity in severities
             for number in range(findings)
         ),
-        expected=tuple(
-            Expected("expected.odd", Facts(), f"{number} is odd.", "it is normal", worrying=True) for number in range(9)
-        ),
+        expected=tuple(Expected("expected.odd", Facts(), f"{number} is odd.", "it is normal") for number in range(9)),
     )
 
 

@@ -34,7 +34,7 @@ SAID: list[tuple[str, Judgement, str]] = [
             HALF_WAY,
             best_checkpoint=BestCheckpoint(290, 0.6, "checkpoints/global_step_290", True),
         ),
-        "CONTINUE · reward rising, 0.2 → 0.48 · 83% chance of +0.02. Outlook: Continuing to step 1000 (+699 "
+        "CONTINUE · reward rising, 0.2 → 0.48 · 83% chance of +0.02. Outlook: Continuing to step 1000 (+1000 "
         "steps): 83% chance of +0.02, 4% risk of regression. Best: checkpoints/global_step_290 (step 290 so "
         "far).",
     ),
@@ -50,7 +50,7 @@ SAID: list[tuple[str, Judgement, str]] = [
             best_checkpoint=BestCheckpoint(280, 0.4, "checkpoints/global_step_280", True, (240,)),
         ),
         "STOP, keep step 280 · reward flat at 0.61 since step ~140 · 6% chance that continuing helps. "
-        "Outlook: Continuing to step 1000 (+699 steps): 6% chance of +0.02, 9% risk of regression. Keep: "
+        "Outlook: Continuing to step 1000 (+1000 steps): 6% chance of +0.02, 9% risk of regression. Keep: "
         "checkpoints/global_step_280 (step 280). Near-tie: 240.",
     ),
     (
@@ -65,7 +65,7 @@ SAID: list[tuple[str, Judgement, str]] = [
             best_checkpoint=BestCheckpoint(160, 0.7, "checkpoints/global_step_160", True),
         ),
         "ROLL BACK to step 160 · overfitting: training reward up, eval down since step ~180 · 96% confident. "
-        "Outlook: Continuing to step 1000 (+699 steps): 1% chance to help, 97% risk of regression. Keep: "
+        "Outlook: Continuing to step 1000 (+1000 steps): 1% chance to help, 97% risk of regression. Keep: "
         "checkpoints/global_step_160 (step 160).",
     ),
     (
@@ -120,7 +120,7 @@ SAID: list[tuple[str, Judgement, str]] = [
             BestCheckpoint(1000, 0.5, "checkpoints/global_step_1000", True),
         ),
         "FINISHED, keep step 1000 · reward saturated at 0.991 of 1 · 1% chance that extending helps. Outlook:"
-        " Extending to step 2000: 1% chance of +0.02, 1% risk of regression. Keep: "
+        " Extending to step 2000 (+2000 steps): 1% chance of +0.02, 1% risk of regression. Keep: "
         "checkpoints/global_step_1000 (step 1000).",
     ),
 ]

@@ -68,7 +68,7 @@ def next_step(alert: Alert) -> str:
     if alert.about == "verdict.stop":
         return f"Stop the run{f'; keep {best}' if best else ''}. {_look(alert)}"
     if alert.about == "verdict.finished":
-        return f"{f'Keep {best}, not the last step' if best else 'Do not use the last step'}. {_look(alert)}"
+        return f"{f'Keep {best}' if best else 'Read samples before using any checkpoint'}. {_look(alert)}"
     if alert.about == "silence":
         return "Check that the process is alive and its disk is writable."
     if alert.about == "action":
