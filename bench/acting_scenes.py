@@ -71,7 +71,7 @@ open(got + ".up", "w").close()
 step = int(sys.argv[6])
 while True:
     step += 1
-    row = '{"step": %d, "critic/score/mean": %f, "actor/kl_loss": 0.1}\\n' % (step, 0.5 + step % 7 / 100)
+    row = '{"step": %d, "critic/score/mean": %f, "actor/kl_loss": 0.1}\\n' % (step, os.getpid() % 97 + step % 7 / 100)
     if how == "opens":
         with open(log, "a") as out: out.write(row)
     elif how == "prints":
@@ -249,7 +249,7 @@ def watch_on(scene: Scene, order: str, window: str | None) -> None:
     if window is not None:
         arm(window)
     paths = (str(scene.log.parent), *([str(scene.folder / "not-there-yet")] if scene.several else []))
-    offset = scene.rng.choice((-86400.0, 86400.0, 3e7)) if scene.clock else 0.0
+    offset = (-86400.0, 86400.0, 3e7)[scene.number % 3] if scene.clock else 0.0
     if offset:
         plain = time.time
         time.time = lambda: plain() + offset

@@ -53,7 +53,7 @@ class Scene:
 
     @property
     def run(self) -> RunFiles:
-        return RunFiles((self.log,), dates=((time.time(), 0),))  # which all came while whoever is there ran
+        return RunFiles((self.log,), dates=((time.time() + 1, 0),))  # all came while whoever is there ran
 
     def train(self, *words: str, through: str = "{}", **options: object) -> subprocess.Popen[str]:
         """Start a training, as a command of a shell where `through` says how."""

@@ -24,7 +24,7 @@ from leadline.live import acting
 from leadline.live.acting import Actor, Life, Said, may_act
 from leadline.live.acting.bar import FOUND, PLATEAU, said
 from leadline.live.acting.once import Marks
-from leadline.live.acting.process import Identity, identify
+from leadline.live.acting.process import Identity, identify, ticks
 from leadline.live.acting.writer import RunFiles, Unclear, resolve
 from leadline.live.store import Store
 
@@ -555,23 +555,26 @@ def test_a_worker_of_a_training_is_not_the_training(scene: Scene) -> None:
 def test_rows_that_another_process_wrote_are_not_held_against_this_one(scene: Scene) -> None:
     """A training was started again and goes on with the log: what was said of the rows before it does not count."""
     process = scene.train()
-    run = RunFiles((scene.log,), dates=((time.time(), 220),))  # which had come to step 220 when the process ran already
+    run = RunFiles(
+        (scene.log,), dates=((time.time() + 1, 220),)
+    )  # which had come to step 220 when the process ran already
     assert "may not have written" in refused(scene, f"sigterm:{process.pid}", run=run)
     known = identify(process.pid)
-    assert RunFiles((scene.log,)).older_than(known, 0.0, time.time()) == float("inf")
-    assert RunFiles((scene.log,), dates=((1.0, 10), (time.time(), 190))).older_than(known, 0.0, time.time()) == 190
+    assert RunFiles((scene.log,)).older_than(known, 0, time.time()) == float("inf")
+    assert RunFiles((scene.log,), dates=((1.0, 10), (time.time() + 1, 190))).older_than(known, 0, time.time()) == 190
     new = scene.folder / "new.jsonl"
     new.touch()
-    assert RunFiles((new,)).older_than(known, 0.0, time.time()) == float("-inf")  # it was made when the process ran
+    assert RunFiles((new,)).older_than(known, 0, time.time()) == float("-inf")  # it was made when the process ran
 
 
 def test_a_script_that_became_the_training_counts_from_when_it_was_named(scene: Scene) -> None:
     """`first; exec second`: the process is as old as the script, whose first training wrote the rows before."""
     process = scene.train(through="sleep .05; exec {}")
     known, now = identify(process.pid), time.time()
-    assert RunFiles((scene.log,), dates=((now, 150), (now + 9, 200))).older_than(known, now + 5, now) == 200
+    later = ticks() + 500
+    assert RunFiles((scene.log,), dates=((now, 150), (now + 9, 200))).older_than(known, later, now) == 200
     plain = identify(scene.train().pid)
-    assert RunFiles((scene.log,), dates=((now + 3, 150), (now + 9, 200))).older_than(plain, now + 5, now) == 150
+    assert RunFiles((scene.log,), dates=((now + 3, 150), (now + 9, 200))).older_than(plain, later, now) == 150
 
 
 def test_a_process_that_trains_two_runs_is_left_alone(scene: Scene) -> None:

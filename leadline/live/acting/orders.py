@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import signal
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ from pathlib import Path
 from ...errors import BadOrder
 from ...report.plain import printable
 from . import programs
-from .process import Identity, identify
+from .process import Identity, identify, ticks
 
 SIGNALS = {name: getattr(signal, name.upper()) for name in ("sigterm", "sigint", "sigkill")}
 FORMS = (
@@ -28,7 +27,7 @@ class Order:
     text: str  # as the user wrote it
     kind: str
     process: Identity | None = None
-    known_at: float = 0.0  # since when it is known
+    known_at: int = 0  # since when it is known, in the system's own count: a clock may be set
     sends_on: bool = False  # a script that waits for the process may go on with what comes next
     path: Path | None = None
     job: programs.Job | None = None  # of a scheduler, as it was found
@@ -82,7 +81,7 @@ def parse(text: str, known: Mapping[str, object] | None = None) -> Order:
         process = known.get("process") if known is not None else None
         found = Identity.from_data(process) if isinstance(process, dict) else identify(int(number))
         at = known.get("known_at") if known is not None else None
-        known_at = at if isinstance(at, float) else time.time()
+        known_at = at if isinstance(at, int) else ticks()
         return Order(text, kind, found, known_at, sends_on=after == "next")
     if kind in programs.SCHEDULERS and rest:
         job = known.get("job") if known is not None else None

@@ -116,6 +116,11 @@ def identify(pid: int) -> Identity:
     if pid <= 1:
         raise _no(pid, "it is not a training process", "give the number of the process that trains")
     found = look(pid)
+    for _ in range(20):  # one that has just begun has no command line for a moment
+        if found is None or found.identity.command:
+            break
+        time.sleep(0.01)
+        found = look(pid)
     if found is None:
         raise _no(pid, "no process bears it now", "look it up with `ps`, and give it while the training runs")
     if pid == os.getpid():
@@ -240,9 +245,9 @@ def awaits(pid: int, number: signal.Signals) -> bool:
     return (_mask(pid, "SigPnd") | _mask(pid, "ShdPnd")) >> (number - 1) & 1 == 1
 
 
-def began_at(identity: Identity, now: float) -> float:
-    """When a process began, at the latest, by the clock that shows `now`: the system counts in hundredths."""
-    return now - time.clock_gettime(time.CLOCK_BOOTTIME) + (int(identity.started.split()[0]) + 2) / TICKS
+def clock_at(count: int, now: float) -> float:
+    """A moment in the system's own count, at the latest, by the clock that shows `now`."""
+    return now - time.clock_gettime(time.CLOCK_BOOTTIME) + (count + 2) / TICKS
 
 
 def ticks() -> int:

@@ -70,13 +70,12 @@ class RunFiles:
     def size(self) -> int:
         return sum(self.sizes().values())
 
-    def older_than(self, process: Identity, known_at: float, now: float) -> float:
+    def older_than(self, process: Identity, known_at: int, now: float) -> float:
         """The last step that the process may not have written: those after it were logged when it ran already. -inf
         where it ran before the log began, inf where nothing is known. One that others were run by and have ended may
         have been a script before it became the training: of that, only what came since it is known counts."""
-        began = processes.began_at(process, now)
-        if processes.has_run_others(process.pid):
-            began = max(began, known_at)
+        count = int(process.started.split()[0])
+        began = processes.clock_at(max(count, known_at) if processes.has_run_others(process.pid) else count, now)
         if _wrote_journal(process, self) or all((_born(file) or 0.0) >= began for file in self.files):
             return float("-inf")
         steps = [step for at, step in self.dates if at >= began]
