@@ -84,7 +84,7 @@ def test_wrong_usage_is_exit_code_2(argv: list[str], capsys: pytest.CaptureFixtu
 def test_help_and_version_are_exit_code_0(argv: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(argv) == 0
     out = capsys.readouterr().out
-    assert leadline.__version__ in out if "--version" in argv else "Example" in out or "Commands" in out
+    assert leadline.__version__ in out if "--version" in argv else "Example" in out or "Analyze" in out
 
 
 def test_standard_input_is_read(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -461,7 +461,7 @@ def test_a_person_is_told_that_it_may_be_a_repetition(web: WebServer, state: Sto
     state.mark_handed([1], desk.channel.name, desk.clock.wall)
     desk.begin()
     desk.deliver()
-    assert b"you may have it already" in web.requests[0].body
+    assert b"this may be a duplicate" in web.requests[0].body
 
 
 def test_a_person_is_told_so_after_an_answer_that_never_came(web: WebServer, state: Store) -> None:
@@ -471,7 +471,7 @@ def test_a_person_is_told_so_after_an_answer_that_never_came(web: WebServer, sta
         web.answer = answer
         desk.deliver()
         desk.clock.wait(1000)
-    assert [b"you may have it already" in one.body for one in web.requests] == [False, True, True]
+    assert [b"this may be a duplicate" in one.body for one in web.requests] == [False, True, True]
 
 
 def test_standard_output_is_told_at_most_once(state: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -593,7 +593,7 @@ def test_ten_thousand_alerts_at_once(web: WebServer, state: Store) -> None:
     assert len(web.requests) == 100
     assert max(len(one.body) for one in web.requests) < 200_000
     (digest,) = other.requests
-    assert b"And 9994 more of 100 runs: 9994 kl.drift." in digest.body
+    assert b"And 9994 more from 100 runs: 9994 kl.drift." in digest.body
     assert len(digest.body) < 20_000
 
 

@@ -126,7 +126,7 @@ def test_a_run_that_hangs_before_its_third_row_is_told(tmp_path: Path, watch: Ca
         settle(one)
     (alert,) = one.store.alerts()
     assert alert.about == "silence"
-    assert "how long a step takes is not known yet" in alert.says
+    assert "step time not known yet" in alert.says
 
 
 def test_a_run_that_stood_still_long_before_is_no_news(tmp_path: Path, watch: Callable[..., Watch]) -> None:
