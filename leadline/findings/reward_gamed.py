@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..contract import Reading
 from ..evidence import GamedEvidence
 from ..facts import Facts, Finding, Guide, Meaning, Severity
 from ..facts.gamed import Move
@@ -80,6 +81,13 @@ def side_by_side(facts: object) -> list[tuple[str, str]]:
     if not isinstance(facts, Gamed | ResponsesChanged) or facts.old is None or facts.new is None:
         return []
     return [("then", sample_said(facts.old)), ("now", sample_said(facts.new))]
+
+
+def pair_of_the_verdict(reading: Reading) -> list[tuple[str, str]]:
+    """The two samples to show with the verdict: none where the reward itself says that it dropped."""
+    if reading.judgement.reason.kind == "fallen":
+        return []
+    return next((pair for one in reading.findings if (pair := side_by_side(one.facts))), [])
 
 
 def suspect(found: Finding, beside: Beside) -> Suspect | None:

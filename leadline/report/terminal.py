@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from rich.text import Text
 
 from ..contract import Finding, Reading, RunSummary
-from ..findings.reward_gamed import side_by_side
+from ..findings.reward_gamed import pair_of_the_verdict, side_by_side
 from ..words import event, sentence, sentences
 from ..words.conflict import effect
 from ..words.kl import regime
@@ -82,17 +82,11 @@ def _head(reading: Reading, width: int, most: int | None = LABELED) -> list[Text
     said, judgement = verdict_lines(reading), reading.judgement
     shade = palette.outcome(judgement.verdict, judgement.outcome)
     items = [Item(label, says) for label, says in said.labeled]
-    pair = [Item(when, says) for when, says in _pair(reading)]
+    pair = [Item(when, says) for when, says in pair_of_the_verdict(reading)]
     first = 1 if said.why else 0
     items = [*items[:first], *pair, *items[first:]]
     lines = wrapped(Text(line(said.headline), f"bold {shade.terminal}".strip()), width)
     return [*lines, Text(), *(one for item in items for one in item.lines(width - MARGIN, most))]
-
-
-def _pair(reading: Reading) -> Iterator[tuple[str, str]]:
-    """An early and a late response, where the responses are the evidence or the question: two settle most cases."""
-    for finding in reading.findings:
-        yield from side_by_side(finding.facts)
 
 
 def _run(run: RunSummary, room: int) -> list[Text]:

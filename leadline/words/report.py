@@ -158,7 +158,7 @@ def kl_caption(reading: Reading) -> str:
     kind = "" if course.identified else ", kind unknown"
     if course.way in ("still", "moved") and course.erratic is not None:
         return f"erratic around {number(course.now)}{kind}"
-    flat = ", flat" * (reading.kl_reward.regime.startswith("stable") and course.way != "still")
+    flat = ", flat now" * (reading.kl_reward.regime.startswith("stable") and course.way != "still")
     return (
         f"no trend around {number(course.now)}{kind}"
         if course.way == "still"

@@ -7,7 +7,7 @@ import math
 from ...contract import Evidence, Finding, Reading, Rollout
 from ...facts.chart import Neighbour
 from ...facts.judgement import calls_for
-from ...findings.reward_gamed import side_by_side
+from ...findings.reward_gamed import pair_of_the_verdict
 from ...words import event, sentences
 from ...words.conflict import effect
 from ...words.kl import regime as kl_regime
@@ -43,9 +43,7 @@ def _lines(reading: Reading, said: VerdictLines) -> list[Data]:
     """The labeled lines; the two samples that settle most cases come after the finding they belong to."""
     rows: list[Data] = [{"label": label, "says": text.line(says)} for label, says in said.labeled]
     pair: list[Data] = [
-        {"label": when, "says": text.line(says), "sample": True}
-        for finding in reading.findings
-        for when, says in side_by_side(finding.facts)
+        {"label": when, "says": text.line(says), "sample": True} for when, says in pair_of_the_verdict(reading)
     ]
     first = 1 if said.why else 0
     missing: list[Data] = []
