@@ -82,7 +82,7 @@ def _table(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
     rows = by.members if alone else by.standings
     last = {one.name: one.last_step for one in comparison.runs}
     against = by.standings[0].name
-    heads = ["", by.name, "runs", "steps", "final (80 %)", "best", "" if alone else "against A"]
+    heads = ["", by.name, "runs", "steps", "final (80%)", "best", "" if alone else "against A"]
     cells = []
     for mark, one in _marked(rows):
         reach = sorted({str(last[run]) for run in one.runs}, key=int)

@@ -38,7 +38,7 @@ NAMED = 3  # pairs in one sentence
 RANKED = 8  # runs in one sentence
 RAREST = 1e-4  # chance: what is rarer rests on the tails of a t-test, which nobody knows so well
 THOUSANDS = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k"))
-UNKNOWN = "Whether the variants do, two runs cannot tell: seed noise shows only in repeats."
+UNKNOWN = "One seed each: this doesn't show which config is better."
 CLOCKS: dict[ClockSource, str] = {
     "steps": "steps",
     "time_of_each_step": "the time of each step",
@@ -114,12 +114,12 @@ def signed(value: float) -> str:
 
 
 def _within(gap: Gap) -> str:
-    return f"80 %: {signed(gap.interval[0])} to {signed(gap.interval[1])}"
+    return f"80% interval {signed(gap.interval[0])} to {signed(gap.interval[1])}"
 
 
 def _level(standing: RunStanding) -> str:
     low, high = standing.interval
-    return f"{number(standing.final)} (80 %: {number(low)} to {number(high)})"
+    return f"{number(standing.final)} (80% interval {number(low)}–{number(high)})"
 
 
 def answer(comparison: Comparison) -> tuple[str, ...]:
@@ -145,13 +145,13 @@ def headline(comparison: Comparison) -> str:
         return "Seeds of one variant"
     if not any(pair.beyond_seeds for pair in pairs):
         told = any(pair.told != "no" for pair in pairs)
-        return f"These {'two' if groups == 2 else groups} runs {'differ' if told else 'cannot be told apart'}"
+        return f"These {'two' if groups == 2 else groups} runs {'differ' if told else 'show no significant difference'}"
     told_apart = [pair for pair in pairs if pair.beyond_seeds and pair.told != "no"]
     if not told_apart:
-        return "Cannot be told apart"
+        return "No significant difference"
     surest = min(told_apart, key=lambda pair: pair.chance)
     final = surest.told == "final"
-    return _order(surest, "is" if final else "was", comparison.good) + ("" if final else " on the way")
+    return _order(surest, "is" if final else "was", comparison.good) + ("" if final else " mid-run")
 
 
 def difference(comparison: Comparison, pair: Difference) -> str:
@@ -167,15 +167,14 @@ def difference(comparison: Comparison, pair: Difference) -> str:
         return f"{_order(pair, 'is', good)}: {ends}. {seeds}{_when(pair, unit)}{there}"
     if pair.told == "on the way":
         apart = f"{pair.series} was {number(abs(pair.whole.size))} apart on average ({_size(pair.whole)})"
-        at_the_end = (
-            f"At the end they cannot be told apart ({pair.second} {signed(pair.final.size)}, {_within(pair.final)})."
-        )
-        return f"{_order(pair, 'was', good)} on the way: {apart}. {seeds} {at_the_end}"
+        end = f"{pair.second} {signed(pair.final.size)}, {_within(pair.final)}"
+        at_the_end = f"At the end there is no significant difference ({end})."
+        return f"{_order(pair, 'was', good)} mid-run: {apart}. {seeds} {at_the_end}"
     more = ""
     if pair.runs_needed is not None and pair.runs_needed > min(pair.runs):
-        more = f" If the gap is as seen, about {pair.runs_needed} runs of each would tell."
+        more = f" If the gap holds, ~{pair.runs_needed} seeds each would settle it."
     return (
-        f"{pair.first} and {pair.second} cannot be told apart: {pair.series} of {pair.second} ends "
+        f"{pair.first} and {pair.second} show no significant difference: {pair.series} of {pair.second} ends "
         f"{signed(pair.final.size)} ({_within(pair.final)}), which is within seed noise for {pair.runs[0]} and "
         f"{counted(pair.runs[1], 'run')}.{more}"
     )
@@ -183,14 +182,14 @@ def difference(comparison: Comparison, pair: Difference) -> str:
 
 def _two_runs(pair: Difference, unit: Unit, good: bool) -> str:
     if pair.told == "final":
-        ends = f"{pair.series} ends {number(abs(pair.final.size))} apart ({_size(pair.final)}, by the runs' own noise)"
+        ends = f"{pair.series} ends {number(abs(pair.final.size))} apart ({_size(pair.final)}, by within-run noise)"
         return f"These two runs differ: {_order(pair, 'is', good)}, {ends}.{_when(pair, unit)}"
     if pair.told == "on the way":
         apart = f"{_order(pair, 'was', good)}, {pair.series} {number(abs(pair.whole.size))} apart on average"
-        return f"These two runs differed on the way: {apart}; their ends cannot be told apart."
+        return f"These two runs differed mid-run: {apart}; no significant difference at the end."
     return (
-        f"{pair.first} and {pair.second} cannot be told apart even by their own noise: {pair.series} of {pair.second} "
-        f"ends {signed(pair.final.size)} ({_within(pair.final)})."
+        f"{pair.first} and {pair.second} show no significant difference, even by within-run noise: {pair.series} of "
+        f"{pair.second} ends {signed(pair.final.size)} ({_within(pair.final)})."
     )
 
 
@@ -200,11 +199,10 @@ def _ranked(standings: Sequence[RunStanding], pairs: Sequence[Difference], serie
     named = several([f"{standing.name} {number(standing.final)}" for standing in order], RANKED)
     close = [f"{pair.first} and {pair.second}" for pair in pairs if pair.told != "final"]
     which = "pairs" if 2 * len(pairs) == len(order) * (len(order) - 1) else f"pairs with {standings[0].name}"
-    apart = f"By the runs' own noise {len(pairs) - len(close) or 'none'} of the {len(pairs)} {which} differ"
-    apart += f"; not told apart: {several(close, NAMED)}." if close else "."
+    apart = f"By within-run noise, {len(pairs) - len(close) or 'none'} of the {len(pairs)} {which} differ"
+    apart += f"; no significant difference: {several(close, NAMED)}." if close else "."
     return (
-        f"{series} at the end, highest first: {named}. {apart} Whether the variants differ, single runs cannot tell: "
-        "seed noise shows only in repeats."
+        f"{series} at the end, highest first: {named}. {apart} One seed each: this doesn't show which config is better."
     )
 
 
@@ -212,8 +210,8 @@ def _untold(pairs: Sequence[Difference], series: str) -> str:
     """Several pairs that are not told apart, in one sentence."""
     named = [f"{pair.first} and {pair.second} ({signed(pair.final.size)}, {_within(pair.final)})" for pair in pairs]
     more = f"; {len(pairs) - NAMED} more pairs" if len(pairs) > NAMED else ""
-    seeds = "" if all(pair.beyond_seeds for pair in pairs) else ", some of them even by the runs' own noise"
-    return f"Not told apart by {series}{seeds}: {'; '.join(named[:NAMED])}{more}."
+    seeds = "" if all(pair.beyond_seeds for pair in pairs) else ", some of them even by within-run noise"
+    return f"No significant difference in {series}{seeds}: {'; '.join(named[:NAMED])}{more}."
 
 
 def odd(comparison: Comparison, run: Odd) -> str:
@@ -336,4 +334,4 @@ def _there(pair: Difference, unit: Unit) -> str:
 def _size(gap: Gap) -> str:
     """The interval of a gap as sizes: the sentence says which way it goes."""
     ends = gap.interval if gap.size >= 0 else (-gap.interval[1], -gap.interval[0])
-    return f"80 %: {number(ends[0])} to {number(ends[1])}"
+    return f"80% interval {number(ends[0])}–{number(ends[1])}"

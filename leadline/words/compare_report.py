@@ -8,7 +8,7 @@ from ..facts.comparison import Comparison, Difference
 from .compare import moment, signed
 from .numbers import counted, number, several
 
-APART = {"final": "told apart", "on the way": "apart on the way", "no": "not told apart"}
+APART = {"final": "different", "on the way": "different mid-run", "no": "no significant difference"}
 SHOWN_SETTINGS = 6
 
 
@@ -28,7 +28,7 @@ def standing(comparison: Comparison, first: str, second: str) -> str:
 
 def difference(pair: Difference) -> str:
     """How far two groups are apart at the end, and whether that can be told."""
-    own = "" if pair.beyond_seeds or pair.told == "no" else ", by the runs' own noise"
+    own = "" if pair.beyond_seeds or pair.told == "no" else ", by within-run noise"
     return f"{number(pair.final.size)}, {APART[pair.told]}{own}"
 
 
@@ -44,13 +44,13 @@ def also(pairs: Sequence[Difference], comparison: Comparison) -> str:
     high, low = (first.second, first.first) if gap.size >= 0 else (first.first, first.second)
     since = None if first.told != "final" else first.sure_from
     when = "on average" if since is None else f"from {moment(since, comparison.clock)} on"
-    own = "" if first.beyond_seeds else " (own noise)"
+    own = "" if first.beyond_seeds else " (within-run noise)"
     more = f", {counted(len(pairs) - 1, 'more pair')}" if pairs[1:] else ""
     return f"{first.series}: {high} higher than {low} by {number(abs(gap.size))} {when}{own}{more}"
 
 
 def not_told_apart(names: Sequence[str]) -> str:
-    return f"not told apart by {several(names)}"
+    return f"no significant difference in {several(names)}"
 
 
 def permuted(pair: Difference) -> str:

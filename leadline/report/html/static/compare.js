@@ -15,7 +15,7 @@ function answer() {
     make("h1", { id: "verdict-word" }, DATA.headline),
     ...DATA.says.map((one) => make("p", { class: "sentence" }, one)),
   );
-  const columns = [["runs", (one) => one.runs], [`${DATA.by} at the end (80 %)`, (one) => one.final], ["best", (one) => one.best]];
+  const columns = [["runs", (one) => one.runs], [`${DATA.by} at the end (80%)`, (one) => one.final], ["best", (one) => one.best]];
   if (groups.some((one) => one.verdict)) columns.push([`against ${groups[0].name}`, (one) => one.verdict]);
   const head = make("tr", {}, make("th", { scope: "col" }, "group"), columns.map(([name]) => make("th", { scope: "col" }, name)));
   const rows = groups.map((one) =>
@@ -30,7 +30,7 @@ function comparePanel(chart, place) {
   const title = make("h3", { id: `panel-${place}-title` }, chart.name);
   const panel = make("figure", { class: `panel${place ? "" : " wide"}`, id: `panel-${place}`, "aria-labelledby": `panel-${place}-title` }, title);
   const surest = chart.pairs.find(differs);
-  panel.append(make("p", { class: "small" }, surest ? surest.says : chart.pairs.length ? "No pair of groups is told apart." : ""));
+  panel.append(make("p", { class: "small" }, surest ? surest.says : chart.pairs.length ? "No significant difference." : ""));
   const told = legend(
     DATA.groups.map((group, number_) => ({
       name: group.name,
@@ -93,8 +93,8 @@ function pairs() {
     return make("article", { class: "finding", "data-severity": differs(one) && one.seeds ? "concern" : "note" }, make("p", { class: "severity" }, one.word), make("div", {}, make("p", { class: "says" }, one.says), make("p", { class: "places" }, link)));
   };
   if (!found.length) return void body.append(empty("There is one group only, so there is no pair to compare."));
-  body.append(...(told.length ? told.map(item) : [empty("No pair of groups is told apart on any series.")]));
-  if (rest.length) body.append(make("details", {}, make("summary", {}, `${rest.length} more, not told apart`), rest.map(item)));
+  body.append(...(told.length ? told.map(item) : [empty("No significant difference on any metric.")]));
+  if (rest.length) body.append(make("details", {}, make("summary", {}, `${rest.length} more without a significant difference`), rest.map(item)));
 }
 
 function table(host, heads, rows, why) {
