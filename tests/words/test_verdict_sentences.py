@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 
 from leadline.facts.judgement import (
+    LOST,
     BestCheckpoint,
     Horizon,
     Judgement,
@@ -17,7 +18,7 @@ from leadline.facts.judgement import (
     Verdict,
 )
 from leadline.facts.reward import TurningPoint
-from leadline.words.verdict import REASONS, WIDEST, headline, judgement_lines
+from leadline.words.verdict import OUTCOMES, REASONS, WIDEST, headline, judgement_lines
 
 HALF_WAY = Horizon(1, 0.3, 1000, True)
 AFTER_THE_PLAN = Horizon(1, 1.0, 2000, False)
@@ -152,3 +153,7 @@ def test_a_headline_fits_one_line_whatever_the_metrics_are_called(verdict: Verdi
     said = headline(judged)
     assert len(said) <= WIDEST
     assert said.split(" · ")[0].split(",")[0].split(" to ")[0].isupper()
+
+
+def test_every_outcome_that_is_bad_is_named_at_the_end_of_a_run() -> None:
+    assert set(OUTCOMES) == set(LOST)
