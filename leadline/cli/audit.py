@@ -58,14 +58,14 @@ class AuditOptions:
     "requests_to",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="DIR",
-    help="Write the requests there and call nobody.",
+    help="Write requests to DIR instead of calling a model.",
 )
 @click.option(
     "--answers",
     "answers_from",
     type=click.Path(path_type=Path, file_okay=False, exists=True),
     metavar="DIR",
-    help="Take the answers from there and call nobody.",
+    help="Read grades from DIR.",
 )
 @click.option("--no-samples", is_flag=True, help="Send nothing the policy wrote: only our claims are checked.")
 @click.option("--redact", multiple=True, metavar="REGEX", help="Leave out what matches. May be given several times.")
@@ -74,9 +74,17 @@ class AuditOptions:
 @click.option(
     "--timeout", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds a call may take."
 )
-@click.option("--until", type=int, metavar="STEP", help="As for `leadline read`.")
-@click.option("--budget", type=click.IntRange(min=1), metavar="STEPS", help="As for `leadline read`.")
-@click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="As for `leadline read`.")
+@click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
+@click.option(
+    "--budget", type=click.IntRange(min=1), metavar="STEPS", help="Total planned steps, if the log doesn't say."
+)
+@click.option(
+    "--map",
+    "told",
+    multiple=True,
+    metavar="NAME=KEY",
+    help="Map a log key to a metric if it isn't detected, e.g. reward/mean=my/score. Repeatable.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print our reading and the audit as JSON.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 @taking(AuditOptions)

@@ -13,10 +13,8 @@ from .screen import color, width
 
 @click.command("backtest")
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON line a look instead of the summary.")
-@click.option(
-    "--looks", type=click.IntRange(min=1), default=10, metavar="N", help="Look at N equal shares of each run."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per check.")
+@click.option("--looks", type=click.IntRange(min=1), default=10, metavar="N", help="Checks per run.")
 @joining_options
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 def verb(paths: tuple[Path, ...], as_json: bool, looks: int, join: bool, separate: bool, no_color: bool) -> None:

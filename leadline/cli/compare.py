@@ -47,7 +47,13 @@ class CompareOptions:
     show_default=True,
     help="Compare at equal steps, equal training time or equal tokens.",
 )
-@click.option("--map", "mapped", multiple=True, metavar="NAME=KEY", help="Say what a key of the logs means.")
+@click.option(
+    "--map",
+    "mapped",
+    multiple=True,
+    metavar="NAME=KEY",
+    help="Map a log key to a metric if it isn't detected, e.g. reward/mean=my/score. Repeatable.",
+)
 @joining_options
 @click.option("--json", "as_json", is_flag=True, help="Print the whole comparison as JSON.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write an interactive page as well.")

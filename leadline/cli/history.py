@@ -15,7 +15,7 @@ from .screen import color, width
     "--actions", is_flag=True, help="Show what was done, would have been or was refused; of all runs without PATH."
 )
 @click.option("--state", type=click.Path(path_type=Path), metavar="FILE", help="The state file of the watch.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON line a look.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per check.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 def verb(path: str | None, actions: bool, state: Path | None, as_json: bool, no_color: bool) -> None:
     """Show past verdicts and missed forecasts of a watched run.

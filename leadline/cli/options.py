@@ -42,8 +42,8 @@ def taking(kind: type[Asked]) -> Callable[[Callable[[Asked], None]], Callable[..
 
 def joining_options(command: Command) -> Command:
     """Both options, for a verb that opens folders."""
-    join = click.option("--join", is_flag=True, help="Take all logs at a path for one run, whatever they hold.")
-    separate = click.option("--separate", is_flag=True, help="Take every log at a path for a run of its own.")
+    join = click.option("--join", is_flag=True, help="Treat all logs under PATH as one run.")
+    separate = click.option("--separate", is_flag=True, help="Treat each log as its own run.")
     return separate(join(command))
 
 

@@ -42,7 +42,7 @@ class SamplesOptions:
     type=click.Choice(["low", "high", "each"]),
     help="The lowest first, the highest first, or the newest example of each score.",
 )
-@click.option("--search", metavar="TEXT", help="Those whose prompt or answer holds this text.")
+@click.option("--search", metavar="TEXT", help="Samples whose prompt or response contains TEXT.")
 @click.option("--most", type=click.IntRange(min=1), default=12, show_default=True, help="Samples at most.")
 @click.option("--json", "as_json", is_flag=True, help="Print them as JSON, with their whole texts.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")

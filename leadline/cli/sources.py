@@ -13,7 +13,13 @@ from .screen import color, width
 @click.command("sources")
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
-@click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="Say what a key of the log means.")
+@click.option(
+    "--map",
+    "told",
+    multiple=True,
+    metavar="NAME=KEY",
+    help="Map a log key to a metric if it isn't detected, e.g. reward/mean=my/score. Repeatable.",
+)
 @click.option("--why", is_flag=True, help="Only which files are which run, and why.")
 @click.option("--write-map", is_flag=True, help="Keep how the keys were understood in the run's leadline.toml.")
 @joining_options

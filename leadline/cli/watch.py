@@ -45,7 +45,7 @@ class WatchOptions:
     metavar="FILE",
     help="Watch the runs in the [watch] table of a leadline.toml, each with its own process, policy and channels.",
 )
-@click.option("--headless", is_flag=True, help="Print a line a look instead of the live view, as for a service.")
+@click.option("--headless", is_flag=True, help="Print one line per check; no live view.")
 @click.option(
     "--state",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -56,7 +56,7 @@ class WatchOptions:
     "--every",
     type=click.FloatRange(min=0.1),
     metavar="SECONDS",
-    help="Look at least so often while rows come in, beside the looks that are due by themselves.",
+    help="Check at least every SECONDS while the log grows.",
 )
 @click.option(
     "--tell",
@@ -65,9 +65,7 @@ class WatchOptions:
     help="Send alerts there: stdout, desktop, webhook:$NAME, slack:$NAME, discord:$NAME, mail:ADDRESS, command:...",
 )
 @click.option("--act", metavar="ORDER", help="Stop the run when the bar for that is reached (docs/live.md).")
-@click.option(
-    "--dry-run/--no-dry-run", default=True, show_default=True, help="Only say what --act would do, or really do it."
-)
+@click.option("--dry-run/--no-dry-run", default=True, show_default=True, help="Only report what --act would do.")
 @click.option(
     "--then",
     type=click.Choice(["sigkill", "sigterm"]),
@@ -82,7 +80,7 @@ class WatchOptions:
     help="Wait so long before --then.",
 )
 @click.option(
-    "--answer", type=click.Path(path_type=Path), metavar="FILE", help="Write what the last look said to FILE, as JSON."
+    "--answer", type=click.Path(path_type=Path), metavar="FILE", help="Write the latest verdict to FILE as JSON."
 )
 @click.option("--state-near", type=click.Path(path_type=Path), hidden=True)  # in that folder, if its disk is local
 @click.option("--heartbeat", type=click.Path(path_type=Path), hidden=True)  # a file to touch, for the sidecar
@@ -92,9 +90,20 @@ class WatchOptions:
     help="Serve Prometheus metrics there; beyond this machine to whoever has $LEADLINE_METRICS_TOKEN.",
 )
 @click.option("--record", is_flag=True, help="Record what the machine does, as `leadline record` does.")
-@click.option("--budget", type=STEPS, metavar="STEPS", help="As for `leadline read`.")
-@click.option("--price", type=SHARE, metavar="SHARE", help="As for `leadline read`.")
-@click.option("--map", "told", multiple=True, metavar="NAME=KEY", help="As for `leadline read`.")
+@click.option("--budget", type=STEPS, metavar="STEPS", help="Total planned steps, if the log doesn't say.")
+@click.option(
+    "--price",
+    type=SHARE,
+    metavar="SHARE",
+    help="Minimum gain that justifies a full run, as a fraction of the metric's range [default: 0.05].",
+)
+@click.option(
+    "--map",
+    "told",
+    multiple=True,
+    metavar="NAME=KEY",
+    help="Map a log key to a metric if it isn't detected, e.g. reward/mean=my/score. Repeatable.",
+)
 @joining_options
 @click.option("--no-color", is_flag=True, help="Draw without colour.")
 @taking(WatchOptions)

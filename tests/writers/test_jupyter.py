@@ -18,7 +18,7 @@ CELLS = [
     f"import sys; sys.path.insert(0, {str(EXAMPLES.parent.parent)!r})\nimport leadline",
     f"reading = leadline.read({str(EXAMPLES / 'healthy')!r}, until=60)",
     "reading",
-    "print(len(str(reading)) > 300, str(reading).startswith('verdict'))",
+    "print(len(str(reading)) > 300, str(reading).split(',')[0].split()[0].isupper())",
     "page = reading._repr_markdown_()\nprint('```text' in page, '│' in page)",
 ]
 
