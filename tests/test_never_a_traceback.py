@@ -197,5 +197,5 @@ def test_a_comparison_of_many_runs_comes_to_its_table(tmp_path: Path, capsys: py
         (tmp_path / f"variant{seed}{'abcdefgh'[seed % 8]}" / "metrics.jsonl").write_bytes(verl_bytes(rows))
     assert main(["compare", "--each", "--no-color", str(tmp_path)]) == 0
     lines = capsys.readouterr().out.splitlines()
-    table = next(number for number, line in enumerate(lines) if "final (80 %)" in line)
+    table = next(number for number, line in enumerate(lines) if "final (80%)" in line)
     assert table < 25

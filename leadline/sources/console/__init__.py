@@ -39,8 +39,14 @@ def recognises(path: Path, head: bytes) -> bool:
     if not head.strip():
         return False
     sample = head[:4096]
-    strange = sum(byte < 9 or 13 < byte < 27 or 27 < byte < 32 for byte in sample)
-    return strange * 50 < len(sample) and not sample.startswith((b"PK", b"\x89", b"%PDF"))
+    strange = sum(map(_is_strange, sample))
+    return (
+        not _is_strange(sample[0]) and strange * 50 < len(sample) and not sample.startswith((b"PK", b"\x89", b"%PDF"))
+    )
+
+
+def _is_strange(byte: int) -> bool:
+    return byte < 9 or 13 < byte < 27 or 27 < byte < 32
 
 
 def open(path: Path) -> tuple[Reader, ...]:
