@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES, trl_bytes, verl_bytes
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from leadline.sources import SOURCES, TEXT_SOURCES, Log, Source, TextSource, open_run, read_stream
@@ -81,6 +81,7 @@ def test_bundled_runs_are_found() -> None:
 
 @every_source
 @given(garbage=st.binary(max_size=300))
+@example(garbage=b"\t" * 22 + b" " * 27)
 def test_garbage_is_not_recognised(source: Source, garbage: bytes) -> None:
     assert not source.recognises(Path("x"), b"\x01 " + garbage)
 
@@ -155,6 +156,7 @@ def test_garbage_inside_a_log_invents_nothing(name: str, where: int, garbage: by
     where=st.integers(0, 40),
     garbage=st.binary(max_size=40).filter(lambda data: b"\n" not in data and b"\r" not in data),
 )
+@example(where=0, garbage=b'{"tep":')
 def test_a_line_of_garbage_between_rows_costs_no_row(name: str, where: int, garbage: bytes) -> None:
     source, lines = source_for(name), SAMPLES[name].split(b"\n")
     ends = [place for place, line in enumerate(lines) if line.rstrip().endswith((b"}", b"+00", "╛".encode(), b"---"))]
