@@ -156,7 +156,6 @@ def test_garbage_inside_a_log_invents_nothing(name: str, where: int, garbage: by
     where=st.integers(0, 40),
     garbage=st.binary(max_size=40).filter(lambda data: b"\n" not in data and b"\r" not in data),
 )
-@example(where=0, garbage=b'{"tep":')
 def test_a_line_of_garbage_between_rows_costs_no_row(name: str, where: int, garbage: bytes) -> None:
     source, lines = source_for(name), SAMPLES[name].split(b"\n")
     ends = [place for place, line in enumerate(lines) if line.rstrip().endswith((b"}", b"+00", "╛".encode(), b"---"))]
@@ -212,3 +211,9 @@ def test_a_file_that_is_replaced_or_cut_is_read_anew(name: str, tmp_path: Path) 
     file.write_bytes(b"# another file\n" + b"x" * len(data))
     assert reader.update()
     assert not reader.log.table
+
+
+def test_a_mapping_that_breaks_off_costs_no_row_behind_words() -> None:
+    source, lines = source_for("openrlhf.log"), SAMPLES["openrlhf.log"].split(b"\n")
+    noisy = b"\n".join([lines[0], b'\x01 {"tep":', *lines[1:]])
+    assert columns(parse(source, noisy)) == columns(parse(source, SAMPLES["openrlhf.log"]))
