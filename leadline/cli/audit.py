@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import taking
+from .options import budget_option, map_option, taking, until_option
 from .screen import color, width
 
 if TYPE_CHECKING:
@@ -74,17 +74,9 @@ class AuditOptions:
 @click.option(
     "--timeout", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds a call may take."
 )
-@click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
-@click.option(
-    "--budget", type=click.IntRange(min=1), metavar="STEPS", help="Total planned steps, if the log doesn't say."
-)
-@click.option(
-    "--map",
-    "told",
-    multiple=True,
-    metavar="NAME=KEY",
-    help="Map a log key to a metric if it isn't detected, e.g. reward/mean=my/score. Repeatable.",
-)
+@until_option
+@budget_option
+@map_option
 @click.option("--json", "as_json", is_flag=True, help="Print our reading and the audit as JSON.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 @taking(AuditOptions)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .options import until_option
+
 
 @click.command("check")
 @click.argument("path", type=click.Path(path_type=Path))
@@ -20,7 +22,7 @@ import click
 @click.option(
     "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds for all samples."
 )
-@click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
+@until_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def verb(
     path: Path,

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import click
 
-from .options import joining_of, joining_options, taking
+from .options import joining_of, joining_options, map_option, taking
 from .screen import color, height, width
 
 
 @dataclass(frozen=True, slots=True)
 class CompareOptions:
     paths: tuple[str, ...]
-    told: tuple[str, ...]
+    grouped: tuple[str, ...]
     alone: bool
     by: str | None
     clock: str
-    mapped: tuple[str, ...]
+    told: tuple[str, ...]
     join: bool
     separate: bool
     as_json: bool
@@ -31,7 +31,7 @@ class CompareOptions:
 @click.argument("paths", nargs=-1)
 @click.option(
     "--group",
-    "told",
+    "grouped",
     multiple=True,
     metavar="NAME=PATHS",
     help="Runs of one variant: a path, a folder of runs or a pattern. May be given several times, also for one name.",
@@ -47,13 +47,7 @@ class CompareOptions:
     show_default=True,
     help="Compare at equal steps, equal training time or equal tokens.",
 )
-@click.option(
-    "--map",
-    "mapped",
-    multiple=True,
-    metavar="NAME=KEY",
-    help="Map a log key to a metric if it isn't detected, e.g. reward/mean=my/score. Repeatable.",
-)
+@map_option
 @joining_options
 @click.option("--json", "as_json", is_flag=True, help="Print the whole comparison as JSON.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write an interactive page as well.")
@@ -75,7 +69,7 @@ def verb(options: CompareOptions) -> None:
     from ..report.progress import Progress
     from ..sources.mapping import parse_mapping
 
-    groups = _groups(options.told)
+    groups = _groups(options.grouped)
     if not options.paths and not groups:
         raise click.UsageError("name at least two runs, or groups of runs with --group NAME=PATHS")
     if options.html is not None:
@@ -86,7 +80,7 @@ def verb(options: CompareOptions) -> None:
             options.paths,
             groups=groups,
             alone=options.alone,
-            mapping=parse_mapping(options.mapped),
+            mapping=parse_mapping(options.told),
             joining=joining_of(options.join, options.separate),
             opened=bar.advance,
         )

@@ -27,12 +27,30 @@ class FiniteShare(click.FloatRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
-            self.fail(f"{value} is no share; give a number such as 0.05", param, ctx)
+            self.fail(f"{value} is not a valid share: give a number >= 0, such as 0.05", param, ctx)
         return number
 
 
 STEPS = click.IntRange(min=1, max=FURTHEST - 1)
 SHARE = FiniteShare()
+
+until_option = click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
+budget_option = click.option(
+    "--budget", type=STEPS, metavar="STEPS", help="Total planned steps, if the log doesn't say."
+)
+price_option = click.option(
+    "--price",
+    type=SHARE,
+    metavar="SHARE",
+    help="Minimum gain that justifies a full run, as a fraction of the metric's range [default: 0.05].",
+)
+map_option = click.option(
+    "--map",
+    "told",
+    multiple=True,
+    metavar="NAME=KEY",
+    help="Map a log key to a metric if it isn't detected, e.g. reward/mean=my/score. Repeatable.",
+)
 
 
 def taking(kind: type[Asked]) -> Callable[[Callable[[Asked], None]], Callable[..., None]]:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import SHARE, STEPS, joining_of, joining_options, taking
+from .options import (
+    budget_option,
+    joining_of,
+    joining_options,
+    map_option,
+    price_option,
+    taking,
+    until_option,
+)
 from .screen import color, height, width
 
 if TYPE_CHECKING:
@@ -48,21 +56,10 @@ class ReadOptions:
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print the whole reading as JSON, schema 1.")
 @click.option("--no-charts", is_flag=True, help="With --json: omit chart points (90% of the size).")
-@click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
-@click.option("--budget", type=STEPS, metavar="STEPS", help="Total planned steps, if the log doesn't say.")
-@click.option(
-    "--price",
-    type=SHARE,
-    metavar="SHARE",
-    help="Minimum gain that justifies a full run, as a fraction of the metric's range [default: 0.05].",
-)
-@click.option(
-    "--map",
-    "told",
-    multiple=True,
-    metavar="NAME=KEY",
-    help="Map a log key to a metric if it isn't detected, e.g. reward/mean=my/score. Repeatable.",
-)
+@until_option
+@budget_option
+@price_option
+@map_option
 @click.option(
     "--html",
     "page",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .options import taking
+from .options import taking, until_option
 from .screen import color, width
 
 
@@ -38,7 +38,7 @@ class ReviewOptions:
 @click.option("--note", default="", metavar="TEXT", help="A remark to keep with the review.")
 @click.option("--beside", is_flag=True, help="Save the review beside the run, so that it travels with it.")
 @click.option("--forget", is_flag=True, help="Delete all reviews of this run.")
-@click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
+@until_option
 @click.option("--blind", is_flag=True, help="Hide scores.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")

@@ -6,12 +6,14 @@ from pathlib import Path
 
 import click
 
+from .options import until_option
+
 
 @click.command("series")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.argument("keys", nargs=-1, metavar="[KEY]...")
 @click.option("--bins", type=click.IntRange(min=1, max=200), default=10, show_default=True, help="Bins of steps.")
-@click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
+@until_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def verb(path: Path, keys: tuple[str, ...], bins: int, until: int | None, as_json: bool) -> None:
     """Print binned means of logged metrics; without KEY, list all keys.

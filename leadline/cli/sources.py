@@ -6,20 +6,14 @@ from pathlib import Path
 
 import click
 
-from .options import joining_of, joining_options
+from .options import joining_of, joining_options, map_option
 from .screen import color, width
 
 
 @click.command("sources")
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
-@click.option(
-    "--map",
-    "told",
-    multiple=True,
-    metavar="NAME=KEY",
-    help="Map a log key to a metric if it isn't detected, e.g. reward/mean=my/score. Repeatable.",
-)
+@map_option
 @click.option("--why", is_flag=True, help="Only which files are which run, and why.")
 @click.option("--write-map", is_flag=True, help="Keep how the keys were understood in the run's leadline.toml.")
 @joining_options

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from .options import SHARE, STEPS, joining_of, joining_options, taking
+from .options import budget_option, joining_of, joining_options, map_option, price_option, taking
 from .screen import color
 
 
@@ -90,20 +90,9 @@ class WatchOptions:
     help="Serve Prometheus metrics there; beyond this machine to whoever has $LEADLINE_METRICS_TOKEN.",
 )
 @click.option("--record", is_flag=True, help="Record what the machine does, as `leadline record` does.")
-@click.option("--budget", type=STEPS, metavar="STEPS", help="Total planned steps, if the log doesn't say.")
-@click.option(
-    "--price",
-    type=SHARE,
-    metavar="SHARE",
-    help="Minimum gain that justifies a full run, as a fraction of the metric's range [default: 0.05].",
-)
-@click.option(
-    "--map",
-    "told",
-    multiple=True,
-    metavar="NAME=KEY",
-    help="Map a log key to a metric if it isn't detected, e.g. reward/mean=my/score. Repeatable.",
-)
+@budget_option
+@price_option
+@map_option
 @joining_options
 @click.option("--no-color", is_flag=True, help="Draw without colour.")
 @taking(WatchOptions)
