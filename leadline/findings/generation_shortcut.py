@@ -54,7 +54,7 @@ class Shortcut(Facts):
     any_digit: str | None  # the character that stands for any digit, where a phrase holds it
 
     def say(self) -> str:
-        return f"Possible reward shortcut: {self._parts()}. Learned behavior or a shortcut: read the samples."
+        return f"High-reward samples have changed: they {self._parts()}. Read them: learned, or a shortcut."
 
     def _parts(self) -> str:
         """What came in and what went out."""
@@ -62,7 +62,7 @@ class Shortcut(Facts):
         for gained, verb in ((True, "now contain"), (False, "no longer contain")):
             named = [f"{mark.phrase!r} ({_shares(mark)})" for mark in self.phrases if mark.gained == gained]
             if named:
-                parts.append(f"{'high-reward samples ' * (not parts)}{verb} {', '.join(named)}")
+                parts.append(f"{verb} {', '.join(named)}")
         return " and ".join(parts) + (f" ({self.any_digit} is any digit)" if self.any_digit else "")
 
 

@@ -53,14 +53,14 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "generation.shortcut",
         Shortcut((Mark("I am certain", True, 0.02, 0.97, 0.12, 240),), None),
-        "Possible reward shortcut: high-reward samples now contain 'I am certain' (97%; low-reward 12%; 2% at the "
-        "start). Learned behavior or a shortcut: read the samples.",
+        "High-reward samples have changed: they now contain 'I am certain' (97%; low-reward 12%; 2% at the start). "
+        "Read them: learned, or a shortcut.",
     ),
     (
         "generation.shortcut",
         Shortcut((Mark("# apples", False, 0.9, 0.1, None, 240),), "#"),
-        "Possible reward shortcut: high-reward samples no longer contain '# apples' (10%; 90% at the start) (# is any "
-        "digit). Learned behavior or a shortcut: read the samples.",
+        "High-reward samples have changed: they no longer contain '# apples' (10%; 90% at the start) (# is any digit). "
+        "Read them: learned, or a shortcut.",
     ),
     (
         "signal.no_learning_signal",
