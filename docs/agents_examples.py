@@ -1,7 +1,7 @@
 """The examples of docs/agents.md: `python docs/agents_examples.py` records them, `--check` says if they are current.
 
 Each is what a user sees, of the bundled run `hacked`: the server's answers through the official client, the commands of
-the skill, and a second reading whose answers come from a script that adds.
+the skill, and blind grades from a script that adds.
 """
 
 from __future__ import annotations
@@ -63,36 +63,34 @@ def skill() -> str:
         [
             installed,
             _printed(f"read {RUN} --no-color", most=6),
-            _printed(f"samples {RUN} --most 4 --no-color"),
+            _printed(f"samples {RUN} --limit 4 --no-color"),
         ]
     )
 
 
 def reader() -> str:
-    """A second reading by file."""
+    """Blind grades by file."""
     with tempfile.TemporaryDirectory() as place:
-        os.environ["XDG_STATE_HOME"] = place  # the audit is kept as a review of the run
+        os.environ["XDG_STATE_HOME"] = place  # the review is not to be found there later
         asked, answered = Path(place) / "asked", Path(place) / "answered"
         answered.mkdir()
-        requests = _printed(f"audit {RUN} --requests asked", asked=asked)
+        requests = _printed(f"review {RUN} --requests asked", asked=asked)
         for file in asked.iterdir():
             (answered / file.name).write_text(json.dumps(answer(json.loads(file.read_text()))))
-        told = _printed(f"audit {RUN} --answers answered --no-color", answered=answered)
-    return f"{requests}\n\n{re.sub(r'[0-9.e-]+ s[.]$', '0.2 s.', told)}"  # the time it took is another each time
+        told = _printed(f"review {RUN} --answers answered", answered=answered)
+    told = re.sub(r"/\S+/reviews/\w+", "~/.local/state/leadline/reviews/0123456789abcdef01234567", told)
+    return f"{requests}\n\n{told}"
 
 
 def answer(request: Any) -> dict[str, object]:
-    """A script that adds: it grades sums, and leaves claims to others."""
+    """A script that adds and grades sums."""
     data = json.loads(request["messages"][1]["content"])
-    if "cards" in data:
-        claims = [{"finding": card["finding"], "answer": "cannot_tell", "evidence": []} for card in data["cards"]]
-        return {"claims": claims}
     grades = []
     for entry in data["answers"]:
         one, other = re.fullmatch(r"(\d+)\+(\d+)=", entry["prompt"]).groups()  # type: ignore[union-attr]
         told = re.split(r"[>~]", entry["answer"].strip().removesuffix("."))[-1]
         right = entry["answer"].strip().endswith(".") and told == str(int(one) + int(other))
-        grades.append({"id": entry["id"], "grade": 4 if right else 0, "marks": []})
+        grades.append({"id": entry["id"], "grade": 4 if right else 0})
     return {"task": "add two numbers", "grades": grades}
 
 

@@ -17,11 +17,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
+from leadline.digits import counted, percent
 from leadline.facts import Facts, Finding, Guide
 from leadline.facts.judgement import Judgement
 from leadline.findings import FACTS, GUIDES
 from leadline.words import sentence
-from leadline.words.numbers import counted, percent
 from leadline.words.verdict import judgement_lines
 
 HERE = Path(__file__).resolve().parent
@@ -29,12 +29,13 @@ PAGE, RECORD = HERE / "findings.md", HERE / "findings.json"
 TOPICS = {
     "reward": "Reward",
     "kl": "KL to reference",
+    "policy": "Policy",
     "policy_loss": "Policy loss",
     "generation": "Generated text",
     "signal": "Gradient signal",
     "stability": "Stability",
     "agent": "Turns and tools",
-    "onset": "Timeline",
+    "timeline": "Timeline",
     "unexplained": "Unexplained",
     "resources": "Machine",
     "conflict": "Other work on the machine",

@@ -1,5 +1,5 @@
 """The JSON Schema of a reading, made from the types of the contract: `python docs/schema.py` writes
-leadline/schema-1.json, `--check` says whether it is current.
+leadline/schema-2.json, `--check` says whether it is current.
 
 What a field means is the comment beside it; what a thing is, the first sentence of its class.
 """
@@ -22,12 +22,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
 import numpy as np
+from numpy.typing import NDArray
 
-from leadline import expected
 from leadline.contract import (
     SCHEMA,
     ChartData,
-    Expected,
     Facts,
     Finding,
     Judgement,
@@ -84,7 +83,10 @@ def schema() -> Schema:
         "description": "What `leadline read PATH --json` prints. A number that is not finite is written as null. "
         "Made by docs/schema.py.",
         "type": "object",
-        "properties": {"schema": {"const": SCHEMA}, **reading["properties"]},
+        "properties": {
+            "schema": {"const": SCHEMA},
+            **reading["properties"],
+        },
         "required": ["schema", *reading["required"]],
         "$defs": {
             "probability": {"type": "number", "minimum": 0, "maximum": 1},
@@ -120,12 +122,11 @@ def _object(kind: type, seen: dict[str, Schema]) -> Schema:
 
 
 def _facts_beside(kind: type, hint: typing.Any) -> typing.Any:
-    """Which facts a class may carry that only says "facts": those of its own file; what looks odd, those of its rules.
-    A finding's go by its id."""
+    """Which facts a class may carry that only says "facts": those of its own file. A
+    finding's go by its id."""
     if kind is Finding or Facts not in (hint, *typing.get_args(hint)):
         return hint
-    home = expected.__name__ if kind is Expected else kind.__module__
-    beside = [facts for facts in _below(Facts) if facts.__module__.startswith(home)]
+    beside = [facts for facts in _below(Facts) if facts.__module__ == kind.__module__]
     several = typing.Union[(*beside, Facts)]  # made at run time
     return several if hint is Facts else tuple[several, ...]
 
@@ -146,6 +147,8 @@ def _added(kind: type, seen: dict[str, Schema]) -> Mapping[str, Schema]:
         return {"derived": {"type": "object", "additionalProperties": STEPS_AND_VALUES} | comment}
     if kind is Resources:
         return {"notes": {"type": "array", "items": TEXT}}
+    if kind is Finding:
+        return {"says": TEXT}
     names = ["outcome", "headline", "says"] if kind is Judgement else ADDED.get(kind, {})
     return dict.fromkeys(names, TEXT)
 
@@ -172,8 +175,8 @@ def _type(kind: typing.Any, name: str, seen: dict[str, Schema]) -> Schema:
         items = [_type(part, "", seen) for part in parts]
         length = {"minItems": len(inside), "maxItems": len(inside)}
         return {"type": "array", "items": items[0] if len(items) == 1 else {"anyOf": items}} | length
-    if origin is not None and issubclass(origin, np.ndarray):
-        return {"type": "array", "items": {"type": "integer"}} if "int" in str(inside[1]) else NUMBERS
+    if origin in (np.ndarray, NDArray):  # an alias of its own from numpy 2.5 on
+        return {"type": "array", "items": {"type": "integer"}} if "int" in str(inside[-1]) else NUMBERS
     if origin is not None and issubclass(origin, Mapping):
         return {"type": "object", "additionalProperties": _type(inside[1], "", seen)}
     if kind is Facts:

@@ -13,15 +13,26 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .api import Reading, read
+    from .api import Reading, compare, read, read_all
     from .errors import LeadlineError
     from .inside.attached import attach
     from .inside.trainer import LeadlineCallback
     from .run import Run
 
-__version__ = "0.1.0.dev0"
+__version__ = "1.0.0"
 
-__all__ = ["LeadlineCallback", "LeadlineError", "Reading", "Run", "__version__", "attach", "read"]
+# The public interface, with `leadline.errors`; everything else may change in any release (docs/stability.md).
+__all__ = [
+    "LeadlineCallback",
+    "LeadlineError",
+    "Reading",
+    "Run",
+    "__version__",
+    "attach",
+    "compare",
+    "read",
+    "read_all",
+]
 
 # Imported on first use: `import leadline` inside a training process must cost next to nothing.
 HOMES = {
@@ -30,7 +41,9 @@ HOMES = {
     "Reading": ".api",
     "Run": ".run",
     "attach": ".inside.attached",
+    "compare": ".api",
     "read": ".api",
+    "read_all": ".api",
 }
 
 

@@ -1,27 +1,39 @@
-"""What `import leadline` gives: a reading that shows itself, and gives out its numbers as arrays and frames."""
+"""What `import leadline` gives: readings that show themselves, and give out their numbers as arrays and frames."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping
-from dataclasses import fields
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any, get_args
 
-from . import contract, frames, pipeline
+from . import comparison, contract, frames, pipeline
+from .arguments import check_choice, check_kind, check_mapping, checked_plan, checked_price, checked_until
 from .contract import Band
-from .errors import BadNumber, LeadlineError
-from .questions import Shape, shape_of
+from .errors import LeadlineError
+from .facts.comparison import Comparison, Unit
+from .questions.shape import Shape, shape_of
 from .reading import View
 from .reading.chart_data import band_for
+from .records import dataclass, fields
 from .report import data, markdown, notebook, plain, terminal
-from .run import Steps, Values
-from .sources import Joining, open_run
-from .sources.number import FURTHEST
+from .run import Run, Steps, Values
+from .sources import Joining, open_run, open_runs
+from .sources.mapping import named
 from .words import sentence
 from .words.report import what_was_read
+from .words.verdict import verdict_lines
 
 
-class Reading(contract.Reading):
+@dataclass(frozen=True, slots=True)
+class JudgementInWords(contract.Judgement):
+    """The verdict and what it rests on, with its words, as in the JSON."""
+
+    headline: str = ""  # one line: what to do, why, how sure
+    says: str = ""  # in full
+
+
+class RunReading(contract.Reading):
     """All that Leadline says about one run. Printed it is the screen of `leadline read`, in a notebook a card.
 
     >>> reading = read(Path(__file__).parent / "examples" / "healthy", until=40)
@@ -34,48 +46,60 @@ class Reading(contract.Reading):
 
     __slots__ = ("_view",)  # the curves behind it, for bands and shapes of series that no report draws
     _view: View
+    judgement: JudgementInWords
+
+    @property
+    def headline(self) -> str:
+        """The verdict in one line: what to do, why, how sure. Also `judgement.headline`, as in the JSON."""
+        return self.judgement.headline
+
+    @property
+    def says(self) -> str:
+        """The verdict in full. Also `judgement.says`, as in the JSON."""
+        return self.judgement.says
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of all series: logged, derived from the samples, and what was not understood."""
+        """The names of all series: logged, derived from the samples, and unmapped keys."""
         return tuple(self.chart_data.series)
 
     def series(self, name: str) -> tuple[Steps, Values]:
-        """The steps and values of one series. A step that was not logged is absent; NaN was logged as NaN."""
+        """Return the steps and values of one series. A step that was not logged is absent; NaN was logged as NaN."""
         found = self.chart_data.series.get(name)
         if found is None:
             raise LeadlineError(
                 f"No series of this run is called {name!r}.",
-                tried=", ".join(self.names) or "the run holds none",
-                next_step="take one of these names, as in reading.series('reward/mean')",
+                tried=", ".join(self.names) or "the run has none",
+                next_step="use one of these names, as in reading.series('reward/mean')",
             )
         return found.steps, found.values
 
     def band(self, name: str) -> Band | None:
-        """Where the curve of a series runs, as seen and as expected; None where it holds too little to tell."""
+        """Return the range of a series' curve, seen and forecast; None if it has too few points."""
         self.series(name)
-        return self.chart_data.bands.get(name) or band_for(self._view, name)
+        return self.chart_data.bands.get(name) or band_for(self._view, self.chart_data.series[name])
 
     def shape(self, name: str) -> Shape | None:
-        """What the curve of a series does, in one word, and how probable each is; None where it holds no number."""
+        """Return what a series' curve does, in one word, with the probability of each; None if it has no numbers."""
         self.series(name)
-        curve = self._view.curve_of(name)
-        return None if curve is None else shape_of(curve)
+        part = self._view.of(self.chart_data.series[name])
+        return None if part is None else shape_of(part.curve, part.series)
 
     def to_pandas(self, what: frames.What = "series") -> frames.Frame:
-        """The series by step, the shapes or the findings as a pandas frame."""
+        """Return the series by step, the shapes, or the findings as a pandas frame."""
         return frames.to_pandas(self, self._view, what)
 
     def to_polars(self, what: frames.What = "series") -> frames.Frame:
-        """The same as a polars frame."""
+        """Return the same as a polars frame."""
         return frames.to_polars(self, self._view, what)
 
-    def as_data(self) -> dict[str, object]:
-        """The reading as plain data, as in `leadline read --json`."""
-        return data.as_data(self)
+    def as_data(self, *, schema: int = contract.SCHEMA) -> dict[str, object]:
+        """Return the reading as plain data, as in `leadline read --json`; `schema` 1 is the form of before 1.0."""
+        check_choice("schema", schema, contract.SCHEMAS)
+        return data.as_data(self, schema)
 
     def sentence(self, finding: contract.Finding) -> str:
-        """What a finding says."""
+        """Return a finding's sentence."""
         return sentence(finding)
 
     def __repr__(self) -> str:
@@ -92,20 +116,8 @@ class Reading(contract.Reading):
         return markdown.render(self)
 
 
-def check_plan(budget: int | None, price: float | None) -> None:
-    """Refuse a plan that no run can have."""
-    if budget is not None and not 0 < budget < FURTHEST:
-        raise BadNumber(
-            f"A budget of {budget} steps cannot be worked with.",
-            tried=f"a whole number from 1 to {FURTHEST - 1}",
-            next_step="give the total number of steps that are planned",
-        )
-    if price is not None and not 0 <= price < math.inf:
-        raise BadNumber(
-            f"A price of {price} cannot be worked with.",
-            tried="a share of the run's own range, from 0",
-            next_step="give a share such as 0.05",
-        )
+Reading = RunReading  # its public name
+GROUPS = "groups={'baseline': ['runs/a1', 'runs/a2'], 'new': ['runs/b1', 'runs/b2']}"  # an example, for errors
 
 
 def read(
@@ -117,13 +129,83 @@ def read(
     mapping: Mapping[str, str] | None = None,
     joining: Joining = "by evidence",
 ) -> Reading:
-    """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
-    `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
-    `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
-    `joining`: which logs at `path` are one run: by evidence, or as you say, "join" all or keep each "separate"."""
-    check_plan(budget, price)
-    view = pipeline.view_of(open_run(path, mapping=mapping, joining=joining).until(until), budget=budget)
+    """Read the run at `path`, as if it had ended at `until` and been planned for `budget` steps.
+
+    `price`: the minimum gain that justifies a full run, as a fraction of the metric's range (docs/judgement.md).
+    `mapping`: metric name to log key, for keys that are not detected.
+    `joining`: which logs at `path` are one run: decide "by evidence", "join" all, or keep each "separate".
+    """
+    until, budget, price = checked_until(until), checked_plan("budget", budget), checked_price(price)
+    _check(path, joining)
+    run = open_run(path, mapping=_checked_mapping(mapping), joining=joining)
+    return _reading(run.until(until), budget, price)
+
+
+def read_all(
+    path: Path | str,
+    *,
+    until: int | None = None,
+    budget: int | None = None,
+    price: float | None = None,
+    mapping: Mapping[str, str] | None = None,
+    joining: Joining = "by evidence",
+) -> Iterator[Reading]:
+    """Read every run at `path`, one after the other; the arguments are those of `read`."""
+    until, budget, price = checked_until(until), checked_plan("budget", budget), checked_price(price)
+    _check(path, joining)
+    runs = open_runs(path, mapping=_checked_mapping(mapping), joining=joining)
+    return (_reading(run.until(until), budget, price) for run in runs)
+
+
+def compare(
+    *paths: Path | str,
+    groups: Mapping[str, Sequence[Path | str]] | None = None,
+    by: str | None = None,
+    clock: Unit = "step",
+    mapping: Mapping[str, str] | None = None,
+    joining: Joining = "by evidence",
+) -> Comparison:
+    """Compare runs or groups of seeds, as `leadline compare` does.
+
+    `paths`: runs, folders of runs, or patterns. `groups`: name to paths of runs that are seeds of one config.
+    `by`: the metric to rank by; the held-out eval if all runs log one, else the reward.
+    """
+    check_choice("clock", clock, get_args(Unit))
+    check_kind("groups", groups, (Mapping, type(None)), wanted="a mapping from names to paths", example=GROUPS)
+    for some in (groups or {}).values():
+        check_kind("a group", some, (list, tuple), wanted="a list of paths", example=GROUPS)
+    check_kind("by", by, (str, type(None)), wanted="the name of a metric", example="by='reward/mean'")
+    for path in (*paths, *(path for some in (groups or {}).values() for path in some)):
+        _check(path, joining)
+    gathered = comparison.gather(
+        [str(path) for path in paths],
+        groups={name: [str(path) for path in some] for name, some in (groups or {}).items()},
+        mapping=_checked_mapping(mapping),
+        joining=joining,
+    )
+    return comparison.compare(gathered, by=by, clock=clock)
+
+
+def _reading(run: Run, budget: int | None, price: float | None) -> Reading:
+    view = pipeline.view_of(run, budget=budget)
     found = pipeline.read_view(view, price=price)
-    reading = Reading(**{field.name: getattr(found, field.name) for field in fields(found)})
+    lines = verdict_lines(found)
+    judgement = JudgementInWords(**_by_name(found.judgement), headline=lines.headline, says=lines.text)
+    reading = Reading(**(_by_name(found) | {"judgement": judgement}))
     object.__setattr__(reading, "_view", view)  # frozen: no part of the reading itself
     return reading
+
+
+def _by_name(one: Any) -> dict[str, Any]:
+    return {field.name: getattr(one, field.name) for field in fields(one)}
+
+
+def _check(path: object, joining: object) -> None:
+    check_kind("path", path, (str, os.PathLike), wanted="text or a path", example="'outputs/grpo-run'")
+    check_choice("joining", joining, get_args(Joining))
+
+
+def _checked_mapping(mapping: Mapping[str, str] | None) -> dict[str, str] | None:
+    """Return the mapping under canonical names; raise BadMapping for an unknown name or a key that is not text."""
+    check_mapping(mapping)
+    return None if mapping is None else named(mapping)

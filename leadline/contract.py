@@ -1,28 +1,20 @@
-"""The Reading: all that is said about one run, as typed data. Every output is a view of it."""
+"""The Reading: everything Leadline reports about one run, as typed data. Every output is a view of it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from .facts import Evidence, Facts, Finding
-from .facts.chart import Band, ChartData
-from .facts.conflict import Conflict
-from .facts.expected import Expected
-from .facts.judgement import BestCheckpoint, Condition, Judgement, PlanSource
-from .facts.kl import KlReward, Regime
-from .facts.loss import PolicyLoss
-from .facts.machine import PhaseUse, Resources
-from .facts.missing import Missing
-from .facts.reward import OtherReward, RewardPeak, RewardReading
-from .run import Checkpoint, Event, Rollout, Series
+from .facts.chart import ChartData
+from .facts.judgement import Condition, Judgement, PlanSource
+from .facts.machine import Conflict, Resources
+from .facts.sections import Expected, KlReward, Missing, PolicyLoss, Regime, RewardReading
+from .records import dataclass, field
+from .run import Band, Checkpoint, Event, Rollout, Series
 
 __all__ = [
     "SCHEMA",
-    "OtherReward",
+    "SCHEMAS",
     "Band",
-    "BestCheckpoint",
     "ChartData",
-    "Checkpoint",
     "Condition",
     "Conflict",
     "Event",
@@ -33,12 +25,10 @@ __all__ = [
     "Judgement",
     "KlReward",
     "Missing",
-    "PhaseUse",
     "PolicyLoss",
     "Reading",
     "Regime",
     "Resources",
-    "RewardPeak",
     "RewardReading",
     "Rollout",
     "RunSummary",
@@ -47,12 +37,13 @@ __all__ = [
     "Signal",
 ]
 
-SCHEMA = 1
+SCHEMA = 2  # of the JSON
+SCHEMAS = (1, SCHEMA)  # those that can still be written; 1 goes in 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One series of the run as a reader of the contract sees it."""
+    """One logged metric."""
 
     name: str  # canonical
     key: str  # as the framework wrote it
@@ -63,7 +54,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What the run was started with, as far as it says so."""
+    """Settings of the run, as far as they are known."""
 
     kl_coefficient: float | None = None
     group_size: int | None = None
@@ -74,7 +65,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What was read."""
+    """The run that was read."""
 
     path: str  # as it was given
     framework: str | None
@@ -87,7 +78,7 @@ class RunSummary:
     unread_keys: tuple[str, ...]  # keys whose meaning is not known
     missing: tuple[Missing, ...]
     events: tuple[Event, ...]
-    notes: tuple[str, ...] = ()  # what a user should know about the reading itself
+    notes: tuple[str, ...] = ()  # about the reading itself
     checkpoints: tuple[Checkpoint, ...] = ()
     settings: Settings = field(default_factory=Settings)
     plan_from: PlanSource | None = None  # who says how long it is to be, where it is known
@@ -95,14 +86,14 @@ class RunSummary:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All that Leadline says about one run."""
+    """Everything Leadline reports about one run."""
 
     run: RunSummary
     reward: RewardReading
     kl_reward: KlReward = field(default_factory=KlReward)
     policy_loss: PolicyLoss = field(default_factory=PolicyLoss)
     findings: tuple[Finding, ...] = ()  # by weight: the most serious first, the surest first among equals
-    expected: tuple[Expected, ...] = ()  # what looks odd and is normal here
+    benign: tuple[Expected, ...] = ()  # what looks odd and is normal here
     judgement: Judgement = field(default_factory=Judgement)
     resources: Resources = field(default_factory=Resources)
     conflicts: tuple[Conflict, ...] = ()

@@ -1,25 +1,191 @@
-"""Which digits of a computed number are told.
+"""Numbers as they are written: for people, for other programs, and for charts.
 
 Processors and versions of numpy round differently, so the same sum may differ in its last digits: after a whole reading
-in the eleventh or so. Nobody shall see that. What is written for programs is cut well before, and a number that lies on
-the edge between two printed ones is first put there exactly.
+in the eleventh or so. What is written for programs is cut well before, and a number that lies on the edge between two
+printed ones is first put there exactly.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 WRITTEN = 7  # significant digits in what other programs read
-LARGE = 1e7  # from here on three more: a time in seconds since 1970 is told to the second
+LARGE = 1e7  # from here on three more: a time in seconds since 1970 is exact to the second
+DRAWN = 5  # significant digits of a point in a chart: a screen of 2,000 lines shows four
+TENS = np.array([float(f"1e{power}") for power in range(301)])  # exact, which numpy's powers are not everywhere
 ROUNDING = 1e-9  # of the highest value: closer ones are as high
+LOG_ROUNDING = 1e-12  # of a logarithm: a power of ten is never the largest of the digits before
 SETTLED = 12  # significant digits that a plain mean of logged values has on every machine
+NAMED = 6  # names a line of a short text can hold
+LONGEST_NAME = 120  # characters
 
 Told = TypeVar("Told")
+
+
+def number(value: float) -> str:
+    """Three significant digits, without an exponent where a person would write none.
+
+    >>> number(0.48271), number(12345.6), number(0.0000012), number(-0.0)
+    ('0.483', '12346', '1.2e-06', '0')
+    """
+    value = settled(value) + 0.0  # no minus before a zero
+    if value != 0 and not 1e-4 <= abs(value) < 1e6:
+        return f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def apart(first: float, second: float) -> tuple[str, str]:
+    """Two numbers of one sentence: where three digits hide that they differ, as many as show it.
+
+    >>> apart(1.0859, 1.0943), apart(0.2, 0.4), apart(0.5, 0.5)
+    (('1.086', '1.094'), ('0.2', '0.4'), ('0.5', '0.5'))
+    """
+    told = number(first), number(second)
+    for digits in (4, 5, 6):
+        if told[0] != told[1]:
+            return told
+        told = f"{settled(first):.{digits}g}", f"{settled(second):.{digits}g}"
+    return told if told[0] != told[1] else (number(first), number(second))
+
+
+def sure(p: float) -> str:
+    """A probability as a whole percentage; none is ever certain.
+
+    >>> sure(0.8123), sure(0.999), sure(0.001)
+    ('81%', '>99%', '<1%')
+    """
+    return percent(min(max(p, 0.001), 0.999))
+
+
+def percent(share: float) -> str:
+    """A share as a whole percentage, without claiming none or all.
+
+    >>> percent(0.004), percent(0.5), percent(0.999), percent(-0.0), percent(1.0)
+    ('<1%', '50%', '>99%', '0%', '100%')
+    """
+    if -0.005 <= share <= 0:  # no minus before a zero
+        return "0%"
+    if 0 < share < 0.01:
+        return "<1%"
+    return ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
+
+
+def counted(count: int, what: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "sample"), counted(3, "sample")
+    ('1 sample', '3 samples')
+    """
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def several(names: Sequence[str], most: int = NAMED) -> str:
+    """The first few names, each of a length that a line can hold, and how many there are besides.
+
+    >>> several(["a", "b", "c"], 2)
+    'a, b, and 1 more'
+    """
+    return ", ".join(map(_cut, names[:most])) + (f", and {len(names) - most} more" if len(names) > most else "")
+
+
+def _cut(name: str) -> str:
+    half = LONGEST_NAME // 2
+    return name if len(name) <= LONGEST_NAME else f"{name[:half]}…{name[-half + 1 :]}"
+
+
+def capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person would say them.
+
+    >>> duration(5.67), duration(42), duration(122), duration(600), duration(9000), duration(123456)
+    ('5.7 s', '42 s', '2 min', '10 min', '2.5 h', '34 h')
+    """
+    value, unit = (
+        (seconds, "s") if seconds < 120 else (seconds / 60, "min") if seconds < 7200 else (seconds / 3600, "h")
+    )
+    if value < 1:
+        return f"{settled(value):.2g} {unit}"
+    return f"{value:.0f} {unit}" if value >= 9.95 else f"{value:.1f}".removesuffix(".0") + f" {unit}"
+
+
+def listed(names: Sequence[str], last: str = "and") -> str:
+    """Names in one sentence.
+
+    >>> listed(["entropy", "KL", "length"]), listed(["entropy", "KL"]), listed(["entropy"])
+    ('entropy, KL, and length', 'entropy and KL', 'entropy')
+    """
+    if len(names) < 3:
+        return f" {last} ".join(names)
+    return f"{', '.join(names[:-1])}, {last} {names[-1]}"
+
+
+def interval(middle: float, low: float, high: float) -> str:
+    """
+    >>> interval(0.5, 0.25, 0.751)
+    '0.5 (0.25–0.751)'
+    """
+    return f"{number(middle)} ({number(low)}–{number(high)})"
+
+
+def axis_label(value: float, room: int) -> str:
+    """A number beside an axis: as exact as so many columns allow.
+
+    >>> axis_label(0.981, 7), axis_label(-0.000847, 7)
+    ('0.981', '-8e-04')
+    """
+    written = (number(value), f"{value:.2g}", f"{value:.1e}", f"{value:.0e}")
+    return next((text for text in written if len(text) <= room), written[-1])
+
+
+def span(first: int, last: int) -> str:
+    """Steps from one to another.
+
+    >>> span(90, 133), span(7, 7)
+    ('90–133', '7')
+    """
+    return f"{first}–{last}" if first != last else str(first)
+
+
+def went(before: float, after: float) -> str:
+    """A number and what it became, with as many decimals.
+
+    >>> went(0.982, 0.00842), went(0.00652, 3.52), went(0.544, 0.95), went(0.2, 0.7), went(0.81, 0)
+    ('0.982 → 0.008', '0.007 → 3.52', '0.544 → 0.950', '0.2 → 0.7', '0.81 → 0')
+    """
+    scale = max(abs(before), abs(after))
+    first, second = on_scale(before, scale), on_scale(after, scale)
+    if first == second:
+        return " → ".join(apart(before, after))
+    if "e" not in first + second and abs(before) >= 0.1 * scale <= abs(after):
+        shown = max(len(first.partition(".")[2]), len(second.partition(".")[2]))
+        decimals = min(shown, max(3 - math.ceil(math.log10(scale)), 0))
+        first = first if before == round(before) else f"{settled(before):.{decimals}f}"
+        second = second if after == round(after) else f"{settled(after):.{decimals}f}"
+    return f"{first} → {second}"
+
+
+def on_scale(value: float, scale: float) -> str:
+    """A value of a metric of that size: to a thousandth of it or so.
+
+    >>> on_scale(0.000374, 0.98), on_scale(0.0986, 0.612), on_scale(0.34, 0.98), on_scale(0.00153, 0.0478)
+    ('0.000', '0.099', '0.34', '0.002')
+    """
+    if not 1e-4 <= scale < 1000 or value == round(value):
+        return number(value)
+    small = 1 - math.floor(math.log10(scale)) if scale < 0.01 else 3
+    decimals = small if scale < 10 else 2 if scale < 100 else 1
+    plain = f"{settled(value):.{decimals}f}"
+    if float(plain) == value or (len(plain) >= len(number(value)) and abs(value) >= 0.1 * scale):
+        return number(value)
+    return plain.removeprefix("-") if float(plain) == 0 else plain
 
 
 def settled(value: float) -> float:
@@ -71,3 +237,21 @@ def _written(data: object) -> object:
     if isinstance(data, list):
         return [_written(value) for value in data]
     return data
+
+
+def short(values: NDArray[np.floating] | NDArray[np.integer]) -> list[float | None]:
+    """The values with DRAWN significant digits; None where one is not finite.
+
+    >>> short(np.array([0.123456789, np.nan, 1234567.0]))
+    [0.12346, None, 1234600.0]
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    finite = np.isfinite(numbers)
+    known = np.where(finite & (numbers != 0), np.abs(numbers), 1.0)
+    # Powers of ten are exact up to 1e22 in either direction of the division, so what is printed stays short.
+    power = DRAWN - 1 - np.floor(np.log10(known) + LOG_ROUNDING).astype(np.intp)
+    up, down = TENS[np.clip(power, 0, 300)], TENS[np.clip(-power, 0, 300)]
+    # First to six places after the point: there a half is a half, whatever rounding made of it.
+    shown = np.round(np.where(finite, numbers, 0.0) * up / down, 6)
+    rounded = np.round(shown) / up * down
+    return [one if good else None for one, good in zip(rounded.tolist(), finite.tolist(), strict=True)]

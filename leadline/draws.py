@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,9 +32,6 @@ class Stream:
         """Between 0 and 1, never either."""
         words = self._words(count) >> np.uint64(64 - UNIFORM_BITS)
         return (words.astype(np.float64) + 0.5) * 2.0**-UNIFORM_BITS
-
-    def uniform(self) -> float:
-        return float(self.uniforms(1)[0])
 
     def integers(self, below: int, count: int) -> Ints:
         """Whole numbers from 0 up to `below`, which is left out."""
@@ -72,66 +70,7 @@ class Stream:
 
 @lru_cache(maxsize=1)
 def _normal_quantiles() -> Floats:
-    """The middles of equally likely stretches of the normal distribution (Wichura 1988, AS 241)."""
-    count = 2**NORMAL_BITS
-    upper = (np.arange(count // 2, count) + 0.5) / count
-    away = upper - 0.5
-    near = away <= 0.425
-    quantiles = np.empty(len(upper))
-    quantiles[near] = away[near] * _ratio(0.180625 - away[near] ** 2, *_MIDDLE)
-    quantiles[~near] = _ratio(np.sqrt(-np.log(1 - upper[~near])) - 1.6, *_TAIL)
-    return np.concatenate([-quantiles[::-1], quantiles])
-
-
-def _ratio(x: Floats, above: tuple[float, ...], below: tuple[float, ...]) -> Floats:
-    """A polynomial over another, both with their highest power first."""
-    top, bottom = np.zeros_like(x), np.zeros_like(x)
-    for one, other in zip(above, below, strict=True):
-        top, bottom = top * x + one, bottom * x + other
-    return top / bottom
-
-
-_MIDDLE = (
-    (
-        2509.0809287301226727,
-        33430.575583588128105,
-        67265.770927008700853,
-        45921.953931549871457,
-        13731.693765509461125,
-        1971.5909503065514427,
-        133.14166789178437745,
-        3.387132872796366608,
-    ),
-    (
-        5226.495278852545925,
-        28729.085735721942674,
-        39307.89580009271061,
-        21213.794301586595867,
-        5394.1960214247511077,
-        687.1870074920579083,
-        42.313330701600911252,
-        1.0,
-    ),
-)
-_TAIL = (
-    (
-        7.7454501427834140764e-4,
-        0.0227238449892691845833,
-        0.24178072517745061177,
-        1.27045825245236838258,
-        3.64784832476320460504,
-        5.7694972214606914055,
-        4.6303378461565452959,
-        1.42343711074968357734,
-    ),
-    (
-        1.05075007164441684324e-9,
-        5.475938084995344946e-4,
-        0.0151986665636164571966,
-        0.14810397642748007459,
-        0.68976733498510000455,
-        1.6763848301838038494,
-        2.05319162663775882187,
-        1.0,
-    ),
-)
+    """Return the middles of equally likely stretches of the normal distribution (Wichura 1988, AS 241)."""
+    count, quantile = 2**NORMAL_BITS, NormalDist().inv_cdf
+    upper = np.array([quantile((place + 0.5) / count) for place in range(count // 2, count)])
+    return np.concatenate([-upper[::-1], upper])

@@ -1,4 +1,4 @@
-"""Where Leadline runs: versions, optional packages and what each of them adds, whether a GPU can be seen."""
+"""Where Leadline runs: versions, optional packages and what each adds, whether a GPU is visible."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
+
+from .records import asdict, dataclass
 
 CORE = ("numpy", "orjson", "pyyaml", "rich", "click")
 OLDEST_PYTHON = (3, 10)
@@ -19,33 +20,33 @@ OLDEST_PYTHON = (3, 10)
 
 @dataclass(frozen=True, slots=True)
 class Extra:
-    """An optional package: its extra, what to import, what it adds."""
+    """An optional package."""
 
-    name: str
-    module: str
+    name: str  # of the extra
+    module: str  # to import
     gives: str
 
 
 EXTRAS = (
-    Extra("parquet", "pyarrow", "reads samples and exports kept as Parquet"),
-    Extra("wandb", "wandb", "reads runs from a W&B server (its local files need nothing)"),
-    Extra("mlflow", "mlflow", "reads runs from an MLflow server (its local stores need nothing)"),
-    Extra("remote", "fsspec", "reads runs on s3://, gs://, hf:// and other storage"),
-    Extra("plots", "matplotlib", "draws PNG files beside the SVG of --plots, and in alerts"),
-    Extra("pandas", "pandas", "gives readings as pandas frames"),
-    Extra("polars", "polars", "gives readings as polars frames"),
-    Extra("trl", "transformers", "tells Leadline from inside a TRL or Hugging Face trainer (LeadlineCallback)"),
-    Extra("mcp", "mcp", "serves readings to agents (leadline mcp)"),
-    Extra("serve", "starlette", "shows all runs on one page (leadline serve)"),
-    Extra("postgres", "psycopg", "keeps the rows of leadline scan in Postgres"),
+    Extra("parquet", "pyarrow", "reads samples and exports in Parquet"),
+    Extra("wandb", "wandb", "reads runs from a W&B server (local files need no extra)"),
+    Extra("mlflow", "mlflow", "reads runs from an MLflow server (local stores need no extra)"),
+    Extra("remote", "fsspec", "reads runs on s3://, gs://, hf://, and other storage"),
+    Extra("plots", "matplotlib", "draws PNG files for --plots and alerts"),
+    Extra("pandas", "pandas", "reading.to_pandas()"),
+    Extra("polars", "polars", "reading.to_polars()"),
+    Extra("trl", "transformers", "LeadlineCallback for TRL and Hugging Face trainers"),
+    Extra("mcp", "mcp", "serves tools to coding agents (leadline mcp)"),
+    Extra("serve", "starlette", "serves a dashboard of all runs (leadline serve)"),
+    Extra("postgres", "psycopg", "stores the rows of leadline scan in Postgres"),
     Extra("ray", "ray", "reads many runs on a Ray cluster (leadline scan --on ray)"),
-    Extra("record", "psutil", "records GPUs and processes while a run goes on (leadline record)"),
+    Extra("record", "psutil", "records GPUs and processes of a run (leadline record)"),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Presence:
-    """Whether something is there, and which or why not."""
+    """Whether something is there, and which, or why not."""
 
     name: str
     there: bool
@@ -64,12 +65,12 @@ class Environment:
 
     @property
     def sound(self) -> bool:
-        """Whether everything is there that reading a run needs."""
+        """Whether all that reading a run needs is there."""
         return sys.version_info >= OLDEST_PYTHON and all(one.there for one in self.core)
 
 
 def examine(version: str, *, cache: Path | None = None) -> Environment:
-    """The environment of Leadline `version` as it is now. Looks only at this machine."""
+    """Examine this machine for Leadline `version`."""
     return Environment(
         version,
         platform.python_version(),
@@ -82,7 +83,7 @@ def examine(version: str, *, cache: Path | None = None) -> Environment:
 
 
 def cache_folder() -> Path:
-    """Where copies of remote logs are kept."""
+    """Return where copies of remote logs are kept."""
     home = os.environ.get("XDG_CACHE_HOME")
     return (Path(home) if home else Path.home() / ".cache") / "leadline"
 
@@ -101,23 +102,23 @@ def _extra(extra: Extra) -> Presence:
 
 
 def _gpu() -> Presence:
-    """Whether the driver answers. Reading a run needs no GPU; watching one live does."""
+    """Ask the driver. Reading a run needs no GPU."""
     tool = shutil.which("nvidia-smi")
     if tool is None:
-        return Presence("gpu", False, "no nvidia-smi on the path; logs are read without one")
+        return Presence("gpu", False, "no nvidia-smi on PATH (not needed to read logs)")
     query = [tool, "--query-gpu=name", "--format=csv,noheader"]
     try:
         answer = subprocess.run(query, capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Presence("gpu", False, f"nvidia-smi does not answer: {error}")
+        return Presence("gpu", False, f"nvidia-smi failed: {error}")
     names = [line.strip() for line in answer.stdout.splitlines() if line.strip()]
     if answer.returncode != 0 or not names:
-        return Presence("gpu", False, "nvidia-smi finds no GPU; logs are read without one")
+        return Presence("gpu", False, "nvidia-smi finds no GPU (not needed to read logs)")
     return Presence("gpu", True, f"{len(names)} x {names[0]}" if len(set(names)) == 1 else ", ".join(names))
 
 
 def _writable(folder: Path) -> Presence:
-    """Whether copies of remote logs could be kept. Nothing is left behind, not even the folder."""
+    """Try whether copies of remote logs could be kept. Nothing is left behind, not even the folder."""
     place = folder
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -125,23 +126,9 @@ def _writable(folder: Path) -> Presence:
         with tempfile.TemporaryFile(dir=place):
             return Presence("cache", True, str(folder))
     except OSError as error:
-        return Presence("cache", False, f"{folder} cannot be written to: {error.strerror or error}")
+        return Presence("cache", False, f"{folder} is not writable: {error.strerror or error}")
 
 
 def as_data(environment: Environment) -> dict[str, object]:
-    """The environment as plain data."""
-
-    def found(one: Presence) -> dict[str, object]:
-        return {"name": one.name, "there": one.there, "says": one.says}
-
-    return {
-        "schema": 1,
-        "sound": environment.sound,
-        "leadline": environment.leadline,
-        "python": environment.python,
-        "platform": environment.platform,
-        "core": [found(one) for one in environment.core],
-        "extras": [found(one) for one in environment.extras],
-        "gpu": found(environment.gpu),
-        "cache": found(environment.cache),
-    }
+    """Return the environment as plain data."""
+    return {"schema": 1, "sound": environment.sound, **asdict(environment)}

@@ -1,4 +1,4 @@
-"""What Leadline says when it cannot go on.
+"""Errors that Leadline explains to the user.
 
 LeadlineError             everything we can explain; shown without a traceback
 ├── NothingReadable       no source found a run at the path (exit code 3)
@@ -7,7 +7,7 @@ LeadlineError             everything we can explain; shown without a traceback
 ├── BadMapping            what the user says about keys cannot be followed (exit code 2)
 ├── BadState              the state file of a watch cannot be used (exit code 2)
 ├── BadOrder              what is to be told by or acted on cannot be followed (exit code 2)
-├── BadNumber             a number that was given is none to work with (exit code 2)
+├── BadNumber             a number that was given is out of range (exit code 2)
 ├── CannotWrite           a report cannot be written where it was asked for (exit code 2)
 └── MissingExtra          an optional package is needed for what was asked
 """
@@ -18,21 +18,23 @@ import importlib
 from collections.abc import Callable
 from types import ModuleType
 
+FURTHEST = 2**53  # steps: beyond it a float cannot tell one from the next
+
 
 class LeadlineError(Exception):
-    """What happened, what was tried, and what to do next, as one short text."""
+    """One sentence with the cause, and a hint with one action. `tried`: for programs, what was tried before."""
 
     def __init__(self, what: str, *, tried: str, next_step: str) -> None:
         self.what, self.tried, self.next_step = what, tried, next_step
         super().__init__(self.told())
 
     def __reduce__(self) -> tuple[Callable[..., LeadlineError], tuple[object, ...]]:
-        """So that it may travel between processes: an exception is rebuilt from its one text otherwise."""
+        """Let it travel between processes: an exception is rebuilt from its one text otherwise."""
         return _rebuilt, (type(self), self.what, self.tried, self.next_step)
 
     def told(self, escape: Callable[[str], str] = str) -> str:
-        """The text, each part through `escape`: parts may quote names from a user's disk."""
-        return f"{escape(self.what)}\n  tried: {escape(self.tried)}\n  next:  {escape(self.next_step)}"
+        """Return the text, each part through `escape`: parts may quote names from a user's disk."""
+        return f"error: {escape(self.what)}\nhint: {escape(self.next_step)}"
 
 
 def _rebuilt(kind: type[LeadlineError], what: str, tried: str, next_step: str) -> LeadlineError:
@@ -56,11 +58,11 @@ class BadMapping(LeadlineError):
 
 
 class BadState(LeadlineError):
-    """A state file that cannot be opened, is held by another watch, or is none."""
+    """Raised if a state file can't be opened, is locked by another watch, or is invalid."""
 
 
 class BadOrder(LeadlineError):
-    """A --tell or --act that cannot be followed."""
+    """A --notify or --act that cannot be followed."""
 
 
 class BadNumber(LeadlineError):
@@ -76,7 +78,7 @@ class MissingExtra(LeadlineError):
 
 
 def need(module: str, *, extra: str, to: str) -> ModuleType:
-    """The optional `module`, or an error that names the extra that brings it.
+    """Return the optional `module`, or raise an error that names its extra.
 
     >>> need("json", extra="parquet", to="read rollouts kept as Parquet").__name__
     'json'
@@ -85,7 +87,7 @@ def need(module: str, *, extra: str, to: str) -> ModuleType:
         return importlib.import_module(module)
     except ImportError as error:
         raise MissingExtra(
-            f"The package `{module}` is needed to {to}.",
+            f"an extra is needed to {to}.",
             tried=f"import {module} ({error})",
             next_step=f"pip install 'leadline[{extra}]'",
         ) from error

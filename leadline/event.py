@@ -1,9 +1,22 @@
-"""What happened to a run or its log, as typed data."""
+"""Events of a run or its log, as typed data with the clause each makes."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from .digits import counted, number, several
+from .records import dataclass
+
+SHOWN = 5  # files named in one clause
+Because: TypeAlias = Literal["completed", "cancelled", "time_limit", "preempted", "out_of_memory"]
+ENDINGS: dict[Because, str] = {
+    "completed": "trainer reported completion",
+    "cancelled": "scheduler canceled the job",
+    "time_limit": "job hit its time limit",
+    "preempted": "scheduler preempted the job",
+    "out_of_memory": "job ran out of memory and was killed",
+}
+NAMES = {"learning_rate": "learning-rate change"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,6 +24,13 @@ class WarmUpEnd:
     """The learning rate stops rising from its start."""
 
     rate: float
+
+    def say(self, step: int) -> str:
+        return f"learning-rate warmup ended at step {step} ({number(self.rate)})"
+
+    @property
+    def detail(self) -> str:
+        return f"end of warmup, {number(self.rate)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,27 +40,54 @@ class RateStep:
     before: float
     after: float
 
+    def say(self, step: int) -> str:
+        verb = "jumped" if self.after > self.before else "dropped"
+        return f"learning rate {verb} {self.detail} at step {step}"
+
+    @property
+    def detail(self) -> str:
+        return f"{number(self.before)} → {number(self.after)}"
+
 
 @dataclass(frozen=True, slots=True)
 class NewReference:
-    """The reference is set to the policy."""
+    """The reference policy is set to the policy."""
 
-    every: int | None = None  # steps: from here on it happens again and again, and is not listed one by one
-    by_kl: bool = False  # told from a KL that falls to nearly zero, where the settings announce resets
+    every: int | None = None  # steps: it repeats from here on, and is not listed one by one
+    by_kl: bool = False  # inferred from a KL that drops to nearly zero, if the settings announce resets
+
+    def say(self, step: int) -> str:
+        if self.every is not None:
+            return f"reference policy reset every {self.every} steps since step {step}"
+        return f"reference policy reset at step {step}" + " (KL dropped to nearly zero)" * self.by_kl
+
+    @property
+    def detail(self) -> str:
+        return f"every {self.every} steps" if self.every is not None else "seen in KL" * self.by_kl
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluated:
-    """From here on the policy is evaluated in a rhythm."""
+    """From here on the policy is evaluated regularly."""
 
     every: int  # steps
+
+    def say(self, step: int) -> str:
+        return f"evals {'at every step' if self.every == 1 else f'every {self.every} steps'} since step {step}"
 
 
 @dataclass(frozen=True, slots=True)
 class Resumed:
-    """The log goes back and goes on, or a later log goes on where an earlier one had come to."""
+    """The log goes back and continues, or a later log continues an earlier one."""
 
     later_log: bool = False
+
+    def say(self, step: int) -> str:
+        return f"a later log continues at step {step}" if self.later_log else f"run resumed at step {step}"
+
+    @property
+    def detail(self) -> str:
+        return "a later log" * self.later_log
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +98,25 @@ class Damaged:
     files: tuple[str, ...] = ()  # as they are shown; none: the log itself
     because: Literal["torn", "too_large"] = "torn"
 
-
-Because: TypeAlias = Literal["completed", "cancelled", "time_limit", "preempted", "out_of_memory"]
+    def say(self, step: int) -> str:
+        if self.because == "too_large":
+            files = counted(len(self.files), "remote file")
+            return f"{files} not fetched (too large): {several(self.files, SHOWN)}"
+        if self.files:
+            return f"skipped {counted(len(self.files), 'truncated file')}: {several(self.files, SHOWN)}"
+        if self.line is not None:
+            return f"line {self.line} is unreadable and was skipped"
+        return f"log is truncated after step {step}; complete rows before it were read"
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The run is over: its trainer says so, or the scheduler that stopped it."""
+    """The run is over: its trainer reports it, or the scheduler stopped it."""
 
     because: Because
+
+    def say(self, step: int) -> str:
+        return f"{ENDINGS[self.because]} after step {step}"
 
 
 EventFacts: TypeAlias = WarmUpEnd | RateStep | NewReference | Evaluated | Resumed | Damaged | Ended
@@ -67,7 +124,7 @@ EventFacts: TypeAlias = WarmUpEnd | RateStep | NewReference | Evaluated | Resume
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened to the run or its log. Its sentence is made by `words/event.py`."""
+    """Something that happened to the run or its log."""
 
     kind: str  # "resume", "reference_reset", "learning_rate", "evaluation", "unreadable", "torn", "ended"
     step: int  # where on the clock of steps it happened
@@ -77,3 +134,29 @@ class Event:
     @property
     def visible_from(self) -> int:
         return self.step if self.known_step is None else max(self.step, self.known_step)
+
+    @property
+    def name(self) -> str:
+        return NAMES.get(self.kind, self.kind.replace("_", " "))
+
+    def say(self) -> str:
+        """Return the event with its step as a clause, which a finding may quote as a cause."""
+        if self.facts is None:
+            return f"{self.name} at step {self.step}"
+        return self.facts if isinstance(self.facts, str) else self.facts.say(self.step)
+
+    def on_a_timeline(self) -> str:
+        """Return its kind, step, and numbers."""
+        detail = self.facts if isinstance(self.facts, str) else getattr(self.facts, "detail", "")
+        return f"{self.kind.replace('_', ' ')} ({self.step}{detail and f'; {detail}'})"
+
+
+@dataclass(frozen=True, slots=True)
+class Mentioned(Event):
+    """An event that an earlier sentence described: it is named only."""
+
+    def say(self) -> str:
+        return f"the {self.name} at step {self.step}"
+
+    def on_a_timeline(self) -> str:
+        return f"{self.kind.replace('_', ' ')} ({self.step})"

@@ -1,4 +1,4 @@
-"""A reading as columns, and as frames where pandas or polars is installed."""
+"""A reading as columns, and as frames if pandas or polars is installed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .contract import Reading
 from .errors import LeadlineError, need
-from .questions import WORDS, shape_of
+from .questions.shape import WORDS, shape_of
 from .reading import View
 from .run import Series
 from .words import sentence
@@ -21,7 +21,7 @@ Columns = Mapping[str, "list[object] | NDArray[Any]"]
 
 
 def columns(reading: Reading, view: View, what: What) -> Columns:
-    """The series side by side by step, what each curve does, or the findings, one entry a row."""
+    """Return the series side by side by step, what each curve does, or the findings, one entry a row."""
     if what not in get_args(What):
         raise LeadlineError(
             f"There is no frame of {what!r}.",
@@ -49,17 +49,17 @@ def _series(reading: Reading) -> Columns:
 
 
 def _spread(series: Series, steps: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The values at these steps, NaN where it has none."""
+    """Return the values at these steps, NaN if it has none."""
     spread = np.full(len(steps), np.nan)
     spread[np.searchsorted(steps, series.steps)] = series.values
     return spread
 
 
 def _shapes(reading: Reading, view: View) -> Columns:
-    curves = [curve for name in reading.chart_data.series if (curve := view.curve_of(name)) is not None]
-    shapes = [shape_of(curve) for curve in curves]
+    parts = [part for series in reading.chart_data.series.values() if (part := view.of(series)) is not None]
+    shapes = [shape_of(part.curve, part.series) for part in parts]
     words: dict[str, list[object]] = {word: [shape.probabilities[word] for shape in shapes] for word in WORDS}
-    return {"metric": [curve.metric for curve in curves], "shape": [shape.word for shape in shapes], **words}
+    return {"metric": [part.curve.metric for part in parts], "shape": [shape.word for shape in shapes], **words}
 
 
 def _findings(reading: Reading) -> Columns:

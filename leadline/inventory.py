@@ -1,37 +1,30 @@
-"""What lies at a path, for a person who wants to check: which files were read, what each series was taken for and why,
-what is missing and what that costs the reading."""
+"""What lies at a path: which files were read, what each metric was taken for and why, and what is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
+from .digits import several
 from .errors import BadMapping
-from .facts.missing import Missing
-from .reading.missing import missing
+from .facts.sections import Missing
+from .reading.scores import missing
+from .records import dataclass, replace
 from .run import Run, Series
 from .sources import Joining, find_runs, open_run
-from .sources.around import Surroundings
-from .sources.carrier import Carrier
-from .sources.folders import Found, FoundRun, run_and_surroundings, steps_of
+from .sources.folders import Found, run_and_surroundings
 from .sources.mapping import mapping_near, named, write_mapping
 from .sources.remote import is_address
+from .sources.roles import Carrier
 from .vocabulary import dialects, families
 
+NAMED = 6  # files that are named of each kind
 SHOWN_SETTINGS = (
-    "algorithm",
-    "kl_coefficient",
-    "kl_place",
-    "updates_per_batch",
-    "group_size",
-    "planned_steps",
-    "length_cap",
-    "reference_sync_steps",
-    "learning_rate",
-)
+    "algorithm", "kl_coefficient", "kl_place", "updates_per_batch", "group_size", "planned_steps", "length_cap",
+    "reference_sync_steps", "learning_rate",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +33,11 @@ class LogFound:
 
     source: str
     path: str
-    steps: tuple[int, int] | None
+    first_step: int | None
+    last_step: int | None
     rows: int
     trust: str
-    twice: int  # steps that were written more than once
+    steps_written_twice: int
     torn: bool
 
 
@@ -80,53 +74,58 @@ class Inventory:
     runs: tuple[RunFound, ...]
     apart: tuple[str, ...] = ()  # why logs were kept apart
     left_out: tuple[str, ...] = ()  # what lies there and was not read, and why
+    files: tuple[str, ...] = ()  # what the files are that are no logs, and why
+    only_files: bool = False  # it was asked which files are which run, and nothing else
 
 
 def take(path: Path | str, *, mapping: Mapping[str, str] | None = None, joining: Joining = "by evidence") -> Inventory:
-    """What lies at `path`, every run of it."""
+    """Return what lies at `path`, every run of it."""
     if str(path) == "-" or is_address(path) or Path(path).is_fifo():
         run = open_run(path, mapping=mapping)
         return Inventory(str(path), (_described(run, run.path),))
     place = Path(path)
     found = find_runs(place, joining=joining)
     told = {**mapping_near(place, working=Path.cwd()), **named(mapping or {})}
-    return Inventory(str(place), tuple(_runs(found, told)), found.apart, found.left_out)
+    return Inventory(str(place), tuple(_runs(found, told)), found.apart, found.left_out, _roles(found))
+
+
+def _roles(found: Found) -> tuple[str, ...]:
+    """Return what the files are that are no logs: `settings (its name says so): config.json`."""
+    alike: dict[tuple[str, str], list[Path]] = {}
+    for file, told in found.roles.items():
+        alike.setdefault(told, []).append(file)
+    root = found.place.absolute()
+    return tuple(f"{role} ({why}): {several(_below(files, root), NAMED)}" for (role, why), files in alike.items())
 
 
 def _runs(found: Found, mapping: Mapping[str, str]) -> Iterator[RunFound]:
+    root = found.place.absolute()
     for held in found.runs:
         run, around = run_and_surroundings(found, held, name=str(found.place), mapping=mapping)
-        yield _with_files(_described(run, held.name), found.place.absolute(), held, around)
+        yield replace(
+            _described(run, held.name),
+            logs=tuple(_log(carrier, root) for carrier in held.carriers),
+            settings_files=_below(around.settings_files, root),
+            telemetry_files=_below(around.telemetry_files, root),
+            rollout_format=around.rollout_format,
+            joined=held.why,
+        )
 
 
 def _described(run: Run, name: str) -> RunFound:
     settings = {key: value for key in SHOWN_SETTINGS if (value := getattr(run.config, key)) is not None}
-    series = tuple(
-        SeriesFound(one.name, one.key, one.kind, one.points, decided(one, run.framework)) for one in run.series
-    )
-    return RunFound(name, run, (), series, missing(run, run.config.planned_steps), settings)
-
-
-def _with_files(described: RunFound, root: Path, held: FoundRun, around: Surroundings) -> RunFound:
-    return replace(
-        described,
-        logs=tuple(_log(carrier, root) for carrier in held.carriers),
-        settings_files=_below(around.settings_files, root),
-        telemetry_files=_below(around.telemetry_files, root),
-        rollout_format=around.rollout_format,
-        joined=held.why,
-    )
+    series = (SeriesFound(one.name, one.key, one.kind, one.points, decided(one, run.framework)) for one in run.series)
+    return RunFound(name, run, (), tuple(series), missing(run, run.config.planned_steps), settings)
 
 
 def files_only(inventory: Inventory) -> Inventory:
-    """The same without what the keys were taken for: which files are which run, and why."""
+    """Return only which files are which run, and why."""
     runs = (replace(one, series=(), missing=(), run=replace(one.run, unread=(), events=())) for one in inventory.runs)
-    return replace(inventory, runs=tuple(runs))
+    return replace(inventory, runs=tuple(runs), only_files=True)
 
 
 def keep_mapping(inventory: Inventory, told: Mapping[str, str]) -> Path:
-    """Write what was guessed or said of the keys of the one run at a path, and what is asked for, to its leadline.toml;
-    the path of that file."""
+    """Write what was guessed or said of the keys of the one run at a path to its leadline.toml; return its path."""
     place = Path(inventory.path)
     if len(inventory.runs) != 1 or not place.exists() or place.is_fifo():
         raise BadMapping(
@@ -141,7 +140,7 @@ def keep_mapping(inventory: Inventory, told: Mapping[str, str]) -> Path:
 
 
 def decided(series: Series, dialect: str | None) -> str:
-    """How it was decided what a series is."""
+    """Return how it was decided what a series is."""
     if series.kind.startswith("guess"):
         return "guess"
     if series.kind.startswith("as you say"):
@@ -154,24 +153,14 @@ def decided(series: Series, dialect: str | None) -> str:
 
 
 def _log(carrier: Carrier, root: Path) -> LogFound:
-    steps = steps_of(carrier.log)
-    span = (int(steps.min()), int(steps.max())) if len(steps) else None
+    steps = carrier.log.table.row_steps
+    first, last = (int(steps.min()), int(steps.max())) if len(steps) else (None, None)
+    (path,) = _below([carrier.path], root)
     twice = len(steps) - len(np.unique(steps))
-    return LogFound(
-        carrier.source,
-        _below([carrier.path], root)[0],
-        span,
-        len(steps),
-        carrier.log.trust,
-        twice,
-        carrier.log.torn,
-    )
+    return LogFound(carrier.source, path, first, last, len(steps), carrier.log.trust, twice, carrier.log.torn)
 
 
 def _below(paths: Iterable[Path], root: Path) -> tuple[str, ...]:
-    """Paths as a user would type them from the place that was asked for."""
-    names = []
-    for path in paths:
-        whole = path.absolute()
-        names.append(str(whole.relative_to(root)) if root in whole.parents else whole.name)
-    return tuple(names)
+    """Return paths as a user would type them from the place that was asked for."""
+    whole = [path.absolute() for path in paths]
+    return tuple(str(path.relative_to(root)) if root in path.parents else path.name for path in whole)

@@ -1,4 +1,4 @@
-"""The page that shows the flow: from files to everything we can say about a run."""
+"""The whole flow on one page: from files to a reading."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ import numpy as np
 
 from . import expected
 from .contract import Reading, RunSummary, Settings, Signal
-from .evidence.outage import outages, passing, without_outages
 from .findings import found_in
-from .judgement import judge
+from .judgement.decide import judge
 from .plan import Plan, plan_of
 from .reading import (
     View,
     by_weight,
 )
 from .reading.chart_data import Wanted, chart_data
-from .reading.missing import missing
-from .reading.sampler import steps_to_read
-from .reading.still import long_still
+from .reading.machine import resources_of
+from .reading.outage import outages, passing, without_outages
+from .reading.processes import conflicts_of
+from .reading.scores import judged_in, missing
+from .reading.wall_clock import long_still
 from .review.store import with_reviews
 from .run import Run
-from .sections import conflicts, kl_reward, policy_loss, resources, reward
+from .sections import kl_reward, policy_loss, reward
 from .sources import Joining, open_run, open_runs, read_samples
+from .text.sampler import steps_to_read
 from .words.report import NOTHING_LOGGED, past_the_plan
 
 
@@ -39,9 +41,9 @@ def read(
     charts: Wanted = "all",
     now: float | None = None,
 ) -> Reading:
-    """Everything we can say about the run at `path`, as if it had ended at `until` and been planned for `budget`.
+    """Read the run at `path` as if it had ended at `until` and been planned for `budget` steps.
     `price` is what a whole planned run has to earn, in shares of the run's own range (docs/judgement.md).
-    `mapping` says what keys of the log mean, canonical name to key, where that cannot be told.
+    `mapping` maps metrics to log keys that are not detected.
     `joining`: which logs at `path` are one run, by evidence or as the user says.
     `charts` says what to prepare for drawing: all that a page shows, or what a screen does.
     `now`: the time at which it is read, so that a run whose log has long been still is taken to be finished; without it
@@ -62,7 +64,7 @@ def read_all(
     charts: Wanted = "all",
     now: float | None = None,
 ) -> Iterator[Reading]:
-    """The same for every run at `path`, one after the other."""
+    """Read every run at `path`, one after the other."""
     for opened in open_runs(path, mapping=mapping, joining=joining):
         run = opened.until(until)
         silent = now is not None and long_still(run, now)
@@ -77,7 +79,7 @@ def read_run(
     charts: Wanted = "all",
     silent: bool = False,
 ) -> Reading:
-    """The same for a run already opened. `charts`: what to prepare for drawing; a screen needs the main ones.
+    """Read a run that is already opened. `charts`: what to prepare for drawing; a screen needs the main ones.
     `silent`: its log has long been still, so it is taken to be finished."""
     view = view_of(run, budget=budget, silent=silent)
     return read_view(view, price=price, charts=charts)
@@ -85,7 +87,8 @@ def read_run(
 
 @np.errstate(over="ignore", invalid="ignore")  # values near 1e308: what overflows is no number, and read as none
 def view_of(run: Run, *, budget: int | None = None, silent: bool = False) -> View:
-    """The run under the eyes of all findings: the last files, reviews and the samples to look at, are read here."""
+    """Return the run under the eyes of all findings: the last files, reviews and the samples to look at, are read
+    here."""
     loaded = read_samples(with_reviews(run), steps_to_read(run.rollouts.steps))
     gaps = passing(loaded, outages(loaded))
     plan = plan_of(run, budget or run.config.planned_steps, silent=silent)
@@ -99,11 +102,11 @@ def read_view(
     price: float | None = None,
     charts: Wanted = "all",
 ) -> Reading:
-    """The flow right of the files. Pure: the same run gives the same reading."""
+    """Run the flow right of the files. Pure: the same run gives the same reading."""
     rewards, regime, loss = reward.read(view), kl_reward.read(view), policy_loss.read(view)
-    machine, others = resources.read(view), conflicts.read(view)
+    machine, others = resources_of(view), conflicts_of(view)
     found = by_weight(found_in(view))
-    verdict = judge(view, found, price=price)
+    verdict = judge(view.run, judged_in(view), found, price=price)
     held_out = [other.name for other in rewards.others if other.name.startswith("eval/")]
     return Reading(
         run=_summary(view.run, view.plan),
@@ -111,7 +114,7 @@ def read_view(
         kl_reward=regime,
         policy_loss=loss,
         findings=found,
-        expected=expected.read(view, found),
+        benign=expected.read(view, found),
         judgement=verdict,
         resources=machine,
         conflicts=others,

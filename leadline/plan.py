@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from .event import Ended
 from .facts.judgement import Ending, PlanSource
-from .questions.bars import EVEN
 from .questions.schedule import schedule_of
+from .records import dataclass, replace
 from .run import Run
 
 ENDS = "time/total"
 RATE = "lr"
+EXTENDED = 0.5  # of its length: as what a run that is finished is judged to go on for
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +29,28 @@ class Plan:
         return float(max(self.end - self.first, 1))
 
     @property
+    def over(self) -> bool:
+        """Tell whether it came to an end of its own, so that nothing more is to be expected: silence is no such end."""
+        return self.ended not in (None, "silent")
+
+    @property
     def elapsed(self) -> float:
         return min((self.now - self.first) / self.steps, 1.0)
 
+    def share_since(self, step: float) -> float:
+        """Return how much of the plan has passed since a step."""
+        return (self.now - step) / self.steps
+
     def earlier(self, share: float) -> Plan:
-        """The same plan as it stood so much of it ago."""
+        """Return the same plan as it stood so much of it ago."""
         return replace(self, now=self.now - share * self.steps)
 
 
 def plan_of(run: Run, planned: int | None, *, silent: bool = False) -> Plan | None:
-    """The plan of a run. `planned` is how many steps somebody says that it is to have; where nobody does, the learning
-    rate may show its end. Where no plan is known the run is judged as if it went on for as long again, where it is
-    finished as if it were extended by half. `silent`: whoever reads it knows that its log has long been still. None:
-    nothing was logged."""
+    """Return the plan of a run. `planned` is how many steps somebody says that it is to have; where nobody does, the
+    learning rate may show its end. Where no plan is known the run is judged as if it went on for as long again, where
+    it is finished as if it were extended by half. `silent`: whoever reads it knows that its log has long been still.
+    None: nothing was logged."""
     first, now = run.first_step, run.last_step
     if first is None or now is None:
         return None
@@ -54,12 +62,13 @@ def plan_of(run: Run, planned: int | None, *, silent: bool = False) -> Plan | No
     ended = _ended(run, planned, now, source, silent=silent)
     length = max(now - first, 1)
     if ended is not None:
-        return Plan(first, now, now + max(round(EVEN * length), 1), planned, ended, source)
+        return Plan(first, now, now + max(round(EXTENDED * length), 1), planned, ended, source)
     return Plan(first, now, now + length if planned is None else planned, planned, source=source)
 
 
 def _scheduled(run: Run, now: int) -> int | None:
-    """The step at which the learning rate has run out; None where nothing shows it, or groups of parameters differ."""
+    """Return the step at which the learning rate has run out; None where nothing shows it, or groups of parameters
+    differ."""
     rates = [series for series in run.series if series.name == RATE or series.name.startswith(f"{RATE}@")]
     ends = {None if (schedule := schedule_of(rate, now)) is None else schedule.last_step for rate in rates}
     return ends.pop() if len(ends) == 1 else None
@@ -80,10 +89,10 @@ def _ended(run: Run, planned: int | None, now: int, source: PlanSource | None, *
 
 
 def _has_a_summary(run: Run, now: int) -> bool:
-    """Whether the trainer wrote how long it took, as it does once when it is through. Some write a running clock under
-    such a name, with every row."""
+    """Tell whether the trainer wrote how long it took, as it does once when it is through. Some write a running clock
+    under such a name, with every row."""
     summary = run.get(ENDS)
     if summary is None or not summary.points or int(summary.steps[-1]) < now:
         return False
     rows = max((series.points for series in (*run.series, *run.unread) if series is not summary), default=0)
-    return summary.points < EVEN * rows
+    return summary.points < rows / 2

@@ -1,5 +1,4 @@
-"""How far long work has come: told by whoever works, heard by whoever shows it. Nobody listens unless asked to. And
-whoever works for another process ends with it."""
+"""Progress of long work, from the code that works to the code that shows it; processes that end with their parent."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ _listener: ContextVar[Listener | None] = ContextVar("listener", default=None)
 
 
 def tell(what: str, done: int, of: int) -> None:
-    """Say how far the work is. Costs next to nothing where nobody listens."""
+    """Report progress. Costs next to nothing if no listener is set."""
     listener = _listener.get()
     if listener is not None:
         listener(what, done, of)
@@ -25,7 +24,7 @@ def tell(what: str, done: int, of: int) -> None:
 
 @contextmanager
 def heard_by(listener: Listener) -> Iterator[None]:
-    """What is told inside goes to `listener`.
+    """Send progress reported inside to `listener`.
 
     >>> heard = []
     >>> with heard_by(lambda *told: heard.append(told)):
@@ -41,12 +40,13 @@ def heard_by(listener: Listener) -> Iterator[None]:
         _listener.reset(before)
 
 
-def end_with_parent(every: float = 1.0) -> None:
-    """Have this process end when the one that started it has, whatever ended that: by SIGKILL nobody is told."""
-    parent = os.getppid()
+def end_with_parent(parent: int | None = None, *, every: float = 1.0) -> None:
+    """End this process when the one that started it has ended, even by SIGKILL. `parent`: its pid, for a process that
+    may have lost it before this call."""
+    started_by = os.getppid() if parent is None else parent
 
     def wait() -> None:
-        while os.getppid() == parent:
+        while os.getppid() == started_by:
             time.sleep(every)
         os._exit(1)
 

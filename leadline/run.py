@@ -5,20 +5,21 @@ Everything right of `Run` in the flow is pure. `Run.until(step)` is the run as a
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .event import Event as Event
+from .records import dataclass, field, fields, replace
 
 Steps: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
 Kind = TypeVar("Kind", np.int64, np.float64)
 
-
+HEADLINE = "reward/mean"  # the training reward, which the other series are read against
 LARGEST = 1e303  # beyond this a few hundred values cannot be added up, and no metric lies there: as good as infinite
 
 
@@ -109,6 +110,18 @@ class Series:
         return replace(self, steps=self.steps[first:], values=self.values[first:], walls=walls, repeats=repeats)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Band:
+    """Where the curve of a series runs: as seen up to now, as expected after it."""
+
+    steps: Values
+    low: Values  # a tenth of the paths run below it
+    middle: Values
+    high: Values  # a tenth of them run above it
+    now: int  # place of the last step seen; what follows is a forecast
+    breaks: tuple[float, ...]  # steps at which the level jumps
+
+
 @dataclass(frozen=True, slots=True)
 class Rollout:
     """One sample the policy wrote."""
@@ -196,7 +209,7 @@ class Question:
     @property
     def answer(self) -> str:
         """The option to paste, with the first key that is not read already."""
-        return f"--map {self.name}={self.keys[0]}"
+        return f"--map {shlex.quote(f'{self.name}={self.keys[0]}')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +339,7 @@ class Run:
     questions: tuple[Question, ...] = ()
     reviews: tuple[Review, ...] = ()  # in the order they were given
     # When its log was last written, in seconds since the epoch, where that is known. Files are touched and copied, so
-    # no reader looks at it: only who asks whether the run has ended (reading/still.py) does.
+    # no reader looks at it: only who asks whether the run has ended (reading/wall_clock.py) does.
     written_at: float | None = None
 
     def __post_init__(self) -> None:

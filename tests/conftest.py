@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import runpy
+import shutil
 import sys
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -35,6 +38,22 @@ hypothesis.settings.load_profile("suite")
 Rows = Sequence[tuple[int, Mapping[str, object]]]
 
 kept.keep()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where Python may write no bytecode beside its sources, let the many processes that tests start share some."""
+    gc.disable()  # until all is collected: a third of that time would go into looking for garbage
+    if sys.dont_write_bytecode:
+        folder = tempfile.mkdtemp(prefix="leadline-bytecode-")
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        os.environ["PYTHONPYCACHEPREFIX"] = folder
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: the garbage collector need not look at it again and again."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(autouse=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from leadline.facts import Evidence, Facts, Finding, Severity
-from leadline.findings.conflict_step_time import SlowedBy
+from leadline.findings.conflict_process import SlowedBy
 from leadline.findings.kl_drift import KlDrift
 from leadline.findings.reward_fall import RewardFall
 

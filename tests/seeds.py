@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from leadline.compare import Gathered
-from leadline.compare.groups import Group, Grouping, Member
+from leadline.comparison import Gathered, Member
 from leadline.run import Config, Run, Series
 
 Floats = NDArray[np.float64]
@@ -40,12 +39,10 @@ def run(
     return Run(path=path, series=series, config=Config(raw=dict(settings or {})))
 
 
-def group(name: str, runs: Sequence[Run]) -> Group:
-    return Group(name, tuple(Member(f"{name}{place}", one) for place, one in enumerate(runs)))
-
-
 def gathered(**groups: Sequence[Run]) -> Gathered:
-    return Gathered(Grouping(tuple(group(name, runs) for name, runs in groups.items()), "named"), ())
+    """Groups of runs, each run called by its group and its place in it."""
+    named = ((name, f"{name}{place}", one) for name, runs in groups.items() for place, one in enumerate(runs))
+    return Gathered(tuple(Member(name, one, group) for group, name, one in named), "named")
 
 
 def seeds(count: int, *, late: float = 0.0, spread: float = 0.03, first: int = 0, steps: int = STEPS) -> list[Run]:

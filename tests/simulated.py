@@ -6,7 +6,7 @@ import numpy as np
 from kept import fitted
 from numpy.typing import NDArray
 
-from leadline.curve import Curve
+from leadline.curve.curve import Curve
 from leadline.run import Series
 
 Floats = NDArray[np.float64]
@@ -19,7 +19,7 @@ def series(values: object, name: str = "reward/mean", steps: object | None = Non
 
 def curve(values: object, **options: object) -> Curve:
     one = series(values)
-    return fitted([one], **options)[one.name]
+    return fitted(one, **options)
 
 
 def clock(count: int) -> Floats:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,8 +16,9 @@ from strange import STRANGE
 
 import leadline
 from leadline.errors import LeadlineError, MissingExtra
+from leadline.inside.trainer import Hooks
 from leadline.pipeline import read
-from leadline.report import terminal
+from leadline.report import data, terminal
 from leadline.report.data import as_data
 
 
@@ -104,3 +107,134 @@ def test_strange_runs_come_as_frames_too(case: str, trl: Callable[..., Path]) ->
         assert len(one.to_pandas(what)) == len(one.to_polars(what))
     assert "nan" not in str(one).replace("signal.nan", "")
     assert one._repr_html_().startswith("<div")
+
+
+def test_the_public_names_are_these_and_each_can_be_had() -> None:
+    assert set(leadline.__all__) == {
+        "LeadlineCallback", "LeadlineError", "Reading", "Run", "__version__", "attach", "compare", "read", "read_all",
+    }  # fmt: skip
+    assert dir(leadline) == sorted(leadline.__all__)
+    for name in leadline.__all__:
+        assert getattr(leadline, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'redd'"):
+        leadline.redd  # noqa: B018
+    importlib.import_module("leadline.comparison")  # the packages behind them take no public name away
+    assert callable(leadline.compare)
+    assert callable(leadline.read)
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ({"until": "x"}, "until must be a whole number of steps; got 'x'"),
+        ({"until": 1.5}, "until must be a whole number of steps; got 1.5"),
+        ({"until": True}, "until must be a whole number"),
+        ({"budget": "9"}, "budget must be a positive number of steps; got '9'"),
+        ({"budget": -3}, "budget must be a positive number of steps; got -3"),
+        ({"price": "cheap"}, "price must be a number ≥ 0; got 'cheap'"),
+        ({"price": -1}, "price must be a number ≥ 0; got -1"),
+        ({"price": float("nan")}, "price must be a number ≥ 0; got nan"),
+        ({"price": float("inf")}, "price must be a number ≥ 0; got inf"),
+        ({"joining": "foo"}, "joining must be one of 'by evidence', 'join', 'separate'; got 'foo'"),
+        ({"mapping": {"rewrad": "x"}}, "'rewrad'"),
+        ({"mapping": {"reward": 5}}, "mapping must be metric names to log keys"),
+        ({"mapping": "reward=x"}, "mapping must be metric names to log keys"),
+    ],
+)
+@pytest.mark.parametrize("call", [leadline.read, leadline.read_all])
+def test_an_argument_that_is_none_is_refused_in_a_sentence(
+    call: Callable[..., object], told: dict[str, object], says: str
+) -> None:
+    with pytest.raises(LeadlineError) as error:
+        call(EXAMPLES / "healthy", **told)
+    assert says in error.value.what
+    assert error.value.what.count(". ") == 0
+
+
+@pytest.mark.parametrize("call", [leadline.read, leadline.read_all, leadline.compare])
+@pytest.mark.parametrize("path", [None, 5, b"run"])
+def test_a_path_that_is_none_is_refused(call: Callable[..., object], path: object) -> None:
+    with pytest.raises(LeadlineError, match="path must be text or a path; got"):
+        call(path)
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ({"joining": "foo"}, "joining must be one of"),
+        ({"by": 5}, "by must be the name of a metric; got 5"),
+        ({"groups": ["a", "b"]}, "groups must be a mapping from names to paths"),
+        ({"groups": {"a": "runs/a1"}}, "a group must be a list of paths; got 'runs/a1'"),
+        ({"groups": {"a": [5]}}, "path must be text or a path; got 5"),
+        ({"mapping": {"rewrad": "x"}}, "'rewrad'"),
+    ],
+)
+def test_a_wrong_argument_of_compare_is_refused(told: dict[str, Any], says: str) -> None:
+    with pytest.raises(LeadlineError) as error:
+        leadline.compare(EXAMPLES / "healthy", EXAMPLES / "hacked", **told)
+    assert says in error.value.what
+
+
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ({"name": 5}, "name must be the run's name; got 5"),
+        ({"folder": 5}, "folder must be text or a path; got 5"),
+        ({"config": "lr=1"}, "config must be a mapping of settings; got 'lr=1'"),
+        ({"planned_steps": "9"}, "planned_steps must be a positive number of steps; got '9'"),
+        ({"planned_steps": 0}, "planned_steps must be a positive number of steps; got 0"),
+        ({"notify": 5}, "notify must be a list of channels; got 5"),
+        ({"notify": [5]}, "notify must be a list of channels; got 5"),
+        ({"notify": ["pigeon"]}, "Can't use --notify pigeon"),
+    ],
+)
+def test_a_wrong_argument_of_attach_is_refused_before_anything_is_written(
+    told: dict[str, Any], says: str, tmp_path: Path
+) -> None:
+    with pytest.raises(LeadlineError) as error:
+        leadline.attach(**{"name": "run", "folder": tmp_path, "watch": False} | told)
+    assert says in error.value.what
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_channel_that_is_none_is_refused_as_the_callback_is_made() -> None:
+    with pytest.raises(LeadlineError, match="Can't use --notify pigeon"):
+        Hooks(notify=["pigeon"])
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    one = leadline.read(EXAMPLES / "healthy", until=np.int64(40), budget=np.int32(354), price=np.float32(0.05))  # type: ignore[arg-type]
+    assert one.run.last_step == 40
+
+
+def test_the_verdict_is_told_as_in_the_json(reading: leadline.Reading) -> None:
+    judged = reading.as_data()["judgement"]
+    assert isinstance(judged, dict)
+    assert (reading.headline, reading.says) == (judged["headline"], judged["says"])
+    assert (reading.judgement.headline, reading.judgement.says) == (judged["headline"], judged["says"])
+    assert reading.headline == data.as_data(read(EXAMPLES / "hacked", until=400))["judgement"]["headline"]  # type: ignore[index]
+
+
+def test_schema_1_is_schema_2_with_the_names_of_before(reading: leadline.Reading) -> None:
+    now, before = reading.as_data(), reading.as_data(schema=1)
+    assert (now.pop("schema"), before.pop("schema")) == (2, 1)
+    assert before.pop("expected") == now["benign"]
+    assert isinstance(before["findings"], list)
+    former = {one["id"]: one.pop("aliases") for one in before["findings"]}
+    assert former["generation.truncation"] == []
+    assert before == now
+    with pytest.raises(LeadlineError, match="schema must be one of 1, 2; got 3"):
+        reading.as_data(schema=3)
+
+
+def test_every_run_of_a_folder_is_read() -> None:
+    assert {one.judgement.verdict for one in leadline.read_all(EXAMPLES, until=60)} <= {
+        "continue", "stop", "roll_back", "undecided",
+    }  # fmt: skip
+
+
+def test_runs_are_compared() -> None:
+    found = leadline.compare(EXAMPLES / "healthy", EXAMPLES / "hacked")
+    assert list(found.groups) == ["healthy", "hacked"]
+    with pytest.raises(LeadlineError, match="clock must be one of 'step', 'time', 'tokens'; got 'epoch'"):
+        leadline.compare(EXAMPLES / "healthy", EXAMPLES / "hacked", clock="epoch")  # type: ignore[arg-type]

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
-from conftest import trl_bytes
+from conftest import ROOT, trl_bytes
 from simulated import noise
 
-from leadline.backtest import Replay, Unread, backtest, replay, summary
-from leadline.backtest.outcome import Truth, outcome_of
+from leadline.backtest import Replay, backtest, replay, summary
+from leadline.backtest.replay import Truth, outcome_of
 from leadline.cli import main
+from leadline.errors import LeadlineError
+from leadline.progress import heard_by
 from leadline.sources import open_run
 
 COUNT = 120
@@ -33,8 +39,8 @@ def runs(tmp_path: Path) -> Path:
 
 def test_a_look_sees_only_what_was_written_by_then(runs: Path) -> None:
     run = open_run(runs / "rests")
-    early = replay(run, looks=10).looks[4]
-    alone = replay(run.until(early.step), looks=5).looks[4]
+    early = replay(run, checks=10).looks[4]
+    alone = replay(run.until(early.step), checks=5).looks[4]
     assert (early.step, early.last_step) == (alone.step, COUNT)
     assert early.verdict in ("stop", "undecided", "continue", "roll_back")
 
@@ -62,38 +68,59 @@ def test_json_is_one_line_a_look(runs: Path, capsys: pytest.CaptureFixture[str])
         assert line["best_step"] is None or line["best_step"] <= line["step"]
 
 
-def test_people_get_a_summary(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_people_get_what_the_truth_is_then_a_summary_then_a_row_a_run(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (runs / "nothing").mkdir()
-    assert main(["backtest", *(str(runs / name) for name in (*COURSES, "nothing")), "--looks", "5"]) == 0
+    assert main(["backtest", *(str(runs / name) for name in (*COURSES, "nothing")), "--checks", "5"]) == 0
     text = capsys.readouterr().out
-    assert "3 replayed, 15 looks" in text
-    assert "1 could not be read" in text
-    assert "the training reward, smoothed: 3 runs" in text
+    assert text.startswith("truth    Scored against the logged metric")
+    assert "3 runs replayed, 15 checks" in text
+    assert "1 path could not be read" in text
+    rows = {line.split()[0].rpartition("/")[2]: line.split()[1:] for line in text.split("\n\n")[1].splitlines()}
+    assert rows["run"] == ["verdict", "at", "step", "keep", "saved", "short", "metric"]
+    assert rows["rises"][-5:] == ["120/120", "120", "0%", "0%", "reward/mean"]
+    assert list(rows) == ["run", *sorted(COURSES)]
+
+
+def test_a_backtest_that_is_ended_leaves_no_workers(runs: Path) -> None:
+    words = [sys.executable, "-m", "leadline", "backtest", *map(str, sorted(runs.iterdir())), "--checks", "100"]
+    process = psutil.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=ROOT)
+    workers: list[psutil.Process] = []
+    until = time.monotonic() + 60
+    while len(workers) < 2 and time.monotonic() < until:
+        workers = process.children(recursive=True)
+        time.sleep(0.02)
+    process.terminate()
+    process.wait(30)
+    assert len(workers) >= 2
+    assert psutil.wait_procs(workers, timeout=30)[1] == []
 
 
 def test_nothing_readable_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["backtest", str(tmp_path)]) == 3
-    assert "tried:" in capsys.readouterr().err
+    assert "hint:" in capsys.readouterr().err
 
 
 def test_a_folder_of_runs_is_shared_out(runs: Path) -> None:
-    counted: list[int] = []
-    done = list(backtest([runs], looks=2, processes=2, started=counted.append))
-    assert counted == [3]
-    assert not any(isinstance(one, Unread) for one in done)
-    replays = [one for some in done if not isinstance(some, Unread) for one in some]
+    told: list[tuple[str, int, int]] = []
+    with heard_by(lambda *one: told.append(one)):
+        done = list(backtest([runs], checks=2, processes=2))
+    assert [one for one in told if one[0] == "replaying"] == [("replaying", number, 3) for number in (1, 2, 3)]
+    replays = [one for _, some in done if not isinstance(some, LeadlineError) for one in some]
     assert sorted(Path(one.run).name for one in replays) == sorted(COURSES)
 
 
 def test_an_outcome_counts_what_was_saved_and_what_was_lost() -> None:
     steps = np.arange(11.0)
-    truth = Truth(steps, np.minimum(steps, 5.0), 0.0, (steps, np.minimum(steps, 5.0)), "test")
-    early, late = outcome_of(truth, 2, 2), outcome_of(truth, 6, 5)
+    truth = Truth("x", steps, np.minimum(steps, 5.0), 0.0, (steps, np.minimum(steps, 5.0)))
+    early, late = outcome_of(truth, 2, 2, "stop"), outcome_of(truth, 6, 5, "stop")
     assert (early.spent, early.regret, early.wrong) == (0.2, 0.6, True)
     assert (late.spent, late.regret, late.wrong) == (0.6, 0.0, False)
-    assert outcome_of(truth, None, None).regret_last == 0.0
+    assert outcome_of(truth, None, None, "continue").regret_last == 0.0
 
 
 def test_runs_without_a_truth_are_counted_and_not_scored() -> None:
-    lines = dict(summary([Replay("x", (), None, "no reward series that could be scored")]))
-    assert lines == {"runs": "1 replayed, 0 looks; 0 scored"}
+    lines = dict(summary([Replay("x", ())]))
+    assert lines.keys() == {"truth", "runs"}
+    assert lines["runs"] == "1 run replayed, 0 checks, 0 scored."

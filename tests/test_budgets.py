@@ -8,22 +8,21 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES, ROOT
+from package import PACKAGE, texts, trees
 
-PACKAGE = ROOT / "leadline"
 BUDGETS = {
-    "lines of the package": 56900,
-    "files run by one read": 220,
-    "functions run by one read": 1065,
-    "class names defined twice": 1,
+    "lines of the package": 51600,
+    "files run by one read": 135,
+    "functions run by one read": 1030,
+    "class names defined twice": 0,
     "functions over 60 lines": 0,
     "functions over 8 parameters": 0,
-    "longest import chain": 30,
+    "longest import chain": 21,
 }
 SLACK = 0.03  # of a budget: what it may stand above its figure before it has to be lowered
 
@@ -46,16 +45,8 @@ print(json.dumps([list(files), len(functions)]), file=sys.stderr)
 
 
 @cache
-def trees() -> dict[str, ast.Module]:
-    return {str(file.relative_to(PACKAGE)): ast.parse(file.read_text(encoding="utf-8")) for file in sources()}
-
-
-def sources() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
-
-
-def nodes(*kinds: type[ast.AST]) -> Iterator[ast.AST]:
-    return (node for tree in trees().values() for node in ast.walk(tree) if isinstance(node, kinds))
+def nodes(*kinds: type[ast.AST]) -> list[ast.AST]:
+    return [node for tree in trees().values() for node in ast.walk(tree) if isinstance(node, kinds)]
 
 
 @cache
@@ -116,7 +107,7 @@ def _imported(module: str, tree: ast.Module, known: dict[str, str]) -> set[str]:
 
 
 FIGURES = {
-    "lines of the package": lambda: sum(len(file.read_text(encoding="utf-8").splitlines()) for file in sources()),
+    "lines of the package": lambda: sum(len(text.splitlines()) for text in texts().values()),
     "files run by one read": lambda: len(one_read("collapsed")[0]),
     "functions run by one read": lambda: one_read("collapsed")[1],
     "class names defined twice": class_names_twice,

@@ -27,7 +27,7 @@ def test_the_first_draws_of_a_key_are_these_for_ever() -> None:
 
 
 def test_streams_of_other_keys_are_other_streams() -> None:
-    assert Stream(1, 2).uniform() != Stream(2, 1).uniform()
+    assert Stream(1, 2).uniforms(1) != Stream(2, 1).uniforms(1)
 
 
 def test_normals_are_normal() -> None:

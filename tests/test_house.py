@@ -8,9 +8,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from conftest import ROOT
-
-PACKAGE = ROOT / "leadline"
+from package import trees
 
 # What only `curve/` and `questions/` look at: the posterior paths of a curve and what is cut out of them.
 SQL = re.compile(r"[\s(]*(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WITH|PRAGMA|FROM|WHERE|ORDER|ON CONFLICT)\b")
@@ -22,9 +20,8 @@ OPENERS = ("sources/", "live/", "inside/", "recorder/", "cli/", "fleet/")
 OPENS: dict[str, str] = {
     "report/files.py": "writes reports",
     "report/html/page.py": "its own static parts, from the package",
-    "vocabulary/entries.py": "its own tables, from the package",
-    "audit/endpoint.py": "an address, no file",
-    "audit/files.py": "answers of a second reader",
+    "vocabulary/dialect.py": "its own tables, from the package",
+    "review/graders.py": "replies of a grader, an address",
     "review/store.py": "what readers said of a run",
     "serve/assets.py": "its own static parts, from the package",
     "shelf/home.py": "what the system tells of this machine and its processes",
@@ -42,25 +39,13 @@ OPENING = {
 }
 
 # Where a sentence is no place: these hold data, compute, or lay out.
-WORDLESS = ("curve/", "questions/", "evidence/", "reading/", "judgement/", "facts/", "report/", "shelf/", "contract.py")
+WORDLESS = ("curve/", "questions/", "text/", "reading/", "judgement/", "report/", "shelf/", "contract.py")
 SENTENCE = re.compile(r"[A-Za-z']{2,},? (?:[a-z']+,? ){1,}[a-z']{2,}")  # three words in a row
 MARKUP = re.compile(r"<\w|: ?#|;[a-z-]+:|--\w+:|^[\w./-]+$|\\[sSdAZ]|\(\?")  # HTML, CSS, a regular expression
 
 
 def modules(*under: str) -> Iterator[tuple[str, ast.Module]]:
-    for file in sorted(PACKAGE.rglob("*.py")):
-        name = file.relative_to(PACKAGE).as_posix()
-        if not under or name.startswith(under):
-            yield name, ast.parse(file.read_text(encoding="utf-8"))
-
-
-def annotated(tree: ast.Module) -> Iterator[tuple[ast.AST, tuple[ast.AST, ...]]]:
-    """Every node with those it stands in, the outermost first."""
-    open_: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(tree, ())]
-    while open_:
-        node, above = open_.pop()
-        yield node, above
-        open_ += [(child, (*above, node)) for child in ast.iter_child_nodes(node)]
+    return ((name, tree) for name, tree in trees().items() if not under or name.startswith(under))
 
 
 def offenders(found: dict[str, list[str]], allowed: set[str]) -> None:
@@ -73,7 +58,7 @@ def test_only_curve_and_questions_look_at_the_paths_of_a_curve() -> None:
     found: dict[str, list[str]] = {}
     for name, tree in modules():
         # Those of the last three are paths of files.
-        if not name.startswith(("curve/", "questions/", "compare/", "sources/", "inventory", "fleet/")):
+        if not name.startswith(("curve/", "questions/", "comparison/", "sources/", "inventory", "fleet/")):
             places = [f"{node.lineno}: {ast.unparse(node)}" for node in _paths(tree)]
             if places:
                 found[name] = places
@@ -85,6 +70,25 @@ def _paths(tree: ast.AST) -> Iterator[ast.Attribute]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr in PATHS and not ast.unparse(node.value).endswith(OF_FILES):
             yield node
+
+
+# Who asks for more than the part of a run that counts, and why.
+WHOLE = {
+    "findings/policy_frozen.py": "a policy is as far from its reference as it has come since the first step",
+    "findings/policy_loss_jump.py": "a jump may have begun the part that counts",
+    "findings/resources_memory_growth.py": "memory knows no prompts",
+    "sections/policy_loss.py": "as the jumps of the loss",
+}
+
+
+def test_findings_and_sections_look_at_the_part_of_the_run_that_counts() -> None:
+    found: dict[str, list[str]] = {}
+    for name, tree in modules("findings/", "sections/", "judgement/", "expected.py"):
+        places = [ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
+        asked = [place for place in places if place.endswith("whole.of")]
+        if asked:
+            found[name] = asked
+    offenders(found, set(WHOLE))
 
 
 def test_only_sources_and_writers_open_files() -> None:
@@ -111,13 +115,16 @@ def test_sentences_are_written_in_words_alone() -> None:
 
 def _texts(tree: ast.Module) -> Iterator[tuple[ast.expr, str]]:
     """Every text that could be shown: no docstring, no part of an error, no markup. Of an f-string its fixed parts."""
-    for node, above in annotated(tree):
-        if any(isinstance(outer, ast.Raise) for outer in above) or any(_is_error(outer) for outer in above):
+    open_: list[tuple[ast.AST, ast.AST]] = [(tree, tree)]
+    while open_:
+        node, outer = open_.pop()
+        if isinstance(node, ast.Raise) or _is_error(node):
             continue
+        open_ += [(child, node) for child in ast.iter_child_nodes(node)]
         if isinstance(node, ast.JoinedStr):
             text = "".join(part.value if isinstance(part, ast.Constant) else "{}" for part in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if above and isinstance(above[-1], (ast.Expr, ast.JoinedStr)):
+            if isinstance(outer, (ast.Expr, ast.JoinedStr)):
                 continue  # a docstring, or a part of an f-string
             text = node.value
         else:

@@ -26,7 +26,7 @@ def test_sources_shows_each_series_and_how_it_was_decided(
     monkeypatch.setenv("COLUMNS", "100")
     text = printed(capsys, "sources", str(EXAMPLES / "collapsed"))
     assert re.search(r"reward/mean +critic/score/mean +524  exact key: reward", text)
-    assert "metrics.jsonl (verl_file) · steps 1 to 524 · 524 rows · exact" in text
+    assert "metrics.jsonl (jsonl) · steps 1 to 524 · 524 rows · exact" in text
     assert "settings    algorithm grpo" in text
     assert "missing     checkpoints: can't name a checkpoint to roll back to" in text
     assert re.search(r"event +learning rate jumped .* at step 203", " ".join(text.split()))
@@ -77,7 +77,7 @@ def test_keys_told_by_an_expression_say_so(tmp_path: Path) -> None:
 def test_steps_that_were_written_twice_are_counted(tmp_path: Path) -> None:
     rows = [(step, {"critic/score/mean": step * 0.1}) for step in (1, 2, 3, 4, 3, 4, 5)]
     (tmp_path / "metrics.jsonl").write_bytes(verl_bytes(rows))
-    assert inventory.take(tmp_path).runs[0].logs[0].twice == 2
+    assert inventory.take(tmp_path).runs[0].logs[0].steps_written_twice == 2
 
 
 def test_the_table_fits_any_width(home_made: Path) -> None:
@@ -88,7 +88,7 @@ def test_the_table_fits_any_width(home_made: Path) -> None:
 
 def test_a_path_without_a_run_is_exit_code_3(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sources", str(tmp_path)]) == 3
-    assert "a folder with nothing in it" in capsys.readouterr().err
+    assert "is empty" in capsys.readouterr().err
 
 
 def test_read_all_prints_one_reading_after_another(capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,8 +108,12 @@ def test_doctor_says_what_is_there(capsys: pytest.CaptureFixture[str]) -> None:
 def test_doctor_knows_every_extra_and_every_core_package_that_is_declared() -> None:
     text = (ROOT / "pyproject.toml").read_text()
     extras = text.partition("[project.optional-dependencies]")[2].partition("[project.scripts]")[0]
-    declared = set(re.findall(r"^(\w+) = \[(?!\])", extras, re.MULTILINE)) - {"test", "bench", "browser", "writers"}
-    assert {extra.name for extra in environment.EXTRAS} == declared
+    declared = set(re.findall(r"^(\w+) = \[(?!\])", extras, re.MULTILINE))
+    for_users = declared - {"all", "bench", "browser", "docs", "test", "writers"}
+    assert {extra.name for extra in environment.EXTRAS} == for_users
+    everything = re.search(r'"leadline\[([\w,]+)\]"', extras)
+    assert everything is not None
+    assert set(everything[1].split(",")) == for_users
     core = text.partition("dependencies = [")[2].partition("]")[0]
     assert set(environment.CORE) | {"tomli"} == set(re.findall(r'^    "([a-z]+)', core, flags=re.MULTILINE))
 
@@ -122,5 +126,5 @@ def test_doctor_says_how_to_get_what_is_missing(tmp_path: Path, monkeypatch: pyt
     found = environment.examine("1.2", cache=locked / "cache")
     assert "pip install 'leadline[parquet]'" in found.extras[0].says
     assert (found.gpu.there, found.cache.there) == (False, False)
-    assert "cannot be written to" in environment_text.render(found, width=400)
+    assert "is not writable" in environment_text.render(found, width=400)
     assert found.sound  # none of these is needed to read a run

@@ -48,25 +48,20 @@ def test_a_full_disk_is_told_in_one_sentence(words: list[str]) -> None:
     with Path("/dev/full").open("wb") as full:
         done = command(*words, stdout=full)
     assert done.returncode == 4
-    assert b"could not be written: No space left on device" in done.stderr
+    assert b"t write the output: No space left on device" in done.stderr
     assert b"Traceback" not in done.stderr
     assert b"Exception ignored" not in done.stderr
 
 
-def test_an_encoding_without_our_characters_shows_others() -> None:
-    done = command("read", HEALTHY, "--until", "60", stdout=subprocess.PIPE, env={"PYTHONIOENCODING": "cp1252"})
-    assert (done.returncode, done.stderr) == (0, b"")
-    shown = done.stdout.decode("cp1252")
-    assert shown.split()[0].strip(",").isupper()
-    assert "?" not in shown
-
-
-@pytest.mark.parametrize("encoding", ["latin-1", "ascii", "cp437"])
-def test_so_does_any_other(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "ascii", "cp437"])
+def test_an_encoding_without_our_characters_shows_others(
+    encoding: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(page, encoding=encoding))
     assert main(["read", HEALTHY, "--until", "60"]) == 0
     sys.stdout.flush()
+    assert capsys.readouterr().err == ""
     shown = page.getvalue().decode("utf-8" if encoding == "ascii" else encoding)  # click takes ASCII for a mistake
     assert shown.split()[0].strip(",").isupper()
     assert "?" not in shown
@@ -98,7 +93,7 @@ def test_a_number_that_is_none_is_a_usage_error(words: list[str], capsys: pytest
 
 @pytest.mark.parametrize("told", [{"budget": 10**20}, {"budget": 0}, {"price": math.nan}, {"price": math.inf}])
 def test_from_python_it_is_an_error_of_ours(told: dict[str, float]) -> None:
-    with pytest.raises(BadNumber, match="cannot be worked with"):
+    with pytest.raises(BadNumber, match="must be a"):
         leadline.read(HEALTHY, **told)  # type: ignore[arg-type]
 
 
@@ -143,14 +138,14 @@ def test_one_bad_byte_moves_no_other_row_and_is_told() -> None:
     rows = [
         f"{{'loss': {0.1 + k / 1000:.4f}, 'reward': {math.cos(k):.4f}, 'kl': {k / 500:.4f}, 'learning_rate': 1e-06, "
         f"'epoch': {k / 300:.2f}}}\n"
-        for k in range(1, 61)
+        for k in range(1, 25)
     ]
     data = "".join(rows).encode()
     whole = read_stream(data).get("reward/mean")
     assert whole is not None
     there = dict(zip(whole.steps.tolist(), whole.values.tolist(), strict=True))
-    start = len("".join(rows[:30]))
-    for at in range(start, start + len(rows[30])):
+    start = len("".join(rows[:12]))
+    for at in range(start, start + len(rows[12])):
         for byte in (0xFF, 0x00, 0x7B, 0x7D, 0x27, 0x0A):
             run = read_stream(data[:at] + bytes([byte]) + data[at + 1 :])
             reward = run.get("reward/mean")
@@ -172,7 +167,7 @@ def test_an_error_can_be_pickled(kind: Callable[..., LeadlineError]) -> None:
 def test_an_error_comes_back_from_another_process() -> None:
     with concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         future = pool.submit(open_run, "/no/such/run")
-        with pytest.raises(NothingReadable, match="there is nothing there"):
+        with pytest.raises(NothingReadable, match="does not exist"):
             future.result()
 
 
@@ -186,7 +181,7 @@ def test_the_note_about_parquet_comes_once(tmp_path: Path, monkeypatch: pytest.M
 
 def test_a_recorder_refuses_a_path_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["record", str(tmp_path / "typo"), "--for", "0.1"]) == 3
-    assert "There is nothing at" in capsys.readouterr().err
+    assert "does not exist" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 PARENT = """
 import subprocess, sys, time
-child = "from leadline.progress import *; end_with_parent(.05); print('up', flush=True); time.sleep(600)"
+child = "from leadline.progress import *; end_with_parent(every=.05); print('up', flush=True); time.sleep(600)"
 process = subprocess.Popen([sys.executable, "-c", child], stdout=subprocess.PIPE)
 process.stdout.readline()
 print(process.pid, flush=True)

@@ -24,7 +24,8 @@ def heard(path: Path) -> list[tuple[str, int, int]]:
 
 
 @pytest.mark.parametrize("packed", [False, True])
-def test_a_file_is_followed_to_its_end(packed: bool, tmp_path: Path) -> None:
+def test_a_file_is_followed_to_its_end(packed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leadline.sources.text.BLOCK", 1 << 18)  # what is packed is smaller than one block
     path = tmp_path / ("metrics.jsonl.gz" if packed else "metrics.jsonl")
     path.write_bytes(gzip.compress(LONG, 1) if packed else LONG)
     shares = [(done, of) for what, done, of in heard(path) if what == f"reading {path.name}"]

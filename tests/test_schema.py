@@ -22,7 +22,7 @@ from leadline.contract import Band
 from leadline.pipeline import read
 from leadline.report import data
 
-SCHEMA = json.loads((ROOT / "leadline" / "schema-1.json").read_text())
+SCHEMA = json.loads((ROOT / "leadline" / "schema-2.json").read_text())
 DEFS = {"$defs": SCHEMA["$defs"]}
 jsonschema = needs("jsonschema")
 CHECK = jsonschema.Draft202012Validator(SCHEMA)
@@ -129,7 +129,7 @@ WRONG: dict[str, Callable[[dict[str, Any]], object]] = {
     "an unknown severity": lambda told: told["findings"][0].update(severity="fatal"),
     "a regime of no sort": lambda told: told["kl_reward"].update(regime="up/down"),
     "a step that is text": lambda told: told["run"].update(last_step="300"),
-    "another schema": lambda told: told.update(schema=2),
+    "another schema": lambda told: told.update(schema=1),
     "no run": lambda told: told.pop("run"),
 }
 

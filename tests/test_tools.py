@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from extras import needs
 
@@ -14,7 +15,7 @@ CHECKS = {
     "ruff check": [sys.executable, "-m", "ruff", "check", "."],
     "ruff format": [sys.executable, "-m", "ruff", "format", "--check", "."],
     "mypy": [sys.executable, "-m", "mypy"],
-    "import layers": [str(BIN / "lint-imports"), "--no-logo"],
+    "import layers": [str(BIN / "lint-imports")],
 }
 NEEDED = {"ruff check": "ruff", "ruff format": "ruff", "mypy": "mypy", "import layers": "importlinter"}
 
@@ -22,5 +23,7 @@ NEEDED = {"ruff check": "ruff", "ruff format": "ruff", "mypy": "mypy", "import l
 @pytest.mark.parametrize("check", CHECKS)
 def test_checker_is_content(check: str, root: Path) -> None:
     needs(NEEDED[check])
+    if check == "mypy" and int(np.__version__.partition(".")[0]) < 2:
+        pytest.skip("the annotations of numpy 1 say less")
     done = subprocess.run(CHECKS[check], cwd=root, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

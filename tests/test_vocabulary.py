@@ -7,8 +7,7 @@ import re
 import pytest
 
 from leadline.vocabulary import SIGNS, TURNED, detect, dialects, families, translate
-from leadline.vocabulary.guess import guess
-from leadline.vocabulary.other_training import other_training
+from leadline.vocabulary.guess import guess, other_training
 from leadline.vocabulary.rules import RULES
 
 
@@ -126,7 +125,7 @@ def test_a_dialect_of_trl_is_told_from_its_keys(keys: list[str], algorithm: str 
         (["rollout/ep_rew_mean", "train/loss"], "sb3"),
         (["charts/episodic_return", "losses/policy_loss"], "cleanrl"),
         (["env_runners/episode_return_mean", "training_iteration"], "rllib"),
-        (["loss", "grad_norm", "learning_rate", "epoch"], "hf-trainer"),
+        (["loss", "grad_norm", "learning_rate", "epoch"], None),
         (["reward", "loss", "kl"], None),  # anybody's words
         (["system.gpu.0.powerWatts", "gpu.0.gpu"], None),  # what a machine did is no framework
         (["speed"], None),
@@ -142,10 +141,9 @@ def test_every_framework_of_the_atlas_has_a_dialect() -> None:
     assert known >= {
         "hf-trainer", "trl-grpo", "trl-rloo", "trl-ppo", "trl-onlinedpo", "trl-asyncgrpo", "unsloth", "verl",
         "openrlhf", "nemo-rl", "nemo-aligner", "skyrl", "prime-rl", "slime", "areal", "roll", "open-instruct", "rllm",
-        "torchforge", "tinker-cookbook", "sb3", "cleanrl", "rllib", "wandb-system", "trackio-system", "dcgm",
-        "nvidia-smi",
+        "torchforge", "tinker-cookbook", "sb3", "cleanrl", "rllib",
     }  # fmt: skip
-    assert sum(map(len, families().values())) >= 725
+    assert sum(map(len, families().values())) >= 665
 
 
 def test_a_key_that_stands_for_itself_without_end_means_nothing() -> None:

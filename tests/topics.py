@@ -7,8 +7,10 @@ from typing import Any
 
 from leadline.facts import Finding
 from leadline.findings import found_in
+from leadline.reading.machine import resources_of
+from leadline.reading.processes import conflicts_of
 from leadline.reading.view import View
-from leadline.sections import conflicts, kl_reward, policy_loss, resources, reward
+from leadline.sections import kl_reward, policy_loss, reward
 
 
 @dataclass(frozen=True)
@@ -26,15 +28,15 @@ def findings(view: View, *prefixes: str) -> tuple[Finding, ...]:
 
 
 def read_kl(view: View) -> Topic:
-    return Topic(kl_reward.read(view), findings(view, "kl."))
+    return Topic(kl_reward.read(view), findings(view, "kl.", "policy."))
 
 
 def read_resources(view: View) -> Topic:
-    return Topic(resources.read(view), findings(view, "resources."))
+    return Topic(resources_of(view), findings(view, "resources."))
 
 
 def read_conflicts(view: View) -> Topic:
-    return Topic(conflicts.read(view), findings(view, "conflict."))
+    return Topic(conflicts_of(view), findings(view, "conflict.", "resources.eval", "resources.checkpoint"))
 
 
 def read_loss(view: View) -> Topic:

@@ -1,4 +1,4 @@
-"""Which samples are shown: early beside late, those of some steps, by score, at random, or those that hold a text."""
+"""Choose samples to show: early beside late, those of some steps, by score, at random, or those that hold a text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Literal
 
-from ..review.choose import draw, spread
+from ..review.choose import draw
 from ..run import Rollout
+from ..text.sampler import spread
 
 Score = Literal["low", "high", "each"]
 SCORES: tuple[Score, ...] = ("low", "high", "each")
@@ -29,8 +30,8 @@ def chosen(
     search: str | None = None,
     score: Score | None = None,
 ) -> Sequence[Rollout]:
-    """The samples that are asked for, in the order they are to be read in. `at` gives those of a step. `wanted` are
-    steps, of which the nearest that were kept are taken; `random` draws, the same samples every time."""
+    """Return the samples that are asked for, in reading order. `at` gives those of a step. `wanted` are steps,
+    of which the nearest that were kept are taken; `random` draws, the same samples every time."""
     wanted = wanted if step is None else (step,)
     if wanted or random or per_step is not None:
         near = dict.fromkeys(min(steps, key=lambda kept: (abs(kept - one), kept)) for one in wanted)
@@ -56,7 +57,7 @@ def chosen(
 
 
 def _early_beside_late(first: Sequence[Rollout], last: Sequence[Rollout]) -> list[Rollout]:
-    """The same prompt twice where there is one."""
+    """Return the same prompt twice where there is one."""
     theirs = {rollout.prompt: rollout for rollout in reversed(last)}
     same = [(rollout, theirs[rollout.prompt]) for rollout in first if rollout.prompt in theirs]
     if same:
@@ -65,7 +66,7 @@ def _early_beside_late(first: Sequence[Rollout], last: Sequence[Rollout]) -> lis
 
 
 def _each_level(scored: Sequence[Rollout]) -> list[Rollout]:
-    """The newest answer of each score, the highest first: what the score pays for now."""
+    """Return the newest answer of each score, the highest first: what the score pays for now."""
     newest: dict[float, Rollout] = {}
     for rollout in sorted(scored, key=lambda rollout: rollout.step):
         newest[rollout.score] = rollout

@@ -1,5 +1,5 @@
-"""The folders that may be read, fixed when the server starts. A path is checked with its links resolved; while a tool
-works, whatever it opens is checked once more, so that a link inside a run leads nowhere else."""
+"""Limit reading to the folders given when the server starts. A path is checked with its links resolved; while a tool
+works, whatever it opens is checked again, so that a link inside a run leads nowhere else."""
 
 from __future__ import annotations
 
@@ -8,88 +8,98 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from ..errors import LeadlineError
+from ..records import dataclass
 from ..review.store import reviews_folder
 
-# What Python tells its audit hooks before it opens or lists something.
-OPENING = ("open", "os.listdir", "os.scandir", "sqlite3.connect")
-
-
+OPENING = ("open", "os.listdir", "os.scandir", "sqlite3.connect")  # audit events before something is opened or listed
 LONGEST = 4000  # characters of a path
 SHOWN = 200  # of one that is refused
 
 
 class OutsideRoots(LeadlineError):
-    """A path that the server was not told to read."""
+    """Raised for a path that the server was not told to read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """The folders that may be read; nothing else is."""
+    """The folders that may be read."""
 
     folders: tuple[Path, ...]  # resolved
-    files: tuple[Path, ...] = ()  # that the product itself may open besides; nobody can ask for them
+    files: tuple[Path, ...] = ()  # that Leadline itself may open, too; no caller can ask for them
 
     @classmethod
     def of(cls, paths: Sequence[Path | str], *, files: Sequence[Path] = ()) -> Roots:
-        """The folders at `paths`; an error where one is not there."""
+        """Return the folders at `paths`; raise if one is missing."""
         folders = []
         for path in paths:
             folder = Path(path).resolve()
             if not folder.is_dir():
                 raise LeadlineError(
-                    f"{path} is no folder.", tried=str(folder), next_step="name the folder that holds your runs"
+                    f"{path} is not a folder.", tried=str(folder), next_step="name the folder that holds your runs"
                 )
             folders.append(folder)
         return cls(tuple(dict.fromkeys(folders)), tuple(file.resolve() for file in files))
 
     def holds(self, path: Path) -> bool:
-        """Whether a resolved path lies in one of them."""
+        """Return whether a resolved path lies in one of them."""
         return any(path == folder or folder in path.parents for folder in self.folders)
 
     def find(self, told: str) -> Path:
-        """The place a path means, relative to a root where it is not absolute."""
-        if "\0" in told or len(told) > LONGEST:
-            raise self._outside(told)
-        places = [folder / told for folder in self.folders]  # an absolute path stays itself
-        try:
-            resolved = [place.resolve() for place in places]
-            inside = [place for place in resolved if self.holds(place)]
-            if inside:
-                return next((place for place in inside if place.exists()), inside[0])
-        except OSError:  # a name that is too long, links that lead in a circle
-            pass
-        raise self._outside(told)
-
-    def shown(self, path: str) -> str:
-        """A path as a caller may pass it back: short where there is one root."""
-        if len(self.folders) == 1 and path.startswith(f"{self.folders[0]}{os.sep}"):
-            return path[len(str(self.folders[0])) + 1 :]
-        return path
-
-    def _outside(self, told: str) -> OutsideRoots:
-        return OutsideRoots(
-            f"{told[:SHOWN]!r} is not below a folder this server may read.",
+        """Return the place a path means, relative to a root unless it is absolute."""
+        why = "is not below a folder this server may read"
+        if "\0" not in told and len(told) <= LONGEST:
+            places = [folder / told for folder in self.folders]  # an absolute path stays itself
+            try:
+                inside = [place for place in (one.resolve() for one in places) if self.holds(place)]
+                if inside:
+                    return next((place for place in inside if place.exists()), inside[0])
+                if any(self.holds(_unresolved(place)) and os.path.lexists(place) for place in places):
+                    why = "links to a place outside of the folders this server may read"
+            except OSError:  # a name that is too long, links that lead in a circle
+                pass
+        raise OutsideRoots(
+            f"{told[:SHOWN]!r} {why}.",
             tried=", ".join(map(str, self.folders)),
             next_step="call triage for the runs there are, or start the server with that folder",
         )
 
+    def shown(self, path: str) -> str:
+        """Return a path as a caller may pass it back: relative if there is one root."""
+        if len(self.folders) == 1 and path.startswith(f"{self.folders[0]}{os.sep}"):
+            return path[len(str(self.folders[0])) + 1 :]
+        return path
 
-_guarded: ContextVar[Roots | None] = ContextVar("leadline_roots", default=None)
+
+Links = dict[str, None]  # paths below the roots that were not opened, since they lead outside, in order
+_guarded: ContextVar[tuple[Roots, Links] | None] = ContextVar("leadline_roots", default=None)
 _installed: list[bool] = []
 
 
 @contextmanager
-def only_below(roots: Roots) -> Iterator[None]:
-    """While this holds, nothing outside of `roots` can be opened or listed here, and nothing written."""
-    if not _installed:  # a hook cannot be taken back; without roots it does nothing
+def only_below(roots: Roots) -> Iterator[Links]:
+    """Refuse to open, list, or write anything outside of `roots` in this block; yield the links that were refused."""
+    if not _installed:  # a hook can't be removed; without roots it does nothing
         _installed.append(True)
         sys.addaudithook(_refuse)
-    token = _guarded.set(roots)
+    links: Links = {}
+    around = _guarded.get()
+    token = _guarded.set((roots, links))
+    try:
+        yield links
+    finally:
+        _guarded.reset(token)
+        if around is not None:
+            around[1].update(links)
+
+
+@contextmanager
+def unguarded() -> Iterator[None]:
+    """Allow what this server itself does: write reviews, and ask the shelf."""
+    token = _guarded.set(None)
     try:
         yield
     finally:
@@ -99,9 +109,10 @@ def only_below(roots: Roots) -> Iterator[None]:
 def _refuse(event: str, arguments: tuple[object, ...]) -> None:
     if event not in OPENING:
         return
-    roots = _guarded.get()
-    if roots is None or not arguments or not isinstance(arguments[0], (str, bytes, os.PathLike)):
+    guarded = _guarded.get()
+    if guarded is None or not arguments or not isinstance(arguments[0], (str, bytes, os.PathLike)):
         return
+    roots, links = guarded
     told = os.fsdecode(arguments[0])
     if event == "sqlite3.connect":
         if told == ":memory:":
@@ -112,17 +123,25 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
         return  # a module that is imported late
     mode = arguments[1] if event == "open" and len(arguments) > 1 else None
     writes = isinstance(mode, str) and set(mode) & set("wax+")
-    if writes or not (roots.holds(place) or place in roots.files or _is_review(place)):
-        raise PermissionError(13, "outside of the folders that may be read", str(arguments[0]))
+    if not writes and (roots.holds(place) or place in roots.files or _is_review(place)):
+        return
+    if not writes and roots.holds(_unresolved(Path(told))):
+        links[told] = None
+    raise PermissionError(13, "outside of the folders that may be read", str(arguments[0]))
+
+
+def _unresolved(path: Path) -> Path:
+    """Return the path in full, its links as they are."""
+    return Path(os.path.normpath(path.absolute()))
 
 
 def _is_review(place: Path) -> bool:
-    """Whether it is what a reader said of a run: kept in the user's own folder, and nobody can ask for it by path."""
+    """Return whether it holds reviews: kept in the user's own folder, and no caller can ask for it by path."""
     return str(place.parent) == os.path.realpath(reviews_folder())
 
 
 def _interpreter(place: Path) -> bool:
-    """Whether it belongs to Python or an installed package: modules are imported when they are first needed."""
+    """Return whether it belongs to Python or an installed package: modules are imported when first needed."""
     homes = [Path(entry) for entry in sys.path if Path(entry).name in ("site-packages", "dist-packages")]
     return any(home in place.parents for home in (*_HOMES, *homes))
 

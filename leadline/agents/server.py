@@ -1,42 +1,37 @@
-"""The MCP server: the tools, a report of each run as a resource, and one prompt. The protocol itself is the official
-package's."""
+"""The MCP server: tools, a report of each run as a resource, and one prompt. The protocol is the official package's."""
 
 from __future__ import annotations
 
-import hmac
-import secrets
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 import orjson
 
 from .. import __version__
-from ..errors import BadOrder, LeadlineError, need
+from ..errors import LeadlineError, need
 from ..report import markdown
+from ..report.plain import line, printable
 from ..report.plain import name as shown_name
-from ..report.plain import printable
 from ..words import tools as words
-from .answers import as_plain
-from .library import Library
+from .answers import DATA, Plain, as_plain
+from .library import Library, with_links
+from .roots import only_below
 from .tools import TOOLS, Tool
 
 if TYPE_CHECKING:
     from mcp.server import Server
     from mcp.server.context import ServerRequestContext as Context
     from starlette.applications import Starlette
-    from starlette.types import ASGIApp, Receive, Scope, Send
 
 REPORT = "leadline://report/"
 PROMPT = "review_run"
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-SHORTEST_TOKEN = 16
+PATH = "/mcp"
 PAGE = 50  # resources a list shows at a time
 
 
 def build(library: Library, tools: Sequence[Tool] = TOOLS) -> Server[Any]:
-    """The server over what lies below the roots."""
+    """Return the server for the runs below the roots."""
     need("mcp.server", extra="mcp", to="serve agents")
     from mcp.server import Server
 
@@ -53,7 +48,7 @@ def build(library: Library, tools: Sequence[Tool] = TOOLS) -> Server[Any]:
 
 
 def _answering_calls(library: Library, tools: Mapping[str, Tool]) -> dict[str, Any]:
-    """Who answers what is asked of the tools."""
+    """Return the handlers for tools."""
     import anyio.to_thread
     from mcp import types
     from mcp.shared.exceptions import MCPError
@@ -66,21 +61,30 @@ def _answering_calls(library: Library, tools: Mapping[str, Tool]) -> dict[str, A
         if tool is None:
             raise MCPError(types.INVALID_PARAMS, f"no tool is called {shown_name(params.name)}")
         try:
-            asked = _checked(tool, params.arguments or {})
-            answer = await anyio.to_thread.run_sync(partial(tool.ask, library, asked))
+            told = await anyio.to_thread.run_sync(_answer, library, tool, params.arguments or {})
         except LeadlineError as error:
             return types.CallToolResult(
                 content=[types.TextContent(type="text", text=error.told(printable))], is_error=True
             )
-        told = as_plain(answer)
         text = orjson.dumps(told).decode()
         return types.CallToolResult(content=[types.TextContent(type="text", text=text)], structured_content=told)
 
     return {"on_list_tools": list_tools, "on_call_tool": call_tool}
 
 
+def _answer(library: Library, tool: Tool, told: Mapping[str, Any]) -> Plain:
+    """Return what a tool answers. It opens nothing outside of the roots, and says if a link there leads outside."""
+    asked = _checked(tool, told)
+    with only_below(library.roots) as links:
+        try:
+            answer: Plain = as_plain(tool.ask(library, asked))
+        except LeadlineError as error:
+            raise with_links(error, links) from error
+    return {**answer, "outside": line(words.links_outside(links), 400)} if links else answer
+
+
 def _answering_for_reports(library: Library) -> dict[str, Any]:
-    """Who answers what is asked of the reports."""
+    """Return the handlers for reports."""
     import anyio.to_thread
     from mcp import types
     from mcp.shared.exceptions import MCPError
@@ -118,7 +122,7 @@ def _answering_for_reports(library: Library) -> dict[str, Any]:
             reading = await anyio.to_thread.run_sync(library.reading, unquote(uri.removeprefix(REPORT)))
         except LeadlineError as error:
             raise MCPError(types.INVALID_PARAMS, error.told(printable)) from error
-        text = markdown.render(reading)
+        text = f"> {DATA}\n\n{markdown.render(reading)}"
         contents = types.TextResourceContents(uri=uri, text=text, mime_type="text/markdown")
         return types.ReadResourceResult(contents=[contents])
 
@@ -130,7 +134,7 @@ def _answering_for_reports(library: Library) -> dict[str, Any]:
 
 
 def _answering_for_the_prompt() -> dict[str, Any]:
-    """Who answers what is asked of the one prompt."""
+    """Return the handlers for the one prompt."""
     from mcp import types
     from mcp.shared.exceptions import MCPError
 
@@ -164,7 +168,7 @@ KINDS: Mapping[str, type | tuple[type, ...]] = {"string": str, "integer": int, "
 
 
 def _checked(tool: Tool, told: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments as the tool's schema says; an error that names what is wrong."""
+    """Return the arguments if they are as the tool's schema says; else raise what is wrong."""
     wrong = [f"{name} is missing" for name in tool.required if name not in told]
     for name, value in told.items():
         shape = tool.arguments.get(name)
@@ -180,7 +184,7 @@ def _checked(tool: Tool, told: Mapping[str, Any]) -> Mapping[str, Any]:
             wrong.append(f"{name} must map names to keys")
     if wrong:
         raise LeadlineError(
-            f"{tool.name} was not called as it can be: {'; '.join(wrong)}.",
+            f"{tool.name} can't be called like this: {'; '.join(wrong)}.",
             tried=", ".join(map(shown_name, told)) or "no argument",
             next_step=f"pass {', '.join(tool.arguments)} as the tool's definition says",
         )
@@ -195,54 +199,9 @@ async def serve_stdio(server: Server[Any]) -> None:
         await server.run(incoming, outgoing, server.create_initialization_options())
 
 
-def http_app(server: Server[Any], host: str, port: int, *, token: str | None, names: Sequence[str] = ()) -> ASGIApp:
-    """The server as an ASGI app for `host:port`. Off loopback it wants a token; Host and Origin are checked anyhow, so
-    that no web page can reach it through a browser. `names` are further hosts it may be called by."""
-    from mcp.server.transport_security import TransportSecuritySettings
-
-    if token is None and host not in LOOPBACK:
-        raise BadOrder(
-            f"{host} can be reached by others, so a token is needed.",
-            tried="--http without a token",
-            next_step=f"put one into LEADLINE_MCP_TOKEN, such as {secrets.token_urlsafe(24)}, or serve on 127.0.0.1",
-        )
-    if token is not None and len(token) < SHORTEST_TOKEN:
-        raise BadOrder(
-            f"The token is too short to keep anybody out: {len(token)} characters.",
-            tried="LEADLINE_MCP_TOKEN",
-            next_step=f"use at least {SHORTEST_TOKEN}",
-        )
-    called = [f"[{name}]" if ":" in name else name for name in {host, *names, *(LOOPBACK if host in LOOPBACK else ())}]
-    security = TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=[f"{name}:{port}" for name in called],
-        allowed_origins=[f"{scheme}://{name}:{port}" for name in called for scheme in ("http", "https")],
-    )
-    app = server.streamable_http_app(host=host, transport_security=security)
-    return app if token is None else _WithToken(app, token)
-
-
-def http_app_behind(server: Server[Any], path: str) -> Starlette:
-    """The server as an app at `path` for a page that lets nobody through whom it does not know: Host, Origin and token
-    are its business."""
+def http_app(server: Server[Any]) -> Starlette:
+    """Return the server as an app at PATH, to stand behind a guard that checks Host, Origin, and token."""
     from mcp.server.transport_security import TransportSecuritySettings
 
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)
-    return server.streamable_http_app(streamable_http_path=path, transport_security=security)
-
-
-class _WithToken:
-    """Lets through what carries the token."""
-
-    def __init__(self, app: ASGIApp, token: str) -> None:
-        self.app, self.expected = app, f"Bearer {token}".encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            told = dict(scope["headers"]).get(b"authorization", b"")
-            if not hmac.compare_digest(told, self.expected):
-                headers = [(b"www-authenticate", b"Bearer"), (b"content-length", b"0")]
-                await send({"type": "http.response.start", "status": 401, "headers": headers})
-                await send({"type": "http.response.body", "body": b""})
-                return
-        await self.app(scope, receive, send)
+    return server.streamable_http_app(streamable_http_path=PATH, transport_security=security)

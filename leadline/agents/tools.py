@@ -1,22 +1,23 @@
-"""The tools: each a function from what an agent asks to a typed answer that fits its room."""
+"""The tools: each a function from what an agent asks to a typed answer that fits its page.
+
+The server runs them below the roots (`roots.py`), so they open files as anything else does."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
 from itertools import zip_longest
 from typing import Any
 
 import orjson
 
-from ..compare import compare, gather
+from ..comparison import compare, gather
 from ..contract import Evidence, Finding, Reading
 from ..digits import written
 from ..errors import LeadlineError
 from ..facts.judgement import calls_for
 from ..inventory import take
+from ..records import dataclass
 from ..report import series as tables
 from ..report.compare_data import as_data as compared_data
 from ..report.data import plain
@@ -25,26 +26,19 @@ from ..report.review import sections
 from ..review.answered import review_of, sheet_to_read
 from ..review.bins import MOST, binned, every_series, named
 from ..review.check import check as checked
+from ..review.store import load_of
 from ..run import Rollout
 from ..tokens import cost, cut
-from ..words import event, sentences
-from ..words.missing import why
-from ..words.report import curves_say, expected_says, what_was_read, would_change
+from ..words import sentences
+from ..words.report import curves_say, what_was_read, would_change
 from ..words.review import HOW_TO_GRADE, LOOK_FOR, said
 from ..words.tools import (
     KEEP_SAMPLES,
     NO_SAMPLES,
-    event_said,
-    log_said,
-    missing_said,
-    normal_here,
-    not_logged,
-    series_said,
-    unknown_finding,
 )
 from ..words.verdict import headline, verdict_lines
 from .answers import (
-    DATA,
+    ANSWER,
     ComparisonShown,
     FindingSaid,
     FindingShown,
@@ -58,13 +52,13 @@ from .answers import (
     Span,
     Triage,
     TriageRow,
-    as_plain,
+    page,
+    paged,
     schema_of,
+    size,
 )
 from .chosen import SCORES, chosen
 from .library import Library
-from .room import ANSWER, page
-from .roots import only_below
 
 FAILED = "failed"  # a finished run that ended badly
 NEED = ("roll_back", "stop", FAILED, "undecided", "continue", "finished")  # the most urgent first
@@ -94,11 +88,6 @@ class Tool:
 
     def output_schema(self) -> Plain:
         return schema_of(self.answer)
-
-
-def size(item: object) -> int:
-    """What an item of an answer costs."""
-    return cost(orjson.dumps(as_plain(item)).decode())
 
 
 def triage(library: Library, asked: Mapping[str, Any]) -> Triage:
@@ -137,31 +126,19 @@ def read_run(library: Library, asked: Mapping[str, Any]) -> RunRead:
         judgement.verdict,
         line(verdict_lines(reading).text, 900),
         line(" · ".join(what_was_read(reading.run))),
-        [],
-        judgement.p_continue_pays,
-        None if best is None else best.step,
-        None if best is None or best.path is None else line(library.roots.shown(best.path)),
-        line(would_change(reading), 600),
+        p_pays=judgement.p_continue_pays,
+        best_step=None if best is None else best.step,
+        best_path=None if best is None or best.path is None else line(library.roots.shown(best.path)),
+        would_change="" if asked.get("cursor") else line(would_change(reading), 600),
         outcome=judgement.outcome,
     )
     found = [_said(finding, says) for finding, says in sentences(reading.findings)]
-    items: list[FindingSaid | str] = [*found]
-    if high:
-        items += [cut(line(says), SENTENCE) for says in _more(reading)]
-    elif len(found) > FEW:
+    more = [cut(line(says), SENTENCE) for says in _more(reading)] if high else []
+    if not high and len(found) > FEW:
         serious = [finding for finding in found if finding.severity != "note"]
-        items = [*(serious or found[:FEW])]
-        items += [finding for finding in found if finding.severity == "note"][: max(FEW - len(items), 0)]
-    room = ANSWER - size(head) - 10
-    shown, after = page(items, asked.get("cursor"), room, size)
-    if asked.get("cursor"):
-        head = replace(head, would_change="")
-    return replace(
-        head,
-        findings=[item for item in shown if isinstance(item, FindingSaid)],
-        more=[item for item in shown if isinstance(item, str)],
-        next=after,
-    )
+        notes = [finding for finding in found if finding.severity == "note"]
+        found = [*serious, *notes[: max(FEW - len(serious), 0)]]
+    return paged(head, asked, findings=found, more=more)
 
 
 def _said(finding: Finding, says: str) -> FindingSaid:
@@ -171,37 +148,32 @@ def _said(finding: Finding, says: str) -> FindingSaid:
 def _more(reading: Reading) -> Sequence[str]:
     return (
         *(f"{about}: {says}" for about, says in curves_say(reading).items()),
-        *(normal_here(expected_says(found)) for found in reading.expected),
-        *(event_said(event.sentence(happened)) for happened in reading.run.events),
-        *(not_logged(missing_said(missing.what, why(missing))) for missing in reading.run.missing),
+        *(f"Normal here: {found.text}" for found in reading.benign),
+        *(f"Event: {happened.say()}" for happened in reading.run.events),
+        *(f"Missing: {missing.name}: {missing.why}" for missing in reading.run.missing),
         *reading.run.notes,
     )
 
 
 def evidence(library: Library, asked: Mapping[str, Any]) -> FindingShown:
     reading = library.reading(asked["path"], mapping=asked.get("map"))
-    named = [(finding, says) for finding, says in sentences(reading.findings) if finding.id == asked["finding"]]
+    named = [
+        (finding, says)
+        for finding, says in sentences(reading.findings)
+        if asked["finding"] in (finding.id, *finding.aliases)
+    ]
     if not named:
         raise LeadlineError(
-            unknown_finding(asked["finding"][:80]),
+            f"This run has no finding {asked['finding'][:80]!r}.",
             tried=", ".join(finding.id for finding in reading.findings) or "no finding at all",
             next_step="pass the id of a finding of read_run",
         )
     finding, says = named[0]
     facts = _few(plain(finding.facts))
-    head = FindingShown(finding.id, cut(line(says), SENTENCE), round(finding.p, 2), facts, [], [], finding.since_step)
-    items: list[Span | Sample] = [
-        *(span for span in (_span(reading, spot) for spot in finding.evidence) if span is not None),
-        *(_sample(rollout) for spot in finding.evidence for rollout in _ends(spot.samples)),
-    ]
-    shown, after = page(items, asked.get("cursor"), ANSWER - size(head) - 10, size)
-    return replace(
-        head,
-        numbers=[item for item in shown if isinstance(item, Span)],
-        samples=(texts := [item for item in shown if isinstance(item, Sample)]),
-        untrusted=DATA if texts else "",
-        next=after,
-    )
+    head = FindingShown(finding.id, cut(line(says), SENTENCE), round(finding.p, 2), facts, finding.since_step)
+    spans = [span for span in (_span(reading, spot) for spot in finding.evidence) if span is not None]
+    texts = [_sample(rollout) for spot in finding.evidence for rollout in _ends(spot.samples)]
+    return paged(head, asked, numbers=spans, samples=texts)
 
 
 def _few(facts: object) -> Plain:
@@ -261,25 +233,18 @@ def _sample(rollout: Rollout, room: int = TEXT) -> Sample:
 
 def compare_runs(library: Library, asked: Mapping[str, Any]) -> ComparisonShown:
     places = [str(library.roots.find(path)) for path in asked["paths"]]
-    with only_below(library.roots):
-        told = compared_data(compare(gather(places, alone=True), by=asked.get("by")))
-    series: Any = next((entry for entry in told["series"] if entry["name"] == told["by"]), None)  # type: ignore[attr-defined]
-    runs = [] if series is None else [_standing(entry) for entry in series["groups"]]
-    warnings: Any = told["warnings"]
-    items = [*runs, *(cut(line(entry["says"]), SENTENCE) for entry in warnings)]
+    told: Any = compared_data(compare(gather(places, alone=True), by=asked.get("by")))
+    series = next((entry for entry in told["series"] if entry["name"] == told["by"]), None)
     head = ComparisonShown(
         cut(line(str(told["headline"])), SENTENCE),
-        [cut(line(says), SENTENCE) for says in told["says"]][:3],  # type: ignore[attr-defined]
+        [cut(line(says), SENTENCE) for says in told["says"]][:3],
         str(told["by"]),
-        [],
-        [],
     )
-    shown, after = page(items, asked.get("cursor"), ANSWER - size(head) - 10, size)
-    return replace(
+    return paged(
         head,
-        runs=[item for item in shown if isinstance(item, dict)],
-        warnings=[item for item in shown if isinstance(item, str)],
-        next=after,
+        asked,
+        runs=[] if series is None else [_standing(entry) for entry in series["groups"]],
+        warnings=[cut(line(entry["says"]), SENTENCE) for entry in told["warnings"]],
     )
 
 
@@ -294,29 +259,23 @@ def samples(library: Library, asked: Mapping[str, Any]) -> SampleList:
     if not steps:
         raise LeadlineError(NO_SAMPLES, tried=library.roots.shown(run.path), next_step=KEEP_SAMPLES)
     looked = chosen(
-        steps,
-        partial(library.samples, run),
-        step=asked.get("step"),
-        search=asked.get("search"),
-        score=asked.get("score"),
+        steps, run.rollouts.at, step=asked.get("step"), search=asked.get("search"), score=asked.get("score")
     )
-    shown, after = page([_sample(rollout) for rollout in looked], asked.get("cursor"), ANSWER - 60, size)
-    return SampleList([steps[0], steps[-1], len(steps)], shown, len(looked), next=after)
+    head = SampleList([steps[0], steps[-1], len(steps)], len(looked))
+    return paged(head, asked, samples=[_sample(rollout) for rollout in looked])
 
 
 def review(library: Library, asked: Mapping[str, Any]) -> ReviewShown:
     run = library.run(asked["path"]).until(asked.get("until"))
-    at = partial(library.samples, run)
     answer, grades = asked.get("answer"), asked.get("grades")
     if answer is not None or grades is not None:
-        told, why = review_of(run, answer=answer, since=asked.get("since"), grades=grades, reader="mcp", at=at)
+        told, why = review_of(run, answer=answer, since=asked.get("since"), grades=grades, reader="mcp")
         library.keep(run, told)
         return ReviewShown(saved=said(told), why=why)
-    sheet, kept = sheet_to_read(run, at), library.kept(run)
+    sheet, kept = sheet_to_read(run), load_of(run)
     first = not asked.get("cursor")
     head = ReviewShown(
         task=f"{LOOK_FOR} {HOW_TO_GRADE}" if first else "",
-        untrusted=DATA,
         reviews=[cut(line(said(one)), SENTENCE) for one in kept.reviews[-3:]] if first else [],
     )
     lines = [
@@ -324,40 +283,32 @@ def review(library: Library, asked: Mapping[str, Any]) -> ReviewShown:
         for name_, heading, rows in sections(sheet)
         for row in (f"{name_}: {heading}", *(f"{label} {says}".strip() for label, says in rows))
     ]
-    shown, after = page([cut(row, ANSWER // 3) for row in lines], asked.get("cursor"), ANSWER - size(head) - 10, size)
-    return replace(head, lines=shown, next=after)
+    return paged(head, asked, lines=[cut(row, ANSWER // 3) for row in lines])
 
 
 def series(library: Library, asked: Mapping[str, Any]) -> Grid:
     run = library.run(asked["path"]).until(asked.get("until"))
     keys = asked.get("keys")
-    if keys:
-        rows = tables.table(binned(named(run, keys), _bins(asked))).splitlines()
-    else:
-        rows = tables.listing(every_series(run))
-    return _rows(rows, asked)
+    rows = (
+        tables.table(binned(named(run, keys), _bins(asked))).splitlines() if keys else tables.listing(every_series(run))
+    )
+    return paged(Grid(), asked, rows=[cut(line(row), SENTENCE) for row in rows])
 
 
 def check(library: Library, asked: Mapping[str, Any]) -> Grid:
-    """By a pattern only: code from a client is never run."""
+    """Check by a pattern only: code from a client is never run."""
     run = library.run(asked["path"]).until(asked.get("until"))
-    found = checked(run, regex=asked["regex"], at=partial(library.samples, run), timeout=PATIENCE)
-    return _rows(tables.check_lines(found, "regex", _bins(asked)), asked)
+    found = checked(run, regex=asked["regex"], timeout=PATIENCE)
+    rows = tables.check_lines(found, "regex", _bins(asked))
+    return paged(Grid(), asked, rows=[cut(line(row), SENTENCE) for row in rows])
 
 
 def _bins(asked: Mapping[str, Any]) -> int:
     return min(max(int(asked.get("bins", POINTS)), 1), MOST)
 
 
-def _rows(rows: Sequence[str], asked: Mapping[str, Any]) -> Grid:
-    shown, after = page([cut(line(row), SENTENCE) for row in rows], asked.get("cursor"), ANSWER - 30, size)
-    return Grid(shown, after)
-
-
 def sources(library: Library, asked: Mapping[str, Any]) -> SourcesShown:
-    place = library.roots.find(asked["path"])
-    with only_below(library.roots):
-        found = take(place, mapping=asked.get("map"))
+    found = take(library.roots.find(asked["path"]), mapping=asked.get("map"))
     if len(found.runs) > 1:
         raise LeadlineError(
             f"There are {len(found.runs)} runs here.",
@@ -365,20 +316,15 @@ def sources(library: Library, asked: Mapping[str, Any]) -> SourcesShown:
             next_step="pass the path of one of them, as triage lists it",
         )
     held = found.runs[0]
-    logs = [log_said(log.source, name(log.path), log.rows) for log in held.logs]
-    head = SourcesShown(held.run.framework, logs[:6], [], [], [], [])
-    items = [
-        *(
-            ("series", series_said(name(entry.name), name(entry.key), entry.points, entry.decided))
-            for entry in held.series
-        ),
-        *(("unread", name(key)) for key in held.run.unread_keys),
-        *(("missing", missing_said(entry.what, why(entry))) for entry in held.missing),
-        *(("notes", cut(line(note), SENTENCE)) for note in held.run.notes),
-    ]
-    shown, after = page(items, asked.get("cursor"), ANSWER - size(head) - 10, lambda item: cost(item[1]) + 4)
-    of = {part: [says for where, says in shown if where == part] for part in ("series", "unread", "missing", "notes")}
-    return replace(head, **of, next=after)  # type: ignore[arg-type]
+    logs = [f"{name(log.path)}: {log.source}, {log.rows} rows" for log in held.logs]
+    return paged(
+        SourcesShown(held.run.framework, logs[:6]),
+        asked,
+        series=[f"{name(one.name)} = {name(one.key)} ({one.points}, {one.decided})" for one in held.series],
+        unread=[name(key) for key in held.run.unread_keys],
+        missing=[f"{entry.name}: {entry.why}" for entry in held.missing],
+        notes=[cut(line(note), SENTENCE) for note in held.run.notes],
+    )
 
 
 _TEXT: Plain = {"type": "string"}

@@ -1,66 +1,60 @@
-"""What Leadline would have said of finished runs, and how right that would have been."""
+"""Replay finished runs: the verdicts Leadline would have given, and how right they were."""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import LeadlineError
-from ..progress import end_with_parent
+from ..progress import end_with_parent, tell
 from ..sources import Joining, open_runs
-from .replay import LOOKS, Replay, replay, replay_all
-from .words import summary
+from .replay import CHECKS, Replay, replay
+from .words import summary, table
 
-__all__ = ["LOOKS", "Replay", "Unread", "backtest", "replay", "summary"]
-
-
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A place that could not be read, and why: an error as plain text, which may travel between processes."""
-
-    place: str
-    what: str
-    tried: str
-    next_step: str
+__all__ = ["CHECKS", "Replay", "backtest", "replay", "summary", "table"]
 
 
 def backtest(
     paths: Sequence[Path],
     *,
-    looks: int = LOOKS,
+    checks: int = CHECKS,
     joining: Joining = "by evidence",
     processes: int | None = None,
-    started: Callable[[int], None] = lambda count: None,
-) -> Iterator[list[Replay] | Unread]:
-    """The runs at each place as they are done, or why a place could not be read. `started` is told how many places
-    there are. Places are shared out over processes: a folder of runs counts as one place a run."""
+) -> Iterator[tuple[Path, list[Replay] | LeadlineError]]:
+    """Yield each place with its replayed runs, or the error if it could not be read, as they are done.
+
+    Places are shared out over processes: in a folder of runs, each run is one place."""
     places = [place for path in paths for place in _places(path, joining)]
-    started(len(places))
     count = min(processes or os.cpu_count() or 1, len(places))
     if count <= 1:
-        yield from (_replayed(place, looks, joining) for place in places)
+        for number, place in enumerate(places, 1):
+            yield place, _replayed(place, checks, joining)
+            tell("replaying", number, len(places))
         return
     # Spawned, not forked: the caller may hold threads.
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent) as pool:
-        waiting = [pool.submit(_replayed, place, looks, joining) for place in places]
-        for done in as_completed(waiting):
-            yield done.result()
+    with ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent, initargs=(os.getpid(),)) as pool:
+        waiting = {pool.submit(_replayed, place, checks, joining): place for place in places}
+        try:
+            for number, done in enumerate(as_completed(waiting), 1):
+                yield waiting[done], done.result()
+                tell("replaying", number, len(places))
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # Ctrl-C waits for no run that was not begun
 
 
-def _replayed(place: Path, looks: int, joining: Joining) -> list[Replay] | Unread:
+def _replayed(place: Path, checks: int, joining: Joining) -> list[Replay] | LeadlineError:
     try:
-        return replay_all(place, looks=looks, joining=joining)
+        return [replay(run, checks=checks) for run in open_runs(place, joining=joining)]
     except LeadlineError as error:
-        return Unread(str(place), error.what, error.tried, error.next_step)
+        return error
 
 
 def _places(path: Path, joining: Joining) -> list[Path]:
-    """The runs below a folder, where each lies by itself."""
+    """Return the runs below a folder if each lies by itself, else the path."""
     try:
         found = [Path(run.path) for run in open_runs(path, joining=joining)] if path.is_dir() else []
     except LeadlineError:

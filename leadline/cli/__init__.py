@@ -1,4 +1,4 @@
-"""The door: verbs and exit codes. A verb is a module with `verb`, and one entry in VERBS."""
+"""Commands and exit codes. A command is a module with `verb`, imported when asked for, and one entry in GROUPS."""
 
 from __future__ import annotations
 
@@ -9,62 +9,71 @@ from . import one_thread  # noqa: F401 - before whatever imports numpy
 import os
 import sys
 from collections.abc import Sequence
-from types import ModuleType
+from importlib import import_module
 
 import click
 
 from .. import __version__
 from ..errors import BadMapping, BadNumber, BadOrder, BadState, CannotWrite, LeadlineError
-from . import (
-    audit,
-    backtest,
-    calibration,
-    check,
-    compare,
-    demo,
-    doctor,
-    history,
-    mcp,
-    read,
-    record,
-    review,
-    samples,
-    scan,
-    schema,
-    series,
-    serve,
-    skill,
-    sources,
-    watch,
-)
-from .encoding import fit_streams
+from .screen import fit_streams
 
 USAGE = 2  # click's own
 NOTHING_READABLE = 3
 CANNOT_PRINT = 4
 READER_GONE = 141  # as the shell says of a program whose reader went away
 
+# Commands by topic, each with the first sentence of its help (tests/test_cli.py compares them).
 GROUPS = {
-    "Analyze": (read, samples, review, series, check, compare, audit, backtest),
-    "Monitor": (watch, history, calibration, record),
-    "Many runs and agents": (scan, serve, mcp, skill),
-    "Setup": (sources, demo, doctor, schema),
+    "Analyze": {
+        "read": "Read a run and print the verdict, curves, and findings.",
+        "samples": "Show sampled responses: early vs. late, by step, by score, by text search, or at random.",
+        "review": (
+            "Judge sampled responses; your answer counts in every later verdict: `ok`, `hacked`, grades, or a model's "
+            "grades."
+        ),
+        "series": "Print binned means of logged metrics; without KEY, list all keys.",
+        "check": "Score all sampled responses with your own rule, next to the run's score.",
+        "compare": "Compare runs or groups of seeds; report differences beyond seed noise.",
+        "backtest": "Replay finished runs: what Leadline would have said, saved, and cost.",
+    },
+    "Monitor": {
+        "watch": "Monitor runs while they train; send alerts and, if asked, stop them.",
+        "history": "Show past verdicts and missed forecasts of a watched run.",
+        "calibration": "Show how often forecasts held, for watched runs or finished runs at PATHS.",
+        "record": "Record GPU power, memory, processes, and phases of a run.",
+    },
+    "Many runs and agents": {
+        "scan": "Scan folders or trackers; store one summary row per run.",
+        "serve": "Serve a dashboard of all runs, those needing attention first.",
+        "mcp": "Serve read-only tools to coding agents over MCP, for the runs below each ROOT.",
+        "skill": "Install or show the Leadline skill for coding agents.",
+    },
+    "Setup": {
+        "sources": "Show which logs and metrics were detected, and what is missing.",
+        "demo": "Walk through three real runs: healthy, collapsed, and reward-hacked.",
+        "doctor": "Check the installation, optional extras, and running watchers.",
+        "schema": "Print the JSON Schema of `read --json`.",
+    },
 }
-VERBS = tuple(module for group in GROUPS.values() for module in group)
+VERBS = tuple(name for group in GROUPS.values() for name in group)
 
 
 class Verbs(click.Group):
-    """Click group that lists its commands by topic, with full first sentences."""
+    """Click group that imports a command when it is asked for, and lists all of them by topic."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        command: click.Command = import_module(f".{cmd_name}", __name__).verb
+        return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, group in GROUPS.items():
             with formatter.section(title):
-                formatter.write_dl([(_name(one), one.verb.get_short_help_str(limit=1000)) for one in group])
-
-
-def _name(module: ModuleType) -> str:
-    verb: click.Command = module.verb
-    return verb.name or ""
+                formatter.write_dl(list(group.items()))
 
 
 @click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
@@ -73,12 +82,8 @@ def verbs() -> None:
     """Decide whether an RL training run should continue, stop, or roll back. Start with: leadline read PATH"""
 
 
-for module in VERBS:
-    verbs.add_command(module.verb)
-
-
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one verb and return its exit code; what we can explain is shown without a traceback."""
+    """Run one command and return its exit code; what we can explain is shown without a traceback."""
     fit_streams()
     try:
         ended = verbs.main(args=None if argv is None else list(argv), prog_name="leadline", standalone_mode=False)
@@ -101,10 +106,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refused(error: OSError) -> int:
-    """Say what the system would not do: a full disk, an output that was closed."""
+    """Print why the system would not write: a full disk, an output that was closed."""
     where = f" ({error.filename})" if error.filename else ""
-    what = f"The output could not be written: {error.strerror or error}{where}."
-    told = CannotWrite(what, tried="printing the answer", next_step="make room there, or print somewhere else")
+    what = f"can't write the output: {error.strerror or error}{where}."
+    told = CannotWrite(what, tried="printing the answer", next_step="make room there, or print somewhere else.")
     click.echo(str(told), err=True)
     return CANNOT_PRINT
 

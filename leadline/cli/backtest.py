@@ -1,4 +1,4 @@
-"""`leadline backtest`: what would have been said of finished runs."""
+"""`leadline backtest`: replay finished runs."""
 
 from __future__ import annotations
 
@@ -6,42 +6,52 @@ from pathlib import Path
 
 import click
 
-from ..errors import NothingReadable
-from .options import joining_of, joining_options
+from ..errors import LeadlineError, NothingReadable
+from .options import Renamed, joining_of, joining_options
 from .screen import color, width
 
 
 @click.command("backtest")
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1, required=True)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per check.")
-@click.option("--looks", type=click.IntRange(min=1), default=10, metavar="N", help="Checks per run.")
+@click.option(
+    "--checks",
+    "--looks",
+    "checks",
+    cls=Renamed,
+    type=click.IntRange(min=1),
+    default=10,
+    show_default=True,
+    metavar="N",
+    help="Checks per run.",
+)
 @joining_options
 @click.option("--no-color", is_flag=True, help="Print plain text.")
-def verb(paths: tuple[Path, ...], as_json: bool, looks: int, join: bool, separate: bool, no_color: bool) -> None:
+def verb(paths: tuple[Path, ...], as_json: bool, checks: int, join: bool, separate: bool, no_color: bool) -> None:
     """Replay finished runs: what Leadline would have said, saved, and cost.
 
-    Example: leadline backtest outputs/* --looks 20
+    Example: leadline backtest outputs/* --checks 20
     """
-    from ..backtest import Replay, Unread, summary
-    from ..backtest import backtest as replayed
+    from ..backtest import Replay, backtest, summary, table
     from ..report.data import dump
-    from ..report.lines import field, page
-    from ..report.progress import Progress
+    from ..report.lines import aligned, field, page, shown
+    from ..report.progress import progress_bar
 
     done: list[Replay] = []
-    unread: list[Unread] = []
-    with Progress("replaying") as bar:
-        for one in replayed(paths, looks=looks, joining=joining_of(join, separate), started=bar.expect):
-            bar.advance()
-            if isinstance(one, Unread):
-                unread.append(one)
+    unread: dict[str, LeadlineError] = {}
+    with progress_bar():
+        for place, found in backtest(paths, checks=checks, joining=joining_of(join, separate)):
+            if isinstance(found, LeadlineError):
+                unread[str(place)] = found
                 continue
-            done += one
+            done += found
             if as_json:
-                for look in (look for run in one for look in run.looks):
+                for look in (look for run in found for look in run.looks):
                     click.echo(dump(look.as_data(), lines=True), nl=False)
     if not done and unread:
-        raise NothingReadable(unread[0].what, tried=unread[0].tried, next_step=unread[0].next_step)
+        first = next(iter(unread.values()))
+        raise NothingReadable(first.what, tried=first.tried, next_step=first.next_step)
     if not as_json:
-        lines = [field(about, says) for about, says in summary(done, [one.place for one in unread])]
-        click.echo(page(lines, color=color(no_color), width=width()), nl=False)
+        lines = [field(about, says) for about, says in summary(done, list(unread))]
+        click.echo(page(lines, color=color(no_color), width=width()))
+        click.echo(shown(aligned(table(done), width()), color=color(no_color), width=width()), nl=False)

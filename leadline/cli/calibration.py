@@ -23,13 +23,13 @@ def verb(paths: tuple[Path, ...], state: Path | None, as_json: bool, no_color: b
     from ..live.words import calibration_lines
     from ..report.data import dump
     from ..report.lines import page
-    from ..report.progress import Progress
+    from ..report.progress import progress_bar
 
     if paths and state is not None:
         raise click.UsageError("give finished runs or the state file of a watch, not both")
     if paths:
-        with Progress("replaying") as bar:
-            scored = calibration.of_finished(paths, started=bar.expect, done=bar.advance)
+        with progress_bar():
+            scored = calibration.of_finished(paths)
     else:
         scored = calibration.of_watches(state)
     found = calibration.calibrations(scored)

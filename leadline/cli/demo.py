@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib.resources import as_file, files
 
 import click
 
+from ..records import dataclass
 from .screen import color, height, width
 
 SMALL = 30  # lines of a screen that has room for little

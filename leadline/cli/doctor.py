@@ -1,4 +1,4 @@
-"""`leadline doctor`: what this environment has."""
+"""`leadline doctor`: check the installation."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from .screen import color, width
 
 
 @click.command("doctor")
-@click.option("--live", is_flag=True, help="Check the watches and sidecars of this user instead: which of them live.")
-@click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
+@click.option("--live", is_flag=True, help="List running watchers; exit 1 if one died.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 def verb(live: bool, as_json: bool, no_color: bool) -> int:
-    """Check the installation, optional extras, and GPU. With --live, whether every
-    watch that was begun still lives; exit code 1 where one does not.
+    """Check the installation, optional extras, and running watchers.
 
     Example: leadline doctor --live
     """

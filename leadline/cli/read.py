@@ -1,14 +1,14 @@
-"""`leadline read`: say what a run does, in one of its report formats."""
+"""`leadline read`: one run, in one of the report formats."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..records import dataclass, replace
 from .options import (
     budget_option,
     joining_of,
@@ -31,6 +31,7 @@ STANDARD_OUTPUT = "-"
 class ReadOptions:
     path: Path
     as_json: bool
+    schema: str
     no_charts: bool
     until: int | None
     budget: int | None
@@ -48,13 +49,14 @@ class ReadOptions:
 
     @property
     def printed(self) -> bool:
-        """Whether the Markdown goes to standard output."""
+        """Return whether the Markdown goes to standard output."""
         return str(self.markdown) == STANDARD_OUTPUT
 
 
 @click.command("read")
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
-@click.option("--json", "as_json", is_flag=True, help="Print the whole reading as JSON, schema 1.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole reading as JSON, schema 2.")
+@click.option("--schema", type=click.Choice(["1", "2"]), default="2", help="With --json: 1 is the form of before 1.0.")
 @click.option("--no-charts", is_flag=True, help="With --json: omit chart points (90% of the size).")
 @until_option
 @budget_option
@@ -134,47 +136,54 @@ def verb(options: ReadOptions) -> None:
 
 
 def _check(options: ReadOptions) -> None:
-    """Refuse what cannot be done or written before the run is read, which may take long."""
-    from ..report.files import check_file, check_folder
-
+    """Raise for what can't be combined or written, before the run is read."""
     for asked, option in ((options.by_verdict, "--exit-code"), (options.page, "--html"), (options.markdown, "--md")):
         if options.every and asked:
-            raise click.UsageError(f"{option} speaks of one run and cannot be combined with --all")
+            raise click.UsageError(f"{option} can't be combined with --all")
     if options.plots and not options.markdown:
-        raise click.UsageError("--plots draws for Markdown: give --md FILE too, or --md -")
+        raise click.UsageError("--plots needs --md FILE or --md -")
     if options.printed and options.as_json:
-        raise click.UsageError("--json and --md - both print: give --md a file")
+        raise click.UsageError("--json and --md - both print: pass a file to --md")
     if str(options.page) == STANDARD_OUTPUT:
-        raise click.UsageError("--html writes a file: name one, such as report.html")
-    for file in (options.page, None if options.printed else options.markdown):
-        if file is not None:
-            check_file(file)
-    if options.plots is not None:
-        check_folder(options.plots)
+        raise click.UsageError("--html needs a file name, such as report.html")
+    if options.page or options.markdown:
+        from ..report.files import check_file, check_folder
+
+        for file in (options.page, None if options.printed else options.markdown):
+            if file is not None:
+                check_file(file)
+        if options.plots is not None:
+            check_folder(options.plots)
 
 
 def _shown(reading: Reading, options: ReadOptions) -> str:
-    from ..contract import ChartData
-    from ..report import terminal
-    from ..report.data import as_data, dump
-
     if options.as_json:
+        from ..contract import ChartData
+        from ..report.data import as_data, dump
+
         told = replace(reading, chart_data=ChartData()) if options.no_charts else reading
-        return dump(as_data(told), lines=options.every)
+        return dump(as_data(told, int(options.schema)), lines=options.every)
+    from ..report import terminal
+
     colored = color(options.no_color)
     return terminal.render(reading, color=colored, width=width(), verbose=options.verbose, height=height())
 
 
 def _written(reading: Reading, options: ReadOptions) -> str:
-    """Writes the pages that are asked for. The text of the Markdown page, with its plots drawn."""
-    from ..report import html, markdown
+    """Write the pages that are asked for, and return the text of the Markdown page."""
+    if not options.page and not options.markdown:
+        return ""
     from ..report.files import write_whole
-    from ..report.plots import address, write_plots
 
     if options.page:
+        from ..report import html
+
         write_whole(options.page, html.render(reading))
     if not options.markdown:
         return ""
+    from ..report import markdown
+    from ..report.plots import address, write_plots
+
     home = Path() if options.printed else options.markdown.parent
     drawn = () if options.plots is None else write_plots(reading, options.plots)
     plots = [(says, address(one, home)) for says, one in drawn]

@@ -1,4 +1,4 @@
-"""`leadline record`: write down what the machine does while a run goes on."""
+"""`leadline record`: record GPUs, processes, and phases while a run trains."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from ..errors import NothingReadable
+from .options import Renamed
 
 
 @click.command("record")
@@ -18,19 +19,24 @@ from ..errors import NothingReadable
     default=2.0,
     show_default=True,
     metavar="SECONDS",
-    help="Sample so often.",
+    help="Sampling interval.",
 )
-@click.option("--for", "seconds", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after that long.")
+@click.option("--for", "seconds", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after SECONDS.")
 @click.option(
+    "--max-size",
     "--largest",
+    "max_size",
+    cls=Renamed,
     type=click.FloatRange(min=0.001),
     default=64.0,
     show_default=True,
     metavar="MB",
-    help="Size of each file; a full one is thinned to every second sample.",
+    help="Maximum file size; full files are downsampled.",
 )
-def verb(path: Path, every: float, seconds: float | None, largest: float) -> None:
-    """Record GPU power, memory, processes, and phases of a run, until Ctrl-C. PATH is the run's folder or its log.
+def verb(path: Path, every: float, seconds: float | None, max_size: float) -> None:
+    """Record GPU power, memory, processes, and phases of a run.
+
+    PATH is the run's folder or its log. Recording ends with Ctrl-C or SIGTERM.
 
     Example: leadline record outputs/grpo-run &
     """
@@ -39,12 +45,12 @@ def verb(path: Path, every: float, seconds: float | None, largest: float) -> Non
 
     if not path.exists():
         raise NothingReadable(
-            f"There is nothing at {path} to record beside.",
-            tried="the path as it was given",
-            next_step="pass the folder of the run, or its log",
+            f"{path} does not exist.",
+            tried="the path as given",
+            next_step="pass the run's folder or its log",
         )
     folder = path if path.is_dir() else path.absolute().parent
-    recorder = Recorder(folder, log=path, every=every, largest=int(largest * 1e6))
+    recorder = Recorder(folder, log=path, every=every, largest=int(max_size * 1e6))
     said = 0
 
     def end(*_: object) -> None:

@@ -1,14 +1,14 @@
-"""`leadline samples`: what the policy wrote."""
+"""`leadline samples`: show sampled responses."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from .options import taking
+from ..records import dataclass
+from .options import renamed, taking
 from .screen import color, width
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ class SamplesOptions:
     compact: bool
     score: Score | None
     search: str | None
-    most: int
+    limit: int
     as_json: bool
     no_color: bool
 
 
 @click.command("samples")
 @click.argument("path", type=click.Path(path_type=Path))
-@click.option("--step", type=int, metavar="STEP", help="Those of the step nearest to this one.")
+@click.option("--step", type=int, metavar="STEP", help="Samples nearest STEP.")
 @click.option("--steps", metavar="A,B,...", help="Samples nearest each of these steps, e.g. 1,40,80.")
 @click.option("--per-step", type=click.IntRange(min=1), metavar="N", help="Maximum samples per step.")
 @click.option("--random", is_flag=True, help="Draw samples at random; the same ones every time.")
@@ -43,8 +43,10 @@ class SamplesOptions:
     help="The lowest first, the highest first, or the newest example of each score.",
 )
 @click.option("--search", metavar="TEXT", help="Samples whose prompt or response contains TEXT.")
-@click.option("--most", type=click.IntRange(min=1), default=12, show_default=True, help="Samples at most.")
-@click.option("--json", "as_json", is_flag=True, help="Print them as JSON, with their whole texts.")
+@renamed(
+    "--limit", "--most", type=click.IntRange(min=1), default=12, show_default=True, help="Maximum samples to show."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON with whole texts.")
 @click.option("--no-color", is_flag=True, help="Print plain text.")
 @taking(SamplesOptions)
 def verb(options: SamplesOptions) -> None:
@@ -62,7 +64,7 @@ def verb(options: SamplesOptions) -> None:
     if options.steps is not None and options.step is not None:
         raise click.UsageError("--step and --steps can't be combined")
     wanted = _steps(options.steps)
-    spread = max(options.most // len(wanted), 1) if wanted else None
+    spread = max(options.limit // len(wanted), 1) if wanted else None
     rollouts = open_run(options.path).rollouts
     if not rollouts.steps:
         raise NothingReadable(NO_SAMPLES, tried=str(options.path), next_step=KEEP_SAMPLES)
@@ -76,7 +78,7 @@ def verb(options: SamplesOptions) -> None:
         search=options.search,
         score=options.score,
     )
-    most = max(options.most, len(found)) if wanted else options.most
+    most = max(options.limit, len(found)) if wanted else options.limit
     if options.as_json:
         click.echo(dump(report.as_data(rollouts.steps, found, most)), nl=False)
     else:

@@ -1,4 +1,4 @@
-"""`leadline scan`: one summary row a run, for many runs."""
+"""`leadline scan`: one summary row per run, for many runs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .options import renamed
+
 if TYPE_CHECKING:
     from ..fleet.engine import Engine
     from ..fleet.scan import Shard, Tally
@@ -20,25 +22,27 @@ if TYPE_CHECKING:
 @click.option(
     "--store",
     metavar="URL",
-    help="Keep the rows there: a file, sqlite:///PATH or postgresql://...; LEADLINE_STORE or the user's folder else.",
+    help="Database: file, sqlite:///PATH, or postgresql://... [env: LEADLINE_STORE].",
 )
-@click.option("--on", metavar="ENGINE", help="Read on `ray`, or on the Ray cluster at ray://ADDRESS; else in a pool.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes of the pool; one a processor else.")
-@click.option("--shard", "sharded", metavar="I/N", help="Read the I-th of N parts only, from 0: for job arrays.")
-@click.option("--again", is_flag=True, help="Read also what has not changed since the last scan.")
-@click.option("--json", "as_json", is_flag=True, help="Print the rows of all runs below ROOTS, one JSON object a line.")
+@click.option("--on", metavar="ENGINE", help="Run on Ray: `ray` or ray://ADDRESS.")
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Worker processes [default: one per CPU].")
+@click.option("--shard", "sharded", metavar="I/N", help="Read shard I of N (from 0), for job arrays.")
+@renamed("--force", "--again", is_flag=True, help="Re-read unchanged runs too.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the rows of all runs below ROOTS, one JSON object per line."
+)
 def verb(
     roots: tuple[str, ...],
     store: str | None,
     on: str | None,
     workers: int | None,
     sharded: str | None,
-    again: bool,
+    force: bool,
     as_json: bool,
 ) -> None:
     """Scan folders or trackers; store one summary row per run.
 
-    ROOTS are folders, s3:// and other addresses, W&B and MLflow projects. A scan that was killed is gone on with.
+    ROOTS are folders, s3:// and other addresses, W&B and MLflow projects. Resumes after an interruption.
 
     Example: leadline scan /data/experiments --store sqlite:///runs.db
     """
@@ -67,7 +71,7 @@ def verb(
                 shelf,
                 _engine(on, workers),
                 shard=shard,
-                again=again,
+                again=force,
                 progress=progress,
                 problem=lambda error: click.echo(error.told(printable), err=True),
                 ended=ended,
@@ -76,7 +80,8 @@ def verb(
                 for row, vanished in shelf.rows([settled(root) for root in roots]):
                     click.echo(dump({**asdict(row), "vanished_at": vanished}, lines=True), nl=False)
             counts = {name: value for name, value in asdict(tally).items() if name != "left"}
-            click.echo(scanned(**counts, seconds=time.monotonic() - began), err=True)
+            says = scanned(**counts, stopped=ended.is_set())
+            click.echo(f"{says}; {time.monotonic() - began:.1f} s", err=True)
             click.echo(f"rows in {shelf.url}", err=True)
     finally:
         signal.signal(signal.SIGTERM, before)

@@ -9,8 +9,8 @@ import click
 def verb() -> None:
     """Print the JSON Schema of `read --json`.
 
-    Example: leadline schema > leadline-schema-1.json
+    Example: leadline schema > leadline-schema-2.json
     """
     from importlib.resources import files  # takes longer to import than --help should
 
-    click.echo((files("leadline") / "schema-1.json").read_text(encoding="utf-8"), nl=False)
+    click.echo((files("leadline") / "schema-2.json").read_text(encoding="utf-8"), nl=False)

@@ -1,30 +1,43 @@
-"""`leadline serve`: the page of all runs."""
+"""`leadline serve`: the dashboard of all runs."""
 
 from __future__ import annotations
 
 import click
 
 from ..serve.options import ServeOptions
-from .options import taking
+from .options import renamed, taking
 
 
 @click.command("serve")
 @click.argument("roots", nargs=-1, metavar="[ROOT...]")
-@click.option("--store", metavar="URL", help="The rows of `leadline scan`; as there.")
-@click.option("--host", default="127.0.0.1", show_default=True, help="Listen there. Off loopback a token is demanded.")
-@click.option("--port", type=click.IntRange(0, 65535), default=7310, show_default=True, help="0: any that is free.")
 @click.option(
+    "--store", metavar="URL", help="Database: file, sqlite:///PATH, or postgresql://... [env: LEADLINE_STORE]."
+)
+@click.option(
+    "--host", default="127.0.0.1", show_default=True, help="Interface to bind; anything but loopback requires a token."
+)
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=7310, show_default=True, help="Port (0 picks a free one)."
+)
+@renamed(
+    "--allowed-host",
     "--name",
     "names",
     multiple=True,
     metavar="HOST[:PORT]",
-    help="What browsers may call this page besides, as behind a proxy.",
+    help="Extra host name to accept, e.g. behind a proxy. Repeatable.",
 )
-@click.option("--every", type=click.FloatRange(min=1), default=60.0, show_default=True, help="Seconds between scans.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Processes that read runs.")
-@click.option(
-    "--allow-act", is_flag=True, help="Let people acknowledge, mute, note, and assign runs; otherwise read-only."
+@renamed(
+    "--interval",
+    "--every",
+    "every",
+    type=click.FloatRange(min=1),
+    default=60.0,
+    show_default=True,
+    help="Seconds between scans.",
 )
+@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Worker processes [default: one per CPU].")
+@click.option("--allow-act", is_flag=True, help="Allow acknowledge, mute, note, and assign; otherwise read-only.")
 @taking(ServeOptions)
 def verb(options: ServeOptions) -> None:
     """Serve a dashboard of all runs, those needing attention first. With ROOTS, they are rescanned periodically.

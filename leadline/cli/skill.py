@@ -42,9 +42,9 @@ def install(agent: str, user: bool) -> None:
         file = home / place / "leadline" / NAME
         if file.exists() and not _ours(file):
             raise CannotWrite(
-                f"{file} was changed by somebody, or is not ours.",
+                f"{file} was edited, or is not ours.",
                 tried="to replace it by this version's",
-                next_step="move it away, then install again",
+                next_step="move it away, then install again.",
             )
         make_folder(file.parent)
         write_whole(file, text)
@@ -68,7 +68,7 @@ def sealed(text: str) -> str:
 
 
 def _ours(file: Path) -> bool:
-    """Whether it is a skill of ours, of this or another version, as it was installed."""
+    """Return whether it is an unedited skill of ours, of any version."""
     try:
         text, seal, rest = file.read_text(encoding="utf-8").rpartition(SEAL)
     except (OSError, UnicodeDecodeError):

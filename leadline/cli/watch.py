@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from .options import budget_option, joining_of, joining_options, map_option, price_option, taking
+from ..records import dataclass, replace
+from .options import budget_option, joining_of, joining_options, map_option, price_option, renamed, taking
 from .screen import color
 
 
@@ -27,6 +27,7 @@ class WatchOptions:
     answer: Path | None
     state_near: Path | None
     heartbeat: Path | None
+    share: float | None
     metrics: str | None
     record: bool
     budget: int | None
@@ -52,14 +53,18 @@ class WatchOptions:
     metavar="FILE",
     help="Keep what is remembered there; below ~/.local/state/leadline when not given.",
 )
-@click.option(
+@renamed(
+    "--interval",
     "--every",
+    "every",
     type=click.FloatRange(min=0.1),
     metavar="SECONDS",
     help="Check at least every SECONDS while the log grows.",
 )
-@click.option(
+@renamed(
+    "--notify",
     "--tell",
+    "tell",
     multiple=True,
     metavar="CHANNEL",
     help="Send alerts there: stdout, desktop, webhook:$NAME, slack:$NAME, discord:$NAME, mail:ADDRESS, command:...",
@@ -79,11 +84,19 @@ class WatchOptions:
     metavar="SECONDS",
     help="Wait so long before --then.",
 )
-@click.option(
-    "--answer", type=click.Path(path_type=Path), metavar="FILE", help="Write the latest verdict to FILE as JSON."
+@renamed(
+    "--verdict-file",
+    "--answer",
+    "answer",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Write the latest verdict to FILE as JSON.",
 )
 @click.option("--state-near", type=click.Path(path_type=Path), hidden=True)  # in that folder, if its disk is local
 @click.option("--heartbeat", type=click.Path(path_type=Path), hidden=True)  # a file to touch, for the sidecar
+@click.option(
+    "--share", type=click.FloatRange(0, 1, min_open=True), hidden=True
+)  # of one core that its checks may take
 @click.option(
     "--metrics",
     metavar="[HOST:]PORT",
@@ -94,16 +107,16 @@ class WatchOptions:
 @price_option
 @map_option
 @joining_options
-@click.option("--no-color", is_flag=True, help="Draw without colour.")
+@click.option("--no-color", is_flag=True, help="Print plain text.")
 @taking(WatchOptions)
 def verb(options: WatchOptions) -> None:
     """Monitor runs while they train; send alerts and, if asked, stop them.
 
-    Paths that are not there yet are waited for. SIGUSR1, or the key l, asks for a look now.
+    Paths that are not there yet are waited for. SIGUSR1, or the key l, asks for a check now.
 
-    Example: leadline watch outputs/* --tell 'slack:$SLACK_URL'
+    Example: leadline watch outputs/* --notify 'slack:$SLACK_URL'
     """
-    from ..live.entries import Options, Wanted, WatchEntry, load
+    from ..live.entries import Options, WatchEntry, load
     from ..live.places import local_place
     from ..live.session import run
     from ..sources.mapping import parse_mapping
@@ -114,16 +127,15 @@ def verb(options: WatchOptions) -> None:
         raise click.UsageError("name the paths to watch, or a table of them with --config")
     same = (options.act, options.dry_run, options.then, options.after, options.tell, options.budget, options.price)
     if options.config is None:
-        wanted = Wanted(tuple(WatchEntry(path, *same) for path in dict.fromkeys(options.paths)))
+        wanted = Options(tuple(WatchEntry(path, *same) for path in dict.fromkeys(options.paths)))
     elif options.act or options.tell or options.budget or options.price or options.then:
-        raise click.UsageError("with --config, what is wanted of each run stands in the table")
+        raise click.UsageError("with --config, set what is wanted of each run in the table")
     else:
         wanted = load(options.config)
     near = options.state_near
     run(
-        Options(
-            wanted.entries,
-            by_table=options.config is not None,
+        replace(
+            wanted,
             state=options.state or wanted.state if near is None else local_place(near, "state.db"),
             headless=options.headless or not sys.stdout.isatty(),
             every=options.every or wanted.every,
@@ -133,6 +145,7 @@ def verb(options: WatchOptions) -> None:
             answer=options.answer or wanted.answer,
             metrics=options.metrics or wanted.metrics,
             record=options.record,
+            share=options.share,
             color=color(options.no_color),
         )
     )

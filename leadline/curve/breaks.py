@@ -9,21 +9,78 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..digits import first_highest
-from .bins import LEAST
-from .cells import Cells
-from .jumps import ROUNDING, suspects
-from .noise import CORRELATIONS, LEAST_INFORMATION, prior_over_correlations, whiten
-from .prior import log_gain
-from .robust import running_median, scale_of
+from ..records import dataclass
+from .noise import CORRELATIONS, LEAST_INFORMATION, fold, log_gain, prior_over_correlations, white_products, whiten
+from .track import LEAST, ODD, Break, Cells, running_median, scale_of
 
 Floats = NDArray[np.float64]
+
+BETS = np.array([-2.0, -1.0, -0.5, -0.25, 0.25, 0.5, 1.0, 2.0])  # sizes of shift bet on, in sd of the surprise
+CLIP = 3.5  # one point alone is never an alarm
+RUN_LENGTH = 3.0  # one false alarm in so many runs of this length; the second look removes those
+ROUNDING = 1e-12  # of the mean square: less variance than this is the arithmetic's
+EXACT = 100.0  # sd, standing for infinitely many: a series that never moved has moved
+RESTARTS = 24  # of the alarm in one series: a smooth curve without noise would ring at every other point
+
+
+def suspects(values: Floats) -> list[int]:
+    """Indices worth a second look: where the alarm goes off (restarting after each) and single great surprises."""
+    found: set[int] = set()
+    start = 0
+    for _ in range(RESTARTS):
+        if len(values) - start < LEAST + 2:
+            break
+        surprise = _surprises(values[start:])
+        # One great surprise is looked at too: where noise remembers long, a break shows in one point only. What follows
+        # it is listened to anew, as after an alarm: a level left at once would hide its coming back.
+        great = np.flatnonzero(np.abs(surprise) > ODD)
+        over = np.flatnonzero(_bets(np.clip(surprise, -CLIP, CLIP)) > RUN_LENGTH * len(values))
+        found.update((great + start).tolist(), (over[:1] + start).tolist())
+        rang = np.concatenate([great, over])
+        if len(rang) == 0:
+            break
+        start += int(rang.min())
+    return sorted(found)
+
+
+def _surprises(values: Floats) -> Floats:
+    """How far each point lies from its prediction given those before it, as a standard normal deviate; 0 while there is
+    too little to say."""
+    centred = values - values[0]
+    x, y = centred[:-1], centred[1:]
+    before = np.arange(len(x), dtype=np.float64)  # pairs known before each prediction
+    sums = [np.concatenate([[0.0], np.cumsum(column)[:-1]]) for column in (x, y, x * x, x * y, y * y)]
+    with np.errstate(all="ignore"):  # what is not a number is no surprise
+        sx, sy, sxx, sxy, syy = (column / before for column in sums)
+        var_x, var_y, covariance = sxx - sx * sx, syy - sy * sy, sxy - sx * sy
+        slope = covariance / var_x
+        freedom = before - 2
+        left = before * np.maximum(var_y - slope * covariance, 1e-12 * var_y) / freedom
+        leverage = 1 + 1 / before + (x - sx) ** 2 / (before * var_x)
+        t = (y - sy - slope * (x - sx)) / np.sqrt(left * leverage)
+        # a normal deviate as unlikely as that t
+        z = np.sign(t) * np.sqrt(freedom * np.log1p(t * t / freedom)) * (8 * freedom + 1) / (8 * freedom + 3)
+        moves = (var_x > ROUNDING * sxx) & (var_y > ROUNDING * syy) & np.isfinite(z)
+        first = (sxx == 0) & (syy == 0) & (y != 0)  # nothing moved so far, and now it does
+    z = np.where(moves, z, np.where(first, np.sign(y) * EXACT, 0.0))
+    return np.concatenate([[0.0], np.where(before >= LEAST, z, 0.0)])
+
+
+def _bets(surprise: Floats) -> Floats:
+    """Evidence for a shift after every point: the mean of the e-CUSUMs."""
+    gains = BETS[:, None] * surprise - 0.5 * BETS[:, None] ** 2 * (surprise != 0)
+    total = np.cumsum(gains, axis=1)
+    lowest = np.minimum.accumulate(np.concatenate([np.zeros((len(BETS), 1)), total[:, :-1]], axis=1), axis=1)
+    evidence: Floats = np.exp(np.minimum(total - lowest, 700)).mean(axis=0)
+    return evidence
+
+
 Ints = NDArray[np.int64]
 
 LOOK_AROUND = 0.25  # of the series on each side of a suspect is what the second look sees
@@ -38,18 +95,9 @@ RAMPS = (12.0, 24.0)  # bins: the slopes a break must beat; narrower ones are su
 VISIBLE = 2.0  # sd of a cell about its neighbourhood: a smaller shift can be dated by no eye and is no break
 QUICK = 0.8  # of that, between means of neighbouring cells: less is not worth a second look
 DELAY = 0.1  # of the series: an alarm that comes later than this after its break is not looked back from
+DEGENERATE = 1e-10  # of the square of a story: less is left of it by the arithmetic alone
 LOOKS = 16  # second looks at one series, at the largest shifts first
 APART = 0.03  # of the series: closer breaks are one break, and what else happens so near to one happens with it
-
-
-@dataclass(frozen=True, slots=True)
-class Break:
-    """A level that changed from one point to the next."""
-
-    step: float  # the first step of the new level
-    interval: tuple[float, float]  # 80 %: between these steps
-    probability: float
-    size: float  # level after minus level before, in the metric's units
 
 
 def find_breaks(cells: Cells, values: Floats, events: Sequence[float] = ()) -> tuple[tuple[Break, ...], Break | None]:
@@ -85,6 +133,21 @@ def find_breaks(cells: Cells, values: Floats, events: Sequence[float] = ()) -> t
     confirmed = [b for b in kept if b.probability > CONFIRMED]
     suspected = next((b for b in kept if b.probability <= CONFIRMED), None)
     return tuple(sorted(confirmed, key=lambda b: b.step)), suspected
+
+
+def find_break_at(cells: Cells, values: Floats, step: float, reach: float) -> Break | None:
+    """Find the break of a series within `reach` of a step at which something else is known to have happened."""
+    if len(values) < 2 * LEAST_SIDE or np.ptp(values) <= ROUNDING * np.abs(values).max():
+        return None
+    least_size = VISIBLE * scale_of(values - running_median(values))
+    near = np.flatnonzero(np.abs(cells.first_steps - step) <= max(reach, 1.0))
+    if not len(near) or not _shift(values)[near].max() > QUICK * least_size:
+        return None
+    place = int(np.searchsorted(cells.steps, step))
+    found = _confirm(cells, values, place, EVENT_PRIOR, len(near) // 2 + 1, (0, len(values)))
+    if found is None or found.probability <= CONFIRMED or abs(found.size) <= least_size:
+        return None
+    return found if abs(found.step - step) <= max(reach, 1.0) else None
 
 
 def _shift(values: Floats) -> Floats:
@@ -163,7 +226,9 @@ def _evidence(window: Floats, candidates: Ints, points_per_bin: float) -> tuple[
     known = np.einsum("nkb,nb->nk", stories.level_and_slope, white)
     target = white - np.einsum("nk,nkb->nb", known, stories.level_and_slope)
     square = np.einsum("nb,nb->n", target, target)
-    fit = np.matmul(stories.rows, target[:, :, None]).reshape(len(square), -1, len(window))[:, :, candidates]
+    told = np.moveaxis(stories.rows[:, candidates] @ fold(target).T, -1, 0)
+    told[:, 1] -= stories.bend_in_jump[:, candidates] * told[:, 0]
+    fit = np.concatenate([told, target[:, None, candidates]], axis=1) * stories.scale[:, :, candidates]
     fit = fit**2 / square[:, None, None]
     base = np.log(prior_over_correlations(points_per_bin)) - 0.5 * stories.freedom * np.log(square) + stories.log_scale
 
@@ -181,41 +246,44 @@ def _evidence(window: Floats, candidates: Ints, points_per_bin: float) -> tuple[
 
 @dataclass(frozen=True, slots=True)
 class _Stories:
-    """What a window of so many bins may tell, under each noise: unit vectors, level and slope projected out."""
+    """What a window of so many bins may tell, under each noise, level and slope projected out of all."""
 
-    rows: Floats  # (noise, story x place, bins): a jump, the bend left beside it, then bends, ramps, decays, shocks
+    rows: Floats  # (story, place, bins): a jump, the bend left beside it, then bends, ramps and decays
+    scale: Floats  # (noise, story, place): 1 over the length of each, shocks last; 0 for what is level or slope
+    bend_in_jump: Floats  # (noise, place): how much of the jump there is in the bend beside it
     level_and_slope: Floats  # (noise, 2, bins), orthonormal
-    gain: Floats  # (noise,) effective number of points, as in `clock`
+    gain: Floats  # (noise,) effective number of points, as in `posterior`
     log_scale: Floats  # (noise,)
     freedom: int
 
 
-@lru_cache(maxsize=16)  # some 3 MB each
+@lru_cache(maxsize=32)  # some .4 MB each
 def _stories(count: int) -> _Stories:
     time = np.arange(count, dtype=np.float64)
     since = time - np.arange(count)[:, None] + 0.5
     jump, hinge = (since > 0).astype(np.float64), np.maximum(since, 0)
-    shock = np.eye(count)  # whitened as it is: a surprise that fades as the noise does, however large
-    rows = [jump, hinge, hinge]
+    stories = [jump, hinge, hinge]
     for width in RAMPS:
         if width < count / 2:
-            rows += [np.clip(since / width + shift, 0, 1) for shift in (0.0, 0.5, 1.0)]
-            rows.append(-np.expm1(-hinge / width))
+            stories += [np.clip(since / width + shift, 0, 1) for shift in (0.0, 0.5, 1.0)]
+            stories.append(-np.expm1(-hinge / width))
+    rows = np.stack(stories)
     known = whiten(np.stack([np.ones(count), time - time.mean()]))
     gain = np.maximum(LEAST_INFORMATION, (known[:, 0] ** 2).sum(axis=-1))
     known = np.ascontiguousarray(np.linalg.qr(known.transpose(0, 2, 1))[0].transpose(0, 2, 1))
-    shocks = np.broadcast_to(shock, (len(CORRELATIONS), 1, count, count))
-    white = np.concatenate([whiten(np.stack(rows)), shocks], axis=1)
-    white -= np.matmul(np.matmul(white, known.transpose(0, 2, 1)[:, None]), known[:, None])
-    white[:, 0] = _unit(white[:, 0])
-    white[:, 1] -= (white[:, 1] * white[:, 0]).sum(axis=-1, keepdims=True) * white[:, 0]
+    of_known = np.einsum("nkb,spb->nksp", fold(known), rows)  # how much of level and slope there is in each
+    squares = white_products(rows, rows)
+    left = squares - (of_known**2).sum(axis=1)
+    left = np.where(left > DEGENERATE * squares, left, 0.0)
+    bend_in_jump = white_products(rows[1], rows[0]) - (of_known[:, :, 1] * of_known[:, :, 0]).sum(axis=1)
+    bend_in_jump = np.divide(bend_in_jump, left[:, 0], out=np.zeros_like(bend_in_jump), where=left[:, 0] > 0)
+    beside = left[:, 1] - bend_in_jump**2 * left[:, 0]
+    left[:, 1] = np.where(beside > DEGENERATE * squares[:, 1], beside, 0.0)
+    # Last a shock, white as it is: a surprise that fades as the noise does, however large.
+    left = np.concatenate([left, 1 - (known**2).sum(axis=1)[:, None]], axis=1)
+    scale = np.divide(1.0, np.sqrt(left), out=np.zeros_like(left), where=left > 0)
     log_scale = -0.5 * (count - 1) * np.log1p(-(CORRELATIONS**2))
-    return _Stories(_unit(white).reshape(len(CORRELATIONS), -1, count), known, gain, log_scale, count - 2)
-
-
-def _unit(rows: Floats) -> Floats:
-    length = np.sqrt((rows**2).sum(axis=-1, keepdims=True))
-    return np.where(length > 1e-9, rows / np.maximum(length, 1e-9), 0.0)
+    return _Stories(rows, scale, bend_in_jump, known, gain, log_scale, count - 2)
 
 
 def _log_mean(logs: Floats, axis: int) -> Floats:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .bins import LEAST
-from .breaks import Break
+from ..records import dataclass, replace
 from .shapes import STEPS_PER_RUN
+from .track import LEAST, Break
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 TIE = 1e-6  # of a path's range: heights closer than this are equal
+TENTHS = (0.1, 0.9)  # of the paths: what the edges of a band are
 PACE = 0.15  # of the run: pace is measured over so long; what moved further from a date moved for another reason
 
 
@@ -43,6 +44,11 @@ class Segment:
         return levels
 
     @property
+    def middle(self) -> Segment:
+        """Return the stretch with its mean as the only path."""
+        return replace(self, paths=self.paths.mean(axis=0, keepdims=True))
+
+    @property
     def seen(self) -> Floats:
         """The paths from the beginning of the stretch to its end."""
         return self.paths[:, : STEPS_PER_RUN + 1]
@@ -63,6 +69,17 @@ class Segment:
         return still
 
 
+def levels_between(segments: Sequence[Segment], breaks: Sequence[Break], steps: Floats) -> Floats:
+    """Return every path at these steps, each read in the stretch between breaks it lies in: (paths, steps)."""
+    stretch = np.searchsorted([one.step for one in breaks], steps, side="right")
+    levels = np.empty((len(segments[0].paths), len(steps)))
+    for number, segment in enumerate(segments):
+        inside = stretch == number
+        if inside.any():
+            levels[:, inside] = segment.levels_at(steps[inside])
+    return levels
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """A straight line through some points: how far it goes, the error of that, and how far it goes beyond the mean of
@@ -81,7 +98,6 @@ class Curve:
 
     metric: str
     points: int  # finite points
-    dropped: int  # points that were NaN or infinite
     signs: tuple[float, float]  # share of cells above and below zero
     grid: Floats  # steps
     now: int  # index in the grid of the last point seen
@@ -120,8 +136,16 @@ class Curve:
         """Every path's level at a step, seen or still to come. A level that jumps is never halfway."""
         if step > self.grid[-1]:
             raise ValueError(f"{self.metric} was fitted up to step {self.grid[-1]:g}; step {step:g} lies beyond")
-        segment = self.segments[sum(step >= one.step for one in self.breaks)]
-        return segment.levels_at(np.array([step]))[:, 0]
+        return self.levels_at(np.array([step]))[:, 0]
+
+    def levels_at(self, steps: Floats) -> Floats:
+        """Return every path at these steps: (paths, steps); level beyond the ends of what was drawn."""
+        return levels_between(self.segments, self.breaks, steps)
+
+    def middle_at(self, steps: Floats) -> Floats:
+        """Return the mean path at these steps."""
+        middle: Floats = levels_between([segment.middle for segment in self.segments], self.breaks, steps)[0]
+        return middle
 
     @cached_property
     def span(self) -> Floats:

@@ -3,75 +3,81 @@
 from __future__ import annotations
 
 import zlib
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..draws import Stream
+from ..records import dataclass, replace
 from ..run import LARGEST, Series
-from .bins import LEAST, ROUNDING, Bins, bin_cells
-from .breaks import Break, find_breaks
-from .cells import Cells, cells_of
-from .clock import clock_at
-from .curve import Curve, Line, Segment
-from .posterior import PATHS, Draws, draw_paths
-from .robust import tame
+from .breaks import find_break_at, find_breaks
+from .curve import Curve, Line, Segment, levels_between
+from .noise import memory_of
+from .posterior import PATHS, draw_paths
 from .shapes import GRID, STEPS_PER_RUN
+from .track import LEAST, ROUNDING, Break, Cells, bin_cells, cells_of, tame
 
 Floats = NDArray[np.float64]
 
 ORDINARY = (1e-140, 1e140)  # sizes whose squares, and sums of them, are still numbers
 
 
-def fit_curves(
-    series: Sequence[Series], *, breaks: Sequence[int] = (), horizon_step: int | None = None
-) -> dict[str, Curve]:
-    """The curve of each series by name.
+def fit_curve(series: Series, *, breaks: Sequence[int] = (), horizon_step: int | None = None) -> Curve:
+    """Fit the curve of a series.
 
     `breaks` are steps at which something is known to have happened (a resume, a reset): looked at more readily.
     `horizon_step` is how far ahead the paths shall reach, at most as far again as the run has come.
     """
-    prepared = [_prepare(one, breaks) for one in series]
-    together: dict[bytes, list[_Piece]] = defaultdict(list)
-    for one in prepared:
-        for piece in one.pieces:
-            if piece.bins.decidable:
-                together[piece.bins.times.tobytes()].append(piece)
-    for pieces in together.values():
-        bins = [piece.bins for piece in pieces]
-        per_bin = [one.points_per_bin for one in bins]
-        values = np.stack([one.values for one in bins])
-        drawn = draw_paths(clock_at(bins[0].times), values, per_bin, [piece.stream for piece in pieces])
-        for piece, draws in zip(pieces, drawn, strict=True):
-            piece.draws = draws
-    return {one.name: _assemble(one, horizon_step) for one in prepared}
+    track = _track(series, breaks)
+    segments = tuple(_segment(piece, track.unit) for piece in track.pieces)
+    found = _in_unit(track)
+    grid, now = _grid(segments[0].first_step, segments[-1].last_step, horizon_step)
+    cells = track.cells
+    above, below = (float(np.mean(cells.values * side > 0)) if len(cells.values) else 0.0 for side in (1, -1))
+    suspected = track.suspected
+    return Curve(
+        metric=series.name,
+        points=cells.points,
+        signs=(above, below),
+        grid=grid,
+        now=now,
+        paths=levels_between(segments, found, grid),
+        noise=_noise_of_points(track, segments),
+        segments=segments,
+        breaks=found,
+        suspected=replace(suspected, size=suspected.size * track.unit) if suspected else None,
+        late=_late(track.pieces[-1], segments[-1], track.unit),
+    )
 
 
 def breaks_in(series: Series, *, breaks: Sequence[int] = ()) -> tuple[Break, ...]:
-    """The breaks of a series that its curve would have, without the paths, which are half of the work."""
-    return _in_unit(_prepare(series, breaks))
+    """Return the breaks that the curve of a series would have, without the paths, which are half of the work."""
+    return _in_unit(_track(series, breaks))
 
 
-@dataclass(slots=True, eq=False)
-class _Piece:
-    """One segment on its way to becoming paths."""
-
-    cells: Cells
-    tamed: Floats
-    bins: Bins
-    stream: Stream
-    draws: Draws | None = None
+def break_at(series: Series, step: float, reach: float) -> Break | None:
+    """Return the break of a series within `reach` of a step at which something is known to have happened."""
+    values, unit = _scaled(series.values)
+    cells = cells_of(series.steps, values)
+    found = find_break_at(cells, tame(cells.values), step, reach)
+    return None if found is None else replace(found, size=found.size * unit)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Prepared:
-    """One series on its way to becoming a curve."""
+class _Piece:
+    """The cells between two breaks."""
 
-    name: str
+    cells: Cells
+    tamed: Floats
+    stream: Stream  # keyed by what rescaling leaves alone
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Track:
+    """A series on its way to becoming a curve."""
+
     cells: Cells
     unit: float  # power of two the values were divided by, so that 1e300 and 1e-300 are read alike
     breaks: tuple[Break, ...]
@@ -79,19 +85,17 @@ class _Prepared:
     pieces: tuple[_Piece, ...]
 
 
-def _prepare(series: Series, events: Sequence[int]) -> _Prepared:
+def _track(series: Series, events: Sequence[int]) -> _Track:
     values, unit = _scaled(series.values)
     cells = cells_of(series.steps, values)
     tamed = tame(cells.values)
     found, suspected = find_breaks(cells, tamed, events)
     starts = np.searchsorted(cells.first_steps, [one.step for one in found]).tolist()
-    pieces = []
+    name, pieces = zlib.crc32(series.name.encode()), []
     for order, (start, stop) in enumerate(pairwise([0, *starts, len(tamed)])):
         part = cells.part(start, stop)
-        stream = _stream(series.name, part.points, order)
-        bins = bin_cells(part.steps, tamed[start:stop], part.width)
-        pieces.append(_Piece(part, tamed[start:stop], bins, stream))
-    return _Prepared(series.name, cells, unit, found, suspected, tuple(pieces))
+        pieces.append(_Piece(part, tamed[start:stop], Stream(name, part.points, order)))
+    return _Track(cells, unit, found, suspected, tuple(pieces))
 
 
 def _scaled(values: Floats) -> tuple[Floats, float]:
@@ -107,43 +111,13 @@ def _scaled(values: Floats) -> tuple[Floats, float]:
         return np.where(sizes < LARGEST, np.clip(values / unit, -ORDINARY[1], ORDINARY[1]), np.nan), unit
 
 
-def _stream(name: str, points: int, order: int) -> Stream:
-    """Keyed by what rescaling leaves alone, one stream a metric and segment."""
-    return Stream(zlib.crc32(name.encode()), points, order)
-
-
-def _assemble(one: _Prepared, horizon_step: int | None) -> Curve:
-    segments = tuple(_segment(piece, one.unit) for piece in one.pieces)
-    breaks = _in_unit(one)
-    grid, now = _grid(segments[0].first_step, segments[-1].last_step, horizon_step)
-    paths = np.empty((PATHS, len(grid)))
-    for segment, (low, high) in zip(segments, pairwise([-np.inf, *(b.step for b in breaks), np.inf]), strict=True):
-        inside = (grid >= low) & (grid < high)
-        paths[:, inside] = segment.levels_at(grid[inside])
-    signs = [float(np.mean(one.cells.values * side > 0)) if len(one.cells.values) else 0.0 for side in (1, -1)]
-    return Curve(
-        metric=one.name,
-        points=one.cells.points,
-        dropped=one.cells.dropped,
-        signs=(signs[0], signs[1]),
-        grid=grid,
-        now=now,
-        paths=paths,
-        noise=_noise_of_points(one, segments),
-        segments=segments,
-        breaks=breaks,
-        suspected=replace(one.suspected, size=one.suspected.size * one.unit) if one.suspected else None,
-        late=_late(one.pieces[-1], segments[-1], one.unit),
-    )
-
-
 def _late(piece: _Piece, segment: Segment, unit: float) -> Line | None:
     """The line through the last half of a stretch; None where it has too few points."""
     half = len(piece.tamed) // 2
     if half < 2 * LEAST:
         return None
     steps, values = piece.cells.steps[-half:].astype(np.float64), piece.tamed[-half:]
-    above = values - segment.levels_at(steps).mean(axis=0) / unit
+    above = values - segment.middle.levels_at(steps)[0] / unit
     change, left = _straight(steps, values)
     beyond, rest = _straight(steps, above)
     missed = _beyond_chance(float(above.mean()) + beyond / 2, _error(steps, rest) / float(np.sqrt(3)))
@@ -153,9 +127,8 @@ def _late(piece: _Piece, segment: Segment, unit: float) -> Line | None:
 def _error(steps: Floats, left: Floats) -> float:
     """Standard error of how far a straight line goes that leaves this of its points; that of where it ends is a root of
     three smaller."""
-    total, apart = float(left @ left), steps - steps.mean()
-    memory = float(np.clip(left[1:] @ left[:-1] / total, 0.0, 0.9)) if total > 0 else 0.0
-    of_slope = total / (len(left) - 2) / (apart @ apart) * (1 + memory) / (1 - memory)
+    apart = steps - steps.mean()
+    of_slope = float(left @ left) / (len(left) - 2) / (apart @ apart) * memory_of(left)
     return float(np.sqrt(of_slope)) * float(np.ptp(steps))
 
 
@@ -173,9 +146,9 @@ def _straight(steps: Floats, values: Floats) -> tuple[float, Floats]:
     return slope * float(np.ptp(steps)), left
 
 
-def _in_unit(one: _Prepared) -> tuple[Break, ...]:
+def _in_unit(track: _Track) -> tuple[Break, ...]:
     """The breaks in the metric's own unit."""
-    return tuple(replace(found, size=found.size * one.unit) for found in one.breaks)
+    return tuple(replace(found, size=found.size * track.unit) for found in track.breaks)
 
 
 def _grid(first: float, last: float, horizon_step: int | None) -> tuple[Floats, int]:
@@ -191,9 +164,10 @@ def _grid(first: float, last: float, horizon_step: int | None) -> tuple[Floats, 
 
 
 def _segment(piece: _Piece, unit: float) -> Segment:
-    cells, bins, draws = piece.cells, piece.bins, piece.draws
-    if draws is None:
-        return _level(piece, unit)
+    cells, bins = piece.cells, bin_cells(piece.cells.steps, piece.tamed, piece.cells.width)
+    if not bins.decidable:
+        return _level(piece, unit, decidable=bins.enough)
+    draws = draw_paths(bins.times, bins.values, bins.points_per_bin, piece.stream)
     low, high = bins.edges
     return Segment(
         first_step=float(cells.first_steps[0]),
@@ -207,7 +181,7 @@ def _segment(piece: _Piece, unit: float) -> Segment:
     )
 
 
-def _level(piece: _Piece, unit: float) -> Segment:
+def _level(piece: _Piece, unit: float, *, decidable: bool) -> Segment:
     """A stretch of too few points, or of bins that are all equal: nothing but a level, as well as it is known."""
     count = len(piece.tamed)
     middle, scatter = (float(np.median(piece.tamed)), float(piece.tamed.std())) if count else (np.nan, 0.0)
@@ -222,23 +196,21 @@ def _level(piece: _Piece, unit: float) -> Segment:
         paths=unit * (middle + doubt),
         null=np.ones(PATHS, dtype=bool),
         noise=np.full(PATHS, unit * scatter),
-        decidable=piece.bins.enough,
+        decidable=decidable,
     )
 
 
-def _noise_of_points(one: _Prepared, segments: tuple[Segment, ...]) -> float:
+def _noise_of_points(track: _Track, segments: tuple[Segment, ...]) -> float:
     """Sd of one logged point about the mean path: what is left between cells, and what lies inside them."""
     left = [
-        _beyond_rounding(
-            piece.tamed, np.interp(piece.cells.steps, segment.steps, segment.paths.mean(axis=0) / one.unit)
-        )
-        for piece, segment in zip(one.pieces, segments, strict=True)
+        _beyond_rounding(piece.tamed, segment.middle.levels_at(piece.cells.steps)[0] / track.unit)
+        for piece, segment in zip(track.pieces, segments, strict=True)
         if len(piece.tamed)
     ]
     if not left:
         return 0.0
-    inside = np.minimum(one.cells.spread, 4 * np.median(one.cells.spread)).mean() if one.cells.width > 1 else 0.0
-    return one.unit * float(np.sqrt(np.mean(np.concatenate(left) ** 2) + inside))
+    inside = np.minimum(track.cells.spread, 4 * np.median(track.cells.spread)).mean() if track.cells.width > 1 else 0.0
+    return track.unit * float(np.sqrt(np.mean(np.concatenate(left) ** 2) + inside))
 
 
 def _beyond_rounding(values: Floats, path: Floats) -> Floats:

@@ -1,160 +1,247 @@
-"""The posterior of a trend: paths that could have produced the bins, each drawn with its own noise, shape and size."""
+"""The posterior of a trend: paths that could have produced the bins, each drawn with its own noise, shape and size.
+
+The model of the bins is  y = a + b g(t) + d(t) + e : a level, a shape of the bank times a signed size, a smooth
+discrepancy d (Matern-5/2, kept as a few basis functions), and AR(1) noise e. With the noise whitened by its
+two-term recursion and d integrated out by Woodbury's identity, every inner product below is
+    <x, y> = x~.y~ - (C^-1 F x~).(C^-1 F y~),   C C' = I / ratio + F F',   F = whitened basis,
+and all evidence is in closed form (methods.md 3). x~.y~ is taken as x.(W'W y), so no shape is ever whitened.
+
+What does not depend on the values is kept by clock: series logged at the same steps share it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..draws import Stream
+from ..records import dataclass
 from . import shapes
-from .clock import (
-    BANK_DISCREPANCIES,
-    BASIS,
-    GP_DISCREPANCIES,
-    Clock,
-    ClockFit,
-    basis_on_grid,
+from .noise import (
+    CORRELATIONS,
+    FIT_LIMIT,
+    LEAST_INFORMATION,
+    fold,
+    log_gain,
+    prior_over_correlations,
+    spread_of_size,
+    white_products,
+    whiten,
 )
-from .noise import prior_over_correlations, whiten
-from .prior import FIT_LIMIT, log_gain, spread_of_size
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Discrepancies = tuple[tuple[float, float, float], ...]  # length in runs, variance relative to the noise, prior
 
+BANK_DISCREPANCIES: Discrepancies = ((0.3, 0.0, 0.75), (0.3, 0.5, 0.15), (0.3, 4.0, 0.10))  # the first is none at all
+GP_DISCREPANCIES: Discrepancies = (
+    (0.2, 0.0, 0.1),
+    *((length, ratio, 0.9 / 20) for length in (0.2, 0.4, 0.8, 1.6) for ratio in (0.3, 1.0, 3.0, 10.0, 30.0)),
+)
+BASIS = 20  # functions kept per length: at least 99.5 % of the variance of the shortest on [0, 2]
 PATHS = 500  # paths: a probability of .9 is then known to .013
 BANK_SHARE = 0.75  # prior of the bank against the Gaussian process: the bank alone is a little over-confident, the
-# process alone cannot say "plateau" (methods.md 3). ClockFit decides the rest (docs/decisions/0004).
+# process alone cannot say "plateau" (methods.md 3). The evidence decides the rest (docs/decisions/0004).
 NEGLIGIBLE = 25.0  # nats below the best model: together less than one path in a million
 WEIGHT_UNITS = 2**24  # units into which all weights together are counted
 NO_TREND = 0.25  # prior that nothing moves at all
+BLOCK = 100  # shapes: times 64 bins, times 20 functions, half of what OpenBLAS gives to a single thread
+CLOCKS = 8  # kept, of some 5 MB each: a run has a few stretches, each seen now and as it was a while ago
 
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Paths on `shapes.GRID` in units of the standardised bins."""
+    """Paths on `shapes.GRID` in units of the standardized bins."""
 
     paths: Floats  # (paths, grid)
     null: NDArray[np.bool_]  # drawn as "nothing moves"
     noise: Floats  # (paths,) sd of the noise of a bin
 
 
-def draw_paths(clock: Clock, values: Floats, points_per_bin: Sequence[float], streams: Sequence[Stream]) -> list[Draws]:
-    """Posterior paths for each row of standardised bin values on one clock."""
-    white = whiten(values)  # (noise, series, bins)
-    shape = np.matmul(white, clock.shape.transpose(0, 2, 1))  # (noise, series, shapes)
-    one = np.einsum("nib,nb->ni", white, clock.one)
-    square = np.einsum("nib,nib->ni", white, white)
-    basis = {length: np.matmul(white, functions.transpose(0, 2, 1)) for length, functions in clock.basis.items()}
-    bank = _Pool(clock.bank, BANK_DISCREPANCIES, clock.log_prior, shape, one, square, basis)
-    process = _Pool(clock.process, GP_DISCREPANCIES, np.zeros(1), shape[..., :1], one, square, basis)
-    bins = len(clock.times)
-    draws = []
-    for i, stream in enumerate(streams):
-        memory = np.log(prior_over_correlations(points_per_bin[i]))
-        weights = (
-            bank.log_weights(i, bins, memory) + np.log(BANK_SHARE),
-            process.log_weights(i, bins, memory) + np.log(1 - BANK_SHARE),
-        )
-        chosen = _systematic(np.concatenate(weights), PATHS, stream)
-        parts, start = [], 0
-        for pool, mine in zip((bank, process), weights, strict=True):
-            inside = (chosen >= start) & (chosen < start + len(mine))
-            parts.append(pool.sample(i, chosen[inside] - start, bins, stream))
-            start += len(mine)
-        draws.append(_joined(parts))
-    return draws
+def draw_paths(times: Floats, values: Floats, points_per_bin: float, stream: Stream) -> Draws:
+    """Draw posterior paths for standardized bin values at some times in [0, 1]."""
+    memory = np.log(prior_over_correlations(points_per_bin))
+    shares = np.log([BANK_SHARE, 1 - BANK_SHARE])
+    pools = [ModelsFit(models, values) for models in _clock(times.tobytes())]
+    weights = [pool.log_weights(memory) + share for pool, share in zip(pools, shares, strict=True)]
+    chosen = _systematic(np.concatenate(weights), PATHS, stream)
+    first = chosen < len(weights[0])
+    parts = [pools[0].sample(chosen[first], stream), pools[1].sample(chosen[~first] - len(weights[0]), stream)]
+    paths, null, noise = zip(*((part.paths, part.null, part.noise) for part in parts), strict=True)
+    return Draws(np.concatenate(paths), np.concatenate(null), np.concatenate(noise))
 
 
-class _Pool:
-    """One set of models (the bank, or the process) against all series: arrays (noise, discrepancy, series, ...)."""
+@dataclass(frozen=True, slots=True)
+class Models:
+    """One set of models (the bank, or the process) of bins at given times, before their values are known.
 
-    def __init__(
-        self,
-        evidence: ClockFit,
-        discrepancies: tuple[tuple[float, float, float], ...],
-        log_prior: Floats,
-        shape: Floats,
-        one: Floats,
-        square: Floats,
-        basis: dict[float, Floats],
-    ) -> None:
-        self.evidence, self.discrepancies, self.log_prior = evidence, discrepancies, log_prior
-        projected = np.stack([basis[length] for length, _, _ in discrepancies], axis=1)  # (n, d, i, basis)
-        self.solved = np.matmul(projected, evidence.solve.transpose(0, 1, 3, 2))
-        self.one = one[:, None] - np.matmul(self.solved, evidence.solve_one[..., None])[..., 0]
-        level = self.one / evidence.one_one[..., None]
-        self.square = np.maximum(square[:, None] - (self.solved**2).sum(axis=-1) - self.one * level, 1e-300)
-        self.cross = np.repeat(shape[:, None], len(discrepancies), axis=1)
-        for d, (_, ratio, _) in enumerate(discrepancies):
-            if ratio > 0:
-                self.cross[:, d] -= np.matmul(self.solved[:, d], evidence.solve_shape[:, d].transpose(0, 2, 1))
-        self.cross -= level[..., None] * evidence.one_shape[:, :, None]
+    Inner products are arrays (noise, discrepancy, ...).
+    """
 
-    def log_weights(self, i: int, bins: int, memory: Floats) -> Floats:
-        """Log posterior weight of each model for series `i`. One series at a time stays within the cache."""
-        evidence, square = self.evidence, self.square[:, :, i]
-        base = memory[:, None] + evidence.log_scale - 0.5 * np.log(evidence.one_one) - 0.5 * (bins - 1) * np.log(square)
-        fit = self.cross[:, :, i] ** 2
-        fit /= evidence.shape_shape
-        fit /= square[..., None]
-        shaped = log_gain(fit, evidence.gain[..., None], bins - 1)
+    discrepancies: Discrepancies
+    log_prior: Floats  # (shapes,)
+    shape: Floats  # (shapes, bins)   each about its own mean
+    centre: Floats  # (shapes,)   those means
+    one_one: Floats  # (n, d)
+    one_shape: Floats  # (n, d, shapes)
+    shape_shape: Floats  # (n, d, shapes), the level projected out
+    log_scale: Floats  # (n, d)   -log|L|, prior of the discrepancy included
+    solve: Floats  # (n, d, basis, basis)   C^-1
+    project: Floats  # (n, d, basis, bins)   W'F'C^-1': of bins x it makes C^-1 F x~
+
+    @property
+    def gain(self) -> Floats:
+        """Unit-information scale (n, d): the effective number of points."""
+        return np.maximum(LEAST_INFORMATION, self.one_one)
+
+
+@lru_cache(maxsize=CLOCKS)
+def _clock(raw: bytes) -> tuple[Models, Models]:
+    """Make the models of bins at some times: the bank and the process."""
+    times = np.frombuffer(raw)
+    seen = shapes.evaluate(times)
+    # Off its own mean a shape that has hardly begun to move keeps its digits. The level takes the mean up again.
+    centre = seen.mean(axis=1)
+    shape = seen - centre[:, None]
+    bank = _models(times, shape, centre, BANK_DISCREPANCIES, shapes.log_prior(seen))
+    return bank, _models(times, shape[:1], centre[:1], GP_DISCREPANCIES, np.zeros(1))
+
+
+def _models(times: Floats, shape: Floats, centre: Floats, discrepancies: Discrepancies, log_prior: Floats) -> Models:
+    kinds = (len(CORRELATIONS), len(discrepancies))
+    one = whiten(np.ones(len(times)))
+    solve, project = np.zeros((*kinds, BASIS, BASIS)), np.zeros((*kinds, BASIS, len(times)))
+    log_scale = np.repeat(-0.5 * (len(times) - 1) * np.log1p(-(CORRELATIONS[:, None] ** 2)), kinds[1], axis=1)
+    basis = {length: whiten(basis_at(times, length)) for length in sorted({length for length, _, _ in discrepancies})}
+    for d, (length, ratio, prior) in enumerate(discrepancies):
+        log_scale[:, d] += np.log(prior)
+        if ratio > 0:
+            solve[:, d], log_determinant = _solve(basis[length], ratio)
+            project[:, d] = fold(solve[:, d] @ basis[length])
+            log_scale[:, d] -= log_determinant
+    solve_one = project.sum(axis=-1)
+    one_one = (one**2).sum(axis=-1)[:, None] - (solve_one**2).sum(axis=-1)
+    one_shape = np.repeat(_products(fold(one), shape)[:, None], kinds[1], axis=1)
+    shape_shape = np.repeat(white_products(shape, shape)[:, None], kinds[1], axis=1)
+    for some in _blocks(len(shape)):
+        solved = project[:, 1:] @ shape[some].T  # the first discrepancy is none
+        one_shape[:, 1:, some] -= (solve_one[:, 1:, None] @ solved)[:, :, 0]
+        shape_shape[:, 1:, some] -= (solved**2).sum(axis=2)
+    shape_shape -= one_shape**2 / one_one[..., None]
+    least = np.maximum(shape_shape, 1e-12)
+    return Models(discrepancies, log_prior, shape, centre, one_one, one_shape, least, log_scale, solve, project)
+
+
+def _products(rows: Floats, shape: Floats) -> Floats:
+    """Return the products of some rows with every shape: (..., rows, shapes)."""
+    return np.concatenate([rows @ shape[some].T for some in _blocks(len(shape))], axis=-1)
+
+
+def _blocks(count: int) -> Iterator[slice]:
+    """Divide shapes into blocks whose products are so small that no library spreads them over threads, which spin."""
+    return (slice(start, start + BLOCK) for start in range(0, count, BLOCK))
+
+
+def basis_at(times: Floats, length: float) -> Floats:
+    """Return Matern-5/2 basis functions at these times: (basis, times)."""
+    return np.stack([np.interp(times, shapes.GRID, function) for function in basis_on_grid(length)])
+
+
+@lru_cache(maxsize=16)
+def basis_on_grid(length: float) -> Floats:
+    """Return the leading eigenfunctions of a unit-variance Matern-5/2 on the grid, scaled: (basis, grid)."""
+    distance = np.sqrt(5) * np.abs(shapes.GRID[:, None] - shapes.GRID) / length
+    kernel = (1 + distance + distance**2 / 3) * np.exp(-distance)
+    values, vectors = np.linalg.eigh(kernel)
+    leading = slice(-1, -BASIS - 1, -1)
+    functions = np.ascontiguousarray((vectors[:, leading] * np.sqrt(np.maximum(values[leading], 0))).T)
+    # Each has its mirror image, and which of the two LAPACK gives depends on its version and on the processor. None is
+    # 0 at the start of the run.
+    functions *= np.copysign(1.0, functions[:, :1])
+    return functions
+
+
+def _solve(functions: Floats, ratio: float) -> tuple[Floats, Floats]:
+    """Return C^-1 and log|C| + basis/2 log(ratio), with C C' = I / ratio + F F' under each noise."""
+    outer = functions @ functions.transpose(0, 2, 1)
+    root = np.linalg.cholesky(outer + np.eye(BASIS) / ratio)
+    diagonal = np.diagonal(root, axis1=1, axis2=2)
+    return np.linalg.inv(root), np.log(diagonal).sum(axis=1) + 0.5 * BASIS * np.log(ratio)
+
+
+class ModelsFit:
+    """One set of models against the values of a series: arrays (noise, discrepancy, ...)."""
+
+    def __init__(self, models: Models, values: Floats) -> None:
+        self.models, self.freedom = models, len(values) - 1
+        white = whiten(values)
+        plain = fold(white)
+        self.solved = models.project @ values
+        self.one = plain.sum(axis=-1)[:, None] - (self.solved * models.project.sum(axis=-1)).sum(axis=-1)
+        level = self.one / models.one_one
+        square = (white**2).sum(axis=-1)[:, None] - (self.solved**2).sum(axis=-1) - self.one * level
+        self.square = np.maximum(square, 1e-300)
+        weights = plain[:, None] - (self.solved[:, :, None] @ models.project)[:, :, 0]
+        self.cross = _products(weights, models.shape) - level[..., None] * models.one_shape
+
+    def log_weights(self, memory: Floats) -> Floats:
+        """Return the log posterior weight of each model: without a trend by noise, then (noise, discrepancy, shape)."""
+        models = self.models
+        base = memory[:, None] + models.log_scale - 0.5 * np.log(models.one_one)
+        base -= 0.5 * self.freedom * np.log(self.square)
+        fit = self.cross**2
+        fit /= models.shape_shape
+        fit /= self.square[..., None]
+        shaped = log_gain(fit, models.gain[..., None], self.freedom)
         shaped += (base + np.log(1 - NO_TREND))[..., None]
-        shaped += self.log_prior
-        none = base[:, 0] - np.log(self.discrepancies[0][2]) + np.log(NO_TREND)
+        shaped += models.log_prior
+        none = base[:, 0] - np.log(models.discrepancies[0][2]) + np.log(NO_TREND)
         return np.concatenate([none, shaped.ravel()])
 
-    def sample(self, i: int, chosen: Ints, bins: int, stream: Stream) -> Draws:
-        """A path of series `i` from each chosen model, by its index in `log_weights`."""
-        count, without_trend = len(chosen), len(self.one)
+    def sample(self, chosen: Ints, stream: Stream) -> Draws:
+        """Draw a path from each chosen model, by its index in `log_weights`."""
+        models, count, without_trend = self.models, len(chosen), len(self.one)
         moves = chosen >= without_trend
-        noise, kinds, _, number = self.cross.shape
-        n, d, s = np.unravel_index(np.where(moves, chosen - without_trend, 0), (noise, kinds, number))
+        n, d, s = np.unravel_index(np.where(moves, chosen - without_trend, 0), self.cross.shape)
         n = np.where(moves, n, chosen)
-        evidence = self.evidence
-        square, cross, size_of_shape = self.square[n, d, i], self.cross[n, d, i, s], evidence.shape_shape[n, d, s]
+        square, cross, size_of_shape = self.square[n, d], self.cross[n, d, s], models.shape_shape[n, d, s]
         estimate = cross / size_of_shape
         explained = np.minimum(estimate * cross, FIT_LIMIT * square)
-        shrink = 1 - 1 / spread_of_size(explained / square, evidence.gain[n, d], bins - 1)
+        shrink = 1 - 1 / spread_of_size(explained / square, models.gain[n, d], self.freedom)
         left = square - np.where(moves, shrink * explained, 0.0)
-        sd = np.sqrt(left / stream.chi_squares(bins - 1, count))
+        sd = np.sqrt(left / stream.chi_squares(self.freedom, count))
         normal = stream.normals(count, 2 + BASIS)
         size = np.where(moves, shrink * estimate + sd * np.sqrt(shrink / size_of_shape) * normal[:, 0], 0.0)
-        level = (self.one[n, d, i] - size * evidence.one_shape[n, d, s]) / evidence.one_one[n, d]
-        level += sd * normal[:, 1] / np.sqrt(evidence.one_one[n, d])
-        paths = (level - size * evidence.centre[s])[:, None] + size[:, None] * shapes.bank().grid[s]
-        target = self.solved[n, d, i] - level[:, None] * evidence.solve_one[n, d]
-        target -= size[:, None] * evidence.solve_shape[n, d, s]
-        self._add_discrepancy(paths, n, d, target + sd[:, None] * normal[:, 2:])
+        level = (self.one[n, d] - size * models.one_shape[n, d, s]) / models.one_one[n, d]
+        level += sd * normal[:, 1] / np.sqrt(models.one_one[n, d])
+        paths = (level - size * models.centre[s])[:, None] + size[:, None] * shapes.bank().grid[s]
+        drawn = level[:, None] + size[:, None] * models.shape[s]  # at the bins, about the shape's own mean
+        self._add_discrepancy(paths, n, d, drawn, sd[:, None] * normal[:, 2:])
         return Draws(paths, ~moves, sd)
 
-    def _add_discrepancy(self, paths: Floats, n: Ints, d: Ints, target: Floats) -> None:
+    def _add_discrepancy(self, paths: Floats, n: Ints, d: Ints, drawn: Floats, doubt: Floats) -> None:
         """Add to each path its smooth discrepancy, given the data and the rest of the path."""
-        lengths = np.array([length if ratio > 0 else 0.0 for length, ratio, _ in self.discrepancies])[d]
+        models = self.models
+        lengths = np.array([length if ratio > 0 else 0.0 for length, ratio, _ in models.discrepancies])[d]
         for length in np.unique(lengths[lengths > 0]):
             mine = lengths == length
-            weights = np.einsum("pkl,pk->pl", self.evidence.solve[n[mine], d[mine]], target[mine])
-            paths[mine] += weights @ basis_on_grid(float(length))
+            at = n[mine], d[mine]
+            target = self.solved[at] - np.einsum("pkb,pb->pk", models.project[at], drawn[mine]) + doubt[mine]
+            drawn_sizes = np.einsum("pkl,pk->pl", models.solve[at], target)
+            paths[mine] += _products(basis_on_grid(float(length)).T, drawn_sizes).T
 
 
 def _systematic(log_weights: Floats, count: int, stream: Stream) -> Ints:
-    """Indices drawn in proportion to their weight with as little variance as possible, in random order.
+    """Draw indices in proportion to their weight with as little variance as possible, in random order.
 
     The weights are counted in units far larger than rounding errors, so that these choose between no two indices.
     """
     heavy = np.flatnonzero(log_weights > log_weights.max() - NEGLIGIBLE)
     weights = np.exp(log_weights[heavy] - log_weights.max())
     edges = np.cumsum(np.rint(weights * (WEIGHT_UNITS / weights.sum())).astype(np.int64))
-    places = (np.arange(count) * edges[-1] + int(stream.uniform() * edges[-1])) // count
+    places = (np.arange(count) * edges[-1] + int(stream.uniforms(1)[0] * edges[-1])) // count
     chosen: Ints = heavy[np.searchsorted(edges, places, side="right")]
     return chosen[stream.order(count)]
-
-
-def _joined(parts: list[Draws]) -> Draws:
-    return Draws(
-        np.concatenate([part.paths for part in parts]),
-        np.concatenate([part.null for part in parts]),
-        np.concatenate([part.noise for part in parts]),
-    )

@@ -1,17 +1,18 @@
 """The shape bank: what curves of training metrics look like, as functions of elapsed time.
 
 Time u runs from 0 (first point) to 1 (now) and on to 2 (twice as long). A shape has no scale and no sign: the
-posterior finds both, so every shape also stands for its mirror image. `python -m leadline.curve.shapes` draws it.
+posterior finds both, so every shape also stands for its mirror image.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ..records import dataclass
 
 Floats = NDArray[np.float64]
 
@@ -32,8 +33,7 @@ def _saturating(u: Floats) -> Floats:
 
 
 def _sigmoid(u: Floats) -> Floats:
-    centre, width = _mesh(np.linspace(-0.1, 1.5, 33), np.geomspace(0.015, 0.35, 9))
-    return 1 / (1 + np.exp(np.clip((centre - u) / width, -60, 60)))
+    return _smooth_step(u, *_mesh(np.linspace(-0.1, 1.5, 33), np.geomspace(0.015, 0.35, 9)))
 
 
 def _power(u: Floats) -> Floats:
@@ -93,7 +93,7 @@ def _step(u: Floats) -> Floats:
     return (u > place).astype(np.float64)
 
 
-def _smooth_step(u: Floats, centre: Floats, width: float = 0.05) -> Floats:
+def _smooth_step(u: Floats, centre: Floats, width: Floats | float = 0.05) -> Floats:
     return 1 / (1 + np.exp(np.clip((centre - u) / width, -60, 60)))
 
 
@@ -133,9 +133,9 @@ class Bank:
 @lru_cache(maxsize=1)
 def bank() -> Bank:
     """The bank, made once a process."""
-    rows = [function(GRID) for function, _ in FAMILIES.values()]
-    share = [np.full(len(row), share / len(row)) for row, (_, share) in zip(rows, FAMILIES.values(), strict=True)]
-    return Bank(np.concatenate(rows), np.concatenate(share))
+    counts = [len(function(GRID[:1])) for function, _ in FAMILIES.values()]
+    shares = [share / count for count, (_, share) in zip(counts, FAMILIES.values(), strict=True)]
+    return Bank(evaluate(GRID), np.repeat(shares, counts))
 
 
 def evaluate(times: Floats) -> Floats:
@@ -149,18 +149,3 @@ def log_prior(seen: Floats) -> Floats:
     weight = bank().share * (np.maximum(np.ptp(seen, axis=1), 1e-9 * whole) / whole) ** EXCURSION
     logs: Floats = np.log(weight / weight.sum())
     return logs
-
-
-def main() -> None:
-    """Draw a few members of each family, as a row of blocks up to now and on to twice the run."""
-    blocks = " ▁▂▃▄▅▆▇█"
-    for name, (function, share) in FAMILIES.items():
-        shapes = function(GRID)
-        for shape in shapes[:: max(1, len(shapes) // 4)][:4]:
-            height = (shape - shape.min()) / np.ptp(shape)
-            row = "".join(blocks[round(8 * level)] for level in height[::2])
-            print(f"{name:11} {share:.2f}  {row[: len(row) // 2 + 1]}|{row[len(row) // 2 + 1 :]}")
-
-
-if __name__ == "__main__":
-    main()

@@ -1,30 +1,18 @@
-"""What reports draw, as data: the bands of curves, the samples shown with the phrases that mark them, phases and power
+"""Data that reports draw: the bands of curves, the samples shown with the phrases that mark them, phases and power
 by step. `reading/chart_data.py` makes it; a report only lays it out, and the JSON holds it under these names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 
-from ..run import Series, Steps, Values, no_numbers, no_values
-from .conflict import ProcessEffect
+from ..records import dataclass, field
+from ..run import Band, Series, Steps, Values, no_numbers, no_values
+from .machine import ProcessEffect
 
 ChartId = Literal["reward", "judged", "kl", "loss", "grad_norm", "length", "entropy", "diversity", "coherence"]
 NoSamples = Literal["not kept", "without text"]
 Span = tuple[int, int]  # a stretch of a text: its first character and the one after its last
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Band:
-    """Where the curve of a series runs: as seen up to now, as expected after it."""
-
-    steps: Values
-    low: Values  # a tenth of the paths run below it
-    middle: Values
-    high: Values  # a tenth of them run above it
-    now: int  # place of the last step seen; what follows is a forecast
-    breaks: tuple[float, ...]  # steps at which the level jumps
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +100,7 @@ class PhaseSeconds:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MachineByStep:
-    """Where the time of each step goes, and what a GPU drew meanwhile."""
+    """The time of each step by phase, and the power that a GPU drew meanwhile."""
 
     steps: Steps = field(default_factory=no_numbers)
     step_seconds: Values = field(default_factory=no_values)
@@ -146,5 +134,5 @@ class ChartData:
     derived: tuple[str, ...] = ()  # names of those that are in no log
 
     def chart(self, wanted: ChartId) -> tuple[str, ...]:
-        """The names of the series in a chart."""
+        """Return the names of the series in a chart."""
         return next((chart.series for chart in self.charts if chart.id == wanted), ())

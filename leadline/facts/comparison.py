@@ -1,14 +1,13 @@
-"""What a comparison found: runs, groups, and on each series which of them differ, from where on, beyond what."""
+"""The result of a comparison: on each metric which runs or groups differ, from where on, beyond seed noise."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .finding import Facts
+from ..records import dataclass
 
 Floats = NDArray[np.float64]
 Unit = Literal["step", "time", "tokens"]  # of the clock
@@ -16,18 +15,11 @@ Unit = Literal["step", "time", "tokens"]  # of the clock
 ClockSource = Literal[
     "steps", "time_of_each_step", "running_time", "row_times", "running_tokens", "tokens_of_each_step"
 ]
-# Who decided which runs are seeds of one variant, or what the guess rests on.
+# Who decided which runs are seeds of one config, or what the guess rests on.
 Grouped = Literal[
     "each_by_itself", "nothing_says", "two_alike", "named", "typed", "by_seed", "by_settings", "by_number"
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Shuffled:
-    """How many ways of giving out the labels set the groups at least as far apart, of all there are."""
-
-    as_far: int
-    of: int
+Told = Literal["final", "mid-run", "no"]  # they end apart; they were apart and the ends are not; neither
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,25 +27,25 @@ class Gap:
     """The second group less the first, at one of the two questions."""
 
     size: float
-    interval: tuple[float, float]  # 80 %
+    interval: tuple[float, float]  # 80%
     chance: float  # how often groups that do not differ would lie this far apart
 
 
 @dataclass(frozen=True, slots=True)
 class RunStanding:
-    """Where a run or a group stands on one series."""
+    """The standing of a run or a group on one metric."""
 
     name: str
     runs: tuple[str, ...]
     final: float
-    interval: tuple[float, float]  # 80 %: of the mean over seeds, or of a single run's own noise
+    interval: tuple[float, float]  # 80%: of the mean over seeds, or of a single run's own noise
     best: float
     best_at: float  # on the clock
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FieldBand:
-    """The middle of a group over the common range, and where it lies with 80 %."""
+    """The middle of a group over the common range, and its 80% interval."""
 
     low: Floats
     middle: Floats
@@ -62,27 +54,35 @@ class FieldBand:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two groups on one series; gaps are the second less the first."""
+    """Two groups on one metric; gaps are the second less the first."""
 
     series: str
     first: str
     second: str
     runs: tuple[int, int]  # of each
-    beyond_seeds: bool  # whether seed noise could be known; else the runs are told apart by their own noise only
-    told: str  # "final": they end apart; "on the way": they were apart, the ends are not told apart; "no"
+    beyond_seeds: bool  # whether seed noise is known; else the runs are told apart by within-run noise only
+    told: Told
     final: Gap
     whole: Gap
     chance: float  # how often nothing but chance would do this, in view of all that was asked
-    opens: tuple[float, float, float] | None  # when the gap opens: a tenth, the middle, nine tenths
     sure_from: float | None  # from when on every part of the range differs
-    there_by: float | None  # when the higher one was where the lower one ends, if it had to get there first
-    shuffled: Shuffled | None
-    runs_needed: int | None  # a group, to tell a gap of the size seen
+    there_by: float | None  # when the higher one reached the final level of the lower one, if it began below it
+    runs_needed: int | None  # a group, for a gap of the size seen to be significant
+
+    @property
+    def gap(self) -> Gap:
+        """The gap it speaks of: over the whole range if the groups were only apart mid-run."""
+        return self.whole if self.told == "mid-run" else self.final
+
+    @property
+    def order(self) -> tuple[str, str]:
+        """The higher and the lower group."""
+        return (self.second, self.first) if self.gap.size >= 0 else (self.first, self.second)
 
 
 @dataclass(frozen=True, slots=True)
 class Odd:
-    """One run that stands apart from those it is said to be like."""
+    """One run that stands apart from those it should be like."""
 
     run: str
     group: str | None  # None: all runs of the comparison
@@ -95,7 +95,7 @@ class Odd:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """One series over the range all runs share."""
+    """One metric over the range all runs share."""
 
     name: str
     keys: tuple[str, ...]
@@ -133,120 +133,20 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable(Facts):
-    error: str  # what the source said of it
-
-
-@dataclass(frozen=True, slots=True)
-class SameRun(Facts):
-    other: str
-
-
-@dataclass(frozen=True, slots=True)
-class NoClock(Facts):
-    unit: Unit
-
-
-@dataclass(frozen=True, slots=True)
-class TooFewPoints(Facts):
-    series: str
-    points: int  # 0: it is not logged
-
-
-@dataclass(frozen=True, slots=True)
 class LeftOut:
     """A path or run that takes no part, and why."""
 
     name: str
-    why: Unreadable | SameRun | NoClock | TooFewPoints
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
-class EndsEarlier(Facts):
-    """One run ends before the others, and so does the comparison."""
+class Caveat:
+    """Something that speaks against comparing the numbers as they are."""
 
-    first: float  # on the clock
-    last: float
-    shortest: str
-    longest: str
-    longest_end: float
-    end_without_shortest: float | None  # where leaving it out would give much more
-
-
-@dataclass(frozen=True, slots=True)
-class BeginsLater(Facts):
-    run: str
-    at: float  # on the clock
-
-
-@dataclass(frozen=True, slots=True)
-class ClocksDiffer(Facts):
-    sources: tuple[ClockSource, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class KindsDiffer(Facts):
-    """A series that may not be the same number in all runs: what it is, and in which of them."""
-
-    series: str
-    kinds: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class OthersDiffer(Facts):
-    """Further series of which the same is true."""
-
-    series: tuple[str, ...]
-    judged_too: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PartsDiffer(Facts):
-    """Rewards that are made of different parts, by a run that has them."""
-
-    parts: tuple[tuple[str, tuple[str, ...]], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class RewardSettings(Facts):
-    """Settings about the reward that differ."""
-
-    names: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class MixedGroup(Facts):
-    """A group whose runs are not set alike."""
-
-    group: str
-    settings: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SharedStart(Facts):
-    """Two runs that hold the same numbers up to a step."""
-
-    first: str
-    second: str
-    step: int
-
-
-@dataclass(frozen=True, slots=True)
-class NotLogged(Facts):
-    """A series that some runs do not log, or log too seldom."""
-
-    series: str
-    lacking: tuple[str, ...]
-    short: tuple[tuple[str, int], ...] = ()  # runs with too few points of it, and how many
-
-
-@dataclass(frozen=True, slots=True)
-class NoCommonRange(Facts):
-    series: str
-    earliest: str  # the run that ends first
-    ends: float
-    latest: str  # the run that begins last
-    begins: float
+    def say(self, unit: Unit) -> str:
+        """Return its clause, without a full stop."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -258,13 +158,13 @@ class Comparison:
     grouped: Grouped
     runs: tuple[RunCompared, ...]
     groups: dict[str, tuple[str, ...]]  # name to runs
-    by: Compared  # the series by which better and worse are judged
+    by: Compared  # the metric they are ranked by
     others: tuple[Compared, ...]  # the one that differs most surely first
     odd: tuple[Odd, ...]
     settings: tuple[Setting, ...]
     left_out: tuple[LeftOut, ...]
-    warnings: tuple[Facts, ...]
-    good: bool  # more of that series is better
+    warnings: tuple[Caveat, ...]
+    good: bool  # more of that metric is better
 
     @property
     def series(self) -> tuple[Compared, ...]:
@@ -272,5 +172,5 @@ class Comparison:
 
     @property
     def guessed(self) -> bool:
-        """Whether the groups are a guess."""
+        """True if the groups are a guess."""
         return self.grouped in ("by_seed", "by_settings", "by_number")

@@ -1,25 +1,41 @@
-"""A finding: something seen in the run that means something, with the facts it consists of and where to check them."""
+"""Findings: their facts and evidence, and what several of them share: causes, changes of the text, names of metrics."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from ..run import Event, Rollout
+from ..digits import listed, number, percent
+from ..event import Event
+from ..records import dataclass
+from ..run import Rollout
 
+SAID = 0.8  # probability: a finding, or the way something went, is said from here on
+WORTH_SAYING = 1.5  # times the start, or as much less: smaller changes of a size are not worth a sentence
 Severity = Literal["note", "concern", "critical"]
-# What findings are about, as a reader asks: what was gained, at what distance, by what text, from what signal.
+# What findings are about, in the order of a reader's questions.
 TOPICS = (
-    *("reward", "kl", "policy_loss", "generation", "signal", "agent", "stability", "resources", "conflict"),
-    *("onset", "unexplained"),
+    *("reward", "kl", "policy", "policy_loss", "generation", "signal", "agent", "stability", "resources", "conflict"),
+    *("timeline", "unexplained"),
 )
+# Ids of the last version, by today's: the JSON lists them as aliases until the next one.
+FORMER_IDS = {
+    "generation.degraded": "reward.gamed",
+    "policy.frozen": "kl.frozen",
+    "resources.checkpoint_overhead": "conflict.checkpoint",
+    "resources.eval_overhead": "conflict.evaluation",
+    "signal.zero_variance_groups": "signal.no_learning_signal",
+    "timeline.order": "onset",
+}
 NEEDS_EYES = "generation.changed"  # the finding that asks the reader to look at two samples
-Meaning = Literal["gamed", "degraded", "no_signal", "lost"]  # what a finding means for going on (judgement/evidence.py)
+TIMELINE = "timeline.order"  # the finding that relates the others
+REWARD_DROPPED = ("reward.peaked", "reward.declining")  # findings that the training reward dropped
+Meaning = Literal["gamed", "degraded", "no_signal", "lost"]  # what a finding means for the verdict
 
 
 class Guide(NamedTuple):
-    """What docs/findings.md says of a finding."""
+    """The entry of a finding in docs/findings.md."""
 
     means: str
     rests_on: str
@@ -28,21 +44,16 @@ class Guide(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a finding says, as named numbers, steps and series; the JSON holds them under the same names."""
+    """The numbers, steps, and names of a finding; the JSON holds them under the same names."""
 
     def say(self) -> str:
-        """The sentence they make."""
+        """Return the sentence they make."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)
-class Mentioned(Event):
-    """An event that was told before: a sentence names it and does not tell it again."""
-
-
-@dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where a finding can be checked: a signal over a span of steps, or the samples themselves."""
+    """A place where a finding can be checked: a metric over a range of steps, or the samples themselves."""
 
     signal: str  # canonical name, or "rollouts"
     first_step: int
@@ -53,7 +64,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something seen, with a stable id, how sure we are, its facts and its evidence."""
+    """Something seen, with a stable id, its probability, its facts, and its evidence."""
 
     id: str  # dotted and stable: "signal.train_eval_gap"
     p: float  # probability that it is true
@@ -62,10 +73,15 @@ class Finding:
     since_step: int | None = None
     evidence: tuple[Evidence, ...] = ()
 
+    @property
+    def aliases(self) -> list[str]:
+        """Ids it had in the last version."""
+        return [FORMER_IDS[self.id]] if self.id in FORMER_IDS else []
+
 
 def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """The most serious first, a question to the reader before all other notes; among equals the surest first, then by
-    topic, then the one that began first."""
+    """Sort findings: the most serious first, a question to the reader before all other notes; among equals the surest
+    first, then by topic, then the one that began first."""
     weight = {"critical": 0, "concern": 1, "note": 2}
 
     def place(one: Finding) -> tuple[int, bool, float, int, float, str]:
@@ -75,3 +91,200 @@ def by_weight(findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
         return weight[one.severity], one.id != NEEDS_EYES, -one.p, order, since, one.id
 
     return tuple(sorted(findings, key=place))
+
+
+# Names of metrics in sentences.
+
+NAMES = {
+    "reward/mean": "reward",
+    "reward/std": "reward std",
+    "kl/ref": "KL",
+    "kl/ref_seq_sum": "KL",
+    "kl/ref_seq_sum/per_token": "KL",
+    "kl/unidentified": "KL",
+    "kl/update": "approx KL",
+    "entropy": "entropy",
+    "grad_norm": "gradient norm",
+    "lr": "learning rate",
+    "kl/coef": "KL coefficient",
+    "loss/policy": "policy loss",
+    "loss/total": "loss",
+    "clip/frac": "clip fraction",
+    "mismatch/kl": "training–inference mismatch (KL)",
+    "len/response_mean": "response length",
+    "len/response_clip_frac": "truncated share",
+    "len/prompt_mean": "prompt length",
+    "group/zero_std_frac": "share of zero-variance groups",
+    "group/solve_none_frac": "share of unsolved prompts",
+    "group/solve_all_frac": "share of solved prompts",
+}
+
+
+def called(name: str) -> str:
+    """Return the common name of a metric, or its own if it has none.
+
+    >>> called("grad_norm"), called("eval/gsm8k/score")
+    ('gradient norm', 'eval/gsm8k/score')
+    """
+    return NAMES.get(name, name)
+
+
+def all_called(names: Sequence[str]) -> str:
+    """Return several metrics as one list.
+
+    >>> all_called(["kl/ref", "entropy", "grad_norm"])
+    'KL, entropy, and gradient norm'
+    """
+    return listed(list(dict.fromkeys(map(called, names))))
+
+
+def sentence_case(text: str) -> str:
+    """Capitalize the first word unless it is a log key.
+
+    >>> sentence_case("entropy and KL rose"), sentence_case("eval/score dropped")
+    ('Entropy and KL rose', 'eval/score dropped')
+    """
+    first = text.partition(" ")[0].rstrip(",.;:")
+    return text[:1].upper() + text[1:] if first.isalpha() else text
+
+
+# Causes of sudden changes.
+
+SHIFTED = 5  # metrics named in one sentence
+
+
+@dataclass(frozen=True, slots=True)
+class PromptChange:
+    """The prompts before and after come from different sources."""
+
+    before: int  # the last step seen with the old prompts
+    after: int  # the first with the new
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """A likely cause of a sudden change.
+
+    - event: something known happened there; `event` names it
+    - prompts: the prompts changed there
+    - settings: the learning rate changed there, though no event was recorded
+    - policy: series that follow the policy shifted with it
+    - outside: all that would show the policy change held still
+    - none: nothing was found
+    - unlogged: the change lies in a gap of the log
+    """
+
+    kind: Literal["event", "prompts", "settings", "policy", "outside", "none", "unlogged"]
+    event: Event | None = None
+    prompts: PromptChange | None = None
+    shifted: tuple[str, ...] = ()  # series that shift at that step
+    still: tuple[str, ...] = ()  # series that would have shown a change of the policy and did not move
+
+    @property
+    def clause(self) -> str:
+        """The cause itself, without a full stop; empty if it is not known."""
+        if self.kind == "event" and self.event is not None:
+            return self.event.say()
+        if self.kind == "prompts" and self.prompts is not None:
+            return f"prompts changed between steps {self.prompts.before} and {self.prompts.after}"
+        return "learning rate changed there" if self.kind == "settings" else ""
+
+    @property
+    def text(self) -> str:
+        """The cause in a sentence or two, under a label that names it so."""
+        return f"{sentence_case(self.clause)}.{self._also}" if self.clause else self.say()
+
+    def say(self, *, rose: bool = False) -> str:
+        """Return a sentence or two; `rose`: the change was for the better."""
+        if self.kind == "unlogged":
+            return "Cause unknown: the log has a gap there."
+        if self.clause:
+            return f"Likely cause: {self.clause}.{self._also}"
+        if self.kind == "outside":  # a sudden gain in skill may show in none of them: a rise leaves more doubt
+            suspect = "prompts or reward function may have changed" if rose else "suspect prompts or reward function"
+            return f"{sentence_case(all_called(self.still))} didn't move: {suspect}, not the policy.{self._also}"
+        return self._also.strip() or "No cause found: no other metric shifts there."
+
+    @property
+    def _also(self) -> str:
+        return f" {shifted_with(self.shifted)}" if self.shifted and self.kind != "prompts" else ""
+
+
+def shifted_with(names: Sequence[str]) -> str:
+    """Return metrics that shifted together with something else; a long list is cut."""
+    more = len(names) - SHIFTED
+    named = list(dict.fromkeys(map(called, names[:SHIFTED])))
+    return f"{sentence_case(listed([*named, f'{more} more'] if more > 0 else named))} shifted too."
+
+
+# Changes of the responses.
+
+Way = Literal["detached", "copied", "looped", "recurring", "alike", "empty", "cut", "unlike"]
+WAYS: dict[Way, str] = {
+    "detached": "responses use less of the prompt ({start} → {now})",
+    "copied": "responses copy the prompt ({start} → {now} of text)",
+    "looped": "responses loop ({start} → {now} of text)",
+    "recurring": "words recur more often ({start} → {now} of text)",
+    "alike": "responses look alike across prompts (overlap {start} → {now})",
+    "empty": "responses contain no words ({start} → {now} of them)",
+    "cut": "responses are truncated ({start} → {now} of them)",
+    "unlike": "responses surprise the reference policy {times}× as much as its own",
+}
+SUBJECT = "responses "
+FURTHEST = 2  # ways named
+ASKED, ANSWERED = 60, 160  # characters of a prompt, its end, and of a response, its beginning
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A relation of responses to their prompt, to themselves, or to each other: a share, then and now."""
+
+    way: Way
+    start: float
+    now: float
+
+    def say(self) -> str:
+        start, now = max(self.start, 0.0), max(self.now, 0.0)
+        return WAYS[self.way].format(start=percent(start), now=percent(now), times=number(now))
+
+
+def ways_said(moves: Sequence[Move]) -> str:
+    """Return the changes that went furthest, under one subject if they share it."""
+    said = [move.say() for move in moves[:FURTHEST]]
+    shared = said[:1] and said[0].startswith(SUBJECT)
+    return listed([way.removeprefix(SUBJECT) if place and shared else way for place, way in enumerate(said)])
+
+
+def since_said(step: int | None, low: int | None, high: int | None) -> str:
+    """Return the onset, with its interval if one is known."""
+    if step is None:
+        return ", onset unknown"
+    if low is None or high is None or low == high:
+        return f" since step ~{step}"
+    return f" since step ~{step} ({low}–{high})"
+
+
+def sample_said(sample: Rollout) -> str:
+    """Return one response with its prompt and reward."""
+    asked, answered = sample.prompt[-ASKED:], sample.output[:ANSWERED]
+    prompt = f"{'…' if asked != sample.prompt else ''}{asked} → " if asked else ""
+    answer = f"{answered}{'…' if answered != sample.output else ''}"
+    earned = f", scored {number(sample.score)}" if math.isfinite(sample.score) else ""
+    return f"step {sample.step}{earned}: {prompt}{answer or '(nothing)'}"
+
+
+def side_by_side(facts: Facts) -> list[tuple[str, str]]:
+    """Return an early and a late response with what each earned, if a finding holds both."""
+    old, new = getattr(facts, "old", None), getattr(facts, "new", None)
+    if not isinstance(old, Rollout) or not isinstance(new, Rollout):
+        return []
+    return [("then", sample_said(old)), ("now", sample_said(new))]
+
+
+Meanwhile = Literal["rose", "fell", "unclear"] | None  # what the reward did; None: not known
+MEANWHILE: dict[Meanwhile, str] = {
+    "rose": " while reward rose",
+    "fell": " while reward dropped",
+    "unclear": " with no clear change in reward",
+    None: "",
+}

@@ -1,11 +1,12 @@
-"""What is decided about going on, and what that rests on: data only."""
+"""The verdict and what it rests on, as data."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
 
-from .reward import TurningPoint
+from ..records import dataclass, field
+from .finding import Cause
+from .sections import TurningPoint
 
 Verdict = Literal["continue", "stop", "roll_back", "undecided", "finished"]
 ReasonKind = Literal[
@@ -74,6 +75,24 @@ class Reason:
     findings: tuple[str, ...] = ()  # ids of those it rests on
     training_rises: bool = False  # beside a held-out score without a clear direction
 
+    @property
+    def is_past(self) -> bool:
+        """True if it is about what happened, of which one is confident or not; else about what may come."""
+        return self.kind in ("gamed", "fallen", "degraded", "no_signal")
+
+    @property
+    def without_verdict(self) -> bool:
+        return self.kind in ("no_reward", "no_numbers")
+
+    @property
+    def unlikely(self) -> bool:
+        """True if it is no likelier than not."""
+        return not (self.kind == "flat" and self.clear) and self.p is not None and self.p <= 1 - self.p
+
+    def rests_on(self, ids: str) -> bool:
+        """Tell whether a finding of that id or topic is among its findings."""
+        return any(found.startswith(ids) for found in self.findings)
+
 
 @dataclass(frozen=True, slots=True)
 class Upside:
@@ -85,10 +104,16 @@ class Upside:
     worth_having: float | None = None  # a smaller gain is not worth the rest of the plan, or could not be told
     to_pass: float | None = None  # the level that such a gain has to reach: beyond the best so far, not beyond now
 
+    def below_best(self, now: float | None) -> bool:
+        """Tell whether a gain worth having, from a level of `now`, would still end below the best so far."""
+        if now is None or self.to_pass is None or self.worth_having is None:
+            return False
+        return self.to_pass - self.worth_having - now > self.worth_having / 2
+
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """What going on may cost."""
+    """The cost that continuing may have."""
 
     p_worse: float | None = None  # that the end is clearly worse than now, and no gain worth having came before
     mean_loss: float | None = None  # in units of the judged series; a gain counts as no loss
@@ -96,7 +121,7 @@ class Risk:
 
 @dataclass(frozen=True, slots=True)
 class Horizon:
-    """The time the judgement speaks about."""
+    """The steps that the verdict is about."""
 
     first_step: int
     elapsed: float  # share of the plan
@@ -121,20 +146,10 @@ class BestCheckpoint:
     partial_only: bool = False  # there are checkpoints, but none that is complete
 
 
-Knob = Literal[
-    "learning_rate",
-    "kl_coefficient",
-    "clip",
-    "group_size",
-    "length_cap",
-    "reward_function",
-    "data",
-    "reference",
-    "responses",
-]
+Knob = Literal["learning_rate", "length_cap", "reward_function", "data", "responses"]
 
 Turn = Literal["lower", "raise", "check", "review"]
-Suspect = tuple[Knob, Turn]
+Suspect = tuple[Knob, Turn, str]  # and why, as a clause
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,16 +162,17 @@ class Beside:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What to look at next: a knob that is suspect, and the finding that makes it so."""
+    """The setting to change or check next, and the finding that points to it."""
 
     knob: Knob
     way: Turn
+    because: str  # a clause
     finding: str  # id
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What one would have to see to say something else."""
+    """A condition that would turn the verdict."""
 
     kind: Literal["rise", "no_rise", "samples_hold_up"]
     turns_to: Verdict
@@ -182,15 +198,19 @@ OUTCOMES: dict[ReasonKind, Outcome] = {
 }
 
 
-LOST: tuple[Outcome, ...] = (
-    "collapsed",
-    "regressed",
-    "hacked",
-    "overfitted",
-    "degraded",
-    "no_signal",
-    "unreadable",
-)
+# A score that no longer says what the policy is worth, by the findings that say so.
+HOW_SCORES_FAIL: tuple[tuple[str, Outcome], ...] = (("reward.", "hacked"), ("generation.", "degraded"))
+REVIEW = "leadline review PATH"  # what a reader is asked to run; the path is filled in if it is known
+ENDED_BADLY: dict[Outcome, str] = {
+    "collapsed": "COLLAPSED",
+    "regressed": "REGRESSED",
+    "hacked": "REWARD-HACKED",
+    "overfitted": "OVERFITTED",
+    "degraded": "DEGRADED",
+    "no_signal": "NO GRADIENT SIGNAL",
+    "unreadable": "NOT A NUMBER",
+}
+EVEN = 0.5  # chance: a finished run that is likelier to gain than not is worth extending
 
 
 def calls_for(verdict: str, outcome: str | None) -> str:
@@ -199,12 +219,12 @@ def calls_for(verdict: str, outcome: str | None) -> str:
     >>> calls_for("finished", "collapsed"), calls_for("finished", "saturated"), calls_for("stop", None)
     ('roll_back', 'finished', 'stop')
     """
-    return "roll_back" if verdict == "finished" and outcome in LOST else verdict
+    return "roll_back" if verdict == "finished" and outcome in ENDED_BADLY else verdict
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """Whether to go on, and what that rests on."""
+    """The verdict and what it rests on."""
 
     verdict: Verdict = "undecided"
     reason: Reason = field(default_factory=lambda: Reason("no_reward"))
@@ -224,13 +244,46 @@ class Judgement:
     expected_utility: float | None = None  # mean gain less the price of the rest, in shares of the run's own range
     leans_to_stop: bool = False  # undecided, and rather so than not
     nearly_through: bool = False  # continue, as it rises and little of the plan is left, whatever may come of it
+    cause: Cause | None = None  # of the drop that is its reason, if that was sudden and its cause is known
+
+    @property
+    def is_open(self) -> bool:
+        """True if the run goes on, so that its best step is the best so far."""
+        return self.verdict in ("continue", "undecided")
+
+    @property
+    def a_step_stands_out(self) -> bool:
+        """True if one step is better than the others: without a trend only a checkpoint on disk is worth naming."""
+        best = self.best_checkpoint
+        return self.reason.kind not in ("no_trend", "too_noisy") or (best is not None and best.path is not None)
+
+    @property
+    def worth_extending(self) -> bool:
+        """True if a finished run that ended well is likelier to gain than not."""
+        ended_well = self.ended is not None and self.outcome not in ENDED_BADLY
+        return ended_well and (self.p_continue_pays or 0.0) > EVEN
+
+    @property
+    def deciding(self) -> tuple[Condition, ...]:
+        """Conditions that would turn the verdict before the plan is over.
+
+        None turns a `continue`: below the level that is asked for, a rise still counts. Samples are asked for only if
+        they are all that speaks against the score."""
+        if self.verdict == "continue" or (self.reason.kind == "fallen" and self.outcome == "collapsed"):
+            return ()
+        end = None if self.horizon is None else self.horizon.end_step
+        return tuple(
+            one
+            for one in self.would_change
+            if one.turns_to != self.verdict and (one.by_step is None or one.by_step != end)
+        )
 
     @property
     def outcome(self) -> Outcome:
-        """What the run has come to so far, whatever is to be done about it."""
+        """The state that the run has come to so far, whatever the verdict."""
         reason = self.reason
         if reason.kind == "gamed":
-            return "hacked" if any(found.startswith("reward.") for found in reason.findings) else "overfitted"
+            return next((ended for found, ended in HOW_SCORES_FAIL if reason.rests_on(found)), "overfitted")
         if reason.kind == "fallen":
             return "collapsed" if _collapsed(reason) else "regressed"
         if reason.kind == "flat":

@@ -4,10 +4,9 @@ A file holds, from top to bottom:
 
     GUIDE    {id: Guide}: what the finding means, what it rests on, what to do about it
     MEANS    {id: meaning}, optional: what it weighs in the verdict (`judgement/evidence.py`)
-    SUSPECT  optional: the knob it points at; or `suspect`, where that depends on what else was found
+    SUSPECT  optional: the knob it points at, which way, and why; or `suspect`, if that depends on what else was found
     a subclass of `Facts`: the numbers, steps and names it consists of, and `say`, the sentence they make
-    detect   (view) -> findings; or detect_among (view, found), for one that needs to know what else was found; neither
-             for one that an audit makes
+    detect   (view) -> findings; or detect_among (view, found), for one that needs to know what else was found
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ FACTS: Mapping[str, tuple[type[Facts], ...]] = {name: _facts_of(file) for file i
 
 
 def found_in(view: View) -> tuple[Finding, ...]:
-    """Everything found in a run; what depends on the other findings comes last."""
+    """Return everything found in a run; what depends on the other findings comes last."""
     found: tuple[Finding, ...] = tuple(each for file in FILES if hasattr(file, "detect") for each in file.detect(view))
     for file in FILES:
         if hasattr(file, "detect_among"):
@@ -49,7 +48,7 @@ def found_in(view: View) -> tuple[Finding, ...]:
 
 
 def suspect_of(found: Finding, beside: Beside) -> Suspect | None:
-    """Which knob a finding points at."""
+    """Tell which knob a finding points at."""
     for file in FILES:
         if found.id in file.GUIDE:
             return file.suspect(found, beside) if hasattr(file, "suspect") else getattr(file, "SUSPECT", None)

@@ -1,18 +1,18 @@
-"""Answers in several turns, with tools: does the policy loop, or give up?"""
+"""Responses in several turns, with tools: does the policy loop, give up, or call tools that fail?"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from typing import Literal
 
-import numpy as np
-
+from ..digits import percent, went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..questions.bars import CLEARLY, HALF_MORE, SAID
-from ..questions.level import last_step_before, level_now, paths_now, start_of
-from ..questions.way import net_change
+from ..facts.finding import MEANWHILE, SAID, WORTH_SAYING, Meanwhile
+from ..questions.direction import since_of
+from ..questions.level import level_now, paths_now, start_of
+from ..reading.outage import MORE_FAILURES
 from ..reading.view import HEADLINE, View
-from ..words.numbers import number, went
+from ..records import dataclass
 
 GUIDE = {
     "agent.turns": Guide(
@@ -25,64 +25,68 @@ GUIDE = {
         "The logged number of tool calls, and the reward over the same steps.",
         "Read a few responses: tool calls that stop or loop are a common shortcut.",
     ),
+    "agent.tool_failures": Guide(
+        "More tool calls fail than at the start.",
+        "The logged share of failed calls.",
+        "Check the tool logs first: a sandbox that is down looks like a policy that got worse.",
+    ),
 }
-Reward = Literal["rose", "fell", "unclear"] | None
-
-MEANWHILE: dict[Reward, str] = {
-    "rose": " while reward rose",
-    "fell": " while reward dropped",
-    "unclear": " with no clear change in reward",
-    None: "",
-}
-TURNS, MOST_TURNS, CALLS = "agent/turns_mean", "agent/turns_max", "tools/calls_per_sample"
+TURNS, CALLS, FAILURES = "agent/turns_mean", "tools/calls_per_sample", "tools/failure_frac"
 
 
 @dataclass(frozen=True, slots=True)
 class TurnsChange(Facts):
-    """Turns, or tool calls, of an answer became many more or many fewer."""
+    """Turns, or tool calls, of a response became many more or many fewer."""
 
     what: Literal["turns", "tool_calls"]
     start: float
     now: float
-    reward: Reward  # meanwhile; None: nobody knows
-    most: float | None = None  # turns an answer may have, where nearly all take so many now
+    reward: Meanwhile
 
     def say(self) -> str:
         what = "Turns" if self.what == "turns" else "Tool calls"
         verb = "grew" if self.now > self.start else "shrank"
-        cap = "" if self.most is None else f" (max {number(self.most)})"
         guess = ""
         if self.reward in ("fell", "unclear"):
             guess = f": the policy may be {'looping' if self.now > self.start else 'giving up early'}"
-        return f"{what} per response {verb} {went(self.start, self.now)}{cap}{MEANWHILE[self.reward]}{guess}."
+        return f"{what} per response {verb} {went(self.start, self.now)}{MEANWHILE[self.reward]}{guess}."
 
 
-def detect(view: View) -> tuple[Finding, ...]:
-    """What turns and tool calls did, and whether the reward went with it."""
-    return (*_moved(view, TURNS, "turns"), *_moved(view, CALLS, "tool_calls"))
+@dataclass(frozen=True, slots=True)
+class FailingTools(Facts):
+    """Shares of the tool calls that fail."""
+
+    start: float
+    now: float
+    reward: Meanwhile
+
+    def say(self) -> str:
+        reward = f",{MEANWHILE[self.reward]}" if self.reward else ""
+        return f"{percent(self.now)} of tool calls fail, up from {percent(self.start)}{reward}."
 
 
-def _moved(view: View, name: str, what: Literal["turns", "tool_calls"]) -> tuple[Finding, ...]:
-    series, curve = view.run.get(name), view.curve(name)
-    change, paths = net_change(curve), paths_now(curve)
-    if series is None or curve is None or change is None or paths is None:
-        return ()
-    start, now = start_of(curve, series), level_now(curve, series)
-    p = max(min(change.rose, paths.above(HALF_MORE * start)), min(change.fell, paths.below(start / HALF_MORE)))
-    if p < SAID or start <= 0:
-        return ()
-    reward = net_change(view.curve(HEADLINE))
+def detect(view: View) -> Iterator[Finding]:
+    """Report turns and tool calls that moved by half, and failures that rose by a tenth of all calls."""
+    reward = view.change(HEADLINE)
     meanwhile = None if reward is None else reward.which(SAID)
-    facts = TurnsChange(what, start, now, meanwhile, _cap(view, now) if what == "turns" else None)
-    since = last_step_before(curve, (start + now) / 2, way=float(np.sign(change.size)))
-    severity: Severity = "concern" if meanwhile == "fell" else "note"
-    span = Evidence(name, int(series.steps[0]), int(series.steps[-1]))
-    return (Finding(f"agent.{what}", round(p, 4), severity, facts=facts, since_step=since, evidence=(span,)),)
-
-
-def _cap(view: View, now: float) -> float | None:
-    """The most turns an answer took, where nearly all answers take about so many: they end at a limit."""
-    series = view.run.get(MOST_TURNS)
-    values = series.values[series.finite] if series is not None else np.empty(0)
-    most = float(values.max()) if len(values) else 0.0
-    return most if most > 0 and now >= CLEARLY * most else None
+    for name in (TURNS, CALLS, FAILURES):
+        part, change = view.of(name), view.change(name)
+        paths = None if part is None else paths_now(part.curve)
+        if part is None or change is None or paths is None:
+            continue
+        series, curve = part.series, part.curve
+        start, now = start_of(curve, series), level_now(curve, series)
+        facts: Facts
+        severity: Severity = "concern" if meanwhile == "fell" else "note"
+        if name == FAILURES:
+            id_, facts = "agent.tool_failures", FailingTools(start, now, meanwhile)
+            p = min(change.rose, paths.above(start + MORE_FAILURES))
+            severity = "note" if meanwhile == "rose" else "concern"
+        else:
+            what: Literal["turns", "tool_calls"] = "turns" if name == TURNS else "tool_calls"
+            id_, facts = f"agent.{what}", TurnsChange(what, start, now, meanwhile)
+            more, less = paths.above(WORTH_SAYING * start), paths.below(start / WORTH_SAYING)
+            p = max(min(change.rose, more), min(change.fell, less)) if start > 0 else 0.0
+        if p >= SAID:
+            span = Evidence(name, int(series.steps[0]), int(series.steps[-1]))
+            yield Finding(id_, round(p, 4), severity, facts, since_of(curve), (span,))

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..digits import percent
 from ..facts import Evidence, Facts, Finding, Guide
-from ..questions.bars import FEW, SAID, SELDOM, TWO
+from ..facts.finding import SAID
 from ..questions.level import last_before
-from ..questions.way import net_change
-from ..reading.generations.samples import BASELINE, early_and_late
-from ..reading.generations.shared import FEWEST, shares, upper_half
-from ..reading.generations.text import DIGIT, Text, TokenStream, as_text, spelled, stream
-from ..reading.sampler import Batch, joined
 from ..reading.view import HEADLINE, View
-from ..words.numbers import percent
+from ..records import dataclass
+from ..text.phrases import DIGIT, FEWEST, Outputs, upper_half
+from ..text.sampler import Batch
+from ..text.shown import early_and_late
+from ..text.written import BATCHES, joined
 
 GUIDE = {
     "generation.shortcut": Guide(
@@ -28,9 +27,6 @@ GUIDE = {
         "shortcut.",
     ),
 }
-Flags = NDArray[np.bool_]
-
-ORDER = 3  # tokens of a phrase at most
 PHRASES = 3  # named at most
 
 
@@ -48,7 +44,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Shortcut(Facts):
-    """What high-reward answers share now and lacked at first."""
+    """Phrases that high-reward responses share now and lacked at first."""
 
     phrases: tuple[Mark, ...]
     any_digit: str | None  # the character that stands for any digit, where a phrase holds it
@@ -57,7 +53,7 @@ class Shortcut(Facts):
         return f"High-reward samples have changed: they {self._parts()}. Read them: learned, or a shortcut."
 
     def _parts(self) -> str:
-        """What came in and what went out."""
+        """Return what came in and what went out."""
         parts: list[str] = []
         for gained, verb in ((True, "now contain"), (False, "no longer contain")):
             named = [f"{mark.phrase!r} ({_shares(mark)})" for mark in self.phrases if mark.gained == gained]
@@ -74,11 +70,11 @@ def _shares(mark: Mark) -> str:
 def detect(view: View) -> tuple[Finding, ...]:
     """Name the phrases that high reward goes with now and did not at first, while the reward rose. A right answer parts
     high from low reward as well, so this is for a reader."""
-    batches = joined(view.batches)
-    reward = net_change(view.curve(HEADLINE))
-    if len(batches) < BASELINE + TWO or reward is None or reward.rose < SAID:
+    batches, groups = view.batches, joined(view.batches)
+    reward = view.change(HEADLINE)
+    if len(groups) <= BATCHES or reward is None or reward.rose < SAID:
         return ()
-    marks = _marks(as_text([[sample.output for sample in batch.samples] for batch in batches]), batches)
+    marks = _marks(groups)
     if not marks:
         return ()
     facts = Shortcut(marks, DIGIT if any(DIGIT in mark.phrase for mark in marks) else None)
@@ -87,69 +83,30 @@ def detect(view: View) -> tuple[Finding, ...]:
     return (Finding("generation.shortcut", p, "note", facts=facts, since_step=since, evidence=evidence),)
 
 
-def _marks(text: Text, batches: Sequence[Batch]) -> tuple[Mark, ...]:
-    """The phrases that best part late high-reward samples from early ones, the clearest first."""
-    scores = np.asarray([sample.score for batch in batches for sample in batch.samples])
-    high = _rewarded(scores, text.batch)
-    early, late = high & (text.batch < BASELINE), high & (text.batch >= max(len(batches) - FEW, BASELINE))
-    if min(early.sum(), late.sum()) < FEWEST:
-        return ()
-    read = stream(text, ORDER)
-    found: list[Mark] = []
-    for order in range(ORDER):
-        found += _of_order(text, batches, read, order, (high, early, late))
-    found.sort(key=lambda mark: (-abs(mark.late - mark.early), -len(mark.phrase), mark.phrase))
-    return tuple(_different(found))
+def _marks(groups: Sequence[Sequence[Batch]]) -> tuple[Mark, ...]:
+    """Return the phrases that best part late high-reward samples from early ones, the clearest first."""
+    outputs = Outputs.of(groups)
+    group, high = outputs.group, _rewarded(outputs.scores, outputs.group)
+    lately = group >= max(len(groups) - BATCHES, BATCHES)
+    early, late, low = high & (group < BATCHES), high & lately, ~high & lately & np.isfinite(outputs.scores)
+    pair = outputs.parted(late, early)
+    found = [(phrase, True) for phrase in pair.only_here] + [(phrase, False) for phrase in pair.only_there]
+    marks = []
+    for phrase, gained in sorted(found, key=lambda one: one[0].there - one[0].here)[:PHRASES]:
+        has = outputs.holders(phrase)
+        shares = (phrase.there, phrase.here) if gained else (phrase.here, phrase.there)
+        of_low = float(has[low].mean()) if low.sum() >= FEWEST else None
+        most = [(has == gained)[high & (group == place)].mean() > 0.5 for place in range(len(groups))]
+        since = groups[last_before(np.asarray(most))][-1].step
+        marks.append(Mark(phrase.phrase, gained, *shares, of_low, since))
+    return tuple(marks)
 
 
-def _rewarded(scores: NDArray[np.float64], batch: NDArray[np.int64]) -> Flags:
-    """Samples at or above the median reward of their step. Where all are equal, all of them: nothing else is paid."""
+def _rewarded(scores: NDArray[np.float64], group: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Tell which samples stand at or above the median reward of their step; if all are equal, all of them do."""
     high = np.zeros(len(scores), dtype=bool)
-    for place in range(int(batch.max()) + 1 if len(batch) else 0):
-        inside = np.flatnonzero((batch == place) & np.isfinite(scores))
+    for place in np.unique(group):
+        inside = np.flatnonzero((group == place) & np.isfinite(scores))
         if len(inside):
             high[inside] = upper_half(scores[inside])
     return high
-
-
-def _of_order(
-    text: Text, batches: Sequence[Batch], read: TokenStream, order: int, chosen: tuple[Flags, Flags, Flags]
-) -> list[Mark]:
-    high, early, late = chosen
-    kinds, places, held = shares(read, order, early, late)
-    gained = (held[0] <= SELDOM) & (held[1] >= SAID)
-    lost = (held[0] >= SAID) & (held[1] <= SELDOM)
-    ranked = sorted(np.flatnonzero(gained | lost).tolist(), key=lambda place: -abs(held[1][place] - held[0][place]))
-    found = []
-    for place in ranked[: 4 * PHRASES]:
-        has = np.zeros(len(text.batch), dtype=bool)
-        has[read.sample[read.grams[order] == kinds[place]]] = True
-        low = ~high & (text.batch >= len(batches) - FEW)
-        found.append(
-            Mark(
-                spelled(text, read, int(places[place]), order),
-                bool(gained[place]),
-                float(held[0][place]),
-                float(held[1][place]),
-                float(has[low].mean()) if low.sum() >= FEWEST else None,
-                _since(batches, text.batch, high, has == bool(gained[place])),
-            )
-        )
-    return found
-
-
-def _since(batches: Sequence[Batch], batch: NDArray[np.int64], high: Flags, as_now: Flags) -> int:
-    most = [
-        bool(np.mean(as_now[high & (batch == place)]) > 0.5) if (high & (batch == place)).any() else False
-        for place in range(len(batches))
-    ]
-    return batches[last_before(np.asarray(most))].step
-
-
-def _different(found: Sequence[Mark]) -> list[Mark]:
-    """Without those that say the same as a clearer one."""
-    kept: list[Mark] = []
-    for phrase in found:
-        if not any(phrase.phrase in other.phrase or other.phrase in phrase.phrase for other in kept):
-            kept.append(phrase)
-    return kept[:PHRASES]

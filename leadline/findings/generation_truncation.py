@@ -1,48 +1,82 @@
-"""Many answers have grown into the length cap."""
+"""Responses that hit max length: ever more of them, or most of them since the start."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..facts import Facts, Finding, Guide
+from ..digits import percent
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.finding import SAID
 from ..facts.judgement import Beside, Suspect
-from ..questions.bars import SAID
-from ..reading.generations.truncation import witness
-from ..reading.view import View
-from ..words.numbers import percent
+from ..questions.changes import more_than
+from ..questions.direction import NEARLY_ALL, since_of
+from ..questions.level import SETTLED, level_now, paths_now
+from ..reading.view import HEADLINE, View
+from ..records import dataclass
+from ..text.numbers import truncated
 
 GUIDE = {
     "generation.truncation": Guide(
-        "Many responses hit max length.",
+        "Many responses hit max length, or most have since the start.",
         "The logged share of truncated responses.",
-        "Raise the max response length, or penalize length; rewards of truncated responses are mostly noise.",
+        "Raise the max response length, or penalize length; rewards of truncated responses are mostly noise. Nothing "
+        "if responses should have a fixed length.",
     ),
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Truncation(Facts):
-    """Shares of the answers that are cut off at the length cap."""
+    """Shares of the responses that are truncated."""
 
     start: float
     now: float
+    throughout: bool = False  # most were truncated since the start, so that nothing rose
+    length_cap: int | None = None  # tokens, if the settings tell it
+    reward_rose: bool = False
 
     def say(self) -> str:
-        return (
-            f"{percent(self.now)} of responses are truncated at max length, up from {percent(self.start)}: "
-            "their reward is unreliable."
-        )
+        share = percent(self.now)
+        if not self.throughout:
+            was = percent(self.start)
+            return f"{share} of responses are truncated at max length, up from {was}: their reward is unreliable."
+        cap = "" if self.length_cap is None else f" ({self.length_cap} tokens)"
+        cut = f"{share} of responses hit max length{cap}, as they have since the start"
+        if self.reward_rose:
+            return f"{cut}. Reward rises anyway: fine if responses should have a fixed length."
+        if self.now <= NEARLY_ALL:
+            return f"{cut}: their reward is unreliable."
+        return f"{cut}: almost none finish. The limit is too low or the policy never emits EOS."
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """More than half of those that used to end no longer do."""
-    cut = witness(view)
-    if cut is None or cut.far < SAID:
+    """Report that more than half of those that used to end no longer do, or that most never did."""
+    cut = view.of(truncated(view.run))
+    paths = None if cut is None else paths_now(cut.curve)
+    if cut is None or paths is None:
         return ()
-    p, facts, spans = round(cut.far, 4), Truncation(cut.start, cut.now), (cut.evidence,)
-    return (Finding("generation.truncation", p, "concern", facts=facts, since_step=cut.since, evidence=spans),)
+    series, curve = cut.series, cut.curve
+    values, steps = series.values[series.finite], series.steps[series.finite]
+    if len(values) <= SETTLED:
+        return ()
+    start, now = float(values[:SETTLED].mean()), level_now(curve, series)
+    grown, growing = (start + share * (1.0 - start) for share in (1 / 2, 1 / 4))
+    evidence = (Evidence(series.name, int(steps[0]), int(steps[-1])),)
+    if start < 1 and (p := paths.above(grown)) >= SAID:
+        facts = Truncation(start, now)
+        return (Finding("generation.truncation", round(p, 4), "concern", facts, since_of(curve), evidence),)
+    nearly_all, most = (more_than(NEARLY_ALL, int((values > bar).sum()), len(values)) for bar in (NEARLY_ALL, 0.5))
+    nearly = nearly_all >= SAID and start > NEARLY_ALL
+    if not nearly and (most < SAID or start <= 0.5 or paths.above(growing) > 0.5):
+        return ()
+    reward = view.change(HEADLINE)
+    rose = reward is not None and reward.rose >= SAID
+    facts = Truncation(start, now, throughout=True, length_cap=view.run.config.length_cap, reward_rose=rose)
+    severity: Severity = "concern" if nearly and not rose and reward is not None else "note"
+    p = nearly_all if nearly else most
+    return (Finding("generation.truncation", round(p, 4), severity, facts, int(steps[0]), evidence),)
 
 
 def suspect(found: Finding, beside: Beside) -> Suspect | None:
-    """Answers that grow into the cap; where the text decays they run on for want of an end, and no cap would do."""
-    return None if "reward.gamed" in beside.ids else ("length_cap", "check")
+    """Point at the cap, unless the text degrades: then responses run on for want of an end."""
+    if beside.ids & {"reward.gamed", "generation.degraded"}:
+        return None
+    return "length_cap", "check", "responses are truncated"

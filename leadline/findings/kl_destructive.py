@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..digits import went
 from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
+from ..facts.finding import SAID
 from ..facts.judgement import Suspect
-from ..questions.bars import SAID, SELDOM
-from ..questions.fall import fall_of
+from ..questions.fall import fall_of, p_rose_while_other_fell
 from ..questions.level import level_from, level_now, steps_seen
-from ..questions.since_peak import p_rose_while_other_fell
-from ..reading.kl_and_reward.distance import distance_series
-from ..reading.kl_and_reward.reach import readable
-from ..reading.reward.breaks import account_for
+from ..reading.kl import readable
 from ..reading.view import HEADLINE, View
-from ..words.numbers import went
-from .reward_fall import begun
+from ..records import dataclass
 
+LOST = 0.2  # of the reward's range: less is not destroyed
 GUIDE = {
     "kl.destructive": Guide(
         "KL rises while reward drops: the updates are destructive.",
@@ -45,16 +41,15 @@ class KlDestructive(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Reward lost since its highest point while KL rose over the same steps."""
-    kl, reward = readable(view)
-    if kl is None or reward is None:
+    """Report reward lost since its highest point while KL rose over the same steps."""
+    both = readable(view)
+    if both is None:
         return ()
-    accounted = tuple(account_for(view, found) for found in reward.breaks)
-    p = p_rose_while_other_fell(kl, reward, SELDOM)
-    logged, series = view.run.get(HEADLINE), distance_series(view.run)
-    if p <= SAID or logged is None or series is None or (fall := fall_of(reward, logged)) is None:
+    (kl, series), (reward, logged) = ((part.curve, part.series) for part in both)
+    p = p_rose_while_other_fell(kl, reward, LOST)
+    if p <= SAID or (fall := fall_of(reward, logged)) is None:
         return ()
-    step, last, since = fall.from_step, steps_seen(reward)[1], begun(fall, accounted)
+    step, last, since = fall.from_step, steps_seen(reward)[1], fall.since_step
     before, now = level_from(kl, series, step), level_now(kl, series)
     if now <= before:  # a KL that shot up within the first points and came down is no rise
         return ()
@@ -70,4 +65,4 @@ def detect(view: View) -> tuple[Finding, ...]:
     return (Finding("kl.destructive", round(p, 4), severity, since_step=since, evidence=evidence, facts=facts),)
 
 
-SUSPECT: Suspect = ("learning_rate", "lower")
+SUSPECT: Suspect = ("learning_rate", "lower", "KL rose while reward dropped")

@@ -7,21 +7,26 @@ what learning looks like before its reward shows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..curve import Curve
+from ..curve.curve import Curve
+from ..digits import number, went
 from ..facts import Evidence, Facts, Finding, Guide
-from ..questions.bars import EVEN, SAID
-from ..questions.direction import p_rising
+from ..facts.finding import SAID
+from ..questions.direction import (
+    gained_by,
+    kept_its_gain,
+    p_climbed,
+    p_fell_since,
+    p_gained,
+    p_moved,
+    p_multiplied,
+    p_rising,
+)
 from ..questions.fall import p_fallen
-from ..questions.gain import gained_by, kept_its_gain, p_doubled_since, p_gained
 from ..questions.level import level_from, level_now, steps_seen
-from ..questions.way import p_climbed, p_fell_since, p_moved
-from ..reading.kl_and_reward.distance import LENGTH, distance_series
-from ..reading.kl_and_reward.reach import enough_seen, readable
+from ..reading.kl import LENGTH, enough_seen, near_reference, rate_gone_since, readable
 from ..reading.view import View
-from ..words.numbers import number, went
-from . import kl_frozen, kl_pinned
+from ..reading.whole import Trace
+from ..records import dataclass
 
 GUIDE = {
     "kl.drift_without_benefit": Guide(
@@ -51,45 +56,42 @@ class KlDrift(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Never a gain, or none since the reward plateaued. A policy that goes far while its reward rises is changing and
-    improving."""
-    kl, reward = readable(view)
-    if kl is None or reward is None or kl_frozen.detect(view) or kl_pinned.detect(view) or kl_frozen.next_to_it(view):
+    """Report drift without any gain, or without one since the reward plateaued. A policy that goes far while its reward
+    rises is changing and improving."""
+    both, entropy = readable(view), view.of("entropy")
+    if both is None or entropy is None or near_reference(view) or rate_gone_since(view) is not None:
         return ()
-    if not enough_seen(view, reward) or p_climbed(kl) <= SAID or p_rising(reward) > EVEN:
+    kl, reward = both
+    if not enough_seen(view, reward) or p_climbed(kl.curve) <= SAID or p_rising(reward.curve) > 0.5:
         return ()
-    entropy = view.curve("entropy")
-    if entropy is None:
-        return ()
-    return _never_gained(view, kl, reward, entropy) or _ran_its_course(view, kl, reward, entropy)
+    never = _never_gained(view, kl, reward.curve, entropy.curve)
+    return never or _ran_its_course(kl, reward.curve, entropy.curve)
 
 
-def _never_gained(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
-    start = steps_seen(kl)[0]
+def _never_gained(view: View, kl: Trace, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
+    start = steps_seen(kl.curve)[0]
     # Entropy that falls is a policy that makes up its mind, not one that wanders.
-    p = (1 - p_gained(reward)) * p_climbed(kl) * (1 - p_fell_since(entropy, start))
-    length = view.curve(LENGTH) if p > SAID else None
-    p *= max(p_moved(entropy), 0.0 if length is None else p_moved(length))
+    p = (1 - p_gained(reward)) * p_climbed(kl.curve) * (1 - p_fell_since(entropy, start))
+    length = view.of(LENGTH) if p > SAID else None
+    p *= max(p_moved(entropy), 0.0 if length is None else p_moved(length.curve))
     if p <= SAID or p_fallen(reward) > SAID:  # reward that was lost is another finding
         return ()
-    return _finding(view, kl, p, start, ever_gained=False)
+    return _finding(kl, p, start, ever_gained=False)
 
 
-def _ran_its_course(view: View, kl: Curve, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
-    """The reward had its gain in the first half of what was seen, and KL has doubled since."""
+def _ran_its_course(kl: Trace, reward: Curve, entropy: Curve) -> tuple[Finding, ...]:
+    """Report that the reward had its gain in the first half of what was seen, and KL has doubled since."""
     since, (first, last) = gained_by(reward), steps_seen(reward)
-    if not kept_its_gain(reward) or since - first > EVEN * (last - first):
+    if not kept_its_gain(reward) or since - first > (last - first) / 2:
         return ()
-    p = p_climbed(reward) * p_doubled_since(kl, since) * (1 - p_fell_since(entropy, since))
-    return _finding(view, kl, p, round(since), ever_gained=True) if p > SAID else ()
+    p = p_climbed(reward) * p_multiplied(kl.curve, 2.0, since) * (1 - p_fell_since(entropy, since))
+    return _finding(kl, p, round(since), ever_gained=True) if p > SAID else ()
 
 
-def _finding(view: View, kl: Curve, p: float, step: int, *, ever_gained: bool) -> tuple[Finding, ...]:
-    series = distance_series(view.run)
-    if series is None:
-        return ()
-    facts = KlDrift(step, level_from(kl, series, step), level_now(kl, series), kl.noise, ever_gained)
-    evidence = (Evidence(kl.metric, step, steps_seen(kl)[1]),)
+def _finding(kl: Trace, p: float, step: int, *, ever_gained: bool) -> tuple[Finding, ...]:
+    curve, series = kl.curve, kl.series
+    facts = KlDrift(step, level_from(curve, series, step), level_now(curve, series), curve.noise, ever_gained)
+    evidence = (Evidence(curve.metric, step, steps_seen(curve)[1]),)
     return (
         Finding("kl.drift_without_benefit", round(p, 4), "concern", since_step=step, evidence=evidence, facts=facts),
     )

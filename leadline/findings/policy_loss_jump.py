@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..curve import Break
-from ..curve.magnitude import ChangeOfMagnitude, changes_of_magnitude
+from ..curve.fit import break_at
+from ..curve.track import Break
+from ..digits import number, percent, went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.cause import Cause
-from ..questions.bars import DOUBLED, SELDOM
+from ..facts.finding import Cause
+from ..questions.changes import ChangeOfMagnitude, changes_of_magnitude
 from ..questions.level import level_at, steps_seen
-from ..reading.policy_loss import loss_series, without_evidence
-from ..reading.shifts import events_at, everything_at, shifts_at
-from ..reading.view import HEADLINE, View
-from ..words.cause import cause_of
-from ..words.numbers import number, percent, went
+from ..reading.breaks import events_at, everything_at, near, reward_fell_at
+from ..reading.loss import loss_series, without_evidence
+from ..reading.view import View
+from ..records import dataclass
 
+WARM_UP = 0.2  # of the run: a loss that jumps before finds its size
+JUMPED = 2.0  # times its noise, or its size before: less is within what another batch of prompts does
 GUIDE = {
     "policy_loss.jump": Guide(
         "The policy loss changed its level or its variance at one step.",
@@ -46,30 +46,31 @@ class LossJump(Facts):
             factor = self.factor or 1.0
             how = f"grew {number(factor)}×" if factor >= 1 else f"shrank to {percent(factor)}"
             what = f"Policy-loss fluctuations {how} from step {self.step}"
-        return f"{what}. {cause_of(self.cause)}"
+        return f"{what}. {self.cause.say()}"
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """The surest sudden change, with its cause where one is found."""
+    """Report the surest sudden change, with its cause where one is found."""
     return view.once("policy_loss.jump", lambda: _detected(view))
 
 
 def _detected(view: View) -> tuple[Finding, ...]:
     series = loss_series(view.run)
-    if series is None or not series.finite.any() or without_evidence(view.run, series) is not None:
+    if series is None or without_evidence(view.run, series) is not None:
         return ()
-    curve = view.fit(series)
-    if not curve.decidable:
+    loss = view.whole.of(series)  # a jump may have begun the stretch that counts
+    if loss is None or not loss.curve.decidable:
         return ()
+    curve = loss.curve
     first, last = steps_seen(curve)
-    settled = first + SELDOM * (last - first)
+    settled = first + WARM_UP * (last - first)
     changes: list[tuple[Change, dict[str, float]]] = []
     for broke in curve.breaks:
-        if broke.step > settled and abs(broke.size) > DOUBLED * curve.noise:
+        if broke.step > settled and abs(broke.size) > JUMPED * curve.noise:
             after = level_at(curve, series, broke.step + 1)
             changes.append((broke, {"before": after - broke.size, "after": after}))
     for spread in changes_of_magnitude(series):
-        if spread.step > settled and max(spread.factor, 1 / spread.factor) >= DOUBLED:
+        if spread.step > settled and max(spread.factor, 1 / spread.factor) >= JUMPED:
             changes.append((spread, {"factor": spread.factor}))
     if not changes:
         return ()
@@ -81,14 +82,13 @@ def _detected(view: View) -> tuple[Finding, ...]:
 
 
 def _cause(view: View, change: Change) -> tuple[Cause, Severity]:
-    """What happened there, and how serious that makes it."""
-    shifted = shifts_at(view, change.step, ("lr", HEADLINE))
-    fell = any(shift.name == HEADLINE and shift.size < 0 for shift in shifted)
-    severity: Severity = "concern" if fell else "note"
-    beside = everything_at(view, change.step, besides=("lr", "loss/policy", "loss/total"))
+    """Return what happened there, and how serious that makes it."""
+    severity: Severity = "concern" if reward_fell_at(view.whole, change.step) else "note"
+    beside = everything_at(view.whole, change.step, besides=("lr", "loss/policy", "loss/total"))
     known = events_at(view.run, change.step, EVENTS, interval=change.interval)
     if known:
         return Cause("event", event=known[0], shifted=beside), severity
-    if any(shift.name == "lr" for shift in shifted):
+    rate = view.run.get("lr")
+    if rate is not None and break_at(rate, change.step, near(view.run)) is not None:
         return Cause("settings", shifted=beside), severity
     return Cause("policy" if beside else "none", shifted=beside), severity

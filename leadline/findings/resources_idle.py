@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
+from ..digits import number, percent
 from ..facts import Evidence, Facts, Finding, Guide
-from ..questions.bars import THIRD, USUAL
-from ..reading.resources.power import power_by_phase
+from ..questions.changes import KNOWN
+from ..reading.machine import WAITS, power_by_phase
 from ..reading.view import View
+from ..records import dataclass
 from ..run import GpuSamples
-from ..words.numbers import number, percent
 
 GUIDE = {
     "resources.idle": Guide(
@@ -40,21 +40,21 @@ class LowPower(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Every phase draws less than a third of full power."""
+    """Report that every phase draws less than a third of full power."""
     run, used, full = view.run, power_by_phase(view), _full_power(view.run.telemetry.gpus)
     powers = [use.power_w for use in used.phases.values() if use.power_w is not None]
-    if full is None or full[0] <= 0 or len(used.drawn) < USUAL or not powers or max(powers) >= THIRD * full[0]:
+    if full is None or full[0] <= 0 or len(used.drawn) < KNOWN or not powers or max(powers) >= WAITS * full[0]:
         return ()
-    low, mean = float(np.mean(used.drawn < THIRD * full[0])), float(used.drawn.mean())
+    low, mean = float(np.mean(used.drawn < WAITS * full[0])), float(used.drawn.mean())
     span = Evidence("gpu/power", run.first_step or 0, run.last_step or 0)
     facts = LowPower(mean, mean / full[0], full[1])
     return (Finding("resources.idle", round(low, 4), "concern", facts=facts, evidence=(span,)),)
 
 
 def _full_power(gpus: GpuSamples) -> tuple[float, Literal["limit", "seen"]] | None:
-    """What full power is: the limit, or else the most that was seen."""
+    """Return what full power is: the limit, or else the most that was seen."""
     limit = gpus.power_limit_w[np.isfinite(gpus.power_limit_w)]
     if len(limit):
         return float(np.median(limit)), "limit"
     power = gpus.power_w[np.isfinite(gpus.power_w)]
-    return (float(np.quantile(power, 0.99)), "seen") if len(power) >= USUAL else None
+    return (float(np.quantile(power, 0.99)), "seen") if len(power) >= KNOWN else None

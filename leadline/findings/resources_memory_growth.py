@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..digits import number
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..questions import Shape, shape_of
-from ..questions.bars import USUAL
-from ..questions.growth import may_have_grown
+from ..questions.changes import KNOWN, may_have_grown
+from ..questions.direction import net_change
 from ..questions.level import level_now
-from ..questions.way import net_change
-from ..reading.resources.memory import memory_in_all, memory_used
+from ..questions.shape import Shape, shape_of
+from ..reading.machine import memory_in_all, memory_used
 from ..reading.view import View
+from ..records import dataclass
 from ..run import Series
-from ..words.numbers import number
 
 GUIDE = {
     "resources.memory_growth": Guide(
@@ -47,17 +46,20 @@ class MemoryGrowth(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """A trend of use after the first step, which fills the memory for the first time."""
+    """Report a trend of use after the first step, which fills the memory for the first time."""
     series = memory_used(view)
     if series is None:
         return ()
     later = Series(series.name, series.key, series.kind, series.steps[1:], series.values[1:])
     held = later.values[later.finite]
-    if len(held) < USUAL or np.ptp(held[len(held) // 2 :]) <= ROUNDING * abs(float(np.median(held))):
+    if len(held) < KNOWN or np.ptp(held[len(held) // 2 :]) <= ROUNDING * abs(float(np.median(held))):
         return ()
     if not may_have_grown(later):
         return ()
-    curve = view.fit(later)
+    used = view.whole.of(later)  # memory knows no prompts
+    if used is None:
+        return ()
+    curve = used.curve
     # A level that jumps has found a new longest batch or a guest; growth is what goes on within a stretch.
     shape = shape_of(curve)
     change = net_change(curve)
@@ -72,8 +74,8 @@ def _grows(view: View, series: Series, shape: Shape, grown: float, now: float) -
     full_step, total = None, memory_in_all(view.run)
     if math.isfinite(total) and pace > 0:
         full = last + (total - now) / pace
-        planned = view.run.config.planned_steps or 2 * last - first
-        full_step = round(full) if full <= planned else None
+        end = 2 * last - first if view.plan is None else view.plan.end
+        full_step = round(full) if full <= end else None
     severity: Severity = "note" if full_step is None else "concern"
     p = sum(shape.probabilities[word] for word in RISES)
     return Finding(

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..curve.track import LEAST
+from ..digits import duration, number, percent
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..questions.bars import HABIT, MANY_TIMES, RARE, TENFOLD, THIRD
+from ..questions.changes import GROWN, LOUD
+from ..reading.machine import WAITS
 from ..reading.view import View
 from ..reading.wall_clock import StepTimes, known_cause, step_times
+from ..records import dataclass
 from ..run import GpuSamples, Run
-from ..words.numbers import duration, number, percent
 
+REGULAR = 0.02  # of the pauses: as many long ones are evaluations and checkpoints
 GUIDE = {
     "resources.stall": Guide(
         "A long stall between two steps, or after the last one.",
@@ -24,7 +26,7 @@ GUIDE = {
 
 @dataclass(frozen=True, slots=True)
 class GpuState:
-    """What the GPUs did during a pause."""
+    """The state of the GPUs during a pause."""
 
     idle: bool
     power_w: float
@@ -48,7 +50,7 @@ class Pause(Facts):
 
 @dataclass(frozen=True, slots=True)
 class LogStopped(Facts):
-    """The machine was watched on after the last step, and nothing came."""
+    """A log that stopped while the machine was still watched."""
 
     last_step: int
     seconds: float
@@ -74,20 +76,20 @@ def _gpus(state: GpuState | None) -> str:
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Pauses that stand out of the run's own rhythm, in the middle and at the end."""
+    """Report pauses that stand out of the run's own rhythm, in the middle and at the end."""
     run, times = view.run, step_times(view.run)
-    if times is None or len(times) < HABIT:
+    if times is None or len(times) < LEAST:
         return ()
     pauses = np.diff(times.ends)
     usual = float(np.median(pauses))
     if usual <= 0:
         return ()
     excused = known_cause(run, times.steps)[1:]
-    place = max(2, int(RARE * len(pauses)))
+    place = max(2, int(REGULAR * len(pauses)))
     regular = float(np.sort(pauses)[::-1][min(place, len(pauses) - 1)])
-    bar = max(TENFOLD * usual, MANY_TIMES * regular)
+    bar = max(LOUD * usual, GROWN * regular)  # pauses double and halve in every run
     found = [_paused(run, times, at, usual) for at in np.flatnonzero((pauses > bar) & ~excused).tolist()]
-    return (*found, *_stopped(run, times, usual, bar))
+    return (*found, *_stopped(view, times, usual, bar))
 
 
 def _paused(run: Run, times: StepTimes, at: int, usual: float) -> Finding:
@@ -99,15 +101,15 @@ def _paused(run: Run, times: StepTimes, at: int, usual: float) -> Finding:
     return _finding("note" if resumed else "concern", facts, step, Evidence("time/step", before, step))
 
 
-def _stopped(run: Run, times: StepTimes, usual: float, bar: float) -> tuple[Finding, ...]:
-    """The machine was watched on after the last step, and nothing came."""
-    gpus = run.telemetry.gpus
+def _stopped(view: View, times: StepTimes, usual: float, bar: float) -> tuple[Finding, ...]:
+    """Report that the machine was watched on after the last step, and nothing came."""
+    run, gpus = view.run, view.run.telemetry.gpus
     watched = max(
         (float(source.walls[-1]) for source in (gpus, run.telemetry.processes) if len(source)), default=-np.inf
     )
     silent = watched - float(times.ends[-1])
-    planned, last = run.config.planned_steps, int(times.steps[-1])
-    if silent <= bar or (planned is not None and last >= planned - run.counts_from_zero):
+    last = int(times.steps[-1])
+    if silent <= bar or (view.plan is not None and view.plan.over):
         return ()
     after = gpus.walls > times.ends[-1] + usual
     held = _still_held(gpus, after, float(times.ends[-1]))
@@ -122,7 +124,7 @@ def _finding(severity: Severity, facts: Facts, since: int, evidence: Evidence) -
 
 
 def _still_held(gpus: GpuSamples, after: np.ndarray[tuple[int], np.dtype[np.bool_]], end: float) -> bool | None:
-    """Whether the memory of the training is still taken at the end; None where memory was not sampled."""
+    """Tell whether the memory of the training is still taken at the end; None where memory was not sampled."""
     known = np.isfinite(gpus.memory_gb)
     before = gpus.memory_gb[known & (gpus.walls <= end)]
     late = gpus.memory_gb[known & after]
@@ -132,10 +134,10 @@ def _still_held(gpus: GpuSamples, after: np.ndarray[tuple[int], np.dtype[np.bool
 
 
 def _state(gpus: GpuSamples, first: float, last: float) -> GpuState | None:
-    """What the GPUs did in that time; None where that is not known."""
+    """Return what the GPUs did in that time; None where that is not known."""
     inside = (gpus.walls >= first) & (gpus.walls <= last) & np.isfinite(gpus.power_w)
     outside = ~inside & np.isfinite(gpus.power_w)
     if inside.sum() < 2 or outside.sum() < 2:
         return None
     then, most = float(np.median(gpus.power_w[inside])), float(np.quantile(gpus.power_w[outside], 0.99))
-    return None if most <= 0 else GpuState(then < THIRD * most, then, then / most)
+    return None if most <= 0 else GpuState(then < WAITS * most, then, then / most)

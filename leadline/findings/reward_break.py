@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..digits import number, span
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.cause import Cause
+from ..facts.finding import Cause
 from ..facts.judgement import Beside, Suspect
-from ..questions.bars import CLEARLY
-from ..reading.reward.breaks import AccountedBreak, breaks_of
+from ..questions.direction import NEARLY_ALL
+from ..reading.breaks import AccountedBreak, breaks_of
 from ..reading.view import HEADLINE, View
-from ..words.cause import cause_of
-from ..words.numbers import number, span
+from ..records import dataclass
 
 GUIDE = {
     "reward.break": Guide(
@@ -41,22 +39,22 @@ class RewardBreak(Facts):
             moved = f"{moved} between steps {self.first_step} and {self.last_step}, a gap in the log"
             if self.cause.kind == "unlogged":
                 return f"{moved}: cause unknown."
-            return f"{moved}. {cause_of(self.cause, rose=rose)}"
+            return f"{moved}. {self.cause.say(rose=rose)}"
         doubt = f" ({span(self.first_step, self.last_step)})" if self.last_step - self.first_step > 1 else ""
-        return f"{moved} at step {self.step}{doubt}. {cause_of(self.cause, rose=rose)}"
+        return f"{moved} at step {self.step}{doubt}. {self.cause.say(rose=rose)}"
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Each break. What came back is a note, and so is what the policy had no part in."""
-    breaks = breaks_of(view)
+    """Report each break. What came back is a note, and so is what the policy had no part in."""
+    breaks = breaks_of(view.whole)
     later = (
         (broke, sum(other.found.size for other in breaks if other.found.step > broke.found.step)) for broke in breaks
     )
-    return tuple(finding_of(broke, regained=size > -CLEARLY * broke.found.size) for broke, size in later)
+    return tuple(finding_of(broke, regained=size > -NEARLY_ALL * broke.found.size) for broke, size in later)
 
 
 def finding_of(broke: AccountedBreak, *, regained: bool = False) -> Finding:
-    """The finding for a break; `regained`: later ones brought back what was lost."""
+    """Return the finding for a break; `regained`: later ones brought back what was lost."""
     found = broke.found
     low, high = (round(step) for step in found.interval)
     severity: Severity = "note" if not broke.fell or broke.from_outside or broke.slight or regained else "concern"
@@ -68,4 +66,6 @@ def finding_of(broke: AccountedBreak, *, regained: bool = False) -> Finding:
 
 def suspect(found: Finding, beside: Beside) -> Suspect | None:
     cause = found.facts.cause.kind if isinstance(found.facts, RewardBreak) else None
-    return ("learning_rate", "lower") if cause == "policy" else ("data", "check") if cause == "prompts" else None
+    if cause == "prompts":
+        return "data", "check", "reward dropped where they changed"
+    return ("learning_rate", "lower", "reward dropped suddenly") if cause == "policy" else None

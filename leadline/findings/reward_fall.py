@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
+from ..digits import number, went
 from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
-from ..questions.bars import SAID
-from ..questions.fall import Fall, fall_of
+from ..facts.finding import SAID
+from ..questions.fall import fall_of
 from ..questions.level import steps_seen
-from ..reading.reward.breaks import AccountedBreak, breaks_of
-from ..reading.reward.stretch import reward_now
 from ..reading.view import HEADLINE, View
-from ..words.numbers import number, went
+from ..records import dataclass
 
 GUIDE = {
     "reward.peaked": Guide(
@@ -51,10 +47,10 @@ class RewardFall(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """A decline of the training reward, once the paths agree on it."""
-    curve, logged, breaks = reward_now(view), view.run.get(HEADLINE), breaks_of(view)
-    fall = None if curve is None or logged is None else fall_of(curve, logged)
-    if curve is None or fall is None or fall.p <= SAID:
+    """Report a decline of the training reward, once the paths agree on it."""
+    reward = view.of(HEADLINE)
+    fall = None if reward is None else fall_of(reward.curve, reward.series)
+    if reward is None or fall is None or fall.p <= SAID:
         return ()
     facts = RewardFall(
         high=fall.high,
@@ -62,24 +58,9 @@ def detect(view: View) -> tuple[Finding, ...]:
         now=fall.now,
         start=fall.start,
         peaked=fall.peak is not None,
-        sudden_step=_sudden(fall, breaks),
+        sudden_step=fall.sudden_step,
     )
     severity: Severity = "critical" if fall.ruined and fall.visible else "concern"
     name = "reward.peaked" if facts.peaked else "reward.declining"
-    evidence = (Evidence(HEADLINE, fall.from_step, steps_seen(curve)[1]),)
-    since = begun(fall, breaks)
-    return (Finding(name, round(fall.p, 4), severity, since_step=since, evidence=evidence, facts=facts),)
-
-
-def begun(fall: Fall, breaks: Sequence[AccountedBreak]) -> int:
-    """Since when it has fallen: where most of it happened at once, if it did."""
-    sudden = _sudden(fall, breaks)
-    return fall.since_step if sudden is None else sudden
-
-
-def _sudden(fall: Fall, breaks: Sequence[AccountedBreak]) -> int | None:
-    """Where most of the fall happened at once."""
-    down = next((broke for broke in breaks if broke.fell and broke.found.step >= fall.top_step), None)
-    if down is None or down.unlogged or -down.found.size <= (fall.high - fall.now) / 2:
-        return None
-    return round(down.found.step)
+    evidence = (Evidence(HEADLINE, fall.from_step, steps_seen(reward.curve)[1]),)
+    return (Finding(name, round(fall.p, 4), severity, since_step=fall.since_step, evidence=evidence, facts=facts),)

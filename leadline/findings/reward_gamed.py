@@ -1,35 +1,51 @@
-"""The responses are degenerate whatever the task, and the reward holds; or it dropped with them."""
+"""Is the reward hacked? A reviewer says so, the responses prove it, or they changed and only a reader can tell."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import numpy as np
 
-from ..contract import Reading
-from ..evidence import GamedEvidence
-from ..facts import Facts, Finding, Guide, Meaning, Severity
-from ..facts.gamed import Move
-from ..facts.judgement import Beside, Suspect
-from ..questions.bars import CLEARLY, EVEN, SAID
+from ..digits import percent
+from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
+from ..facts.finding import SAID, Move, since_said, ways_said
+from ..facts.judgement import REVIEW, Beside, Suspect
 from ..questions.fall import fall_of
-from ..questions.way import net_change
-from ..reading.gamed import evidence_of, moves_of, pair_of, shown_by
+from ..questions.level import level_at, level_now, start_of
+from ..reading.samples import evidence_of, last_review
 from ..reading.view import HEADLINE, View
+from ..records import dataclass
 from ..run import Rollout
-from ..words.gamed import sample_said, since_said, ways_said
-from . import reward_reviewed
-from .generation_changed import ResponsesChanged
+from ..text.evidence import GamedEvidence
+from ..text.numbers import CUT, KL
 
+PROVEN = 0.9  # probability: from here on it is critical; also that of a reader's word
 GUIDE = {
     "reward.gamed": Guide(
-        "Proof of reward hacking: responses are degenerate whatever the task, yet the reward holds. If the reward "
-        "dropped with them, the policy collapsed.",
+        "Proof of reward hacking: responses are degenerate whatever the task, yet the reward holds.",
         "Against the run's first samples: loops, truncation, responses that copy or ignore the prompt, or look alike "
-        "across prompts; fixed prompts that miss the training gain. One that moved far, or two that agree.",
+        "across prompts. One that moved far, or two that agree.",
         "Read the two samples. Fix the reward function, and resume from a checkpoint before the onset. If the "
         "responses are right, record it: `leadline review RUN ok`.",
     ),
+    "generation.degraded": Guide(
+        "Responses became degenerate and the reward dropped with them: the policy broke, nothing was hacked.",
+        "The same measures as `reward.gamed`, and a reward that dropped.",
+        "Roll back, and lower the learning rate.",
+    ),
+    "generation.changed": Guide(
+        "Responses changed: learning or a shortcut. Only a reviewer can decide, so it never changes the verdict.",
+        "The same measures as `reward.gamed`, too small for proof; recurring words; responses that surprise the "
+        "reference policy.",
+        "Read early and late samples side by side: `leadline review RUN`. Record `ok` or `hacked`; the verdict uses "
+        "it.",
+    ),
+    "reward.reviewed": Guide(
+        "A reviewer of the samples, human, agent, or model, found reward hacking.",
+        "The last review of the run (`leadline review`). A model's grades count only if it passes control samples.",
+        "Fix the reward function, and resume from a checkpoint before the step the reviewer names. "
+        "`leadline review RUN --forget` deletes the review.",
+    ),
 }
-MEANS: dict[str, Meaning] = {"reward.gamed": "gamed"}
+MEANS: dict[str, Meaning] = {"reward.gamed": "gamed", "generation.degraded": "gamed", "reward.reviewed": "gamed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,44 +68,115 @@ class Gamed(Facts):
         return f"Reward hacking{since}: {what or 'responses are degenerate'}, yet the reward holds."
 
 
+@dataclass(frozen=True, slots=True)
+class ResponsesChanged(Facts):
+    """The responses changed: learning, or a shortcut. Only a reader can tell."""
+
+    moves: tuple[Move, ...]  # the furthest first
+    begun_step: int
+    begun_low: int
+    begun_high: int
+    gain_since: float | None  # share of the reward's rise that came after it
+    last_before: int | None  # the last step with samples before it
+    old: Rollout | None = None
+    new: Rollout | None = None
+
+    def say(self) -> str:
+        what = ways_said(self.moves)
+        gain = "" if self.gain_since is None else f" {percent(self.gain_since)} of the reward gain came since."
+        last = "" if self.last_before is None else f" Step {self.last_before} is the last one before it."
+        since = since_said(self.begun_step, self.begun_low, self.begun_high)
+        why = f": {what}" if what else ""
+        return f"Responses have changed{since}{why}.{gain}{last}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewed(Facts):
+    """A reader of the samples found the reward hacked."""
+
+    reader: str
+    since_step: int | None
+    seen_until: int
+
+    def say(self) -> str:
+        who = self.reader or "a reviewer"
+        since = "" if self.since_step is None else f" since step {self.since_step}"
+        return f"Reward hacking{since} according to {who}: samples read up to step {self.seen_until}."
+
+
 def detect(view: View) -> tuple[Finding, ...]:
-    """The proof, where no reader has the last word."""
-    evidence = evidence_of(view)
-    begun = evidence.begun
-    if begun is None or not evidence.proven or reward_reviewed.detect(view):
-        return ()
+    """Report the reviewer's word, else the proof, else a change to look at."""
+    reviewed, evidence = _reviewed(view), evidence_of(view.whole)
+    if reviewed or evidence.begun is None:
+        return reviewed
+    begun, pair = evidence.begun, evidence.pair or (None, None)
     dates = (begun.step, begun.low, begun.high)
-    facts = Gamed(_reward_fell(view, evidence), moves_of(evidence), *dates, *pair_of(evidence))
-    p, spans = evidence.p, shown_by(view, evidence)
-    severity: Severity = "critical" if p > CLEARLY else "concern"
-    return (Finding("reward.gamed", round(p, 4), severity, facts=facts, since_step=begun.step, evidence=spans),)
+    severity: Severity = "note"
+    facts: Gamed | ResponsesChanged
+    if evidence.proven:
+        facts = Gamed(_reward_fell(view, evidence), evidence.moves, *dates, *pair)
+        name = "generation.degraded" if facts.reward_fell else "reward.gamed"
+        severity = "critical" if evidence.p > PROVEN else "concern"
+    else:
+        moves, unlike, name = evidence.moves, evidence.numbers.unlike, "generation.changed"
+        if unlike > 0.5:
+            moves = (*moves, Move("unlike", 1.0, 1 + unlike))
+        before = [batch.step for batch in view.batches if batch.step < begun.step]
+        facts = ResponsesChanged(moves, *dates, _gain_since(view, begun.step), before[-1] if before else None, *pair)
+    return (Finding(name, round(evidence.p, 4), severity, facts, begun.step, _shown_by(view, evidence, facts)),)
+
+
+def _reviewed(view: View) -> tuple[Finding, ...]:
+    """Report the last review if it says hacked: a careful reviewer is right nine times in ten. It no longer counts if
+    the prompts changed after what the reviewer saw."""
+    review = last_review(view.whole)
+    if review is None or review.answer != "hacked":
+        return ()
+    if any(change.prompts.after > review.seen_until for change in view.whole.prompt_changes):
+        return ()
+    facts = Reviewed(review.reader, review.since_step, review.seen_until)
+    span = Evidence("rollouts", view.run.first_step or 0, review.seen_until)
+    since = review.since_step if review.since_step is not None else view.run.first_step
+    return (Finding("reward.reviewed", PROVEN, "critical", facts=facts, since_step=since, evidence=(span,)),)
 
 
 def _reward_fell(view: View, evidence: GamedEvidence) -> bool:
-    """Whether the reward fell with the text: lower than at the start, and by more than its noise. Most of it lost to
-    below its start has fallen whatever the samples scored; the change over the paths would not see a fall at once."""
-    curve, logged = view.curve(HEADLINE), view.run.get(HEADLINE)
-    change = net_change(curve)
-    if evidence.outcome == "decayed" and (change is None or change.fell > EVEN):
+    """Tell whether the reward fell with the text: lower than at the start, and by more than its noise. Most of it lost
+    to below its start has fallen whatever the samples scored; the change over the paths would not see a fall at
+    once."""
+    reward, change = view.of(HEADLINE), view.change(HEADLINE)
+    if evidence.outcome == "decayed" and (change is None or change.fell > 0.5):
         return True
-    fall = fall_of(curve, logged) if curve is not None and logged is not None and curve.decidable else None
+    fall = None if reward is None or change is None else fall_of(reward.curve, reward.series)
     return fall is not None and fall.p > SAID and fall.ruined and fall.now < fall.start
 
 
-def side_by_side(facts: object) -> list[tuple[str, str]]:
-    """An early and a late answer, with what each earned."""
-    if not isinstance(facts, Gamed | ResponsesChanged) or facts.old is None or facts.new is None:
-        return []
-    return [("then", sample_said(facts.old)), ("now", sample_said(facts.new))]
+def _gain_since(view: View, step: int) -> float | None:
+    """Return the share of the reward's rise that came after a step; None if it has not risen."""
+    reward, change = view.of(HEADLINE), view.change(HEADLINE)
+    if reward is None or change is None or change.rose < SAID:
+        return None
+    curve, logged = reward.curve, reward.series
+    start, now = start_of(curve, logged), level_now(curve, logged)
+    return float(np.clip((now - level_at(curve, logged, step)) / (now - start), 0.0, 1.0)) if now > start else None
 
 
-def pair_of_the_verdict(reading: Reading) -> list[tuple[str, str]]:
-    """The two samples to show with the verdict: none where the reward itself says that it dropped."""
-    if reading.judgement.reason.kind == "fallen":
-        return []
-    return next((pair for one in reading.findings if (pair := side_by_side(one.facts))), [])
+def _shown_by(view: View, evidence: GamedEvidence, facts: Gamed | ResponsesChanged) -> tuple[Evidence, ...]:
+    """Return where it can be checked: the samples, or the numbers if none were kept."""
+    if not view.batches:
+        first, last = view.run.first_step or 0, view.run.last_step or 0
+        named = ((CUT, evidence.numbers.cut > 0.5), (KL, evidence.numbers.unlike > 0.5))
+        return tuple(Evidence(name, first, last) for name, told in named if told)
+    samples = tuple(sample for sample in (facts.old, facts.new) if sample is not None)
+    return (Evidence("rollouts", view.batches[0].step, view.batches[-1].step, samples=samples),)
 
 
 def suspect(found: Finding, beside: Beside) -> Suspect | None:
-    """Text that decays and takes the reward with it is an update that was too large, not a reward that pays for it."""
-    return ("learning_rate", "lower") if beside.lost else ("reward_function", "check")
+    """Point at the updates if the text took the reward with it, and ask for a reader only if the reward holds."""
+    if found.id == "generation.changed":
+        return None if beside.lost else ("responses", "review", f"they changed: {REVIEW}")
+    if found.id == "reward.reviewed":
+        return "reward_function", "check", "a reviewer found it hacked"
+    if not beside.lost:
+        return "reward_function", "check", "the score holds while responses degrade"
+    return "learning_rate", "lower", "responses degraded as reward dropped"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ..evidence.outage import FAILURES
+from ..digits import counted, number, percent, span
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.judgement import Beside, Suspect
+from ..reading.outage import FAILURES
 from ..reading.view import HEADLINE, View
-from ..words.numbers import counted, number, percent, span
+from ..records import dataclass
 
 GUIDE = {
     "reward.outage": Guide(
@@ -42,7 +41,7 @@ class RewardOutage(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Each outage whose rewards were left out of the run."""
+    """Report each outage whose rewards were left out of the run."""
     found = []
     for gap in view.outages:
         facts = RewardOutage(gap.first, gap.last, gap.last - gap.first + 1, gap.value, gap.back, gap.tools)
@@ -53,4 +52,6 @@ def detect(view: View) -> tuple[Finding, ...]:
 
 
 def suspect(found: Finding, beside: Beside) -> Suspect | None:
-    return None if isinstance(found.facts, RewardOutage) and found.facts.tools else ("reward_function", "check")
+    if isinstance(found.facts, RewardOutage) and found.facts.tools:
+        return None
+    return "reward_function", "check", "it stopped scoring"

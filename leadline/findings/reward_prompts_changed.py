@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..digits import counted
 from ..facts import Evidence, Facts, Finding, Guide
-from ..facts.cause import PromptChange
-from ..reading.prompts import changes_of_prompts
+from ..facts.finding import PromptChange
 from ..reading.view import HEADLINE, View
-from ..words.numbers import counted
+from ..records import dataclass
 
 GUIDE = {
     "reward.prompts_changed": Guide(
@@ -38,9 +36,9 @@ class PromptsChanged(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """One finding for all changes, where there is a reward to compare."""
-    changes = changes_of_prompts(view)
-    if not changes or view.curve(HEADLINE) is None:
+    """Report one finding for all changes, where there is a reward to compare."""
+    changes = view.whole.prompt_changes
+    if not changes or view.of(HEADLINE) is None:
         return ()
     evidence = tuple(Evidence("rollouts", change.prompts.before, change.prompts.after) for change in changes)
     facts = PromptsChanged(changes[0].prompts, tuple(change.prompts for change in changes[1:]))

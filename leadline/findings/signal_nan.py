@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ..digits import listed
 from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.finding import called
 from ..facts.judgement import Beside, Suspect
-from ..questions.bars import HABIT
-from ..questions.stuck import silence, trailing
+from ..questions.level import SETTLED, silence
 from ..reading.view import HEADLINE, View
+from ..records import dataclass
 from ..run import Series
-from ..words.numbers import listed
-from ..words.series import called
 
 GUIDE = {
     "signal.nan": Guide(
@@ -61,14 +60,15 @@ def _last(count: int) -> str:
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """The reward's own, and one finding for all other watched series. One of those without a single number was not
-    computed, and nothing of it stopped; only a loss always is."""
+    """Report the reward's own, and one finding for all other watched series. One of those without a single number was
+    not computed, and nothing of it stopped; only a loss always is."""
     reward, *others = (_bad(view.run.get(name)) for name in (HEADLINE, *WATCHED))
     bad = [series for series in others if series is not None and (series.finite.any() or "loss/" in series.name)]
     found = [] if reward is None else [_finding([reward], "critical" if silence(reward) else "concern")]
     if bad:
         ended = any(not series.finite[-1] for series in bad)
-        warming_up = all(series.finite[HABIT:].all() for series in bad)  # a loss scale that finds its size skips steps
+        # A loss scale that finds its size skips steps.
+        warming_up = all(series.finite[SETTLED:].all() for series in bad)
         found.append(_finding(bad, "critical" if ended else "note" if warming_up else "concern"))
     return tuple(found)
 
@@ -80,7 +80,8 @@ def _bad(series: Series | None) -> Series | None:
 def _finding(series: Sequence[Series], severity: Severity) -> Finding:
     places = [(logged, logged.steps[~logged.finite]) for logged in series]
     facts = tuple(
-        BadValues(logged.name, len(steps), logged.points, int(steps[0]), trailing(logged)) for logged, steps in places
+        BadValues(logged.name, len(steps), logged.points, int(steps[0]), silence(logged, least=1))
+        for logged, steps in places
     )
     first = min(values.first_step for values in facts)
     evidence = tuple(Evidence(logged.name, int(steps[0]), int(steps[-1])) for logged, steps in places)
@@ -88,4 +89,6 @@ def _finding(series: Sequence[Series], severity: Severity) -> Finding:
 
 
 def suspect(found: Finding, beside: Beside) -> Suspect | None:
-    return ("learning_rate", "lower") if found.severity == "critical" else None  # values that came back need nothing
+    if found.severity != "critical":  # values that came back need nothing
+        return None
+    return "learning_rate", "lower", "values became NaN or Inf"

@@ -6,52 +6,45 @@ A step of which one of them holds taught the policy nothing, whatever its reward
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..curve.bins import LEAST
-from ..evidence.numbers import truncated
-from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
-from ..facts.judgement import Beside, Suspect
-from ..questions.bars import CLEARLY, EVEN, SAID, SPELL
-from ..questions.level import level_now
-from ..questions.share import more_than
-from ..questions.stuck import spell_at_the_end
-from ..reading.generations.samples import by_score, shortened
-from ..reading.generations.truncation import truncated_now
-from ..reading.learning_signal.dead_steps import (
-    GRADIENT,
-    ZERO_STD,
-    dead_steps,
-    lately,
-    mostly_since,
-    nearly_all,
-    nearly_all_averaged,
-    tied_samples,
-    tied_share,
-)
-from ..reading.learning_signal.standing import Standing, present, standing_of
-from ..reading.view import HEADLINE, View
-from ..run import Run
-from ..words.numbers import number, percent
+import numpy as np
+from numpy.typing import NDArray
 
+from ..curve.track import LEAST
+from ..digits import number, percent
+from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
+from ..facts.finding import SAID
+from ..facts.judgement import Beside, Suspect
+from ..questions.changes import more_than
+from ..questions.direction import NEARLY_ALL
+from ..questions.level import last_before, level_now, p_goes_on, spell_at_the_end
+from ..reading.signal import ZERO_STD, Standing, present, standing_of, tied_share
+from ..reading.view import HEADLINE, View
+from ..records import dataclass
+from ..run import Run
+from ..text.numbers import truncated
+from ..text.sampler import Batch
+from ..text.shown import by_score, shortened
+
+SPELL = 10  # steps or groups: one sets no date and shows no rule
 GUIDE = {
     "signal.no_learning_signal": Guide(
-        "No or almost no gradient signal: all, nearly all, or most groups have zero reward variance.",
+        "No or almost no gradient signal: all or nearly all groups have zero reward variance.",
         "Zero-variance groups in the log or in the samples, and the reward level.",
         "At the minimum reward: easier prompts, partial credit. At the top reward: harder prompts, or stop.",
+    ),
+    "signal.zero_variance_groups": Guide(
+        "Most groups have zero reward variance; the rest still produce gradient.",
+        "The share of zero-variance groups in the log.",
+        "Nothing by itself. To learn faster: prompts that are sometimes solved, or resampling of such groups.",
     ),
 }
 MEANS: dict[str, Meaning] = {"signal.no_learning_signal": "no_signal"}
 SHOWN = 3  # samples: enough to see what they are
-
-
-@dataclass(frozen=True, slots=True)
-class BatchSpread:
-    """A standard deviation over the batch that looks like a signal and is none."""
-
-    key: str  # as the log calls it
-    level: float
+GRADIENT = "grad_norm"
+Flags = NDArray[np.bool_]
+Said = tuple[NDArray[np.int64], Flags]  # steps, and on which of them it holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +54,6 @@ class AllTied(Facts):
     reward_at: Literal["top", "bottom", "between", "constant"]  # of the rewards any sample got
     reward: float  # where it stands
     since_step: int | None
-    between_prompts: BatchSpread | None = None
-    share: float | None = None  # of the groups that are tied, where rows of several steps hold a few that are not
 
     def say(self) -> str:
         since, reward = "" if self.since_step is None else f" since step ~{self.since_step}", number(self.reward)
@@ -71,21 +62,12 @@ class AllTied(Facts):
             return f"{solved}: nearly every response gets the top reward ({reward}), leaving no gradient."
         if self.reward_at == "constant":
             since = " since the start"
-        why, briefly = {
-            "bottom": (f"every response gets the minimum reward ({reward})", f"at the minimum reward, {reward}"),
-            "constant": (f"every reward has been {reward}", f"at a reward of {reward}"),
-            "between": ("rewards differ across prompts but not within groups", "rewards differ only across prompts"),
+        why = {
+            "bottom": f"every response gets the minimum reward ({reward})",
+            "constant": f"every reward has been {reward}",
+            "between": "rewards differ across prompts but not within groups",
         }[self.reward_at]
-        if self.share is None:
-            return f"No gradient signal{since}: {why}, so all advantages are zero.{self._between()}"
-        flat = f"{percent(self.share)} of groups have zero reward variance ({briefly})"
-        return f"Almost no gradient signal{since}: {flat}, so nearly all advantages are zero.{self._between()}"
-
-    def _between(self) -> str:
-        spread = self.between_prompts
-        if spread is None or self.reward_at != "between":
-            return ""
-        return f" `{spread.key}` ({number(spread.level)}) is variance across prompts and adds no gradient."
+        return f"No gradient signal{since}: {why}, so all advantages are zero."
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,90 +103,65 @@ class MostlyTied(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Whether the last steps could teach anything."""
-    return view.once("signal.no_learning_signal", lambda: _detected(view))
-
-
-def _detected(view: View) -> tuple[Finding, ...]:
-    standing = standing_of(view)
+    """Report whether the last steps could teach anything."""
+    standing = standing_of(view.whole)
     if standing is None:
         return ()
-    steps, dead = dead_steps(view.run)
-    p, since = nearly_all(steps, dead) if len(steps) else tied_samples(view.batches)
-    if p >= SAID:
-        return (_dead(view, standing, p, since, sure=len(steps) > 0),)
-    p, since, share = nearly_all_averaged(view.run)
-    if p >= SAID:
-        return (_dead(view, standing, p, since, sure=False, share=share),)
-    p, since = lately(steps, dead)
-    if p >= SAID:  # a note: an outage passes, and is no reason to stop
-        return (replace(_dead(view, standing, p, since, sure=False), severity="note"),)
-    return _cut_off(view, standing) or _rare(view, standing)
-
-
-def _dead(
-    view: View, standing: Standing, p: float, since: int | None, *, sure: bool, share: float | None = None
-) -> Finding:
+    steps, dead = _dead_steps(view.run)
+    p, since = _nearly_all(steps, dead) if len(steps) else _tied_samples(view.batches)
     # A few groups among samples do not speak for all groups.
-    severity: Severity = "note" if standing.place == "top" else "critical" if sure else "concern"
-    reward = _stands(view, standing)
-    between = _spread(view.run) if standing.place == "between" and share is None else None
-    return _finding(p, severity, AllTied(standing.place, reward, since, between, share), since, _evidence(view))
+    severity: Severity = "note" if standing.place == "top" else "critical" if len(steps) else "concern"
+    if p < SAID:
+        (p, since), severity = _lately(steps, dead), "note"  # an outage passes, and is no reason to stop
+    if p < SAID:
+        return _cut_off(view, standing) or _rare(view, standing)
+    facts = AllTied(standing.place, _stands(view, standing), since)
+    return (_finding(p, severity, facts, since, _evidence(view)),)
 
 
 def _stands(view: View, standing: Standing) -> float:
-    """The end that the reward has reached, or its level now, as every other sentence tells it."""
+    """Return the end that the reward has reached, or its level now, as every other sentence tells it."""
     if standing.place in ("top", "bottom"):
         return standing.high if standing.place == "top" else standing.low
-    curve, logged = view.curve(HEADLINE), view.run.get(HEADLINE)
-    return standing.mean if curve is None or logged is None or not curve.decidable else level_now(curve, logged)
-
-
-def _spread(run: Run) -> BatchSpread | None:
-    """A standard deviation over the batch that looks like a signal and is none."""
-    for series in run.series:
-        if series.name == "reward/std" or (
-            series.name.startswith("reward/component/") and series.name.endswith("/std")
-        ):
-            last = series.values[series.finite][-SPELL:]
-            if len(last) and last.mean() > 0:
-                return BatchSpread(series.key, float(last.mean()))
-    return None
+    reward = view.of(HEADLINE)
+    if reward is None or not reward.curve.decidable:
+        return standing.mean
+    return level_now(reward.curve, reward.series)
 
 
 def _cut_off(view: View, standing: Standing) -> tuple[Finding, ...]:
-    """Nearly everything is cut off and earns the least there is, or always the same."""
-    cut = truncated(view.run)
-    if cut is None or standing.place not in ("bottom", "constant") or cut.finite.sum() < LEAST:
+    """Report that nearly everything is cut off and earns the least there is, or always the same."""
+    part = view.of(truncated(view.run))
+    if part is None or standing.place not in ("bottom", "constant") or part.series.finite.sum() < LEAST:
         return ()
+    cut = part.series
     values = cut.values[cut.finite]
-    high = values[-present(len(values)) :] > CLEARLY
-    p = more_than(CLEARLY, int(high.sum()), len(high))
+    high = values[-present(len(values)) :] > NEARLY_ALL
+    p = more_than(NEARLY_ALL, int(high.sum()), len(high))
     if p < SAID:
         return ()
-    share = truncated_now(view, cut)
-    facts = AllTruncated(float(values[-len(high) :].mean()) if share is None else share, standing.mean)
-    since = mostly_since(cut.steps[cut.finite], values > CLEARLY)
+    share = level_now(part.curve, cut) if part.curve.decidable else float(values[-len(high) :].mean())
+    facts = AllTruncated(share, standing.mean)
+    since = _mostly_since(cut.steps[cut.finite], values > NEARLY_ALL)
     return (_finding(p, "critical", facts, since, _evidence(view, cut.name)),)
 
 
 def _rare(view: View, standing: Standing) -> tuple[Finding, ...]:
-    """Most groups are tied, not all: a note, since the rest still teaches. Wherever the reward stands: at its ends it
-    comes and goes from look to look, the ties do not."""
+    """Report that most groups are tied, not all: a note, since the rest still teaches. Wherever the reward stands: at
+    its ends it comes and goes from look to look, the ties do not."""
     tied = tied_share(view.run)
     if tied is None or tied.finite.sum() < LEAST or standing.place == "constant":
         return ()
     values = tied.values[tied.finite]
-    steps, most = tied.steps[tied.finite], values > EVEN
-    p, since = nearly_all(steps, most)
-    recent = values[-present(len(values)) :]
+    steps, most = tied.steps[tied.finite], values > 0.5
+    (p, since), last = _nearly_all(steps, most), present(len(values))
     if p < SAID:
-        p, since = lately(steps, most)
-        recent = values[-spell_at_the_end(most) :]
+        (p, since), last = _lately(steps, most), spell_at_the_end(most)
     if p < SAID:
         return ()
-    facts = MostlyTied(float(recent.mean()), standing.place, _stands(view, standing))
-    return (_finding(p, "note", facts, since, (Evidence(tied.name, int(steps[0]), int(steps[-1])),)),)
+    facts = MostlyTied(float(values[-last:].mean()), standing.place, _stands(view, standing))
+    spans = (Evidence(tied.name, int(steps[0]), int(steps[-1])),)
+    return (Finding("signal.zero_variance_groups", round(p, 4), "note", facts, since, spans),)
 
 
 def _finding(p: float, severity: Severity, facts: Facts, since: int | None, evidence: tuple[Evidence, ...]) -> Finding:
@@ -223,10 +180,112 @@ def _evidence(view: View, *more: str) -> tuple[Evidence, ...]:
     return tuple(spans)
 
 
+def _dead_steps(run: Run) -> tuple[NDArray[np.int64], Flags]:
+    """Return the steps, and on which of them something says that there was nothing to learn from."""
+    counted = [told for told in (_all_tied(run), _equal(run, "reward"), _equal(run, "adv"), _constant(run)) if told]
+    said = [_unless_denied(run, told) for told in counted]
+    if (without := _no_gradient(run)) is not None:
+        said.append(without)
+    dead: dict[int, bool] = {}
+    for steps, flags in said:
+        for step, flag in zip(steps.tolist(), flags.tolist(), strict=True):
+            dead[step] = dead.get(step, False) or flag
+    ordered = sorted(dead)
+    return np.asarray(ordered, dtype=np.int64), np.asarray([dead[step] for step in ordered], dtype=bool)
+
+
+def _unless_denied(run: Run, said: Said) -> Said:
+    """Return what was said of some steps, unless their gradients deny it: without a KL penalty advantages of zero leave
+    none, and these are as large as those of the steps that had something to learn from."""
+    norm, steps, dead = run.get(GRADIENT), *said
+    if norm is None or run.config.kl_coefficient or run.get("kl/coef") is not None:
+        return said
+    _, ours, theirs = np.intersect1d(steps, norm.steps[norm.finite], return_indices=True)
+    sizes, flags = norm.values[norm.finite][theirs], dead[ours]
+    if min(int(flags.sum()), int((~flags).sum())) < LEAST:
+        return said
+    denied = np.median(sizes[flags]) > np.median(sizes[~flags]) / 2 > 0
+    return (steps, np.zeros_like(dead)) if denied else said
+
+
+def _all_tied(run: Run) -> Said | None:
+    tied = tied_share(run)
+    return None if tied is None else (tied.steps[tied.finite], tied.values[tied.finite] >= 1.0)
+
+
+def _equal(run: Run, what: str) -> Said | None:
+    """Tell where the lowest and the highest are one and the same; whitening leaves equal advantages equal."""
+    low, high = run.get(f"{what}/min"), run.get(f"{what}/max")
+    if low is None or high is None:
+        return None
+    steps, ours, theirs = np.intersect1d(low.steps, high.steps, return_indices=True)
+    return steps, low.values[ours] == high.values[theirs]  # NaN equals nothing
+
+
+def _no_gradient(run: Run) -> Said | None:
+    """Tell where the gradient is 0. A norm that was never anything but 0 is not logged, not zero: some backends write
+    it so."""
+    norm = run.get(GRADIENT)
+    if norm is None or not (norm.values[norm.finite] > 0).any():
+        return None
+    return norm.steps[norm.finite], norm.values[norm.finite] == 0
+
+
+def _constant(run: Run) -> Said | None:
+    """Tell whether the mean reward of every step is one number: no two groups, and so hardly two samples, ever
+    differed."""
+    series = run.get(HEADLINE)
+    if series is None or series.points < LEAST:
+        return None
+    values = series.values[series.finite]
+    if len(values) < LEAST or np.ptp(values) > 0:
+        return None
+    return series.steps[series.finite], np.ones(len(values), dtype=bool)
+
+
+def _nearly_all(steps: NDArray[np.int64], dead: Flags) -> tuple[float, int | None]:
+    """Return the probability that nearly all present steps are dead, and the last step before it was so."""
+    if len(dead) < LEAST:
+        return 0.0, None
+    recent = dead[-present(len(dead)) :]
+    hits, count = int(recent.sum()), len(recent)
+    p = more_than(NEARLY_ALL, hits, count)
+    return p, _mostly_since(steps, dead)
+
+
+def _lately(steps: NDArray[np.int64], dead: Flags) -> tuple[float, int | None]:
+    """Return the same of the last steps alone, if they are dead one after the other for longer than ever before: told
+    before they are a good part of a long run, and not yet known to last."""
+    spell = spell_at_the_end(dead)
+    return p_goes_on(spell), int(steps[max(len(dead) - spell - 1, 0)]) if spell else None
+
+
+def _mostly_since(steps: NDArray[np.int64], flags: Flags) -> int:
+    """Return the last step before it was mostly so, over a spell of steps: one step sets no date."""
+    width = min(SPELL, len(flags))
+    mostly = np.convolve(flags, np.ones(width), mode="full")[: len(flags)] > width / 2
+    return int(steps[max(last_before(mostly) - width // 2, 0)])
+
+
+def _tied_samples(batches: tuple[Batch, ...]) -> tuple[float, int | None]:
+    """Return the same from groups among the samples, where the log itself does not say."""
+    recent = batches[-present(len(batches)) :] if batches else ()
+    tied, all_ = sum(batch.tied for batch in recent), sum(batch.tied + batch.mixed for batch in recent)
+    if all_ < SPELL or any(batch.mixed for batch in recent):
+        return 0.0, None
+    quiet = np.asarray([batch.mixed == 0 for batch in batches], dtype=np.bool_)
+    p = more_than(NEARLY_ALL, tied, all_)
+    return p, batches[last_before(quiet)].step
+
+
 def suspect(found: Finding, beside: Beside) -> Suspect | None:
     facts = found.facts
     if isinstance(facts, AllTruncated):
-        return "length_cap", "check"
+        return "length_cap", "check", "almost no response finishes"
     if isinstance(facts, AllTied) and facts.reward_at == "constant":
-        return "reward_function", "check"
-    return None if beside.lost else ("data", "check")
+        return "reward_function", "check", "it scores every response the same"
+    if beside.lost:
+        return None
+    few = found.id == "signal.zero_variance_groups"
+    why = "few groups produce gradient" if few else "rewards no longer differ within groups"
+    return "data", "check", why

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ..digits import number, percent
 from ..facts import Evidence, Facts, Finding, Guide
-from ..questions.bars import CLEARLY, EVEN
-from ..reading.gamed import evidence_of
+from ..reading.samples import evidence_of
 from ..reading.view import View
-from ..words.numbers import number, percent
+from ..records import dataclass
 
 GUIDE = {
     "signal.repeated_prompts": Guide(
@@ -38,8 +36,8 @@ class RepeatedPrompts(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Most prompts were seen before, and what new and repeated ones earn in the second half is known."""
-    text = evidence_of(view).text
+    """Report that most prompts were seen before, and what new and repeated ones earn in the second half is known."""
+    text = evidence_of(view.whole).text
     if text is None or not text.asks.any():
         return ()
     first: dict[str, int] = {}
@@ -48,8 +46,8 @@ def detect(view: View) -> tuple[Finding, ...]:
     share = float(again[text.batch > 0].mean()) if (text.batch > 0).any() else 0.0
     late = (text.batch >= text.batches // 2) & np.isfinite(text.scores)
     new, old = text.scores[late & ~again], text.scores[late & again]
-    if share <= EVEN or not len(new) or not len(old):
+    if share <= 0.5 or not len(new) or not len(old):
         return ()
     facts = RepeatedPrompts(len(first), share, float(new.mean()), float(old.mean()))
     spans = (Evidence("rollouts", view.batches[0].step, view.batches[-1].step),)
-    return (Finding("signal.repeated_prompts", CLEARLY, "note", facts=facts, evidence=spans),)
+    return (Finding("signal.repeated_prompts", 1.0, "note", facts=facts, evidence=spans),)

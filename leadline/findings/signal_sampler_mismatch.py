@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 import numpy as np
 
+from ..digits import went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..questions.bars import SAID
-from ..questions.direction import p_rising
+from ..facts.finding import SAID
+from ..questions.changes import GROWN, may_have_grown, p_visibly_grew
+from ..questions.direction import p_multiplied, p_rising, since_of
 from ..questions.fall import p_fallen
-from ..questions.growth import may_have_grown, p_multiplied, p_visibly_grew
 from ..questions.level import level_now, start_of, steps_seen
-from ..questions.way import since_of
 from ..reading.view import HEADLINE, View
+from ..records import dataclass, replace
 from ..run import Series
-from ..words.numbers import went
 
 GUIDE = {
     "signal.sampler_mismatch": Guide(
@@ -45,21 +43,22 @@ class SamplerMismatch(Facts):
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """The surest of the series that show it. Some growth comes with any policy that sharpens; it is a concern where it
-    is manifold, or reward is lost."""
+    """Report the surest of the series that show it. Some growth comes with any policy that sharpens; it is a concern
+    where it is manifold, or reward is lost."""
     names = view.names(
         lambda name: (
             name.startswith(("mismatch/", "is/")) and not any(part in name for part in ("update", "std", "ess_frac"))
         )
     )
     turned = [series for name in names[:MOST] if (series := _up_is_worse(view.run.get(name))) is not None]
-    grown = [(p_visibly_grew(view.fit(series)), series) for series in turned if may_have_grown(series)]
-    surely = [(p, series) for p, series in grown if p > SAID]
+    grown = [part for series in turned if may_have_grown(series) and (part := view.of(series)) is not None]
+    surely = [(p, part) for part in grown if (p := p_visibly_grew(part.curve)) > SAID]
     if not surely:
         return ()
-    p, series = max(surely, key=lambda found: found[0])
-    curve, reward = view.fit(series), view.curve(HEADLINE)
-    bad = p_rising(reward) <= SAID and max(p_multiplied(curve), p_fallen(reward)) > SAID
+    p, worst = max(surely, key=lambda found: found[0])
+    curve, series, reward = worst.curve, worst.series, view.of(HEADLINE)
+    rising, fallen = (0.0, 0.0) if reward is None else (p_rising(reward.curve), p_fallen(reward.curve))
+    bad = rising <= SAID and max(p_multiplied(curve, GROWN), fallen) > SAID
     severity: Severity = "concern" if bad else "note"
     facts = SamplerMismatch(series.name, abs(start_of(curve, series)), abs(level_now(curve, series)), len(surely))
     span = (Evidence(series.name, *steps_seen(curve)),)
@@ -67,7 +66,7 @@ def detect(view: View) -> tuple[Finding, ...]:
 
 
 def _up_is_worse(series: Series | None) -> Series | None:
-    """A mismatch series, turned so that up is worse."""
+    """Return a mismatch series, turned so that up is worse."""
     if series is None or not series.finite.any():
         return None
     if series.name in RATIOS:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..digits import counted, number, went
 from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
+from ..facts.finding import SAID
 from ..facts.judgement import Suspect
-from ..questions.bars import SAID
-from ..questions.fall import fall_of
+from ..questions.direction import net_change
+from ..questions.fall import fall_of, p_held_while_other_fell
 from ..questions.level import level_at, level_now, steps_seen
-from ..questions.since_peak import p_held_while_other_fell
-from ..questions.way import net_change
-from ..reading.reward.apart import component_names, held_out_names, second_scores
-from ..reading.reward.stretch import reward_now
+from ..reading.scores import component_names, held_out_names, second_scores
 from ..reading.view import HEADLINE, View
-from ..words.numbers import counted, number, went
+from ..records import dataclass
 
 GUIDE = {
     "signal.train_eval_gap": Guide(
@@ -51,22 +48,22 @@ class TrainEvalGap(Facts):
 def detect(view: View) -> tuple[Finding, ...]:
     """Find the score beside the training reward on which the gap is surest: a held-out one, or another measure of the
     same samples. A component is neither: the reward is their sum, and may be meant to trade one for another."""
-    train, logged = reward_now(view), view.run.get(HEADLINE)
-    if train is None or logged is None or not train.decidable:
+    reward = view.of(HEADLINE)
+    if reward is None or not reward.curve.decidable:
         return ()
+    train, logged = reward.curve, reward.series
     names = (
         *held_out_names(view),
         *(name for name in second_scores(view) if name not in component_names(view).values()),
     )
-    curves = [curve for name in names if (curve := view.curve(name)) is not None and curve.decidable]
-    gaps = [(p_held_while_other_fell(train, curve), curve) for curve in curves]
+    scores = [part for name in names if (part := view.of(name)) is not None and part.curve.decidable]
+    gaps = [(p_held_while_other_fell(train, score.curve), score) for score in scores]
     sure = 1 - (1 - SAID) / max(len(gaps), 1)  # the worst of many sets is often bad by chance
-    found = [(p, curve) for p, curve in gaps if p > sure]
+    found = [(p, score) for p, score in gaps if p > sure]
     if not found:
         return ()
-    p, held_out = max(found, key=lambda pair: pair[0])
-    series = view.run.get(held_out.metric)
-    fall = None if series is None else fall_of(held_out, series)
+    p, score = max(found, key=lambda pair: pair[0])
+    held_out, fall = score.curve, fall_of(score.curve, score.series)
     if fall is None:
         return ()
     step, last = fall.from_step, steps_seen(held_out)[1]
@@ -81,9 +78,10 @@ def detect(view: View) -> tuple[Finding, ...]:
     )
     evidence = (Evidence(held_out.metric, step, last), Evidence(HEADLINE, step, last))
     # One of several benchmarks may be forgotten while the others gain: worth a note, and no proof against the reward.
-    gains = any((change := net_change(curve)) is not None and change.rose > SAID for curve in curves)
+    gains = any((change := net_change(one.curve)) is not None and change.rose > SAID for one in scores)
     severity: Severity = "note" if gains else "concern"
-    return (Finding("signal.train_eval_gap", round(p, 4), severity, since_step=step, evidence=evidence, facts=facts),)
+    # The two part where the held-out score stood highest: the last step at which both speak for the policy.
+    return (Finding("signal.train_eval_gap", round(p, 4), severity, facts, step, evidence),)
 
 
-SUSPECT: Suspect = ("data", "check")
+SUSPECT: Suspect = ("data", "check", "gains no longer generalize")

@@ -7,19 +7,19 @@ leave their best level together, while nothing is gained, are not (docs/decision
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
-from ..evidence.numbers import truncated
+from ..digits import listed, percent, went
 from ..facts import Evidence, Facts, Finding, Guide, Meaning
+from ..facts.finding import SAID, WORTH_SAYING, called
 from ..facts.judgement import Suspect
-from ..questions.bars import EVEN, HALF_MORE, NOTICEABLE, SAID, TENTH, TWO
 from ..questions.direction import p_flat
 from ..questions.fall import fall_of, p_fallen
-from ..reading.reward.stretch import reward_now
-from ..reading.view import View
+from ..reading.breaks import WITNESSES
+from ..reading.outage import MORE_FAILURES
+from ..reading.view import HEADLINE, View
+from ..records import dataclass, replace
 from ..run import Series
-from ..words.numbers import listed, went
-from ..words.series import called
+from ..text.numbers import truncated
 
 GUIDE = {
     "stability.degrading": Guide(
@@ -29,7 +29,7 @@ GUIDE = {
     ),
 }
 MEANS: dict[str, Meaning] = {"stability.degrading": "degraded"}
-SUSPECT: Suspect = ("learning_rate", "lower")
+SUSPECT: Suspect = ("learning_rate", "lower", "quality metrics are degrading together")
 
 FAILURES = "tools/failure_frac"
 
@@ -44,6 +44,11 @@ class Worsened:
     since_step: int
     p: float
 
+    def say(self) -> str:
+        is_share = self.series != "entropy"
+        levels = f"{percent(self.best)} → {percent(self.now)}" if is_share else went(self.best, self.now)
+        return f"{called(self.series)} {levels}"
+
 
 @dataclass(frozen=True, slots=True)
 class Degrading(Facts):
@@ -53,20 +58,20 @@ class Degrading(Facts):
     since_step: int  # from when on two agree
 
     def say(self) -> str:
-        moved = listed([f"{called(one.series)} {went(one.best, one.now)}" for one in self.measures])
+        moved = listed([one.say() for one in self.measures])
         return f"Quality has degraded since step ~{self.since_step} while reward is flat: {moved}."
 
 
 def detect(view: View) -> tuple[Finding, ...]:
     """Find the measures that worsened together while the reward is flat."""
-    reward = reward_now(view)
-    if reward is None or not reward.decidable or p_flat(reward) <= EVEN or p_fallen(reward) > EVEN:
+    reward = view.of(HEADLINE)
+    if reward is None or not reward.curve.decidable or p_flat(reward.curve) <= 0.5 or p_fallen(reward.curve) > 0.5:
         return ()
     found = sorted(_worsened(view), key=lambda one: one.since_step)
-    if len(found) < TWO:
+    if len(found) < WITNESSES:
         return ()
-    since = found[TWO - 1].since_step  # from when on two agree
-    p = sorted((one.p for one in found), reverse=True)[TWO - 1]
+    since = found[WITNESSES - 1].since_step  # from when on two agree
+    p = sorted((one.p for one in found), reverse=True)[WITNESSES - 1]
     spans = tuple(Evidence(one.series, one.since_step, view.run.last_step or one.since_step) for one in found)
     facts = Degrading(tuple(found), since)
     return (Finding("stability.degrading", round(p, 4), "concern", facts=facts, since_step=since, evidence=spans),)
@@ -75,18 +80,18 @@ def detect(view: View) -> tuple[Finding, ...]:
 def _worsened(view: View) -> Iterator[Worsened]:
     for series in _measures(view):
         turned = replace(series, name=f"-{series.name}", values=-series.values)  # to get worse is to rise
-        curve = view.fit(turned)
-        fall = None if p_fallen(curve) < SAID else fall_of(curve, turned)
+        part = view.of(turned)
+        fall = None if part is None or p_fallen(part.curve) < SAID else fall_of(part.curve, part.series)
         if fall is not None and fall.visible and _is_far(series.name, -fall.high, -fall.now):
-            yield Worsened(series.name, -fall.high, -fall.now, fall.since_step, fall.p)
+            yield Worsened(series.name, max(0.0, -fall.high), -fall.now, fall.since_step, fall.p)
 
 
 def _measures(view: View) -> Iterator[Series]:
-    """What shows quality whatever the task. Components of the reward do not: one may be traded for another."""
+    """Return what shows quality whatever the task. Components of the reward do not: one may be traded for another."""
     logged = (view.run.get("entropy"), truncated(view.run), view.run.get(FAILURES))
     return (series for series in logged if series is not None and series.finite.any())
 
 
 def _is_far(name: str, best: float, now: float) -> bool:
-    """Whether it is worth a word: entropy by its own level, shares as shares."""
-    return now > HALF_MORE * best if name == "entropy" else now - best > (TENTH if name == FAILURES else NOTICEABLE)
+    """Tell whether it is worth a word: entropy by its own level, shares as shares."""
+    return now > WORTH_SAYING * best if name == "entropy" else now - best > MORE_FAILURES

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+from ..digits import number
 from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.finding import SAID, called, sentence_case
 from ..facts.judgement import Suspect
-from ..questions.bars import HABIT, SAID, SPELL
-from ..questions.shift import would_show
-from ..questions.spike import Spike, spike_in
-from ..reading.kl_and_reward.distance import ANY_KL
-from ..reading.shifts import near, shifts_at
+from ..questions.changes import Spike, spike_in, would_show
+from ..questions.level import SETTLED
+from ..reading.breaks import near, reward_fell_at
+from ..reading.kl import ANY_KL
 from ..reading.view import HEADLINE, View
+from ..records import dataclass, replace
 from ..run import Series
-from ..words.numbers import number
-from ..words.series import called, sentence_case
 
+SURELY_SETTLED = 10  # points: a start is over by then, even a long one
 GUIDE = {
     "stability.spike": Guide(
         "A metric spiked: a few single values are far outside its usual range.",
@@ -23,7 +22,7 @@ GUIDE = {
         "Check the batch of that step; clip gradients if the gradient norm spiked.",
     ),
 }
-SUSPECT: Suspect = ("learning_rate", "lower")
+SUSPECT: Suspect = ("learning_rate", "lower", "reward dropped where updates spiked")
 
 SPIKING = ("grad_norm", *ANY_KL, "kl/update", "mismatch/kl", "loss/policy", "loss/total", "entropy")
 
@@ -59,7 +58,7 @@ def _loud(loud: LoudValue) -> str:
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """Spikes of all series as one finding; a concern where the reward fell at one of them."""
+    """Report spikes of all series as one finding; a concern where the reward fell at one of them."""
     total = "loss/total" if view.run.get("loss/policy") is not None else None  # the same spike twice
     logged = [series for name in SPIKING if name != total and (series := view.run.get(name)) is not None]
     found = [(series, spike) for series in logged if (spike := _settled(series)) is not None]
@@ -79,21 +78,22 @@ def detect(view: View) -> tuple[Finding, ...]:
 
 
 def _reward_fell(view: View, steps: list[int]) -> bool | None:
-    """Whether the reward fell at one of these steps; None where that could not be seen."""
+    """Tell whether the reward fell at one of these steps; None where that could not be seen."""
     reward = view.run.get(HEADLINE)
     seen = [step for step in steps if reward is not None and would_show(reward, step, near(view.run))]
-    if any(shift.size < 0 for step in seen for shift in shifts_at(view, step, (HEADLINE,))):
+    if any(reward_fell_at(view.whole, step) for step in seen):
         return True
     return False if len(seen) == len(steps) else None
 
 
 def _settled(series: Series) -> Spike | None:
-    """The loudest values that are not the run's first points. Where those are louder than all that follow, what
+    """Return the loudest values that are not the run's first points. Where those are louder than all that follow, what
     follows is asked by itself, from where the start is surely over."""
     spike = spike_in(series)
     if spike is None:
         return None
-    settled = int(series.steps[min(HABIT, series.points - 1)])
+    settled = int(series.steps[min(SETTLED, series.points - 1)])
     if spike.step < settled:
-        spike = spike_in(replace(series, steps=series.steps[SPELL:], values=series.values[SPELL:], walls=None))
+        later = slice(SURELY_SETTLED, None)
+        spike = spike_in(replace(series, steps=series.steps[later], values=series.values[later], walls=None))
     return None if spike is None else replace(spike, steps=tuple(step for step in spike.steps if step >= settled))

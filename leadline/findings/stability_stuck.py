@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..digits import number
 from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.finding import called, sentence_case
 from ..facts.judgement import Beside, Suspect
-from ..questions.stuck import stuck_at
-from ..reading.kl_and_reward.distance import ANY_KL
-from ..reading.learning_signal import no_entropy
+from ..questions.level import stuck_at
+from ..reading.kl import ANY_KL
 from ..reading.view import HEADLINE, View
+from ..records import dataclass
 from ..run import Series
-from ..words.numbers import number
-from ..words.series import called, sentence_case
 
 GUIDE = {
     "stability.stuck": Guide(
@@ -41,9 +39,12 @@ class StuckSeries(Facts):
 
     series: tuple[StuckValue, ...]
 
+    @property
+    def no_entropy(self) -> bool:
+        return any(stuck.series == "entropy" and stuck.value == 0 for stuck in self.series)
+
     def say(self) -> str:
-        dead = any(stuck.series == "entropy" and stuck.value == 0 for stuck in self.series)
-        why = " The policy is deterministic and no longer explores." if dead else ""
+        why = " The policy is deterministic and no longer explores." if self.no_entropy else ""
         return f"{sentence_case('; '.join(map(_stuck, self.series)))}.{why}"
 
 
@@ -53,9 +54,8 @@ def _stuck(stuck: StuckValue) -> str:
 
 
 def detect(view: View) -> tuple[Finding, ...]:
-    """All that stick as one finding; a concern where nothing can be learned from what it is stuck at."""
-    told = ("entropy",) if no_entropy(view.run) else ()  # the same twice
-    logged = [series for name in STICKING if name not in told and (series := view.run.get(name)) is not None]
+    """Report all that stick as one finding; a concern where nothing can be learned from what it is stuck at."""
+    logged = [series for name in STICKING if (series := view.run.get(name)) is not None]
     found = [(series, stuck) for series in logged if (stuck := stuck_at(series)) is not None]
     if not found:
         return ()
@@ -69,7 +69,8 @@ def detect(view: View) -> tuple[Finding, ...]:
 
 
 def _worthless(series: Series, value: float) -> bool:
-    """A policy that tries nothing any more, or a reward that pays every answer the same and has paid more."""
+    """Tell whether it is stuck at nothing worth having: a policy that tries nothing any more, or a reward that pays
+    every answer the same and has paid more."""
     values = series.values[series.finite]
     if series.name == HEADLINE:
         return value < float(values.max())
@@ -77,5 +78,12 @@ def _worthless(series: Series, value: float) -> bool:
 
 
 def suspect(found: Finding, beside: Beside) -> Suspect | None:
-    stuck = [value.series for value in found.facts.series] if isinstance(found.facts, StuckSeries) else []
-    return ("reward_function", "check") if HEADLINE in stuck and not beside.lost else None
+    facts = found.facts
+    if not isinstance(facts, StuckSeries):
+        return None
+    if facts.no_entropy:
+        return "learning_rate", "lower", "entropy is exactly 0"
+    stuck = [value.series for value in facts.series]
+    if HEADLINE not in stuck or beside.lost:
+        return None
+    return "reward_function", "check", "it scores every response the same"

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from ..curve import Break
+from ..curve.track import Break
+from ..digits import listed
 from ..facts import Evidence, Facts, Finding, Guide
-from ..questions.shift import unlogged
-from ..reading.shifts import events_at, everything_at, near
+from ..facts.finding import called, sentence_case, shifted_with
+from ..questions.changes import unlogged
+from ..reading.breaks import events_at, everything_at, near
+from ..reading.kl import resets_of
 from ..reading.view import View
-from ..words.cause import shifted_with
-from ..words.numbers import listed
-from ..words.series import called, sentence_case
+from ..records import dataclass
 
 GUIDE = {
     "unexplained.break": Guide(
@@ -53,17 +52,17 @@ class UnexplainedBreak(Facts):
 
 
 def detect_among(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    """Those of several series at one step are told together."""
+    """Report breaks that nothing explains; those of several series at one step are told together."""
     reach = near(view.run)
     told = [known.since_step for known in findings if known.since_step is not None]
-    told += [step for known in findings if known.id == "kl.reset" for step in getattr(known.facts, "steps", ())]
+    told += [reset.step for reset in resets_of(view)]
     # After a collapse everything jumps about; that needs no explanation of its own.
     ruins = (known.since_step for known in findings if known.severity == "critical" and known.since_step)
     over = min(ruins, default=np.inf)
     found: list[tuple[Break, str]] = []
     for name in WATCHED:
         series = view.run.get(name)
-        for new in view.breaks(series) if series is not None and series.finite.any() else ():
+        for new in view.whole.breaks(series) if series is not None and series.finite.any() else ():
             explained = events_at(view.run, new.step, EVENTS) or any(abs(step - new.step) <= reach for step in told)
             seen = series is not None and not unlogged(series, new.interval)  # in a gap of the log nothing was
             if not explained and seen and new.step < over:
@@ -79,7 +78,7 @@ def detect_among(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ..
 
 def _broke(view: View, group: list[tuple[Break, str]]) -> Finding:
     step = round(min(found.step for found, _ in group))
-    shifted = everything_at(view, step, besides=[name for _, name in group])
+    shifted = everything_at(view.whole, step, besides=[name for _, name in group])
     facts = UnexplainedBreak(step, tuple(SeriesMove(name, found.size > 0) for found, name in group), shifted)
     evidence = tuple(Evidence(name, round(found.interval[0]), round(found.interval[1])) for found, name in group)
     p = min(found.probability for found, _ in group)

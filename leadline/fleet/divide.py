@@ -10,20 +10,19 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
 from ..errors import NothingReadable, need
+from ..records import dataclass, field
 from ..shelf.row import Unit
 from ..sources import settings
-from ..sources.address import servers_runs
-from ..sources.candidates import NO_LOGS, NO_SUFFIX, files_of
 from ..sources.checkpoints import looks_saved
 from ..sources.folders import OF_THE_RUN
-from ..sources.remote import address_of, is_address
-from ..sources.rollouts import FORMATS, blocks, generic
+from ..sources.remote import address_of, is_address, servers_runs
+from ..sources.roles import NO_LOGS, NO_SUFFIX
+from ..sources.rollouts import dumped
 from ..sources.walk import NOT_ENTERED, STATES, WEIGHTS
 
 DEEPEST = 24  # folders below a root: they are entered once each, so this only ends what has no end
@@ -47,7 +46,7 @@ Lister = Callable[[str], Listing]
 
 @dataclass(slots=True)
 class _Part:
-    """What one folder holds."""
+    """The contents of one folder."""
 
     units: list[tuple[str, str]] = field(default_factory=list)  # place and mark, not handed on yet
     logs: int = 0
@@ -56,7 +55,7 @@ class _Part:
 
 
 def units(root: str, *, skip: Iterable[Path] = ()) -> Iterator[Unit]:
-    """The units at a folder, a file or an address. Raises LeadlineError where there is nothing."""
+    """Yield the units at a folder, a file or an address. Raises LeadlineError where there is nothing."""
     if is_address(root):
         address = address_of(root)
         if (served := servers_runs(address)) is not None:
@@ -80,7 +79,7 @@ def units(root: str, *, skip: Iterable[Path] = ()) -> Iterator[Unit]:
 
 
 def _divided(root: str, place: str, listed: Lister) -> Iterator[Unit]:
-    """Post-order, so that a folder is judged by what it holds; what is settled is handed on at once."""
+    """Walk in post-order, so that a folder is judged by what it holds; what is settled is handed on at once."""
     ready: list[tuple[str, str]] = []
     for part in _walk(place, listed, ready, 0):
         yield from (Unit(root, where, mark) for where, mark in ready)
@@ -90,7 +89,7 @@ def _divided(root: str, place: str, listed: Lister) -> Iterator[Unit]:
 
 
 def _walk(place: str, listed: Lister, ready: list[tuple[str, str]], depth: int) -> Iterator[_Part | None]:
-    """The parts of a tree; the last one given is that of `place`. None is given whenever something is ready."""
+    """Yield the parts of a tree; the last one given is that of `place`. None is given whenever something is ready."""
     files, folders = listed(place)
     samples = sample_files(place, files)
     own = [file for file in files if may_be_log(file.name) and file.name not in samples]
@@ -130,14 +129,14 @@ def _walk(place: str, listed: Lister, ready: list[tuple[str, str]], depth: int) 
 
 
 def _saved(place: str, listed: Lister) -> _Part:
-    """A saved state: it may hold a log, and is never a run of its own."""
+    """Return a saved state: it may hold a log, and is never a run of its own."""
     files, folders = listed(place)
     logs = sum(may_be_log(file.name) for file in files)
     return _Part(logs=min(logs, 1), mark=_digest([*map(tuple, files), *folders]))
 
 
 def beside(place: str) -> tuple[list[str], list[str]]:
-    """The files that may be logs and the folders that lie beside a file, by their names; none for anything else."""
+    """Return the files that may be logs and the folders beside a file, by their names; none for anything else."""
     if is_address(place) and servers_runs(place) is not None:
         return [], []
     above, name = place.rpartition("/")[::2]
@@ -172,14 +171,13 @@ def may_be_log(name: str) -> bool:
 
 
 def sample_files(place: str, files: list[File]) -> set[str]:
-    """The names of the files in a folder that hold what a policy wrote, by how frameworks name them."""
+    """Return the names of the files in a folder that hold what a policy wrote, by how frameworks name them."""
     paths = [Path(place) / file.name for file in files]
-    forms = [form for form in FORMATS if form not in (generic, blocks)]
-    return {path.name for form in forms for path in files_of(form.index(paths))}
+    return {path.name for path in dumped(paths)}
 
 
 def _belongs_to_a_run(name: str) -> bool:
-    """Whether a folder is a part of a run by its name, not a run beside others."""
+    """Return whether a folder is a part of a run by its name, not a run beside others."""
     return name.lower() in TRACKERS or any(name.lower().startswith(word) for word in OF_THE_RUN)
 
 
@@ -214,7 +212,7 @@ def _local(skip: set[Path]) -> Lister:
 
 
 def _remote(address: str) -> Lister:
-    """The same for storage that fsspec reaches: one listing of all that is there."""
+    """Return the same for storage that fsspec reaches: one listing of all that is there."""
     fsspec = need("fsspec", extra="remote", to=f"scan {address.split('://')[0]}:// addresses")
     try:
         storage, root = fsspec.core.url_to_fs(address, use_listings_cache=False)

@@ -70,7 +70,7 @@ class Pool:
                 thread.join(10)
 
     def _work(self) -> None:
-        """One process after the other, as long as there are tasks."""
+        """Run one process after the other, as long as there are tasks."""
         process: subprocess.Popen[bytes] | None = None
         read = 0
         while (task := self._tasks.get()) is not None and not self._closed.is_set():
@@ -110,7 +110,7 @@ class Pool:
 
 
 def _read(process: subprocess.Popen[bytes], task: Task) -> UnitOutcome | None:
-    """What a process makes of a task; None where it died over it, or took too long."""
+    """Return what a process makes of a task; None where it died over it, or took too long."""
     assert process.stdin is not None
     assert process.stdout is not None
     late = threading.Timer(LONGEST, process.kill)

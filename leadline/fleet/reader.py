@@ -6,26 +6,25 @@ import hashlib
 import os
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from ..errors import LeadlineError, NotAnRLRun
 from ..live.follow import identities
 from ..live.memory import give_back
 from ..pipeline import read_run
-from ..reading.still import long_still
+from ..reading.wall_clock import long_still
+from ..records import dataclass
 from ..run import Run
 from ..shelf.row import ShelfEntry, Task, Unit, UnitOutcome
 from ..shelf.store import ATTEMPTS
 from ..shelf.summary import entry, found_at, unreadable
 from ..sources import build_run, find_runs
-from ..sources.address import reach
 from ..sources.around import Surroundings
 from ..sources.assemble import assemble
 from ..sources.events import with_events
-from ..sources.folders import Found, FoundRun, steps_of
-from ..sources.index_files import lists_runs
-from ..sources.remote import Copy, is_address
+from ..sources.folders import Found, FoundRun
+from ..sources.remote import Copy, is_address, reach
+from ..sources.roles import lists_runs
 from ..sources.source import Log, Reader
 from ..words.fleet import ended_the_reader, reading_failed
 from .divide import beside
@@ -52,11 +51,13 @@ class _Held:
 
 def read_tasks(tasks: Sequence[Task]) -> list[UnitOutcome]:
     """Several units, one after the other: what a remote worker takes at a time."""
-    return [read_task(task) for task in tasks]
+    outcomes = [read_task(task) for task in tasks]
+    give_back()
+    return outcomes
 
 
 def read_task(task: Task) -> UnitOutcome:
-    """The rows of a unit. A run that cannot be read is a row too."""
+    """Return the rows of a unit. A run that cannot be read is a row too."""
     unit = task.unit
     if task.attempts > ATTEMPTS:
         return UnitOutcome(unit, (_bad(task, ended_the_reader(task.attempts - 1)),))
@@ -66,8 +67,6 @@ def read_task(task: Task) -> UnitOutcome:
         return UnitOutcome(unit, () if _is_stray(unit) else (_bad(task, error.what),))
     except Exception as error:  # a defect on one run must not end the scan of all others
         return UnitOutcome(unit, (_bad(task, reading_failed(error)),))
-    finally:
-        give_back()
 
 
 def _bad(task: Task, says: str, held: _Held | None = None) -> ShelfEntry:
@@ -102,8 +101,8 @@ def _read(task: Task) -> UnitOutcome:
 
 
 def _is_stray(unit: Unit) -> bool:
-    """Whether a file was met beside folders of runs, and no other file there is like it: a table of them, notes, what
-    somebody evaluated. Where it holds no run it is none of our business; a run of its own has its own folder, or lies
+    """Return whether a file was met beside folders of runs, and no other file there is like it: a table of them, notes,
+    evaluations. Where it holds no run it is none of our business; a run of its own has its own folder, or lies
     among others of its kind. What cannot be opened is said in any case."""
     place = PurePosixPath(unit.place)
     if unit.place == unit.root.rstrip("/"):
@@ -115,7 +114,7 @@ def _is_stray(unit: Unit) -> bool:
 
 
 def _is_about_others(place: str, held: _Held) -> bool:
-    """Whether a file lists the runs beside it, by the rule for lists within the folder of a run."""
+    """Return whether a file lists the runs beside it, by the rule for lists within the folder of a run."""
     if held.run is None:
         return False
     _, folders = beside(place)
@@ -145,13 +144,13 @@ def _found(found: Found, address: str) -> Iterator[_Held]:
 
 
 def _at(address: str, identity: str, found: Found) -> str:
-    """The identity of a run that was copied from an address: the copy's own place means nothing."""
+    """Return the identity of a run that was copied from an address: the copy's own place means nothing."""
     inner = identity.removeprefix(str(found.place.absolute())).strip("/")
     return f"{address.rstrip('/')}{'' if not inner or len(found.runs) == 1 else '/' + inner}"
 
 
 def _run_mark(found: Found, run: FoundRun) -> str:
-    """By what it is told that a run changed: its logs, and all files that are no log of another run."""
+    """Return the mark that tells whether a run changed: its logs, and all files that are no log of another run."""
     others = {carrier.path for other in found.runs if other is not run for carrier in other.carriers}
     own = {carrier.path for carrier in run.carriers}
     parts: list[str] = []
@@ -169,8 +168,8 @@ def _run_mark(found: Found, run: FoundRun) -> str:
 
 
 def _log_mark(log: Log) -> str:
-    """What a log holds, in few numbers."""
-    steps = steps_of(log)
+    """Return what a log holds, in few numbers."""
+    steps = log.table.row_steps
     columns = log.table.columns()
     rows = sum(len(column.steps) for column in columns.values())
     last = sorted((key, repr(column.values[-1:].tolist())) for key, column in columns.items())
@@ -180,7 +179,7 @@ def _log_mark(log: Log) -> str:
 
 def _entry(task: Task, held: _Held) -> ShelfEntry:
     run = _understood(held)
-    reading = read_run(run, charts="main", silent=long_still(run, time.time()))
+    reading = read_run(run, charts="none", silent=long_still(run, time.time()))
     found = found_at(held.identity, task.unit, held.log)
     return entry(found, run, reading, modified=held.modified, mark=held.mark)
 

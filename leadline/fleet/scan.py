@@ -1,4 +1,4 @@
-"""A scan: find what is there, read what changed, keep the rows. Killed at any moment, the next one goes on."""
+"""Scan: find what is there, read what changed, keep the rows. If it is killed at any moment, the next one resumes."""
 
 from __future__ import annotations
 
@@ -6,16 +6,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
 from .. import __version__
 from ..contract import SCHEMA
 from ..errors import LeadlineError
+from ..records import dataclass
 from ..shelf.home import owner as this_process
 from ..shelf.row import Task
-from ..shelf.seeds import compare_seeds
 from ..shelf.store import LEASE, Scope, Shelf, shard_of
 from ..sources.remote import is_address
 from .divide import units
@@ -28,7 +27,7 @@ MAKER = f"{__version__}/{SCHEMA}"
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """The part of all places that one of several scans reads: `number` of `count`, from 0."""
+    """The part of all places that this scan reads: `number` of `count`, from 0."""
 
     number: int = 0
     count: int = 1
@@ -36,7 +35,7 @@ class Shard:
 
 @dataclass(slots=True)
 class Tally:
-    """What came of a scan."""
+    """The result of a scan."""
 
     units: int = 0
     read: int = 0  # units that were read; the others had not changed
@@ -58,8 +57,8 @@ def scan(
     problem: Callable[[LeadlineError], None] | None = None,
     ended: threading.Event | None = None,
 ) -> Tally:
-    """Bring the rows of all runs below `roots` up to date. `again`: read also what has not changed. `ended` asks it to
-    end before all is read."""
+    """Bring the rows of all runs below `roots` up to date, and return what was done. `again`: read unchanged runs, too.
+    `ended` asks it to end before all is read."""
     part = shard or Shard()
     began = shelf.base.now()
     maker = f"{MAKER}/{began}" if again else MAKER
@@ -87,13 +86,13 @@ def scan(
         if again:
             shelf.made_by(scope, MAKER)
         tally.vanished = shelf.finish(scope)
-        compare_seeds(shelf)
+        shelf.compare_seeds()
     progress(tally)
     return tally
 
 
 def settled(root: str) -> str:
-    """A root as it is kept: the same from wherever it is named."""
+    """Return a root as it is kept, independent of the working folder."""
     return root.rstrip("/") if is_address(root) else str(Path(root).absolute())
 
 
@@ -147,7 +146,7 @@ def _read_all(
 
 @contextmanager
 def _renewing(shelf: Shelf, owner: str) -> Iterator[None]:
-    """Leases renewed while the block runs, by a thread: reading one unit may take longer than they last."""
+    """Renew leases by a thread while the block runs: reading one unit may take longer than they last."""
     over = threading.Event()
 
     def renew() -> None:

@@ -6,13 +6,18 @@ input does, when the scan is over; and when the scan was killed, in the middle o
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 import pickle
 import sys
 from typing import BinaryIO
 
+from ..live.memory import give_back
 from ..progress import end_with_parent
 from .reader import read_task
+
+UNITS = 32  # read before memory goes back to the system: what goes back has to be asked for again, a tenth of a reading
 
 
 def main() -> None:
@@ -24,7 +29,8 @@ def main() -> None:
 
 def serve(tasks: BinaryIO, answers: BinaryIO) -> None:
     """Both ends are ours: nothing that a user's file holds is unpickled."""
-    while True:
+    gc.freeze()  # modules live as long as this process: no use in looking at them again
+    for count in itertools.count(1):
         try:
             task = pickle.load(tasks)
         except (EOFError, KeyboardInterrupt):
@@ -34,6 +40,8 @@ def serve(tasks: BinaryIO, answers: BinaryIO) -> None:
             answers.flush()
         except (OSError, KeyboardInterrupt):
             return  # nobody waits for it any more
+        if count % UNITS == 0:
+            give_back()
 
 
 if __name__ == "__main__":

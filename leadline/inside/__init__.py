@@ -1,5 +1,5 @@
-"""What runs inside a training process: it appends to a journal, and obeys where it was told to.
+"""What runs inside a training process: it appends to a journal, and stops the training if it was allowed to.
 
-Nothing here imports more than the standard library, raises into the training loop, or waits for anything. Looking at
-the run is the business of another process (sidecar.py).
+Nothing here imports more than the standard library, raises into the training loop, or waits for anything. Checking the
+run is up to another process (sidecar.py).
 """

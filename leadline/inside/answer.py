@@ -13,7 +13,7 @@ LARGEST = 1 << 20  # bytes; an answer has a few hundred
 
 
 class Answer:
-    """The answer file of a watch. A file that is not there, torn or strange says nothing, and so does an answer to an
+    """The answer file of a watch. One that is missing, torn, or strange says nothing, and so does an answer to an
     earlier process: a run that was stopped and resumed would be stopped again by what was said of it before."""
 
     def __init__(self, path: Path, *, token: str | None = None) -> None:
@@ -24,7 +24,7 @@ class Answer:
         self.latest: Mapping[str, object] = {}
 
     def changed(self) -> bool:
-        """Whether there is a newer answer than the last one asked for; `latest` holds it."""
+        """Return whether there is a newer answer than the last one asked for; `latest` holds it."""
         try:
             state = os.stat(self._path)  # noqa: PTH116 - half the price of Path.stat, at every step
         except OSError:
@@ -38,14 +38,15 @@ class Answer:
                 told = json.loads(file.read(LARGEST))
         except (OSError, ValueError, RecursionError):
             return False
-        found = _of_one_run(told)
-        if found is None or not self._is_ours(found):
+        runs = told.get("runs", [told]) if isinstance(told, dict) else []
+        found = list(runs.values() if isinstance(runs, dict) else runs)
+        if len(found) != 1 or not isinstance(found[0], dict) or not self._is_ours(found[0]):
             return False
-        self.latest = found
+        self.latest = found[0]
         return True
 
     def _is_ours(self, found: Mapping[str, object]) -> bool:
-        """Whether it speaks to this process. One that does not say to whom must at least be younger than we are."""
+        """Return whether it speaks to this process; one without an addressee must at least be younger than we are."""
         if self._token is None:
             return True
         if (to := found.get("to")) is not None:
@@ -55,37 +56,19 @@ class Answer:
 
     @property
     def acts(self) -> bool:
-        """Whether the watch holds the run to be over, by the stricter bar that acting has (docs/live.md)."""
+        """Whether the watch holds the run to be over, by the stricter bar for acting (docs/live.md)."""
         return self.latest.get("act") is True and self.latest.get("verdict") in ENDS
 
     @property
     def says(self) -> str:
-        """The answer in words. They name the best checkpoint themselves; where it lies is added."""
+        """The answer in words, with the path of the best checkpoint if they don't name it."""
         said = str(self.latest.get("says") or self.latest.get("verdict") or "")
-        path = self.best_path
+        path = self.best[1]
         return said if path is None or path in said else f"{said} It is at {path}."
 
     @property
-    def best_path(self) -> str | None:
-        """Where the checkpoint lies that it advises to keep."""
+    def best(self) -> tuple[int | None, str | None]:
+        """The step and the path of the checkpoint it advises to keep, as far as they are known."""
         best = self.latest.get("best_checkpoint")
-        path = best.get("path") if isinstance(best, Mapping) else None
-        return path if isinstance(path, str) and path else None
-
-    @property
-    def best_step(self) -> int | None:
-        best = self.latest.get("best_checkpoint")
-        step = best.get("step") if isinstance(best, Mapping) else None
-        return step if isinstance(step, int) else None
-
-
-def _of_one_run(told: object) -> Mapping[str, object] | None:
-    """The answer about the one run a sidecar watches: the object itself, or the only one below `runs`."""
-    if not isinstance(told, dict):
-        return None
-    runs = told.get("runs")
-    if isinstance(runs, dict):
-        runs = list(runs.values())
-    if isinstance(runs, list):
-        return runs[0] if len(runs) == 1 and isinstance(runs[0], dict) else None
-    return told
+        step, path = (best.get("step"), best.get("path")) if isinstance(best, Mapping) else (None, None)
+        return step if isinstance(step, int) else None, path if isinstance(path, str) and path else None

@@ -1,18 +1,20 @@
-"""`leadline.attach`: one line in a training loop, and the run is written down, looked at, and asked about."""
+"""`leadline.attach`: one line in a training loop, and the run is written down, checked, and asked about."""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ..arguments import check_kind, checked_plan
 from .answer import Answer
 from .journal import JOURNAL, Journal, folder_for
 from .quiet import LOGGER, complain, quiet
-from .ranks import JointStop, rank_and_size
+from .ranks import GO_ON, JointStop, rank_and_size
 from .sidecar import ANSWER, Sidecar
 
 __all__ = ["Attached", "attach"]
@@ -24,25 +26,43 @@ def attach(
     *,
     planned_steps: int | None = None,
     config: Mapping[str, object] | None = None,
-    look: bool = True,
+    watch: bool = True,
     stop: bool = False,
-    tell: Sequence[str] = (),
+    notify: Sequence[str] = (),
     resume: bool = False,
 ) -> Attached:
-    """A journal for the run `name`, below `folder` (./leadline when not given). `look` starts a process that reads it
-    while it grows and goes away with this one. `stop`: `should_stop()` may become true; without it, it never does.
-    `tell`: where alerts go, as `leadline watch --tell` takes them. `resume`: this process goes on where an earlier one
-    of that name left off. Of several processes of one training, the first writes. Never raises for what the disk does:
-    where no journal can be written, the calls do nothing and say so once."""
+    """Begin a journal for the run `name` below `folder` (default: ./leadline).
+
+    `watch`: start a process that checks the journal while it grows, and ends with this one.
+    `stop`: `should_stop()` may become true; without it, it never does.
+    `notify`: where alerts go, as for `leadline watch --notify`.
+    `resume`: this process continues where an earlier one of that name left off.
+    Of several processes of one training, the first writes. Wrong arguments raise a LeadlineError here; later nothing is
+    raised: if no journal can be written, the calls do nothing and that is logged once.
+    """
+    check_kind("name", name, str, wanted="the run's name", example="'grpo-7'")
+    check_kind("folder", folder, (str, os.PathLike, type(None)), wanted="text or a path", example="folder='journals'")
+    check_kind("config", config, (Mapping, type(None)), wanted="a mapping of settings", example="config={'lr': 1e-6}")
+    planned_steps = checked_plan("planned_steps", planned_steps)
+    channels = checked_channels(notify)
     attached = Attached(stop=stop)
-    if rank_and_size()[0] != 0:
-        return attached
-    attached.open(
-        name, Path("leadline" if folder is None else folder), planned_steps=planned_steps, config=config, resume=resume
-    )
-    if look:
-        attached.look(act=stop, tell=tell)
+    if rank_and_size()[0] == 0:
+        attached._begin(name, Path("leadline" if folder is None else folder), planned_steps, config, resume)
+        if watch:
+            attached._watch(channels)
     return attached
+
+
+def checked_channels(notify: object) -> tuple[str, ...]:
+    """Return the channels for alerts; raise BadOrder for one that `leadline watch --notify` would refuse."""
+    channels = (notify,) if isinstance(notify, str) else notify
+    check_kind("notify", channels, (list, tuple), wanted="a list of channels", example="notify=['slack:$SLACK_URL']")
+    assert isinstance(channels, (list, tuple))  # for the type checker
+    for channel in channels:
+        check_kind("notify", channel, str, wanted="a list of channels", example="notify=['slack:$SLACK_URL']")
+    if channels:  # only then: a training imports as little as it can
+        importlib.import_module("leadline.live.telling").open_channels(channels, os.environ)
+    return tuple(channels)
 
 
 class Attached:
@@ -54,43 +74,34 @@ class Attached:
         self._journal: Journal | None = None
         self._answer: Answer | None = None
         self._sidecar: Sidecar | None = None
-        self._agreement = JointStop()
+        self._joint = JointStop()
         self._owner = os.getpid()
         self._told = False  # that it would have been stopped
 
     @quiet
-    def open(
-        self,
-        name: str,
-        parent: Path,
-        *,
-        planned_steps: int | None,
-        config: Mapping[str, object] | None,
-        resume: bool,
+    def _begin(
+        self, name: str, parent: Path, planned_steps: int | None, config: Mapping[str, object] | None, resume: bool
     ) -> None:
-        """Begin the journal."""
         folder = folder_for(name, parent.absolute(), resume=resume)
         self._journal = Journal(folder, name=name, planned_steps=planned_steps, config=config)
         self.folder, self._answer = folder, Answer(folder / ANSWER, token=self._journal.token)
-        atexit.register(self._at_exit)
+        atexit.register(self.close, "exit")
         LOGGER.info("leadline: journal at %s", folder / JOURNAL)
 
     @quiet
-    def look(self, *, act: bool = False, tell: Sequence[str] = ()) -> None:
-        """Have another process look at the journal from now on. `act`: it may ask us to stop, and writes that down."""
+    def _watch(self, channels: Sequence[str]) -> None:
         if self.folder is not None:
-            self._sidecar = Sidecar(self.folder, act=act, tell=[tell] if isinstance(tell, str) else tell)
+            self._sidecar = Sidecar(self.folder, act=self._may_stop, tell=channels)
             self._sidecar.start()
 
     @quiet
     def link(self, name: str, target: str | os.PathLike[str]) -> None:
-        """Lay a link to where the framework keeps samples or checkpoints beside the journal, so that a look finds
-        them."""
+        """Link to the framework's folder of samples or checkpoints beside the journal, so that a check finds it."""
         if self.folder is not None and not (link := self.folder / name).is_symlink():
             link.symlink_to(os.path.abspath(target), target_is_directory=True)  # noqa: PTH100
 
     def log(self, step: int, metrics: Mapping[str, object]) -> None:
-        """One step's metrics, under whatever names. Numbers of numpy and torch are taken; what is no number is not."""
+        """Log one step's metrics under any names. Numbers of numpy and torch are taken; the rest is left out."""
         if self._journal is not None:
             try:
                 self._journal.log(step, metrics)
@@ -101,19 +112,19 @@ class Attached:
 
     @quiet
     def log_rollouts(self, step: int, rows: Iterable[Mapping[str, object]]) -> None:
-        """What the policy wrote at a step: mappings with `output`, and `prompt`, `score` and `group` where known."""
+        """Log sampled responses of a step: mappings with `output`, and `prompt`, `score`, and `group` if known."""
         if self._journal is not None:
             self._journal.log_rollouts(step, rows)
 
     @quiet
     def log_checkpoint(self, step: int, path: str | os.PathLike[str]) -> None:
-        """A state that was saved and is complete, so that going back to it can be advised."""
+        """Log a checkpoint that was saved and is complete, so that a rollback to it can be advised."""
         if self._journal is not None:
             self._journal.log_checkpoint(step, path)
 
     @contextlib.contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        """Times a part of the step that is logged next: `with run.phase("generate"): ...`"""
+        """Time a part of the step that is logged next: `with run.phase("generate"): ...`"""
         start = time.time()
         try:
             yield
@@ -122,24 +133,28 @@ class Attached:
                 self._journal.add_phase(name, start, time.time())
 
     def should_stop(self) -> bool:
-        """Whether the sidecar holds the run to be over, by the bar for acting, and you opted in. Where you did not, it
-        is said once in the log that the run would have been stopped. In a training of several processes all of them
-        ask after each step, and all of them are told at the same one."""
-        return self._agreement.stops(self.is_over()) if self._may_stop else self.is_over()
+        """Return whether to stop now: the bar for acting holds and you opted in. If you did not, the log says once that
+        the run would have been stopped. In a training of several processes all of them ask after each step, and all of
+        them are told at the same one."""
+        return self.agreed(int(self.is_over())) != GO_ON
+
+    def agreed(self, word: int) -> int:
+        """Return what all processes of the training do at this step: GO_ON, or the first one's word."""
+        return self._joint.word(word) if self._may_stop else GO_ON
 
     def is_over(self) -> bool:
-        """The same, as this process alone knows it."""
+        """Return whether the run should stop, as this process alone knows it."""
         answer = self._answer
         if answer is None:
             return False
         if answer.changed() and answer.acts and not self._may_stop and not self._told:
             self._told = True
-            LOGGER.warning("leadline: would stop this run (dry run: stop=True makes it so). %s", answer.says)
+            LOGGER.warning("leadline: would stop this run (pass stop=True to allow it). %s", answer.says)
         return answer.acts and self._may_stop
 
     @property
     def answer(self) -> Mapping[str, object]:
-        """What the sidecar said last; nothing before its first look."""
+        """What the sidecar said last; empty before its first check."""
         if self._answer is None:
             return {}
         self._answer.changed()
@@ -148,23 +163,20 @@ class Attached:
     @property
     def best_checkpoint(self) -> tuple[int | None, str | None]:
         """The step and the path of the checkpoint that the last answer advises to keep, as far as they are known."""
-        return (None, None) if self._answer is None else (self._answer.best_step, self._answer.best_path)
+        return (None, None) if self._answer is None else self._answer.best
 
     @property
     def said(self) -> str:
-        """The same in words."""
+        """The last answer in words."""
         return "" if self._answer is None else self._answer.says
 
     @quiet
     def close(self, why: str = "closed") -> None:
-        """The run is over. Called at the end of the process where nobody did."""
+        """End the run. Called at the end of the process if you did not."""
         if self._journal is not None and os.getpid() == self._owner:  # a forked worker is not the run
             self._journal.close(why)
             self._journal = None
-            atexit.unregister(self._at_exit)
-
-    def _at_exit(self) -> None:
-        self.close("exit")
+            atexit.unregister(self.close)
 
     def __enter__(self) -> Attached:
         return self

@@ -1,7 +1,7 @@
-"""The journal: what a training process tells Leadline, one JSON object a line, appended and never rewritten.
+"""The journal: what a training process tells Leadline, one JSON object per line, appended and never rewritten.
 
-A line is one `write` to a file opened for appending, so a crash tears the last line at most; readers leave that out.
-Nothing waits for the disk: what the system had not yet written when the machine lost power is lost (docs/live.md).
+A line is one `write` to a file opened for appending, so a crash tears the last line at most; readers skip that one.
+Nothing waits for the disk: a power cut loses what the system had not yet written (docs/live.md).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Appended:
         self._torn = not _ends_whole(path)
 
     def write(self, lines: bytes) -> None:
-        """Append whole lines. Where the last ones were cut off, by a crash or a full disk, these begin on their own."""
+        """Append whole lines. If the last ones were cut off, by a crash or a full disk, these begin on a new line."""
         if self._torn:
             lines = b"\n" + lines
         self._torn = True
@@ -85,7 +85,7 @@ class Journal:
         self.rows.write(line.encode() + b"\n")
 
     def log(self, step: int, metrics: Mapping[str, object]) -> None:
-        """One row of metrics. What is no number is left out."""
+        """Write one row of metrics. What is not a number is left out."""
         data = metrics
         if not (type(metrics) is dict and PLAIN.issuperset(map(type, metrics.values()))):  # nearly always it is
             data = {
@@ -97,7 +97,7 @@ class Journal:
             self._other("phases.jsonl").write(_encode({"step": int(step), **spans}).encode() + b"\n")
 
     def log_rollouts(self, step: int, rows: Iterable[Mapping[str, object]]) -> None:
-        """What the policy wrote at a step. Rows hold an `output`, and `prompt`, `score` and `group` where known."""
+        """Write sampled responses of a step: `output`, and `prompt`, `score`, and `group` if known."""
         step = int(step)
         lines = [_plain({"step": step, **row}) for row in rows]
         if not lines:
@@ -110,17 +110,17 @@ class Journal:
             file.write("\n".join([*lines, ""]).encode(errors="replace"))
 
     def log_checkpoint(self, step: int, path: str | os.PathLike[str]) -> None:
-        """A saved state, once it is complete."""
+        """Write where a checkpoint is, once it is complete."""
         place = os.path.abspath(path)  # noqa: PTH100 - Path.absolute keeps the dots
         record = {"name": Path(place).name, "step": int(step), "state_path": place, "at": time.time()}
         self._other("checkpoints.jsonl").write(_plain(record).encode() + b"\n")
 
     def add_phase(self, name: str, start: float, end: float) -> None:
-        """A stretch of time that the step which is logged next spent on something."""
+        """Note the time that the step which is logged next spent on something."""
         self._phases.setdefault(name, []).append((start, end))
 
     def close(self, why: str = "closed") -> None:
-        """The run is over: a last line says so."""
+        """End the run with a last line that says so."""
         if self._closed:
             return
         self._closed = True
@@ -136,8 +136,8 @@ class Journal:
 
 
 def folder_for(name: str, parent: Path, *, resume: bool) -> Path:
-    """The folder of a run below `parent`: its name, with a number where that is taken by an earlier run. A run that is
-    resumed goes on in the newest one."""
+    """Make the folder of a run below `parent`: its name, with a number if an earlier run has it. A resumed run
+    continues in the newest one."""
     stem = re.sub(r"[^\w.+=-]+", "-", name).strip("-.")[:LONGEST_NAME] or "run"
     parent.mkdir(parents=True, exist_ok=True)
     taken: Path | None = None
@@ -154,7 +154,8 @@ def folder_for(name: str, parent: Path, *, resume: bool) -> Path:
 
 
 def started_at(pid: int) -> str:
-    """When a process began, in the system's own count; "" where it is gone, or the system does not tell."""
+    """Return when a process began, in the system's own count; "" if it is gone, a zombie, or there is no /proc. Read by
+    hand: a training need not have psutil."""
     try:
         # The name of a program may hold blanks and brackets: what counts stands behind the last bracket.
         fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
@@ -164,7 +165,7 @@ def started_at(pid: int) -> str:
 
 
 def began(pid: int) -> str:
-    """The same, and since which boot: by this a process is told from a later one of its number."""
+    """Return the same with the boot: this tells a process from a later one with its pid."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     except OSError:
@@ -173,12 +174,12 @@ def began(pid: int) -> str:
 
 
 def ended(journal: Path) -> bool:
-    """Whether the last line of a journal says that the run is over."""
+    """Return whether the last line of a journal says that the run is over."""
     return _last_lines(journal)[-1].startswith(b'{"end":')
 
 
 def last_step(journal: Path) -> int | None:
-    """The step of the last row."""
+    """Return the step of the last row."""
     for line in reversed(_last_lines(journal)):
         if (row := re.match(rb'\{"step":(-?\d+),', line)) is not None:
             return int(row[1])
@@ -186,7 +187,7 @@ def last_step(journal: Path) -> int | None:
 
 
 def _last_lines(journal: Path) -> list[bytes]:
-    """The last finished lines of a journal; the first of them may be cut."""
+    """Return the last finished lines of a journal; the first of them may be cut."""
     try:
         with journal.open("rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL))
@@ -196,7 +197,7 @@ def _last_lines(journal: Path) -> list[bytes]:
 
 
 def _ends_whole(path: Path) -> bool:
-    """Whether a file is empty or ends with a finished line."""
+    """Return whether a file is empty or ends with a finished line."""
     with path.open("rb") as file:
         if file.seek(0, os.SEEK_END) == 0:
             return True
@@ -205,7 +206,7 @@ def _ends_whole(path: Path) -> bool:
 
 
 def _numbers(key: str, value: object) -> dict[str, float]:
-    """The numbers in a value: of numpy, torch and the like, or of an inner mapping under joined keys."""
+    """Return the numbers in a value: of numpy, torch, and the like, or of an inner mapping under joined keys."""
     if isinstance(value, Mapping):
         return {
             name: number for inner, one in value.items() for name, number in _numbers(f"{key}/{inner}", one).items()
@@ -221,7 +222,7 @@ def _numbers(key: str, value: object) -> dict[str, float]:
 
 
 def _settled(value: object, deepest: int = 12) -> object:
-    """Settings as JSON can hold them: OmegaConf's and argparse's objects, tuples and paths among them."""
+    """Return settings as JSON can hold them, OmegaConf's and argparse's objects, tuples, and paths among them."""
     if value is None or isinstance(value, (bool, int, float, str)):
         return value
     if deepest == 0:

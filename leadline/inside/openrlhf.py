@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from .attached import Attached, attach
+from .attached import attach
 from .quiet import quiet
 
 FOLDER = "LEADLINE_FOLDER"
@@ -26,12 +26,12 @@ class OpenRLHFLogger:
         settings = _nested(args)
         name = _inside(settings, "logger.wandb.run_name") or settings.get("wandb_run_name") or "openrlhf"
         saved = _inside(settings, "ckpt.path") or settings.get("ckpt_path")
-        self.run: Attached = attach(str(name), os.environ.get(FOLDER) or "leadline", config=settings)
+        self.run = attach(str(name), os.environ.get(FOLDER) or "leadline", config=settings)
         if saved is not None and Path(str(saved)).exists():
             self.run.link("checkpoints", str(saved))
 
     def log_train(self, global_step: int, logs_dict: Mapping[str, Any]) -> None:
-        """As its trackers name them. `generated_samples` is one sample: its text and its reward."""
+        """Log a row under the names its trackers use. `generated_samples` is one sample: its text and its reward."""
         self.run.log(global_step, {f"train/{key}": value for key, value in logs_dict.items()})
         if sample := logs_dict.get("generated_samples"):
             text, reward = sample
@@ -44,40 +44,29 @@ class OpenRLHFLogger:
         self.run.close()
 
 
+_told: dict[int, OpenRLHFLogger] = {}  # the journal of this process, by which of its loggers writes it
+
+
 @quiet
 def register() -> None:
-    """Have OpenRLHF's own loggers tell us too. Doing so twice does no harm; of two loggers one tells us."""
+    """Have OpenRLHF's own loggers write a journal too; twice does no harm, and of two loggers one writes."""
     module = importlib.import_module("openrlhf.utils.logging_utils")
-    for name in LOGGERS:
-        _listen_to(getattr(module, name))
+    for theirs in (getattr(module, name) for name in LOGGERS):
+        if not getattr(theirs, "tells_leadline", False):
+            theirs.__init__ = _followed_by(theirs.__init__, _begin)
+            for name in ("log_train", "log_eval", "close"):
+                setattr(theirs, name, _followed_by(getattr(theirs, name), _telling(name)))
+            theirs.tells_leadline = True
 
 
-_told: dict[int, OpenRLHFLogger] = {}  # the journal of this process, by which of its loggers tells it
+def _followed_by(theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., None]:
+    """Return a method of theirs that calls ours after its own work."""
 
+    def both(self: Any, *args: Any, **kwargs: Any) -> None:
+        theirs(self, *args, **kwargs)
+        ours(self, *args, **kwargs)
 
-def _listen_to(theirs: Any) -> None:
-    if getattr(theirs, "tells_leadline", False):
-        return
-    begin, train, evaluate, close = theirs.__init__, theirs.log_train, theirs.log_eval, theirs.close
-
-    def begun(self: Any, args: Any) -> None:
-        begin(self, args)
-        _begin(self, args)
-
-    def trained(self: Any, global_step: int, logs_dict: Mapping[str, Any]) -> None:
-        train(self, global_step, logs_dict)
-        _tell(self, "log_train", global_step, logs_dict)
-
-    def evaluated(self: Any, global_step: int, logs_dict: Mapping[str, Any]) -> None:
-        evaluate(self, global_step, logs_dict)
-        _tell(self, "log_eval", global_step, logs_dict)
-
-    def closed(self: Any) -> None:
-        _tell(self, "close")
-        close(self)
-
-    theirs.__init__, theirs.log_train, theirs.log_eval, theirs.close = begun, trained, evaluated, closed
-    theirs.tells_leadline = True
+    return both
 
 
 @quiet
@@ -86,14 +75,17 @@ def _begin(teller: object, args: Any) -> None:
         _told[id(teller)] = OpenRLHFLogger(args)
 
 
-@quiet
-def _tell(teller: object, what: str, *words: Any) -> None:
-    if (ours := _told.get(id(teller))) is not None:
-        getattr(ours, what)(*words)
+def _telling(name: str) -> Callable[..., Any]:
+    @quiet
+    def tell(teller: object, *args: Any, **kwargs: Any) -> None:
+        if (ours := _told.get(id(teller))) is not None:
+            getattr(ours, name)(*args, **kwargs)
+
+    return tell
 
 
 def _nested(args: Any) -> dict[str, Any]:
-    """Settings as mappings: OpenRLHF nests namespaces."""
+    """Return settings as mappings: OpenRLHF nests namespaces."""
     return {
         key: _nested(value) if hasattr(value, "__dict__") and not callable(value) else value
         for key, value in vars(args).items()

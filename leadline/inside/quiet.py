@@ -1,4 +1,4 @@
-"""Errors of ours never reach the training loop: each kind is logged once and the loop goes on."""
+"""Errors of ours never reach the training loop: each kind is logged once and the loop continues."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _said: set[str] = set()
 
 
 def quiet(call: Callable[P, R]) -> Callable[P, R | None]:
-    """The same call, which returns None where it would have raised."""
+    """Return the same call, which returns None if it would have raised."""
 
     @functools.wraps(call)
     def safely(*args: P.args, **kwargs: P.kwargs) -> R | None:
@@ -30,8 +30,8 @@ def quiet(call: Callable[P, R]) -> Callable[P, R | None]:
 
 
 def complain(what: str, error: BaseException) -> None:
-    """Say what went wrong, the first time only: a full disk would otherwise say so at every step."""
+    """Log what went wrong, the first time only: a full disk would otherwise say so at every step."""
     said = f"{what}: {type(error).__name__}"
     if said not in _said:
         _said.add(said)
-        LOGGER.warning("leadline: %s (%s); training goes on. This is said once.", what, error)
+        LOGGER.warning("leadline: %s (%s); training continues. This is logged once.", what, error)

@@ -1,7 +1,7 @@
 """The processes of one training: which of them we are, and how all of them stop at the same step.
 
-Nothing is imported: torch is asked only where the training has it loaded. The word is passed through the store by which
-its processes found each other, and never by a collective call: one that a process does not make would hang the others.
+Nothing is imported: torch is asked only if the training has loaded it. The word is passed through the store by which
+its processes found each other, never by a collective call: one that a process does not make would hang the others.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 
 from .quiet import LOGGER, complain
 
-AGREE_EVERY = 10  # calls between two moments at which the processes ask each other
+AGREE_EVERY = 5  # calls between two moments at which the processes ask each other
 KEY = "leadline/stop"
+GO_ON = 0  # the word of a training that is not over
 
 
 def rank_and_size() -> tuple[int, int]:
-    """Which process of the training this is, and of how many: as torch.distributed says where it is up, else as the
-    launcher did."""
+    """Return our rank and the world size, as torch.distributed has them if it is up, else as the launcher set them."""
     group = _group()
     if group is not None:
         return int(group.get_rank()), int(group.get_world_size())
@@ -27,58 +27,59 @@ def rank_and_size() -> tuple[int, int]:
 
 
 class JointStop:
-    """Has all processes of a training stop at the same call of `should_stop`."""
+    """Has all processes of a training stop at the same call, with the same word."""
 
-    _made: ClassVar[int] = 0  # of these in this process: each training it runs has its own word
+    _made: ClassVar[int] = 0  # of these in this process: each training it runs has its own key
 
     def __init__(self) -> None:
         JointStop._made += 1
         self._key = f"{KEY}/{JointStop._made}"
         self._calls = 0
-        self._at: int | None = None  # the call at which all of them stop
+        self._agreed: tuple[int, int] | None = None  # the call at which all of them stop, and the word
         self._said = False
 
-    def stops(self, over: bool) -> bool:
-        """Whether to stop at this call. `over`: what this process knows; only the first one knows anything."""
+    def word(self, ours: int) -> int:
+        """Return what all processes do at this call: GO_ON, or the first process's word. `ours` is what this process
+        knows; only the first one knows anything."""
         self._calls += 1
         group = _group()
         if group is None:
-            if _number("WORLD_SIZE") > 1 and over:
+            if _number("WORLD_SIZE") > 1 and ours != GO_ON:
                 self._say_once()
-                return False
-            return over
+                return GO_ON
+            return ours
         if int(group.get_world_size()) <= 1:
-            return over
+            return ours
         try:
-            return self._agreed(group, over)
+            if self._agreed is None and self._calls % AGREE_EVERY == 0:
+                self._agree(group, ours)
         except Exception as error:  # unsure: going on harms nobody
             complain("the processes could not agree on when to stop", error)
-            return False
+        return GO_ON if self._agreed is None or self._calls < self._agreed[0] else self._agreed[1]
 
-    def _agreed(self, group: Any, over: bool) -> bool:
-        """The first process names a call that lies ahead of all of them: they are never further apart than one step of
-        training, and each looks for the word at every tenth call."""
-        if self._at is None and self._calls % AGREE_EVERY == 0:
-            store = group.distributed_c10d._get_default_store()
-            if int(group.get_rank()) == 0:
-                if over:
-                    self._at = self._calls + 2 * AGREE_EVERY
-                    store.set(self._key, str(self._at))
-            elif store.check([self._key]):
-                self._at = int(store.get(self._key))
-        return self._at is not None and self._calls >= self._at
+    def _agree(self, group: Any, ours: int) -> None:
+        """Settle the call: the first process names the next one at which all ask, which none of them has reached yet,
+        since they are never further apart than one step of training."""
+        store = group.distributed_c10d._get_default_store()
+        if int(group.get_rank()) == 0:
+            if ours != GO_ON:
+                store.set(self._key, f"{self._calls + AGREE_EVERY} {ours}")
+                self._agreed = self._calls + AGREE_EVERY, ours
+        elif store.check([self._key]):
+            call, word = store.get(self._key).split()
+            self._agreed = int(call), int(word)
 
     def _say_once(self) -> None:
         if not self._said:
             self._said = True
             LOGGER.warning(
-                "leadline: this run should stop, but its processes cannot agree on when without torch.distributed;"
-                " it goes on. run.answer holds what was said."
+                "leadline: this run should stop, but its processes can't agree on when without torch.distributed;"
+                " it continues. run.answer holds the verdict."
             )
 
 
 def _group() -> Any:
-    """torch.distributed where the training has it up; None else."""
+    """Return torch.distributed if the training has it up, else None."""
     torch = sys.modules.get("torch")
     group = getattr(torch, "distributed", None)
     if group is None or not group.is_available() or not group.is_initialized():

@@ -1,38 +1,35 @@
-"""The sidecar: a process beside the training that watches its journal, and goes away when the run does.
+"""The sidecar: a process beside the training that watches its journal, and ends when the run does.
 
-    python -m leadline.inside.sidecar FOLDER PID START {act,say} [CHANNEL...]
+    python -m leadline.inside.sidecar FOLDER PID START SHARE {act,say} [CHANNEL...]
 
-It runs `leadline watch` below itself, with a low claim to the processor, and ends it when the journal says that the run
-is over or the process that writes it is gone. It is started through a process that ends at once, so it is nobody's
-child and leaves no zombie behind. While it works, a file beside the journal is touched every few seconds: the training
-sees with one `stat` whether it is still protected.
+It is `leadline watch` with a low claim to the processor and a thread that ends it once the journal says that the run is
+over or the process that writes it is gone. It forks as it starts, so it is nobody's child and leaves no zombie. It
+touches a file beside the journal: the training sees with one `stat` whether it still lives.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import functools
+import importlib
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from .answer import Answer
 from .journal import JOURNAL, ended, last_step, started_at
 from .quiet import LOGGER, complain
 
+SHARE = 0.04  # of one core, for following and checks: with what else it does it stays below 5%
 EVERY = 0.5  # seconds between two looks at whether the run still goes on
-LAST_LOOK = 60.0  # seconds a watch may take to look at the last rows of a run that has ended
-GRACE = 10.0  # seconds from asking a watch to end to ending it
+LAST_CHECK = 60.0  # seconds that a check of the last rows may take once the run has ended
+GRACE = 10.0  # seconds from asking the watch to end to ending it
 NICENESS = 10
-STARTS = 5  # a watch that fails is started so often in all
-PAUSE = 4.0  # seconds before it is started the second time, then twice as many: an earlier sidecar may still be at work
-SET_DEATH_SIGNAL = 1  # PR_SET_PDEATHSIG of Linux
+PAUSES = (4.0, 8.0, 16.0, 32.0)  # seconds before a failed watch starts again: an earlier sidecar may still be at work
 ANSWER = "answer.json"
 HEARTBEAT = "sidecar.alive"
 LOG = "sidecar.log"
@@ -40,11 +37,11 @@ NO_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_
 
 LOOKED_AT = 10.0  # seconds between two looks at the heartbeat
 DEAD = 90.0  # seconds without a beat after which the sidecar counts as dead: it needs some to start
-RESTARTS = 3  # by the training; then it says that nobody looks any more
+RESTARTS = 3  # by the training
 
 
 class Sidecar:
-    """The sidecar as its training sees it: started once, and again where it died."""
+    """The sidecar as its training sees it: started once, and again if it died."""
 
     def __init__(self, folder: Path, *, act: bool = False, tell: Sequence[str] = ()) -> None:
         """`act`: the answer may ask for an end. `tell`: channels for alerts (docs/live.md)."""
@@ -60,7 +57,7 @@ class Sidecar:
         start_sidecar(self._folder, act=self._act, tell=self._tell)
 
     def check(self) -> None:
-        """Whether it still beats, every few seconds; else it is started again, and that is said. One `stat`."""
+        """Start it again if it has not beaten for long; one `stat` every few seconds."""
         now = time.monotonic()
         if now < self._next or self._given_up:
             return
@@ -77,10 +74,10 @@ class Sidecar:
         self._seen = now
         if self._restarts >= RESTARTS:
             self._given_up = True
-            LOGGER.warning("leadline: the sidecar died %s times; nobody looks at this run any more.", RESTARTS + 1)
+            LOGGER.warning("leadline: the sidecar died %s times; this run is no longer checked.", RESTARTS + 1)
             return
         self._restarts += 1
-        LOGGER.warning("leadline: the sidecar was not heard of for %.0f s; it is started again.", DEAD)
+        LOGGER.warning("leadline: no sign of the sidecar for %.0f s; starting it again.", DEAD)
         threading.Thread(target=self._start_quietly, name="leadline-sidecar", daemon=True).start()  # loops do not wait
 
     def _start_quietly(self) -> None:
@@ -93,133 +90,91 @@ class Sidecar:
 def start_sidecar(folder: Path, *, act: bool = False, tell: Sequence[str] = ()) -> None:
     """Start a sidecar for the journal that this process writes in `folder`."""
     pid = os.getpid()
-    words = [str(folder), str(pid), started_at(pid), "act" if act else "say", *tell]
-    # The first process only starts the second; waiting for it takes as long as starting an interpreter.
+    words = [str(folder), str(pid), started_at(pid), str(SHARE), "act" if act else "say", *tell]
+    environment = {**os.environ, **NO_THREADS, "CUDA_VISIBLE_DEVICES": ""}  # cores and GPUs belong to the training
+    home = Path(__file__).resolve().parents[2]
+    if home.name not in ("site-packages", "dist-packages"):  # run from a checkout: an interpreter would not find us
+        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(home), os.environ.get("PYTHONPATH")]))
+    # What is waited for ends as soon as it has forked: as long as starting an interpreter takes.
     subprocess.run(
-        [sys.executable, "-m", "leadline.inside.sidecar", "--detach", *words],
+        [sys.executable, "-m", "leadline.inside.sidecar", *words],
         check=True,
         timeout=30,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env=_environment(),
+        env=environment,
+        start_new_session=True,  # a Ctrl-C at the training's terminal is not meant for us
     )
 
 
 def main(words: list[str]) -> int:
-    if words[0] == "--detach":
-        with (Path(words[1]) / LOG).open("ab") as out:
-            subprocess.Popen(
-                [sys.executable, "-m", "leadline.inside.sidecar", *words[1:]],
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=out,
-                start_new_session=True,  # a Ctrl-C at the training's terminal is not meant for us
-            )
-        return 0
-    folder, pid, started, act, tell = Path(words[0]), int(words[1]), words[2], words[3] == "act", words[4:]
-    with contextlib.suppress(OSError, AttributeError):
+    """Watch the journal until its run is over."""
+    if os.fork() > 0:
+        os._exit(0)
+    folder, pid, started = Path(words[0]), int(words[1]), words[2]
+    log = os.open(folder / LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    with contextlib.suppress(OSError):
         os.nice(NICENESS)
-    return _supervise(folder / JOURNAL, pid, started, functools.partial(_watch, folder, act=act, tell=tell))
+    signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # asking a watch that has not begun must not end it
+    threading.Thread(target=_end_with_the_run, args=(folder / JOURNAL, pid, started), daemon=True).start()
+    leadline = importlib.import_module("leadline.cli").main  # only here: a training imports none of it
+    for pause in (*PAUSES, 0.0):
+        if leadline(_watch(folder, share=words[3], act=words[4] == "act", tell=words[5:])) == 0:
+            return 0
+        time.sleep(pause)
+    print(f"the watch failed {1 + len(PAUSES)} times; this run is no longer checked", flush=True)
+    return 1
 
 
-def _supervise(journal: Path, pid: int, started: str, begin: Callable[[], subprocess.Popen[bytes]]) -> int:
-    """Keep a watch going as long as the run goes on, and a little longer for the last look."""
-    asked_to_end = False
-
-    def end(*_: object) -> None:
-        nonlocal asked_to_end
-        asked_to_end = True
-
-    signal.signal(signal.SIGTERM, end)
-    watch: subprocess.Popen[bytes] | None = None
-    starts, next_start = 0, 0.0
-    try:
-        while not asked_to_end and not ended(journal) and alive(pid, started):
-            if (watch is None or watch.poll() is not None) and time.monotonic() >= next_start:
-                if starts >= STARTS:
-                    print(f"the watch failed {STARTS} times; nobody looks any more", flush=True)
-                    return 1
-                watch, starts = begin(), starts + 1
-                next_start = time.monotonic() + PAUSE * 2 ** (starts - 1)
-            time.sleep(EVERY)
-        if watch is not None and not asked_to_end:
-            _wait_for_the_last_look(watch, journal)
-        return 0
-    finally:
-        if watch is not None:
-            _end(watch)
-
-
-def _watch(folder: Path, *, act: bool, tell: Sequence[str]) -> subprocess.Popen[bytes]:
-    words = ["watch", str(folder / JOURNAL), "--headless", "--answer", str(folder / ANSWER)]
+def _watch(folder: Path, *, share: str, act: bool, tell: Sequence[str]) -> list[str]:
+    words = ["watch", str(folder / JOURNAL), "--headless", "--answer", str(folder / ANSWER), "--share", share]
     words += ["--state-near", str(folder), "--heartbeat", str(folder / HEARTBEAT)]
-    words += [word for channel in tell for word in ("--tell", channel)]
+    words += [word for channel in tell for word in ("--notify", channel)]
     # Whoever passed stop=True has opted in already: no dry run.
-    acting = ["--act", "stop", "--no-dry-run"] if act else []
-    return subprocess.Popen(
-        [sys.executable, "-m", "leadline", *words, *acting],
-        stdin=subprocess.DEVNULL,
-        env=_environment(),
-        preexec_fn=functools.partial(_end_with_the_sidecar, os.getpid()) if sys.platform == "linux" else None,
-    )
+    return [*words, "--act", "stop", "--no-dry-run"] if act else words
 
 
-def _end_with_the_sidecar(sidecar: int) -> None:
-    """Have the system end the watch when the sidecar is killed: nobody else would."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(SET_DEATH_SIGNAL, signal.SIGTERM)
-        if os.getppid() != sidecar:  # killed before we had asked for it
-            os._exit(1)
+def _end_with_the_run(journal: Path, pid: int, started: str) -> None:
+    """Wait for the end of the run, have its last rows checked, and end this process."""
+    while not ended(journal) and alive(pid, started):
+        time.sleep(EVERY)
+    _await_the_last_check(journal)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
+    os._exit(1)
 
 
-def _wait_for_the_last_look(watch: subprocess.Popen[bytes], journal: Path) -> None:
-    """Ask for a look, and wait until an answer speaks of the last row, within reason."""
+def _await_the_last_check(journal: Path) -> None:
+    """Ask for a check, and wait until an answer speaks of the last row, within reason."""
     step = last_step(journal)
     said = Answer(journal.with_name(ANSWER))
-    until = time.monotonic() + LAST_LOOK
+    until = time.monotonic() + LAST_CHECK
     asked = False
-    while step is not None and time.monotonic() < until and watch.poll() is None:
+    while step is not None and time.monotonic() < until:
         said.changed()
         told = said.latest.get("step")
         if isinstance(told, int) and told >= step:
             return
-        if not asked and hasattr(signal, "SIGUSR1") and said.latest:  # a watch that has answered can be asked
-            watch.send_signal(signal.SIGUSR1)
+        if not asked and said.latest:  # a watch that has answered can be asked
+            os.kill(os.getpid(), signal.SIGUSR1)
             asked = True
         time.sleep(EVERY)
 
 
-def _end(watch: subprocess.Popen[bytes]) -> None:
-    if watch.poll() is None:
-        watch.terminate()
-        try:
-            watch.wait(GRACE)
-        except subprocess.TimeoutExpired:
-            watch.kill()
-            watch.wait()
-
-
 def alive(pid: int, started: str) -> bool:
-    """Whether the process of that number is still the one that began at that time. A zombie is not alive."""
-    if not Path("/proc/self/stat").exists():
-        try:
-            os.kill(pid, 0)
-        except ProcessLookupError:
-            return False
-        except PermissionError:
-            return True
+    """Return whether a pid is still the process that started at that time; a zombie is not alive."""
+    if Path("/proc/self/stat").exists():
+        return started_at(pid) == started
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
         return True
-    return started_at(pid) == started
-
-
-def _environment() -> dict[str, str]:
-    """Ours, with one thread for the mathematics and no GPU: they belong to the training."""
-    environment = {**os.environ, **NO_THREADS, "CUDA_VISIBLE_DEVICES": ""}
-    home = Path(__file__).resolve().parents[2]
-    if home.name not in ("site-packages", "dist-packages"):  # run from a checkout: an interpreter would not find us
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(home), os.environ.get("PYTHONPATH")]))
-    return environment
+    return True
 
 
 if __name__ == "__main__":

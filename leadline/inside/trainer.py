@@ -1,4 +1,4 @@
-"""`LeadlineCallback` for TRL and the Hugging Face Trainer.
+"""`LeadlineCallback` for TRL and the Hugging Face Trainer: `attach`, called at the Trainer's events.
 
 The class is made when it is first asked for, since its base is theirs: importing this module imports nothing of them.
 """
@@ -9,21 +9,21 @@ import functools
 import importlib
 import importlib.util
 import os
-import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from ..errors import need
-from .attached import Attached, attach
-from .guard import Keeper
-from .keep import note
+from .attached import Attached, attach, checked_channels
+from .keep import Keeper
 from .quiet import LOGGER, quiet
+from .ranks import GO_ON
 
 # Which of TRL's trainers it is, by the class of its settings: their logs look alike (leadline/vocabulary/trl.csv).
 TRAINERS = {"GRPOConfig": "grpo", "RLOOConfig": "rloo", "PPOConfig": "ppo", "OnlineDPOConfig": "onlinedpo"}
-AGREE_EVERY = 10  # steps between two moments at which the processes of one training ask each other
-GO_ON, STOP, SAVE, UNSAVED = range(4)  # what they tell each other: to stop, and whether to save a last state
+STOP, SAVE, UNSAVED = 1, 2, 3  # the word of the first process: to stop, and whether to save a last state
+NOTE = "LEADLINE.md"
 
 
 class Hooks:
@@ -34,42 +34,45 @@ class Hooks:
         name: str | None = None,
         folder: str | os.PathLike[str] | None = None,
         *,
-        look: bool = True,
+        watch: bool = True,
         stop: bool = False,
-        tell: Sequence[str] = (),
+        notify: Sequence[str] = (),
     ) -> None:
         """`name`: of the run, else its `run_name`. `folder`: where journals go, else `leadline` in its `output_dir`.
-        `look`: have another process read the journal meanwhile. `stop`: let it end the training through the Trainer's
-        own control when the bar for acting holds (docs/live.md); without it, it is only said. `tell`: where alerts go,
-        as `leadline watch --tell` takes them."""
-        self._name, self._folder, self._look, self._stop, self._tell = name, folder, look, stop, tell
-        self.run: Attached | None = None  # None: not begun, or not the first process
+        `watch`: have another process check the journal meanwhile. `stop`: let it end the training through the Trainer's
+        own control once the bar for acting holds (docs/live.md); without it, that is only logged. `notify`: where
+        alerts go, as for `leadline watch --notify`."""
+        self._name, self._folder, self._watch, self._stop = name, folder, watch, stop
+        self._notify = checked_channels(notify)
+        self.run: Attached | None = None  # None: not begun, or ended
         self.stopped_at: int | None = None
-        self._guard: Keeper | None = None  # None: not begun, or not the first process
-        self._kept = ""
+        self._keeper: Keeper | None = None  # None: not begun, or not the first process
+        self._kept: tuple[str, str | None] = "", None  # what is said of the recommended checkpoint, where to resume
         self._told: str | None = None  # the kept checkpoint that the journal names
-        self._resume: str | None = None
         self._safe: tuple[int | None, str | None] = None, None  # the advice of which the checkpoint is safe
 
     @quiet
     def on_train_begin(self, args: Any, state: Any, control: Any, **_: object) -> None:
-        if not state.is_world_process_zero or self.run is not None:
+        if self.run is not None:
             return
         output = Path(args.output_dir)
         settings = {**args.to_dict(), "max_steps": state.max_steps}
         if (trainer := TRAINERS.get(type(args).__name__)) is not None:
             settings["trl_trainer"] = trainer
+        # transformers used to fill in the output folder as the name.
+        named = getattr(args, "run_name", None)
         self.run = attach(
-            self._name or _run_name(args, output),
+            self._name or (str(named) if named and named != args.output_dir else "run"),
             output / "leadline" if self._folder is None else self._folder,
             planned_steps=state.max_steps,
             config=settings,
-            look=self._look,
+            watch=self._watch,
             stop=self._stop,
-            tell=self._tell,
+            notify=self._notify,
             resume=state.global_step > 0,
         )
-        self._guard = Keeper(output, rotates=getattr(args, "save_total_limit", None) is not None)
+        if self.run.folder is not None:
+            self._keeper = Keeper(output, rotates=getattr(args, "save_total_limit", None) is not None)
         if getattr(args, "log_completions", False):
             self.run.link("completions", output / "completions")
 
@@ -87,89 +90,23 @@ class Hooks:
 
     @quiet
     def on_step_end(self, args: Any, state: Any, control: Any, **_: object) -> None:
-        over = self.run is not None and self.run.is_over()  # which says it once where it may not stop
-        self._protect()
-        if not self._stop:
-            self._before_saving(state, control)
+        if self.run is None:
             return
-        word = _agreed(args, state, self._way_to_stop(args) if over else GO_ON)
+        over = self.run.is_over()
+        self._protect(self.run)
+        word = self.run.agreed(self._way_to_stop(self.run, args) if over else GO_ON)
         if word != GO_ON:
             self.stopped_at = state.global_step
             control.should_training_stop = True
             if word != STOP:
                 control.should_save = word == SAVE  # as the Trainer does at its own end
-            if self.run is not None:
-                self._say(args, state, saves=word == SAVE)
+            if self._keeper is not None:
+                self._say(self.run, args, state, saves=word == SAVE)
         self._before_saving(state, control)
 
     @quiet
     def on_epoch_end(self, args: Any, state: Any, control: Any, **_: object) -> None:
         self._before_saving(state, control)
-
-    def _before_saving(self, state: Any, control: Any) -> None:
-        """Whether it will save is settled by now: the Trainer's own callback comes before those of its user."""
-        if control.should_save and self._guard is not None:
-            self._guard.before_saving(f"checkpoint-{state.global_step}")
-
-    def _protect(self) -> None:
-        """Make the checkpoint safe that the last answer would go back to, whatever else it says: when it says that the
-        run should end, the best one may have been deleted long ago."""
-        if self.run is None or self._guard is None or self.run.best_checkpoint == self._safe:
-            return
-        step, advised = self.run.best_checkpoint
-        path = self._guard.advised(step, advised)
-        if path is None:
-            return
-        self._guard.protect(path)
-        safe = self._guard.safe(path)
-        if safe is None:
-            return  # it is tried again
-        self._safe = step, advised
-        if safe != path and safe != self._told and path == advised:
-            self._told = safe
-            self.run.log_checkpoint(step or 0, safe)  # so that later answers can advise it, when the first name is gone
-
-    def _way_to_stop(self, args: Any) -> int:
-        """Whether to save a last state, which must not cost what the answer advises to keep."""
-        assert self.run is not None
-        saves = str(getattr(args.save_strategy, "value", args.save_strategy)) != "no"
-        step, advised = self.run.best_checkpoint
-        path = advised if self._guard is None else self._guard.advised(step, advised)
-        safe = None if path is None or self._guard is None else self._guard.safe(path)
-        if step is None and path is None:
-            self._kept = "No earlier checkpoint was recommended"
-        elif path is None or path != advised:
-            self._kept, self._resume = f"The recommended checkpoint, of step {step}, is gone", safe or path
-            if self._resume is not None:
-                self._kept += f"; the nearest that is left: {self._resume}"
-        elif safe is not None and safe != path:
-            self._kept, self._resume = f"The recommended checkpoint, kept out of the rotation: {safe}", safe
-            self.run.log_checkpoint(step or 0, safe)
-        else:
-            self._kept, self._resume = f"The recommended checkpoint: {path}", path
-            if saves and safe is None:
-                return UNSAVED  # it could not be made safe
-        return SAVE if saves else STOP
-
-    def _say(self, args: Any, state: Any, *, saves: bool) -> None:
-        assert self.run is not None
-        saved = (
-            f"The last state: {Path(args.output_dir) / f'checkpoint-{state.global_step}'}"
-            if saves
-            else "The last state was not saved"
-            + (": saving it could have deleted the recommended one." if self._resume is not None else ".")
-        )
-        LOGGER.warning(
-            "leadline: stops the training at step %s. %s %s. %s", state.global_step, self.run.said, self._kept, saved
-        )
-        note(
-            Path(args.output_dir),
-            step=state.global_step,
-            said=self.run.said,
-            kept=self._kept,
-            saved=saved,
-            resume=self._resume,
-        )
 
     @quiet
     def on_train_end(self, args: Any, state: Any, control: Any, **_: object) -> None:
@@ -177,35 +114,95 @@ class Hooks:
             self.run.close("closed" if self.stopped_at is None else f"stopped by leadline at step {self.stopped_at}")
             self.run = None
 
+    def _before_saving(self, state: Any, control: Any) -> None:
+        """Whether it will save is settled by now: the Trainer's own callback comes before those of its user."""
+        if control.should_save and self._keeper is not None:
+            self._keeper.before_saving(f"checkpoint-{state.global_step}")
 
-def _run_name(args: Any, output: Path) -> str:
-    """The user's name for the run, where there is one: transformers used to fill in the output folder."""
-    name = getattr(args, "run_name", None)
-    return str(name) if name and name != args.output_dir else "run"
+    def _protect(self, run: Attached) -> None:
+        """Make the best checkpoint so far safe, whatever else the last answer says: once it says that the run should
+        end, that checkpoint may have been deleted long ago."""
+        if self._keeper is None or run.best_checkpoint == self._safe:
+            return
+        step, advised = run.best_checkpoint
+        path = self._keeper.advised(step, advised)
+        safe = None if path is None else self._keeper.protect(path)
+        if safe is None:
+            return  # it is tried again
+        self._safe = step, advised
+        if safe != path and safe != self._told and path == advised:
+            self._told = safe
+            run.log_checkpoint(step or 0, safe)  # so that later answers can advise it, when the first name is gone
+
+    def _way_to_stop(self, run: Attached, args: Any) -> int:
+        """Return whether to save a last state, which must not cost the recommended checkpoint."""
+        assert self._keeper is not None  # for the type checker: only the first process has an answer
+        saves = str(getattr(args.save_strategy, "value", args.save_strategy)) != "no"
+        step, advised = run.best_checkpoint
+        path = self._keeper.advised(step, advised)
+        safe = None if path is None else self._keeper.safe(path)
+        if path is None:
+            gone = f"The recommended checkpoint, of step {step}, is gone"
+            self._kept = ("No earlier checkpoint was recommended" if step is None else gone), None
+        elif path != advised:
+            left = safe or path
+            self._kept = f"The recommended checkpoint, of step {step}, is gone; the nearest that is left: {left}", left
+        elif safe is None:
+            self._kept = f"The recommended checkpoint: {path}", path
+            return UNSAVED if saves else STOP  # it could not be made safe
+        else:
+            rotated = ", kept out of the rotation" if safe != path else ""
+            self._kept = f"The recommended checkpoint{rotated}: {safe}", safe
+        return SAVE if saves else STOP
+
+    def _say(self, run: Attached, args: Any, state: Any, *, saves: bool) -> None:
+        kept, resume = self._kept
+        output, step = Path(args.output_dir), state.global_step
+        saved = f"The last state: {output / f'checkpoint-{step}'}"
+        if not saves:
+            risk = ": saving it could have deleted the recommended one." if resume is not None else "."
+            saved = f"The last state was not saved{risk}"
+        LOGGER.warning("leadline: stops the training at step %s. %s %s. %s", step, run.said, kept, saved)
+        _note(output, step=step, said=run.said, kept=f"- {kept}\n- {saved}", resume=resume)
 
 
-def _agreed(args: Any, state: Any, word: int) -> int:
-    """What all processes of the training do now. They must do it at the same step, or those that go on wait for the
-    others for ever: every few steps the first one's word is passed round."""
-    if args.world_size <= 1:
-        return word
-    if state.global_step % AGREE_EVERY:
-        return GO_ON
-    torch = sys.modules["torch"]
-    flag = torch.tensor([word], device=args.device)
-    torch.distributed.all_reduce(flag, op=torch.distributed.ReduceOp.MAX)
-    return int(flag.item())
+def _note(folder: Path, *, step: int, said: str, kept: str, resume: str | None) -> None:
+    """Write what was seen, what is kept, and how to resume beside the checkpoints. An older note moves aside."""
+    place = folder / NOTE
+    if place.exists():
+        place.rename(folder / f"LEADLINE-{time.strftime('%Y%m%d-%H%M%S', time.gmtime(place.stat().st_mtime))}.md")
+    how = "There is no checkpoint to go back to that Leadline knows of.\n"
+    if resume is not None:
+        how = (
+            f"    trainer.train(resume_from_checkpoint={resume!r})\n\n"
+            "A resumed run is judged anew: earlier verdicts don't count. Fix the cause first, or it will break again.\n"
+            "To continue regardless, leave LeadlineCallback out or pass stop=False.\n"
+        )
+    quoted = (
+        "\n".join(f"> {line}" for line in said.splitlines()) or ">"
+    )  # text from elsewhere: none of it is our markup
+    place.write_text(
+        f"# Leadline stopped this training at step {step}\n\n"
+        f"{time.strftime('%Y-%m-%d %H:%M:%S UTC', time.gmtime())}\n\n"
+        f"## What was seen\n\n{quoted}\n\n"
+        f"## What is kept\n\n{kept}\n\n"
+        f"## How to resume\n\n{how}\n"
+        f"`leadline read {folder}` shows the whole report, `leadline history {folder}` the verdicts before.\n",
+        encoding="utf-8",
+        errors="replace",
+    )
 
 
 @functools.cache
 def _made() -> type:
-    """The class, with the base the Trainer expects. Without transformers it can be imported, and says so when used."""
+    """Make the class with the base the Trainer expects. Without transformers it says what is missing when used."""
     if importlib.util.find_spec("transformers") is None:
         return type("LeadlineCallback", (Hooks,), {"__init__": _missing, "__doc__": Hooks.__init__.__doc__})
     theirs = importlib.import_module("transformers.trainer_callback")
     return type("LeadlineCallback", (Hooks, theirs.TrainerCallback), {"__doc__": Hooks.__init__.__doc__})
 
 
+@functools.wraps(Hooks.__init__)  # so that help() and the docs show how it is called, with or without transformers
 def _missing(*_: object, **__: object) -> None:
     need("transformers", extra="trl", to="be called by a Hugging Face Trainer")
 

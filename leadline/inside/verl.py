@@ -1,7 +1,7 @@
 """A tracking backend for verl: `trainer.logger='["console","leadline"]'`.
 
 verl imports the modules that VERL_USE_EXTERNAL_MODULES names, in every process of a training; importing this one adds
-the backend. Rows go to a journal below LEADLINE_FOLDER (./leadline when not set), by project and experiment.
+the backend. Rows go to a journal below LEADLINE_FOLDER (default: ./leadline), by project and experiment.
 """
 
 from __future__ import annotations
@@ -26,18 +26,17 @@ class VerlLogger:
     def __init__(self, project: str, experiment: str, config: Mapping[str, Any] | None) -> None:
         trainer = dict((config or {}).get("trainer") or {})
         saved, samples = trainer.get("default_local_dir"), trainer.get("rollout_data_dir")
-        goes_on = trainer.get("resume_mode", "auto") != "disable"
+        resumes = trainer.get("resume_mode", "auto") != "disable"
         self.run = attach(
             experiment,
             Path(os.environ.get(FOLDER) or "leadline") / project,
             planned_steps=trainer.get("total_training_steps"),
             config=config,
-            resume=goes_on and saved is not None and (Path(saved) / "latest_checkpointed_iteration.txt").exists(),
+            resume=resumes and saved is not None and (Path(saved) / "latest_checkpointed_iteration.txt").exists(),
         )
-        if saved is not None:
-            self.run.link("checkpoints", saved)
-        if samples is not None:
-            self.run.link("rollouts", samples)
+        for name, place in (("checkpoints", saved), ("rollouts", samples)):
+            if place is not None:
+                self.run.link(name, place)
 
     def log(self, data: Mapping[str, object], step: int, **_: object) -> None:
         self.run.log(step, data)
@@ -48,7 +47,7 @@ class VerlLogger:
 
 @quiet
 def register() -> None:
-    """Teach verl's `Tracking` the backend "leadline". Doing so twice does no harm."""
+    """Teach verl's `Tracking` the backend "leadline"; twice does no harm."""
     tracking: Any = importlib.import_module("verl.utils.tracking").Tracking
     if BACKEND in tracking.supported_backend:
         return

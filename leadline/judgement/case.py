@@ -4,46 +4,70 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
-from ..curve import Curve
+from ..curve.curve import Curve
 from ..facts import Finding
-from ..facts.judgement import NewStretch
 from ..plan import Plan
-from ..questions.bars import EVEN, HABIT
-from ..questions.ceiling import ceiling_of
-from ..questions.direction import p_flat, p_rising
-from ..questions.forecast import Forecast
-from ..questions.gain import gained_by
+from ..questions.direction import gained_by, p_flat, p_moved, p_rising
+from ..questions.fall import p_fallen
+from ..questions.forecast import Forecast, ceiling_of, floor_of, forecast, room_below
 from ..questions.level import left_its_start
-from ..questions.way import p_moved
-from ..reading.reward import HEADLINE
-from ..reading.reward.apart import grain, judges
-from ..reading.reward.stretch import Stretch, stretch_of
-from ..reading.view import View
+from ..reading.scores import Judged
+from ..reading.whole import Trace
+from ..records import dataclass
 from ..run import Series
 from .evidence import Weighed, weigh
-from .outlook import SPAN, Outlook, outlook, scores_of, together
 
 DRIFT = "kl.drift_without_benefit"
 PRICE = 0.05  # of the run's own range for a whole planned run: what going on has to earn; --price
+SPAN = 0.2  # of the plan: an answer that is younger may be a mood, a signal that is gone for less may come back
+FALLEN = 0.8  # probability: a new state is no mood, and what was expected before it says nothing
+POINTS = 5  # of a held-out score that say as much about what is to come as the training reward
+# The weights of the answer now and of that a span ago lie near what `python bench/forecast.py` finds with each family
+# or repository left out (.9, .3, -.5), towards fewer false stops.
+NOW = 0.8  # log odds that a gain is to come, for each of those of the answer now
+HELD = 0.3  # log odds: for each of those of the answer a span ago
+DOUBT = -0.3  # log odds: what was expected a span ago and has not come speaks against it
+SUREST = 0.005  # no probability is held to be surer than this
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outlook:
+    """The rest of the plan for one series."""
+
+    now: Forecast
+    before: Forecast | None  # as it stood a span of the plan ago; None where that says nothing
+    p_fallen: float
+
+    @property
+    def p_gain(self) -> float:
+        """Probability that a gain worth having is still to come. Who looks twice as often must not stop twice as
+        rashly: a dip that is younger than a span of the plan is only half believed."""
+        # What has fallen may come back; to more than it ever had, only if its paths foresee it.
+        now = self.now.rises + (self.now.p_gain - self.now.rises) * (1 - self.p_fallen)
+        return now if self.before is None else held(now, self.before.p_gain)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Case:
     """The judged series, what may come of it, and what speaks against it."""
 
-    series: Series
-    curve: Curve
+    judged: Judged
+    score: Trace
     plan: Plan
     outlook: Outlook
     training: Outlook | None  # of the training reward, where a held-out score is judged
     evidence: Weighed
     ceiling: float | None  # the highest value that can be reached, where the run shows it
-    gained_by: float  # step by which it had nearly all of its gain
-    stretch: Stretch  # the part of the run over which the series is judged
     drift: Finding | None = None  # the policy moves on and its reward does not
-    grain: float = 0.0  # what the problems behind a held-out score cannot tell from luck
+
+    @property
+    def series(self) -> Series:
+        return self.score.series
+
+    @property
+    def curve(self) -> Curve:
+        return self.score.curve
 
     @property
     def forecast(self) -> Forecast:
@@ -51,20 +75,8 @@ class Case:
 
     @property
     def enough(self) -> float:
-        """How much higher a step has to stand to be the better one: by what is worth having and can be told."""
-        return max(self.forecast.worth, self.grain)
-
-    @property
-    def judged_since(self) -> int | None:
-        """The step from which on it is judged, where that is not the first."""
-        return None if self.stretch.first is None else round(self.stretch.first)
-
-    @property
-    def judged_because(self) -> NewStretch | None:
-        why = self.stretch.why
-        if why is None:
-            return None
-        return "prompts" if why.kind == "prompts" else "event" if why.kind == "event" else "outside"
+        """Return how much higher a step has to stand to be the better one: by what is worth having and can be told."""
+        return max(self.forecast.worth, self.judged.grain)
 
     @property
     def p_fallen(self) -> float:
@@ -72,27 +84,28 @@ class Case:
 
     @property
     def flat_for(self) -> float:
-        """How long it has had nearly all of its gain, as a share of the plan: a gain is waited for from then on. It may
-        creep up meanwhile, so this is not since when it is told to be flat (`questions/rest.py`)."""
-        return (self.plan.now - self.gained_by) / self.plan.steps
+        """Return how long it has had nearly all of its gain, as a share of the plan: a gain is waited for from then on.
+        It may creep up meanwhile, so this is not since when it is told to be flat (`rest_of`)."""
+        return self.plan.share_since(gained_by(self.curve))
 
     @property
     def never_moved(self) -> bool:
-        return p_moved(self.curve) < EVEN and not left_its_start(self.curve, self.series)
+        return p_moved(self.curve) < 0.5 and not left_its_start(self.curve, self.series)
 
     @property
     def score_tells(self) -> bool:
-        """Whether the score itself shows that the policy broke, so that what speaks against its text adds nothing."""
-        return self.evidence.p_fell_with_the_text(self.p_fallen) > EVEN
+        """Tell whether the score itself shows that the policy broke, so that what speaks against its text adds
+        nothing."""
+        return self.evidence.p_fell_with_the_text(self.p_fallen) > 0.5
 
     @property
     def p_gain(self) -> float:
         """Probability that a gain worth having is still to come. A held-out score of few points says little by itself,
         and what the training reward does is the best guess at the rest; unless it shows that it is flat."""
-        if self.training is None or self.forecast.room < EVEN:
+        if self.training is None or self.forecast.room < 0.5:
             return self.outlook.p_gain
-        share = HABIT / (HABIT + int(self.series.finite.sum())) * (1 - p_flat(self.curve))
-        return together(self.outlook.p_gain, self.training.p_gain, share)
+        share = POINTS / (POINTS + int(self.series.finite.sum())) * (1 - p_flat(self.curve))
+        return _probability((1 - share) * _log_odds(self.outlook.p_gain) + share * _log_odds(self.training.p_gain))
 
     @property
     def p_no_signal(self) -> float:
@@ -100,8 +113,7 @@ class Case:
         for as long as it has been flat: from the start, where it never moved."""
         since, plan = self.evidence.no_signal_since, self.plan
         undated = plan.elapsed if self.never_moved else self.flat_for
-        lasted = undated if since is None else (plan.now - since) / plan.steps
-        return self.evidence.p_no_signal * min(max(lasted / SPAN, 0.0), 1.0) ** 2
+        return self.evidence.p_no_signal * _believed(undated if since is None else plan.share_since(since))
 
     @property
     def p_drifts(self) -> float:
@@ -109,8 +121,7 @@ class Case:
         A plateau, and nothing about the score; so it has to last as one has to."""
         if self.drift is None or self.drift.since_step is None:
             return 0.0
-        lasted = (self.plan.now - self.drift.since_step) / self.plan.steps
-        return self.drift.p * (1 - p_rising(self.curve)) * min(max(lasted / SPAN, 0.0), 1.0) ** 2
+        return self.drift.p * (1 - p_rising(self.curve)) * _believed(self.plan.share_since(self.drift.since_step))
 
     @property
     def because(self) -> tuple[str, ...]:
@@ -133,65 +144,69 @@ class Case:
         """The probability by which the verdict is chosen."""
         return self.p_gain * (1 - self.p_no_gain)
 
-    def earlier(self, view: View, share: float, price: float) -> Case | None:
-        """The same series a share of the plan ago, as what is known by now weighs it; None where nothing could be told
-        of it."""
-        plan = self.plan.earlier(share)
-        seen = self.series.until(math.floor(plan.now))
-        if not seen.finite.any() or not (curve := view.fit(seen)).decidable:
-            return None
-        training = None if self.training is None else _training(view, plan, price)
-        ahead = outlook(view, seen, curve, plan, price=price, ceiling=self.ceiling)
-        return replace(self, series=seen, curve=curve, plan=plan, outlook=ahead, training=training)
+    def earlier(self, share: float, price: float) -> Case | None:
+        """Return the case of the run cut a share of the plan ago, as what is known by now weighs it; None where nothing
+        could be told of it."""
+        return _case(self.judged, self.plan.earlier(share), price, self.evidence, self.drift)
 
 
-def case_of(
-    view: View,
-    findings: Sequence[Finding],
-    *,
-    price: float = PRICE,
-) -> Case | None:
-    """All that the judgement rests on; None where there is nothing to judge."""
-    plan, judged = view.plan, _judged(view)
-    if plan is None or judged is None:
+def case_of(judged: Judged, findings: Sequence[Finding], *, price: float = PRICE) -> Case | None:
+    """Return all that the judgement rests on; None if the judged score has too few points to be read."""
+    evidence = weigh([found for found in findings if found.id != DRIFT], judged.plan.first)
+    drift = next((found for found in findings if found.id == DRIFT), None)
+    return _case(judged, judged.plan, price, evidence, drift)
+
+
+def held(now: float, before: float) -> float:
+    """Return the answer now together with the answer a span of the plan ago."""
+    return _probability(NOW * _log_odds(now) + HELD * _log_odds(before) + DOUBT)
+
+
+def _case(judged: Judged, plan: Plan, price: float, evidence: Weighed, drift: Finding | None) -> Case | None:
+    """Return the case as it stood at the time of a plan: the same answers on the run cut there."""
+    score = judged.score.until(plan.now)
+    ceiling = ceiling_of(judged.run, judged.score.series, judged.scores)
+    ahead = None if score is None else _outlook(judged, score, plan, price, ceiling)
+    if score is None or ahead is None:
         return None
-    series, curve, stretch = judged
-    ceiling = ceiling_of(view.run, series, scores_of(view))
-    return Case(
-        series,
-        curve,
-        plan,
-        outlook(view, series, curve, plan, price=price, ceiling=ceiling),
-        None if series.name == HEADLINE else _training(view, plan, price),
-        weigh([found for found in findings if found.id != DRIFT], plan.first),
-        ceiling,
-        gained_by(curve),
-        stretch,
-        next((found for found in findings if found.id == DRIFT), None),
-        grain(view, series),
-    )
+    training = None if judged.training is None else judged.training.until(plan.now)
+    beside = None
+    if judged.training is not None and training is not None:
+        bound = ceiling_of(judged.run, judged.training.series, judged.scores)
+        beside = _outlook(judged, training, plan, price, bound)
+    return Case(judged, score, plan, ahead, beside, evidence, ceiling, drift)
 
 
-def _judged(view: View) -> tuple[Series, Curve, Stretch] | None:
-    """The held-out score that is logged best, one that measures something else than the reward before the reward on
-    other prompts; else the training reward; over the stretch that counts."""
-    for name in (*judges(view), HEADLINE):
-        logged = view.run.get(name)
-        if logged is None or not logged.finite.any():
-            continue
-        stretch = stretch_of(view, name)
-        series = stretch.of(logged)
-        curve = view.fit(series) if series.finite.any() else None
-        if curve is not None and (curve.decidable or name == HEADLINE):
-            return series, curve, stretch
-    return None
-
-
-def _training(view: View, plan: Plan, price: float) -> Outlook | None:
-    """What may come of the training reward; None where it cannot be told."""
-    logged = view.run.get(HEADLINE)
-    series = None if logged is None else stretch_of(view, HEADLINE).of(logged).until(math.floor(plan.now))
-    if logged is None or series is None or not series.finite.any() or not (curve := view.fit(series)).decidable:
+def _outlook(judged: Judged, score: Trace, plan: Plan, price: float, ceiling: float | None) -> Outlook | None:
+    """Return what may come of a score at the time of a plan; None if too little was logged by then."""
+    curve, series = score.curve, score.series
+    if not curve.decidable:
         return None
-    ceiling = ceiling_of(view.run, logged, scores_of(view))
-    return outlook(view, series, curve, plan, price=price, ceiling=ceiling)
+    most = math.inf if ceiling is None else room_below(ceiling, series)
+    floor = floor_of(judged.run, series, judged.scores)
+    ahead = forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price, ceiling=ceiling, most=most, floor=floor)
+    fallen = p_fallen(curve)
+    return Outlook(ahead, None if fallen > FALLEN else _before(score, plan, price, ceiling), fallen)
+
+
+def _before(score: Trace, plan: Plan, price: float, ceiling: float | None) -> Forecast | None:
+    """Return the forecast as it stood a span of the plan ago; None if nothing could be told then."""
+    earlier = plan.earlier(SPAN)
+    seen = score.until(earlier.now)
+    if seen is None or not seen.curve.decidable:
+        return None
+    return forecast(seen.curve, end=plan.end, elapsed=earlier.elapsed, price=price, ceiling=ceiling)
+
+
+def _believed(lasted: float) -> float:
+    """Return how far a state is believed that has lasted for a share of the plan."""
+    return min(max(lasted / SPAN, 0.0), 1.0) ** 2
+
+
+def _log_odds(p: float) -> float:
+    p = min(max(p, SUREST), 1 - SUREST)
+    return math.log(p / (1 - p))
+
+
+def _probability(log_odds: float) -> float:
+    return 1 / (1 + math.exp(-log_odds))

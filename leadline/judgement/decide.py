@@ -11,93 +11,102 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..curve.bins import LEAST
+from ..curve.track import LEAST
 from ..facts import Finding
+from ..facts.finding import Cause
 from ..facts.judgement import Condition, Horizon, Judgement, Reason, Verdict
-from ..questions import AGREED
-from ..questions.bars import CLEARLY, EVEN, NOTICEABLE, SAID, TENTH
-from ..questions.best import Ranking, highest
-from ..questions.direction import p_flat, p_noise, p_rising
-from ..questions.fall import fall_of, p_below_its_best
-from ..questions.forecast import on_its_way
-from ..questions.level import level_now, start_of
-from ..questions.power import told_at
-from ..questions.rest import rest_of
-from ..questions.stuck import silence
-from ..questions.turn import turned_up
-from ..reading.reward import HEADLINE
-from ..reading.view import View
+from ..findings.reward_break import RewardBreak
+from ..plan import Plan
+from ..questions.direction import p_at_rest, p_flat, p_rising
+from ..questions.fall import Ranking, fall_in_last_rows, fall_of, highest, p_below_its_best
+from ..questions.forecast import on_its_way, told_at
+from ..questions.level import level_now, silence, start_of
+from ..questions.shape import AGREED, rest_of, turning_point
+from ..reading.scores import Judged
+from ..reading.view import HEADLINE
 from ..run import Run
-from .advice import advise
-from .case import DRIFT, PRICE, Case, case_of
+from .case import DRIFT, PRICE, SPAN, Case, case_of
+from .evidence import advise
 from .keep import best_checkpoint, ranked_everywhere
-from .outlook import SPAN
 from .prospect import risk_of, upside_of
 
 STOP = 0.09  # probability that going on pays: below it, stop at once
 GO_ON = 0.2  # probability that going on pays: from here on, continue; between the two time has to tell
 LIKE_A_REWARD = re.compile(r"reward|score|return|acc|success|pass|win", re.IGNORECASE)
-FELL = ("reward.peaked", "reward.declining")
 OPEN = ("rising", "too_noisy")  # no reasons to stop, however small the chance
 CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody
+WHILE = 0.1  # of the plan: a small chance that was as small so long ago is an answer; a dip is over by then
+LEAST_WAIT = 0.05  # of the plan: nothing new is seen before
+LOST = 0.9  # probability: what has fallen so surely is the reason why
+CLEARLY_LOST = 0.8  # probability: and is said as a fact from here on
+NEAR = 0.1  # of its range below the ceiling: it has not come down from there
 
 
-def judge(
-    view: View,
-    findings: Sequence[Finding],
-    *,
-    price: float | None = None,
-) -> Judgement:
-    """Decide whether the run of `view` is worth going on with, given all that was found in it. `price`: what a whole
-    planned run has to earn, in shares of the run's own range."""
+def judge(run: Run, judged: Judged | None, findings: Sequence[Finding], *, price: float | None = None) -> Judgement:
+    """Decide whether a run is worth going on with, given what is judged of it and all that was found in it. `price`:
+    what a whole planned run has to earn, in shares of the run's own range."""
+    if judged is None:
+        return Judgement(reason=_nothing_to_judge(run))
     price = PRICE if price is None else price
-    case = case_of(view, findings, price=price)
+    case = case_of(judged, findings, price=price)
     if case is None:
-        return Judgement(reason=_nothing_to_judge(view.run))
-    if not case.curve.decidable:
-        return _too_early(view, case)
+        return _too_early(judged)
     everywhere = ranked_everywhere(case)
-    verdict = _verdict(view, case, everywhere, price)
+    verdict = _verdict(case, everywhere, price)
+    told = replace(_beginning(judged), best_checkpoint=best_checkpoint(case, everywhere))
     last = silence(case.series)
     if verdict in ("continue", "undecided", "finished") and last:  # what it does now is not known: nothing is forecast
-        since, ended = int(case.series.steps[-last]), case.plan.ended
-        return Judgement(
-            verdict="undecided" if ended is None else "finished",
-            reason=Reason("lost_numbers", points=last, since_step=since, key=case.series.key),
-            judged=case.series.name,
-            judged_since=case.judged_since,
-            judged_because=case.judged_because,
-            ended=ended,
-            best_checkpoint=best_checkpoint(view.run, case, everywhere),
-            next_look_step=_next_look(case) if ended is None else None,
-            horizon=_horizon(view, case),
-        )
-    reason, upside = _beside_training(view, case, _reason(case, verdict)), upside_of(case)
+        since = int(case.series.steps[-last])
+        reason = Reason("lost_numbers", points=last, since_step=since, key=case.series.key)
+        return replace(told, reason=reason, next_look_step=_next_look(case) if case.plan.ended is None else None)
+    reason, upside = _beside_training(case, _reason(case, verdict)), upside_of(case)
+    if reason.kind == "fallen" and reason.unlikely:
+        reason = _by_last_rows(case, everywhere, reason)
     next_look = _next_look(case) if verdict in ("continue", "undecided") else None
-    return Judgement(
+    return replace(
+        told,
         verdict=verdict,
         reason=reason,
         p_continue_pays=round(case.p_pays, 4),
         upside=upside,
         risk=risk_of(case),
-        horizon=_horizon(view, case),
-        ended=case.plan.ended,
-        best_checkpoint=best_checkpoint(view.run, case, everywhere),
         because=case.because,
         would_change=_would_change(case, verdict, next_look),
         advice=advise(findings),
         next_look_step=next_look,
-        judged=case.series.name,
-        judged_since=case.judged_since,
-        judged_because=case.judged_because,
         expected_utility=_expected_utility(case, upside.mean or 0.0, price),
         leans_to_stop=verdict == "undecided" and _leans_to_stop(case, reason),
         nearly_through=verdict == "continue" and case.p_pays < GO_ON,
+        cause=_cause(findings, reason),
     )
 
 
+def _beginning(judged: Judged) -> Judgement:
+    """Return what every judgement of this score says."""
+    plan = judged.plan
+    return Judgement(
+        verdict="undecided" if plan.ended is None else "finished",
+        judged=judged.score.series.name,
+        judged_since=judged.since,
+        judged_because=judged.because,
+        ended=plan.ended,
+        horizon=_horizon(judged.run, plan),
+    )
+
+
+def _cause(findings: Sequence[Finding], reason: Reason) -> Cause | None:
+    """Return what made the reward drop, if the drop that is the reason was sudden and its cause is known."""
+    since = reason.since_step
+    if reason.kind != "fallen" or since is None:
+        return None
+    for facts in (finding.facts for finding in findings):
+        if isinstance(facts, RewardBreak) and facts.size < 0 and facts.first_step <= since <= facts.last_step:
+            return facts.cause if facts.cause.kind in ("event", "prompts", "outside") else None
+    return None
+
+
 def _nothing_to_judge(run: Run) -> Reason:
-    """Why there is no verdict, and what could be the reward."""
+    """Return why there is no verdict, and what could be the reward."""
     logged = run.get(HEADLINE)
     if logged is not None:
         return Reason("no_numbers", points=logged.points, key=logged.key)
@@ -106,52 +115,47 @@ def _nothing_to_judge(run: Run) -> Reason:
     return Reason("no_reward", candidates=tuple(dict.fromkeys(near))[:CANDIDATES])
 
 
-def _too_early(view: View, case: Case) -> Judgement:
-    """Fewer points than anything can be told from."""
-    missing = max(LEAST - case.curve.points, 1)
-    so_far = max(case.plan.now - case.plan.first, 1)
-    ended = case.plan.ended
-    return Judgement(
-        verdict="undecided" if ended is None else "finished",
-        reason=Reason("too_few", points=case.curve.points, more_points=missing, key=case.series.key),
-        judged=case.series.name,
-        judged_since=case.judged_since,
-        judged_because=case.judged_because,
-        ended=ended,
-        next_look_step=None if ended else round(case.plan.now + max(so_far * missing / max(case.curve.points, 1), 1)),
-        horizon=_horizon(view, case),
+def _too_early(judged: Judged) -> Judgement:
+    """Judge by fewer points than anything can be told from."""
+    plan, points = judged.plan, int(judged.score.series.finite.sum())
+    missing = max(LEAST - points, 1)
+    wait = max(max(plan.now - plan.first, 1) * missing / max(points, 1), 1)
+    return replace(
+        _beginning(judged),
+        reason=Reason("too_few", points=points, more_points=missing, key=judged.score.series.key),
+        next_look_step=None if plan.ended else round(plan.now + wait),
     )
 
 
-def _verdict(view: View, case: Case, everywhere: Ranking, price: float) -> Verdict:
+def _verdict(case: Case, everywhere: Ranking, price: float) -> Verdict:
     if case.plan.ended is not None:
         return "finished"
     if case.p_pays >= GO_ON or _nearly_through(case):
         return "continue"
-    may_be_its_beginning = case.never_moved and case.plan.planned is None and case.p_no_signal <= EVEN
-    if may_be_its_beginning or (case.p_pays >= STOP and not _has_lasted(view, case, price)):
+    may_be_its_beginning = case.never_moved and case.plan.planned is None and case.p_no_signal <= 0.5
+    if may_be_its_beginning or (case.p_pays >= STOP and not _has_lasted(case, price)):
         return "undecided"
     behind = float(everywhere.means[everywhere.best] - everywhere.means[-1])
-    enough = 0.0 if case.p_hidden > EVEN else case.enough  # the evidence says that it is lost
+    enough = 0.0 if case.p_hidden > 0.5 else case.enough  # the evidence says that it is lost
     if behind > enough:
         return "roll_back"
     return "undecided" if _reason(case, "undecided").kind in OPEN else "stop"
 
 
-def _has_lasted(view: View, case: Case, price: float) -> bool:
-    """Whether a small chance was as small a while ago: a dip is over by then, and a state that lasts is an answer. A
-    reward that rises, or may not have begun to, has none."""
+def _has_lasted(case: Case, price: float) -> bool:
+    """Tell whether a small chance was as small a while ago: a dip is over by then, and a state that lasts is an answer.
+    A reward that rises, or may not have begun to, has none."""
     if _reason(case, "undecided").kind in (*OPEN, "no_trend"):
         return False
-    earlier = case.earlier(view, TENTH, price)
+    earlier = case.earlier(WHILE, price)
     return earlier is not None and earlier.p_pays < GO_ON
 
 
 def _nearly_through(case: Case) -> bool:
-    """Whether it clearly rises and only the rest of the plan is too short for a gain worth having: whoever ends it then
-    saves next to nothing."""
+    """Tell whether it clearly rises and only the rest of the plan is too short for a gain worth having: whoever ends it
+    then saves next to nothing."""
     left = 1 - case.plan.elapsed
-    return left < SPAN and case.p_no_gain <= EVEN and p_rising(case.curve) > AGREED and case.forecast.room > EVEN
+    return left < SPAN and case.p_no_gain <= 0.5 and p_rising(case.curve) > AGREED and case.forecast.room > 0.5
 
 
 def _leans_to_stop(case: Case, reason: Reason) -> bool:
@@ -160,84 +164,90 @@ def _leans_to_stop(case: Case, reason: Reason) -> bool:
 
 
 def _reason(case: Case, verdict: Verdict) -> Reason:
-    """The strongest first: what speaks against the score, what was lost, what cannot be learned, what it did."""
+    """Return the strongest reason: it is gamed, was lost, cannot be learned from, or what it did."""
     evidence, curve, series = case.evidence, case.curve, case.series
     now, start = level_now(curve, series), start_of(curve, series)
     lost = case.p_fallen if series.name != HEADLINE else max(case.p_fallen, evidence.p_lost)
-    fell = verdict == "roll_back" or (verdict != "continue" and lost > (EVEN if verdict == "finished" else CLEARLY))
+    fell = verdict == "roll_back" or (verdict != "continue" and lost > (0.5 if verdict == "finished" else LOST))
     told_by_the_score = verdict != "continue" and case.score_tells
-    if evidence.p_gamed > EVEN and not told_by_the_score:  # a score that fell shows what the policy is worth
-        ids = tuple(dict.fromkeys(finding.id for finding in evidence.against_the_score))
+    if evidence.p_gamed > 0.5 and not told_by_the_score:  # a score that fell shows what the policy is worth
         p, when = evidence.p_gamed, (evidence.onset, evidence.onset_between)
-        return Reason("gamed", p, *when, clear=p > AGREED, level=now, findings=ids)
-    if evidence.p_degraded > EVEN and verdict != "continue" and lost <= EVEN:
-        since, ids = evidence.degraded_since, ("stability.degrading",)
-        return Reason("degraded", evidence.p_degraded, since, level=now, findings=ids)
+        return Reason("gamed", p, *when, clear=p > AGREED, level=now, findings=evidence.ids_of("gamed"))
+    if evidence.p_degraded > 0.5 and verdict != "continue" and lost <= 0.5:
+        ids = evidence.ids_of("degraded")
+        return Reason("degraded", evidence.p_degraded, evidence.degraded_since, level=now, findings=ids)
     if fell:
         fall = fall_of(curve, series)
         high = highest(curve, series) if fall is None else fall.high
-        turn = turned_up(curve, series) if p_rising(curve) > AGREED else None
+        turn = turning_point(curve, series) if p_rising(curve) > AGREED else None
         if turn is not None:  # what rises again has not fallen for good, and stands below its best all the same
             lost = max(lost, p_below_its_best(curve))
-        dated = (found.since_step for found in evidence.counted if found.id in FELL and series.name == HEADLINE)
-        begun = next(dated, None if fall is None else fall.since_step)  # one date for one fall
-        gone = None if fall is None else fall.lost
-        return Reason("fallen", lost, begun, clear=lost > SAID, high=high, turn=turn, level=now, lost=gone)
-    if case.p_no_signal > EVEN and verdict != "continue":
-        ids = tuple(dict.fromkeys(finding.id for finding in evidence.no_signal))
-        return Reason("no_signal", p=evidence.p_no_signal, since_step=evidence.no_signal_since, level=now, findings=ids)
+        begun, gone = (None, None) if fall is None else (fall.since_step, fall.lost)
+        return Reason("fallen", lost, begun, clear=lost > CLEARLY_LOST, high=high, turn=turn, level=now, lost=gone)
+    if case.p_no_signal > 0.5 and verdict != "continue":
+        p, ids = evidence.p_no_signal, evidence.ids_of("no_signal")
+        return Reason("no_signal", p, evidence.no_signal_since, level=now, findings=ids)
     if verdict != "continue" and _is_at_its_ceiling(case, now):
         return Reason("ceiling", high=case.ceiling, level=now)
     rises = p_rising(curve)
-    if verdict == "continue" and (case.never_moved or rises <= EVEN):  # what it did is no reason to go on
+    if verdict == "continue" and (case.never_moved or rises <= 0.5):  # what it did is no reason to go on
         rest = None if case.never_moved or p_flat(curve) <= AGREED else rest_of(curve, series)
         if rest is None:
             return Reason("time_left", clear=False, level=now)
         return Reason("time_left", None, rest.since, rest.between, level=now)
-    drifts = (DRIFT,) if case.p_drifts > EVEN else ()
+    drifts = (DRIFT,) if case.p_drifts > 0.5 else ()
     if case.never_moved and verdict == "undecided" and (more := _steps_to_tell(case)):
         return Reason("too_noisy", level=now, more_steps=more)
     if case.never_moved:
         return Reason("no_trend", level=now, findings=drifts)
-    if rises > EVEN:
-        turn = turned_up(curve, series)
+    if rises > 0.5:
+        turn = turning_point(curve, series)
         return Reason("rising", p=rises, clear=rises > AGREED, start=start, turn=turn, level=now)
-    p = p_flat(curve) + p_noise(curve)
-    clear = p > AGREED
-    rest = rest_of(curve, series)
-    if rest is None:
-        return Reason("flat", p=p, clear=clear, level=now, findings=drifts)
-    when = (rest.since, rest.between)
-    return Reason("flat", p, *when, clear=clear, level=now, findings=drifts)
+    p, rest = p_at_rest(curve), rest_of(curve, series)
+    since, between = (None, None) if rest is None else (rest.since, rest.between)
+    return Reason("flat", p, since, between, clear=p > AGREED, level=now, findings=drifts)
 
 
 def _steps_to_tell(case: Case) -> int:
     """After how many more steps a missing trend would be an answer, in a plan with too little chance of a gain; 0 where
     it is one, or something else speaks against going on."""
-    if case.plan.planned is None or case.p_pays >= STOP or case.p_no_gain > EVEN:
+    if case.plan.planned is None or case.p_pays >= STOP or case.p_no_gain > 0.5:
         return 0
     elapsed = case.plan.elapsed
     tells = told_at(case.curve, case.series, case.forecast.worth, elapsed)
     return math.ceil(max(tells - elapsed, 0.0) * case.plan.steps)
 
 
-def _beside_training(view: View, case: Case, reason: Reason) -> Reason:
-    """A held-out score of few points that shows no direction is told together with a training reward that does."""
+def _beside_training(case: Case, reason: Reason) -> Reason:
+    """Tell a held-out score of few points that shows no direction together with a training reward that does."""
     unclear = reason.kind in ("no_trend", "too_noisy", "time_left") or (reason.kind == "flat" and not reason.clear)
+    training = case.judged.training if case.training is not None else None
+    rises = training is not None and p_rising(training.curve) > AGREED
+    return replace(reason, training_rises=unclear and rises)
+
+
+def _by_last_rows(case: Case, everywhere: Ranking, reason: Reason) -> Reason:
+    """Give a drop that the curve has not followed yet the numbers of the last rows: they are why it rolls back."""
+    fall = fall_in_last_rows(everywhere, case.series, case.enough)
+    if fall.high - fall.now <= case.enough:
+        return reason
+    sure = fall.p > CLEARLY_LOST
     return replace(
-        reason, training_rises=unclear and case.training is not None and p_rising(view.curve(HEADLINE)) > AGREED
+        reason, p=fall.p, since_step=fall.since_step, clear=sure, high=fall.high, level=fall.now, lost=fall.lost
     )
 
 
 def _is_at_its_ceiling(case: Case, now: float) -> bool:
     """Nothing is left above its best, and it has not come down since."""
     below = None if case.ceiling is None else case.ceiling - now
-    return below is not None and case.forecast.room < EVEN and below <= TENTH * case.forecast.scale
+    return below is not None and case.forecast.room < 0.5 and below <= NEAR * case.forecast.scale
 
 
-def _horizon(view: View, case: Case) -> Horizon:
-    plan = case.plan
-    hours, gpus = _hours(view.run, plan.end - plan.now), len(set(view.run.telemetry.gpus.devices.tolist()))
+def _horizon(run: Run, plan: Plan) -> Horizon:
+    timed, gpus = run.get("time/step"), len(set(run.telemetry.gpus.devices.tolist()))
+    hours = None
+    if timed is not None and timed.finite.any():
+        hours = float(np.median(timed.values[timed.finite])) * (plan.end - plan.now) / 3600
     return Horizon(
         plan.first,
         round(plan.elapsed, 4),
@@ -249,28 +259,20 @@ def _horizon(view: View, case: Case) -> Horizon:
     )
 
 
-def _hours(run: Run, steps: float) -> float | None:
-    """Of the clock that so many steps take, where steps are timed."""
-    timed = run.get("time/step")
-    if timed is None or not timed.finite.any():
-        return None
-    return float(np.median(timed.values[timed.finite])) * steps / 3600
-
-
 def _next_look(case: Case) -> int:
-    """When a plateau that began by now could be told, or a pause that has begun be over."""
-    wait = min(max(SPAN - case.flat_for, NOTICEABLE), SPAN)
+    """Return when a plateau that began by now could be told, or a pause that has begun be over."""
+    wait = min(max(SPAN - case.flat_for, LEAST_WAIT), SPAN)
     return min(round(case.plan.now + max(wait * case.plan.steps, 1)), case.plan.end)
 
 
 def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[Condition, ...]:
-    """What one would have to see to say something else."""
+    """Return what one would have to see to say something else."""
     if case.plan.ended is not None or (verdict == "continue" and case.p_pays < GO_ON):  # the end decides
         return ()
     if case.curve.constant:  # any other value would be news, and no height of it can be asked for
         return ()
     level = highest(case.curve, case.series) + case.forecast.worth
-    if case.ceiling is not None and (level > case.ceiling or case.forecast.room < EVEN):
+    if case.ceiling is not None and (level > case.ceiling or case.forecast.room < 0.5):
         return ()
     by = case.plan.end
     if next_look is not None:  # by then it may only be on its way
@@ -279,7 +281,7 @@ def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[
             level, by = min(soon, level), next_look
     evidence = case.evidence
     if verdict in ("stop", "roll_back"):
-        if evidence.p_gamed > EVEN and evidence.onset is not None:  # more of a reward that is hacked changes nothing
+        if evidence.p_gamed > 0.5 and evidence.onset is not None:  # more of a reward that is hacked changes nothing
             return (Condition("samples_hold_up", "continue", after_step=evidence.onset),)
         return (Condition("rise", "continue", case.series.name, level, by),)
     return (

@@ -1,4 +1,4 @@
-"""What findings mean for the question of going on: one table, and one weighing of all of them.
+"""What findings mean for the question of going on, all weighed together, and which knob they point at.
 
 A finding is evidence with a probability. It can mean one of four things:
 
@@ -13,25 +13,27 @@ A finding is evidence with a probability. It can mean one of four things:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..facts import Finding
-from ..findings import MEANINGS
-from ..findings.kl_frozen import KlFrozen
+from ..facts import Finding, Meaning
+from ..facts.finding import REWARD_DROPPED
+from ..facts.judgement import Advice, Beside, Knob
+from ..findings import MEANINGS, suspect_of
+from ..findings.policy_frozen import KlFrozen
 from ..findings.reward_gamed import Gamed
+from ..records import dataclass
 
 Floats = NDArray[np.float64]
-
 
 TINY = 1e-6  # steps: an onset that is now
 LAG = 0.3  # of the steps before the text shows it: what was kept then was sound
 SERIOUS = ("concern", "critical")  # a note is no evidence against a run
-
-
 OF_THE_TEXT = ("reward.gamed", "generation.")  # findings made from what the policy wrote
+MOST = 2  # a longer list is a checklist, not advice
+ADVISED = ("generation.changed",)  # notes that ask for something
+LOST = ("kl.destructive", *REWARD_DROPPED)  # a reward that dropped: what follows from that is no cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,24 +52,20 @@ class Weighed:
     degraded_since: int | None = None
 
     def gone(self, steps: Floats, now: float) -> Floats:
-        """How much of what is lost by now was lost at some steps: evenly since the score stopped counting."""
+        """Return how much of what is lost by now was lost at some steps: evenly since the score stopped counting."""
         onset = now if self.counts_until is None else self.counts_until
         evenly: Floats = np.clip((steps - onset) / max(now - onset, TINY), 0.0, 1.0)
         return evenly
 
-    @property
-    def against_the_score(self) -> tuple[Finding, ...]:
-        return tuple(finding for finding in self.counted if MEANINGS[finding.id] == "gamed")
-
-    @property
-    def no_signal(self) -> tuple[Finding, ...]:
-        return tuple(finding for finding in self.counted if MEANINGS[finding.id] == "no_signal")
+    def ids_of(self, meaning: Meaning) -> tuple[str, ...]:
+        """Return the ids of the findings that mean this, each once."""
+        return tuple(dict.fromkeys(found.id for found in self.counted if MEANINGS[found.id] == meaning))
 
     def p_fell_with_the_text(self, p_fallen: float) -> float:
         """That the reward was lost as the text decayed, where the text alone speaks against the score: then the policy
         broke, and its score says so. `p_fallen`: that the judged series has fallen, which counts where the training
         reward fell too; alone it may be the held-out score of a run whose training reward is gamed."""
-        if not all(finding.id.startswith(OF_THE_TEXT) for finding in self.against_the_score):
+        if not all(name.startswith(OF_THE_TEXT) for name in self.ids_of("gamed")):
             return 0.0
         fell = any(isinstance(found.facts, Gamed) and found.facts.reward_fell for found in self.counted)
         return max(self.p_lost, p_fallen if fell else 0.0)
@@ -99,7 +97,7 @@ def weigh(findings: Sequence[Finding], first_step: int) -> Weighed:
 
 
 def _counts_until(found: Finding, first_step: int) -> float:
-    """The last step whose score still counts. Quality is lost before the text shows it."""
+    """Return the last step whose score still counts. Quality is lost before the text shows it."""
     since = first_step if found.since_step is None else found.since_step
     return first_step + LAG * (since - first_step) if isinstance(found.facts, Gamed) else since
 
@@ -116,3 +114,17 @@ def _surest(findings: Sequence[Finding]) -> float:
 
 def _earliest(findings: Sequence[Finding]) -> int | None:
     return min((found.since_step for found in findings if found.since_step is not None), default=None)
+
+
+def advise(findings: Sequence[Finding]) -> tuple[Advice, ...]:
+    """Return the knobs that the serious findings speak of, each once; `findings` by weight."""
+    serious = [finding for finding in findings if finding.severity != "note"]
+    fell = any(isinstance(finding.facts, Gamed) and finding.facts.reward_fell for finding in serious)
+    ids = frozenset(finding.id for finding in serious)
+    beside = Beside(ids, fell or not ids.isdisjoint(LOST))
+    found: dict[Knob, Advice] = {}
+    for finding in (*serious, *(finding for finding in findings if finding.id in ADVISED)):
+        suspect = suspect_of(finding, beside)
+        if suspect is not None:
+            found.setdefault(suspect[0], Advice(*suspect, finding.id))
+    return tuple(found.values())[:MOST]

@@ -8,35 +8,30 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..facts.judgement import BestCheckpoint
-from ..questions.bars import EVEN, NOTICEABLE
-from ..questions.best import Ranking, logged_steps, rank
-from ..run import Checkpoint, Run
+from ..questions.fall import Ranking, logged_steps, rank
+from ..questions.forecast import WORTH
+from ..run import Checkpoint
 from .case import Case
 
+UNSEEN = 0.5  # sd of a bin: a smaller difference cannot be told
 # The mean over five sets of runs whose score can be believed, each set the same; .83 to .89 with one of them left out.
 BELIEVED = 0.85  # probability: that the step is as good as the best by the truth, where every path says so
 
 
 def ranked_everywhere(case: Case) -> Ranking:
-    """Logged steps spread over the run: where nothing is on disk, a place one could have kept."""
+    """Rank logged steps spread over the run: where nothing is on disk, a place one could have kept."""
     return _ranked(case, logged_steps(case.curve, case.series))
 
 
-def best_checkpoint(run: Run, case: Case, everywhere: Ranking) -> BestCheckpoint:
-    """The step to keep, within the stretch that counts: checkpoints of another task cannot be held against these."""
-    first = -math.inf if case.stretch.first is None else case.stretch.first
-    comparable = tuple(checkpoint for checkpoint in run.checkpoints if checkpoint.step >= first)
+def best_checkpoint(case: Case, everywhere: Ranking) -> BestCheckpoint:
+    """Return the step to keep, within the stretch that counts: checkpoints of another task cannot be compared."""
+    first = case.judged.stretch.first or -math.inf
+    comparable = tuple(checkpoint for checkpoint in case.judged.run.checkpoints if checkpoint.step >= first)
     kept = _on_disk(comparable)
     if not kept:
-        partial = bool(comparable)
-        return BestCheckpoint(
-            int(everywhere.steps[everywhere.best]),
-            _p_best(case, everywhere),
-            None,
-            None,
-            everywhere.close,
-            partial_only=partial,
-        )
+        step = int(everywhere.steps[everywhere.best])
+        p = _p_best(case, everywhere)
+        return BestCheckpoint(step, p, None, None, everywhere.close, partial_only=bool(comparable))
     ranking = _ranked(case, [checkpoint.step for checkpoint in kept])
     chosen = kept[ranking.best]
     wanted, place = int(everywhere.steps[everywhere.best]), int(np.argmin(np.abs(everywhere.steps - chosen.step)))
@@ -54,14 +49,14 @@ def best_checkpoint(run: Run, case: Case, everywhere: Ranking) -> BestCheckpoint
 
 
 def _p_best(case: Case, ranking: Ranking) -> float:
-    """That no other step is better by more than is worth having or can be told. It is told and decides nothing."""
+    """Return how likely no other step is better by more than is worth having or can be told. It decides nothing."""
     noise = float(np.median(case.curve.last.noise))
-    by = max(NOTICEABLE * case.forecast.scale, EVEN * noise, case.grain)
+    by = max(WORTH * case.forecast.scale, UNSEEN * noise, case.judged.grain)
     return round(BELIEVED * ranking.p_none_better(by), 4)
 
 
 def _on_disk(checkpoints: Sequence[Checkpoint]) -> tuple[Checkpoint, ...]:
-    """Those that can be loaded, or about which nothing speaks against it; one a step, known to be whole if one is."""
+    """Return those that may be loaded, for all that is known; one a step, known to be whole if one is."""
     whole_last = sorted(checkpoints, key=lambda checkpoint: checkpoint.complete is True)
     usable = {checkpoint.step: checkpoint for checkpoint in whole_last if checkpoint.complete is not False}
     return tuple(usable[step] for step in sorted(usable))
@@ -75,5 +70,5 @@ def _ranked(case: Case, steps: Sequence[int]) -> Ranking:
         scale=case.forecast.scale,
         p_gamed=max(case.p_hidden, case.evidence.p_degraded),
         gone=case.evidence.gone(np.asarray(steps, dtype=np.float64), case.plan.now),
-        slack=case.forecast.worth if case.p_drifts > EVEN else 0.0,
+        slack=case.forecast.worth if case.p_drifts > 0.5 else 0.0,
     )

@@ -8,14 +8,15 @@ checkpoint loses nothing after a gain."""
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..curve.curve import TENTHS
 from ..facts.judgement import Risk, Upside
-from ..questions.best import highest
-from ..questions.level import TENTHS, level_now
+from ..questions.fall import highest
+from ..questions.level import level_now
+from ..records import dataclass
 from .case import Case
 
 Floats = NDArray[np.float64]
@@ -40,7 +41,7 @@ class Outcomes:
 
 
 def upside_of(case: Case) -> Upside:
-    """What is still to gain."""
+    """Return what is still to gain."""
     gain = gains(case)
     low, high = map(gain.quantile, TENTHS)
     worth = min(case.forecast.worth, _room(case))
@@ -49,7 +50,7 @@ def upside_of(case: Case) -> Upside:
 
 
 def risk_of(case: Case) -> Risk:
-    """What may be lost. Where nothing is learned any more nothing is unlearned."""
+    """Return what may be lost. Where nothing is learned any more nothing is unlearned."""
     unpaid = ~_foresee(case)
     change = case.forecast.change[unpaid]
     if not len(change):
@@ -60,7 +61,7 @@ def risk_of(case: Case) -> Risk:
 
 
 def gains(case: Case) -> Outcomes:
-    """The gains that may come, by how likely they are."""
+    """Return the gains that may come, by how likely they are."""
     ahead, pays = case.forecast, case.p_pays
     foresee = _foresee(case)
     foreseen = min(ahead.rises, pays)
@@ -77,12 +78,12 @@ def gains(case: Case) -> Outcomes:
 
 
 def _room(case: Case) -> float:
-    """The most that can be gained: a gain is told beside the level now."""
+    """Return the most that can be gained: a gain is told beside the level now."""
     if case.ceiling is None:
         return math.inf
     return max(case.ceiling - level_now(case.curve, case.series), 0.0)
 
 
 def _foresee(case: Case) -> NDArray[np.bool_]:
-    """Paths that gain what is worth having."""
+    """Return paths that gain what is worth having."""
     return np.asarray(case.forecast.gain > case.forecast.worth)

@@ -1,1 +1,1 @@
-"""Watching runs while they train: following, looking, remembering, telling and, where asked to, acting."""
+"""Watch runs while they train: follow, check, remember, send alerts and, if asked, act."""

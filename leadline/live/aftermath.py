@@ -1,11 +1,11 @@
-"""What came of what was said: looks of one verdict in a row, and how the run went on after them."""
+"""What came of verdicts: checks with the same verdict in a row, and how the run went on."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ..records import dataclass
 from .history import Past
 from .ledger import RANGE
 from .records import Look, Prediction
@@ -13,7 +13,7 @@ from .records import Look, Prediction
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Where a run stood: by a look, or by its row."""
+    """Where a run stood at a check."""
 
     step: int
     verdict: str
@@ -25,7 +25,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Spell:
-    """One verdict, for as many looks as it was given one after the other, and what came after."""
+    """One verdict over consecutive checks, and what came after."""
 
     at: float
     says: str
@@ -43,7 +43,7 @@ class Spell:
 
 
 def spells(past: Past, now: Point | None = None) -> tuple[Spell, ...]:
-    """The verdicts on a run, the latest first. `now`: where it stands since, where rows came after the last look."""
+    """Return the verdicts on a run, the latest first. `now`: where it stands if rows came after the last check."""
     runs: list[list[Look]] = []
     for look in past.looks:
         if runs and (runs[-1][-1].verdict, runs[-1][-1].life) == (look.verdict, look.life):
@@ -71,6 +71,6 @@ def point_of(look: Look) -> Point:
 
 
 def _due(scored: Sequence[Prediction], looks: Sequence[Look]) -> list[Prediction]:
-    """What these looks expected and is known by now."""
+    """Return the predictions of these checks that were scored."""
     steps = {(look.life, look.step) for look in looks}
     return [one for one in scored if one.score is not None and (one.life, one.made_step) in steps]

@@ -1,10 +1,11 @@
-"""An alert: one thing a person should hear about one run, once."""
+"""An alert: one thing about one run that is sent once."""
 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, fields
 from typing import Literal
+
+from ..records import dataclass, fields
 
 Severity = Literal["concern", "critical"]
 
@@ -14,7 +15,7 @@ KEY_LENGTH = 32  # hexadecimal digits: 128 bits, so that two alerts never share 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """What began, in words that stand alone: a receiver sees nothing else."""
+    """What began, in words that stand alone."""
 
     run: str  # the run as its user names it
     about: str  # a finding's id, or "verdict.stop", "verdict.roll_back", "silence", "surprise"
@@ -27,11 +28,22 @@ class Alert:
     key: str  # the same for the same onset, however often it is sent
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Something that holds at a check and is worth an alert."""
+
+    about: str
+    severity: Severity
+    says: str
+    onset_step: int | None = None
+    evidence: tuple[str, ...] = ()
+
+
 NAMES = tuple(field.name for field in fields(Alert))
 
 
 def key_of(run: str, about: str, episode: int) -> str:
-    """The key of an onset: the run's identity, what it is about, and how often that had begun before.
+    """Return the key of an onset: of the run, what it is about, and how often that had begun before.
 
     >>> key_of("/runs/seven", "kl.drift", 0) == key_of("/runs/seven", "kl.drift", 0)
     True
@@ -43,12 +55,12 @@ def key_of(run: str, about: str, episode: int) -> str:
 
 
 def as_data(alert: Alert) -> dict[str, object]:
-    """The alert as plain data, for a store or a receiver."""
+    """Return the alert as plain data."""
     return {name: getattr(alert, name) for name in NAMES} | {"evidence": list(alert.evidence)}
 
 
 def from_data(data: dict[str, object]) -> Alert:
-    """The alert that `as_data` gave.
+    """Return the alert that `as_data` gave.
 
     >>> told = Alert("a", "silence", 7, None, "concern", "No row for an hour.", ("last row at step 7",), None, "k")
     >>> from_data(as_data(told)) == told

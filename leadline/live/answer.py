@@ -1,5 +1,4 @@
-"""The answer file: what the last look at each run said, for programs that poll a file, a training's callback among
-them."""
+"""The answer file: what the last check of each run said, for programs that poll a file, such as a callback."""
 
 from __future__ import annotations
 
@@ -19,8 +18,8 @@ class AnswerFile:
         self._runs: dict[str, Mapping[str, object]] = {}
 
     def say(self, look: Look, best: Mapping[str, object] | None, *, name: str, act: bool, to: str | None) -> None:
-        """Take the latest look at a run. `to`: which process of the training it speaks to, where that is known: one
-        that was started later must not take it for itself. Raises OSError where the file cannot be written."""
+        """Take the latest check of a run. `to`: the process of the training that it is meant for, if known: a later one
+        must ignore it. Raises OSError."""
         self._runs[look.run] = {
             "run": name,
             "step": look.step,

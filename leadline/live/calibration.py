@@ -1,20 +1,21 @@
-"""How well the ledger's predictions hold: over what a watch wrote down, or over finished runs replayed."""
+"""How well predictions held: those a watch wrote down, or those of finished runs, replayed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import BadState, LeadlineError
+from ..progress import tell
 from ..reading import View
-from ..reading.reward import HEADLINE
+from ..reading.view import HEADLINE
+from ..records import dataclass
 from ..run import Run
 from ..sources import open_runs
 from .follow import all_steps
-from .ledger import ScoredPrediction, promises, score
+from .ledger import promises, score
 from .places import state_files
 from .records import Prediction
 from .schedule import next_points
@@ -27,7 +28,7 @@ TENTHS = 10
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """How often what was expected came, for one sort of series."""
+    """How often predictions held, for one sort of series."""
 
     sort: str
     runs: int
@@ -37,40 +38,35 @@ class Calibration:
     tenths: tuple[int, ...]  # how many came in each tenth of the distribution
 
 
-def replayed(run: Run) -> tuple[ScoredPrediction, ...]:
-    """The predictions that a watch would have made of a finished run, scored. Nothing leaks back: each is made of the
-    run as it stood, and nothing but the ledger's own series is fitted."""
+def replayed(run: Run) -> tuple[Prediction, ...]:
+    """Return the predictions that a watch would have made of a finished run, scored, each made of the run as it
+    stood at that step."""
     steps = all_steps(run)
-    open_ones: list[Prediction] = []
-    outcomes: list[ScoredPrediction] = []
-    points = made = 0
+    waiting: list[Prediction] = []
+    scored: list[Prediction] = []
+    points = 0
     while following := next_points(points, 1):
         points = following[0]
         if points > len(steps):
             break
         seen = run.until(int(steps[points - 1]))
-        done = score(open_ones, seen)
-        outcomes += done
-        past = {one.prediction.id for one in done}
-        open_ones = [one for one in open_ones if one.id not in past]
-        fresh = [
-            Prediction(made + number, 0, 0, 0, one.series, int(steps[points - 1]), one.for_step, one.expects, None)
-            for number, one in enumerate(promises(View(seen), points))
-        ]
-        made += len(fresh)
-        open_ones += fresh
-    return tuple(outcomes)
+        done = score(waiting, seen)
+        scored += done
+        past = {(one.series, one.made_step, one.for_step) for one in done}
+        waiting = [one for one in waiting if (one.series, one.made_step, one.for_step) not in past]
+        waiting += promises(View(seen), points)
+    return tuple(scored)
 
 
 def sort_of(series: str) -> str:
-    """What a series is to a reader."""
+    """Return the sort of a series, as shown."""
     if series == HEADLINE:
         return "reward"
     return "held-out" if series.startswith("eval/") else "KL" if series.startswith("kl/") else "length"
 
 
 def calibrations(scored: Sequence[tuple[object, Prediction]]) -> tuple[Calibration, ...]:
-    """How well predictions held, by what they were about, all of them last. Each comes with the run it was of."""
+    """Return how well predictions held, by sort, all of them last. Each comes with its run."""
     found = [_calibration(sort, [one for one in scored if sort_of(one[1].series) == sort]) for sort in GROUPS]
     return tuple(one for one in (*found, _calibration("all", scored)) if one.predictions)
 
@@ -91,7 +87,7 @@ def _calibration(sort: str, scored: Iterable[tuple[object, Prediction]]) -> Cali
 
 
 def as_data(one: Calibration) -> dict[str, object]:
-    """The same as plain data."""
+    """Return it as plain data."""
     return {
         "sort": one.sort,
         "runs": one.runs,
@@ -103,7 +99,7 @@ def as_data(one: Calibration) -> dict[str, object]:
 
 
 def of_watches(state: Path | None = None) -> list[tuple[object, Prediction]]:
-    """What watches wrote down and saw come: in one state file, or in all of the user's."""
+    """Return the scored predictions in one state file, or in all of the user's."""
     files = [state] if state is not None else state_files()
     scored: list[tuple[object, Prediction]] = []
     for file in files:
@@ -116,24 +112,17 @@ def of_watches(state: Path | None = None) -> list[tuple[object, Prediction]]:
     return scored
 
 
-def of_finished(
-    paths: Sequence[Path],
-    *,
-    started: Callable[[int], None] = lambda count: None,
-    done: Callable[[], None] = lambda: None,
-) -> list[tuple[object, Prediction]]:
-    """The same for finished runs, replayed. Places where no run can be read are passed over, unless there is no
-    other."""
-    started(len(paths))
+def of_finished(paths: Sequence[Path]) -> list[tuple[object, Prediction]]:
+    """Return the scored predictions of finished runs, replayed. Unreadable places are skipped, unless all are."""
     scored: list[tuple[object, Prediction]] = []
     refused: LeadlineError | None = None
-    for path in paths:
+    for number, path in enumerate(paths, 1):
         try:
             for run in open_runs(path):
-                scored += [(run.path, replace(one.prediction, score=one.score)) for one in replayed(run)]
+                scored += [(run.path, one) for one in replayed(run)]
         except LeadlineError as error:
             refused = error
-        done()
+        tell("replaying", number, len(paths))
     if refused is not None and not scored:
         raise refused
     return scored

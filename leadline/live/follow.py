@@ -1,7 +1,7 @@
-"""A path that is followed: the runs there as they stand now, read at the cost of what was added.
+"""Follow a path: the runs there as they stand now, at the cost of what was added.
 
-Nothing asks the system for notices, which network file systems do not give: files are looked at again and again, the
-costlier the rarer. A log that is rotated, cut, replaced, created late or joined by a later attempt is met as it is.
+Files are polled, the costlier the less often: network file systems send no notifications. A log that is rotated,
+truncated, replaced, created late or joined by a later attempt is taken as it is.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import LeadlineError, NotAnRLRun
-from ..reading.reward import HEADLINE
+from ..reading.view import HEADLINE
+from ..records import dataclass, replace
 from ..run import Run, Steps, Values
 from ..sources import Joining, Readers, build_run, find_runs, open_run
-from ..sources.folders import Found, FoundRun, steps_of
+from ..sources.folders import Found, FoundRun
 from ..sources.remote import is_address
 
 SOONEST = 0.5  # seconds between two looks at the same files
@@ -32,7 +32,7 @@ GAPS = 30  # rows by which the usual time between two is told
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sighting:
-    """One run as it stood when it was looked at."""
+    """One run as it stood when it was polled."""
 
     identity: str  # the same for the same run whenever and from wherever it is watched
     run: Run
@@ -49,27 +49,27 @@ class Sighting:
 
     @property
     def attempt(self) -> int:
-        """Which process of the training wrote last, counted from 1: one that was resumed has had several."""
+        """Return which process of the training wrote last, counted from 1: a resumed run has had several."""
         return len(self.writers) or 1 + self.rewinds
 
     @property
     def dated(self) -> tuple[Values, Steps] | None:
-        """When its rows were written, by their own dates, and their steps; None where they bear none."""
+        """Return the wall times and steps of its rows; None if they have no dates."""
         found = ((one.walls, one.steps) for one in self.run.series if one.walls is not None and one.points)
         return next(found, None)
 
     @property
     def settled(self) -> int:
-        """How many steps are complete: those before the one that was written last."""
+        """Return how many steps are complete: those before the one that was written last."""
         return int(np.searchsorted(self.steps, self.current, side="left"))
 
     @property
     def points(self) -> int:
-        """How many steps there are up to the one that was written last."""
+        """Return how many steps there are up to the one that was written last."""
         return int(np.searchsorted(self.steps, self.current, side="right"))
 
 
-class Place:
+class NamedPath:
     """One path that a user named."""
 
     def __init__(
@@ -79,6 +79,7 @@ class Place:
         mapping: Mapping[str, str] | None = None,
         joining: Joining = "by evidence",
         others: int = 0,
+        share: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.path = path
@@ -87,7 +88,7 @@ class Place:
         self._joining = joining
         self._clock = clock
         self._readers = Readers()
-        self._sharing = 1 + others  # paths that share what following may cost
+        self._share = (share or SHARE) / (1 + others)  # of one core that following this path may take
         self._next = self._elsewhere = -np.inf
         self._worked = 0.0  # processor time of this thread when the last look at the files began
 
@@ -97,16 +98,16 @@ class Place:
 
     @property
     def next_time(self) -> float:
-        """When, on the clock, looking again is worth it."""
+        """Return when, on the clock, to poll again."""
         return float(self._next)
 
     def again(self) -> None:
-        """What was found could not be kept: find it again, whether or not anything changes meanwhile."""
+        """Return the same sightings at the next poll: they could not be kept."""
         self._elsewhere = self._next = -np.inf
 
     def poll(self, *, force: bool = False) -> tuple[Sighting, ...] | None:
-        """The runs there, if anything may have changed since the last time; None where nothing has. Never raises: what
-        cannot be read now, or is not there yet, may be later, and `problem` says so."""
+        """Return the runs there if anything may have changed, else None. Never raises: what can't be read now may be
+        later, and `problem` says why."""
         began = self._clock()
         if not force and began < self._next:
             return None
@@ -121,10 +122,10 @@ class Place:
             self._rest(began, looked_elsewhere=True)
 
     def _rest(self, began: float, *, looked_elsewhere: bool) -> None:
-        """Set when to come back: the longer it took, the later."""
+        """Set when to poll again: the longer it took, the later."""
         now = self._clock()
         worked = time.thread_time() - self._worked
-        pause = REMOTE if self.is_remote else max(SOONEST, now - began, worked * self._sharing / SHARE)
+        pause = REMOTE if self.is_remote else max(SOONEST, now - began, worked / self._share)
         self._next = now + pause
         if looked_elsewhere:
             self._elsewhere = now + (pause if self.problem is not None else max(ELSEWHERE, pause))
@@ -172,7 +173,7 @@ def _sighting(identity: str, run: Run, steps: Steps, current: int, modified: flo
 
 
 def _with_files(sighting: Sighting, run: FoundRun) -> Sighting:
-    """The same with what its files tell beside its rows. A run that went back to an earlier step begins anew there."""
+    """Return a sighting with what its files show. A run that went back to an earlier step starts a new life."""
     journals = [carrier.log for carrier in run.carriers if carrier.log.writers]
     newest = max(run.used, key=lambda carrier: carrier.modified)
     again = rewinds(newest.log.table.row_steps)
@@ -188,7 +189,7 @@ def _with_files(sighting: Sighting, run: FoundRun) -> Sighting:
 
 
 def rewinds(written: Steps) -> int:
-    """How often a log went back and trained on from there. One late row, as of an evaluation, is no such thing.
+    """Return how often a log went back and trained on from there. One late row, as of an eval, does not count.
 
     >>> rewinds(np.array([1, 2, 3, 4, 2, 3, 4, 5])), rewinds(np.array([1, 2, 3, 2, 4, 5])), rewinds(np.array([1, 2]))
     (1, 0, 0)
@@ -207,7 +208,7 @@ def rewinds(written: Steps) -> int:
 
 
 def _gap(run: Run) -> float | None:
-    """The usual time between two rows, by their own dates."""
+    """Return the typical time between two rows, by their own dates."""
     dated = next((one.walls for one in run.series if one.walls is not None and len(one.walls) > 2), None)
     if dated is None:
         return None
@@ -217,7 +218,7 @@ def _gap(run: Run) -> float | None:
 
 
 def _start(run: Run, first: int) -> str:
-    """A mark of how the log begins: one number of its first step, whatever is logged later."""
+    """Return a digest of how the log begins: one number of its first step, whatever is logged later."""
     begins = min(
         (one for one in run.series + run.unread if one.points and one.steps[0] == first), key=lambda one: one.key
     )
@@ -226,7 +227,7 @@ def _start(run: Run, first: int) -> str:
 
 
 def all_steps(run: Run) -> Steps:
-    """Every step that anything was logged at, by step."""
+    """Return every logged step, sorted."""
     every = sorted((series.steps for series in run.series + run.unread), key=len, reverse=True)
     if not every:
         return np.empty(0, dtype=np.int64)
@@ -235,14 +236,14 @@ def all_steps(run: Run) -> Steps:
 
 
 def identities(found: Found) -> list[str]:
-    """What each run of a place is called for good: where it lives, or its log where several live there."""
+    """Return the lasting names of the runs of a place: its folder, or its log if several share it."""
     homes = [_home(found, run) for run in found.runs]
     alone = Counter(homes)
     return [home if alone[home] == 1 else _carrier_of(run) for home, run in zip(homes, found.runs, strict=True)]
 
 
 def _home(found: Found, run: FoundRun) -> str:
-    """Where a run lives, whatever else lies beside it: a folder, or the file that was named."""
+    """Return the folder of a run, or the file that was named."""
     if not found.place.is_dir():
         return str(found.place.absolute()) if len(found.runs) == 1 and not found.others else _carrier_of(run)
     return str(run.home.absolute())
@@ -255,8 +256,8 @@ def _carrier_of(run: FoundRun) -> str:
 
 
 def _written_last(run: FoundRun, largest: int) -> int:
-    """The step that was written last, by the log that was written to last."""
+    """Return the step that was written last, by the log that was written to last."""
     newest = max(run.used, key=lambda carrier: carrier.modified)
-    steps = steps_of(newest.log)
+    steps = newest.log.table.row_steps
     last = int(steps[-1]) if len(steps) else largest
     return min(last, largest)

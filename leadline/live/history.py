@@ -1,12 +1,12 @@
-"""Past looks at a run: which state files know it, and what they say."""
+"""Past checks of a run, from the state files that know it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import BadState, NothingReadable
+from ..records import dataclass
 from .alert import Alert
 from .places import state_files
 from .records import Look, Prediction
@@ -26,8 +26,8 @@ class Past:
 
 
 def past_of(path: str | None, *, state: Path | None = None, looks: bool = True) -> tuple[Past, ...]:
-    """What is remembered of the run at `path`, of every run below it, or of all runs where none is named. Without
-    `looks`, only what was told and done: readings are large."""
+    """Return what is remembered of the run at `path`, of every run below it, or of all runs. Without `looks`, only
+    alerts and actions: readings are large."""
     files = [state] if state is not None else state_files()
     found: list[Past] = []
     for file in files:
@@ -40,9 +40,9 @@ def past_of(path: str | None, *, state: Path | None = None, looks: bool = True) 
                 raise
     if not found:
         raise NothingReadable(
-            f"No look at {path or 'any run'} was ever written down.",
+            f"no history for {path or 'any run'}; it was never watched.",
             tried=", ".join(str(file) for file in files[:5]) or "no state file was found",
-            next_step="watch it first: leadline watch PATH; or name the state file with --state",
+            next_step=f"leadline watch {path or 'PATH'}, or name the state file with --state.",
         )
     return tuple(found)
 
@@ -59,7 +59,7 @@ def _past(store: Store, name: str, number: int, looks: bool) -> Past:
 
 
 def _is_meant(name: str, path: str | None) -> bool:
-    """Whether a run is the one at a path, lives below it, or is written in the folder that it names a file of."""
+    """Return whether a run is at a path, below it, or in the folder of the file it names."""
     if path is None:
         return True
     if "://" in path:
@@ -70,7 +70,7 @@ def _is_meant(name: str, path: str | None) -> bool:
 
 
 def as_data(past: Sequence[Past]) -> list[dict[str, object]]:
-    """The same as plain data: one object a look."""
+    """Return it as plain data, one object per check."""
     return [
         {
             "run": one.run,
@@ -91,6 +91,6 @@ def as_data(past: Sequence[Past]) -> list[dict[str, object]]:
 
 
 def actions_as_data(past: Sequence[Past]) -> list[dict[str, object]]:
-    """What was done, would have been or was refused: one object an entry, the oldest first."""
+    """Return what was done, would have been, or was refused: one object per entry, the oldest first."""
     found = [{"run": one.run, "at": at, **action} for one in past for at, action in one.actions]
     return sorted(found, key=lambda entry: float(str(entry["at"])))

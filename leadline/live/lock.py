@@ -1,4 +1,4 @@
-"""A file that only one process may hold; the system lets go of it however the process ends."""
+"""A lock on a file that the system releases however the process ends."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ else:
 
 
 class FileLock:
-    """A lock that lives in a file of its own beside what it guards."""
+    """A lock in a file of its own beside what it guards."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file: int | None = None
 
     def acquire(self) -> bool:
-        """Whether it is ours now. Does not wait."""
+        """Return whether it is ours now, without waiting."""
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
         file = os.open(self.path, flags, 0o600)
         try:
@@ -34,13 +34,13 @@ class FileLock:
         return True
 
     def release(self) -> None:
-        """Let go. The file stays: removing it would race with whoever opens it now."""
+        """Release it. The file stays: removing it would race with a process that opens it now."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
 
     def holder(self) -> str:
-        """Who holds it, as far as the file tells."""
+        """Return which process holds it, if the file shows it."""
         try:
             number = self.path.read_bytes()[:20].decode("ascii", errors="ignore").strip()
         except OSError:

@@ -1,48 +1,33 @@
-"""One look: the run as it stood at a step, read afresh, and all that is written down about it.
+"""Make one check: read the run as it stood at a step, and collect all that is written down about it.
 
-The reading knows nothing of earlier looks, so it cannot lean on them. They come in only afterwards: to score what they
-expected, and to tell what is new.
+The reading knows nothing of earlier checks. They come in afterwards: to score their predictions and find what is new.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
-from ..contract import ChartData, Reading
+from ..contract import ChartData
 from ..pipeline import read_view, view_of
+from ..records import dataclass, replace
 from ..report.data import as_data, dump
 from ..run import Run
 from ..words.verdict import headline
 from . import ledger
-from .alert import Alert
 from .entries import WatchEntry
-from .onsets import Notice, new_alerts
-from .records import Look, Prediction, Promise, Score
+from .onsets import new_alerts
+from .records import Look, Made, Prediction
 from .schedule import Due
 
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What earlier looks at the run left behind."""
+    """What earlier checks of the run left behind."""
 
     life: int
     predictions: Sequence[Prediction]
     told: Mapping[str, object] | None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Made:
-    """A look and all it brings."""
-
-    look: Look
-    reading: Reading
-    scores: tuple[Score, ...]
-    promises: tuple[Promise, ...]
-    surprise: Notice | None
-    alerts: tuple[Alert, ...]
-    told: dict[str, object]
 
 
 def make_look(
@@ -56,12 +41,12 @@ def make_look(
     at: float,
     cost: str | None,
 ) -> Made:
-    """Read the run as it stood at the step that is due. `cost`: what going on costs, for alerts about ending it."""
+    """Read the run as it stood at the step that is due. `cost`: what continuing costs, for verdict alerts."""
     seen = run.until(due.step)
     view = view_of(seen, budget=wanted.budget)
     reading = read_view(view, price=wanted.price, charts="main")
-    outcomes = ledger.score(remembered.predictions, seen)
-    surprise = ledger.surprise(outcomes)
+    scored = ledger.score(remembered.predictions, seen)
+    surprise = ledger.surprise(scored)
     also = () if surprise is None else (surprise,)
     told, alerts = new_alerts(remembered.told or {}, reading, run=identity, life=remembered.life, also=also)
     if cost is not None:
@@ -86,5 +71,4 @@ def make_look(
         reading=body,
         attempt=attempt,
     )
-    promised = ledger.promises(view, due.points)
-    return Made(look, reading, tuple(one.score for one in outcomes), promised, surprise, alerts, told)
+    return Made(look, reading, scored, ledger.promises(view, due.points), surprise, alerts, told)

@@ -1,8 +1,4 @@
-"""Memory given back to the system: a watch stays small beside a training for weeks.
-
-Looks and the logs of many runs are arrays of all sizes that come and go in two threads. The C library would keep what
-is freed, in pieces that fit nothing else.
-"""
+"""Give memory back to the system: the C library would keep what two threads free in arrays of all sizes."""
 
 from __future__ import annotations
 
@@ -10,19 +6,19 @@ import ctypes
 import sys
 from functools import cache
 
-LARGE = 1 << 17  # bytes: what is larger is asked of the system by itself, and goes back to it when it is freed
-M_MMAP_THRESHOLD = -3  # as glibc calls it
+LARGE = 1 << 17  # bytes: larger blocks are mapped by themselves
+M_MMAP_THRESHOLD = -3  # in glibc's malloc.h
 
 
 def settle() -> None:
-    """Have large arrays go back to the system at once, from now on."""
+    """Have large arrays go back to the system when they are freed."""
     library = _library()
     if library is not None:
         library.mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
 def give_back() -> None:
-    """Hand back what is free."""
+    """Give back what is free."""
     library = _library()
     if library is not None:
         library.malloc_trim(0)
@@ -30,7 +26,7 @@ def give_back() -> None:
 
 @cache
 def _library() -> ctypes.CDLL | None:
-    """glibc; None where the C library is another one."""
+    """Return glibc; None if the C library is another one."""
     if sys.platform != "linux":
         return None
     library = ctypes.CDLL(None)

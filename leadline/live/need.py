@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from ..digits import sure
 from ..facts.judgement import calls_for
+from ..records import dataclass
 from ..report.plain import printable
 from ..words.live import age
-from ..words.numbers import sure
 from .records import Look
 from .watched import Watched
 
@@ -19,14 +19,14 @@ SILENT, FAILED, CRITICAL, CONCERN, NO_LOOK, UNDECIDED, WELL, FINISHED = range(2,
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """How much attention a run needs: the smaller, the more."""
+    """How much attention a run needs: the lower the rank, the more."""
 
     rank: int
     why: str
 
 
 def need_of(watched: Watched, still: float) -> Need:
-    """`still`: seconds since its last row."""
+    """Return what a run needs. `still`: seconds since its last row."""
     look = watched.last
     if look is not None and look.verdict in VERDICTS:
         return Need(VERDICTS[look.verdict], look.says)
@@ -51,7 +51,7 @@ def _sure(finding: Mapping[str, object]) -> str:
 
 
 def by_need(runs: Iterable[Watched], now: float, places: Sequence[object] = ()) -> list[tuple[Watched, Need]]:
-    """Runs and what each needs, the neediest first; else in the order they were named."""
+    """Return runs and what each needs, the neediest first, then in the order they were named."""
     needs = [(watched, need_of(watched, max(0.0, now - watched.grown))) for watched in runs]
     order = {id(place): number for number, place in enumerate(places)}
 

@@ -1,48 +1,36 @@
-"""Which things began at a look, so that each is told once: plain data in, plain data out, no clock.
+"""Find what began at a check, so that each thing is sent once: plain data in, plain data out, no clock.
 
-A thing stands at a look when the reading says it, and is told when it begins to stand. It is told again only after it
-was withdrawn: several looks in a row over a share of the plan said otherwise. A finding that flickers about its bar, or
-whose onset is placed a little differently at every look, is one onset.
+A thing is sent when a check first reports it, and again only after it was withdrawn: several checks in a row over a
+share of the planned steps did not report it. A finding that flickers, or whose onset moves a little, is one onset.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 
 from ..contract import Reading
+from ..digits import span, sure
 from ..facts import NEEDS_EYES, Finding
+from ..facts.finding import side_by_side
 from ..facts.judgement import BestCheckpoint, calls_for
-from ..findings.reward_gamed import side_by_side
+from ..records import asdict, dataclass, replace
 from ..report.plain import printable
 from ..words import sentence
-from ..words.numbers import span, sure
-from ..words.verdict import a_step_stands_out, verdict_lines
-from .alert import SEVERITIES, Alert, Severity, key_of
+from ..words.verdict import verdict_lines
+from .alert import SEVERITIES, Alert, Notice, Severity, key_of
 
-LOOKS_GONE = 2  # looks in a row that must say otherwise before a thing counts as withdrawn
-COOL_DOWN = 0.05  # of the plan that they must span
-EVIDENCE = 4  # lines: an alert is read on a telephone
+LOOKS_GONE = 2  # checks in a row that must not report a thing before it counts as withdrawn
+COOL_DOWN = 0.05  # of the planned steps that they must span
+EVIDENCE = 4  # lines: an alert is read on a phone
 LONGEST_LINE = 400  # characters
 VERDICTS: dict[str, Severity] = {"stop": "concern", "roll_back": "critical"}
-ROLL_BACK, FAILED = "verdict.roll_back", "verdict.finished"  # a run that ended badly is told once, by either
-
-
-@dataclass(frozen=True, slots=True)
-class Notice:
-    """Something that stands at a look and is worth telling."""
-
-    about: str
-    severity: Severity
-    says: str
-    onset_step: int | None = None
-    evidence: tuple[str, ...] = ()
+ROLL_BACK, FAILED = "verdict.roll_back", "verdict.finished"  # a run that ended badly is sent once, as either
 
 
 @dataclass(frozen=True, slots=True)
 class Episode:
-    """What was told of one thing, and whether it still stands."""
+    """What was sent about one thing, and whether it still holds."""
 
     count: int  # how often it has begun
     severity: Severity | None  # the gravest since it began; None: withdrawn, so that it may begin again
@@ -53,8 +41,8 @@ class Episode:
 def new_alerts(
     previous: Mapping[str, object], reading: Reading, *, run: str, life: int = 0, also: Sequence[Notice] = ()
 ) -> tuple[dict[str, object], tuple[Alert, ...]]:
-    """What to remember for the next look, and the alerts of this one. `previous` is what the last look remembered,
-    empty at first; `life` counts how often the log began anew; `also` stands without being in the reading."""
+    """Return what to remember for the next check, and the alerts of this one. `previous` is what the last check
+    remembered, empty at first; `life` counts how often the log was replaced; `also` holds beside the reading."""
     step = reading.run.last_step
     if step is None:
         return dict(previous), ()
@@ -70,7 +58,7 @@ def new_alerts(
         held_back = {one.about for one in begun if ended and one.severity == "concern"}
         told = [one for one in begun if one.about not in held_back]
     judged = reading.judgement
-    best = best_checkpoint(judged.best_checkpoint) if a_step_stands_out(judged) else None
+    best = best_checkpoint(judged.best_checkpoint) if judged.a_step_stands_out else None
     alerts = tuple(
         _alert(one, run=run, step=step, best=best, key=_key(run, life, one, episodes.get(one.about))) for one in told
     )
@@ -84,13 +72,13 @@ def new_alerts(
 
 
 def silence(run: str, *, step: int, says: str, evidence: Sequence[str] = (), life: int = 0) -> Alert:
-    """The alert that nothing was logged after `step`: no look says it, and after one step it is told once."""
+    """Return the alert that nothing was logged after `step`, the same for the same step."""
     key = key_of(_identity(run, life), "silence", step)
     return Alert(run, "silence", step, step, "concern", _line(says), _lines(evidence), None, key)
 
 
 def best_checkpoint(best: BestCheckpoint | None) -> str | None:
-    """The checkpoint to keep, in words."""
+    """Return the checkpoint to keep, in words."""
     if best is None:
         return None
     if best.path is None:
@@ -100,10 +88,9 @@ def best_checkpoint(best: BestCheckpoint | None) -> str | None:
 
 
 def _verdict(reading: Reading) -> Iterable[Notice]:
-    judgement, run, said = reading.judgement, reading.run, verdict_lines(reading)
+    judgement, said = reading.judgement, verdict_lines(reading)
     severity = VERDICTS.get(calls_for(judgement.verdict, judgement.outcome))
-    over = run.planned_steps is not None and run.last_step is not None and run.last_step >= run.planned_steps
-    if severity is None or (over and judgement.verdict == "stop"):  # it ends by itself: nothing to do
+    if severity is None:
         return
     serious = [one for one in reading.findings if one.severity != "note"]
     heard = [one for one in serious if one.id in judgement.because]
@@ -119,13 +106,12 @@ def _verdict(reading: Reading) -> Iterable[Notice]:
 
 
 def _told(finding: Finding) -> str:
-    """A finding as an alert has it."""
+    """Return a finding as an alert shows it."""
     return f"{sentence(finding)} [{finding.id}, {sure(finding.p)}]"
 
 
 def _findings(reading: Reading) -> Iterable[Notice]:
-    """The gravest finding of each id; several of one id are one thing to a reader. A note that needs eyes is one too:
-    it comes with what to look at and how to answer."""
+    """Return the gravest finding of each id. A note that needs review comes with two samples and how to answer."""
     seen: dict[str, Notice] = {}
     for one in reading.findings:
         if one.id == NEEDS_EYES:
@@ -181,7 +167,7 @@ def _is_gone(episode: Episode, step: int, *, span: float) -> Episode:
 
 
 def _plan(reading: Reading) -> int:
-    """Steps of the plan; where none is known, those so far."""
+    """Return the planned steps, or those so far if there is no plan."""
     first, last = reading.run.first_step or 0, reading.run.last_step or 0
     return max(reading.run.planned_steps or last, last) - first
 
@@ -204,7 +190,7 @@ def _lines(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def _line(text: str) -> str:
-    """`text` on one line, safe to show and no longer than a person reads."""
+    """Return `text` on one line, printable and short."""
     text = printable(" ".join(text.split()))
     return text if len(text) <= LONGEST_LINE else text[: LONGEST_LINE - 1].rsplit(" ", 1)[0] + "…"
 
@@ -214,7 +200,7 @@ def _remember(episodes: Mapping[str, Episode], life: int) -> dict[str, object]:
 
 
 def _remembered(data: Mapping[str, object], life: int) -> dict[str, Episode]:
-    """What `_remember` gave. A log that began anew has no history."""
+    """Return what `_remember` gave; nothing if the log was replaced."""
     episodes = data.get("episodes", {})
     if data.get("life") != life or not isinstance(episodes, dict):
         return {}

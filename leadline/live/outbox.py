@@ -1,8 +1,8 @@
-"""Alerts on their way: from the state file to the channels, in threads of their own, without ever holding up a watch.
+"""Send alerts from the state file to the channels, each in a thread of its own.
 
-What is to be sent is marked as handed over before, and as sent after. A watch that was killed in between does not know
-whether it arrived; it sends again where the channel says so, with the same key, and says that it may be a repetition
-(docs/live.md). A channel that fails is left alone for a while that doubles; nothing waits for it but its own alerts.
+An alert is marked as handed over before it is sent, and as sent after. After a kill in between it is sent again if the
+channel allows it, with the same key and a note that it may be a duplicate (docs/live.md). After a failure a channel
+pauses, twice as long each time; only its own alerts wait.
 """
 
 from __future__ import annotations
@@ -14,31 +14,19 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Protocol
 
 from .records import Delivery
+from .store import Store
 from .telling import Channel, Message, Undelivered
 
 FIRST_PAUSE = 5.0  # seconds after a failure, doubled with every further one
 LONGEST_PAUSE = 600.0
-ATTEMPTS = 150  # then a message is given up: after about a day
-IDLE = 5.0  # seconds between looking for what became due while nobody woke us
+ATTEMPTS = 150  # then a message is dropped: after about a day
+IDLE = 5.0  # seconds between two looks for what became due
 LARGEST_PICTURE = 2_000_000  # bytes
 FETCHED = 1000  # alerts at a time, at least
 
-Picture = Callable[[str], bytes | None]  # a PNG of a run, drawn when it is needed
-
-
-class Deliveries(Protocol):
-    """The part of the store that remembers what is on its way."""
-
-    def pending_alerts(self, now: float, *, channel: str | None = None, limit: int = ...) -> tuple[Delivery, ...]: ...
-    def handed_alerts(self) -> tuple[Delivery, ...]: ...
-    def mark_handed(self, ids: Iterable[int], channel: str, now: float) -> None: ...
-    def mark_sent(self, ids: Iterable[int], channel: str, now: float) -> None: ...
-    def mark_failed(
-        self, ids: Iterable[int], channel: str, now: float, *, next_try: float | None, problem: str
-    ) -> None: ...
+Picture = Callable[[str], bytes | None]  # returns a PNG of a run
 
 
 class Outbox:
@@ -46,7 +34,7 @@ class Outbox:
 
     def __init__(
         self,
-        store: Deliveries,
+        store: Store,
         channels: Sequence[Channel],
         *,
         say: Callable[[str], None],
@@ -61,17 +49,17 @@ class Outbox:
         """Begin with what an earlier watch left behind."""
         waiting = {row.channel for row in self._store.pending_alerts(time.time())} - set(self.names)
         if waiting:
-            self._say(f"Alerts wait for channels that are not given any more: {', '.join(sorted(waiting))}.")
+            self._say(f"Alerts are waiting for channels that are no longer configured: {', '.join(sorted(waiting))}.")
         for sender in self._senders:
             sender.start()
 
     def wake(self) -> None:
-        """Say that there is something new. Returns at once."""
+        """Signal that there is something new."""
         for sender in self._senders:
             sender.wake()
 
     def close(self, patience: float = 5.0) -> None:
-        """Send what is due, for so many seconds at most. What is not sent by then stays in the state file."""
+        """Send what is due within so many seconds; the rest stays in the state file."""
         for sender in self._senders:
             sender.end()
         until = time.monotonic() + patience
@@ -84,7 +72,7 @@ class Sender:
 
     def __init__(
         self,
-        store: Deliveries,
+        store: Store,
         channel: Channel,
         *,
         say: Callable[[str], None],
@@ -93,7 +81,7 @@ class Sender:
         steady: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store, self._channel, self._say, self._picture = store, channel, say, picture
-        self._clock, self._steady = clock, steady  # one for what is written down, one that no one can set
+        self._clock, self._steady = clock, steady  # wall time for the store; steady time can't be set
         self._woken, self._ending = threading.Event(), threading.Event()
         self._failures, self._not_before = 0, float("-inf")
         self._spaced_until = float("-inf")
@@ -142,12 +130,12 @@ class Sender:
                 self._left_over.append(group)
                 self._unsure.update(row.id for row in group)
             else:
-                problem = "the watch ended while it was told; it is not told again"
+                problem = "the watch ended while it was sent; it is not sent again"
                 ids = [row.id for row in group]
                 self._store.mark_failed(ids, self._channel.name, self._clock(), next_try=None, problem=problem)
 
     def deliver(self, *, hurry: bool = False) -> None:
-        """Send what is due, until there is nothing left or the channel fails. `hurry`: there is no later."""
+        """Send what is due until nothing is left or the channel fails. `hurry`: there is no later."""
         self._write_up()
         while self._may_send(hurry) and (groups := self._left_over or self._due()):
             while groups and self._may_send(hurry):
@@ -159,7 +147,7 @@ class Sender:
         return now >= self._not_before and (hurry or now >= self._spaced_until)
 
     def _due(self) -> list[tuple[Delivery, ...]]:
-        """What is to be sent now, as it goes together. Only this thread changes what it is told of this channel."""
+        """Return what is to be sent now, in groups. Only this thread changes deliveries of this channel."""
         most = self._channel.most
         limit = max(most, FETCHED)
         rows = self._store.pending_alerts(self._clock(), channel=self._channel.name, limit=limit)
@@ -181,15 +169,15 @@ class Sender:
             self._channel.tell(message)
         except Undelivered as error:
             self._failed(rows, message, error)
-        except Exception as error:  # a defect in a channel must not silence it for good, nor show what it was sent
-            self._failed(rows, message, Undelivered(f"an unforeseen {type(error).__name__}", unsure=True))
+        except Exception as error:  # a bug in a channel must not silence it, nor show what it was sent
+            self._failed(rows, message, Undelivered(f"an unexpected {type(error).__name__}", unsure=True))
         else:
             self._arrived(ids)
 
     def _arrived(self, ids: Sequence[int]) -> None:
         name, now = self._channel.name, self._clock()
         if self._failures:
-            self._say(f"Telling by {name} works again.")
+            self._say(f"Alerts by {name} work again.")
         self._failures = 0
         self._spaced_until = self._steady() + self._channel.spacing
         self._unsure.difference_update(ids)
@@ -201,20 +189,20 @@ class Sender:
         if not error.lasting:  # else the message was at fault, not the channel
             pause = max(_pause(self._failures, message.key), error.after or 0.0)
             if not self._failures:
-                self._say(f"Telling by {name} fails: {error}. It is tried again in {pause:.0f} s, then less often.")
+                self._say(f"Alerts by {name} fail: {error}. Retrying in {pause:.0f} s, then less often.")
             self._failures += 1
             self._not_before = self._steady() + pause
             worn_out = max(row.attempts for row in rows) + 1 >= ATTEMPTS
             next_try = None if worn_out or (error.unsure and not self._channel.repeats) else now + pause
         if next_try is None:
-            self._say(f"Gave up telling {len(ids)} alert{'s' * (len(ids) != 1)} by {name}: {error}.")
+            self._say(f"Dropped {len(ids)} alert{'s' * (len(ids) != 1)} by {name}: {error}.")
             self._unsure.difference_update(ids)
         elif error.unsure:
             self._unsure.update(ids)
         self._write(lambda: self._store.mark_failed(ids, name, now, next_try=next_try, problem=str(error)))
 
     def _drawn(self, message: Message) -> bytes | None:
-        """A picture of the run of the gravest alert. An alert without one is still an alert."""
+        """Return a picture of the run of the gravest alert; None if there is none."""
         if self._picture is None:
             return None
         try:
@@ -224,8 +212,8 @@ class Sender:
         return picture if picture is not None and len(picture) <= LARGEST_PICTURE else None
 
     def _write(self, change: Callable[[], None]) -> None:
-        """Write down what happened. Where the store cannot, it is kept and written first of all later: what was sent
-        is not sent again because a disk was full."""
+        """Write down what happened. If the store can't, it is written first later: what was sent is not sent again
+        because a disk was full."""
         self._unwritten.append(change)
         self._write_up()
 
@@ -236,20 +224,20 @@ class Sender:
 
     def _trouble(self, what: str) -> None:
         if not self._failures:
-            self._say(f"Telling by {self._channel.name} waits: {what}.")
+            self._say(f"Alerts by {self._channel.name} wait: {what}.")
         self._failures += 1
         self._not_before = self._steady() + FIRST_PAUSE
 
 
 def _together(rows: Iterable[Delivery]) -> Iterator[tuple[Delivery, ...]]:
-    """What was tried together, the oldest first: it is sent together again, so that its key stays the same."""
+    """Yield what was tried together, the oldest first: sent together again, it keeps its key."""
     for _, group in groupby(sorted(rows, key=lambda row: (row.tried_at or 0.0, row.id)), key=lambda row: row.tried_at):
         yield tuple(group)
 
 
 def _pause(failures: int, key: str) -> float:
-    """Seconds to wait after so many failures in a row: doubled each time, and spread by a half to either side, so that
-    many watches do not all come back at once. The same message after the same failures waits as long.
+    """Return seconds to wait after so many failures in a row: doubled each time, and spread by a half to either side,
+    so that many watches do not retry at the same moment.
 
     >>> _pause(0, "a") == _pause(0, "a"), 2.5 <= _pause(0, "a") <= 7.5, _pause(50, "a") <= 900
     (True, True, True)

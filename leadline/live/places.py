@@ -1,4 +1,4 @@
-"""Where a watch keeps its state when nobody says where."""
+"""Where a watch keeps its state by default."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from pathlib import Path
 from ..state import state_folder
 
 SUFFIX = ".watch.db"
-# File systems that live on this machine alone. What is not known to is taken for one that others may share.
+# File systems of one machine alone. Any other is assumed to be shared.
 LOCAL = frozenset(
     ("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "jfs", "bcachefs", "tmpfs", "ramfs", "overlay", "aufs")
 )
 
 
 def is_shared(path: Path) -> bool:
-    """Whether a path may lie on a disk that several machines share. Only Linux tells."""
+    """Return whether a path may be on a disk that several machines share, if Linux shows it."""
     kind = _file_system(path)
     return kind is not None and kind not in LOCAL
 
 
 def local_place(folder: Path, name: str) -> Path:
-    """Where to keep a file that must not lie on a shared disk: in `folder` if that is local, else in the user's folder
-    for such things, else where the system keeps temporary files."""
+    """Return where to keep a file that must be on a local disk: in `folder`, the user's state folder, or the system's
+    folder for temporary files, whichever is local first."""
     if not is_shared(folder):
         return folder / name
     digest = hashlib.sha256(os.fsencode(folder.absolute())).hexdigest()[:12]
@@ -38,7 +38,7 @@ def local_place(folder: Path, name: str) -> Path:
 
 
 def _file_system(path: Path) -> str | None:
-    """The kind of file system a path lies on, by the deepest mount above it."""
+    """Return the file system type of a path, from the deepest mount above it."""
     try:
         mounts = Path("/proc/self/mountinfo").read_text(errors="replace").splitlines()
     except OSError:
@@ -57,7 +57,7 @@ def _file_system(path: Path) -> str | None:
 
 
 def state_file(paths: Sequence[str]) -> Path:
-    """The state of a watch of these paths: the same for the same paths, in whatever order."""
+    """Return the state file of a watch of these paths, in whatever order."""
     whole = sorted(path if "://" in path else str(Path(path).absolute()) for path in paths)
     digest = hashlib.sha256("\0".join(whole).encode("utf-8", errors="surrogateescape")).hexdigest()[:12]
     first = "".join(letter if letter.isalnum() else "-" for letter in Path(whole[0]).name)[:40]
@@ -65,6 +65,6 @@ def state_file(paths: Sequence[str]) -> Path:
 
 
 def state_files() -> list[Path]:
-    """All states that watches left in the user's folder, the latest first."""
+    """Return all state files in the user's folder, the latest first."""
     found = state_folder().glob(f"*{SUFFIX}")
     return sorted(found, key=lambda file: file.stat().st_mtime, reverse=True)

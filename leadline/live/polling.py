@@ -1,43 +1,42 @@
-"""Each path is looked at by a thread of its own: one that hangs, as a network disk or an address may, delays no other
-path, no look and no signal."""
+"""Poll each path in a thread of its own: one that hangs, as a network disk may, delays no other path and no check."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from .follow import Place, Sighting
+from ..records import dataclass
+from .follow import NamedPath, Sighting
 
-AT_ONCE = 4  # paths at a time, so that many do not fight for one interpreter; one that hangs does not count
+AT_ONCE = 4  # paths at a time, so that many do not compete for one interpreter; one that hangs does not count
 HANGS = 5.0  # seconds after which it does
-DEADLINE = 60.0  # seconds after which it is spoken of
-FORCED = 120.0  # seconds that a forced round waits for paths that answer
+DEADLINE = 60.0  # seconds after which it is reported
+FORCED = 120.0  # seconds that a forced round waits for paths that respond
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Polled:
-    """What came of looking at a path."""
+    """The result of polling a path."""
 
-    place: Place
+    place: NamedPath
     sightings: tuple[Sighting, ...] | None
     error: Exception | None = None
 
 
 class Polling:
-    """The threads, one a path, begun when they are first needed."""
+    """The threads, one per path, started when first needed."""
 
     def __init__(self) -> None:
         self._change = threading.Condition()
-        self._asked: dict[Place, bool] = {}  # paths to look at: whether at all costs
-        self._since: dict[Place, float] = {}  # paths that are being looked at
+        self._asked: dict[NamedPath, bool] = {}  # paths to poll: whether at all costs
+        self._since: dict[NamedPath, float] = {}  # paths that are being polled
         self._found: list[Polled] = []
-        self._threads: dict[Place, threading.Thread] = {}
+        self._threads: dict[NamedPath, threading.Thread] = {}
         self._ended = False
 
-    def ask(self, place: Place, *, force: bool) -> None:
-        """Have a path looked at, unless that is under way."""
+    def ask(self, place: NamedPath, *, force: bool) -> None:
+        """Have a path polled, unless it is being polled."""
         with self._change:
             if place in self._asked or place in self._since:
                 return
@@ -49,7 +48,7 @@ class Polling:
             self._change.notify_all()
 
     def found(self, seconds: float) -> Iterator[Polled]:
-        """What was found, as it comes, until nothing is under way or so many seconds have passed."""
+        """Yield results as they come, until no path is being polled or so many seconds have passed."""
         until = time.monotonic() + seconds
         while True:
             with self._change:
@@ -62,24 +61,24 @@ class Polling:
             if (idle and not self._found) or time.monotonic() >= until:
                 return
 
-    def hanging(self) -> list[Place]:
-        """Paths that have not answered for long."""
+    def hanging(self) -> list[NamedPath]:
+        """Return the paths that have not responded for long."""
         now = time.monotonic()
         with self._change:
             return [place for place, since in self._since.items() if now - since > DEADLINE]
 
     def end(self) -> None:
-        """Let the threads go. One that hangs is left to the end of the process."""
+        """End the threads. One that hangs is left to the end of the process."""
         with self._change:
             self._ended = True
             self._change.notify_all()
 
-    def _busy(self) -> list[Place]:
-        """Paths that are being looked at and do not hang."""
+    def _busy(self) -> list[NamedPath]:
+        """Return the paths that are being polled and do not hang."""
         now = time.monotonic()
         return [place for place, since in self._since.items() if now - since <= HANGS]
 
-    def _poll(self, place: Place) -> None:
+    def _poll(self, place: NamedPath) -> None:
         while True:
             with self._change:
                 self._change.wait_for(
@@ -93,7 +92,7 @@ class Polling:
                 self._since[place] = time.monotonic()
             try:
                 polled = Polled(place, place.poll(force=force))
-            except Exception as error:  # one path that cannot be followed must not end the watch of the others
+            except Exception as error:  # one path must not end the watch of the others
                 polled = Polled(place, None, error)
             with self._change:
                 del self._since[place]

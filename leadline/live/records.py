@@ -1,12 +1,13 @@
-"""What the state file of a watch holds, as data."""
+"""What a check brings and the state file keeps, as data."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from .alert import Alert
+from ..contract import Reading
+from ..records import dataclass
+from .alert import Alert, Notice
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,40 +26,29 @@ class Cursor:
 class Score:
     """How a prediction turned out."""
 
-    prediction: int
     step: int  # the last step of what was observed
     observed: float
-    pit: float  # share of the distribution below what came
+    pit: float  # share of the distribution below the observed value
     crps: float  # in the unit of the series
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What a look expects of a series at a later step, as kept."""
+    """What a check expects of a series at a later step, and how it turned out once that is known."""
 
-    id: int
-    run: int
-    life: int
-    look: int
     series: str
     made_step: int
     for_step: int
     expects: Mapping[str, object]
-    score: Score | None
-
-
-@dataclass(frozen=True, slots=True)
-class Promise:
-    """A prediction to be written down."""
-
-    series: str
-    for_step: int
-    expects: Mapping[str, object]
+    score: Score | None = None
+    id: int = 0  # this and what follows: in the store
+    run: int = 0
+    life: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """One look as kept. `reading` is the whole JSON of the reading."""
+    """One check as kept. `reading` is the whole JSON of the reading."""
 
     run: str
     life: int
@@ -76,7 +66,7 @@ class Look:
 
     @property
     def outcome(self) -> str | None:
-        """What the run had come to; None if an older version looked."""
+        """Return the outcome of the run; None for a check by an older version."""
         told = (json.loads(self.reading).get("judgement") or {}).get("outcome")
         return told if isinstance(told, str) else None
 
@@ -89,4 +79,17 @@ class Delivery:
     channel: str
     alert: Alert
     attempts: int
-    tried_at: float | None  # when it was last handed over: what went together bears the same
+    tried_at: float | None  # when it was last sent; the same for what was sent together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Made:
+    """A check and all it brings."""
+
+    look: Look
+    reading: Reading
+    scored: tuple[Prediction, ...]  # earlier predictions that it scores
+    predictions: tuple[Prediction, ...]
+    surprise: Notice | None
+    alerts: tuple[Alert, ...]
+    told: dict[str, object]

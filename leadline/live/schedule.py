@@ -1,28 +1,27 @@
-"""When to look: at steps a fixed ratio apart, and where the reward jumps.
+"""Schedule checks: at steps a fixed ratio apart, and when the reward jumps.
 
-Counted in logged steps, so that the unit of the step does not matter. Which looks are due is told by the log alone, not
-by when it is read: a watch that was killed finds the same ones due again.
+Counted in logged steps, so the unit of a step does not matter. The log alone decides which checks are due, not when it
+is read: a watch that was killed finds the same ones due again.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import lru_cache
 from math import ceil, isfinite
 
+from ..records import dataclass
 from ..run import Steps, Values
 from .alarm import SeriesAlarm
 
-FIRST = 12  # logged steps before the first look that is due by itself
-AGAIN = 4  # rows after a jump at which it is looked at once more: by then it is clear whether it was one
+FIRST = 12  # logged steps before the first scheduled check
+AGAIN = 4  # rows after a jump at which the run is checked again: by then it is clear whether it was one
 RATIO = 1.12  # each is so many times as far into the run as the one before
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A look that is to be made of the run as it stood at a step."""
+    """A check to make of the run as it stood at a step."""
 
     step: int
     points: int  # logged steps up to it
@@ -30,7 +29,7 @@ class Due:
 
 
 class LookSchedule:
-    """The looks that are due at one run, as its log grows."""
+    """The checks that are due for one run as its log grows."""
 
     def __init__(self) -> None:
         self._points = 0  # steps taken so far
@@ -42,13 +41,13 @@ class LookSchedule:
         return self._points
 
     def skip(self, steps: Steps, reward: Values, settled: int) -> None:
-        """Take steps whose looks were made before, or are not to be made."""
+        """Take steps whose checks were made before, or are not to be made."""
         for _ in self._taken(steps, reward, settled):
             pass
 
     def take(self, steps: Steps, reward: Values, settled: int) -> list[Due]:
-        """The looks that became due with the first `settled` steps of the log. A log that went back is taken from
-        there again."""
+        """Return the checks that became due with the first `settled` steps. A log that went back is taken from there
+        again."""
         return list(self._taken(steps, reward, settled))
 
     def _taken(self, steps: Steps, reward: Values, settled: int) -> Iterator[Due]:
@@ -73,11 +72,6 @@ class LookSchedule:
             yield Due(step, self._points, why)
 
 
-@lru_cache(maxsize=1)
-def _scheduled() -> tuple[int, ...]:
-    return tuple(itertools.islice(_points(), 160))  # the last of them lies beyond a hundred million
-
-
 def _points() -> Iterator[int]:
     points = FIRST
     while True:
@@ -85,19 +79,18 @@ def _points() -> Iterator[int]:
         points = max(points + 1, ceil(points * RATIO))
 
 
-@lru_cache(maxsize=1)
-def _lookup() -> frozenset[int]:
-    return frozenset(_scheduled())
+SCHEDULED = tuple(itertools.islice(_points(), 160))  # the last of them lies beyond a hundred million
+_LOOKUP = frozenset(SCHEDULED)
 
 
 def is_on_schedule(points: int) -> bool:
-    return points in _lookup()
+    return points in _LOOKUP
 
 
 def next_points(points: int, count: int) -> tuple[int, ...]:
-    """How many logged steps there will be at the next looks that are due by themselves.
+    """Return how many logged steps there will be at the next scheduled checks.
 
     >>> next_points(12, 3)
     (14, 16, 18)
     """
-    return tuple(itertools.islice((one for one in _scheduled() if one > points), count))
+    return tuple(itertools.islice((one for one in SCHEDULED if one > points), count))

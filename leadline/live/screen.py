@@ -1,4 +1,4 @@
-"""The live view: one run as its one-screen reading, several as a list, updated in place."""
+"""The live view: one run as its one-screen report, several as a list, updated in place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import select
 import sys
 import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 
@@ -17,14 +17,14 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from ..digits import sure
 from ..facts.judgement import calls_for
 from ..report import terminal
 from ..report.plain import printable
 from ..words.live import age
-from ..words.numbers import sure
 from ..words.serve import verdict_called
+from .follow import NamedPath
 from .need import Need, by_need
-from .watch import Watch
 from .watched import Watched
 
 STYLES = {"continue": "green", "undecided": "", "stop": "yellow", "roll_back": "red"}
@@ -38,8 +38,17 @@ READING_KEYS = "escape back   l check now   q quit"
 class Screen:
     """The terminal while a watch goes on."""
 
-    def __init__(self, watch: Watch, *, color: bool = True, console: Console | None = None) -> None:
-        self._watch = watch
+    def __init__(
+        self,
+        runs: Mapping[str, Watched],
+        places: Sequence[NamedPath],
+        ask: Callable[[], None],
+        *,
+        color: bool = True,
+        console: Console | None = None,
+    ) -> None:
+        """`ask` requests a check of every run."""
+        self._runs, self._places, self._ask = runs, places, ask
         self._color = color
         self._console = console or Console(no_color=not color)
         self._live = Live(console=self._console, screen=True, auto_refresh=False, transient=True)
@@ -66,7 +75,7 @@ class Screen:
         self._live.update(self.shown(), refresh=True)
 
     def shown(self) -> RenderableType:
-        """What is on the screen now."""
+        """Return what is on the screen now."""
         runs = self._ordered()
         if not runs:
             return self._waiting()
@@ -76,21 +85,21 @@ class Screen:
         return self._list(runs) if opened is None else self._reading(opened, READING_KEYS)
 
     def _ordered(self) -> list[tuple[Watched, Need]]:
-        """The runs by need. Findings are read from kept readings, so it is asked again only when something changed."""
-        runs = list(self._watch.runs.values())
+        """Return the runs by need, asked again only when something changed: findings are parsed from kept readings."""
+        runs = list(self._runs.values())
         state = [(one.identity, one.silent, None if one.last is None else one.last.digest) for one in runs]
         if state != self._state:
             self._state = state
-            self._needs = by_need(runs, time.monotonic(), self._watch.places)
+            self._needs = by_need(runs, time.monotonic(), self._places)
         return self._needs
 
     def press(self, key: str) -> bool:
-        """Act on a key; false when the user wants to leave."""
+        """Act on a key; return false if the user quits."""
         runs = [watched.identity for watched, _ in self._ordered()]
         if key in ("q", "\x03"):
             return False
         if key == "l":
-            self._watch.ask()
+            self._ask()
         elif key in ("\x1b[A", "\x1bOA", "k"):
             self._chosen = max(0, self._chosen - 1)
         elif key in ("\x1b[B", "\x1bOB", "j"):
@@ -102,8 +111,8 @@ class Screen:
         return True
 
     def _waiting(self) -> RenderableType:
-        problems = [place.problem for place in self._watch.places if place.problem is not None]
-        lines = [Text(f"Waiting for the first row at {_paths(self._watch)}.", style="bold")]
+        problems = [place.problem for place in self._places if place.problem is not None]
+        lines = [Text(f"Waiting for the first row at {_paths(self._places)}.", style="bold")]
         lines += [Text(printable(one.what), style="dim") for one in problems[:5]]
         return Group(*lines, self._status(KEYS))
 
@@ -148,21 +157,21 @@ class Screen:
 
     def _freshness(self, watched: Watched) -> Text:
         look, sighting = watched.last, watched.sighting
-        at = "" if look is None else f"looked at step {look.step}"
+        at = "" if look is None else f"checked at step {look.step}"
         later = "" if look is None or sighting.current <= look.step else f", now at {sighting.current}"
         row = f"last row {age(time.monotonic() - watched.grown)} ago"
-        behind = f"; {watched.dropped} looks dropped for want of time" if watched.dropped else ""
+        behind = f"; {watched.dropped} checks dropped for lack of time" if watched.dropped else ""
         return Text(f"{at}{later}; {row}{behind}", style="dim")
 
     def _status(self, keys: str) -> Text:
-        problems = [place.problem.what for place in self._watch.places if place.problem is not None]
+        problems = [place.problem.what for place in self._places if place.problem is not None]
         news = [self._message] if time.monotonic() - self._since < NEWS else problems[:1]
-        shown = [printable(one) for one in news if one and self._watch.runs]
+        shown = [printable(one) for one in news if one and self._runs]
         return Text("   ".join([*shown, keys]), style="dim", no_wrap=True, overflow="ellipsis")
 
 
 def apart(names: Sequence[str]) -> list[str]:
-    """Names without the folders that all of them begin with.
+    """Return names without the folders that all of them begin with.
 
     >>> apart(["/runs/grpo/seed1", "/runs/grpo/seed2/log.txt"])
     ['seed1', 'seed2/log.txt']
@@ -174,14 +183,14 @@ def apart(names: Sequence[str]) -> list[str]:
     return ["/".join(one[shared:]) for one in parts]
 
 
-def _paths(watch: Watch) -> str:
-    shown = ", ".join(place.path for place in watch.places[:3])
-    return printable(shown + (f" and {len(watch.places) - 3} more" if len(watch.places) > 3 else ""))
+def _paths(places: Sequence[NamedPath]) -> str:
+    shown = ", ".join(place.path for place in places[:3])
+    return printable(shown + (f" and {len(places) - 3} more" if len(places) > 3 else ""))
 
 
 @contextmanager
 def keys() -> Iterator[Keys]:
-    """Single key presses from standard input, where that is a terminal that gives them."""
+    """Yield the keyboard: single key presses if standard input is a terminal."""
     try:
         import termios
         import tty
@@ -199,14 +208,14 @@ def keys() -> Iterator[Keys]:
 
 
 class Keys:
-    """The keyboard, or nothing where there is none."""
+    """The keyboard, if there is one."""
 
     def __init__(self, file: int | None) -> None:
         self._file = file
         self._pressed: deque[str] = deque()
 
     def wait(self, seconds: float) -> str:
-        """The key that is pressed within that time; "" when none is."""
+        """Return the key that is pressed within that time, or ""."""
         if self._file is None:
             time.sleep(seconds)
             return ""
@@ -215,7 +224,7 @@ class Keys:
         return self._pressed.popleft() if self._pressed else ""
 
     def _read(self, file: int) -> bytes:
-        """What was typed. A terminal that is gone has no keys any more."""
+        """Return what was typed; a closed terminal has no more keys."""
         try:
             typed = os.read(file, 64)
         except OSError:

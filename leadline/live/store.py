@@ -1,7 +1,7 @@
-"""What a watch remembers: runs, looks, predictions, alerts on their way and actions, in one sqlite file.
+"""The state of a watch in one sqlite file: runs, checks, predictions, alerts and actions.
 
-Everything a look brings is one transaction. A watch that is killed has written all of it or nothing, and the same steps
-give the same look again.
+Everything a check brings is one transaction. A watch that is killed has written all of it or nothing, and the same
+steps give the same check again.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,11 @@ from . import alert as alerts
 from .alert import Alert
 from .lock import FileLock
 from .places import is_shared
-from .records import Cursor, Delivery, Look, Prediction, Promise, Score
+from .records import Cursor, Delivery, Look, Prediction, Score
 from .tables import FROM_1, SCHEMA, VERSION
 
 PATIENCE = 5.0  # seconds to wait for another program that holds the file
+LOOK = Look.__slots__  # the columns of a check, by name
 
 
 class Store:
@@ -42,7 +44,7 @@ class Store:
             raise
 
     def close(self) -> None:
-        """Let go of the file. Safe to call twice."""
+        """Close the file. Safe to call twice."""
         with self._guard:
             if (base := getattr(self, "_base", None)) is not None:
                 base.close()
@@ -59,7 +61,7 @@ class Store:
     # --- runs and looks
 
     def run(self, name: str, now: float) -> int:
-        """The number of a run, which is new to the store or not."""
+        """Return the number of a run, adding it if it is new."""
         with self._writing() as base:
             base.execute(
                 "INSERT INTO runs (name, first_seen) VALUES (?, ?) ON CONFLICT (name) DO NOTHING", (_text(name), now)
@@ -67,7 +69,7 @@ class Store:
             return int(base.execute("SELECT id FROM runs WHERE name = ?", (_text(name),)).fetchone()[0])
 
     def names(self) -> dict[str, int]:
-        """All runs and their numbers."""
+        """Return all runs and their numbers."""
         return {name: number for number, name in self._rows("SELECT id, name FROM runs ORDER BY id")}
 
     def cursor(self, run: int) -> Cursor:
@@ -75,7 +77,7 @@ class Store:
         return next((Cursor(*row) for row in rows), Cursor())
 
     def told(self, run: int) -> dict[str, object]:
-        """What the run's alerts remember of earlier looks."""
+        """Return what the run's alerts remember of earlier checks."""
         rows = self._rows("SELECT told FROM runs WHERE id = ?", (run,))
         return next((dict(json.loads(row[0])) for row in rows), {})
 
@@ -85,38 +87,36 @@ class Store:
         look: Look,
         *,
         cursor: Cursor,
-        scores: Sequence[Score] = (),
-        promises: Sequence[Promise] = (),
+        scored: Sequence[Prediction] = (),
+        predictions: Sequence[Prediction] = (),
         alerts: Sequence[Alert] = (),
         channels: Sequence[str] = (),
         told: Mapping[str, object] | None = None,
     ) -> bool:
-        """Write down a look and all it brings, at once. False when the very look was there already: then nothing of it
-        is written again."""
+        """Write down a check and all it brings in one transaction. Return false if it was there already: then only
+        the cursor moves."""
+        kept = {**{name: getattr(look, name) for name in LOOK}, "run": run, "says": _text(look.says)}
+        kept["reading"] = zlib.compress(look.reading, 6)
         with self._writing() as base:
             found = base.execute(
-                "INSERT INTO looks (run, life, step, points, why, at, verdict, p_continue_pays, best_step,"
-                " says, digest, reading, attempt) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                f"INSERT INTO looks ({', '.join(LOOK)}) VALUES ({', '.join('?' * len(LOOK))})"
                 " ON CONFLICT (run, life, step, digest) DO NOTHING",
-                (
-                    run, look.life, look.step, look.points, look.why, look.at, look.verdict, look.p_continue_pays,
-                    look.best_step, _text(look.says), look.digest, zlib.compress(look.reading, 6), look.attempt,
-                ),
-            )  # fmt: skip
+                [kept[name] for name in LOOK],
+            )
             self._move(base, run, cursor)
             if not found.rowcount:
                 return False
             number = found.lastrowid
             base.executemany(
                 "UPDATE predictions SET scored_by = ?, scored_step = ?, observed = ?, pit = ?, crps = ? WHERE id = ?",
-                [(number, one.step, one.observed, one.pit, one.crps, one.prediction) for one in scores],
+                [(number, *astuple(one.score), one.id) for one in scored if one.score is not None],
             )
             base.executemany(
                 "INSERT INTO predictions (run, life, look, series, made_step, for_step, expects)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [
                     (run, look.life, number, _text(one.series), look.step, one.for_step, json.dumps(dict(one.expects)))
-                    for one in promises
+                    for one in predictions
                 ],
             )
             self._put_alerts(base, run, number, look.at, alerts, channels)
@@ -125,51 +125,47 @@ class Store:
             return True
 
     def looks(self, run: int, *, last: int | None = None) -> tuple[Look, ...]:
-        """The looks at a run in the order they were made; the latest few where `last` says how many."""
-        rows = self._rows(
-            "SELECT runs.name, life, step, points, why, at, verdict, p_continue_pays, best_step, says, digest,"
-            " reading, attempt FROM looks JOIN runs ON runs.id = looks.run WHERE run = ?"
-            " ORDER BY looks.id DESC LIMIT ?",
-            (run, -1 if last is None else last),
-        )
-        return tuple(_look(row) for row in reversed(rows))
+        """Return the checks of a run in order; only the latest few if `last` says how many."""
+        found = self._looks("ORDER BY looks.id DESC LIMIT ?", (run, -1 if last is None else last))
+        return tuple(look for _, look in reversed(found))
 
     def look_before(self, run: int, last: int) -> int:
-        """A number that all but the latest few looks at a run are not above, for `looks_after`."""
+        """Return the number of the check before the latest `last`, for `looks_after`."""
         rows = self._rows("SELECT id FROM looks WHERE run = ? ORDER BY id DESC LIMIT 1 OFFSET ?", (run, last))
         return int(rows[0][0]) if rows else 0
 
-    def looks_after(self, run: int, number: int) -> tuple[tuple[int, Look], ...]:
-        """The looks at a run that were written down after the one of that number, each with its own."""
+    def looks_after(self, run: int, number: int) -> list[tuple[int, Look]]:
+        """Return the checks of a run that were written down after that number, each with its own."""
+        return self._looks("AND looks.id > ? ORDER BY looks.id", (run, number))
+
+    def _looks(self, which: str, values: Sequence[object]) -> list[tuple[int, Look]]:
+        columns = ", ".join("runs.name" if name == "run" else name for name in LOOK)
         rows = self._rows(
-            "SELECT looks.id, runs.name, life, step, points, why, at, verdict, p_continue_pays, best_step, says,"
-            " digest, reading, attempt FROM looks JOIN runs ON runs.id = looks.run WHERE run = ? AND looks.id > ?"
-            " ORDER BY looks.id",
-            (run, number),
+            f"SELECT looks.id, {columns} FROM looks JOIN runs ON runs.id = looks.run WHERE run = ? {which}", values
         )
-        return tuple((int(row[0]), _look(row[1:])) for row in rows)
+        found = ((int(number), dict(zip(LOOK, row, strict=True))) for number, *row in rows)
+        return [(number, Look(**{**kept, "reading": zlib.decompress(kept["reading"])})) for number, kept in found]
 
     # --- predictions
 
     def open_predictions(self, run: int, life: int) -> tuple[Prediction, ...]:
-        """What was expected of a run and has not been scored."""
+        """Return the predictions of a run that have not been scored."""
         return self._predictions("run = ? AND life = ? AND scored_by IS NULL", (run, life))
 
     def scored_predictions(self, run: int | None = None) -> tuple[Prediction, ...]:
-        """What was expected and how it turned out: of one run, or of all."""
+        """Return the scored predictions of one run, or of all."""
         return self._predictions("scored_by IS NOT NULL AND (? IS NULL OR run = ?)", (run, run))
 
     # --- alerts on their way
 
     def put_alerts(self, run: int, alerts: Sequence[Alert], channels: Sequence[str], now: float) -> int:
-        """Write down alerts that no look brought, such as silence; how many of them were new."""
+        """Write down alerts that no check brought, such as silence; return how many were new."""
         with self._writing() as base:
             return self._put_alerts(base, run, None, now, alerts, channels)
 
     def pending_alerts(self, now: float, *, channel: str | None = None, limit: int = 1000) -> tuple[Delivery, ...]:
-        """What is to be handed over by now, what was never tried first, then the oldest: a channel that is down must
-        not hold up others, nor one bad message the good ones. A clock that was stepped back delays nothing: what was
-        last tried in the future is due."""
+        """Return what is due, untried alerts first, then the oldest: one bad message must not delay the others. A clock
+        that was set back delays nothing: what was last tried in the future is due."""
         return self._deliveries(
             "state = 'pending' AND (next_try <= ? OR tried_at > ? OR attempts = 0) AND (? IS NULL OR channel = ?)"
             " ORDER BY attempts > 0, tried_at, alerts.id LIMIT ?",
@@ -177,11 +173,11 @@ class Store:
         )
 
     def handed_alerts(self) -> tuple[Delivery, ...]:
-        """What was handed over and never confirmed: after a crash nobody knows whether it arrived."""
+        """Return what was handed over and never confirmed: after a crash it may have arrived."""
         return self._deliveries("state = 'handed' ORDER BY alerts.id", ())
 
     def mark_handed(self, ids: Iterable[int], channel: str, now: float) -> None:
-        """Say so before handing over: one more attempt."""
+        """Mark before sending: one more attempt."""
         self._mark("state = 'handed', attempts = attempts + 1, tried_at = ?", (now,), ids, channel)
 
     def mark_sent(self, ids: Iterable[int], channel: str, now: float) -> None:
@@ -190,7 +186,7 @@ class Store:
     def mark_failed(
         self, ids: Iterable[int], channel: str, now: float, *, next_try: float | None, problem: str
     ) -> None:
-        """An attempt did not succeed: it is due again at `next_try`, or given up where that is None."""
+        """Mark a failed attempt: due again at `next_try`, or given up if that is None."""
         state = "failed" if next_try is None else "pending"
         self._mark(
             "state = ?, tried_at = ?, next_try = ?, problem = ?",
@@ -200,12 +196,12 @@ class Store:
         )
 
     def alerts(self, run: int | None = None) -> tuple[Alert, ...]:
-        """All alerts there ever were, of one run or of all."""
+        """Return all alerts, of one run or of all."""
         rows = self._rows("SELECT alert FROM alerts WHERE ? IS NULL OR run = ? ORDER BY id", (run, run))
         return tuple(alerts.from_data(json.loads(row[0])) for row in rows)
 
     def delivery_counts(self) -> dict[str, int]:
-        """How many deliveries are in each state."""
+        """Return how many deliveries are in each state."""
         return dict(self._rows("SELECT state, COUNT(*) FROM deliveries GROUP BY state"))
 
     # --- actions
@@ -219,7 +215,7 @@ class Store:
         alerts: Sequence[Alert] = (),
         channels: Sequence[str] = (),
     ) -> None:
-        """What was done to a run, or would have been, and the alerts about it."""
+        """Write down what was done to a run, or would have been, and the alerts about it."""
         with self._writing() as base:
             base.execute("INSERT INTO actions (run, at, action) VALUES (?, ?, ?)", (run, now, json.dumps(dict(action))))
             self._put_alerts(base, run, None, now, alerts, channels)
@@ -229,14 +225,14 @@ class Store:
         return tuple((at, dict(json.loads(action))) for at, action in rows)
 
     def order(self, text: str) -> dict[str, object] | None:
-        """What an order named when it was first given; None where it is new."""
+        """Return what an order named when it was last written down; None if it is new."""
         rows = self._rows("SELECT target FROM orders WHERE text = ?", (_text(text),))
         return next((dict(json.loads(row[0])) for row in rows), None)
 
     def remember_order(self, text: str, target: Mapping[str, object], now: float) -> None:
         with self._writing() as base:
             base.execute(
-                "INSERT INTO orders (text, at, target) VALUES (?, ?, ?) ON CONFLICT (text) DO NOTHING",
+                "INSERT OR REPLACE INTO orders (text, at, target) VALUES (?, ?, ?)",
                 (_text(text), now, json.dumps(dict(target))),
             )
 
@@ -254,14 +250,14 @@ class Store:
         raise BadState(
             f"Another watch is writing to the state file {self.path}{lock.holder()}.",
             tried="to lock it",
-            next_step="end that one, or give this one its own file with --state",
+            next_step="stop that one, or pass another file with --state",
         )
 
     def _opened(self, write: bool) -> sqlite3.Connection:
         try:
             if not write and not self.path.is_file():
                 raise sqlite3.OperationalError("there is no such file")
-            if write:  # before sqlite does: what is remembered of a run is its owner's business
+            if write:  # before sqlite does: only its owner may read it
                 os.close(os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600))
             address = f"{self.path.absolute().as_uri()}?mode={'rwc' if write else 'ro'}"
             base = sqlite3.connect(address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
@@ -285,7 +281,7 @@ class Store:
             raise BadState(
                 f"The state file {self.path} was written by {whose}.",
                 tried=f"to read it as version {VERSION}",
-                next_step="give another file with --state",
+                next_step="pass another file with --state",
             )
         if not write:
             if version < VERSION:
@@ -305,14 +301,14 @@ class Store:
 
     def _unusable(self, error: Exception) -> BadState:
         return BadState(
-            f"The state file {self.path} cannot be used: {error}.",
+            f"Can't use the state file {self.path}: {error}.",
             tried="to open it as a sqlite database",
-            next_step="check the path, its permissions and the space on its disk, or give another with --state",
+            next_step="check the path, its permissions and free disk space, or pass another with --state",
         )
 
     @contextmanager
     def _writing(self) -> Iterator[sqlite3.Connection]:
-        """A transaction: all of it or nothing."""
+        """Hold a transaction."""
         with self._guard:
             self._base.execute("BEGIN IMMEDIATE")
             try:
@@ -354,7 +350,7 @@ class Store:
                 continue
             new += 1
             if channels and is_muted(one.run, one.about, now):
-                continue  # a person has seen it: it is written down and not told
+                continue  # it is written down and not sent
             base.executemany(
                 "INSERT INTO deliveries (alert, channel, state, next_try) VALUES (?, ?, 'pending', ?)",
                 [(put.lastrowid, channel, now) for channel in dict.fromkeys(channels)],
@@ -363,11 +359,14 @@ class Store:
 
     def _predictions(self, where: str, values: Sequence[object]) -> tuple[Prediction, ...]:
         rows = self._rows(
-            "SELECT id, run, life, look, series, made_step, for_step, expects, scored_step, observed, pit, crps"
+            "SELECT series, made_step, for_step, expects, id, run, life, scored_step, observed, pit, crps"
             f" FROM predictions WHERE {where} ORDER BY id",
             values,
         )
-        return tuple(_prediction(row) for row in rows)
+        return tuple(
+            Prediction(series, made, due, json.loads(expects), None if score[0] is None else Score(*score), *ids)
+            for series, made, due, expects, ids, score in ((*row[:4], row[4:7], row[7:]) for row in rows)
+        )
 
     def _deliveries(self, where: str, values: Sequence[object]) -> tuple[Delivery, ...]:
         rows = self._rows(
@@ -388,17 +387,6 @@ class Store:
             )
 
 
-def _look(row: Sequence[Any]) -> Look:
-    kept: dict[str, Any] = dict(zip(Look.__slots__, row, strict=True))
-    return Look(**{**kept, "reading": zlib.decompress(kept["reading"])})
-
-
-def _prediction(row: Sequence[Any]) -> Prediction:
-    number, run, life, look, series, made_step, for_step, expects, *score = row
-    scored = None if score[0] is None else Score(number, *score)
-    return Prediction(number, run, life, look, series, made_step, for_step, json.loads(expects), scored)
-
-
 def _text(text: str) -> str:
-    """Text that sqlite can keep: a path may hold bytes that are no text."""
+    """Return text that sqlite can keep: a path may hold bytes that are not text."""
     return text.encode("utf-8", errors="backslashreplace").decode("utf-8")

@@ -8,12 +8,12 @@ CREATE TABLE runs (
     id INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE,       -- the run's identity: its path, with the label of one run among several
     first_seen REAL NOT NULL,
-    told TEXT NOT NULL DEFAULT '{}'  -- what its alerts remember of earlier looks (onsets.py)
+    told TEXT NOT NULL DEFAULT '{}'  -- what its alerts remember of earlier checks (onsets.py)
 );
 CREATE TABLE looks (
     id INTEGER PRIMARY KEY,
     run INTEGER NOT NULL REFERENCES runs,
-    life INTEGER NOT NULL,           -- how often the log had begun anew before
+    life INTEGER NOT NULL,           -- how often the log was replaced before
     step INTEGER NOT NULL,
     points INTEGER NOT NULL,         -- different steps up to there
     why TEXT NOT NULL,
@@ -46,12 +46,12 @@ CREATE INDEX open_predictions ON predictions (run, life) WHERE scored_by IS NULL
 CREATE TABLE alerts (
     id INTEGER PRIMARY KEY,
     run INTEGER NOT NULL REFERENCES runs,
-    look INTEGER REFERENCES looks,   -- none for silence: no look said it
+    look INTEGER REFERENCES looks,   -- none for silence
     key TEXT NOT NULL UNIQUE,
     at REAL NOT NULL,
     alert TEXT NOT NULL
 );
-CREATE TABLE deliveries (            -- the outbox: one row an alert and channel
+CREATE TABLE deliveries (            -- the outbox: one row per alert and channel
     alert INTEGER NOT NULL REFERENCES alerts,
     channel TEXT NOT NULL,
     state TEXT NOT NULL CHECK (state IN ('pending', 'handed', 'sent', 'failed')),
@@ -71,13 +71,13 @@ CREATE TABLE actions (
 CREATE TABLE cursors (
     run INTEGER PRIMARY KEY REFERENCES runs,
     life INTEGER NOT NULL,
-    started TEXT NOT NULL,           -- by what a log that began anew is told from one that grew
-    step INTEGER NOT NULL,           -- looks that were due up to here are done
+    started TEXT NOT NULL,           -- tells a log that was replaced from one that grew
+    step INTEGER NOT NULL,           -- checks due up to here are done
     points INTEGER NOT NULL,
     grown_at REAL NOT NULL,          -- when the log last grew
     gap REAL                         -- usual seconds between two rows
 );
-CREATE TABLE orders (                -- what --act named when it was first given: a number may be taken by another
+CREATE TABLE orders (                -- what --act named when it was first given: a pid may be reused
     text TEXT PRIMARY KEY,
     at REAL NOT NULL,
     target TEXT NOT NULL

@@ -1,8 +1,7 @@
-"""The watch: follows many runs in one process, looks when a look is due, writes it down.
+"""Follow many runs in one process, check them when due, and write that down.
 
-The thread that calls `tick` follows, with one thread a path to help it; one other thread looks. A look takes seconds of
-processor time and following must not wait for it. All looks together take a share of one core, whatever the number of
-runs: where more are due than that, older ones of the same run are dropped.
+The thread that calls `tick` follows, helped by one thread per path; one other thread makes checks, which take seconds
+of CPU time. All checks together take a share of one core: if more are due, older ones of the same run are dropped.
 """
 
 from __future__ import annotations
@@ -15,16 +14,17 @@ from dataclasses import replace
 from typing import TypeVar
 
 from ..errors import LeadlineError
-from ..shelf.silence import SILENT
-from ..shelf.silence import patience as silent_after
+from ..plan import plan_of
+from ..reading.wall_clock import SILENT
+from ..reading.wall_clock import patience as silent_after
 from ..words import live as words
 from .entries import Options, WatchEntry
-from .follow import Place, Sighting
-from .look import Made, Remembered, make_look
+from .follow import NamedPath, Sighting
+from .look import Remembered, make_look
 from .memory import give_back
 from .onsets import silence
 from .polling import DEADLINE, FORCED, Polled, Polling
-from .records import Cursor
+from .records import Cursor, Made
 from .schedule import Due, LookSchedule
 from .store import Store
 from .watched import Watched
@@ -41,7 +41,7 @@ URGENT = {"asked": 0, "jump": 1}  # what is looked at before the rest
 
 
 class Watch:
-    """Follows the runs at some paths and looks at them."""
+    """Follows the runs at some paths and checks them."""
 
     def __init__(
         self,
@@ -54,15 +54,17 @@ class Watch:
         clock: Callable[[], float] = time.monotonic,
         wall: Callable[[], float] = time.time,
     ) -> None:
-        """`looked` and `problem` are told of every look, after it is safely written down, and of what goes wrong, once
-        each; `looked` by the thread that looks."""
+        """`looked` is called after every check that was written down, by the thread that checks; `problem` once for
+        each thing that goes wrong."""
         self.store = store
         self.runs: dict[str, Watched] = {}
+        half = None if options.share is None else options.share / 2  # to follow with; the other half is for checks
+        others = len(options.entries) - 1
         self.places = [
-            Place(path, mapping=options.mapping, joining=options.joining, others=len(options.entries) - 1, clock=clock)
+            NamedPath(path, mapping=options.mapping, joining=options.joining, others=others, share=half, clock=clock)
             for path in options.paths
         ]
-        self._every = options.every
+        self._every, self._share = options.every, half
         self._entries = {entry.path: entry for entry in options.entries}
         self._keep_readings = not options.headless
         self._looked, self._grown, self._problem = looked, grown, problem
@@ -72,7 +74,7 @@ class Watch:
         self._busy: Watched | None = None
         self._takes = 1.0  # seconds a look takes, lately
         self._polling = Polling()
-        self._hung: set[Place] = set()
+        self._hung: set[NamedPath] = set()
         self.went_round = time.monotonic()  # when paths were last seen to
         self._problems: set[str] = set()
         self._places_said: dict[str, str | None] = {}
@@ -84,7 +86,7 @@ class Watch:
         self._thread.start()
 
     def end(self, *, wait: float = 8.0) -> None:
-        """Stop looking. A look that is being made and does not end in time is given up: it is due again next time."""
+        """Stop. A check that does not end in time is dropped: it is due again next time."""
         with self._work:
             self._ended = True
             self._work.notify_all()
@@ -93,8 +95,8 @@ class Watch:
             self._thread.join(wait)
 
     def tick(self, *, force: bool = False) -> float:
-        """Follow the paths that are due, for a moment at most: whoever calls has signals and a screen to see to.
-        `force`: all paths, however long it takes, but for those that hang. The seconds after which to call again."""
+        """Follow the paths that are due, for a moment at most, and return the seconds until the next call. `force`: all
+        paths, however long it takes, except those that hang."""
         for place in self.places:
             if force or place.next_time <= self._clock():
                 self._polling.ask(place, force=force)
@@ -118,13 +120,13 @@ class Watch:
         except sqlite3.Error as error:  # the state file is locked or its disk is full: the next poll repeats it
             place.again()
             self._trouble(error)
-        except Exception as error:  # one path that cannot be followed must not end the watch of the others
+        except Exception as error:  # one path must not end the watch of the others
             self._told_once(words.cannot_follow(place.path, error))
         self._problems_of(place)
 
     @property
-    def hanging(self) -> set[Place]:
-        """Paths that do not answer."""
+    def hanging(self) -> set[NamedPath]:
+        """Return the paths that do not respond."""
         return set(self._hung)
 
     def _speak_of_hanging(self) -> None:
@@ -136,18 +138,18 @@ class Watch:
         self._hung = hanging
 
     def ask(self) -> None:
-        """Look at every run as it stands now, the last row included."""
+        """Request a check of every run as it stands now, the last row included."""
         self.tick(force=True)
         now = self._clock()
         for watched in list(self.runs.values()):
             self._put(watched, Due(watched.sighting.current, watched.sighting.points, "asked"), now)
 
     def idle(self) -> bool:
-        """Whether no look is due or being made."""
+        """Return whether no check is due or being made."""
         with self._work:
             return self._busy is None and not any(watched.due for watched in self.runs.values())
 
-    def _seen(self, place: Place, sighting: Sighting) -> None:
+    def _seen(self, place: NamedPath, sighting: Sighting) -> None:
         """Take one run as it stands now."""
         now = self._clock()
         watched = self.runs.get(sighting.identity)
@@ -163,8 +165,8 @@ class Watch:
             for due in watched.schedule.take(sighting.steps, sighting.reward, sighting.settled):
                 self._put(watched, due, now)
 
-    def _met(self, place: Place, sighting: Sighting, now: float) -> Watched:
-        """A run that this watch has not seen; the store may know it from an earlier one."""
+    def _met(self, place: NamedPath, sighting: Sighting, now: float) -> Watched:
+        """Take a run that is new to this watch; the store may know it from an earlier one."""
         wall = self._wall()
         number = self.store.run(sighting.identity, wall)
         cursor = self.store.cursor(number)
@@ -185,7 +187,7 @@ class Watch:
         return watched
 
     def _began_anew(self, watched: Watched, sighting: Sighting, now: float) -> None:
-        """The log was replaced by another one: what was expected of the old one is no longer asked."""
+        """Take a log that was replaced by another one: predictions of the old one are no longer scored."""
         with self._work:  # the other thread sees the old life or the new one
             watched.due.clear()
             watched.sighting, watched.schedule = sighting, LookSchedule()
@@ -195,8 +197,8 @@ class Watch:
             self._begin(watched, now, life=watched.cursor.life + 1)
 
     def _begin(self, watched: Watched, now: float, *, life: int) -> None:
-        """The first look at a life of a run: at all that is complete, without the looks that would have been due. A log
-        that has been still for a while is complete to its last row."""
+        """Request the first check of a life of a run: at all that is complete. A log that has not grown for a while is
+        complete to its last row."""
         sighting = watched.sighting
         watched.cursor = Cursor(life=life, started=sighting.started, grown_at=sighting.modified, gap=watched.gap)
         watched.schedule.skip(sighting.steps, sighting.reward, sighting.settled)
@@ -206,7 +208,7 @@ class Watch:
 
     def _put(self, watched: Watched, due: Due, now: float) -> None:
         with self._work:
-            if due in watched.due:  # a key that is held down asks for one look
+            if due in watched.due:  # a key that is held down requests one check
                 return
             if not watched.due:
                 watched.waits_since = now
@@ -224,7 +226,7 @@ class Watch:
         self._grown(watched)
 
     def _passes(self, watched: Watched, now: float) -> None:
-        """What is due because time goes by: looks by the clock, the last row of a log that stands still, silence."""
+        """Request what is due by time: checks by the clock, the last row of a log that stopped growing, silence."""
         sighting, still = watched.sighting, now - watched.grown
         gap = watched.gap or 0.0
         patience = max(QUIET, QUIET_GAPS * gap)
@@ -250,7 +252,7 @@ class Watch:
         return self._entries[watched.place.path]
 
     def _cost(self, watched: Watched) -> str | None:
-        """What going on to the planned end costs, where the price and the pace are known."""
+        """Return what continuing to the planned end costs; None if price or pace is not known."""
         price, planned = self._entry(watched).price_per_hour, self._planned(watched)
         if price is None or planned is None or (seconds := watched.seconds_to(planned)) is None:
             return None
@@ -258,8 +260,9 @@ class Watch:
 
     def _fell_silent(self, watched: Watched, still: float) -> None:
         watched.silent = True
-        sighting, planned = watched.sighting, self._planned(watched)
-        if sighting.over or (planned is not None and sighting.current >= planned):
+        sighting = watched.sighting
+        plan = plan_of(sighting.run, self._planned(watched))
+        if sighting.over or (plan is not None and plan.ended is not None):
             return
         says = words.silence(still, sighting.current, watched.gap)
         alert = silence(watched.identity, step=sighting.current, says=says, life=watched.cursor.life)
@@ -286,18 +289,21 @@ class Watch:
                 self._look(watched, due)
             except LeadlineError as error:
                 self._say(error)
-            except Exception as error:  # one run that cannot be read must not end the watch of the others
+            except Exception as error:  # one run must not end the watch of the others
                 self._told_once(words.look_failed(watched.name, error))
             finally:
                 give_back()
-                rest = (time.thread_time() - worked) * (1 / LOOKING - 1)
+                rest = (time.thread_time() - worked) * (1 / (self._share or LOOKING) - 1)
                 with self._work:
                     self._busy, watched.tried, watched.looked = None, due, self._clock()
                     self._takes = 0.8 * self._takes + 0.2 * (self._clock() - began + rest)
-                    self._work.wait_for(lambda: self._ended, timeout=rest)
+                    self._work.wait_for(lambda: self._ended or self._is_asked(), timeout=rest)
+
+    def _is_asked(self) -> bool:
+        return any(due.why == "asked" for watched in self.runs.values() for due in watched.due)
 
     def _next_job(self) -> tuple[Watched, Due] | None:
-        """The look to make next: what was asked for, then jumps, then what has waited longest."""
+        """Return the check to make next: requested ones, then jumps, then what has waited longest."""
         waiting = [watched for watched in self.runs.values() if watched.due]
         if not waiting:
             return None
@@ -341,8 +347,8 @@ class Watch:
                 watched.number,
                 made.look,
                 cursor=cursor,
-                scores=made.scores,
-                promises=made.promises,
+                scored=made.scored,
+                predictions=made.predictions,
                 alerts=made.alerts,
                 channels=self._entry(watched).tell,
                 told=made.told,
@@ -360,7 +366,7 @@ class Watch:
             self._looked(watched, made)
 
     def _with_store(self, work: Callable[[], _Result]) -> _Result | None:
-        """What `work` gives, tried again for as long as the state file cannot be used; None when the watch ends."""
+        """Return the result of `work`, retried while the state file can't be used; None if the watch ends."""
         while True:
             try:
                 return work()
@@ -376,8 +382,8 @@ class Watch:
     def _trouble(self, error: sqlite3.Error) -> None:
         self._told_once(words.state_not_written(self.store.path, error))
 
-    def _problems_of(self, place: Place) -> None:
-        """Say why a path shows no run: once, and once more where it had shown one in between."""
+    def _problems_of(self, place: NamedPath) -> None:
+        """Say once why a path shows no run, and again if it had shown one in between."""
         says = None if place.problem is None else place.problem.what
         before = self._places_said.get(place.path)
         if says != before:

@@ -1,25 +1,24 @@
-"""A run that is watched, and where the watch stands with it."""
+"""The state of a watched run."""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 
 import numpy as np
 
-from .follow import Place, Sighting
-from .look import Made
-from .records import Cursor, Look
+from ..records import dataclass, field
+from .follow import NamedPath, Sighting
+from .records import Cursor, Look, Made
 from .schedule import Due, LookSchedule
 
 
 @dataclass(slots=True, eq=False)
 class Watched:
-    """One run and where the watch stands with it."""
+    """One run and how far it was followed and checked."""
 
     identity: str
     number: int  # in the store
-    place: Place
+    place: NamedPath
     cursor: Cursor
     sighting: Sighting
     schedule: LookSchedule = field(default_factory=LookSchedule)
@@ -38,25 +37,25 @@ class Watched:
 
     @property
     def name(self) -> str:
-        """The run as its user names it."""
+        """Return the run as its user names it."""
         return self.sighting.run.path
 
     @property
     def gap(self) -> float | None:
-        """Usual seconds between two rows: as they are dated, as they were seen to come, or as an earlier watch saw."""
+        """Return the typical seconds between two rows: by their dates, as seen, or as an earlier watch saw them."""
         return next((gap for gap in (self.sighting.gap, self.seen_gap, self.cursor.gap) if gap is not None), None)
 
     def has_seen(self, due: Due) -> bool:
-        """Whether the last look, or the last that was tried, was one of the same steps."""
+        """Return whether the last check, or the last that was tried, was of the same steps."""
         last = self.last if self.last is not None and self.last.life == self.cursor.life else None
         return any(one is not None and (one.step, one.points) == (due.step, due.points) for one in (last, self.tried))
 
     def grew_to(self, sighting: Sighting) -> bool:
-        """Whether the log has grown since it was last seen."""
+        """Return whether the log has grown since it was last seen."""
         return _size(sighting) != _size(self.sighting)
 
     def seconds_to(self, step: int) -> float | None:
-        """How long going on to a step takes at the usual pace; None where that is not known."""
+        """Return how long it takes to reach a step at the usual pace; None if unknown."""
         return (
             None
             if self.gap is None
@@ -65,11 +64,11 @@ class Watched:
 
 
 def _size(sighting: Sighting) -> tuple[int, int, int]:
-    """By what it is told that a log grew."""
+    """Return what changes when a log grows."""
     return sighting.current, len(sighting.steps), sum(one.rows for one in sighting.run.series)
 
 
 def _rows_per_step(sighting: Sighting) -> float:
-    """Logged rows for each step: a run that logs every tenth has a tenth of one."""
+    """Return logged rows per step."""
     span = int(sighting.steps[-1] - sighting.steps[0])
     return (len(sighting.steps) - 1) / span if span else 1.0

@@ -1,4 +1,4 @@
-"""What is remembered, in words for a terminal: `leadline history` and `leadline calibration`."""
+"""Lines for a terminal: `leadline history`, `leadline calibration`, `leadline doctor --live`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..words.live import age
 from .calibration import INTERVALS, Calibration
 from .heartbeat import Listed
 from .history import Past, actions_as_data
-from .ledger import ScoredPrediction, sentence
+from .ledger import is_far, sentence
 from .records import Look
 
 DONE = {"refused": "yellow", "failed": "red", "orphan": "bold red", "again": "yellow", "done": "green", "dry": "cyan"}
@@ -23,7 +23,7 @@ BARS = " ▁▂▃▄▅▆▇█"
 
 
 def history_lines(past: Sequence[Past]) -> Iterator[tuple[str, Text]]:
-    """For every run its looks, the oldest first, with what came otherwise than expected and what was told."""
+    """Yield the checks of every run, the oldest first, with missed forecasts, alerts and actions."""
     for number, one in enumerate(past):
         if number:
             yield field("", "")
@@ -37,11 +37,10 @@ def history_lines(past: Sequence[Past]) -> Iterator[tuple[str, Text]]:
 
 
 def action_lines(past: Sequence[Past]) -> Iterator[tuple[str, Text]]:
-    """A table of what was done to runs, would have been, or was refused; below each what it rests on and the processes
-    as they stood."""
+    """Yield what was done to runs, would have been, or was refused, each with its reason and the process tree."""
     entries = [one for one in actions_as_data(past) if one.get("state") != "begun"]
     if not entries:
-        yield field("", "Nothing was done, and nothing would have been.")
+        yield field("", "No actions, and none would have been taken.")
         return
     counts = Counter(str(one.get("state")) for one in entries)
     yield field("", ", ".join(f"{count} {state}" for state, count in counts.most_common()), "bold")
@@ -61,8 +60,8 @@ def _looks(past: Past) -> Iterator[tuple[str, Text]]:
     for look in past.looks:
         if look.life != life:
             life = look.life
-            yield field("", "the log began anew")
-        yield field("look", _look(look), STYLES.get(calls_for(look.verdict, look.outcome), ""))
+            yield field("", "the log was replaced")
+        yield field("check", _look(look), STYLES.get(calls_for(look.verdict, look.outcome), ""))
         for says in surprises.get((look.life, look.step), ()):
             yield field("", says)
 
@@ -72,16 +71,15 @@ def _look(look: Look) -> str:
 
 
 def _surprises(past: Past) -> dict[tuple[int, int], list[str]]:
-    """What came far from what the look before expected, by the look that saw it."""
+    """Return missed forecasts by the check that saw them."""
     found: dict[tuple[int, int], list[str]] = {}
     told: set[tuple[int, int, str]] = set()
-    for one in reversed(past.scored):  # the latest expectation of each is the one that counts
+    for one in reversed(past.scored):  # the latest prediction of each counts
         if one.score is None:
             continue
-        outcome = ScoredPrediction(one, one.score)
         place = (one.life, one.score.step, one.series)
-        if outcome.is_far and place not in told:
-            found.setdefault(place[:2], []).append(sentence(outcome))
+        if is_far(one) and place not in told:
+            found.setdefault(place[:2], []).append(sentence(one))
         told.add(place)
     return found
 
@@ -91,23 +89,23 @@ def _time(at: float) -> str:
 
 
 def watches_lines(found: Sequence[Listed], now: float) -> Iterator[tuple[str, Text]]:
-    """Every watch that was begun and has not ended in order."""
+    """Yield every watch that was started and has not ended cleanly."""
     if not found:
-        yield field("", "No watch of this user goes on, and none has died.")
+        yield field("", "No watch is running, and none has died.")
     for watch in found:
         alive = watch.alive(now)
         yield field("alive" if alive else "dead", ", ".join(watch.paths), "green" if alive else "bold red")
-        heard = "never" if watch.beat_at is None else f"{age(max(0.0, now - watch.beat_at))} ago"
+        heard = f"{age(max(0.0, now - watch.beat_at))} ago"
         since = f"process {watch.pid} since {_time(watch.since)}"
-        yield field("", f"{since}, last sign of life {heard}; state {watch.state}")
+        yield field("", f"{since}, last heartbeat {heard}; state {watch.state}")
         if not alive:
-            yield field("", f"Nobody watches these runs any more. Start it again, or delete {watch.file}.")
+            yield field("", f"These runs are no longer watched. Restart the watch, or delete {watch.file}.")
 
 
 def calibration_lines(found: Sequence[Calibration]) -> Iterator[tuple[str, Text]]:
-    """How often what was expected came: one line a sort of series."""
+    """Yield how often forecasts held, one line per sort of series."""
     if not found:
-        yield field("", "No prediction has come due yet.")
+        yield field("", "No forecast has come due yet.")
         return
     heads = "".join(f"{f'in {share:.0%}':>9}" for share in INTERVALS)
     yield field("", f"{'predictions':>11}{'runs':>6}{heads}   too low … too high", "dim")
@@ -117,8 +115,8 @@ def calibration_lines(found: Sequence[Calibration]) -> Iterator[tuple[str, Text]
     yield field("", "")
     yield field(
         "",
-        "in 80%: how many came inside the middle 80 % of what was expected; 80 % would be perfect. The bars count where"
-        " in the distribution they came, lowest tenth first; level bars would be perfect.",
+        "in 80%: share of values inside the 80% forecast interval; 80% is perfect. The bars count values by tenth of"
+        " the forecast distribution, lowest first; level bars are perfect.",
         "dim",
     )
 

@@ -1,28 +1,374 @@
-"""Which way is it going: the share of paths that go so."""
+"""Which way is it going, by itself and together with another: the share of paths that go so."""
 
 from __future__ import annotations
 
-from ..curve import Curve
-from . import classes
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..curve.curve import PACE, TENTHS, Curve
+from ..curve.shapes import STEPS_PER_RUN
+from ..facts.finding import SAID
+from ..facts.sections import Regime
+from ..records import dataclass
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Way = Literal["rose", "fell", "moved", "still"]
+
+SLIGHT = 0.15  # of the path's own best pace, or of its range: slower is flat, and a rise of less makes no peak
+FELL = 0.12  # of the path's own range, since its highest point: less is not a decline
+CREEP = 1 / 3  # of the run: a slow rise shows over so long
+CREPT = 0.05  # of the path's range over that time: less is rest
+TINY = 0.02  # of the range over the last half: what moved by less has not moved
+SURE = 3.0  # standard errors by which the points of the last half rise beyond doubt
+DATED = 1 / 3  # of what was seen: a date known less well moves with every look, and is none
+NEARLY_ALL = 0.9  # of a gain, or of the responses, groups, or steps: what so many do nearly all do
+LATTICE = 0.02  # of the run: corners are drawn so far apart
+BOTH_SIGNS = 0.2  # of the points on either side of zero
+BARELY = 0.5  # sd of a bin: a gain of less cannot be told from none
+GOLDEN = 0.5 * (5**0.5 - 1)  # ratio: multiples of it, modulo 1, fill an interval evenly
+
+
+def rising(curve: Curve) -> Flags:
+    """Paths that move up: at a clear share of their own best pace, or slowly and still noticeably over the last third
+    of the run. A slow rise after a fast one is the most common shape of real runs, and no plateau."""
+    up: Flags = ~curve.trendless & (moving_up(curve) | _creeping(curve)) & ~peaked(curve)
+    return up
+
+
+def moving_up(curve: Curve) -> Flags:
+    """Paths that move up at a clear share of their own best pace."""
+    return ~curve.trendless & (curve.speed > SLIGHT)
+
+
+def _creeping(curve: Curve) -> Flags:
+    change = curve.seen[:, -1] - curve.seen[:, round((1 - CREEP) * curve.now)]
+    seen = change > np.maximum(CREPT * curve.span, 0.5 * curve.last.noise)
+    return np.asarray(seen | _keeps_on(curve))
+
+
+def _keeps_on(curve: Curve) -> Flags:
+    """Paths that keep on, little as it may be, where the points of the last half rise beyond doubt: those that have not
+    slowed to half their pace within it, as a saturating rise has. Paths draw what comes after a fast rise as level, so
+    what the points rise beyond them is added. Where most keep on, the curve does; where fewer do, it may be at rest."""
+    late = curve.late
+    if late is None or late.change <= max(TINY * float(np.median(curve.span)), SURE * late.error):
+        return np.zeros(len(curve.paths), dtype=bool)
+    beyond = late.beyond if late.beyond > SURE * late.error else 0.0
+    paths, quarter = curve.last.seen, (curve.last.seen.shape[1] - 1) // 4
+    whole, second = (paths[:, -1] - paths[:, -1 - parts * quarter] + parts * beyond / 2 for parts in (2, 1))
+    going = np.asarray((whole > TINY * curve.span) & (second > 0.5 * whole / 2))
+    return np.ones_like(going) if going.mean() > 0.5 else going
+
+
+def peaked(curve: Curve) -> Flags:
+    """Paths that rose to a highest point inside the run, lost a clear share since, and are not on their way up."""
+    fell, rose = curve.fall > FELL * curve.span, curve.climb > SLIGHT * curve.span
+    inside = curve.summit < curve.now
+    came_down: Flags = ~curve.trendless & ~moving_up(curve) & fell & rose & inside
+    return came_down
+
+
+def declining(curve: Curve) -> Flags:
+    """Paths that move down now without having risen before."""
+    return ~curve.trendless & (curve.speed < -SLIGHT) & ~peaked(curve) & ~rising(curve)
+
+
+def flat(curve: Curve) -> Flags:
+    """Paths that moved and have come to rest."""
+    return ~(curve.trendless | rising(curve) | peaked(curve) | declining(curve))
+
+
+def moving_down(curve: Curve) -> Flags:
+    """Paths that move down now, whatever they did before."""
+    return np.asarray(~curve.trendless & (curve.speed < -FELL))
 
 
 def p_rising(curve: Curve | None) -> float:
     """The probability that it rises now; 0 where that cannot be told."""
-    return float(classes.rising(curve).mean()) if curve is not None and curve.decidable else 0.0
+    return float(rising(curve).mean()) if curve is not None and curve.decidable else 0.0
 
 
 def p_flat(curve: Curve) -> float:
     """The probability that it moved and has come to rest."""
     if curve.constant:
         return 1.0
-    return float(classes.flat(curve).mean()) if curve.decidable else 0.0
+    return float(flat(curve).mean()) if curve.decidable else 0.0
 
 
-def p_noise(curve: Curve) -> float:
-    """The probability that there is no trend in it at all."""
-    return float(curve.trendless.mean()) if curve.decidable else 0.0
+def p_at_rest(curve: Curve) -> float:
+    """The probability that it goes nowhere now, whether it ever moved or not; the sum that the word for a shape rests
+    on, so that both lie on the same side of its bar."""
+    return p_flat(curve) + float(curve.trendless.mean())
 
 
 def p_going_down(curve: Curve) -> float:
     """The probability that it goes down now, whatever it did before."""
-    return float((classes.declining(curve) | classes.moving_down(curve)).mean())
+    return float((declining(curve) | moving_down(curve)).mean())
+
+
+def climbed(curve: Curve) -> Flags:
+    """Paths that stand clearly higher than where they began."""
+    return _went(curve, curve.seen[:, -1] - curve.seen[:, 0])
+
+
+def p_climbed(curve: Curve) -> float:
+    return float(climbed(curve).mean())
+
+
+def p_sank(curve: Curve) -> float:
+    """The probability that it stands clearly lower than where it began."""
+    return float(_went(curve, curve.seen[:, 0] - curve.seen[:, -1]).mean())
+
+
+def p_moved(curve: Curve) -> float:
+    """The probability that there is any trend at all."""
+    return float(np.mean(~curve.trendless))
+
+
+def way_of(curve: Curve) -> Way:
+    """The way it went, in one word: up, down, somewhere and back, or nowhere."""
+    if p_climbed(curve) > SAID:
+        return "rose"
+    if p_sank(curve) > SAID:
+        return "fell"
+    return "moved" if p_moved(curve) > SAID else "still"
+
+
+@dataclass(frozen=True, slots=True)
+class NetChange:
+    """What a curve did from its start to where it stands now."""
+
+    size: float  # now less at the start, on the mean path
+    rose: float  # probability that it stands clearly higher than where it began
+    fell: float
+
+    def which(self, bar: float) -> Literal["rose", "fell", "unclear"]:
+        """The way it went, as far as that is sure."""
+        if max(self.rose, self.fell) < bar:
+            return "unclear"
+        return "rose" if self.rose > self.fell else "fell"
+
+
+def net_change(curve: Curve | None) -> NetChange | None:
+    """What a curve did from its start to its end; None where there is none, or too few points to tell."""
+    if curve is None or not curve.decidable:
+        return None
+    size = float((curve.seen[:, -1] - curve.seen[:, 0]).mean())
+    return NetChange(size, p_climbed(curve), p_sank(curve))
+
+
+def since_of(curve: Curve) -> int | None:
+    """The step by which the usual path had left where it began for good: by more than the noise of a bin, which later
+    points hardly change, and not by a share of its way so far, which they do. None where the paths do not agree on it:
+    a date that moves with every look is none."""
+    change = curve.seen[:, -1] - curve.seen[:, 0]
+    way = 1.0 if float(change.mean()) >= 0 else -1.0
+    gone = curve.seen[way * change > 0]
+    if not len(gone):
+        return None
+    least = np.minimum(float(np.median(curve.last.noise)), 0.5 * np.abs(gone[:, -1] - gone[:, 0]))
+    near = way * (gone - gone[:, :1]) <= least[:, None]
+    last_near = curve.now - np.argmax(near[:, ::-1], axis=1)
+    dates = curve.grid[np.minimum(last_near + 1, curve.now)]
+    low, middle, high = np.quantile(dates, (TENTHS[0], 0.5, TENTHS[1]))
+    return None if known_to(float(low), float(high), curve) is None else round(float(middle))
+
+
+def p_held_since(curve: Curve, step: float) -> float:
+    """Share of paths that have not moved since a step by as much as one logged point scatters."""
+    then = curve.at(min(max(step, float(curve.grid[0])), float(curve.grid[curve.now])))
+    change = np.abs(curve.seen[:, -1] - then)
+    return float(np.mean(change < max(curve.noise, curve.last.noise.max())))
+
+
+def p_fell_since(curve: Curve, step: float) -> float:
+    """The probability that it stands below where it was at a step, by more than the noise of a bin."""
+    return float(np.mean(curve.seen[:, _place(curve, step)] - curve.seen[:, -1] > curve.last.noise))
+
+
+def _place(curve: Curve, step: float) -> int:
+    return int(np.clip(np.searchsorted(curve.grid[: curve.now + 1], step), 0, curve.now))
+
+
+def _went(curve: Curve, change: Floats) -> Flags:
+    return np.asarray(~curve.trendless & (change > np.maximum(0.5 * curve.span, curve.last.noise)))
+
+
+def p_gained(curve: Curve) -> float:
+    """The probability that it stands higher than where it began, by more than can be noise."""
+    return float(np.mean(curve.seen[:, -1] - curve.seen[:, 0] > BARELY * curve.last.noise))
+
+
+def gained_by(curve: Curve) -> float:
+    """The step by which the mean path had nearly all of its gain. It may rise slowly ever since: since when it rests is
+    asked in `rest`."""
+    mean = curve.seen.mean(axis=0)
+    there = int(np.argmax(mean >= mean[0] + NEARLY_ALL * (mean.max() - mean[0])))
+    return float(curve.grid[there])
+
+
+def known_to(low: float, high: float, curve: Curve) -> tuple[float, float] | None:
+    """An interval of steps, where it is short enough to name a step: a date that moves with every look is none."""
+    seen = float(curve.grid[curve.now] - curve.grid[0])
+    return (float(low), float(high)) if high - low <= DATED * seen else None
+
+
+def kept_its_gain(curve: Curve) -> bool:
+    """Whether the mean path still has nearly all it ever gained."""
+    mean = curve.seen.mean(axis=0)
+    return bool(mean[-1] - mean[0] >= (1 - FELL) * np.ptp(mean))
+
+
+def p_multiplied(curve: Curve, times: float, since: float = -np.inf) -> float:
+    """The probability that it stands at so many times its level at a step, or at the first, and beyond its noise."""
+    then = curve.seen[:, _place(curve, since)]
+    return float(np.mean(curve.seen[:, -1] > times * np.maximum(then, curve.last.noise)))
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """The highest point of a curve that has come down since."""
+
+    step: float
+    interval: tuple[float, float]  # 80 %
+    probability: float
+
+
+def peak_of(curve: Curve) -> Peak | None:
+    """Where the paths that peaked did so; nothing when none did."""
+    if not curve.decidable:
+        return None
+    did = peaked(curve)
+    if not did.any():
+        return None
+    places = curve.grid[curve.summit[did]]
+    # Corners are drawn on a lattice: each may lie anywhere between its neighbours. Even offsets, not random ones.
+    offsets = (np.arange(len(places)) * GOLDEN) % 1 * 2 - 1
+    places = places + offsets * LATTICE * (curve.grid[curve.now] - curve.grid[0])
+    low, middle, high = np.clip(np.quantile(places, [0.1, 0.5, 0.9]), curve.grid[0], curve.grid[curve.now])
+    return Peak(float(middle), (float(low), float(high)), float(did.mean()))
+
+
+def p_about_zero(curve: Curve) -> float:
+    """The probability that it stays within its own noise of zero all along: both signs, no direction."""
+    if not curve.decidable:
+        return 0.0
+    near = (np.abs(curve.seen) < curve.noise).all(axis=1) & (min(curve.signs) > BOTH_SIGNS)
+    return float(near.mean())
+
+
+def p_rests_at_zero(curve: Curve) -> float:
+    """Paths that keep within the scatter of one point of zero over the last window, and do not move."""
+    recent = curve.seen[:, -1 - round(PACE * curve.now) :]
+    near = (np.abs(recent) < curve.noise).all(axis=1)
+    return float(np.mean(near & ~rising(curve) & ~moving_down(curve)))
+
+
+KL_WORDS = ("falling", "stable", "rising")
+REWARD_WORDS = ("declining", "flat", "rising")
+SELDOM = 0.2  # of the paths: a regime that so few are in has not begun
+SHORTEST = 0.1  # of the run: a shorter regime belongs to a neighbor
+
+
+def regime_now(kl: Curve, reward: Curve) -> tuple[str, float]:
+    """The likeliest regime now, and its probability. The curves were drawn apart: joint is product."""
+    joint = _shares(_direction_now(kl))[:, None] * _shares(_direction_now(reward))[None, :]
+    best = int(joint.argmax())
+    return _word(best), float(joint.flat[best])
+
+
+def regimes(kl: Curve, reward: Curve) -> tuple[Regime, ...]:
+    """The regimes over the run, short ones given to the neighbour they fit better."""
+    steps = reward.grid[: reward.now + 1]
+    moments = _moments(kl, steps), _moments(reward, steps)
+    joint = moments[0][:, :, None] * moments[1][:, None, :]  # (moment, kl, reward)
+    flat = joint.reshape(len(steps), 9)
+    broken = sorted(
+        {int(np.searchsorted(steps, found.step)) for found in (*kl.breaks, *reward.breaks)} - {0, len(steps)}
+    )
+    owner = np.concatenate([_merge(part) for part in np.split(flat, broken)])
+    edges = (np.flatnonzero(np.diff(owner)) + 1).tolist()
+    stretches = []
+    for part in np.split(np.arange(len(steps)), edges):
+        regime, end = int(owner[part[0]]), int(part[-1])
+        first, last = round(float(steps[part[0]])), round(float(steps[min(end + 1, len(steps) - 1)]))
+        set_anew = part[0] in (0, *broken)
+        low, high = (part[0], part[0]) if set_anew else _begun(flat[:, regime], int(part[0]), len(steps) - 1)
+        between = round(float(steps[low])), round(float(steps[high]))
+        stretches.append(Regime(first, last, _word(regime), round(float(flat[part, regime].mean()), 4), between))
+    return tuple(stretches)
+
+
+def _begun(shares: Floats, first: int, last: int) -> tuple[int, int]:
+    """Between which moments a regime began that is likeliest from `first` on: after it was seldom the one, and before
+    it was the one more often than not."""
+    seldom = np.flatnonzero(shares[:first] <= SELDOM)
+    mostly = np.flatnonzero(shares[first : last + 1] > 0.5)
+    low, high = (int(seldom[-1]) if len(seldom) else 0), (first + int(mostly[0]) if len(mostly) else last)
+    blur = round(PACE * last / 2)  # a pace is measured over so long on either side
+    return max(low - blur, 0), min(high + blur, last)
+
+
+def _word(regime: int) -> str:
+    return f"{KL_WORDS[regime // 3]}/{REWARD_WORDS[regime % 3]}"
+
+
+def _direction_now(curve: Curve) -> NDArray[np.int64]:
+    """0 down, 1 at rest, 2 up: as the word for the curve has it."""
+    down = curve.speed < -SLIGHT
+    way: NDArray[np.int64] = np.where(rising(curve), 2, np.where(down, 0, 1))
+    return way
+
+
+def _shares(directions: NDArray[np.int64]) -> Floats:
+    """The shares of paths that go down, rest, go up; over the first axis."""
+    shares: Floats = np.stack([(directions == way).mean(axis=0) for way in range(3)], axis=-1)
+    return shares
+
+
+def _moments(curve: Curve, steps: Floats) -> Floats:
+    """The shares of directions at each of some steps: the pace about that moment over the path's own best pace."""
+    window = PACE * float(curve.grid[curve.now] - curve.grid[0])
+    paces = [segment.pace(window) for segment in curve.segments]
+    best = np.max([np.abs(pace).max(axis=1) for pace in paces], axis=0)
+    speed = np.zeros((len(best), len(steps)))
+    starts = [-np.inf, *(found.step for found in curve.breaks), np.inf]
+    for segment, pace, (low, high) in zip(curve.segments, paces, pairwise(starts), strict=True):
+        inside = (steps >= low) & (steps < high)
+        cells = segment.seen.shape[1] - pace.shape[1]  # between the two ends of a window; none for a bare level
+        middle = segment.steps[: pace.shape[1]] + (segment.steps[cells] - segment.steps[0]) / 2
+        nearest = np.abs(steps[inside][:, None] - middle[None, :]).argmin(axis=1)
+        moving = np.where(segment.at_rest[:, None], 0.0, pace[:, nearest])
+        speed[:, inside] = np.divide(moving, best[:, None], out=np.zeros_like(moving), where=best[:, None] > 0)
+    directions = 1 + (speed > SLIGHT).astype(np.int64) - (speed < -SLIGHT).astype(np.int64)
+    directions[_creeps_up(curve, steps, speed)] = 2
+    return _shares(directions)
+
+
+def _creeps_up(curve: Curve, steps: Floats, speed: Floats) -> NDArray[np.bool_]:
+    """Where a path that rises now has risen without a pause, however slowly beside its best pace."""
+    unbroken = (speed > 0) & (steps >= (curve.breaks[-1].step if curve.breaks else -np.inf))
+    to_the_end = np.cumprod(unbroken[:, ::-1], axis=1)[:, ::-1].astype(bool)
+    creeps: NDArray[np.bool_] = to_the_end & rising(curve)[:, None]
+    return creeps
+
+
+def _merge(flat: Floats) -> NDArray[np.int64]:
+    """The likeliest regime at each moment between two breaks. Stretches that are too short go to a neighbour, the
+    shortest first."""
+    owner: NDArray[np.int64] = flat.argmax(axis=1)
+    least = max(2, round(SHORTEST * STEPS_PER_RUN))
+    while True:
+        edges = [0, *(np.flatnonzero(np.diff(owner)) + 1).tolist(), len(owner)]
+        lengths = np.diff(edges)
+        if len(lengths) == 1 or lengths.min() >= least:
+            return owner
+        short = int(lengths.argmin())
+        part = slice(edges[short], edges[short + 1])
+        sides = [owner[edges[short] - 1]] if short > 0 else []
+        sides += [owner[edges[short + 1]]] if short + 1 < len(lengths) else []
+        owner[part] = max(sides, key=lambda regime: float(flat[part, regime].sum()))

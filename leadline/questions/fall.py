@@ -3,23 +3,25 @@ about something that was had and lost asks here."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curve import Curve
-from ..curve.bins import BINS
 from ..curve.breaks import VISIBLE
-from ..run import Series
-from .bars import EVEN, TENTH
-from .best import top_step as best_step
-from .classes import FELL, moving_up
-from .level import last_before, level_at, level_now, start_of, within
-from .peak import Peak, peak_of
+from ..curve.curve import TIE, Curve
+from ..curve.track import BINS, cells_of
+from ..records import dataclass
+from ..run import Series, Steps
+from .changes import unlogged
+from .direction import FELL, Peak, moving_up, peak_of
+from .level import last_before, level_at, level_now, levels, start_of, within
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+BEGUN = 0.1  # of a fall: by then it has begun
+NAMED = 3  # steps that may be as good: a longer list is no help
+LOCAL_WIDTH = 0.1  # of the run, over which a local fit looks
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,14 +35,15 @@ class Fall:
     high: float  # the level there
     now: float
     start: float  # where it started from
-    since_step: int  # the step by which a tenth of the fall was over
+    since_step: int  # where most of it happened at once; else the step by which a tenth of it was over
     lost: float  # share of its own range
     visible: bool  # beyond the noise of single points
+    sudden_step: int | None = None  # where most of it happened at once
 
     @property
     def ruined(self) -> bool:
         """More than half of its range is gone."""
-        return self.lost > EVEN
+        return self.lost > 0.5
 
 
 def has_fallen(curve: Curve) -> Flags:
@@ -83,24 +86,46 @@ def fall_of(curve: Curve, logged: Series) -> Fall | None:
     if at_once:  # no later than when half of it was over
         since = min(since, _among_points(logged, (high + now) / 2))
     lost = (high - now) / max(float(np.ptp(mean)), high - now)
-    visible = high - now > VISIBLE * _noise_now(curve)
+    noise = float(np.median(curve.last.noise) * np.sqrt(max(curve.last.points / BINS, 1.0)))  # of a point, not a bin
+    visible = high - now > VISIBLE * noise
     peak = peak_of(curve)
     if peak is not None and peak.probability < p / 2:  # what was lost was mostly there from the start
         peak = None
-    top_step = round(float(curve.grid[top]))
-    step = top_step if peak is None else best_step(curve, logged)  # the peak is the best step: one fact
+    highest_step = round(float(curve.grid[top]))
+    step = highest_step if peak is None else top_step(curve, logged)  # the peak is the best step: one fact
     told = start if top == 0 and peak is None else level_at(curve, logged, step)
     stands = level_now(curve, logged)
     if told - stands <= error:  # what is told as lost must be lost by the levels that are told
         return None
     since = since if peak is None else max(since, step)  # a fall does not begin before its peak
-    return Fall(p, peak, step, top_step, told, stands, start, since, lost, visible)
+    sudden = _at_once(curve, logged, highest_step, told - stands)
+    since = since if sudden is None else sudden
+    return Fall(p, peak, step, highest_step, told, stands, start, since, lost, visible, sudden)
+
+
+def _at_once(curve: Curve, logged: Series, top: int, size: float) -> int | None:
+    """Return the step at which most of a fall happened, if nothing is missing from the log there."""
+    down = next((broke for broke in curve.breaks if broke.size < 0 and broke.step >= top), None)
+    if down is None or -down.size <= size / 2 or unlogged(logged, down.interval):
+        return None
+    return round(down.step)
+
+
+def fall_in_last_rows(ranking: Ranking, logged: Series, by: float) -> Fall:
+    """Return a fall from the best step that only the last rows show: the paths take some more to follow them. It is
+    likely by the share of paths on which the best step stands higher than the last one by more than `by`."""
+    values, best = logged.values[logged.finite], ranking.best
+    high, now = float(ranking.means[best]), float(values[-1])
+    step, since = int(ranking.steps[best]), _among_points(logged, (high + now) / 2)
+    p = float((ranking.values[:, best] - ranking.values[:, -1] > by).mean())
+    lost = (high - now) / max(float(np.ptp(values)), high - now)
+    return Fall(p, None, step, step, high, now, float(values[0]), since, lost, visible=True)
 
 
 def _onset(mean: Floats, curve: Curve, top: int) -> int:
     """The step by which a fall from grid cell `top` had begun."""
     fall = mean[top] - mean[top:]
-    place = top + int(np.argmax(fall >= TENTH * fall[-1]))
+    place = top + int(np.argmax(fall >= BEGUN * fall[-1]))
     return round(float(curve.grid[place]))
 
 
@@ -110,6 +135,172 @@ def _among_points(logged: Series, bar: float) -> int:
     return int(steps[min(last_before(below) + 1, len(steps) - 1)])
 
 
-def _noise_now(curve: Curve) -> float:
-    """Sd of one point since the last break, from that of a bin: a collapse within few points is no noise."""
-    return float(np.median(curve.last.noise) * np.sqrt(max(curve.last.points / BINS, 1.0)))
+def p_held_while_other_fell(curve: Curve, other: Curve) -> float:
+    """The other has come down from its highest point, and this one has not come down since that step, nor at all.
+    A curve that is only noisy has no path that fell beyond its noise."""
+    kept = _change(curve, other) > -np.maximum(FELL * curve.span, curve.last.noise)
+    return float(np.mean(has_fallen(other) & kept & ~has_fallen(curve)))
+
+
+def p_rose_while_other_fell(curve: Curve, other: Curve, least: float = 0.0) -> float:
+    """The other has come down from its highest point, and this one has risen since that step, by more than its noise
+    and `least`, a share of its own range."""
+    rise = _change(curve, other)
+    rose = ~curve.trendless & (rise > np.maximum(least * curve.span, curve.last.noise))
+    return float(np.mean(has_fallen(other) & rose))
+
+
+def _change(curve: Curve, other: Curve) -> Floats:
+    """How far each path has come since its partner stood highest."""
+    then = _nearest(curve.grid[: curve.now + 1], other.grid[other.summit])
+    change: Floats = curve.seen[:, -1] - curve.seen[np.arange(len(curve.seen)), then]
+    return change
+
+
+def _nearest(among: Floats | Steps, steps: Floats) -> NDArray[np.int64]:
+    """Return the places of the numbers, in order, that are nearest to some steps; the earlier of equals."""
+    places = np.minimum(np.searchsorted(among, steps), len(among) - 1)
+    before = np.maximum(places - 1, 0)
+    nearer = np.abs(among[before] - steps) <= np.abs(among[places] - steps)
+    return np.where(nearer, before, places)
+
+
+LOCAL = 0.25  # share of the local fit in a level; 0 trusts the bank alone (bench/README.md)
+CAUTION = 0.25  # sd of a level: what is known less well must be higher by that
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking:
+    """Places one could go back to, and what each is worth."""
+
+    steps: NDArray[np.int64]
+    values: Floats  # (paths, steps), discounted
+    slack: float = 0.0  # what is lower by less is as good: the earliest of those, where every later step costs drift
+
+    @property
+    def means(self) -> Floats:
+        means: Floats = self.values.mean(axis=0)
+        return means
+
+    @property
+    def best(self) -> int:
+        """The place of the best, the earliest of equals: less drift for the same reward. Levels at an edge or beside a
+        jump are known less well: of many such places the highest is often the luckiest."""
+        own = self.values / (float(np.abs(self.values).max()) or 1.0)  # squares of huge numbers are none
+        place = int(_first_highest((own.mean(axis=0) - CAUTION * own.std(axis=0))[None])[0])
+        return int(np.argmax(self.means >= self.means[place] - self.slack)) if self.slack > 0 else place
+
+    @property
+    def wins(self) -> Floats:
+        """The share of paths on which each is the best."""
+        won: Floats = np.bincount(_first_highest(self.values), minlength=len(self.steps)) / len(self.values)
+        return won
+
+    def p_none_better(self, by: float) -> float:
+        """The share of paths on which no other place is better than the best by more than that."""
+        behind = self.values.max(axis=1) - self.values[:, self.best]
+        return float((behind <= max(by, self.slack)).mean())
+
+    @property
+    def close(self) -> tuple[int, ...]:
+        """Steps that may well be as good as the best, likeliest first."""
+        wins, chosen = self.wins, self.best
+        bar = max(0.5 * wins[chosen], 1 / len(self.steps))
+        order = np.argsort(-wins, kind="stable")
+        return tuple(int(self.steps[place]) for place in order if place != chosen and wins[place] >= bar)[:NAMED]
+
+
+def rank(
+    curve: Curve,
+    series: Series,
+    steps: Sequence[int],
+    *,
+    scale: float,
+    p_gamed: float = 0.0,
+    gone: Floats | None = None,
+    slack: float = 0.0,
+) -> Ranking:
+    """The worth of each step: what the paths and a local fit say of its level, and where evidence speaks against the
+    score, with its probability `p_gamed`, less the share of the value that is `gone` at each step."""
+    places = np.asarray(steps, dtype=np.float64)
+    seen = np.clip(places, curve.grid[0], curve.grid[curve.now])  # a checkpoint may be newer than the last score
+    levels = curve.levels_at(seen)
+    if scale > 0:  # in a series that never moved, rounding must not choose
+        width = LOCAL_WIDTH * float(curve.grid[curve.now] - curve.grid[0])
+        levels = levels + LOCAL * (local_fit(series, seen, width) - levels.mean(axis=0))
+    if p_gamed > 0 and gone is not None:
+        levels = _discounted(levels, gone, p_gamed, scale)
+    return Ranking(np.asarray(steps, dtype=np.int64), levels, slack)
+
+
+def logged_steps(curve: Curve, series: Series) -> list[int]:
+    """Logged steps spread over the run as the curve is."""
+    steps = series.steps[series.finite]
+    return sorted({int(step) for step in steps[_nearest(steps, curve.grid[: curve.now + 1])]})
+
+
+def top_step(curve: Curve, logged: Series) -> int:
+    """Return the step at which it stood highest: the best step, where nothing speaks against the score."""
+    ranking = _by_score(curve, logged)
+    return int(ranking.steps[ranking.best])
+
+
+def top_interval(curve: Curve, logged: Series, peak: Peak) -> tuple[int, int]:
+    """Return the interval of that step: of where paths peaked, and of all steps that may well be as good."""
+    ranking, (low, high) = _by_score(curve, logged), peak.interval
+    steps = (round(low), round(high), int(ranking.steps[ranking.best]), *ranking.close)
+    return min(steps), max(steps)
+
+
+def _by_score(curve: Curve, logged: Series) -> Ranking:
+    return rank(curve, logged, logged_steps(curve, logged), scale=float(np.median(curve.span)))
+
+
+def highest(curve: Curve, logged: Series) -> float:
+    """Return the level where it stood highest: at its start, if that was lost before the curve begins."""
+    return max(float(levels(curve, logged).max()), start_of(curve, logged))
+
+
+def _discounted(levels: Floats, gone: Floats, p: float, scale: float) -> Floats:
+    """With probability `p` the score stopped counting where the loss began: what came after is worth no more than the
+    last state before it, less what is gone."""
+    begun = int(np.argmax(gone > 0)) if (gone > 0).any() else len(gone)
+    before = levels[:, max(begun - 1, 0) : max(begun, 1)]
+    if_true = np.where(gone > 0, np.minimum(levels, before) - scale * gone, levels)
+    mixed: Floats = (1 - p) * levels + p * if_true
+    return mixed
+
+
+def local_fit(series: Series, places: Floats, width: float) -> Floats:
+    """A local straight line through the finite points about each place (tricube weights)."""
+    values = series.values[series.finite]
+    size = float(np.abs(values).max()) or 1.0  # sums of values near the largest float would overflow
+    cells = cells_of(series.steps[series.finite], _median_of_three(values / size))
+    steps, values = cells.steps, cells.values
+    distance = np.abs(steps[None, :] - places[:, None])
+    few = min(7, len(steps)) - 1
+    reach = np.maximum(width / 2, np.partition(distance, few, axis=1)[:, few]) * 1.001 + 1e-12
+    weight = np.clip(1 - (distance / reach[:, None]) ** 3, 0.0, None) ** 3 * cells.counts
+    total = weight.sum(axis=1)
+    centre = (weight @ steps) / total
+    level = (weight @ values) / total
+    apart = steps[None, :] - centre[:, None]
+    spread = (weight * apart**2).sum(axis=1)
+    slope = np.divide((weight * apart) @ values, spread, out=np.zeros_like(spread), where=spread > 0)
+    fit: Floats = size * (level + slope * (places - centre))
+    return fit
+
+
+def _median_of_three(values: Floats) -> Floats:
+    """One wild point shall not choose a checkpoint."""
+    if len(values) < 3:
+        return values
+    middle = np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
+    calm: Floats = np.concatenate([values[:1], middle, values[-1:]])
+    return calm
+
+
+def _first_highest(levels: Floats) -> NDArray[np.int64]:
+    top = levels.max(axis=1, keepdims=True) - TIE * np.ptp(levels, axis=1, keepdims=True)
+    first: NDArray[np.int64] = (levels >= top).argmax(axis=1)
+    return first

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..curve import Curve
-from ..curve.robust import scale_of
-from ..facts.chart import Band
-from ..run import Series, Steps
-from .bars import FAR, FEW, SPELL, TWO, USUAL
-from .stuck import stuck_at
+from ..curve.curve import TENTHS, Curve
+from ..curve.noise import memory_of
+from ..curve.track import LEAST, ROUNDING, scale_of
+from ..records import dataclass
+from ..run import Band, Series
 
 Floats = NDArray[np.float64]
 
 NOTHING = 1e-3  # of the noise of one point: a level that much smaller is 0
-TENTHS = (0.1, 0.9)  # of the paths: what the edges of a band are
+FEW = 3  # points: two may coincide, a third makes a level
+SETTLED = 5  # points: the run's own start, over by then
+START = 10  # points that tell a start at most, however many follow
+FIRST = 20  # points by which the noise of a start is known: that of the curve is never done
+FAR = 4.0  # standard errors: no chance, even where the place was chosen for it
+LONGER = 2.0  # times any spell before: what lasts so long is no chance
 
 
 def level_at(curve: Curve, logged: Series, step: float) -> float:
@@ -70,15 +73,6 @@ def paths_now(curve: Curve | None) -> PathsNow | None:
     return None if curve is None or not curve.decidable else PathsNow(curve.seen[:, -1])
 
 
-def last_step_before(curve: Curve, bar: float, *, way: float, among: Steps | None = None) -> int:
-    """The last step before the mean path went beyond a bar, upwards (1) or downwards (-1), for good; of all steps the
-    curve was seen over, or of some of them."""
-    grid, level = curve.grid[: curve.now + 1], curve.seen.mean(axis=0)
-    if among is not None:
-        grid, level = among.astype(np.float64), np.interp(among, grid, level)
-    return round(float(grid[last_before(way * (level - bar) > 0)]))
-
-
 def last_before(flags: NDArray[np.bool_]) -> int:
     """The place before the stretch of True that reaches the end: where fewest are on the wrong side, the latest of
     equals. A stray one or two do not move the date; 0 where all are True."""
@@ -103,9 +97,9 @@ def start_of(curve: Curve, logged: Series) -> float:
     """Where it started from, by its first points alone: what is said about the start must not change with every look.
     A start that was over after a few points is told by those, and one that was left at once by the first."""
     values = logged.values[logged.finite & (logged.steps >= curve.grid[0])]
-    count = min(max(len(values) // 4, FEW), SPELL)
+    count = min(max(len(values) // 4, FEW), START)
     start, first = float(np.median(values[:count])), float(np.median(values[:FEW]))
-    noise = _noise_of(values[:USUAL])  # of the first points too: that of the curve is never done
+    noise = _noise_of(values[:FIRST])
     if _left_at_once(values, noise):
         return _told(curve, logged, float(values[0]))
     apart = abs(first - start) > FAR * noise / math.sqrt(FEW)
@@ -115,9 +109,9 @@ def start_of(curve: Curve, logged: Series) -> float:
 def _left_at_once(values: Floats, noise: float) -> bool:
     """Whether the first point is where it came from and no odd one: the second is far from it, and those that follow go
     on the same way, as where a score is taken before the training."""
-    if len(values) < TWO + FEW:
+    if len(values) < 2 + FEW:
         return False
-    away, further = values[1] - values[0], np.median(values[TWO : TWO + FEW]) - values[1]
+    away, further = values[1] - values[0], np.median(values[2 : 2 + FEW]) - values[1]
     goes_on = np.sign(away) * further > FAR * noise * math.sqrt(1 + 1 / FEW)
     return bool(abs(away) > FAR * noise * math.sqrt(2) and goes_on)
 
@@ -180,11 +174,121 @@ def is_readable(curve: Curve) -> bool:
 
 def levels_at(curve: Curve, steps: Floats) -> Floats:
     """(paths, steps) the level of each path; beyond what was seen, that of the nearest step that was."""
-    inside = np.clip(steps, curve.grid[0], curve.grid[curve.now])
-    levels: Floats = np.stack([curve.at(float(step)) for step in inside], axis=1)
-    return levels
+    return curve.levels_at(np.clip(steps, curve.grid[0], curve.grid[curve.now]))
 
 
 def _told(curve: Curve, logged: Series, level: float) -> float:
     kept = float(within(level, logged))
     return 0.0 if abs(kept) < NOTHING * curve.noise else kept
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """The last values are all equal."""
+
+    value: float
+    since_step: int  # the first of them
+    points: int
+
+
+def stuck_at(series: Series) -> Stuck | None:
+    """Where it has stuck; None where it still moves, or never did."""
+    steps, values = series.steps[series.finite], series.values[series.finite]
+    if len(values) < 2 * LEAST:
+        return None
+    lengths, starts = _runs(values)
+    if len(lengths) < 2 or lengths[-1] < max(LEAST, LONGER * int(lengths[:-1].max()) + 1):
+        return None
+    return Stuck(float(values[-1]), int(steps[starts[-1]]), int(lengths[-1]))
+
+
+def spell_at_the_end(flags: NDArray[np.bool_]) -> int:
+    """For how many points something has held without a break, up to now; 0 where it has not for long enough to tell,
+    or held as long before and passed."""
+    lengths, starts = _runs(flags.astype(np.float64))
+    if len(flags) == 0 or not flags[-1] or lengths[-1] < LEAST:
+        return 0
+    before = lengths[:-1][flags[starts[:-1]]]
+    return int(lengths[-1]) if lengths[-1] > LONGER * int(before.max(initial=0)) else 0
+
+
+def p_goes_on(points: int) -> float:
+    """The probability that what held so many times in a row holds the next time (Laplace)."""
+    return (points + 1) / (points + 2) if points else 0.0
+
+
+def _runs(values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How long each run of equal numbers is, and where it starts."""
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(values) != 0) + 1]).astype(np.int64)
+    lengths: NDArray[np.int64] = np.diff(np.append(starts, len(values))).astype(np.int64)
+    return lengths, starts
+
+
+def silence(series: Series, least: int = LEAST) -> int:
+    """Return how many values at its end are not numbers; 0 if they are fewer than `least`."""
+    known = np.flatnonzero(series.finite)
+    last = series.points - 1 - int(known[-1]) if len(known) else series.points
+    return last if last >= least else 0
+
+
+def trailing_zeros(series: Series) -> int | None:
+    """The step from which on it is exactly 0, for long enough to tell; None where it is not, or never was anything
+    else. Rounding to 0 is not being 0: before a number is rounded away, its last digit stays the same for a while."""
+    steps, values = series.steps[series.finite], series.values[series.finite]
+    if len(values) == 0 or values[-1] != 0 or not (values > 0).any():
+        return None
+    lengths, starts = _runs(values)
+    decays = len(lengths) > 2 and values[starts[-2]] < values.max()
+    least = max(LEAST, LONGER * int(lengths[-2]) + 1) if decays else LEAST
+    return int(steps[starts[-1]]) if lengths[-1] >= least else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Course:
+    """The middle of a curve's paths at the steps seen."""
+
+    steps: Floats
+    levels: Floats
+    error: float  # usual standard deviation of a level
+
+
+def course_of(curve: Curve) -> Course:
+    """The course of what was seen."""
+    size = float(np.abs(curve.seen).max()) or 1.0  # squares of values near the largest float would overflow
+    error = size * float(np.median((curve.seen / size).std(axis=0)))
+    return Course(curve.grid[: curve.now + 1], curve.seen.mean(axis=0), error)
+
+
+def paths_ahead(curve: Curve, steps: Floats) -> Floats:
+    """Where the paths of the last stretch would be at these steps, one path a row."""
+    return curve.last.levels_at(steps)
+
+
+def residuals(curve: Curve, steps: Floats, values: Floats) -> Floats:
+    """Return what the log's noise did: the points about the mean path."""
+    return values - curve.middle_at(steps)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What points do about their level."""
+
+    sd: float  # of one point
+    memory: float  # how much longer a mean of them takes to be known than that of points without a memory
+
+    def mean_of(self, count: int) -> float:
+        """Standard error of the mean of so many."""
+        return self.sd * math.sqrt(self.memory / count)
+
+
+def noise_of(curve: Curve, logged: Series) -> Noise:
+    """By the last half of them: the noise of the present, and of no bend that the paths have cut."""
+    steps, values = logged.steps[logged.finite].astype(np.float64), logged.values[logged.finite]
+    left, least = residuals(curve, steps, values), ROUNDING * float(np.abs(values).max())
+    late = left[-max(len(left) // 2, min(len(left), 2 * FEW)) :]
+    late = late - np.median(late)
+    size = FAR * scale_of(late)
+    if size == 0:
+        return Noise(least, 1.0)
+    late = np.clip(late / size, -1.0, 1.0)  # squares of huge and tiny numbers are none
+    return Noise(max(size * float(np.sqrt(late @ late / len(late))), least), memory_of(late))

@@ -3,16 +3,15 @@ that could explain its move beside a straight course, which are likely, and when
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curve.bins import LEAST
-from ..curve.robust import tame
+from ..curve.noise import memory_of
+from ..curve.track import LEAST, tame
 from ..digits import first_highest
+from ..facts.finding import SAID
+from ..records import dataclass
 from ..run import Series
-from .bars import CLEARLY, EVEN, SAID
 
 Floats = NDArray[np.float64]
 
@@ -37,6 +36,11 @@ class Onset:
     @property
     def low(self) -> float:
         return self.quantile(0.1)
+
+    @property
+    def point_before(self) -> float:
+        """The last point before its interval: what lies between the two was not seen."""
+        return float(self.dates[max(int(np.searchsorted(self.dates, self.low)) - 1, 0)])
 
     @property
     def middle(self) -> float:
@@ -65,27 +69,22 @@ def onset_in(series: Series, window: tuple[float, float], banks: dict[bytes, Mov
     if len(values) < POINTS or np.ptp(values) == 0:
         return None
     values = tame(values / np.abs(values).max())
-    steps, values = _thinned(steps, values)
+    few = -(-len(steps) // DATES)  # neighbors are averaged, each mean at the step of its last, by which it was seen
+    whole = len(steps) // few * few
+    steps, values = steps[few - 1 : whole : few], values[:whole].reshape(-1, few).mean(axis=1)
     clock = steps.tobytes()
     if clock not in banks:
         banks[clock] = Moves.on((steps - steps[0]) / (steps[-1] - steps[0]))
     gain = _log_gain(values, banks[clock])
     top = float(gain.max())
     weights = np.exp(gain - top)
-    moved = (1 - EVEN) * float(weights.mean())
-    if not moved / (moved + EVEN * float(np.exp(-top))) > SAID:
+    moved = float(weights.mean())
+    if not moved / (moved + float(np.exp(-top))) > SAID:
         return None
     together = np.bincount(banks[clock].begins, weights=weights / weights.sum(), minlength=len(steps)).astype(
         np.float64
     )
     return Onset(series.name, steps, together)
-
-
-def _thinned(steps: Floats, values: Floats) -> tuple[Floats, Floats]:
-    """At most DATES points: means of neighbours, each at the step of its first."""
-    few = -(-len(steps) // DATES)
-    whole = len(steps) // few * few
-    return steps[:whole:few], values[:whole].reshape(-1, few).mean(axis=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,17 +101,13 @@ class Moves:
         spacing = float(np.median(np.diff(clock)))
         starts = np.arange(1, len(clock) - 1)
         since = clock[None, :] - clock[starts, None]  # below zero: before the move
-        ramps = [np.clip((since + spacing) / (spacing * length), 0, 1) for length in _lengths(len(clock))]
+        lengths = 2.0 ** np.arange(int(np.log2(len(clock))) + 1)  # one point is a step, the longest goes on to the end
+        ramps = [np.clip((since + spacing) / (spacing * length), 0, 1) for length in lengths]
         fades = [np.exp(-np.maximum(since, 0) / fade) for fade in FADES]
         shapes = np.concatenate([np.where(since >= -spacing / 2, shape, 0.0) for shape in (*ramps, *fades)])
         straight = np.linalg.qr(np.stack([np.ones_like(clock), clock], axis=1))[0]
         courses = shapes - (shapes @ straight) @ straight.T
         return cls(np.tile(starts, len(ramps) + len(fades)), courses, (courses**2).sum(axis=1), straight)
-
-
-def _lengths(points: int) -> list[float]:
-    """Points over which a ramp may take place: one is a step, the longest goes on to the end."""
-    return [2.0**power for power in range(int(np.log2(points)) + 1)]
 
 
 def _log_gain(values: Floats, moves: Moves) -> Floats:
@@ -125,14 +120,7 @@ def _log_gain(values: Floats, moves: Moves) -> Floats:
     share = np.clip(fitted**2 * moves.sizes / total, 0.0, 1 - ROUNDING) if total > 0 else np.zeros(len(fitted))
     best = first_highest(share)
     left = rest - fitted[best] * moves.courses[best]
-    points = max(len(values) * _fresh(left), 3.0)
+    points = max(len(values) / memory_of(left), 3.0)
     weight = points / (1 + points)
     gain: Floats = -0.5 * np.log1p(points) - 0.5 * (points - 2) * np.log1p(-weight * share)
     return gain
-
-
-def _fresh(left: Floats) -> float:
-    """Share of a point that is news after the one before it, by what even the best move leaves unexplained."""
-    total = float(left @ left)
-    memory = float(np.clip(left[1:] @ left[:-1] / total, 0.0, CLEARLY)) if total > 0 else 0.0
-    return (1 - memory) / (1 + memory)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..records import dataclass, replace
 from ..run import Series
-from .bars import HABIT, RARE, TENTH
 
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
@@ -27,6 +26,10 @@ WAVES = 160  # lengths of half a wave that are tried, before the best is found e
 LONGEST = 50.0  # times what was seen: a wave that long is a line, or nothing yet
 HALVINGS = 60  # of an interval, down to the last digit
 FITS = 1.5  # halves of the last digit: the best wave in the sense of least squares may miss a value by more than one
+HABIT = 5  # values: fewer show no shape
+KNOWN = 0.02  # of the steps: an end that is known less well is not told
+WHOLE = 0.02  # of a step: what is nearer to a whole one is there
+NEARLY_DOWN = 0.1  # of the peak: an end so near is told though it is not known to the step
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,9 +78,9 @@ def schedule_of(rate: Series | None, now: int) -> Schedule | None:
     if not shapes or _never_ends(decay.ticks):
         return None
     low, high = min(ends[0] for ends in shapes.values()), max(ends[1] for ends in shapes.values())
-    if not high - low <= RARE * (high - steps[0]):
+    if not high - low <= KNOWN * (high - steps[0]):
         return None
-    last = math.ceil(high - RARE) - 1  # a shape that has come down at a step leaves the one before as the last
+    last = math.ceil(high - WHOLE) - 1  # a shape that has come down at a step leaves the one before as the last
     pause = float(np.median(np.diff(steps)))
     if now > last and now > high + pause:
         return None
@@ -93,8 +96,8 @@ def _shapes(decay: _Decay) -> dict[Shape, Range]:
         ends = _line(decay.steps, decay.low - decay.slack, decay.high + decay.slack)
         # Schedules count whole steps. A line that would come to 0 between two of them goes down to a floor; where its
         # end is not known to a step that cannot be told, unless it is nearly there.
-        known = ends is not None and (ends[1] - ends[0] < 1 or float(decay.values[-1]) < TENTH)
-        whole = ends is not None and math.floor(ends[1] + RARE) >= ends[0] - RARE
+        known = ends is not None and (ends[1] - ends[0] < 1 or float(decay.values[-1]) < NEARLY_DOWN)
+        whole = ends is not None and math.floor(ends[1] + WHOLE) >= ends[0] - WHOLE
         found["linear"] = ends if known and whole else None
     found["cosine"] = _wave(decay)
     return {shape: ends for shape, ends in found.items() if ends is not None}

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from statistics import NormalDist
 
-from ..curve import Curve
+import numpy as np
+from numpy.typing import NDArray
+
+from ..curve.curve import TENTHS, Curve
+from ..digits import first_highest
+from ..facts.sections import TurningPoint
+from ..records import dataclass
 from ..run import Series
-from . import classes
-from .bars import CLEARLY
-from .level import left_its_start
-from .peak import Peak, peak_of
+from . import direction
+from .direction import Peak, known_to, peak_of
+from .level import FAR, FEW, Noise, left_its_start, level_now, noise_of, start_of, steps_at, within
 
 AGREED = 0.85  # probability: a word is said only when so many paths agree
+DECLINES = 0.9  # probability: at .85 three null runs in 108 were called falling at some look, and a fall ends runs
+BENDS = 0.1  # of the pace now: a smaller change of pace is none
+AT_REST = 0.1  # of a path's range about its last level
+OFF = 2.0  # standard errors: a stretch further from a level is not at it
+MIDDLE = (TENTHS[0], 0.5, TENTHS[1])
 
 WORDS = ("accelerating", "rising", "decelerating", "flat", "declining", "peaked", "noise")
 
@@ -37,21 +47,21 @@ def shape_of(curve: Curve, logged: Series | None = None) -> Shape:
         return Shape("flat", {word: float(word == "flat") for word in WORDS}, None)
     if not curve.decidable:
         return Shape("undecided", dict.fromkeys(WORDS, 0.0), None)
-    rising, faster, slower = classes.rising(curve), classes.accelerating(curve), classes.decelerating(curve)
+    rising = direction.rising(curve)
+    faster, slower = rising & (curve.bend > BENDS), rising & (curve.bend < -BENDS)
     probabilities = {
         "accelerating": float(faster.mean()),
         "rising": float((rising & ~faster & ~slower).mean()),
         "decelerating": float(slower.mean()),
-        "flat": float(classes.flat(curve).mean()),
-        "declining": float(classes.declining(curve).mean()),
-        "peaked": float(classes.peaked(curve).mean()),
+        "flat": float(direction.flat(curve).mean()),
+        "declining": float(direction.declining(curve).mean()),
+        "peaked": float(direction.peaked(curve).mean()),
         "noise": float(curve.trendless.mean()),
     }
     if logged is not None and left_its_start(curve, logged):
-        probabilities["flat"] += probabilities.pop("noise")
+        probabilities["flat"] += probabilities["noise"]
         probabilities["noise"] = 0.0
-    peak = peak_of(curve)
-    return Shape(_word(probabilities), probabilities, peak)
+    return Shape(_word(probabilities), probabilities, peak_of(curve))
 
 
 def _groups(p: dict[str, float]) -> dict[str, float]:
@@ -65,7 +75,7 @@ def _groups(p: dict[str, float]) -> dict[str, float]:
 
 def _word(p: dict[str, float]) -> str:
     group, share = max(_groups(p).items(), key=lambda item: item[1])
-    if share <= (CLEARLY if group == "declining" else AGREED):
+    if share <= (DECLINES if group == "declining" else AGREED):
         return "undecided"
     if group == "rising":
         # The pace is named only when nearly all that rise agree on it.
@@ -73,3 +83,93 @@ def _word(p: dict[str, float]) -> str:
     if group == "declining":
         return "peaked" if p["peaked"] >= p["declining"] else "declining"
     return "flat" if p["flat"] >= p["noise"] else "noise"
+
+
+Floats = NDArray[np.float64]
+Dates = tuple[float, float, float]  # of 80 % of what may be: the first, the middle and the last
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """The beginning of a plateau."""
+
+    since: int
+    between: tuple[int, int]  # 80 %
+
+
+def rest_of(curve: Curve, logged: Series) -> Rest | None:
+    """Since when it rests: by then its paths had come to rest, and its points to the level of now. None where the two
+    lie further apart than a third of what was seen, as where it creeps up and the date would move with every look; or
+    where nothing shows that it ever stood elsewhere."""
+    paths, points = _by_paths(curve), _by_points(curve, logged)
+    low, middle, high = min(paths[0], points[0]), max(paths[1], points[1]), max(paths[2], points[2])
+    if known_to(low, high, curve) is None or middle <= float(curve.grid[0]):
+        return None
+    return Rest(round(middle), (round(low), round(high)))
+
+
+def _by_paths(curve: Curve) -> Dates:
+    """From where on paths keep to where they are now, but for a tenth of their range."""
+    paths = curve.seen[~curve.trendless]
+    if not len(paths):
+        return (float(curve.grid[0]),) * 3
+    away = np.abs(paths - paths[:, -1:]) > AT_REST * np.ptp(paths, axis=1)[:, None]
+    places = np.minimum(away.shape[1] - np.argmax(away[:, ::-1], axis=1), curve.now)
+    dates = steps_at(curve, np.where(away.any(axis=1), places, 0))
+    first, middle, last = np.quantile(dates, MIDDLE)
+    return float(first), float(middle), float(last)
+
+
+def _by_points(curve: Curve, logged: Series) -> Dates:
+    """From where on the points keep to the level of now, and to what that may be as well."""
+    steps, values = logged.steps[logged.finite].astype(np.float64), logged.values[logged.finite]
+    level, noise = level_now(curve, logged), noise_of(curve, logged)
+    first = _first_at(values - level, noise)
+    error = NormalDist().inv_cdf(TENTHS[1]) * noise.mean_of(len(values) - first)
+    # Of the two other levels one is further from what the points did last, and may be reached by none of them.
+    low, high, _ = sorted((first, *(_first_at(values - level - way * error, noise) for way in (-1, 1))))
+    return float(steps[low]), float(steps[first]), float(steps[max(first, high)])
+
+
+def _first_at(apart: Floats, noise: Noise) -> int:
+    """The first place from which on points keep to a level that they stand so far apart from: the next few of them, and
+    the next twice as many and so on, lie within two standard errors of it, and no stretch of those that follow is far
+    from it, wherever it lies."""
+    kept = np.clip(apart, -FAR * noise.sd, FAR * noise.sd)  # a spike is no level
+    behind = np.concatenate([[0.0], np.cumsum(kept)])
+    off, far = np.zeros(len(apart), dtype=bool), np.zeros(len(apart), dtype=bool)
+    count = min(FEW, len(apart))
+    while count <= len(apart):
+        mean, error = np.abs(behind[count:] - behind[:-count]) / count, noise.mean_of(count)
+        off[: len(mean)] |= mean > OFF * error
+        far[: len(mean)] |= mean > FAR * error
+        count *= 2
+    since_far = len(apart) - int(np.argmax(far[::-1])) if far.any() else 0
+    there = np.flatnonzero(~off[since_far : len(apart) - FEW + 1])
+    return since_far + int(there[0]) if len(there) else max(len(apart) - FEW, 0)
+
+
+def turning_point(curve: Curve, logged: Series, way: float = 1.0) -> TurningPoint | None:
+    """Return where a rise (`way` 1) or fall (-1) began; None if the start is no worse a place to count it from."""
+    mean = way * within(curve.seen.mean(axis=0), logged)
+    # What was lost and came back at a break is over: it goes the way it goes since the last of them.
+    since = int(np.searchsorted(curve.grid[: curve.now], curve.breaks[-1].step)) if curve.breaks else 0
+    place, start, now = (
+        since + first_highest(-mean[since:]),
+        way * start_of(curve, logged),
+        way * level_now(curve, logged),
+    )
+    low = float(mean[place])
+    if not start - low > 0.5 * (now - low) > 0:  # most of the way was made since its start
+        return None
+    # A fall within the first points is over before the curve begins: then nobody knows at which step.
+    return TurningPoint(way * low, _date(curve, place, way) if place else None)
+
+
+def _date(curve: Curve, place: int, way: float) -> int | None:
+    """The step of a lowest place: that of the break which led to it, else where the paths agree on one."""
+    step = float(steps_at(curve, np.array([place]))[0])
+    if step != curve.grid[place]:
+        return round(step)
+    low, middle, high = np.quantile(curve.grid[(way * curve.seen).argmin(axis=1)], MIDDLE)
+    return None if known_to(float(low), float(high), curve) is None else round(float(middle))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..facts import Evidence, Finding, by_weight
-from .missing import missing
+from .scores import missing
 from .view import View
 
 __all__ = ["Evidence", "Finding", "View", "by_weight", "missing"]

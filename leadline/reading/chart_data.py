@@ -7,19 +7,18 @@ from typing import Literal
 
 import numpy as np
 
-from ..facts.chart import Band, Chart, ChartData, ChartId, KlPath, MachineByStep, Neighbour, PhaseSeconds
-from ..facts.conflict import Conflict
+from ..facts.chart import Chart, ChartData, ChartId, KlPath, MachineByStep, Neighbour, PhaseSeconds
+from ..facts.machine import Conflict
 from ..questions.level import band_of
-from ..run import Run
-from .kl_and_reward.distance import distance, distance_series
-from .resources.by_step import power_by_step
-from .resources.phases import Spent, time_spent
-from .reward import HEADLINE
-from .shown_samples import shown_samples
-from .view import View
+from ..run import Band, Run, Series
+from ..text.shown import shown_samples
+from .kl import distance_series
+from .machine import Spent, power_by_step, time_spent
+from .samples import measures_of
+from .view import HEADLINE, View
 from .wall_clock import step_times
 
-Wanted = Literal["main", "all"]
+Wanted = Literal["none", "main", "all"]
 
 HELD_OUT = 2  # held-out scores in the chart of the reward
 PHASES = 7  # phases that are told apart; the rest is put together
@@ -39,21 +38,25 @@ SERIES: dict[ChartId, tuple[str, ...]] = {
 def chart_data(
     view: View, *, held_out: Sequence[str], judged: str | None, conflicts: Sequence[Conflict], wanted: Wanted
 ) -> ChartData:
-    """What there is to draw. `held_out` are the held-out scores by their place, `judged` the series that the verdict
-    rests on. "main": reward, held-out reward and KL alone, for a screen or an alert."""
-    series = {found.name: found for found in (*view.run.unread, *view.derived, *view.run.series)}
+    """Return what there is to draw. `held_out` are the held-out scores by their place, `judged` the series that the
+    verdict rests on. "main": reward, held-out reward and KL alone, for a screen or an alert; "none": for a row of a
+    table."""
+    if wanted == "none":
+        return ChartData()
+    measures = measures_of(view.whole)
+    series = {found.name: found for found in (*view.run.unread, *measures, *view.run.series)}
     numbers = {name for name, found in series.items() if found.finite.any()}
     charts = _charts(numbers, held_out, judged)
     drawn = [name for chart in charts if wanted == "all" or chart.id in MAIN for name in chart.series]
-    bands = {name: band for name in drawn if (band := band_for(view, name)) is not None}
-    derived = tuple(found.name for found in view.derived)
+    bands = {name: band for name in drawn if (band := band_for(view, series[name])) is not None}
+    derived = tuple(found.name for found in measures)
     if wanted == "main":
         return ChartData(charts, bands, series=series, derived=derived)
     return ChartData(
         charts,
         bands,
         _kl_path(view, bands.get(HEADLINE)),
-        shown_samples(view),
+        shown_samples(view.batches, kept=bool(view.run.rollouts)),
         _machine(view.run),
         _neighbours(view.run, conflicts),
         series,
@@ -61,14 +64,14 @@ def chart_data(
     )
 
 
-def band_for(view: View, name: str) -> Band | None:
-    """The band of any series of the run by name; None where it holds too little to fit."""
-    series, curve = view.series_of(name), view.curve_of(name)
-    return None if series is None or curve is None else band_of(curve, series)
+def band_for(view: View, series: Series) -> Band | None:
+    """Return the band of any series over the whole run; None if it holds too little to fit."""
+    drawn = view.whole.of(series)
+    return None if drawn is None else band_of(drawn.curve, drawn.series)
 
 
 def _charts(numbers: set[str], held_out: Sequence[str], judged: str | None) -> tuple[Chart, ...]:
-    """The charts in the order to look at them."""
+    """Return the charts in the order to look at them."""
     ranked = sorted((name for name in held_out if name in numbers), key=lambda name: name != judged)
     reward = (*(name for name in (HEADLINE,) if name in numbers), *ranked[:HELD_OUT])
     apart = (judged,) if judged is not None and judged in numbers and judged not in reward else ()
@@ -81,8 +84,8 @@ def _first(wanted: Iterable[str], numbers: set[str]) -> tuple[str, ...]:
 
 
 def _kl_path(view: View, reward: Band | None) -> KlPath | None:
-    series, curve = distance_series(view.run), distance(view)
-    away = None if series is None or curve is None else band_of(curve, series)
+    series = distance_series(view.run)
+    away = None if series is None else band_for(view, series)
     if away is None or reward is None:
         return None
     steps = reward.steps[: reward.now + 1]

@@ -1,15 +1,18 @@
-"""Steps on the wall clock: when each step began and ended, as far as the run tells."""
+"""Steps on the wall clock: when each began and ended, and whether the log has been still for long."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..records import dataclass
 from ..run import Phases, Run, Steps, Values
 
+WORTH = 0.05  # of the time of a step: less is not worth acting on
+FEWEST = 10  # rows: a log with fewer has no rhythm
+LONGER = 3.0  # times the longest pause so far: pauses double and halve in every run
 Flags = NDArray[np.bool_]
 
 KNOWN_CAUSES = ("time/eval", "time/checkpoint", "time/export")  # what a step may spend beside training
@@ -31,13 +34,13 @@ class StepTimes:
         return self.ends - self.starts
 
     def step_at(self, wall: float) -> int:
-        """The step that was under way at that time, the nearest one outside."""
+        """Return the step that was under way at that time, the nearest one outside."""
         return int(self.steps[min(int(np.searchsorted(self.ends, wall)), len(self) - 1)])
 
 
 def step_times(run: Run) -> StepTimes | None:
-    """When each step began and ended, from the trainer's phases or else from the times of its log rows; None when
-    neither tells."""
+    """Return when each step began and ended, from the trainer's phases or else from the times of its log rows; None
+    when neither tells."""
     times = _from_phases(run.telemetry.phases) if len(run.telemetry.phases) else _from_rows(run)
     return times if times is not None and len(times) > 1 else None
 
@@ -50,15 +53,23 @@ def _from_phases(phases: Phases) -> StepTimes:
     return _ordered(steps, starts, ends)
 
 
-def _from_rows(run: Run) -> StepTimes | None:
-    """A row is written when its step ends; it began when the one before it ended, or as long ago as it says it took."""
+def row_times(run: Run) -> tuple[Steps, Values] | None:
+    """Return steps and the times of their rows, by the longest series that carries any."""
     dated = [series for series in run.series if series.walls is not None and np.isfinite(series.walls).sum() > 1]
     if not dated:
         return None
     longest = max(dated, key=lambda series: series.points)
     assert longest.walls is not None  # for the type checker: only dated ones were kept
     known = np.isfinite(longest.walls)
-    steps, ends = longest.steps[known], longest.walls[known]
+    return longest.steps[known], longest.walls[known]
+
+
+def _from_rows(run: Run) -> StepTimes | None:
+    """A row is written when its step ends; it began when the one before it ended, or as long ago as it says it took."""
+    rows = row_times(run)
+    if rows is None:
+        return None
+    steps, ends = rows
     starts = np.concatenate([ends[:1], ends[:-1]])
     logged = run.get("time/step")
     if logged is not None:
@@ -77,7 +88,8 @@ def _ordered(steps: Steps, starts: Values, ends: Values) -> StepTimes:
 
 
 def known_cause(run: Run, steps: Steps) -> Flags:
-    """Which steps also evaluated or saved, where not every step does: those are longer for a reason everybody knows."""
+    """Return which steps also evaluated or saved, where not every step does: those are longer for a reason everybody
+    knows."""
     marked = np.zeros(len(steps), dtype=bool)
     for series in run.series:
         sparse = 0 < series.points < len(steps) / 2
@@ -90,9 +102,60 @@ def known_cause(run: Run, steps: Steps) -> Flags:
 
 
 def intervals_of(walls: Values, *, reach: float) -> list[tuple[float, float]]:
-    """The stretches during which something was seen at least every `reach` seconds, half a look longer on each side."""
+    """Return the stretches during which something was seen at least every `reach` seconds, half a look longer on each
+    side."""
     if not len(walls):
         return []
     edges = [0, *(np.flatnonzero(np.diff(walls) > reach) + 1).tolist(), len(walls)]
     every = float(np.median(np.diff(walls))) / 2 if len(walls) > 1 else reach / 4
     return [(float(walls[first]) - every, float(walls[last - 1]) + every) for first, last in pairwise(edges)]
+
+
+LONG = 20.0  # times the usual time between two rows
+LEAST = 3600.0  # seconds: a queue, a restart or a long evaluation may take as long
+
+
+def long_still(run: Run, now: float) -> bool:
+    """Tell whether nothing was written for far longer than the run's own rhythm explains."""
+    ends = still_from(run)
+    return ends is not None and now > ends
+
+
+def still_from(run: Run) -> float | None:
+    """Return from when on it is long still, if nothing more is written: by the run's own rhythm, and after a day where
+    its rows carry no times. None where its last writing is not known, or too few rows to speak of a log that
+    stopped."""
+    if run.written_at is None or max((series.points for series in run.series), default=0) < FEWEST:
+        return None
+    pauses = _pauses(run)
+    if len(pauses) < FEWEST:
+        return run.written_at + 24 * LEAST
+    return run.written_at + max(LONG * float(np.median(pauses)), LONGER * float(np.max(pauses)), LEAST)
+
+
+def _pauses(run: Run) -> Values:
+    """Return seconds between rows: by the times they carry, else as the steps say they took."""
+    times = step_times(run)
+    if times is not None:
+        return np.diff(times.ends)
+    took = run.get("time/step")
+    if took is None:
+        return np.empty(0)
+    known = np.isfinite(took.values) & (took.values > 0)
+    between = np.diff(took.steps, prepend=took.steps[:1] - 1)  # a row may stand for several steps
+    return (took.values * between)[known]
+
+
+# Silence is told to a person long before a run is taken to be finished.
+SILENT = 600.0  # seconds without a new row after which a run that is not at its end counts as silent
+SILENT_GAPS = 20.0  # and as many times the usual time between rows
+UNKNOWN_GAP = 90.0  # seconds that stand for the usual time between rows where no two were seen
+
+
+def patience(gap: float | None) -> float:
+    """Return the seconds after its last row from which on a run is silent. `gap`: the usual ones between two.
+
+    >>> patience(None), patience(2.0), patience(60.0)
+    (1800.0, 600.0, 1200.0)
+    """
+    return max(SILENT, SILENT_GAPS * (UNKNOWN_GAP if gap is None else gap))

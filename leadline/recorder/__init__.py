@@ -1,7 +1,7 @@
-"""What the machine does while a run goes on, written down at a low rate in the formats of docs/formats.md.
+"""What the machine does while a run trains, recorded at a low rate in the formats of docs/formats.md.
 
-`leadline record` and `leadline watch --record` are this one class. GPUs are asked through NVML, processes through
-psutil, phases are told from the run's own log. What is not there is said once, and the rest is recorded.
+`leadline record` and `leadline watch --record` are this one class. GPUs come from NVML, processes from psutil, phases
+from the run's own log. What is missing is noted once, and the rest is recorded.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ LARGEST = 1 << 26  # bytes of each record; a record that is full is thinned, so 
 
 
 class Sampler(Protocol):
-    """One thing that is sampled into one record."""
+    """Something that is sampled into one record."""
 
     NAME: str  # of its record
     HEADER: bytes  # its first line, b"" for none
 
     def sample(self, now: float) -> bytes:
-        """The lines of one sample; none where there is nothing new."""
+        """Return the lines of one sample; none if there is nothing new."""
 
     def close(self) -> None: ...
 
@@ -49,8 +49,7 @@ class Recorder:
         largest: int = LARGEST,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        """`log`: the run's log or folder, from which phases are told. Raises when there is nothing to record at all, or
-        no place to put it."""
+        """`log`: the run's log or folder, for its phases. Raise if there is nothing to record or no place for it."""
         self.notes: list[str] = []  # what cannot be recorded, and why
         self._clock, self._every = clock, every
         self._records: list[tuple[Sampler, RecordFile]] = []
@@ -75,18 +74,18 @@ class Recorder:
                 self._records.append((part, RecordFile(folder, part.NAME, part.HEADER, largest=largest)))
             except OSError as error:
                 raise CannotWrite(
-                    f"Nothing can be recorded in {folder}: {error.strerror or error}.",
+                    f"Can't record in {folder}: {error.strerror or error}.",
                     tried=f"{folder / part.NAME}",
-                    next_step="pass a folder that exists and can be written to",
+                    next_step="pass a folder that exists and is writable",
                 ) from error
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Where it is written."""
+        """The records."""
         return tuple(record.path for _, record in self._records)
 
     def sample(self) -> None:
-        """One sample of everything. Never raises: what fails is noted once and tried again next time."""
+        """Take one sample of everything. Never raises: what fails is noted once and tried again next time."""
         now = self._clock()
         for part, record in self._records:
             try:
@@ -96,12 +95,12 @@ class Recorder:
                 self._note(f"{record.path.name}: {type(error).__name__}: {error}")
 
     def run(self, seconds: float | None = None) -> None:
-        """Sample until told to stop, or for that long."""
+        """Sample until stopped, or for so many seconds."""
         begun = time.monotonic()
         until = None if seconds is None else begun + seconds
         while not self._ended.is_set():
             self.sample()
-            # A record that was thinned once is sampled half as often, so that all of it is as fine.
+            # A record that was thinned once is sampled half as often, so that all of it is equally fine.
             pace = self._every * max((record.thinned for _, record in self._records), default=1)
             now = time.monotonic()
             wait = pace - (now - begun) % pace
@@ -118,7 +117,7 @@ class Recorder:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop sampling; what was sampled is on its way to the disk."""
+        """Stop sampling."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join(timeout=10)

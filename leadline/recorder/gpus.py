@@ -1,4 +1,4 @@
-"""GPUs through NVML: power, utilisation and memory, as `nvidia-smi` would write them, with times in UTC."""
+"""GPUs through NVML: power, utilization, and memory, as `nvidia-smi` would write them, with times in UTC."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ UNKNOWN = "[N/A]"
 
 
 class Gpus:
-    """All GPUs of this machine. One that is lost, or a number it does not give, is left out and the others go on."""
+    """All GPUs of this machine. One that is lost, or a number it does not give, is left out."""
 
     NAME = "gpus.csv"
     HEADER = (
@@ -28,32 +28,26 @@ class Gpus:
         self._handles: dict[int, Any] = {}
         self._retry_at = 0.0
         self._count = 0  # GPUs there were at the most
+        why = "none found"
         try:
             self._connect()
         except self._nvml.NVMLError as error:
-            raise NothingReadable(
-                f"No GPU is recorded: NVML says {error}.", tried="nvmlInit", next_step="check the driver"
-            ) from error
+            why = str(error)
         if not self._handles:
-            raise NothingReadable(
-                "No GPU is recorded: NVML finds none.", tried="nvmlDeviceGetCount", next_step="check the driver"
-            )
+            raise NothingReadable(f"No GPU is recorded (NVML: {why}).", tried="NVML", next_step="check the driver")
 
     def sample(self, now: float) -> bytes:
         if len(self._handles) < self._count and now >= self._retry_at:
             self._reconnect(now)
         stamp = f"{time.strftime('%Y/%m/%d %H:%M:%S', time.gmtime(now))}.{int(now % 1 * 1000):03d}"
         rows = []
-        lost = []
-        for index, handle in self._handles.items():
+        for index, handle in list(self._handles.items()):
             try:
                 rows.append(f"{stamp}, {index}, {', '.join(self._numbers(handle))}\n")
             except self._nvml.NVMLError as error:
                 self._note(f"GPU {index} no longer answers: {error}")
-                lost.append(index)
-        if lost:
-            self._handles = {index: one for index, one in self._handles.items() if index not in lost}
-            self._retry_at = now + RETRY
+                del self._handles[index]
+                self._retry_at = now + RETRY
         return "".join(rows).encode()
 
     def close(self) -> None:
@@ -67,10 +61,10 @@ class Gpus:
             try:
                 self._handles[index] = self._nvml.nvmlDeviceGetHandleByIndex(index)
             except self._nvml.NVMLError as error:
-                self._note(f"GPU {index} cannot be asked: {error}")
+                self._note(f"GPU {index} can't be read: {error}")
 
     def _reconnect(self, now: float) -> None:
-        """Ask the driver anew from time to time: it may have been reloaded."""
+        """Ask the driver again from time to time: it may have been reloaded."""
         self._retry_at = now + RETRY
         try:
             self._nvml.nvmlShutdown()
@@ -79,10 +73,13 @@ class Gpus:
             self._note(f"GPUs no longer answer: {error}")
 
     def _numbers(self, handle: Any) -> list[str]:
-        """Power, its limit, utilisation, memory in use and in all. Memory is what every GPU tells: without it the GPU
-        is lost, and that is raised."""
+        """Return power, its limit, utilization, memory in use, and all memory. Every GPU has the last two: without them
+        it is lost, and that is raised."""
         nvml = self._nvml
-        memory = self._memory(handle)
+        try:  # as nvidia-smi counts it: the second version leaves out what the driver keeps for itself
+            memory = nvml.nvmlDeviceGetMemoryInfo(handle, version=nvml.nvmlMemory_v2)
+        except (nvml.NVMLError_NotSupported, nvml.NVMLError_FunctionNotFound):  # an old driver
+            memory = nvml.nvmlDeviceGetMemoryInfo(handle)
         return [
             self._told(lambda: f"{nvml.nvmlDeviceGetPowerUsage(handle) / 1000:.2f} W"),
             self._told(lambda: f"{nvml.nvmlDeviceGetEnforcedPowerLimit(handle) / 1000:.2f} W"),
@@ -90,13 +87,6 @@ class Gpus:
             f"{memory.used // MIB} MiB",
             f"{memory.total // MIB} MiB",
         ]
-
-    def _memory(self, handle: Any) -> Any:
-        """As nvidia-smi counts it: the second version leaves out what the driver keeps for itself."""
-        try:
-            return self._nvml.nvmlDeviceGetMemoryInfo(handle, version=self._nvml.nvmlMemory_v2)
-        except (self._nvml.NVMLError_NotSupported, self._nvml.NVMLError_FunctionNotFound):  # an old driver
-            return self._nvml.nvmlDeviceGetMemoryInfo(handle)
 
     def _told(self, ask: Callable[[], str]) -> str:
         try:

@@ -1,8 +1,8 @@
-"""Phases told from the run's own log: how long each took is logged, and when the row was written ends the last of them.
+"""Phases from the run's own log: how long each took is logged, and the time of the row ends the last of them.
 
-They are laid end to end in the order in which the log names them. That is how trainers with one loop work; where phases
-add up to more than their step they ran at the same time, and nothing is written. A log that names no times is dated by
-when its rows appear, which is good to one sample, so steps must take several.
+They are laid end to end in the order of the log, as trainers with one loop work. If phases add up to more than their
+step they overlapped, and nothing is written. A log without times is dated by when its rows appear, which is good to one
+sample, so steps must take several.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors import LeadlineError
-from ..reading.resources.phases import NOT_A_PHASE, OVERLAP, PARTS
+from ..inside.journal import last_step
+from ..reading.machine import NOT_A_PHASE, OVERLAP, PARTS
+from ..records import dataclass, field
 from ..sources import Log, Reader, find_runs, source_of
 from ..vocabulary import detect, translate
 
@@ -24,7 +25,7 @@ NEVER = -math.inf
 
 
 class LoggedPhases:
-    """What `phases.jsonl` can be told from a log. Where a trainer writes that file itself, we do not."""
+    """`phases.jsonl`, made from a log. If a trainer writes that file itself, we do not."""
 
     NAME = "phases.jsonl"
     HEADER = b""
@@ -34,18 +35,14 @@ class LoggedPhases:
         self._file = folder / self.NAME
         self._reader: Reader | None = None
         self._seen_any = False
-        self._last_step = _last_written(self._file)
+        self._last_step = last_step(self._file) if self._is_ours() else None
 
     def sample(self, now: float) -> bytes:
-        if _first_line(self._file) and not self._is_ours():
-            self._note(f"{self.NAME} is written by the run itself, so phases are not told from its log")
+        if not self._is_ours():
+            self._note(f"{self.NAME} is written by the run itself, so phases are not taken from its log")
             return b""
-        if self._reader is None:
-            self._reader = _reader_of(self._log)
-            if self._reader is None:
-                return b""
-        changed = self._reader.update()
-        if not changed and self._seen_any:
+        self._reader = self._reader or _reader_of(self._log)
+        if self._reader is None or not (self._reader.update() or not self._seen_any):
             return b""
         return self._new_rows(self._reader.log, now)
 
@@ -53,7 +50,13 @@ class LoggedPhases:
         self._reader = None
 
     def _is_ours(self) -> bool:
-        return f'"by":"{BY}"'.encode() in _first_line(self._file)
+        """Return whether the file is ours to write: its first line is, or there is none."""
+        try:
+            with self._file.open("rb") as lines:
+                first = lines.readline(1 << 16)
+        except OSError:
+            return True
+        return not first or f'"by":"{BY}"'.encode() in first
 
     def _new_rows(self, log: Log, now: float) -> bytes:
         first_look, self._seen_any = not self._seen_any, True
@@ -62,23 +65,22 @@ class LoggedPhases:
         for step, row in sorted(new.items()):
             # Of rows that came together, or were there before us, we know only that they are not newer than now.
             appeared = now if step == max(new) and not first_look else None
-            lines.append(self._laid_out(step, row.values, row.wall, appeared) or b"")
+            lines.append(self._laid_out(step, row.values, row.wall, appeared))
             self._last_step = step
         return b"".join(lines)
 
-    def _laid_out(
-        self, step: int, values: Mapping[str, float], told: float | None, appeared: float | None
-    ) -> bytes | None:
+    def _laid_out(self, step: int, values: Mapping[str, float], told: float | None, appeared: float | None) -> bytes:
+        """Return the line of a step; none if its phases can't be dated."""
         whole, spent = timed(values)
         total = sum(spent.values())
         if not spent or total <= 0:
-            return None
+            return b""
         if whole is not None and total > OVERLAP * whole:
-            self._note("phases overlap in this run, so its log does not tell when each of them was")
-            return None
+            self._note("phases overlap in this run, so its log doesn't show when each of them ran")
+            return b""
         end = told if told is not None else appeared
         if end is None or (told is None and (whole or total) < SAMPLES * self._every):
-            return None
+            return b""
         spans: dict[str, object] = {"step": step, "by": BY}
         at = end - total
         for name, seconds in spent.items():
@@ -96,7 +98,7 @@ class Timings:
 
 
 def _timings(log: Log) -> dict[int, Timings]:
-    """The logged times by step. A carrier that keeps each key by itself may not hold the newest step whole yet."""
+    """Return the logged times by step. A log that keeps each key by itself may not hold the newest step whole yet."""
     dialect = log.dialect or detect(log.table.keys_at_start())
     found: dict[int, Timings] = {}
     by_key = False
@@ -117,7 +119,7 @@ def _timings(log: Log) -> dict[int, Timings]:
 
 
 def timed(values: Mapping[str, float]) -> tuple[float | None, dict[str, float]]:
-    """The seconds of the whole step, where they are logged, and of its phases, in the order of the row.
+    """Return the seconds of the whole step, if logged, and of its phases, in the order of the row.
 
     >>> timed({"generate": 30.0, "update": 13.0, "update_actor": 12.0, "step": 43.0})
     (43.0, {'generate': 30.0, 'update_actor': 12.0})
@@ -128,43 +130,15 @@ def timed(values: Mapping[str, float]) -> tuple[float | None, dict[str, float]]:
     }
     for name, parts in PARTS.items():
         if name in spent and any(part in spent for part in parts):
-            del spent[name]  # it is the sum of what is told apart
+            del spent[name]  # it is the sum of its parts
     return good.get("step"), spent
 
 
 def _reader_of(log: Path) -> Reader | None:
-    """A reader of the run's log; None as long as there is none."""
+    """Return a reader of the run's log; None as long as there is none."""
     try:
-        place = log
-        if place.is_dir():
-            place = find_runs(place).only().used[0].path
+        place = find_runs(log).only().used[0].path if log.is_dir() else log
         source = source_of(place)
         return None if source is None else source.open(place)[0]
     except (LeadlineError, OSError, IndexError):  # not there yet, or several runs: another sample may see it
         return None
-
-
-def _first_line(file: Path) -> bytes:
-    try:
-        with file.open("rb") as lines:
-            return lines.readline(1 << 16)
-    except OSError:
-        return b""
-
-
-def _last_written(file: Path) -> int | None:
-    """The last step in a record that we wrote; None where there is none, or it is not ours."""
-    last: int | None = None
-    try:
-        with file.open("rb") as lines:
-            for line in lines:
-                try:
-                    row = json.loads(line)
-                except ValueError:
-                    continue
-                if not isinstance(row, dict) or row.get("by") != BY:
-                    return None
-                last = int(row.get("step", 0))
-    except OSError:
-        return None
-    return last

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from importlib import import_module
+from typing import TYPE_CHECKING, Protocol, cast
 
-from ..contract import Reading
-from . import data, html, markdown, terminal
+if TYPE_CHECKING:
+    from ..contract import Reading
 
-__all__ = ["RENDERERS", "Renderer"]
+RENDERERS = ("terminal", "data", "markdown", "html")  # modules: each is imported when it is used
 
 
 class Renderer(Protocol):
@@ -17,7 +18,9 @@ class Renderer(Protocol):
     NAME: str
 
     def render(self, reading: Reading, *, color: bool = False, width: int = 100, verbose: bool = False) -> str:
-        """The reading as text that ends with a newline. Never raises."""
+        """Return the reading as text that ends with a newline. Never raises."""
 
 
-RENDERERS: tuple[Renderer, ...] = (terminal, data, markdown, html)
+def renderers() -> tuple[Renderer, ...]:
+    """Return every report format."""
+    return tuple(cast(Renderer, import_module(f".{name}", __name__)) for name in RENDERERS)

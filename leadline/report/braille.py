@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from rich.text import Text
 
+from ..records import dataclass
+
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 ACROSS, DOWN = 2, 4  # dots in a cell
-BLANK = 0x2800  # the braille cell without a dot; the bits of its dots by row and column:
+CELLS = np.array([chr(0x2800 + bits) for bits in range(256)])  # by the dots that are set; their bits by row and column:
 BITS = np.array([[0x01, 0x08], [0x02, 0x10], [0x04, 0x20], [0x40, 0x80]])
 SHADE = "░"
 NOW = "┊"
@@ -32,7 +33,7 @@ class Points:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Area:
-    """What lies between two lines."""
+    """The area between two lines."""
 
     steps: Floats
     low: Floats
@@ -42,7 +43,7 @@ class Area:
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What a plot shows: so many cells, and the steps and values at its edges."""
+    """The extent of a plot: so many cells, and the steps and values at its edges."""
 
     width: int
     height: int
@@ -50,17 +51,17 @@ class Frame:
     values: tuple[float, float]
 
     def across(self, steps: Floats) -> Floats:
-        """Where steps lie, in dots from the left."""
+        """Return where steps lie, in dots from the left."""
         return _scaled(steps, self.steps, self.width * ACROSS - 1)
 
     def down(self, values: Floats) -> Floats:
-        """Where values lie, in dots from the top; beyond the frame is at its edge."""
+        """Return where values lie, in dots from the top; beyond the frame is at its edge."""
         last = self.height * DOWN - 1
         return np.clip(last - _scaled(values, self.values, last), 0, last)
 
 
 def frame(marks: Sequence[Points | Area], *, width: int, height: int) -> Frame | None:
-    """A frame about the marks: whole bands, and all but stray points. None where there is nothing to draw."""
+    """Return a frame about the marks: whole bands, and all but stray points. None where there is nothing to draw."""
     steps = [_finite(one.steps) for one in marks]
     values = [_most(one.values) if isinstance(one, Points) else _finite(one.low, one.high) for one in marks]
     if not any(len(one) for one in steps) or not any(len(one) for one in values):
@@ -69,8 +70,8 @@ def frame(marks: Sequence[Points | Area], *, width: int, height: int) -> Frame |
 
 
 def draw(marks: Sequence[Points | Area], frame: Frame, *, now: float | None = None) -> list[Text]:
-    """The marks as lines of text, later ones over earlier ones, dots over bands. `now`: a line from top to bottom at
-    that step where nothing else is drawn; what lies right of it is expected, not seen."""
+    """Return the marks as lines of text, later ones over earlier ones, dots over bands. `now`: a line at that step,
+    from top to bottom, where nothing else is drawn; what lies right of it is expected, not seen."""
     dots = np.zeros((frame.height, frame.width), dtype=np.int64)
     glyphs = np.full((frame.height, frame.width), " ")
     styles = np.full((frame.height, frame.width), "", dtype=object)
@@ -86,12 +87,12 @@ def draw(marks: Sequence[Points | Area], frame: Frame, *, now: float | None = No
             own = _dots(one, frame)
             dots |= own
             styles[own > 0] = one.style
-    glyphs = np.where(dots > 0, _braille(dots), glyphs)
+    glyphs = np.where(dots > 0, CELLS[dots], glyphs)
     return [_line(row, looks) for row, looks in zip(glyphs.tolist(), styles.tolist(), strict=True)]
 
 
 def _covered(area: Area, frame: Frame) -> Flags:
-    """The cells an area touches; at least one in every column it reaches."""
+    """Return the cells an area touches; at least one in every column it reaches."""
     fine = np.isfinite(area.low) & np.isfinite(area.high)
     covered = np.zeros((frame.height, frame.width), dtype=bool)
     if not fine.any():
@@ -109,7 +110,7 @@ def _covered(area: Area, frame: Frame) -> Flags:
 
 
 def _dots(points: Points, frame: Frame) -> NDArray[np.int64]:
-    """The braille bits of the points in every cell."""
+    """Return the braille bits of the points in every cell."""
     fine = np.isfinite(points.values)
     across, down = frame.across(points.steps[fine]), frame.down(points.values[fine])
     if points.joined and len(across) > 1:
@@ -121,11 +122,6 @@ def _dots(points: Points, frame: Frame) -> NDArray[np.int64]:
     bits = np.zeros((frame.height, frame.width), dtype=np.int64)
     np.bitwise_or.at(bits, (row // DOWN, column // ACROSS), BITS[row % DOWN, column % ACROSS])
     return bits
-
-
-def _braille(dots: NDArray[np.int64]) -> NDArray[np.str_]:
-    glyphs: NDArray[np.str_] = np.array([chr(BLANK + bits) for bits in dots.ravel()]).reshape(dots.shape)
-    return glyphs
 
 
 def _line(glyphs: list[str], styles: list[str]) -> Text:
@@ -146,7 +142,7 @@ def _scaled(values: Floats, ends: tuple[float, float], most: float) -> Floats:
 
 
 def _most(values: Floats) -> Floats:
-    """Where nearly all of the values lie."""
+    """Return the ends between which nearly all values lie."""
     values = _finite(values)
     if not len(values):
         return values

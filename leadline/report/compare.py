@@ -1,23 +1,30 @@
-"""Several runs on one screen: which differs, a table, the judged series of every group over one clock, and the rest."""
+"""Several runs on one screen: which differs, a table, the primary metric of every group over one clock, the rest."""
 
 from __future__ import annotations
 
-import math
 import string
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from rich.cells import cell_len
 from rich.text import Text
 
+from ..digits import axis_label, interval, number
 from ..facts.comparison import Comparison, Difference, RunStanding
 from ..words import compare as words
-from ..words.compare import amount, span
-from ..words.compare_report import also, differing_settings, more_of, not_told_apart, permuted, standing
-from ..words.numbers import interval, number
+from ..words.compare import (
+    also,
+    amount,
+    differing_settings,
+    more_of,
+    not_told_apart,
+    setting_values,
+    span,
+    standing,
+)
 from . import palette
 from .braille import DOWN, Area, Points, draw, frame
-from .lines import MARGIN, NARROWEST, beside, shortened, shown, wrapped
+from .lines import MARGIN, NARROWEST, aligned, beside, shortened, shown, wrapped
 from .plain import printable
 
 HEIGHT = 40  # lines of a screen where there is none
@@ -33,7 +40,7 @@ MOST_LETTERS = 3  # beside one row of the plot
 def render(
     comparison: Comparison, *, color: bool = False, width: int = 100, verbose: bool = False, height: int = HEIGHT
 ) -> str:
-    """A screenful, or with `verbose` all of it: every pair on every series, and every run."""
+    """Return a screenful, or with `verbose` all of it: every pair on every metric, and every run."""
     width = max(width, NARROWEST)
     rows = next((rows for least, rows in PLOT.items() if height >= least), 0)
     top = [*_answer(comparison, width, verbose), *_table(comparison, width, verbose), *_plot(comparison, width, rows)]
@@ -46,7 +53,7 @@ def render(
 
 
 def _fitting(items: list[list[Text]], room: int, width: int) -> list[list[Text]]:
-    """The items that fit into so many lines, in their order, and a line that counts the others."""
+    """Return the items that fit into so many lines, in their order, and a line that counts the others."""
     if sum(map(len, items)) <= room:
         return items
     kept: list[list[Text]] = []
@@ -76,57 +83,39 @@ def _answer(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]
 
 
 def _table(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
-    """One row a group: its runs, the steps all of them reach, where it ends, its best, how it stands to the first."""
-    by, unit = comparison.by, comparison.clock
+    """Lay out one row per group: its runs, the steps all of them reach, where it ends, its best, how it stands to the
+    first. A single group is shown run by run."""
+    by = comparison.by
     alone = len(by.standings) == 1
-    rows = by.members if alone else by.standings
-    last = {one.name: one.last_step for one in comparison.runs}
-    against = by.standings[0].name
-    heads = ["", by.name, "runs", "steps", "final (80%)", "best", "" if alone else "against A"]
-    cells = []
-    for mark, one in _marked(rows):
-        reach = sorted({str(last[run]) for run in one.runs}, key=int)
-        steps = reach[0] if len(reach) == 1 else f"{reach[0]}-{reach[-1]}"
-        final = interval(one.final, *one.interval)
-        best = f"{number(one.best)} at {amount(one.best_at, unit)}"
-        verdict = "" if alone or one.name == against else standing(comparison, against, one.name)
-        cells.append([mark, _cut(one.name, LONGEST), str(len(one.runs)), steps, final, best, verdict])
+    rows, styles = [], []
+    for place, one in enumerate(by.members if alone else by.standings):
+        mark = MARKS[place] if place < len(MARKS) else ""
+        against = "" if alone or not place else standing(comparison, one.name)
+        rows.append((mark, _cut(one.name, LONGEST), str(len(one.runs)), *_reached(comparison, one), against))
+        styles.append(_color(place))
         if verbose and len(one.runs) > 1:
-            inside = [member for member in by.members if member.name in one.runs]
-            for member in inside:
-                final = interval(member.final, *member.interval)
-                best = f"{number(member.best)} at {amount(member.best_at, unit)}"
-                cells.append(["", f"  {_cut(member.name, LONGEST - 2)}", "", str(last[member.name]), final, best, ""])
-    more = len(cells) - MOST_ROWS
-    if more > 0 and not verbose:
-        cells = cells[:MOST_ROWS]
+            for member in (member for member in by.members if member.name in one.runs):
+                rows.append(("", f"  {_cut(member.name, LONGEST - 2)}", "", *_reached(comparison, member), ""))
+                styles.append("")
+    heads = ("", by.name, "runs", "steps", "final (80%)", "best", "" if alone else "against A")
+    shown = rows if verbose else rows[:MOST_ROWS]
     yield Text()
-    yield from _laid_out(heads, cells, [one for one, _ in _marked(rows)], width)
-    if more > 0 and not verbose:
-        yield from _said("", more_of(more), width, "dim")
+    yield from aligned([heads, *shown], width, spare=(5, 3, 2), styles=styles)  # what is missed least goes first
+    if len(rows) > len(shown):
+        yield from _said("", more_of(len(rows) - len(shown)), width, "dim")
 
 
-def _laid_out(heads: Sequence[str], cells: Sequence[Sequence[str]], marks: Sequence[str], width: int) -> Iterator[Text]:
-    columns = [index for index in range(len(heads)) if heads[index] or any(row[index] for row in cells)]
-    wide = {index: max(cell_len(row[index]) for row in (heads, *cells)) for index in columns}
-    while sum(wide.values()) + 2 * (len(columns) - 1) > width and len(columns) > 4:
-        columns.remove(next(index for index in (5, 3, 2, 6) if index in columns))  # what is missed least goes first
-        wide = {index: wide[index] for index in columns}
-    for row in (heads, *cells):
-        line = Text()
-        for index in columns:
-            text = f"{row[index]:<{wide[index] - cell_len(row[index]) + len(row[index])}}  "
-            mark = row[0] if row is not heads else ""
-            line.append(text, "dim" if row is heads else _color(marks.index(mark)) if index == 0 and mark else "")
-        line.rstrip()
-        line.truncate(width, overflow="ellipsis")
-        yield line
+def _reached(comparison: Comparison, one: RunStanding) -> tuple[str, str, str]:
+    """Return the steps, the final level, and the best one, as cells."""
+    reach = sorted({run.last_step or 0 for run in comparison.runs if run.name in one.runs})
+    best = f"{number(one.best)} at {amount(one.best_at, comparison.clock)}"
+    return "-".join(map(str, reach[:1] + reach[1:][-1:])), interval(one.final, *one.interval), best
 
 
 def _plot(comparison: Comparison, width: int, rows: int) -> Iterator[Text]:
-    """The middle of every group with its band; each line ends at the letter of its group."""
+    """Draw the middle of every group with its band; each line ends at the letter of its group."""
     by = comparison.by
-    groups = [(mark, one) for mark, one in _marked(by.standings) if mark][: len(MARKS)]
+    groups = list(zip(MARKS, by.standings, strict=False))
     if not rows or width < 2 * NARROWEST:
         return
     marks: list[Points | Area] = []
@@ -143,7 +132,9 @@ def _plot(comparison: Comparison, width: int, rows: int) -> Iterator[Text]:
     letters = [
         "".join(mark for (mark, _), place in zip(groups, places, strict=True) if place == row) for row in range(rows)
     ]
-    labels = [_label(about.values[1], about.values), *[""] * (rows - 2), _label(about.values[0], about.values)]
+    fine = (about.values[1] - about.values[0]) / 1000 or 1.0  # digits follow the axis, not the value
+    low, high = (axis_label(round(value / fine) * fine, MARGIN - 2) for value in about.values)
+    labels = [high, *[""] * (rows - 2), low]
     yield Text()
     for row, (label, line) in enumerate(zip(labels, draw(marks, about), strict=True)):
         text = Text.assemble((f"{label:>{MARGIN - 2}} {'┤' if label else '│'}", "dim"), line)
@@ -156,33 +147,20 @@ def _plot(comparison: Comparison, width: int, rows: int) -> Iterator[Text]:
     yield Text(f"{'':>{MARGIN}}{axis}", "dim")
 
 
-def _label(value: float, ends: tuple[float, float]) -> str:
-    """A number beside an axis, as exact as the axis is.
-
-    >>> _label(0.00024, (0.00024, 0.994)), _label(1234.5, (0.0, 1234.5)), _label(-3.14e-9, (-3.14e-9, 2e-9))
-    ('0.0002', '1234', '-3e-09')
-    """
-    reach = ends[1] - ends[0]
-    exact = round(value, 3 - math.floor(math.log10(reach))) if 0 < reach < math.inf else value
-    written = (number(exact + 0.0), f"{exact:.2g}", f"{exact:.1e}", f"{exact:.0e}")
-    return next((one for one in written if len(one) <= MARGIN - 2), written[-1])
-
-
 def _rest(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Text]]:
-    """Everything below the plot, one item after the other, what matters most first."""
+    """Yield everything below the plot, item by item, what matters most first."""
     yield from _others(comparison, width, verbose)
     for one in comparison.left_out:
-        yield _said(
-            "left out", f"{one.name}: {words.left_out(one)}", width, "yellow", None if verbose else SAYS["warning"]
-        )
+        yield _said("left out", f"{one.name}: {one.why}", width, "yellow", None if verbose else SAYS["warning"])
     settings = [one for one in comparison.settings if one.marks_groups or verbose]
     if settings:
-        told = [f"{one.name} {' / '.join(_values(values) for values in one.values.values())}" for one in settings]
+        told = [
+            f"{one.name} {' / '.join(_cut(setting_values(values), 24) for values in one.values.values())}"
+            for one in settings
+        ]
         yield _said("settings", differing_settings(told, verbose=verbose), width, most=None if verbose else 3)
     for facts in comparison.warnings:
-        yield _said(
-            "warning", words.warning(facts, comparison.clock), width, "yellow", None if verbose else SAYS["warning"]
-        )
+        yield _said("warning", facts.say(comparison.clock), width, "yellow", None if verbose else SAYS["warning"])
 
 
 def _clock(comparison: Comparison) -> str:
@@ -191,13 +169,13 @@ def _clock(comparison: Comparison) -> str:
 
 
 def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[Text]]:
-    """Series beside the judged one: those that differ, by evidence, then those that do not."""
+    """Yield the further metrics: those that differ, by evidence, then those that do not."""
     told = [one for field in comparison.others for one in field.differences if one.told != "no"]
     told.sort(key=lambda one: one.chance)
     if verbose:
         pairs = [one for field in comparison.series for one in field.differences]
         for one in sorted(pairs, key=lambda one: one.chance):
-            yield _said("pair", f"{words.difference(comparison, one)}{permuted(one)}", width)
+            yield _said("pair", words.difference(comparison, one), width)
         return
     quiet = [field.name for field in comparison.others if not any(one.told != "no" for one in field.differences)]
     surest: dict[str, list[Difference]] = {}
@@ -210,25 +188,12 @@ def _others(comparison: Comparison, width: int, verbose: bool) -> Iterator[list[
         yield _said("also", "; ".join(listed), width, most=SAYS["also"])
 
 
-def _values(values: tuple[object, ...]) -> str:
-    """What a group has; several where its runs do not agree."""
-    return "|".join(dict.fromkeys("not set" if value is None else _cut(_plain(value), 24) for value in values))
-
-
-def _plain(value: object) -> str:
-    return number(value) if isinstance(value, float) else str(value)
-
-
-def _marked(standings: Sequence[RunStanding]) -> list[tuple[str, RunStanding]]:
-    return [(MARKS[place] if place < len(MARKS) else "", one) for place, one in enumerate(standings)]
-
-
 def _color(place: int) -> str:
     return palette.PHASES[place % len(palette.PHASES)].terminal
 
 
 def _cut(text: str, room: int) -> str:
-    """A name in at most so many columns: its middle is left out."""
+    """Return a name in at most so many columns: its middle is left out."""
     text = printable(text)
     if cell_len(text) <= room:
         return text

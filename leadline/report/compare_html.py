@@ -1,17 +1,14 @@
-"""A comparison as one HTML file that needs nothing else: what differs, every series of every group, what may be why."""
+"""A comparison as one self-contained HTML file: what differs, every metric of every group, what may be the cause."""
 
 from __future__ import annotations
 
-from .. import __version__
+from ..digits import interval, number, short
 from ..facts.comparison import Compared, Comparison, Difference, RunCompared
 from ..words import compare as words
-from ..words.compare import moment
-from ..words.compare_report import APART, difference
-from ..words.numbers import interval, number
+from ..words.compare import APART, moment, setting_values, standing
 from . import palette
 from .html.page import assemble
 from .html.text import line, name
-from .numbers import short
 
 INSIDE = "static/compare.html"
 SCRIPTS = ("static/base.js", "static/clock.js", "static/charts.js", "static/frame.js", "static/compare.js")
@@ -19,18 +16,17 @@ MINUTE = 60.0
 
 
 def page(comparison: Comparison) -> str:
-    """The whole page. The same comparison gives the same bytes."""
+    """Return the whole page. The same comparison gives the same bytes."""
     return assemble(payload(comparison), title=" and ".join(comparison.groups), inside=INSIDE, scripts=SCRIPTS)
 
 
 def payload(comparison: Comparison) -> dict[str, object]:
-    """The data of the page. All text in it is safe to show as text."""
+    """Return the data of the page. All text in it is safe to show as text."""
     ticks = MINUTE if comparison.clock == "time" else 1.0  # a clock of minutes can be read off an axis
     first = min(float(one.grid[0]) for one in comparison.series) / ticks
     last = max(float(one.grid[-1]) for one in comparison.series) / ticks
     groups = list(comparison.groups)
     return {
-        "version": __version__,
         "unit": {"step": "step", "time": "minutes", "tokens": "tokens"}[comparison.clock],
         "span": [first, last],
         "marks": {"now": None, "beside": [], "events": [], "checkpoints": [], "peak": None, "best": None},
@@ -43,12 +39,12 @@ def payload(comparison: Comparison) -> dict[str, object]:
             {
                 "name": name(one.name),
                 "marks": one.marks_groups,
-                "values": [_values(one.values.get(group, ())) for group in groups],
+                "values": [line(setting_values(one.values.get(group, ()), " | "), 200) for group in groups],
             }
             for one in comparison.settings
         ],
-        "warnings": [line(words.warning(facts, comparison.clock)) for facts in comparison.warnings],
-        "left_out": [line(f"{run.name}: {words.left_out(run)}") for run in comparison.left_out],
+        "warnings": [line(one.say(comparison.clock)) for one in comparison.warnings],
+        "left_out": [line(f"{run.name}: {run.why}") for run in comparison.left_out],
         "grouped": line(words.grouped(comparison)),
         "clock": "" if comparison.clock == "step" else line(words.clock_source(comparison)),
         "runs": [_run(one) for one in comparison.runs],
@@ -73,16 +69,8 @@ def _group(comparison: Comparison, group: str, place: int) -> dict[str, object]:
         "runs": len(one.runs),
         "final": interval(one.final, *one.interval),
         "best": f"{number(one.best)} at {moment(one.best_at, comparison.clock)}",
-        "verdict": _verdict(by, group),
+        "verdict": standing(comparison, group),
     }
-
-
-def _verdict(by: Compared, group: str) -> str:
-    """How a group stands to the first."""
-    pair = next((one for one in by.differences if one.first == by.standings[0].name and one.second == group), None)
-    if pair is None:
-        return ""
-    return difference(pair)
 
 
 def _chart(comparison: Comparison, one: Compared, groups: list[str], ticks: float) -> dict[str, object]:
@@ -113,12 +101,4 @@ def _pair(comparison: Comparison, pair: Difference, groups: list[str], ticks: fl
         "seeds": pair.beyond_seeds,
         "says": line(words.difference(comparison, pair)),
         "sure": None if pair.sure_from is None else pair.sure_from / ticks,
-        "opens": None if pair.opens is None else [at / ticks for at in pair.opens],
     }
-
-
-def _values(values: tuple[object, ...]) -> str:
-    told = [
-        "not set" if value is None else number(value) if isinstance(value, float) else str(value) for value in values
-    ]
-    return line(" | ".join(dict.fromkeys(told)), 200) if told else "not known"

@@ -1,4 +1,4 @@
-"""The reading as JSON, schema 1, for other programs: every fact that any report shows, under the contract's names."""
+"""The reading as JSON, for other programs: every fact that any report shows, under the contract's names."""
 
 from __future__ import annotations
 
@@ -29,17 +29,10 @@ from ..contract import (
     RunSummary,
     Signal,
 )
-from ..digits import written
+from ..digits import short, written
 from ..facts.chart import Neighbour
-from ..words import event, sentence
-from ..words.conflict import effect
-from ..words.kl import regime
-from ..words.loss import pattern
-from ..words.machine import remark
-from ..words.missing import why
-from ..words.reward import trajectory
+from ..words import sentence
 from ..words.verdict import verdict_lines, would_change
-from .numbers import short
 
 NAME = "json"
 
@@ -56,7 +49,6 @@ CALLED: Mapping[type, Mapping[str, str]] = {
 }
 # What is in the reading at another place, or not of the reading: findings stand together, the log has its own series.
 LEFT_OUT: Mapping[type, tuple[str, ...]] = {
-    PolicyLoss: ("jump",),
     Signal: ("name",),
     Rollout: ("group",),
     Event: ("known_step",),
@@ -67,22 +59,25 @@ ONLY_IF_THERE: Mapping[type, tuple[str, ...]] = {Evidence: ("text", "samples")}
 
 
 def render(reading: Reading, *, color: bool = False, width: int = 100, verbose: bool = False) -> str:
-    """One JSON object. A number that is not finite is written as null; text that is no Unicode loses what is wrong."""
+    """Return one JSON object. A number that is not finite is null; invalid Unicode is replaced."""
     return dump(as_data(reading))
 
 
-def as_data(reading: Reading) -> dict[str, object]:
-    """The reading as plain data: what `leadline read --json` prints."""
+def as_data(reading: Reading, schema: int = SCHEMA) -> dict[str, object]:
+    """Return the reading as plain data, as `leadline read --json` prints it."""
     data = _fields(reading)
     said = verdict_lines(reading)
     told = {"outcome": reading.judgement.outcome, "headline": said.headline, "says": said.text}
     data["judgement"] = _fields(reading.judgement) | told
-    return {"schema": SCHEMA, **data}
+    if schema == 1:  # as before 1.0: `expected` for `benign`, and findings list their former ids
+        findings = [_fields(one) | {"says": sentence(one), "aliases": one.aliases} for one in reading.findings]
+        data |= {"findings": findings, "expected": data["benign"]}
+    return {"schema": schema, **data}
 
 
 def plain(value: object) -> object:
-    """Any value of the contract as plain data: a dataclass by its fields, arrays as lists of few digits, and None for
-    what is no finite number."""
+    """Return any value of the contract as plain data: a dataclass by its fields, arrays as lists of few digits, None
+    for numbers that are not finite."""
     if isinstance(value, np.ndarray):
         return value.tolist() if value.dtype.kind in "iu" else short(value)
     if isinstance(value, float):
@@ -121,14 +116,14 @@ def _derived(data: ChartData) -> object:
 # What is said of a fact, beside the fact; and what is told by name.
 ADDED: Mapping[type, Mapping[str, Callable[..., object]]] = {
     Finding: {"says": sentence},
-    Event: {"says": event.sentence},
-    Missing: {"why_it_matters": why},
-    RewardReading: {"says": trajectory},
-    KlReward: {"says": regime},
-    PolicyLoss: {"why": pattern},
-    Resources: {"notes": lambda machine: [remark(facts) for facts in machine.remarks]},
-    Conflict: {"effect": lambda conflict: effect(conflict.did)},
-    Neighbour: {"effect": lambda neighbour: effect(neighbour.did)},
+    Event: {"says": Event.say},
+    Missing: {"why_it_matters": lambda missing: missing.why},
+    RewardReading: {"says": RewardReading.say},
+    KlReward: {"says": KlReward.say},
+    PolicyLoss: {"why": PolicyLoss.say},
+    Resources: {"notes": lambda machine: [remark.say() for remark in machine.remarks]},
+    Conflict: {"effect": lambda conflict: conflict.did.say()},
+    Neighbour: {"effect": lambda neighbour: neighbour.did.say()},
     Condition: {"says": would_change},
     RunSummary: {"signals": _signals},
     ChartData: {"derived": _derived},
@@ -136,9 +131,12 @@ ADDED: Mapping[type, Mapping[str, Callable[..., object]]] = {
 
 
 def dump(value: object, *, lines: bool = False) -> str:
-    """Plain data as JSON that a terminal may show; `lines`: on one line, for several in a row."""
+    """Return plain data as JSON that a terminal may show; `lines`: on one line, for several in a row."""
     options = orjson.OPT_APPEND_NEWLINE | orjson.OPT_SERIALIZE_NUMPY | (0 if lines else orjson.OPT_INDENT_2)
-    text = orjson.dumps(_clean(value), option=options).decode()
+    try:
+        text = orjson.dumps(value, option=options).decode()
+    except TypeError:
+        text = orjson.dumps(_clean(value), option=options).decode()
     return OBEYED.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 

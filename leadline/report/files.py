@@ -1,4 +1,4 @@
-"""Reports on disk: whole or not at all, and never in place of something that is no file."""
+"""Write reports to disk: whole or not at all, and only in place of regular files."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from pathlib import Path
 
 from ..errors import CannotWrite
 
-ELSEWHERE = "name a folder that can be written to and has room"
+ELSEWHERE = "name a writable folder with free space."
 
 
 def check_file(path: Path) -> None:
-    """Refuse a file that cannot be written; to be asked before the work that is to fill it, which may take long."""
+    """Raise if a file can't be written. Call it before long work whose result it holds."""
     with _explained(path):
         folder = path.parent
         if path.exists() and not path.is_file():
-            raise _cannot(path, "something that is no file is there already", "name a file that does not exist yet")
+            raise _cannot(path, "it exists and is not a regular file", "name a file that does not exist yet.")
         if not folder.is_dir():
-            raise _cannot(path, f"the folder {folder} does not exist", f"make it first: mkdir -p {folder}")
+            raise _cannot(path, f"{folder} doesn't exist", f"mkdir -p {folder}")
         if not _open_to_us(folder):
-            raise _cannot(path, f"the folder {folder} is closed to us", ELSEWHERE)
+            raise _cannot(path, f"no permission to write in {folder}", ELSEWHERE)
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot be made or written to, as early as that."""
+    """Raise if a folder can't be made or written to."""
     with _explained(folder):
         nearest = next(one for one in (folder, *folder.parents) if one.exists())
         if not nearest.is_dir():
-            raise _cannot(folder, f"{nearest} is no folder", "name a folder")
+            raise _cannot(folder, f"{nearest} is not a folder", "name a folder.")
         if not _open_to_us(nearest):
-            raise _cannot(folder, f"the folder {nearest} is closed to us", ELSEWHERE)
+            raise _cannot(folder, f"no permission to write in {nearest}", ELSEWHERE)
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write beside `path` and then put it in its place, so that nobody ever sees half a report."""
+    """Write a file next to `path`, then rename it, so that no reader sees half a report."""
     check_file(path)
     with _explained(path):
         number, beside = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".part")
@@ -51,7 +51,7 @@ def write_whole(path: Path, content: str | bytes) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """The folder and those above it, where they are missing."""
+    """Make the folder and its parents."""
     check_folder(folder)
     with _explained(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -59,7 +59,7 @@ def make_folder(folder: Path) -> None:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """What the system says against `path`, as a sentence."""
+    """Turn an error of the system into one sentence."""
     try:
         yield
     except OSError as error:
@@ -67,7 +67,7 @@ def _explained(path: Path) -> Iterator[None]:
 
 
 def _cannot(path: Path, why: str, next_step: str) -> CannotWrite:
-    return CannotWrite(f"{path} cannot be written: {why}.", tried=f"writing {path}", next_step=next_step)
+    return CannotWrite(f"can't write {path}: {why}.", tried=f"writing {path}", next_step=next_step)
 
 
 def _open_to_us(folder: Path) -> bool:

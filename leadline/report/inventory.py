@@ -1,17 +1,16 @@
-"""What lies at a path, as a text for people: `leadline sources`."""
+"""The inventory of a path, as text and as plain data: `leadline sources`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
 from rich.text import Text
 
+from ..digits import several
 from ..inventory import Inventory, LogFound, RunFound, SeriesFound
-from ..words import event
-from ..words.missing import why
-from ..words.numbers import several
 from ..words.report import HOW_TO_MAP, last_checkpoint, steps, written_twice
 from .lines import field, page
 
@@ -22,7 +21,7 @@ HINT = {"guess": "yellow", "your mapping": "cyan"}
 
 
 def render(inventory: Inventory, *, color: bool = False, width: int = 100) -> str:
-    """For every run: its logs, what each series is and how that was decided, what lies around, what is missing."""
+    """Return a text of every run: its logs, what each metric is and how that was decided, and what is missing."""
     return page(_lines(inventory, max(width, 40) - MARGIN), color=color, width=width, margin=MARGIN)
 
 
@@ -32,8 +31,11 @@ def _lines(inventory: Inventory, room: int) -> Iterator[tuple[str, Text]]:
     if count > 1:
         for says in inventory.apart:
             yield field("apart", says)
+    if count > 1 or inventory.only_files:
         for says in inventory.left_out[:SHOWN_NOTES]:
             yield field("left out", says)
+    for says in inventory.files if inventory.only_files else ():
+        yield field("no log", says)
     for run in inventory.runs:
         yield field("", "")
         yield from _run(run, room)
@@ -52,27 +54,26 @@ def _run(one: RunFound, room: int) -> Iterator[tuple[str, Text]]:
         yield field("unread", f"{several(run.unread_keys, SHOWN_KEYS)}{HOW_TO_MAP}")
     yield from _around(one)
     for happened in run.events[:SHOWN_NOTES]:
-        yield field("event", event.sentence(happened))
+        yield field("event", happened.say())
     for note in run.notes[:SHOWN_NOTES]:
         yield field("note", note)
     for lacking in one.missing:
-        yield field("missing", f"{lacking.what}: {why(lacking)}")
+        yield field("missing", f"{lacking.what}: {lacking.why}")
 
 
 def _log(log: LogFound) -> str:
-    span = steps(*(log.steps or (None, None)))
-    parts = [f"{log.path} ({log.source})", span, f"{log.rows} rows", log.trust]
-    if log.twice:
-        parts.append(written_twice(log.twice))
+    parts = [f"{log.path} ({log.source})", steps(log.first_step, log.last_step), f"{log.rows} rows", log.trust]
+    if log.steps_written_twice:
+        parts.append(written_twice(log.steps_written_twice))
     if log.torn:
         parts.append("breaks off")
     return " · ".join(parts)
 
 
 def _table(series: tuple[SeriesFound, ...], room: int) -> Iterator[tuple[str, Text]]:
-    """One line a series: what it is, under which key, how many points, how that was decided. What is too long is cut;
-    --json has all of it."""
-    name, key = (min(max((len(one) for one in names), default=0), room // 3) for names in _columns(series))
+    """Yield one line a metric: its name, key, points, and how that was decided. What is too long is cut."""
+    columns = [one.name for one in series], [one.key for one in series]
+    name, key = (min(max(map(len, names), default=0), room // 3) for names in columns)
     for number, one in enumerate(series):
         points = f"{one.points:>6}"
         says = f"{_cut(one.name, name):<{name}}  {_cut(one.key, key):<{key}}  {points}  {one.decided}"
@@ -80,10 +81,6 @@ def _table(series: tuple[SeriesFound, ...], room: int) -> Iterator[tuple[str, Te
         if kind and room - len(says) > 12:
             says += f": {_cut(kind, room - len(says) - 2)}"
         yield field("" if number else "series", says, HINT.get(one.decided, ""))
-
-
-def _columns(series: tuple[SeriesFound, ...]) -> tuple[list[str], list[str]]:
-    return [one.name for one in series], [one.key for one in series]
 
 
 def _cut(text: str, room: int) -> str:
@@ -120,13 +117,14 @@ def _files(names: tuple[str, ...]) -> str:
 
 
 def as_data(inventory: Inventory) -> dict[str, object]:
-    """The inventory as plain data."""
+    """Return the inventory as plain data."""
     return {
         "schema": 1,
         "path": inventory.path,
         "runs": [_run_data(found) for found in inventory.runs],
         "kept_apart": list(inventory.apart),
         "left_out": list(inventory.left_out),
+        "files": list(inventory.files),
     }
 
 
@@ -137,24 +135,9 @@ def _run_data(one: RunFound) -> dict[str, object]:
         "framework": run.framework,
         "first_step": run.first_step,
         "last_step": run.last_step,
-        "logs": [
-            {
-                "source": log.source,
-                "path": log.path,
-                "first_step": log.steps[0] if log.steps else None,
-                "last_step": log.steps[1] if log.steps else None,
-                "rows": log.rows,
-                "trust": log.trust,
-                "steps_written_twice": log.twice,
-                "torn": log.torn,
-            }
-            for log in one.logs
-        ],
+        "logs": [asdict(log) for log in one.logs],
         "joined": list(one.joined),
-        "series": [
-            {"name": two.name, "key": two.key, "kind": two.kind, "points": two.points, "decided": two.decided}
-            for two in one.series
-        ],
+        "series": [asdict(two) for two in one.series],
         "unread_keys": list(run.unread_keys),
         "questions": [
             {"name": two.name, "keys": list(two.keys), "chosen": two.chosen, "answer": two.answer}
@@ -171,7 +154,7 @@ def _run_data(one: RunFound) -> dict[str, object]:
             "phases": list(machine.phases.names),
             "processes": len(machine.processes.table),
         },
-        "events": [{"kind": two.kind, "step": two.step, "says": event.sentence(two)} for two in run.events],
-        "missing": [{"what": two.what, "why_it_matters": why(two)} for two in one.missing],
+        "events": [{"kind": two.kind, "step": two.step, "says": two.say()} for two in run.events],
+        "missing": [{"what": two.what, "why_it_matters": two.why} for two in one.missing],
         "notes": list(run.notes),
     }

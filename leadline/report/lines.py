@@ -1,10 +1,10 @@
-"""Lines of a report: a margin that names what each is about, text that wraps beside it."""
+"""Lines of a report: a label in the margin, and text that wraps beside it."""
 
 from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -20,12 +20,12 @@ SENTENCE = re.compile(r"(?<=[.!?]) +")
 
 
 def field(name: str, says: str, style: str = "") -> tuple[str, Text]:
-    """One line: what it is about and what it says. `says` may quote a log."""
+    """Return one line as a label and its text, which may quote a log."""
     return name, Text(printable(says), style)
 
 
 def page(lines: Iterable[tuple[str, Text]], *, color: bool, width: int, margin: int = MARGIN) -> str:
-    """The lines as text for a terminal, each as long as it needs."""
+    """Return labeled lines as text for a terminal."""
     width = max(width, NARROWEST)
     return shown(
         [line for name, says in lines for line in beside(name, wrapped(says, width - margin), margin)],
@@ -35,7 +35,7 @@ def page(lines: Iterable[tuple[str, Text]], *, color: bool, width: int, margin: 
 
 
 def wrapped(says: Text, room: int) -> list[Text]:
-    """The text in lines of at most `room` columns; at least one. A number stays with its sign and its unit."""
+    """Wrap text to `room` columns; at least one line. A number stays with its sign and its unit."""
     glued = says.copy()
     glued.plain = UNBROKEN.sub(GLUE, says.plain)
     lines = list(glued.wrap(_console(room), room, overflow="fold")) or [Text()]
@@ -45,14 +45,14 @@ def wrapped(says: Text, room: int) -> list[Text]:
 
 
 def beside(name: str, lines: Sequence[Text], margin: int = MARGIN, style: str = "dim") -> list[Text]:
-    """The lines with a margin; the first one names what they are about."""
+    """Return the lines with a margin; the first one carries the label."""
     return [
         Text.assemble((f"{'' if number else name:<{margin}}", style), line, end="") for number, line in enumerate(lines)
     ]
 
 
 def shown(lines: Iterable[Text], *, color: bool, width: int) -> str:
-    """Lines that are laid out already, as text for a terminal."""
+    """Return laid-out lines as text for a terminal."""
     console = _console(width, color=color)
     for line in lines:
         bare = line.copy()
@@ -63,8 +63,28 @@ def shown(lines: Iterable[Text], *, color: bool, width: int) -> str:
     return file.getvalue()
 
 
+def aligned(
+    rows: Sequence[Sequence[str]], width: int, *, spare: Sequence[int] = (), styles: Sequence[str] = ()
+) -> Iterator[Text]:
+    """Lay rows out in columns, the first row as a dim head. Empty columns go, then those of `spare` in order until all
+    fits; what is still too wide is cut. `styles`: of the first cell of each row below the head."""
+    cells = [[printable(cell) for cell in row] for row in rows]
+    wide = {place: max(map(cell_len, column)) for place, column in enumerate(zip(*cells, strict=True)) if any(column)}
+    for place in spare:
+        if sum(wide.values()) + 2 * (len(wide) - 1) > width:
+            wide.pop(place, None)
+    for number, row in enumerate(cells):
+        line = Text(style="" if number else "dim")
+        for place, room in wide.items():
+            style = styles[number - 1] if number and styles and place == 0 else ""
+            line.append(f"{row[place]}{' ' * (room - cell_len(row[place]) + 2)}", style)
+        line.rstrip()
+        line.truncate(width, overflow="ellipsis")
+        yield line
+
+
 def first_sentence(says: str) -> str:
-    """What of a text may stand out: up to its first full stop. Typography, as the wrapping is; nothing is read from it.
+    """Return a text up to its first full stop, for typography only.
 
     >>> first_sentence("Reward fell to 0.2. Nobody knows why.")
     'Reward fell to 0.2.'
@@ -72,9 +92,9 @@ def first_sentence(says: str) -> str:
     return SENTENCE.split(says, maxsplit=1)[0]
 
 
-def shortened(says: str, room: int, most: int, tail: str = "") -> str:
-    """`says` and then `tail` in at most so many lines of `room` columns: cut after a sentence, else after a word, else
-    anywhere, and a mark where something was left out.
+def shortened(says: str, room: int, most: int, tail: str = "", *, quoted: bool = False) -> str:
+    """Return `says` and `tail` in at most `most` lines of `room` columns: cut after a sentence (not if it is `quoted`
+    text), else after a word, else anywhere, with a mark at the cut.
 
     >>> shortened("Reward fell. Nobody knows why.", 24, 1, " (p=.9)")
     'Reward fell. … (p=.9)'
@@ -82,7 +102,7 @@ def shortened(says: str, room: int, most: int, tail: str = "") -> str:
     says = says if len(says) <= 2 * room * most else says[: 2 * room * most] + "…"  # a log may hold words of a megabyte
     if _lines(says + tail, room) <= most:
         return says + tail
-    for parts in (SENTENCE.split(says), says.split(" ")):
+    for parts in ([] if quoted else SENTENCE.split(says), says.split(" ")):
         for count in range(len(parts) - 1, 0, -1):
             short = f"{' '.join(parts[:count])} …{tail}"
             if _lines(short, room) <= most:

@@ -1,4 +1,4 @@
-"""The reading as Markdown for pull requests and chats: bold, lists and code only, since chats know little more."""
+"""The reading as Markdown for pull requests and chats: bold, lists, and code only, since chats know little more."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ..contract import Finding, Reading
-from ..words import event, events_told, sentences
-from ..words.numbers import several, sure
+from ..digits import several, sure
+from ..words import events_told, sentences
 from ..words.report import (
     ABOUT_THE_READING,
     LOOKS_ODD,
     curves_say,
-    expected_says,
     left_out,
     missing_list,
     unread_list,
@@ -31,7 +30,7 @@ NAME = "markdown"
 SPECIAL = re.compile(
     r"[\\`*\[\]$]|(?<!^)~|~(?!\d)|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|[@#](?=\w)"
 )
-START = re.compile(r"[#>+=-]+|\d+[.)]")  # makes a heading, a quote or a list of the line that it begins
+START = re.compile(r"[#>]|[+=-]+$|\d+[.)]$")  # makes a heading, a quote or a list of the line that it begins
 QUOTED = re.compile(r"`([^`]+)`")  # what our own sentences quote: keys, commands
 ROWS = 6  # lines of plot where there are no files
 
@@ -44,7 +43,7 @@ def render(
     verbose: bool = False,
     plots: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """Verdict, plots, findings, what is normal here, what was missing. `plots`: what each shows, and its address;
+    """Return verdict, plots, findings, what is normal here, and what is missing. `plots`: title and address of each;
     without any, small ones are drawn in text."""
     return "\n\n".join(_parts(reading, plots, verbose)) + "\n"
 
@@ -52,11 +51,11 @@ def render(
 def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) -> Iterator[str]:
     run = reading.run
     said = verdict_lines(reading)
-    rest = [(one, says) for one, says in sentences(reading.findings) if one is not said.behind]
+    rest = [(one, says) for one, says in sentences(reading.findings) if one not in said.told.values()]
     yield f"**{text(said.headline)}**"
     if said.labeled:
-        tail = "" if said.behind is None else f" {_tail(said.behind)}"
-        yield "\n".join(f"- **{label}** {text(says)}{tail * (label == 'why')}" for label, says in said.labeled)
+        tails = {label: f" {_tail(one)}" for label, one in said.told.items()}
+        yield "\n".join(f"- **{label}** {text(says)}{tails.get(label, '')}" for label, says in said.labeled)
     yield f"{code(run.path)} · {' · '.join(map(text, what_was_read(run)))}"
     if plots:
         yield "\n".join(f"![{text(says)}]({address})" for says, address in plots)
@@ -65,13 +64,13 @@ def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) ->
     found = [f"**{one.severity}** {text(says)} {_tail(one)}" for one, says in rest]
     yield from _list("Findings", found)
     yield from _list("Curves", [f"**{about}** {text(says)}" for about, says in curves_say(reading).items()])
-    yield from _list(LOOKS_ODD, [text(expected_says(one)) for one in reading.expected])
+    yield from _list(LOOKS_ODD, [text(one.text) for one in reading.benign])
     told = {happened for finding in reading.findings for happened in events_told(finding)}
-    events = [text(event.sentence(happened)) for happened in run.events if verbose or happened not in told]
+    events = [text(happened.say()) for happened in run.events if verbose or happened not in told]
     yield from _list("Events", events, most=None if verbose else 8)
     yield from _list(ABOUT_THE_READING, [text(note) for note in run.notes])
     if run.missing:
-        yield text(missing_list([lacking.what for lacking in run.missing]))
+        yield text(missing_list([lacking.name for lacking in run.missing]))
     if run.unread_keys:
         yield text(unread_list(several(run.unread_keys)))
 
@@ -115,7 +114,7 @@ def text(says: str) -> str:
 
 
 def _words(part: str, *, starts: bool) -> str:
-    """The words of a text, with neighbours that Markdown would obey together as one piece of code."""
+    """Return the words of a text, with neighbours that Markdown would obey together as one piece of code."""
     shown: list[str] = []
     for obeyed, held in groupby(
         enumerate(part.split(" ")), key=lambda word: _is_obeyed(word[1], starts and not word[0])
@@ -130,7 +129,7 @@ def _is_obeyed(word: str, first: bool) -> bool:
 
 
 def code(says: str) -> str:
-    """The same as code: in more backticks than it holds in a row."""
+    """Return the same as code: in more backticks than it holds in a row."""
     says = line(says)
     fence = "`" * (max(map(len, re.findall("`+", says)), default=0) + 1)
     space = " " if "`" in says or not says.strip() else ""

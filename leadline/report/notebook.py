@@ -1,4 +1,4 @@
-"""The reading where a notebook shows it: a card without script, styled in place: notebooks share one page."""
+"""The reading in a notebook: a card without script, styled in place, since notebooks share one page."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Iterator
 from html import escape
 
 from ..contract import Finding, Reading
-from ..words import event, events_told, sentences
-from ..words.missing import why
-from ..words.numbers import sure
-from ..words.report import FOLDED, expected_says, what_was_read
+from ..digits import sure
+from ..words import events_told, sentences
+from ..words.report import FOLDED, what_was_read
 from ..words.verdict import verdict_lines
 from . import palette
 from .pictures import pictures, span
 from .plain import line
-from .svg import svg
+from .plots import svg
 
 CARD = (
     f"background:{palette.GROUND.light};color:{palette.INK.light};font:14px/1.45 system-ui,sans-serif;"
@@ -25,7 +24,7 @@ LABEL = f"{QUIET};display:inline-block;min-width:5em"
 
 
 def html(reading: Reading) -> str:
-    """Verdict, plots and findings; the rest folded away."""
+    """Return verdict, plots, and findings; the rest is folded."""
     return f'<div style="{CARD}">{"".join(_parts(reading))}</div>'
 
 
@@ -35,9 +34,9 @@ def _parts(reading: Reading) -> Iterator[str]:
     color = palette.outcome(judgement.verdict, judgement.outcome).light
     yield f'<p style="margin:0 0 .4em"><strong style="color:{color}">{text(said.headline)}</strong></p>'
     if said.labeled:
-        tail = "" if said.behind is None else _tail(said.behind)
+        tails = {label: _tail(one) for label, one in said.told.items()}
         rows = (
-            f'<li><span style="{LABEL}">{label}</span> {text(says)}{tail * (label == "why")}</li>'
+            f'<li><span style="{LABEL}">{label}</span> {text(says)}{tails.get(label, "")}</li>'
             for label, says in said.labeled
         )
         yield f'<ul style="margin:0 0 .4em;padding:0;list-style:none">{"".join(rows)}</ul>'
@@ -51,15 +50,15 @@ def _parts(reading: Reading) -> Iterator[str]:
             f'<strong style="color:{palette.SEVERITIES[one.severity].light}">{one.severity}</strong> '
             f"{text(says)}{_tail(one)}"
             for one, says in sentences(reading.findings)
-            if one is not said.behind
+            if one not in said.told.values()
         ]
     )
     told = {happened for finding in reading.findings for happened in events_told(finding)}
     rest_of_it = [
-        *(text(expected_says(one)) for one in reading.expected),
-        *(text(event.sentence(happened)) for happened in run.events if happened not in told),
+        *(text(one.text) for one in reading.benign),
+        *(text(happened.say()) for happened in run.events if happened not in told),
         *map(text, run.notes),
-        *(f"missing: {text(one.what)}; {text(why(one))}" for one in run.missing),
+        *(f"missing: {text(one.name)}; {text(one.why)}" for one in run.missing),
     ]
     if rest_of_it:
         yield f'<details style="{QUIET}"><summary>{FOLDED}</summary>'

@@ -84,7 +84,7 @@ VERDICTS: Mapping[str, Shade] = {
 
 
 def outcome(verdict: str, outcome: str) -> Shade:
-    """The color of a verdict: that of what the run came to, where it has ended badly."""
+    """Return the color of a verdict: that of what the run came to, where it has ended badly."""
     return VERDICTS[calls_for(verdict, outcome)]
 
 
@@ -111,7 +111,7 @@ _ROLE_OF_FAMILY = {"eval": "held_out", "reward": "reward", "kl": "kl", "loss": "
 
 
 def role(name: str) -> str:
-    """The role a series plays, by its canonical name: its key in ROLES.
+    """Return the role a series plays, by its canonical name: its key in ROLES.
 
     >>> role("kl/ref"), role("eval/reward/mean"), role("anything/else")
     ('kl', 'held_out', 'other')

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 from rich.text import Text
 
 from ..contract import Regime
-from ..words.numbers import axis_label, sure
+from ..digits import axis_label, sure
 from . import palette
 from .braille import Frame, draw
 from .lines import MARGIN
@@ -20,8 +20,8 @@ ARROWS = {"rising": "↗", "stable": "→", "flat": "→", "falling": "↘", "de
 
 
 def panels(drawn: tuple[Picture, ...], *, width: int, rows: int) -> list[Text]:
-    """The pictures side by side over one clock: a caption, `rows` lines of plot and an axis. Those that do not fit in
-    the width are left out, the last ones first."""
+    """Return the pictures side by side over one clock: a caption, `rows` lines of plot and an axis. Those that do not
+    fit in the width are left out, the last ones first."""
     while drawn:
         room = (width - GAP * (len(drawn) - 1)) // len(drawn)
         made = [_panel(one, span(drawn), room, rows, first=one is drawn[0]) for one in drawn]
@@ -33,7 +33,7 @@ def panels(drawn: tuple[Picture, ...], *, width: int, rows: int) -> list[Text]:
 
 
 def strip(segments: Sequence[Regime], width: int) -> Text | None:
-    """The regimes over the run, each as long as it lasted and named where its name fits."""
+    """Return the regimes over the run, each as long as it lasted and named where its name fits."""
     if not segments:
         return None
     first, last = segments[0].first_step, segments[-1].last_step
@@ -51,7 +51,7 @@ def strip(segments: Sequence[Regime], width: int) -> Text | None:
 
 
 def _panel(one: Picture, steps: tuple[float, float], room: int, rows: int, *, first: bool) -> list[Text] | None:
-    """One picture in `room` columns; None where it is too little."""
+    """Return one picture in `room` columns; None where it is too little."""
     low, high = one.heights
     bottom, top = axis_label(low, MARGIN - 2), axis_label(high, MARGIN - 2)
     margin = MARGIN if first else max(len(top), len(bottom)) + 2
@@ -71,21 +71,25 @@ def _panel(one: Picture, steps: tuple[float, float], room: int, rows: int, *, fi
 
 
 def _caption(one: Picture, room: int, margin: int) -> Text:
-    about = f"{one.about:<{margin}}" if margin else f"{one.about} "
-    caption = Text.assemble((about, "dim"), (one.says, f"bold {one.color.terminal}"))
+    about = one.about if cell_len(one.title) <= room else one.briefly
+    fits = len(about) + 1 + cell_len(one.says) <= room
+    says = one.says if fits else one.says.rpartition(", ")[0] or one.says  # its numbers are worth more than a word
+    about = f"{about:<{margin}}" if margin and margin + cell_len(says) <= room else f"{about} "
+    caption = Text.assemble((about, "dim"), (says, f"bold {one.color.terminal}"))
     caption.truncate(room, overflow="ellipsis")
     return caption
 
 
 def _axis(one: Picture, steps: tuple[float, float], room: int, margin: int) -> Text:
-    """The first and the last step; where the plot goes on beyond now, that instead: its end is no step of the run."""
+    """Return the first and the last step; if the plot goes on beyond now, that instead of its end."""
     width = room - margin
     first, last = f"{steps[0]:.0f}", f"{steps[1]:.0f}" if one.now is None else ""
     line = [*first.ljust(width - len(last)), *last][:width]
     if one.now is not None and steps[1] > steps[0]:
         now = f"now {one.now:.0f}"
         place = round((one.now - steps[0]) / (steps[1] - steps[0]) * (width - 1)) - len(now) // 2
-        if place > len(first) and place + len(now) < width - len(last):
+        place = min(place, width - len(now))
+        if place > len(first):
             line[place : place + len(now)] = now
     return Text(f"{'':>{margin}}{''.join(line)}", "dim")
 

@@ -1,18 +1,23 @@
-"""What every report draws of a run first: reward, held-out reward and KL, each with its band, points and forecast."""
+"""The first plots of every report: reward, held-out reward, and KL, each with its band, points, and forecast."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-
 import numpy as np
+from numpy.typing import NDArray
 
 from ..contract import Band, Reading, Series
-from ..words.report import HELD_OUT, KL, REWARD, SHAPES, kl_caption, reward_caption
+from ..facts.sections import course_says
+from ..records import dataclass, replace
+from ..words.report import HELD_OUT, KL, REWARD
 from . import palette
 from .braille import Area, Points, frame
 
 FILES = {REWARD: "reward", HELD_OUT: "held-out", KL: "kl"}
+CORNERS = 4  # points a column of a chart: first, lowest, highest, last
+GAPS = 2  # more if something is missing: the first and the last hole
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
+BRIEFLY = {HELD_OUT: "eval", KL: "KL"}
 AHEAD = 1 / 3  # of what was seen: a small picture is for what happened
 
 
@@ -27,8 +32,13 @@ class Picture:
 
     @property
     def file(self) -> str:
-        """What a file that shows it is called."""
+        """The name of its file."""
         return FILES[self.about]
+
+    @property
+    def briefly(self) -> str:
+        """Its name where there is little room."""
+        return BRIEFLY.get(self.about, self.about)
 
     @property
     def title(self) -> str:
@@ -45,7 +55,7 @@ class Picture:
         return palette.ROLES[palette.role(self.series.name)]
 
     def marks(self, style: str) -> list[Points | Area]:
-        """What there is to draw: the band, and over it the points."""
+        """Return the marks to draw: the band, and over it the points."""
         points = Points(self.series.steps.astype(np.float64), self.series.values, style)
         return [points] if self.band is None else [Area(self.band.steps, self.band.low, self.band.high), points]
 
@@ -65,27 +75,32 @@ class Picture:
 
 
 def pictures(reading: Reading) -> tuple[Picture, ...]:
-    """Those that the run has, in the order to look at them."""
-    return tuple(_all(reading))
+    """Return the plots that the run has, in the order to look at them."""
+    shapes = {other.name: other.shape for other in reading.reward.others}
+    charts, found = reading.chart_data, []
+    for name in charts.chart("reward"):
+        if name not in shapes:
+            found.append(_picture(reading, REWARD, name, reading.reward.caption))
+        elif all(one.about == REWARD for one in found):  # the first of the held-out evals
+            found.append(_picture(reading, HELD_OUT, name, _course(reading, name, shapes[name])))
+    if reading.kl_reward.state != "always_zero":
+        found += [_picture(reading, KL, name, reading.kl_reward.caption) for name in charts.chart("kl")]
+    return tuple(found)
+
+
+def _course(reading: Reading, name: str, shape: str) -> str:
+    """Return the course of a held-out eval; its start as the headline gives it, if that is about it."""
+    band, judgement = reading.chart_data.bands.get(name), reading.judgement
+    if band is None:
+        return ""
+    told = judgement.reason.start if judgement.judged == name else None
+    return course_says(float(band.middle[0]) if told is None else told, float(band.middle[band.now]), shape)
 
 
 def span(drawn: tuple[Picture, ...]) -> tuple[float, float]:
-    """The steps of all of them: one clock for pictures beside one another."""
+    """Return the steps of all of them: one clock for plots next to each other."""
     reaches = np.array([one.reach for one in drawn])
     return float(reaches[:, 0].min()), float(reaches[:, 1].max())
-
-
-def _all(reading: Reading) -> Iterator[Picture]:
-    others = {other.name: other for other in reading.reward.others}
-    held_out = 0
-    for name in reading.chart_data.chart("reward"):
-        if name not in others:
-            yield _picture(reading, REWARD, name, reward_caption(reading))
-        elif not held_out:
-            held_out += 1
-            yield _picture(reading, HELD_OUT, name, SHAPES[others[name].shape])
-    for name in reading.chart_data.chart("kl"):
-        yield _picture(reading, KL, name, kl_caption(reading))
 
 
 def _picture(reading: Reading, about: str, name: str, says: str) -> Picture:
@@ -95,7 +110,35 @@ def _picture(reading: Reading, about: str, name: str, says: str) -> Picture:
 
 
 def shortened(band: Band, ahead: float) -> Band:
-    """The band up to so much beyond now, as a share of what was seen."""
+    """Return the band up to `ahead` beyond now, as a share of what was seen."""
     now, first = float(band.steps[band.now]), float(band.steps[0])
     end = max(int(np.searchsorted(band.steps, now + ahead * (now - first), side="right")), band.now + 1)
     return replace(band, steps=band.steps[:end], low=band.low[:end], middle=band.middle[:end], high=band.high[:end])
+
+
+def thin(steps: NDArray[np.integer], values: Floats, room: int) -> Places:
+    """Return the points to draw: all where there is room; else of every column of the chart the first, the lowest, the
+    highest and the last, and where a gap begins and ends. A spike of one point is the highest of its column."""
+    count = len(steps)
+    if count <= room:
+        return np.arange(count)
+    finite = np.isfinite(values)
+    columns = max(room // (CORNERS if finite.all() else CORNERS + GAPS), 1)
+    span = float(steps[-1] - steps[0])
+    column = np.minimum(((steps - steps[0]) * (columns / span)).astype(np.intp), columns - 1)
+    kept = [np.zeros(1, dtype=np.intp), np.full(1, count - 1, dtype=np.intp)]
+    kept += _first_and_last(column, np.arange(count), np.arange(count))
+    for some in (finite, ~finite):
+        places = np.flatnonzero(some)
+        if len(places):
+            rank = values[places] if some is finite else places
+            kept += _first_and_last(column[places], rank, places)
+    return np.unique(np.concatenate(kept))
+
+
+def _first_and_last(column: Places, rank: NDArray[np.generic], places: Places) -> list[Places]:
+    """Return of each column the places that rank lowest and highest."""
+    order = np.lexsort((rank, column))
+    begins = np.flatnonzero(np.diff(column[order], prepend=-1))
+    ends = np.append(begins[1:], len(order)) - 1
+    return [places[order[begins]], places[order[ends]]]

@@ -1,4 +1,4 @@
-"""Text from a log made safe to show: it may hold anything, be endless, and a terminal obeys control characters."""
+"""Make text from a log safe to show: it may be endless, and a terminal obeys control characters."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ UNSAFE = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # control, invisible and direction mark
 
 
 def printable(text: str) -> str:
-    r"""`text` with every character a terminal could obey written as its escape.
+    r"""Return `text` with every character a terminal could obey written as its escape.
 
     >>> printable("run\x1b[31m7")
     'run\\x1b[31m7'
@@ -23,7 +23,7 @@ def printable(text: str) -> str:
 
 
 def line(text: str, most: int = SENTENCE) -> str:
-    r"""One line of text that shows what it holds; a long one loses its middle.
+    r"""Return text as one printable line; a long one loses its middle.
 
     >>> line("a\x1b[31m" + "b" * 50, 12)
     'a\\x1b[…bbbbb'
@@ -36,5 +36,5 @@ def line(text: str, most: int = SENTENCE) -> str:
 
 
 def name(text: str) -> str:
-    """A name that came from a log."""
+    """Return a name from a log, cut to a length that can be shown."""
     return line(text, NAME)

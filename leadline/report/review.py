@@ -1,8 +1,9 @@
-"""What a reviewer reads: pairs and stretches of samples, what to look for, how to answer."""
+"""Lay out a review: pairs and stretches of samples, how to answer, and what blind grades amount to."""
 
 from __future__ import annotations
 
 from ..review.choose import Passage, SamplePair, Sheet, prompt_room
+from ..review.graded import BlindGrading
 from ..review.store import Reviews
 from ..run import Review, Rollout
 from ..tokens import cut
@@ -19,7 +20,7 @@ LETTERS = "ABCDEFGHIJ"
 def render(
     sheet: Sheet, kept: Reviews, path: str, *, blind: bool = False, color: bool = False, width: int = 100
 ) -> str:
-    """The whole sheet as text that ends with a newline."""
+    """Return the whole sheet as text that ends with a newline."""
     lines = [
         field("review", words.heading(sheet.steps), "bold"),
         *(field("earlier", words.said(*entry)) for entry in zip(kept.reviews, kept.notes, strict=True)),
@@ -69,7 +70,7 @@ def _sample(rollout: Rollout, room: int, blind: bool) -> str:
 
 
 def as_data(sheet: Sheet, kept: Reviews, *, blind: bool = False) -> dict[str, object]:
-    """The same as plain data, with longer texts."""
+    """Return the same as plain data, with longer texts."""
     return {
         "text": words.DATA,
         "look_for": words.LOOK_FOR,
@@ -97,8 +98,27 @@ def _data(rollout: Rollout, blind: bool) -> dict[str, object]:
     return {**told, "input": line(rollout.prompt, TEXT), "output": line(rollout.output, TEXT)}
 
 
+def graded_lines(told: BlindGrading) -> tuple[str, ...]:
+    """Return what a blind grading came to, a sentence per line."""
+    how = words.how_graded(told.graded, told.asked, told.agreement, told.gap) if told.asked else ""
+    if told.trust != "trusted":
+        says = words.NOT_TRUSTED[told.trust]
+    else:
+        says = words.grades_say(told.early, told.late, told.p_parted, on_prompt=told.on_prompt)
+    task = words.task(line(told.task, 300)) if told.task else ""
+    problems = (words.unusable(line(problem, 200)) for problem in told.problems[:8])
+    return tuple(filter(None, (task, how, says, *problems)))
+
+
+def graded_data(told: BlindGrading) -> dict[str, object]:
+    """Return the same as plain data."""
+    data = plain(told)
+    assert isinstance(data, dict)
+    return {**data, "review": None if told.review is None else review_data(told.review), "says": graded_lines(told)}
+
+
 def review_data(review: Review) -> dict[str, object]:
-    """A review as plain data."""
+    """Return a review as plain data."""
     return {
         "answer": review.answer,
         "since_step": review.since_step,

@@ -1,4 +1,4 @@
-"""What the policy wrote, for people and agents to read: its text is quoted, never followed."""
+"""Samples of the policy, for people and agents to read: its text is quoted, never followed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROMPT, RESPONSE = 60, 200  # characters in a line
 
 
 def render(steps: Sequence[int], found: Sequence[Rollout], most: int, *, color: bool = False, width: int = 100) -> str:
-    """The first `most` of them as text that ends with a newline."""
+    """Return the first `most` of them as text that ends with a newline."""
     lines = [field("samples", kept(steps, min(most, len(found)), len(found)))]
     for rollout in found[:most]:
         lines += [
@@ -32,7 +32,7 @@ def render(steps: Sequence[int], found: Sequence[Rollout], most: int, *, color: 
 def render_compact(
     steps: Sequence[int], found: Sequence[Rollout], most: int, *, color: bool = False, width: int = 100
 ) -> str:
-    """One line a sample: step, score, the end of the prompt, the response without its middle."""
+    """Return one line a sample: step, score, the end of the prompt, the response without its middle."""
     lines = [kept(steps, min(most, len(found)), len(found)), *(compact(rollout) for rollout in found[:most])]
     return "".join(f"{one}\n" for one in lines)
 
@@ -44,5 +44,5 @@ def compact(rollout: Rollout) -> str:
 
 
 def as_data(steps: Sequence[int], found: Sequence[Rollout], most: int) -> dict[str, object]:
-    """The same with their whole texts."""
+    """Return the same with their whole texts."""
     return {"steps": list(steps), "found": len(found), "samples": [plain(rollout) for rollout in found[:most]]}

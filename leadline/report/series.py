@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ..review.bins import Binned, binned
 from ..review.check import Checked, Direction
 from ..run import Series
-from ..words import checks as words
+from ..words import samples as words
 from .data import plain
 from .plain import line, name
 
@@ -16,7 +16,7 @@ SHOWN = 300  # characters of an error
 
 
 def table(told: Binned) -> str:
-    """One row a bin, one column a series; ends with a newline."""
+    """Return one row a bin, one column a series; ends with a newline."""
     rows = [["steps", *map(name, told.names)]]
     for place, span in enumerate(told.spans):
         rows.append([_span(*span), *(words.value(means[place]) for means in told.means)])
@@ -38,7 +38,7 @@ def as_data(told: Binned) -> dict[str, object]:
 
 
 def listing(series: Sequence[Series]) -> list[str]:
-    """A line a series."""
+    """Return a line a series."""
     return [
         words.listed_series(name(one.name), name(one.key), one.points, float(one.values[0]), float(one.values[-1]))
         for one in series
@@ -65,7 +65,7 @@ def check_bins(found: Checked, bins: int) -> Binned:
 
 
 def check_lines(found: Checked, rule: str, bins: int) -> list[str]:
-    """What the check found: how it was made, both directions, and a table."""
+    """Return what the check found: how it was made, both directions, and a table."""
     told = check_bins(found, bins)
     lines = [f"{found.check.name}  {words.checked(rule, found.samples, found.check.points)}"]
     lines.append(_direction(found.check, found.check_now, told.means[0]))

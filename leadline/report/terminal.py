@@ -4,28 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from rich.text import Text
 
 from ..contract import Finding, Reading, RunSummary
-from ..findings.reward_gamed import pair_of_the_verdict, side_by_side
-from ..words import event, sentence, sentences
-from ..words.conflict import effect
-from ..words.kl import regime
-from ..words.machine import remark
-from ..words.missing import hidden, why
-from ..words.numbers import counted, sure
-from ..words.report import (
-    expected_says,
-    first_clause,
-    folded,
-    loss_says,
-    reward_says,
-    steps,
-    time_says,
-    what_was_read,
-)
+from ..digits import counted, sure
+from ..facts.finding import TIMELINE, side_by_side
+from ..facts.sections import hidden
+from ..records import dataclass
+from ..words import sentence, sentences
+from ..words.report import MORE, first_clause, folded, pair_of_the_verdict, steps, what_was_read, worth_a_line
 from ..words.verdict import verdict_lines
 from . import palette
 from .lines import MARGIN, NARROWEST, beside, shortened, shown, wrapped
@@ -38,28 +26,28 @@ HEIGHT = 30  # lines of a screen where there is none
 PLOT = {24: 5, 20: 4, 16: 3}  # lines of plot on a screen of at least so many
 NOTES = 2  # findings that ask for nothing: more are folded
 FINDING, LABELED, FOLDED = 3, 2, 2  # lines that a finding, a labeled line and the folded rest may take
-TIMELINE = "onset"
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing that can be said, whole or shortened."""
+    """A labeled text, printed whole or shortened."""
 
     name: str  # what it is about, in the margin
     says: str
     tail: str = ""  # never cut off
     style: str = ""  # of the margin
+    quoted: bool = False  # from a log: not made of sentences
 
     def lines(self, room: int, most: int | None = None) -> list[Text]:
         says = line(self.says)
-        text = f"{says}{self.tail}" if most is None else shortened(says, room, most, self.tail)
+        text = f"{says}{self.tail}" if most is None else shortened(says, room, most, self.tail, quoted=self.quoted)
         return beside(self.name, wrapped(Text(text), room), style=self.style or "dim")
 
 
 def render(
     reading: Reading, *, color: bool = False, width: int = 100, verbose: bool = False, height: int = HEIGHT
 ) -> str:
-    """A screenful. What weighs most comes first; what does not fit is folded into one line.
+    """Return one screen. What weighs most comes first; what does not fit is folded into one line.
 
     Verbose: all of it, with the probabilities behind the words."""
     width = max(width, NARROWEST)
@@ -78,13 +66,13 @@ def _one_screen(reading: Reading, width: int, height: int) -> list[Text]:
 
 
 def _head(reading: Reading, width: int, most: int | None = LABELED) -> list[Text]:
-    """The headline, and what is said below it; the samples where text is the evidence."""
+    """The headline and the labeled lines; two samples if text is the evidence."""
     said, judgement = verdict_lines(reading), reading.judgement
     shade = palette.outcome(judgement.verdict, judgement.outcome)
-    items = [Item(label, says) for label, says in said.labeled]
-    pair = [Item(when, says) for when, says in pair_of_the_verdict(reading)]
-    first = 1 if said.why else 0
-    items = [*items[:first], *pair, *items[first:]]
+    items = [Item(label, says, _tail(said.told.get(label))) for label, says in said.labeled]
+    pair = [Item(when, says, quoted=True) for when, says in pair_of_the_verdict(reading)]
+    after = 1 if said.why else len(items)  # of the finding they belong to, or of the advice to read them
+    items = [*items[:after], *pair, *items[after:]]
     lines = wrapped(Text(line(said.headline), f"bold {shade.terminal}".strip()), width)
     return [*lines, Text(), *(one for item in items for one in item.lines(width - MARGIN, most))]
 
@@ -100,13 +88,14 @@ def _run(run: RunSummary, room: int) -> list[Text]:
 
 def _findings(reading: Reading, room: int, left: int) -> list[Text]:
     """Findings by weight, as long as there is room; then the first clause of each of the others, and the order in
-    which things changed. The finding that the headline rests on stands there."""
-    behind = verdict_lines(reading).behind
-    told = [(one, says) for one, says in sentences(reading.findings) if one.id != TIMELINE and one is not behind]
-    order = [
-        Item("timeline", says.partition(": ")[2]) for one, says in sentences(reading.findings) if one.id == TIMELINE
-    ]
-    after = [line for item in order for line in item.lines(room, 1)]
+    which things changed. The findings in the head are not repeated."""
+    asked, broke = worth_a_line(reading), reading.judgement.reason.kind == "fallen"
+    told, after = [], []
+    for one, says in sentences(reading.findings):
+        if one in asked:
+            told.append((one, says))
+        elif one.id == TIMELINE and (broke or "→" in says):  # what changed together is worth a line only if it broke
+            after += Item("timeline", says.partition(": ")[2]).lines(room, 1)
     left -= len(after)
     lines: list[Text] = []
     rest: list[str] = []
@@ -120,20 +109,26 @@ def _findings(reading: Reading, room: int, left: int) -> list[Text]:
         else:
             lines += made
     if rest and left > len(lines):
-        lines += Item("also", folded(rest)).lines(room, max(min(FOLDED, left - len(lines)), 1))
+        lines += Item("also", folded(rest), MORE).lines(room, max(min(FOLDED, left - len(lines)), 1))
     return [*lines, *after]
 
 
 def _found(finding: Finding, says: str) -> Item:
     style = "" if finding.severity == "note" else f"bold {palette.SEVERITIES[finding.severity].terminal}"
-    return Item(finding.severity, says, f" [{finding.id}, {sure(finding.p)}]", style)
+    return Item(finding.severity, says, _tail(finding), style)
+
+
+def _tail(finding: Finding | None) -> str:
+    return "" if finding is None else f" [{finding.id}, {sure(finding.p)}]"
 
 
 def _foot(reading: Reading) -> Iterator[Item]:
-    """What a reader has to know about the reading itself."""
+    """Notes on the reading itself, and what is missing."""
     yield from (Item("note", note) for note in reading.run.notes[:2])
-    if reading.run.missing:
-        yield Item("missing", hidden(reading.run.missing))
+    best = reading.judgement.best_checkpoint
+    said = ("checkpoints",) if best is not None and best.path is None else ()  # the line `keep` says that none is there
+    if missing := [one for one in reading.run.missing if one.what not in said]:
+        yield Item("missing", hidden(missing))
 
 
 def _everything(reading: Reading, width: int) -> list[Text]:
@@ -148,7 +143,7 @@ def _everything(reading: Reading, width: int) -> list[Text]:
 
 def _processes(reading: Reading) -> Iterator[str]:
     """Each process once, however many stretches of time it ran for."""
-    stretches = Counter((one.process, effect(one.did), one.p) for one in reading.conflicts)
+    stretches = Counter((one.process, one.did.say(), one.p) for one in reading.conflicts)
     for (process, did, p), times in stretches.items():
         ran = f" ({counted(times, 'interval')})" if times > 1 else ""
         yield f"{process}{ran}: {did} ({sure(p)})"
@@ -157,31 +152,27 @@ def _processes(reading: Reading) -> Iterator[str]:
 def _in_full(reading: Reading) -> Iterator[Item]:
     """The words of every section with the probabilities behind them, every finding with what it rests on."""
     reward, kl, machine = reading.reward, reading.kl_reward, reading.resources
-    yield Item("reward", reward_says(reading))
+    yield Item("reward", f"{reward.shape}: {reward.say()}")
     ranked = sorted(reward.probabilities.items(), key=lambda item: -item[1])
     yield Item("", ", ".join(f"{word} {sure(p)}" for word, p in ranked if p >= 0.01))
     yield from (Item("reward", f"{one.name}: {one.shape} ({sure(one.p)})") for one in reward.others)
-    if says := regime(kl):
-        yield Item("kl", f"{kl.regime}: {says}")
+    yield Item("kl", f"{kl.regime}: {kl.say()}")
     for one in kl.segments:
         yield Item("", f"{steps(one.first_step, one.last_step)}: {one.regime} ({sure(one.p)})")
-    if says := loss_says(reading):
-        yield Item("loss", says)
+    yield Item("loss", reading.policy_loss.say())
     if machine.phases:
-        yield Item("time", time_says(reading, most=len(machine.phases)))
-    yield from (Item("time", remark(facts)) for facts in machine.remarks)
+        yield Item("time", machine.time(most=len(machine.phases)))
+    yield from (Item("time", remark.say()) for remark in machine.remarks)
     yield from (Item("process", says) for says in _processes(reading))
     for finding in reading.findings:
-        yield Item(finding.severity, sentence(finding), f" [{finding.id}, {sure(finding.p)}]")
+        yield Item(finding.severity, sentence(finding), _tail(finding))
         for evidence in finding.evidence:
             more = f": {evidence.text}" if evidence.text else ""
             samples = f", {counted(len(evidence.samples), 'sample')}" if evidence.samples else ""
             yield Item("", f"{evidence.signal}, {steps(evidence.first_step, evidence.last_step)}{samples}{more}")
         yield from (Item(when, says) for when, says in side_by_side(finding.facts))
-    for expected in reading.expected:
-        yield Item("normal", expected_says(expected))
-    yield from (Item("event", event.sentence(happened)) for happened in reading.run.events)
+    yield from (Item("normal", expected.text) for expected in reading.benign)
+    yield from (Item("event", happened.say()) for happened in reading.run.events)
     yield from (Item("note", note) for note in reading.run.notes)
-    for lacking in reading.run.missing:
-        yield Item("missing", f"{lacking.what}: {why(lacking)}")
+    yield from (Item("missing", f"{lacking.name}: {lacking.why}") for lacking in reading.run.missing)
     yield from (Item("unread", name(key)) for key in reading.run.unread_keys)

@@ -1,1 +1,1 @@
-"""The loop that collects a reader's word: what to read, what the answer amounts to, where it is kept."""
+"""Reviews: what to read of a run, what an answer or grades amount to, and where reviews are kept."""

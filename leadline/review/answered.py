@@ -1,4 +1,4 @@
-"""From what a reader says to a `Review`."""
+"""Turn what a reader answers into a `Review`."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from ..errors import BadNumber, NothingReadable
 from ..run import Grade, Review, Run
 from ..words.review import IF_WRONG, UNREADABLE_SAMPLES
 from ..words.tools import KEEP_SAMPLES, NO_SAMPLES
-from .choose import At, Sheet, sheet_of
+from .choose import Sheet, sheet_of
 from .grades import decided, parse_grades
 
 
-def sheet_to_read(run: Run, at: At | None = None) -> Sheet:
-    """What to read of a run; an error if it kept nothing that can be read."""
+def sheet_to_read(run: Run) -> Sheet:
+    """Return what to read of a run; raise if it kept nothing that can be read."""
     if not run.rollouts.steps:
         raise NothingReadable(NO_SAMPLES, tried=run.path, next_step=KEEP_SAMPLES)
-    sheet = sheet_of(run.rollouts, at)
+    sheet = sheet_of(run.rollouts)
     if not sheet.stretches:
         raise NothingReadable(UNREADABLE_SAMPLES, tried=run.path, next_step=KEEP_SAMPLES)
     return sheet
@@ -30,13 +30,12 @@ def review_of(
     since: int | None = None,
     grades: str | None = None,
     reader: str = "",
-    at: At | None = None,
 ) -> tuple[Review, str]:
     """Return the review that an answer or grades amount to, given now, of all samples the run holds; of grades also
     why. Grades beside an answer are kept and decide nothing."""
     now, marks = time.time(), tuple[Grade, ...]()
     if grades is not None:
-        sheet = sheet_to_read(run, at)
+        sheet = sheet_to_read(run)
         marks = parse_grades(grades, sheet.stretches)
         if not marks:
             raise BadNumber("Every grade is ?.", tried=grades[:80], next_step="grade at least one stretch")

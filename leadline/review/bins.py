@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from ..errors import BadMapping
+from ..records import dataclass
 from ..run import Run, Series
 
 MOST = 200  # bins
@@ -25,12 +25,12 @@ class Binned:
 
 
 def every_series(run: Run) -> tuple[Series, ...]:
-    """All that a run logged, understood or not."""
+    """Return all that a run logged, understood or not."""
     return (*run.series, *run.unread)
 
 
 def named(run: Run, keys: Sequence[str]) -> tuple[Series, ...]:
-    """The series of these canonical names or log keys."""
+    """Return the series of these canonical names or log keys."""
     every = every_series(run)
     found = []
     for key in keys:
@@ -49,7 +49,8 @@ def named(run: Run, keys: Sequence[str]) -> tuple[Series, ...]:
 
 
 def binned(series: Sequence[Series], bins: int) -> Binned:
-    """The means of the series over bins of equal width, or over single steps if there are no more steps than bins."""
+    """Return the means of the series over bins of equal width, or over single steps if there are no more steps than
+    bins."""
     steps = np.unique(np.concatenate([one.steps for one in series]))
     if len(steps) <= bins:
         spans = [(step, step) for step in steps.tolist()]

@@ -10,18 +10,18 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import BadOrder, NothingReadable
-from ..questions import shape_of
+from ..questions.shape import shape_of
 from ..reading.view import View
+from ..records import dataclass
 from ..run import Rollout, Run, Series
+from ..text.sampler import spread
 from ..words.review import UNREADABLE_SAMPLES
 from ..words.tools import KEEP_SAMPLES, NO_SAMPLES
-from .choose import At, spread
 
 TIMEOUT = 60.0  # seconds for all samples together
 STEPS = 400  # that are read at most
@@ -61,7 +61,7 @@ out.flush()
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """What a series does at its end, and how sure that is."""
+    """The direction of a series at its end, and how sure that is."""
 
     word: str
     p: float
@@ -80,14 +80,11 @@ class Checked:
     error: str = ""  # the first of them
 
 
-def check(
-    run: Run, *, regex: str | None = None, python: Path | None = None, at: At | None = None, timeout: float = TIMEOUT
-) -> Checked:
+def check(run: Run, *, regex: str | None = None, python: Path | None = None, timeout: float = TIMEOUT) -> Checked:
     """Score all kept samples by a regular expression or by `score(prompt, response)` in a Python file."""
     if not run.rollouts.steps:
         raise NothingReadable(NO_SAMPLES, tried=run.path, next_step=KEEP_SAMPLES)
-    read = at or run.rollouts.at
-    samples = [one for step in spread(run.rollouts.steps, STEPS) for one in read(step)]
+    samples = [one for step in spread(run.rollouts.steps, STEPS) for one in run.rollouts.at(step)]
     if not samples:
         raise NothingReadable(UNREADABLE_SAMPLES, tried=run.path, next_step=KEEP_SAMPLES)
     kind, told = ("regex", regex) if python is None else ("python", str(python))
@@ -112,7 +109,9 @@ def check(
 
 
 def _now(view: View, series: Series) -> Direction:
-    shape = shape_of(view.fit(series), series)
+    part = view.whole.of(series)
+    assert part is not None  # for the type checker: it holds numbers
+    shape = shape_of(part.curve, part.series)
     return Direction(shape.word, shape.p)
 
 
@@ -151,7 +150,7 @@ def _scored(kind: str, told: str, samples: Sequence[Rollout], timeout: float) ->
 
 
 def _end(child: subprocess.Popen[str]) -> None:
-    """Nothing that the rule started lives on."""
+    """End the rule and all that it started."""
     if sys.platform == "win32":
         child.kill()
     else:

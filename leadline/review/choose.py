@@ -1,18 +1,19 @@
-"""What a reader is shown: early and late responses of equal score, and the run in stretches, each with responses of the
-highest and the lowest score. The same run gives the same choice."""
+"""Samples that a reader is shown: early and late responses of equal score, and the run in stretches, each with
+responses of the highest and the lowest score. The same run gives the same choice."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import zip_longest
 
 import numpy as np
 
+from ..records import dataclass
 from ..run import Rollout, Samples
+from ..text.sampler import spread
 from ..tokens import cost
 
 STRETCHES = 5
@@ -30,8 +31,6 @@ PLANS = (  # pairs, samples of the highest and of the lowest score in a stretch,
 )
 BESIDES = 18  # tokens of a sample's line that are not its text: step, score, margins
 WORD = re.compile(r"\w+")
-
-At = Callable[[int], Sequence[Rollout]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +67,9 @@ class Sheet:
     deviation: float  # standard deviation of the scores
 
 
-def sheet_of(samples: Samples, at: At | None = None) -> Sheet:
-    """What to read of a run. `at` reads the samples of one step."""
-    read, steps = at or samples.at, samples.steps
+def sheet_of(samples: Samples) -> Sheet:
+    """Return what to read of a run."""
+    read, steps = samples.at, samples.steps
     parts = _parts(steps)
     looked = [[some for step in spread(part, LOOKED) if (some := read(step))] for part in parts]
     filled = [(part, [one for some in pool for one in some]) for part, pool in zip(parts, looked, strict=True) if pool]
@@ -87,23 +86,23 @@ def sheet_of(samples: Samples, at: At | None = None) -> Sheet:
     return sheet
 
 
-def _end(steps: Sequence[int], read: At) -> list[Rollout]:
+def _end(steps: Sequence[int], read: Callable[[int], Sequence[Rollout]]) -> list[Rollout]:
     return [one for step in spread(steps, LOOKED) for one in read(step)]
 
 
 def shown(sheet: Sheet) -> tuple[Rollout, ...]:
-    """Every sample of a sheet, in the order of reading."""
+    """Return every sample of a sheet, in the order of reading."""
     pairs = [rollout for pair in sheet.pairs for rollout in (pair.early, pair.late)]
     return (*pairs, *(rollout for part in sheet.stretches for rollout in (*part.highest, *part.lowest)))
 
 
 def prompt_room(room: int) -> int:
-    """Tokens of a prompt that are shown beside a response of `room` tokens."""
+    """Return the tokens of a prompt that are shown beside a response of `room` tokens."""
     return max(room // 2, 18)
 
 
 def _cost(sheet: Sheet) -> int:
-    """What all texts cost, each as short as it will be shown."""
+    """Return what all texts cost, each as short as it will be shown."""
     return sum(
         min(cost(one.output[:4000]), sheet.room) + min(cost(one.prompt[-2000:]), prompt_room(sheet.room)) + BESIDES
         for one in shown(sheet)
@@ -111,7 +110,8 @@ def _cost(sheet: Sheet) -> int:
 
 
 def _parts(steps: Sequence[int]) -> list[Sequence[int]]:
-    """The steps in stretches: a short first one, to see where the policy started, and the rest in equal parts."""
+    """Return the steps in stretches: a short first one, to see where the policy started, and the rest in equal
+    parts."""
     if len(steps) <= STRETCHES:
         return [(step,) for step in steps]
     first = max(round(START * len(steps)), 1)
@@ -120,13 +120,6 @@ def _parts(steps: Sequence[int]) -> list[Sequence[int]]:
         steps[:first],
         *(rest[place * len(rest) // count : (place + 1) * len(rest) // count] for place in range(count)),
     ]
-
-
-def spread(items: Sequence[int], most: int) -> Sequence[int]:
-    """At most so many of them, evenly spread, with the first and the last."""
-    if len(items) <= most:
-        return items
-    return [items[round(place * (len(items) - 1) / (most - 1))] for place in range(most)]
 
 
 def _stretch(steps: Sequence[int], pool: Sequence[Rollout], high: int, low: int) -> Passage:
@@ -147,8 +140,8 @@ def _stretch(steps: Sequence[int], pool: Sequence[Rollout], high: int, low: int)
 
 
 def _different(drawn: Sequence[Rollout], count: int) -> tuple[Rollout, ...]:
-    """The first of them that differ in their response, by step: from the first and from the second half of the steps in
-    turn, so that a change within a stretch is seen."""
+    """Return the first of them that differ in their response, by step: from the first and from the second half of the
+    steps in turn, so that a change within a stretch is seen."""
     once: dict[str, Rollout] = {}
     for one in drawn:
         once.setdefault(one.output, one)
@@ -160,8 +153,8 @@ def _different(drawn: Sequence[Rollout], count: int) -> tuple[Rollout, ...]:
 
 
 def _pairs(early: Sequence[Rollout], late: Sequence[Rollout], count: int, deviation: float) -> tuple[SamplePair, ...]:
-    """Pairs over the levels of the late scores, the highest first: for each level the two whose score and prompt are
-    nearest."""
+    """Return pairs over the levels of the late scores, the highest first: for each level the two whose score and prompt
+    are nearest."""
     first = [one for one in early if math.isfinite(one.score)] or list(early)
     last = sorted((one for one in late if math.isfinite(one.score)), key=lambda one: (one.score, draw(one)))
     last = last or sorted(late, key=draw)
@@ -195,12 +188,12 @@ def _equal(pair: SamplePair, deviation: float) -> bool:
 
 
 def _levels(count: int) -> list[float]:
-    """Where among the ranked late scores to look: mostly high, since that is what the policy is drawn to."""
+    """Return where among the ranked late scores to look: mostly high, since that is what the policy is drawn to."""
     return [1.0, 0.0, 0.5, 0.85, 0.25, 0.7][:count]
 
 
 def _gap(one: float, other: float, deviation: float) -> float:
-    """How far two scores are apart, in standard deviations."""
+    """Return how far two scores are apart, in standard deviations."""
     return abs(one - other) / deviation if deviation > 0 and math.isfinite(one - other) else 0.0
 
 
@@ -209,6 +202,6 @@ def _unlike(one: frozenset[str], other: frozenset[str]) -> float:
 
 
 def draw(rollout: Rollout) -> bytes:
-    """An order that has nothing to do with what is in a sample, and is the same every time."""
+    """Return an order that has nothing to do with what is in a sample, and is the same every time."""
     text = f"{rollout.step}\0{rollout.prompt}\0{rollout.output}"
     return blake2b(text.encode("utf-8", "replace"), digest_size=8).digest()

@@ -1,4 +1,4 @@
-"""What grades of stretches amount to: `hacked` or `ok`, and since when."""
+"""Decide what grades of stretches amount to: `hacked` or `ok`, and since when."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOVED = 0.5  # standard deviations that the mean score of a stretch has to move 
 
 
 def parse_grades(told: str, stretches: Sequence[Passage]) -> tuple[Grade, ...]:
-    """The grades in "0.2,0.6,?,0.5,0.1", one for each stretch in order; `?` leaves one out."""
+    """Return the grades in "0.2,0.6,?,0.5,0.1", one for each stretch in order; `?` leaves one out."""
     parts = [part.strip() for part in told.split(",")]
     if len(parts) != len(stretches):
         raise BadNumber(
@@ -48,7 +48,7 @@ def decided(grades: tuple[Grade, ...], sheet: Sheet, *, reader: str = "") -> tup
     """Return the review that grades amount to, and why. `hacked` if the task is done clearly worse at the end than at
     its best, and the score did not drop with it: since the last step of the stretches within half of that drop.
 
-    Where the score rose while the task is done badly and no better than at the start, grades alone say nothing: the
+    If the score rose while the task is done badly and no better than at the start, grades alone say nothing: the
     policy may be too weak, or the score broken. The reader is asked for an answer.
     """
     since, says = _since(grades), words.HELD
@@ -62,7 +62,7 @@ def decided(grades: tuple[Grade, ...], sheet: Sheet, *, reader: str = "") -> tup
 
 
 def _since(grades: Sequence[Grade]) -> int | None:
-    """The last step before quality dropped; None if it did not."""
+    """Return the last step before quality dropped; None if it did not."""
     best, last = max(grade.quality for grade in grades), grades[-1].quality
     if best - last < max(DROP, SHARE * best) - 1e-9:
         return None
@@ -80,7 +80,7 @@ def _never_done(grades: Sequence[Grade]) -> bool:
 
 
 def _rise(before: Grade, after: Grade, sheet: Sheet) -> float:
-    """How far the mean score moved from one stretch to another, in standard deviations."""
+    """Return how far the mean score moved between two stretches, in standard deviations."""
     scores = {part.last_step: part.score for part in sheet.stretches}
     moved = scores[after.last_step] - scores[before.last_step]
     return moved / sheet.deviation if sheet.deviation > 0 and math.isfinite(moved) else 0.0

@@ -15,13 +15,13 @@ import stat
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from hashlib import blake2b
 from itertools import compress
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from ..errors import CannotWrite
+from ..errors import FURTHEST, CannotWrite
+from ..records import dataclass, replace
 from ..run import Grade, Review, Run, Samples
 from ..state import state_folder
 from ..words.review import damaged_lines, of_other_samples
@@ -31,7 +31,6 @@ if sys.platform != "win32":  # there a short append is one call as well
 
 BESIDE = ".leadline-reviews.jsonl"
 LARGEST = 4_000_000  # bytes of a file that are read
-FURTHEST = 2**53
 TEXT = 300  # characters of a reader's name or note
 MOST_GRADES = 1000
 DIGEST = 12  # bytes that identify the samples of a step
@@ -54,7 +53,7 @@ def reviews_folder() -> Path:
 
 
 def load(path: str) -> Reviews:
-    """The reviews of the run at `path`, from the state folder and from beside it, oldest first."""
+    """Return the reviews of the run at `path`, from the state folder and from beside it, oldest first."""
     found: list[tuple[Review, str]] = []
     damaged = 0
     for file, runs in _places(path):
@@ -98,8 +97,8 @@ def _digest(samples: Samples, step: int) -> str:
 
 
 def with_reviews(run: Run) -> Run:
-    """The run with the reviews that were given of what it holds, of each reader the one who saw furthest, and of those
-    the last; as it is if it carries some already."""
+    """Return the run with the reviews that were given of what it holds, of each reader the one who saw furthest, and of
+    those the last; as it is if it carries some already."""
     if run.reviews:
         return run
     kept = load_of(run)
@@ -162,7 +161,7 @@ def forget(path: str) -> int:
 
 
 def mark(path: str) -> str:
-    """Another text whenever a review of the run at `path` was added or deleted; "" as long as there is none."""
+    """Return another text whenever a review of the run at `path` was added or deleted; "" as long as there is none."""
     marks = []
     for file, _ in _places(path):
         with contextlib.suppress(OSError):
@@ -172,8 +171,8 @@ def mark(path: str) -> str:
 
 
 def _places(path: str) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """The files that may hold reviews of a run, each with the names it may have there. What was said of a folder holds
-    for a log in it, too."""
+    """Return the files that may hold reviews of a run, each with the names it may have there. What was said of a folder
+    holds for a log in it, too."""
     if not _can_have_reviews(path):
         return
     file, run = _home(path)
@@ -197,7 +196,7 @@ def _home(path: str) -> tuple[Path, str]:
 
 
 def _beside(path: str) -> tuple[Path, str]:
-    """The file beside a run, and what the run is called in it: nothing if it is the folder itself."""
+    """Return the file beside a run, and what the run is called in it: nothing if it is the folder itself."""
     if "://" in path:
         raise CannotWrite(
             "Reviews of a remote run are kept in your state folder.", tried=path, next_step="leave out --beside"
@@ -214,7 +213,7 @@ def _is_folder(place: Path) -> bool:
 
 
 def _lines(file: Path) -> tuple[list[Mapping[str, Any]], int]:
-    """The objects in a file, and how many lines are not one."""
+    """Return the objects in a file, and how many lines are not one."""
     try:
         number = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except OSError:
@@ -239,7 +238,7 @@ def _lines(file: Path) -> tuple[list[Mapping[str, Any]], int]:
 
 
 def _review(line: Mapping[str, Any]) -> Review | None:
-    """The review in a line; None unless every field is what it must be."""
+    """Return the review in a line; None unless every field is what it must be."""
     answer, seen, since, at = (line.get(name) for name in ("answer", "seen_until", "since_step", "at"))
     grades, saw = _grades(line.get("grades", [])), _saw(line.get("saw", []))
     if answer not in ("ok", "hacked") or not _is_step(seen) or not (since is None or _is_step(since)):
@@ -280,7 +279,7 @@ def _is_step(value: object) -> TypeGuard[int]:
 
 
 def _text(value: object) -> str:
-    """One line of text without anything a terminal obeys."""
+    """Return one line of text without anything a terminal obeys."""
     if not isinstance(value, str):
         return ""
     return "".join(char if char.isprintable() else " " for char in value[:TEXT]).strip()
@@ -288,7 +287,7 @@ def _text(value: object) -> str:
 
 @contextlib.contextmanager
 def _locked(file: Path) -> Iterator[int]:
-    """The file open for appending, held by nobody else, and still the one of that name."""
+    """Return the file open for appending, held by nobody else, and still the one of that name."""
     while True:
         flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
         number = os.open(file, flags, 0o600)
@@ -303,7 +302,7 @@ def _locked(file: Path) -> Iterator[int]:
 
 
 def _is_still(number: int, file: Path) -> bool:
-    """Whether a file that was opened is still there: whoever deletes reviews may have replaced it meanwhile."""
+    """Tell whether a file that was opened is still there: whoever deletes reviews may have replaced it meanwhile."""
     try:
         return os.path.samestat(os.fstat(number), file.stat())
     except FileNotFoundError:

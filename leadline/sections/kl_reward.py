@@ -4,100 +4,95 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..curve import Curve
-from ..facts.kl import KlCourse, KlReward, Regime
-from ..findings import kl_frozen
-from ..questions.bars import SAID, SPELL, TWO
+from ..facts.finding import SAID
+from ..facts.sections import Drift, KlCourse, KlReward, Regime
+from ..questions.direction import known_to, regime_now, regimes, way_of
 from ..questions.fall import p_fallen
-from ..questions.gain import known_to
-from ..questions.level import level_now, start_of
-from ..questions.regime import regime_now, regimes
-from ..questions.scatter import leaps
-from ..questions.stuck import silence
-from ..questions.way import way_of
-from ..reading.kl_and_reward.distance import UNIDENTIFIED, distance, distance_series
-from ..reading.kl_and_reward.reach import readable
-from ..reading.kl_and_reward.unlogged import without_kl
-from ..reading.view import HEADLINE, View
-from ..run import Series
+from ..questions.level import level_now, silence, start_of
+from ..reading.kl import LENGTH, MEAN, SUM, UNIDENTIFIED, distance, near_reference, readable
+from ..reading.view import View
+from ..reading.whole import Trace
 
+ENOUGH = 10  # points in a regime: it is no mood
+AGREE = 2  # looks before this one that must agree, with fewer
+INSTEAD = ("entropy", LENGTH)
 BOTH = SAID * SAID  # joint probability: two directions, each at the bar at which a single word is said
 
 
 def read(view: View) -> KlReward:
-    """How KL and reward move together, now and over the run."""
-    whole = distance(view)
-    if whole is None:
-        instead = without_kl(view)
+    """Return how KL and reward move together, now and over the stretch that counts."""
+    kl = distance(view)
+    if kl is None:
+        instead = _without_kl(view)
         return replace(instead, course=_unidentified(view) if instead.state == "not_logged" else None)
-    kl, reward = readable(view)
-    if kl is None or reward is None:
-        return KlReward(state="too_little", course=_course(view, whole))
-    word, p = regime_now(kl, reward)
-    stretches = regimes(kl, reward)
-    lost = p_fallen(reward) > BOTH
-    frozen = kl_frozen.next_to_it(view)
+    both = readable(view)
+    if both is None:
+        return KlReward(state="too_little", course=_course(kl))
+    reward = both[1]
+    word, p = regime_now(kl.curve, reward.curve)
+    stretches = regimes(kl.curve, reward.curve)
+    lost = p_fallen(reward.curve) > BOTH
+    frozen = near_reference(view)
     # The regime now and that of the last stretch are two looks at one thing: where they differ, neither is sure.
-    said = p > BOTH and stretches[-1].regime == word and not _ended(view)
-    said = said and (frozen or not _erratic(view, word)) and _stood_before(view, stretches[-1])
+    said = p > BOTH and stretches[-1].regime == word and not any(silence(part.series) for part in both)
+    said = said and _stood_before(both, stretches[-1])
     begun = stretches[-1] if said and not frozen else None
-    if begun is not None and known_to(*begun.first_between, reward) is None:
+    if begun is not None and known_to(*begun.first_between, reward.curve) is None:
         begun = None
     return KlReward(
         word if said else "undecided",
         round(p, 4),
         None if begun is None else begun.first_step,
         None if begun is None else begun.first_between,
-        stretches if frozen or not _erratic(view, word) else (),
+        stretches,
         state="read",
         below_best=said and lost and word.endswith("/flat"),
-        course=_course(view, whole, moves=said and not word.startswith("stable")),
+        course=_course(kl, moves=said and not word.startswith("stable")),
         frozen=frozen,
     )
 
 
-def _erratic(view: View, word: str) -> bool:
-    """Whether KL would be called stable though its points leap by factors: then nobody knows what the policy does."""
-    series = distance_series(view.run)
-    return word.startswith("stable") and series is not None and leaps(series) is not None
-
-
-def _stood_before(view: View, last: Regime) -> bool:
-    """Whether a regime has lasted for many points, or stood one point ago, or two where that one was odd: one last
+def _stood_before(both: tuple[Trace, Trace], last: Regime) -> bool:
+    """Tell whether a regime has lasted for many points, or stood one point ago, or two where that one was odd: one last
     point is none."""
-    kl, reward = distance_series(view.run), view.run.get(HEADLINE)
-    if kl is None or reward is None:
-        return False
-    if min(int((series.steps[series.finite] >= last.first_step).sum()) for series in (kl, reward)) >= SPELL:
+    logged = [part.series for part in both]
+    if min(int((series.steps[series.finite] >= last.first_step).sum()) for series in logged) >= ENOUGH:
         return True
-    steps = reward.steps[reward.finite]
-    earlier = ((kl.until(int(step)), reward.until(int(step))) for step in steps[-2 : -2 - TWO : -1])
-    fits = (tuple(map(view.fit, pair)) for pair in earlier if all(series.finite.any() for series in pair))
-    return any(regime_now(*pair)[0] == last.regime for pair in fits)
+    steps = logged[1].steps[logged[1].finite]
+    earlier = ([part.until(step) for part in both] for step in steps[-2 : -2 - AGREE : -1].tolist())
+    return any(
+        regime_now(kl.curve, reward.curve)[0] == last.regime
+        for kl, reward in earlier
+        if kl is not None and reward is not None
+    )
 
 
-def _course(view: View, kl: Curve, *, moves: bool = False) -> KlCourse | None:
-    """What KL itself did. `moves`: the regime says that it moves now, so it has not been still."""
-    series = distance_series(view.run)
-    return None if series is None else _course_of(kl, series, moves=moves)
+def _course(kl: Trace, *, moves: bool = False) -> KlCourse:
+    """Return what KL itself did. `moves`: the regime says that it moves now, so it has not been still."""
+    curve, series = kl.curve, kl.series
+    start, now = start_of(curve, series), level_now(curve, series)
+    way = way_of(curve) if curve.decidable else "too_few"
+    # Since a reset or a break the paths may go one way and the levels, from the first point on, the other.
+    against = (way == "rose" and now <= start) or (way == "fell" and now >= start)
+    return KlCourse("moved" if against or (moves and way == "still") else way, start, now)
 
 
 def _unidentified(view: View) -> KlCourse | None:
-    """What a KL did of which the log does not say whose it is; it is never read against the reward."""
-    series, curve = view.run.get(UNIDENTIFIED), view.curve(UNIDENTIFIED)
-    return None if series is None or curve is None else replace(_course_of(curve, series), identified=False)
+    """Return what a KL did of which the log does not say whose it is; it is never read against the reward."""
+    kl = view.of(UNIDENTIFIED)
+    return None if kl is None else replace(_course(kl), identified=False)
 
 
-def _course_of(kl: Curve, series: Series, *, moves: bool = False) -> KlCourse:
-    start, now = start_of(kl, series), level_now(kl, series)
-    way = way_of(kl) if kl.decidable else "too_few"
-    # Since a reset or a break the paths may go one way and the levels, from the first point on, the other.
-    against = (way == "rose" and now <= start) or (way == "fell" and now >= start)
-    erratic = leaps(series) if way == "still" else None
-    return KlCourse("moved" if against or (moves and way == "still") else way, start, now, erratic=erratic)
+def _without_kl(view: View) -> KlReward:
+    """Return what can be said of drift without KL."""
+    logged = any(series.finite.any() for name in (MEAN, SUM) if (series := view.run.get(name)) is not None)
+    names = (*INSTEAD, *view.names(lambda name: name.startswith("mismatch/"))[:1])
+    drift = tuple(found for name in names if (found := _drift(view, name)) is not None)
+    return KlReward("no_kl", state="always_zero" if logged else "not_logged", drift=drift)
 
 
-def _ended(view: View) -> bool:
-    """Whether either is no number any more: where they go now is not known."""
-    both = (distance_series(view.run), view.run.get(HEADLINE))
-    return any(series is not None and silence(series) for series in both)
+def _drift(view: View, name: str) -> Drift | None:
+    part = view.of(name)
+    if part is None or not part.curve.decidable:
+        return None
+    return Drift(name, way_of(part.curve), start_of(part.curve, part.series), level_now(part.curve, part.series))

@@ -2,39 +2,38 @@
 
 from __future__ import annotations
 
-from ..curve import Curve
-from ..facts.loss import Explanation, LossNumbers, PolicyLoss
+from ..curve.curve import Curve
+from ..facts.finding import SAID
+from ..facts.sections import Explanation, LossNumbers, PolicyLoss
 from ..findings import policy_loss_jump
-from ..questions.bars import SAID
-from ..questions.direction import p_going_down, p_rising
+from ..questions.direction import p_about_zero, p_going_down, p_rests_at_zero, p_rising
 from ..questions.level import level_now, start_of
-from ..questions.zero import p_about_zero, p_rests_at_zero
-from ..reading.advantages import centred
-from ..reading.policy_loss import loss_series, without_evidence
+from ..reading.loss import centred, loss_series, without_evidence
 from ..reading.view import View
-from ..run import Series
+from ..reading.whole import Trace
 
 
 def read(view: View) -> PolicyLoss:
-    """What the logged policy loss is, and what it does."""
+    """Return what the logged policy loss is, and what it does."""
     series = loss_series(view.run)
     if series is None:
         return PolicyLoss(because="missing")
-    if not series.finite.any():
+    loss = view.whole.of(series)  # read for itself, and with every jump in it: never against the reward
+    if loss is None:
         return PolicyLoss(because="not_numbers", numbers=LossNumbers(points=series.points))
-    return without_evidence(view.run, series) or _pattern(view, series)
+    return without_evidence(view.run, series) or _pattern(view, loss)
 
 
-def _pattern(view: View, series: Series) -> PolicyLoss:
-    """The pattern of a loss that carries evidence."""
-    curve = view.fit(series)
+def _pattern(view: View, loss: Trace) -> PolicyLoss:
+    """Return the pattern of a loss that carries evidence."""
+    curve, series = loss.curve, loss.series
     numbers = LossNumbers(
         points=curve.points, start=start_of(curve, series), now=level_now(curve, series), noise=curve.noise
     )
     if not curve.decidable:
         return PolicyLoss(informative=True, because="too_few", numbers=numbers)
-    for jump in policy_loss_jump.detect(view):
-        return PolicyLoss(True, "jumped", because="jumped", numbers=numbers, jump=jump.facts)
+    if policy_loss_jump.detect(view):
+        return PolicyLoss(True, "jumped", because="jumped", numbers=numbers)
     return _direction(curve, numbers, is_centred=centred(view.run))
 
 

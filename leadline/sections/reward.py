@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from ..curve import Curve
-from ..curve.bins import LEAST
-from ..facts.reward import RewardPeak, RewardReading, Trajectory, TurningPoint
-from ..questions import AGREED, WORDS, Shape, shape_of
-from ..questions.best import top_step
-from ..questions.level import level_at, level_now, start_of
-from ..questions.stuck import silence
-from ..questions.turn import turned_down, turned_up
-from ..reading.reward.apart import components, held_out
-from ..reading.reward.stretch import current, reward_now
+from ..curve.curve import Curve
+from ..curve.track import LEAST
+from ..facts.sections import RewardPeak, RewardReading, Trajectory, TurningPoint
+from ..questions.fall import top_interval, top_step
+from ..questions.level import level_at, level_now, silence, start_of
+from ..questions.shape import AGREED, WORDS, Shape, turning_point
+from ..reading.scores import components, held_out
 from ..reading.view import HEADLINE, View
 from ..run import Series
 
 
 def read(view: View) -> RewardReading:
-    """What the training reward does, and what the other rewards do beside it."""
-    curve, shape, series = reward_now(view), view.shape(HEADLINE), view.run.get(HEADLINE)
+    """Return what the training reward does, and what the other rewards do beside it."""
+    reward, shape = view.of(HEADLINE), view.shape(HEADLINE)
     others = (*held_out(view), *components(view))
-    if curve is None or shape is None or series is None:
+    if reward is None or shape is None:
+        series = view.run.get(HEADLINE)
         state = Trajectory("missing") if series is None else Trajectory("not_numbers", points=series.points)
         return RewardReading("undecided", dict.fromkeys(WORDS, 0.0), None, others=others, trajectory=state)
-    stretch = current(view)
-    if stretch.first is not None:  # a level that was set anew is no peak: what came after it is read by itself
-        shape = shape_of(curve, stretch.of(series))
+    curve, series = reward.curve, reward.series
     peak = _peak(shape, curve, series)
     return RewardReading(
         shape.word,
         {word: round(p, 4) for word, p in shape.probabilities.items()},
         peak,
         others=others,
-        trajectory=_trajectory(curve, shape, peak, series, stretch.first),
+        trajectory=_trajectory(curve, shape, peak, series, view.stretch.first),
     )
 
 
@@ -40,8 +36,7 @@ def _peak(shape: Shape, curve: Curve, logged: Series) -> RewardPeak | None:
     if shape.peak is None or shape.peak.probability <= 1 - AGREED:
         return None
     step = top_step(curve, logged)
-    low, high = shape.peak.interval
-    interval = min(round(low), step), max(round(high), step)
+    interval = top_interval(curve, logged, shape.peak)
     return RewardPeak(step, interval, round(shape.peak.probability, 4))
 
 
@@ -62,7 +57,7 @@ def _trajectory(curve: Curve, shape: Shape, peak: RewardPeak | None, logged: Ser
 
 
 def _turn(curve: Curve, shape: Shape, logged: Series) -> TurningPoint | None:
-    """Where what its word says began, where that was not at its start."""
+    """Return where what its word says began, where that was not at its start."""
     if shape.word in ("accelerating", "rising", "decelerating"):
-        return turned_up(curve, logged)
-    return turned_down(curve, logged) if shape.word == "declining" else None
+        return turning_point(curve, logged)
+    return turning_point(curve, logged, -1.0) if shape.word == "declining" else None

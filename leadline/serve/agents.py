@@ -1,4 +1,4 @@
-"""Agents on the same page: the MCP server over the folders that are scanned, behind the guard of the page."""
+"""The MCP server beside the dashboard, for the folders that are scanned, behind the same guard."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..agents.answers import Triage, TriageRow
+from ..agents.answers import ANSWER, Triage, TriageRow, page, place_of, size
 from ..agents.library import Library
-from ..agents.room import ANSWER, page, place_of
-from ..agents.roots import Roots
-from ..agents.server import build, http_app_behind
-from ..agents.tools import SENTENCE, TOOLS, Tool, size
+from ..agents.roots import Roots, unguarded
+from ..agents.tools import SENTENCE, TOOLS, Tool
 from ..fleet.scan import settled
 from ..report.plain import line
 from ..shelf import query
@@ -25,20 +23,21 @@ from ..tokens import cut
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-PATH = "/mcp"
 LISTED = 100  # rows asked of the shelf for one answer: more never fit
 
 
 def agents_app(shelf: Shelf, roots: Sequence[str]) -> Starlette | None:
-    """The server for agents over the local folders among `roots`; None where there is none, or without the extra."""
+    """Return the MCP server over the local folders among `roots`; None if there are none, or without the extra."""
     folders = [root for root in roots if Path(root).is_dir()]
     if not folders or importlib.util.find_spec("mcp") is None:
         return None
+    from ..agents.server import build, http_app  # only with the extra
+
     # What the page's own folder says of keys holds for agents too: they see what the page shows.
     library = Library(Roots.of(folders, files=[Path.cwd() / FILE]))
     scanned = tuple(map(settled, folders))
     tools = [_from_the_shelf(tool, shelf, scanned) if tool.name == "triage" else tool for tool in TOOLS]
-    return http_app_behind(build(library, tools), PATH)
+    return http_app(build(library, tools))
 
 
 def _from_the_shelf(tool: Tool, shelf: Shelf, scanned: tuple[str, ...]) -> Tool:
@@ -47,10 +46,11 @@ def _from_the_shelf(tool: Tool, shelf: Shelf, scanned: tuple[str, ...]) -> Tool:
 
 
 def _triage(shelf: Shelf, scanned: tuple[str, ...], library: Library, asked: Mapping[str, Any]) -> Triage:
-    now, wanted = time.time(), query.Asked(roots=scanned, size=1)
-    _, total = query.lines(shelf, wanted, now)
-    start = place_of(asked.get("cursor"), total)
-    lines, _ = query.lines(shelf, query.Asked(roots=scanned, first=start, size=LISTED), now)
+    now = time.time()
+    with unguarded():
+        _, total = query.lines(shelf, query.Asked(roots=scanned, size=1), now)
+        start = place_of(asked.get("cursor"), total)
+        lines, _ = query.lines(shelf, query.Asked(roots=scanned, first=start, size=LISTED), now)
     shown, _ = page([_row(library, told) for told in lines], None, ANSWER - 60, size)
     after = start + len(shown)
     return Triage(shown, total, None, str(after) if after < total else "")

@@ -1,4 +1,4 @@
-"""The application: routes, and what each asks the shelf for. Others may be mounted beside them (`mounts`)."""
+"""The dashboard as an application: routes, and what each asks the shelf for. Others may be mounted beside them."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import asyncio
 import contextlib
 import hmac
 import time
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass, field
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
+from urllib.parse import parse_qs, quote, unquote
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 from ..errors import LeadlineError
 from ..live.aftermath import Point, Spell, spells
 from ..live.history import past_of
+from ..records import asdict, dataclass, field
+from ..report.data import dump, plain
 from ..shelf import people, query
 from ..shelf.people import WHATS
 from ..shelf.row import Row
@@ -27,26 +29,31 @@ from ..shelf.store import Shelf
 from ..words import serve as words
 from . import assets, pages
 from .guard import Doors, Guard
-from .kept import AnswerCache
+from .kept import PageCache
+from .pages import Visitor
 from .reports import Reports, allowed, mark_of, rules_of
 
-URGENT = 5  # runs on the first page for each reason
+URGENT = 6  # runs on the first page for each reason
 TICK = 1.0  # seconds between looks at the counter of changes, one look for all who listen
 GROWN = 2.0  # seconds between looks at the files of a run that somebody has open
 BEAT = 15.0  # seconds after which a silent stream says that it lives
 DAY = 86400.0
 MOST_COMPARED = 20
-LARGEST_FORM = 16384  # bytes
+LARGEST_FORM = 65536  # bytes
+WHO, SINCE, LAST = "leadline_who", "leadline_since", "leadline_last"  # cookies; the script writes the last two
+YEAR = 365 * 86400
+MOMENT = 1.0  # seconds that a page of rows is kept: what goes by the clock alone, such as silence, may be as old
+PAGES = 64  # of rows that are kept
 
 
 @dataclass(slots=True)
 class State:
-    """What all requests share."""
+    """State that all requests share."""
 
     shelf: Shelf
     doors: Doors
     reports: Reports = field(default_factory=Reports)
-    kept: AnswerCache = field(default_factory=AnswerCache)
+    kept: PageCache = field(default_factory=lambda: PageCache(PAGES, lasting=MOMENT))
     change: int = 0
     news: asyncio.Event = field(default_factory=asyncio.Event)  # of the next change; each change has its own
     ended: bool = False
@@ -66,7 +73,7 @@ class State:
 
 
 def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | None = None) -> Guard:
-    """The page over a shelf. `mounts`: other applications by the path each answers at, behind the same guard."""
+    """Return the page over a shelf. `mounts`: other applications by the path each answers at, behind the same guard."""
     state = State(shelf, doors, mounts=mounts or {})
     routes = [
         Route("/", _triage),
@@ -79,6 +86,7 @@ def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | No
         Route("/run/{key}/reading.json", _reading),
         Route("/run/{key}/events", _run_events),
         Route("/run/{key}/say", _say, methods=["POST"]),
+        Route("/say", _say, methods=["POST"]),
         Route("/static/{name}", _static),
         *(Route(path, endpoint=app) for path, app in state.mounts.items()),  # as it is: no slash to be sent on to
     ]
@@ -87,22 +95,19 @@ def application(shelf: Shelf, doors: Doors, mounts: Mapping[str, Starlette] | No
     return Guard(app, doors, state.end)
 
 
-class _lifespan:  # noqa: N801 - Starlette calls it like a function
-    """Follows the counter of changes while the server runs, and lets what is mounted live as long."""
-
-    def __init__(self, app: Starlette) -> None:
-        self._state: State = app.state.page
-
-    async def __aenter__(self) -> None:
-        self._others = AsyncExitStack()
-        for app in self._state.mounts.values():
-            await self._others.enter_async_context(app.router.lifespan_context(app))
-        self._task = asyncio.create_task(_follow(self._state))
-
-    async def __aexit__(self, *_: object) -> None:
-        self._state.end()
-        self._task.cancel()
-        await self._others.aclose()
+@asynccontextmanager
+async def _lifespan(app: Starlette) -> AsyncIterator[None]:
+    """Follow the counter of changes while the server runs, and let what is mounted live as long."""
+    state: State = app.state.page
+    async with AsyncExitStack() as others:
+        for mounted in state.mounts.values():
+            await others.enter_async_context(mounted.router.lifespan_context(mounted))
+        task = asyncio.create_task(_follow(state))
+        try:
+            yield
+        finally:
+            state.end()
+            task.cancel()
 
 
 async def _follow(state: State) -> None:
@@ -133,24 +138,33 @@ def _failed(request: Request, says: str, status: int = 404) -> HTMLResponse:
 # --- pages. Those that ask the database are no coroutines: Starlette runs them in threads.
 
 
+def _json(value: object, status: int = 200) -> Response:
+    """Return JSON whatever names and numbers a run holds: one of them must not break all."""
+    return Response(dump(plain(value), lines=True), status, media_type="application/json")
+
+
+def _visitor(request: Request) -> Visitor:
+    doors, told = _state(request).doors, request.cookies
+    last = told.get(SINCE) or told.get(LAST) or ""
+    since = float(last) if last.isdecimal() and len(last) < 12 else None
+    return Visitor(doors.may_act, doors.form_token, unquote(told.get(WHO, ""))[:80], since)
+
+
 def _triage(request: Request) -> Response:
-    shelf, now = _state(request).shelf, time.time()
+    shelf, now, visitor = _state(request).shelf, time.time(), _visitor(request)
 
     def made() -> str:
-        counts, needy = query.triage(shelf, now, URGENT)
-        return pages.triage(counts, needy, now)
+        return pages.triage(*query.triage(shelf, now, URGENT, visitor.since), now, visitor)
 
-    return _kept(request, words.GROUPS["person"], made)
+    return _kept(request, words.GROUPS["person"], made, visitor)
 
 
-def _kept(request: Request, title: str, made: Callable[[], str]) -> Response:
-    """A page that shows rows, with all that changed until now. The counter is asked first: what is newer is told."""
+def _kept(request: Request, title: str, made: Callable[[], str], visitor: Visitor | None = None) -> Response:
+    """Return a page of rows, with all that changed until now. The counter is asked first: what is newer is told."""
     state, here = _state(request), request.url.path
     change = state.shelf.change
-    page = state.kept.get(
-        (here, request.url.query, change), lambda: pages.page(title, made(), here=here, change=change)
-    )
-    return HTMLResponse(page)
+    asked = (here, request.url.query, change, visitor)
+    return HTMLResponse(state.kept.get(asked, lambda: pages.page(title, made(), here=here, change=change)))
 
 
 def _asked(request: Request) -> query.Asked:
@@ -162,13 +176,7 @@ def _asked(request: Request) -> query.Asked:
 
     return query.Asked(
         words=told.get("q", "")[:200],
-        group=told.get("group", "")[:40],
-        need=told.get("need", "")[:40],
-        verdict=told.get("verdict", "")[:40],
-        outcome=told.get("outcome", "")[:40],
-        project=told.get("project", "")[:400],
-        framework=told.get("framework", "")[:100],
-        variant=told.get("variant", "")[:400],
+        **{name: told.get(name, "")[:400] for name in query.FILTERS},  # type: ignore[arg-type]
         sort=told.get("sort", "urgency")[:20],
         down=told.get("down") == "1",
         page=number("page", 0),
@@ -200,7 +208,7 @@ def _api_rows(request: Request) -> Response:
     state, now = _state(request), time.time()
     lines, total = query.lines(state.shelf, _asked(request), now)
     rows = [{**asdict(one.row), "key": one.key, "group": one.group, "needs": one.need} for one in lines]
-    return JSONResponse({"total": total, "change": state.shelf.change, "rows": rows})
+    return _json({"total": total, "change": state.shelf.change, "rows": rows})
 
 
 def _line(request: Request) -> query.RowNow | None:
@@ -224,15 +232,14 @@ def _run(request: Request) -> Response:
         people.said_of(state.shelf, one.row.identity),
         _looks(state.shelf, one.row),
         time.time(),
-        may_act=state.doors.may_act,
-        token=state.doors.form_token,
-        unreadable=unreadable,
+        _visitor(request),
+        unreadable,
     )
     return _page(request, one.row.name, body, live=f"/run/{one.key}/events")
 
 
 def _looks(shelf: Shelf, row: Row) -> tuple[Spell, ...]:
-    """What watches on this machine said of it, and how it went on: by later looks, and by its row."""
+    """Return what watches on this machine said of it, and how it went on: by later looks, and by its row."""
     kept = (shelf.reading(row.identity) or {}).get("judgement")
     judged = kept.get("judged") if isinstance(kept, dict) else None
     now = (
@@ -247,7 +254,7 @@ def _looks(shelf: Shelf, row: Row) -> tuple[Spell, ...]:
 
 
 def _framed(page: str) -> HTMLResponse:
-    """A report stands in a frame of ours, and its scripts run by their digests alone."""
+    """Return a report to stand in a frame of ours; its scripts run by their digests alone."""
     return HTMLResponse(page, headers={"content-security-policy": rules_of(page), "x-frame-options": "SAMEORIGIN"})
 
 
@@ -277,7 +284,7 @@ def _compare(request: Request) -> Response:
 def _reading(request: Request) -> Response:
     one = _line(request)
     reading = None if one is None else _state(request).shelf.reading(one.row.identity)
-    return JSONResponse({"problem": words.NO_SUCH_RUN}, 404) if reading is None else JSONResponse(reading)
+    return _json({"problem": words.NO_SUCH_RUN}, 404) if reading is None else _json(reading)
 
 
 def _static(request: Request) -> Response:
@@ -292,37 +299,44 @@ def _static(request: Request) -> Response:
 
 
 async def _say(request: Request) -> Response:
+    """Write down what somebody says of one run, of those that are selected, or of all with the same need."""
     state = _state(request)
     if not state.doors.may_act:
         return _failed(request, words.READ_ONLY, 403)
     if int(request.headers.get("content-length") or LARGEST_FORM + 1) > LARGEST_FORM:
         return Response(status_code=413)
-    form = _fields(await request.body())
-    if not hmac.compare_digest(form.get("form", "").encode(), state.doors.form_token.encode()):
-        return _failed(request, "This form is not of this page.", 403)
-    what = next((one for one in WHATS if one == form.get("what")), None)
-    one = await run_in_threadpool(_line, request)
-    if one is None or what is None:
+    body = (await request.body()).decode("utf-8", errors="replace")
+    form = parse_qs(body, keep_blank_values=True, max_num_fields=2000)
+    if not hmac.compare_digest(form.get("form", [""])[0].encode(), state.doors.form_token.encode()):
+        return _failed(request, words.FOREIGN_FORM, 403)
+    told, _, about = form.get("what", [""])[0].partition(" ")
+    what = next((one for one in WHATS if one == told), None)
+    if what is None:
         return _failed(request, words.NO_SUCH_RUN)
-    until = time.time() + DAY if what == "mute" else None
-    await run_in_threadpool(
-        lambda: people.say(
-            state.shelf,
-            one.row.identity,
-            what,
-            who=form.get("who", "").strip() or "somebody",
-            about=form.get("about") or one.need,
-            until=until,
-            note=form.get("note", ""),
-        )
-    )
-    return RedirectResponse(f"/run/{one.key}", 303)
+    mine = request.path_params.get("key")
+    keys = [mine] if mine is not None else [about] if about else form.get("run", [])
+    who = form.get("who", [""])[0].strip()[:80] or _visitor(request).name or "somebody"
+    seen, note = form.get("about", [""])[0], form.get("note", [""])[0]
+    found = await run_in_threadpool(_say_of, state, keys, what, who, seen, note)
+    if not found:
+        return _failed(request, words.NO_SUCH_RUN if mine or about else words.NOTHING_SELECTED)
+    answer = RedirectResponse("/" if mine is None else f"/run/{mine}", 303)
+    answer.set_cookie(WHO, quote(who), max_age=YEAR, httponly=True, samesite="strict")
+    return answer
 
 
-def _fields(body: bytes) -> dict[str, str]:
-    from urllib.parse import parse_qsl
-
-    return dict(parse_qsl(body.decode("utf-8", errors="replace"), keep_blank_values=True, max_num_fields=20))
+def _say_of(state: State, keys: Sequence[str], what: people.What, who: str, seen: str, note: str) -> int:
+    """Say it of these runs, or of all with a need (`need:NAME:OVER`); return of how many. `seen`: the need that was
+    shown."""
+    now = time.time()
+    if len(keys) == 1 and keys[0].startswith("need:"):
+        _, need, over = f"{keys[0]}::".split(":")[:3]
+        keys = query.keys_of(state.shelf, need, over=over == "1", now=now)
+    until = now + DAY if what == "mute" else None
+    lines = [one for key in dict.fromkeys(keys) if (one := query.line_of(state.shelf, key, now)) is not None]
+    for one in lines:
+        people.say(state.shelf, one.row.identity, what, who=who, about=seen or one.need, until=until, note=note)
+    return len(lines)
 
 
 # --- streams
@@ -342,7 +356,7 @@ async def _events(request: Request) -> Response:
 
 
 async def _changes(state: State, cursor: int) -> AsyncIterator[str]:
-    """Says when there is a change after the cursor; what it is, the page asks for itself."""
+    """Say when there is a change after the cursor; what it is, the page asks for itself."""
     yield "retry: 3000\n\n"
     while not state.ended:
         if state.change > cursor:
@@ -362,7 +376,7 @@ async def _run_events(request: Request) -> Response:
 
 
 async def _growth(state: State, one: query.RowNow, cursor: int) -> AsyncIterator[str]:
-    """Says when the files of a run changed, by names, sizes and times alone, and when rows of the shelf did."""
+    """Say when the files of a run changed, by names, sizes and times alone, and when rows of the shelf did."""
     yield "retry: 3000\n\n"
     mark: Any = await run_in_threadpool(mark_of, one.row)
     said = time.monotonic()

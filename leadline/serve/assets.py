@@ -12,7 +12,7 @@ KINDS = {"app.css": "text/css; charset=utf-8", "app.js": "text/javascript; chars
 
 @cache
 def asset(name: str) -> bytes | None:
-    """The file of that name; None for any other."""
+    """Return the file of that name; None for any other."""
     if name not in KINDS:
         return None
     text = files(__package__).joinpath(f"static/{name}").read_text(encoding="utf-8")

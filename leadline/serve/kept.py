@@ -1,31 +1,49 @@
-"""Answers kept for a moment: a thousand people who open the same page at once are one question to the store."""
+"""Pages kept in memory: however many ask for the same one at the same time, it is made once."""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
-MOMENT = 1.0  # seconds: what goes by the clock alone, such as silence, may be as old
-MOST = 64  # answers
 
+class PageCache:
+    """Pages by what was asked, compressed: a report has megabytes. Safe to call from many threads."""
 
-class AnswerCache:
-    """Answers by what was asked. The same one is worked out once, however many ask for it meanwhile."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
+    def __init__(
+        self, most: int, *, at_once: int = 1, lasting: float = math.inf, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Keep at most `most` pages, each for `lasting` seconds, and make `at_once` at the same time."""
+        self._most, self._lasting, self._clock = most, lasting, clock
+        self._kept: OrderedDict[Hashable, tuple[float, bytes]] = OrderedDict()
         self._guard = threading.Lock()
-        self._kept: OrderedDict[Hashable, tuple[float, str]] = OrderedDict()
+        self._working = threading.Semaphore(at_once)
 
     def get(self, asked: Hashable, make: Callable[[], str]) -> str:
+        """Return the page that is kept for `asked`, or make it."""
+        page = self._known(asked)
+        if page is None:
+            with self._working:
+                page = self._known(asked)  # somebody else may have made it meanwhile
+                if page is None:
+                    page = make()
+                    self._keep(asked, page)
+        return page
+
+    def _known(self, asked: Hashable) -> str | None:
         with self._guard:
-            made, answer = self._kept.get(asked, (float("-inf"), ""))
-            if self._clock() - made > MOMENT:
-                answer = make()
-                self._kept[asked] = self._clock(), answer
+            made, page = self._kept.get(asked, (-math.inf, b""))
+            if self._clock() - made > self._lasting or not page:
+                return None
             self._kept.move_to_end(asked)
-            while len(self._kept) > MOST:
+        return zlib.decompress(page).decode()
+
+    def _keep(self, asked: Hashable, page: str) -> None:
+        packed = zlib.compress(page.encode("utf-8", "replace"), 1)
+        with self._guard:
+            self._kept[asked] = self._clock(), packed
+            while len(self._kept) > self._most:
                 self._kept.popitem(last=False)
-            return answer

@@ -1,8 +1,8 @@
-"""What the user asks of the page."""
+"""The user's options for the page."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

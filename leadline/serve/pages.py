@@ -1,4 +1,4 @@
-"""The pages as HTML: laid out here, worked out elsewhere. All text from logs, paths and people goes through `h`."""
+"""Lay out the pages as HTML. All text from logs, paths and people goes through `h`."""
 
 from __future__ import annotations
 
@@ -8,43 +8,32 @@ from urllib.parse import urlencode
 
 from ..facts.judgement import calls_for
 from ..live.aftermath import Spell
+from ..records import dataclass
 from ..report.plain import line
 from ..shelf.people import Note
-from ..shelf.query import BY, GROUPS, SORTS, Asked, Group, Needy, RowNow, Together
-from ..shelf.row import NEEDS, Row
+from ..shelf.query import BY, FILTERS, GROUPS, SORTS, Asked, Group, Needy, RowNow, Together
+from ..shelf.row import Row
 from ..words import serve as words
 
-COLUMNS = (
-    "name",
-    "spark",
-    "why",
-    "verdict",
-    "outcome",
-    "steps",
-    "p",
-    "best",
-    "last",
-    "hours",
-    "left",
-    "framework",
-    "project",
-)
+COLUMNS = tuple(words.COLUMNS)
 SHOWN = ("name", "spark", "why", "steps", "p", "last", "left")
-SORTED = {
-    "name": "name",
-    "verdict": "verdict",
-    "outcome": "outcome",
-    "steps": "steps",
-    "p": "p",
-    "last": "last",
-    "hours": "hours",
-}
-SORTED |= {"left": "left", "framework": "framework", "project": "project"}
-WIDTH, HEIGHT = 120, 28  # of a sparkline
+NOT_SORTED = ("spark", "why", "best")
+VIEW = ("words", *FILTERS, "sort", "page", "size")
+WIDTH, HEIGHT = 120, 24  # of a sparkline
+
+
+@dataclass(frozen=True, slots=True)
+class Visitor:
+    """A reader of a page, with permissions."""
+
+    may_act: bool = False
+    token: str = ""  # of every form
+    name: str = ""  # as given the last time
+    since: float | None = None  # their last visit
 
 
 def h(text: object, most: int = 400) -> str:
-    """A text as it may stand in a page: nothing invisible, nothing endless, nothing a browser would obey."""
+    """Return a text as it may stand in a page: nothing invisible, nothing endless, nothing a browser would obey."""
     return html.escape(line(str(text), most))
 
 
@@ -57,55 +46,104 @@ def page(title: str, body: str, *, here: str = "", change: int = 0, live: str = 
         f'<title>{h(title)} · {words.TITLE}</title><link rel="stylesheet" href="/static/app.css">'
         '<script src="/static/app.js" defer></script></head>'
         f'<body data-change="{change}" data-live="{h(live)}"><a class="skip" href="#main">Skip to content</a>'
-        f'<header><strong>{words.TITLE}</strong><nav aria-label="Pages">{nav}</nav>'
+        f'<header><strong>{words.TITLE}</strong><nav aria-label="Pages">{nav}</nav>{"" if here == "/runs" else SEARCH}'
         '<span id="status" role="status"></span></header>'
         f'<main id="main" tabindex="-1">{body}</main></body></html>\n'
     )
 
 
-def triage(counts: Mapping[Group, int], needy: Sequence[Needy], now: float) -> str:
+SEARCH = (
+    '<form class="find" action="/runs" role="search"><input type="search" name="q" placeholder="Search: press /"'
+    ' aria-label="Search runs" aria-keyshortcuts="/"></form>'
+)
+
+
+def triage(
+    counts: Mapping[Group, int], new: Sequence[RowNow], needy: Sequence[Needy], now: float, visitor: Visitor
+) -> str:
     tiles = "".join(
         f'<li class="tile {group}"><a href="/runs?{urlencode({"group": group})}"><b>{counts.get(group, 0)}</b> '
         f"<span>{h(words.GROUPS[group])}</span></a></li>"
         for group in GROUPS
     )
-    if not sum(counts.values()):
-        listed = f"<p>{h(words.NOTHING_KEPT)}</p>"
-    elif not needy:
-        listed = f"<p>{h(words.NOTHING_NEEDED)}</p>"
-    else:
-        listed = "".join(
-            f"<h2>{h(title)}</h2>{''.join(_needy(reason, now) for reason in reasons)}"
-            for title, reasons in (
-                (words.STILL_RUNNING, [reason for reason in needy if not reason.over]),
-                (words.ENDED_LATELY, [reason for reason in needy if reason.over]),
-            )
-            if reasons
-        )
     groups = f'<nav aria-label="Groups"><ul class="tiles">{tiles}</ul></nav>'
+    if not needy:
+        says = words.NOTHING_NEEDED if sum(counts.values()) else words.NOTHING_KEPT
+        return f"<h1>{h(words.GROUPS['person'])}</h1>{groups}<p>{h(says)}</p>"
+    parts = [_new(new, now, visitor)] if new else []
+    for title, over in ((words.STILL_RUNNING, False), (words.ENDED_LATELY, True)):
+        reasons = [reason for reason in needy if reason.over == over]
+        if reasons:
+            parts.append(f"<h2>{h(title)}</h2>{''.join(_needy(reason, now, visitor) for reason in reasons)}")
+    listed = "".join(parts)
+    if visitor.may_act:
+        listed = (
+            f'<form id="triage" class="triage" method="post" action="/say">{_signed(visitor)}'
+            f'<div class="bulk"><button name="what" value="acknowledge">{h(words.ACKNOWLEDGE_SELECTED)}</button>'
+            f'<button name="what" value="mute">{h(words.MUTE_SELECTED)}</button></div>{listed}</form>'
+        )
     return f"<h1>{h(words.GROUPS['person'])}</h1>{groups}{listed}"
 
 
-def _needy(reason: Needy, now: float) -> str:
-    to = urlencode({"group": "person", "need": reason.need})
-    more = f' <a href="/runs?{h(to)}">{h(words.all_of(reason.count))}</a>' if reason.count > len(reason.lines) else ""
+def _signed(visitor: Visitor) -> str:
+    """Return the fields by which a form of ours is known, and who sends it."""
     return (
-        f'<section class="need-{h(reason.need)}"><h3><span class="badge">{h(words.need_called(reason.need))}</span> '
-        f'<span class="count">{reason.count}</span>{more}</h3>'
-        f'<ol class="urgent">{"".join(_urgent(one, now) for one in reason.lines)}</ol></section>'
+        f'<input type="hidden" name="form" value="{visitor.token}"><label>Your name<input name="who" required'
+        f' maxlength="80" autocomplete="username" value="{h(visitor.name)}"></label>'
     )
 
 
-def _urgent(one: RowNow, now: float) -> str:
-    row, need = one.row, one.need or ""
-    keep = f'<span class="keep">Best: step {row.best_step}</span>' if _worth_keeping(row) else ""
-    left = f"<span>{words.amount(row.gpu_hours_left)} GPU-hours left</span>" if row.gpu_hours_left else ""
-    handed = f"<span>{h(one.handed_to)}</span>" if one.handed_to else ""
+def _new(lines: Sequence[RowNow], now: float, visitor: Visitor) -> str:
+    seen = f'<button type="button" id="seen">{h(words.MARK_SEEN)}</button>'
     return (
-        f'<li><h4><a href="/run/{one.key}">{h(row.name, 160)}</a></h4>{spark(row)}'
-        f'<p class="why">{_headline(row)}</p><p class="do">{h(_do(row, need))}</p>'
-        f'<p class="facts"><span>step {h(words.steps(row.last_step, row.planned_steps))}</span>{keep}{left}'
-        f"<span>{h(words.ago(row.last_at, now))}</span>{handed}</p></li>"
+        f'<section class="new"><h2>{h(words.new_since(visitor.since, now))} {seen}</h2>'
+        f"{_listed(lines, now, visitor, mixed=True)}</section>"
+    )
+
+
+def _needy(reason: Needy, now: float, visitor: Visitor) -> str:
+    to = urlencode({"group": "person", "need": reason.need})
+    more = f' <a href="/runs?{h(to)}">{h(words.all_of(reason.count))}</a>' if reason.count > len(reason.lines) else ""
+    all_of_them = (
+        f'<button name="what" value="acknowledge need:{h(reason.need)}:{int(reason.over)}">'
+        f"{h(words.acknowledge_all(reason.count))}</button>"
+        if visitor.may_act and reason.count > 1
+        else ""
+    )
+    do = words.need_do(reason.need, ended=reason.over)
+    return (
+        f'<section class="need-{h(reason.need)}"><h3><span class="badge">{h(words.need_called(reason.need))}</span> '
+        f'<span class="count">{reason.count}</span> <span class="do">{h(do)}</span>{more}{all_of_them}</h3>'
+        f"{_listed(reason.lines, now, visitor)}</section>"
+    )
+
+
+def _listed(lines: Sequence[RowNow], now: float, visitor: Visitor, *, mixed: bool = False) -> str:
+    listed = "".join(_urgent(one, now, visitor, badge=mixed and one.need in words.NOT_IN_HEADLINE) for one in lines)
+    return f'<ol class="urgent">{listed}</ol>' if listed else ""
+
+
+def _urgent(one: RowNow, now: float, visitor: Visitor, *, badge: bool = False) -> str:
+    row, need = one.row, one.need or ""
+    facts = [
+        f"step {words.steps(row.last_step, row.planned_steps)}",
+        f"{words.amount(row.gpu_hours_left)} GPU-h left" if row.gpu_hours_left else "",
+        words.ago(row.last_at, now),
+        one.handed_to or "",
+    ]
+    called = f'<span class="badge">{h(words.need_called(need))}</span> ' if badge else ""
+    box = button = ""
+    if visitor.may_act:
+        box = f'<input type="checkbox" name="run" value="{one.key}" aria-label="Select {h(row.name, 160)}">'
+        button = (
+            f'<button name="what" value="acknowledge {one.key}" aria-label="Acknowledge {h(row.name, 160)}">'
+            f"{h(words.ACKNOWLEDGE)}</button>"
+        )
+    return (
+        f'<li class="need-{h(need)}">{box}<h4 title="{h(row.name)}">'
+        f'<a href="/run/{one.key}">{h(row.name, 160)}</a></h4>{spark(row)}'
+        f'<p class="why" title="{h(f"{row.says}. {_do(row, need)}")}">{called}{_headline(row)}</p>'
+        f'<p class="facts">{"".join(f"<span>{h(fact)}</span>" for fact in facts if fact)}</p>{button}</li>'
     )
 
 
@@ -114,12 +152,12 @@ def _do(row: Row, need: str) -> str:
 
 
 def _worth_keeping(row: Row) -> bool:
-    """Whether any of its checkpoints is better than where it began."""
+    """Return whether any of its checkpoints is better than where it began."""
     return row.best_step is not None and row.best_step > (row.first_step or 0)
 
 
 def spark(row: Row) -> str:
-    """The few points of the row as a line; gaps stay gaps."""
+    """Return the few points of the row as a line; gaps stay gaps."""
     pairs = [row.spark[at : at + 2] for at in range(0, len(row.spark), 2)]
     pieces: list[list[str]] = [[]]
     across = WIDTH / max(len(pairs) - 1, 1)
@@ -166,24 +204,20 @@ def table(
 
 
 def address(asked: Asked, columns: Sequence[str], **changes: object) -> str:
-    """A view as an address: what differs from the usual one, so that it can be kept and sent."""
-    told: dict[str, object] = {
-        "q": asked.words, "group": asked.group, "need": asked.need, "verdict": asked.verdict, "outcome": asked.outcome,
-        "project": asked.project, "framework": asked.framework, "variant": asked.variant, "sort": asked.sort,
-        "down": int(asked.down), "page": asked.page, "size": asked.size, "cols": ",".join(columns),
-    }  # fmt: skip
+    """Return a view as an address: what differs from the usual one, so that it can be kept and sent."""
+    told = {("q" if name == "words" else name): getattr(asked, name) for name in VIEW}
+    told |= {"down": int(asked.down), "cols": ",".join(columns), **changes}
     usual = {"sort": "urgency", "down": 0, "page": 0, "size": 100, "cols": ",".join(SHOWN)}
-    return urlencode({key: value for key, value in {**told, **changes}.items() if value not in ("", usual.get(key))})
+    return urlencode({key: value for key, value in told.items() if value not in ("", usual.get(key))})
 
 
 def _head(name: str, asked: Asked, columns: Sequence[str]) -> str:
     title = h(words.COLUMNS[name])
-    if name not in SORTED:
+    if name in NOT_SORTED:
         return f'<th scope="col"{" class=drawn" if name == "spark" else ""}>{title}</th>'
-    sort = SORTED[name]
-    mine = asked.sort == sort
+    mine = asked.sort == name
     way = ' aria-sort="descending"' if mine and asked.down else ' aria-sort="ascending"' if mine else ""
-    to = address(asked, columns, sort=sort, down=int(mine and not asked.down), page=0)
+    to = address(asked, columns, sort=name, down=int(mine and not asked.down), page=0)
     return f'<th scope="col"{way}><a href="/runs?{h(to, 4000)}">{title}</a></th>'
 
 
@@ -209,7 +243,7 @@ def _line(one: RowNow, columns: Sequence[str], now: float) -> str:
 
 
 def _headline(row: Row) -> str:
-    """The headline, its first part in the color of what the run came to."""
+    """Return the headline, its first part in the color of what the run came to."""
     if not row.headline:  # a row of an older version, or a run that cannot be read
         return f"{_colored(row, words.verdict_called(row.verdict or row.state, row.outcome))} {h(row.why, 240)}"
     first, dot, rest = row.headline.partition(" · ")
@@ -230,6 +264,10 @@ def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], b
         )
         return f'<label>{label}<select name="{name}">{listed}</select></label>'
 
+    filters = "".join(
+        select(name, "Reason" if name == "need" else name.capitalize(), options, getattr(asked, name))
+        for name, options in choices.items()
+    )
     boxes = "".join(
         f'<label><input type="checkbox" name="col" value="{name}"{" checked" if name in columns else ""}>'
         f"{h(words.COLUMNS[name])}</label>"
@@ -237,12 +275,7 @@ def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], b
     )
     return (
         f'<form class="filters" action="/runs" role="search"><label>Search<input type="search" name="q"'
-        f' value="{h(asked.words)}"></label>{select("group", "Group", GROUPS, asked.group)}'
-        f"{select('need', 'Reason', NEEDS, asked.need)}"
-        f"{select('verdict', 'Verdict', choices['verdict'], asked.verdict)}"
-        f"{select('outcome', 'Outcome', choices['outcome'], asked.outcome)}"
-        f"{select('project', 'Project', choices['project'], asked.project)}"
-        f"{select('framework', 'Framework', choices['framework'], asked.framework)}"
+        f' value="{h(asked.words)}"></label>{filters}'
         f"{select('by', 'Group by', BY, by)}{select('sort', 'Sort by', SORTS, asked.sort)}"
         f"<button>Show</button><details><summary>Columns</summary>{boxes}</details></form>"
     )
@@ -251,8 +284,7 @@ def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], b
 def _groups(groups: Sequence[Together], by: str) -> str:
     rows = []
     for one in groups:
-        filters = {"project", "variant", "framework", "verdict", "outcome"}
-        to = urlencode({by: one.name}) if by in filters and one.name else urlencode({"q": one.name})
+        to = urlencode({by: one.name}) if by in FILTERS and one.name else urlencode({"q": one.name})
         rows.append(
             f'<tr><th scope="row"><a href="/runs?{h(to, 4000)}">{h(one.name or "none", 160)}</a></th>'
             f"<td>{one.runs}</td><td>{one.person}</td><td>{h(words.spread(one.lowest, one.mean, one.highest))}</td>"
@@ -269,7 +301,7 @@ def _groups(groups: Sequence[Together], by: str) -> str:
 
 
 def run(
-    one: RowNow, said: Sequence[Note], looks: Sequence[Spell], now: float, *, may_act: bool, token: str, unreadable: str
+    one: RowNow, said: Sequence[Note], looks: Sequence[Spell], now: float, visitor: Visitor, unreadable: str
 ) -> str:
     row = one.row
     need = '<p id="needs" hidden></p>'
@@ -290,7 +322,7 @@ def run(
         f"<span>{h(row.identity, 300)}</span></p>{report}"
         '<div class="beside"><section aria-label="Checks"><h2>Past verdicts, and what happened next</h2>'
         f'<div id="looks">{_looks(looks)}</div></section>'
-        f'<section aria-label="People"><h2>People</h2>{_acting(one, may_act, token)}'
+        f'<section aria-label="People"><h2>People</h2>{_acting(one, visitor)}'
         f'<div id="said">{_said(said)}</div></section></div>'
     )
 
@@ -331,16 +363,13 @@ def _said(said: Sequence[Note]) -> str:
     return f'<ol class="timeline">{listed}</ol>' if listed else ""
 
 
-def _acting(one: RowNow, may_act: bool, token: str) -> str:
-    if not may_act:
+def _acting(one: RowNow, visitor: Visitor) -> str:
+    if not visitor.may_act:
         return f"<p>{h(words.READ_ONLY)}</p>"
+    buttons = "".join(f'<button name="what" value="{what}">{h(says)}</button>' for what, says in words.BUTTONS.items())
     return (
-        f'<form class="act" method="post" action="/run/{one.key}/say"><input type="hidden" name="form" value="{token}">'
+        f'<form class="act" method="post" action="/run/{one.key}/say">{_signed(visitor)}'
         f'<input type="hidden" name="about" value="{h(one.need or "")}">'
-        '<label>Your name<input name="who" required maxlength="80" autocomplete="username"></label>'
-        '<label>Note or assignee<input name="note" maxlength="2000"></label><div class="buttons">'
-        '<button name="what" value="acknowledge">Acknowledge</button>'
-        '<button name="what" value="mute">Mute for a day</button>'
-        '<button name="what" value="unmute">Unmute</button><button name="what" value="note">Add note</button>'
-        '<button name="what" value="hand_over">Assign</button></div></form>'
+        '<label>Note or assignee<input name="note" maxlength="2000"></label>'
+        f'<div class="buttons">{buttons}</div></form>'
     )

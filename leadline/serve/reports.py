@@ -1,23 +1,23 @@
-"""A run's own page: the HTML report that `leadline read --html` writes, made when it is asked for and kept a while."""
+"""Make the report of a run when it is asked for, as `leadline read --html` writes it, and keep it for a while."""
 
 from __future__ import annotations
 
 import re
-import threading
 import time
-from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ..compare import compare, gather
+from ..comparison import compare, gather
 from ..errors import LeadlineError, NothingReadable
 from ..fleet.divide import units
+from ..live.memory import give_back
 from ..pipeline import read
 from ..report import html
 from ..report.compare_html import page as compare_page
 from ..shelf.row import Row
 from ..sources.remote import is_address
 from ..words.serve import OUTSIDE
+from .kept import PageCache
 
 KEPT = 32  # reports in memory
 AT_ONCE = 2  # readings at the same time: each takes a core for a second or more
@@ -25,50 +25,33 @@ RULES = re.compile(r'http-equiv="Content-Security-Policy" content="([^"]*)"')
 
 
 class Reports:
-    """Makes reports. Safe to call from many threads; the same report is made once."""
+    """Make reports. Safe to call from many threads; the same report is made once."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, str], str] = OrderedDict()
-        self._guard = threading.Lock()
-        self._working = threading.Semaphore(AT_ONCE)
+        self._kept = PageCache(KEPT, at_once=AT_ONCE)
 
     def of(self, row: Row) -> str:
-        """The page of a run as it stands now. Raises LeadlineError."""
+        """Return the page of a run as it stands now. Raises LeadlineError."""
         path = allowed(row)
-        key = (row.identity, mark_of(row))
-        if (kept := self._known(key)) is not None:
-            return kept
-        with self._working:
-            if (kept := self._known(key)) is None:
-                kept = html.render(read(path, now=time.time()))
-                self._keep(key, kept)
-        return kept
+        return self._made((row.identity, mark_of(row)), lambda: html.render(read(path, now=time.time())))
 
     def compared(self, rows: Sequence[Row]) -> str:
+        """Return the page that compares these runs. Raises LeadlineError."""
         paths = [allowed(row) for row in rows]
-        key = ("compare", "\0".join(f"{row.identity} {mark_of(row)}" for row in rows))
-        if (kept := self._known(key)) is not None:
-            return kept
-        with self._working:
-            kept = compare_page(compare(gather(paths)))
-            self._keep(key, kept)
-        return kept
+        key = ("compare", *(f"{row.identity} {mark_of(row)}" for row in rows))
+        return self._made(key, lambda: compare_page(compare(gather(paths))))
 
-    def _known(self, key: tuple[str, str]) -> str | None:
-        with self._guard:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-            return self._kept.get(key)
+    def _made(self, key: tuple[str, ...], make: Callable[[], str]) -> str:
+        def made() -> str:
+            page = make()
+            give_back()  # what a reading took goes back to the system
+            return page
 
-    def _keep(self, key: tuple[str, str], page: str) -> None:
-        with self._guard:
-            self._kept[key] = page
-            while len(self._kept) > KEPT:
-                self._kept.popitem(last=False)
+        return self._kept.get(key, made)
 
 
 def allowed(row: Row) -> str:
-    """The path to read a run by. Links are resolved first: what was scanned may lead elsewhere by now."""
+    """Return the path to read a run by. Links are resolved first: what was scanned may lead elsewhere by now."""
     if is_address(row.place):
         return row.identity
     place, root = Path(row.place.partition("#")[0]), Path(row.root)
@@ -84,7 +67,7 @@ def allowed(row: Row) -> str:
 
 
 def mark_of(row: Row) -> str:
-    """By what it is told that a run changed."""
+    """Return the mark that tells whether a run changed."""
     if is_address(row.place):
         return row.mark
     try:
@@ -94,7 +77,7 @@ def mark_of(row: Row) -> str:
 
 
 def rules_of(page: str) -> str:
-    """What a report lets a browser run: its own scripts by their digests. As a header it also says who may frame it."""
+    """Return the policy of a report: its own scripts by their digests. As a header it also says who may frame it."""
     found = RULES.search(page)
     rules = found[1].replace("&#x27;", "'") if found else "default-src 'none'"
     return f"{rules}; frame-ancestors 'self'"

@@ -1,45 +1,22 @@
-"""The server: where it listens, who may come, and the scans beside it."""
+"""Run the dashboard: where it listens, who may come, and the scans beside it."""
 
 from __future__ import annotations
 
-import ipaddress
 import os
-import secrets
 import socket
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ..errors import BadOrder, LeadlineError, need
 from ..fleet.pool import Pool
 from ..fleet.scan import scan
 from ..shelf.store import Shelf
-from ..words.serve import agents_at
-from .guard import LOOPBACK, Doors
+from ..words.serve import OTHER_NAMES, agents_at
+from .guard import WILDCARDS, doors_for, is_loopback, names_of
 from .options import ServeOptions
 
 TOKEN = "LEADLINE_TOKEN"
-
-
-def is_loopback(host: str) -> bool:
-    """
-    >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("example.org")
-    (True, True, False, False)
-    """
-    try:
-        return host == "localhost" or ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return False
-
-
-def doors_for(host: str, port: int, names: Sequence[str], *, may_act: bool, programs: Collection[str] = ()) -> Doors:
-    """Who may come: on loopback those on this machine, else who has the token."""
-    called = [*LOOPBACK, *([] if host in ("0.0.0.0", "::") else [f"[{host}]" if ":" in host else host])]
-    hosts = {f"{name}:{port}" for name in called} | set(names)
-    if port in (80, 443):
-        hosts |= set(called)
-    token = None if is_loopback(host) else os.environ.get(TOKEN) or secrets.token_urlsafe(24)
-    return Doors(frozenset(hosts), token, may_act, frozenset(programs))
 
 
 def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) -> None:
@@ -48,18 +25,23 @@ def serve(shelf: Shelf, options: ServeOptions, *, say: Callable[[str], None]) ->
         need(module, extra="serve", to="show the page of all runs")
     import uvicorn
 
-    from .agents import PATH, agents_app
+    from ..agents.server import PATH
+    from .agents import agents_app
     from .app import application
 
     host, listening = options.host, _listening(options.host, options.port)
     port = int(listening.getsockname()[1])
     agents = agents_app(shelf, options.roots)
     mounts = {} if agents is None else {PATH: agents}
-    doors = doors_for(host, port, options.names, may_act=options.allow_act, programs=mounts)
-    where = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}/"
-    say(f"{where}{'' if doors.token is None else f'?token={doors.token}'}")
+    token = None if is_loopback(host) else os.environ.get(TOKEN) or None
+    doors = doors_for(host, port, options.names, token=token, may_act=options.allow_act, programs=mounts)
+    names = names_of(host)
+    for name in (*names, *(("127.0.0.1",) if host in WILDCARDS else ())):
+        say(f"http://{name}:{port}/{'' if doors.token is None else f'?token={doors.token}'}")
     if agents is not None:
-        say(agents_at(f"{where.rstrip('/')}{PATH}"))
+        say(agents_at(f"http://{names[0]}:{port}{PATH}"))
+    if host in WILDCARDS:
+        say(OTHER_NAMES)
     ended = threading.Event()
     scanning = threading.Thread(target=_scans, args=(shelf, options, ended, say), daemon=True)
     page = application(shelf, doors, mounts)

@@ -1,4 +1,4 @@
-"""The database under the shelf: sqlite in a file, or Postgres by its address. Both speak the SQL of `tables.py`."""
+"""The database under the shelf: sqlite in a file, or Postgres by its address. Both take the SQL of `tables.py`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from ..errors import BadState, need
 
@@ -17,29 +17,13 @@ POSTGRES = ("postgres://", "postgresql://")
 SQLITE = "sqlite:///"
 
 
-class Base(Protocol):
-    """A database. Safe to use from several threads."""
-
-    url: str  # without a password
-    fails: tuple[type[Exception], ...]  # what it raises when it cannot be used now
-
-    def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]: ...
-    def run(self, query: str, values: Sequence[object] = ()) -> int: ...
-    def many(self, query: str, values: Sequence[Sequence[object]]) -> None: ...
-    def writing(self) -> Any: ...
-    def now(self) -> float: ...
-    def has_tables(self) -> bool: ...
-    def sql(self, statement: str) -> str: ...
-    def close(self) -> None: ...
-
-
 def open_base(url: str, *, write: bool = True) -> Base:
-    """The database at an address, or at the path of a file."""
+    """Return the database at an address, or at the path of a file."""
     if url.startswith(POSTGRES):
         return Postgres(url)
     if "://" in url and not url.startswith(SQLITE):
         raise BadState(
-            f"The store {shown(url)} is of a kind that is not known.",
+            f"The store {shown(url)} is of an unknown kind.",
             tried="sqlite and Postgres",
             next_step="give sqlite:///PATH or postgresql://USER@HOST/NAME",
         )
@@ -47,7 +31,7 @@ def open_base(url: str, *, write: bool = True) -> Base:
 
 
 def shown(url: str) -> str:
-    """An address without its password.
+    """Return an address without its password.
 
     >>> shown("postgresql://me:secret@host/runs"), shown("runs.db")
     ('postgresql://me@host/runs', 'runs.db')
@@ -57,99 +41,16 @@ def shown(url: str) -> str:
     return f"{scheme}{mark}{who.partition(':')[0]}{at}{where}" if mark and at else url
 
 
-class Sqlite:
-    """One file, no server. Many may read while one writes."""
+class Base:
+    """A database that several threads may use."""
 
-    fails: tuple[type[Exception], ...] = (sqlite3.Error,)
+    url: str  # without a password
+    fails: tuple[type[Exception], ...]  # what it raises when it cannot be used now
+    locking = ""  # ends a SELECT whose rows are to be changed
+    _base: Any
 
-    def __init__(self, path: Path, *, write: bool = True) -> None:
-        self.path = path.absolute()
-        self.url = f"{SQLITE}{self.path}"
+    def __init__(self) -> None:
         self._guard = threading.RLock()
-        try:
-            if write:
-                self.path.parent.mkdir(parents=True, exist_ok=True)
-            elif not self.path.is_file():
-                raise sqlite3.OperationalError("there is no such file")
-            address = f"{self.path.as_uri()}?mode={'rwc' if write else 'ro'}"
-            self._base = sqlite3.connect(
-                address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
-            )
-            if write:
-                self._base.execute(
-                    "PRAGMA journal_mode = WAL"
-                )  # where the file system cannot, sqlite keeps its old way
-                self._base.execute("PRAGMA synchronous = NORMAL")  # a power cut loses rows that are read again
-            self._base.execute("PRAGMA cache_size = -32768")
-        except (OSError, sqlite3.Error) as error:
-            raise BadState(
-                f"The store {self.path} cannot be used: {error}.",
-                tried="to open it as a sqlite database",
-                next_step="check the path, its permissions and the space on its disk, or give another with --store",
-            ) from error
-
-    def sql(self, statement: str) -> str:
-        return statement.replace("SERIAL PRIMARY KEY", "INTEGER PRIMARY KEY")
-
-    def has_tables(self) -> bool:
-        return bool(self.rows("SELECT 1 FROM sqlite_master LIMIT 1"))
-
-    def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
-        with self._guard:
-            return self._base.execute(query, values).fetchall()
-
-    def run(self, query: str, values: Sequence[object] = ()) -> int:
-        with self._guard:
-            return self._base.execute(self.sql(query), values).rowcount
-
-    def many(self, query: str, values: Sequence[Sequence[object]]) -> None:
-        with self._guard:
-            self._base.executemany(query, values)
-
-    @contextmanager
-    def writing(self) -> Iterator[None]:
-        """A transaction: all of it or nothing."""
-        with self._guard:
-            self._base.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._base.execute("COMMIT")
-            except BaseException:
-                if self._base.in_transaction:  # a full disk ends it by itself
-                    self._base.execute("ROLLBACK")
-                raise
-
-    def now(self) -> float:
-        return time.time()
-
-    def close(self) -> None:
-        with self._guard:
-            self._base.close()
-
-
-class Postgres:
-    """A server that many machines write to. Its clock is the one that leases go by."""
-
-    def __init__(self, url: str) -> None:
-        psycopg = need("psycopg", extra="postgres", to="keep rows in Postgres")
-        self.url = shown(url)
-        self.fails: tuple[type[Exception], ...] = (psycopg.Error,)
-        self._guard = threading.RLock()
-        try:
-            self._base: Any = psycopg.connect(url, autocommit=True, connect_timeout=10)
-        except psycopg.Error as error:
-            said = next(iter(str(error).splitlines()), type(error).__name__)
-            raise BadState(
-                f"The store {self.url} cannot be reached: {said}",
-                tried="to connect to it as a Postgres server",
-                next_step="check the address, the user and that the server runs",
-            ) from error
-
-    def sql(self, statement: str) -> str:
-        return statement.replace("BLOB", "BYTEA").replace("%", "%%").replace("?", "%s")
-
-    def has_tables(self) -> bool:
-        return bool(self.rows("SELECT 1 FROM information_schema.tables WHERE table_name = 'shelf'"))
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         with self._guard:
@@ -160,8 +61,105 @@ class Postgres:
             return int(self._base.execute(self.sql(query), values).rowcount)
 
     def many(self, query: str, values: Sequence[Sequence[object]]) -> None:
-        with self._guard, self._base.cursor() as cursor:
-            cursor.executemany(self.sql(query), values)
+        with self._guard:
+            self._base.cursor().executemany(self.sql(query), values)
+
+    def columns(self, table: str) -> set[str]:
+        """Return the names of a table's columns; empty if there is no such table."""
+        raise NotImplementedError
+
+    def sql(self, statement: str) -> str:
+        """Return a statement of ours as this database takes it."""
+        raise NotImplementedError
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Run the block as a transaction: all of it or nothing."""
+        raise NotImplementedError
+        yield
+
+    def now(self) -> float:
+        return time.time()
+
+    def close(self) -> None:
+        with self._guard:
+            self._base.close()
+
+
+class Sqlite(Base):
+    """One file, no server. Many may read while one writes."""
+
+    fails = (sqlite3.Error,)
+
+    def __init__(self, path: Path, *, write: bool = True) -> None:
+        super().__init__()
+        self.path = path.absolute()
+        self.url = f"{SQLITE}{self.path}"
+        try:
+            if write:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
+            elif not self.path.is_file():
+                raise sqlite3.OperationalError("there is no such file")
+            address = f"{self.path.as_uri()}?mode={'rwc' if write else 'ro'}"
+            self._base = sqlite3.connect(
+                address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            )
+            if write:
+                self._base.execute("PRAGMA journal_mode = WAL")  # if the file system can't, sqlite keeps its old way
+                self._base.execute("PRAGMA synchronous = NORMAL")  # a power cut loses rows that are read again
+            self._base.execute("PRAGMA cache_size = -32768")
+        except (OSError, sqlite3.Error) as error:
+            raise BadState(
+                f"The store {self.path} cannot be used: {error}.",
+                tried="opening it as a sqlite database",
+                next_step="check the path, its permissions and the space on its disk, or give another with --store",
+            ) from error
+
+    def sql(self, statement: str) -> str:
+        return statement.replace("SERIAL PRIMARY KEY", "INTEGER PRIMARY KEY")
+
+    def columns(self, table: str) -> set[str]:
+        return {name for (name,) in self.rows("SELECT name FROM pragma_table_info(?)", (table,))}
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        with self._guard:
+            self._base.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._base.execute("COMMIT")
+            except BaseException:
+                if self._base.in_transaction:  # a full disk ends it by itself
+                    self._base.execute("ROLLBACK")
+                raise
+
+
+class Postgres(Base):
+    """A server that many machines write to. Leases go by its clock."""
+
+    locking = " FOR UPDATE SKIP LOCKED"
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        psycopg = need("psycopg", extra="postgres", to="keep rows in Postgres")
+        self.url = shown(url)
+        self.fails = (psycopg.Error,)
+        try:
+            self._base = psycopg.connect(url, autocommit=True, connect_timeout=10)
+        except psycopg.Error as error:
+            said = next(iter(str(error).splitlines()), type(error).__name__)
+            raise BadState(
+                f"The store {self.url} cannot be reached: {said}",
+                tried="connecting to it as a Postgres server",
+                next_step="check the address, the user, and that the server runs",
+            ) from error
+
+    def sql(self, statement: str) -> str:
+        return statement.replace("BLOB", "BYTEA").replace("%", "%%").replace("?", "%s")
+
+    def columns(self, table: str) -> set[str]:
+        found = self.rows("SELECT column_name FROM information_schema.columns WHERE table_name = ?", (table,))
+        return {name for (name,) in found}
 
     @contextmanager
     def writing(self) -> Iterator[None]:
@@ -170,7 +168,3 @@ class Postgres:
 
     def now(self) -> float:
         return float(self.rows("SELECT EXTRACT(EPOCH FROM clock_timestamp())::float8")[0][0])
-
-    def close(self) -> None:
-        with self._guard:
-            self._base.close()

@@ -1,4 +1,4 @@
-"""Where the shelf is when nobody says where, and who holds a lease."""
+"""The default place of the shelf, and owners of leases."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..state import state_folder
 
 
 def default_store() -> str:
-    """The address in LEADLINE_STORE, or a file in the user's folder."""
+    """Return the address in LEADLINE_STORE, or a file in the user's folder."""
     return os.environ.get("LEADLINE_STORE") or str(state_folder() / "shelf.db")
 
 
@@ -28,7 +28,7 @@ def host() -> str:
 
 
 def process_started(pid: int) -> str | None:
-    """When a process of this machine began, in the system's own count; None where there is none, or it is not told."""
+    """Return when a process of this machine began, in the system's own count; None if that is not known."""
     try:
         return Path(f"/proc/{pid}/stat").read_text(encoding="ascii", errors="replace").rpartition(")")[2].split()[19]
     except (OSError, IndexError):
@@ -42,7 +42,7 @@ def owner() -> str:
 
 
 def is_dead(holder: str) -> bool:
-    """Whether the process that holds a lease is known to be gone; of another machine that cannot be known."""
+    """Return whether the process that holds a lease is known to be gone; of another machine that cannot be known."""
     where, pid, started, *_ = (*holder.split(":"), "", "")  # behind it, which of its scans it is
     if where != host() or not pid.isdigit() or not started:
         return False

@@ -1,4 +1,4 @@
-"""What a run is called, and what it belongs to: project, variant and seed, from its path and nothing else."""
+"""Names of a run: project, variant and seed, from its path and nothing else."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Called(NamedTuple):
 
 
 def called(identity: str, root: str, log: Log | None = None) -> Called:
-    """The names of a run: by its path, or, where that holds nothing but the id of its tracker, as its tracker has it.
+    """Return the names of a run: by its path, or, if that holds only the id of its tracker, as its tracker has it.
 
     >>> called("/runs/math/grpo-seed2", "/runs")
     Called(name='math/grpo-seed2', project='math', variant='math/grpo', seed='2')
@@ -49,7 +49,7 @@ def called(identity: str, root: str, log: Log | None = None) -> Called:
 
 
 def _parted(name: str, project: str) -> Called:
-    """A name without its seed, and the seed."""
+    """Return a name without its seed, and the seed."""
     found = list(SEED.finditer(name))
     if not found:
         return Called(name, project, name, None)

@@ -1,12 +1,12 @@
-"""What people said about runs: seen, muted, noted, handed over. Kept for good, and heeded by `leadline watch`."""
+"""Notes of people about runs: seen, muted, noted, handed over. Kept for good, and heeded by `leadline watch`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from ..errors import LeadlineError
+from ..records import dataclass
 from .base import POSTGRES, SQLITE
 from .home import default_store
 from .store import Shelf, meant, stored
@@ -56,7 +56,7 @@ def say(
 
 
 def said_of(shelf: Shelf, identity: str) -> tuple[Note, ...]:
-    """All that was said about a run, the latest first."""
+    """Return all that was said about a run, the latest first."""
     rows = shelf.base.rows(
         "SELECT at, who, what, about, until, note FROM said WHERE identity = ? ORDER BY id DESC", (stored(identity),)
     )
@@ -64,8 +64,8 @@ def said_of(shelf: Shelf, identity: str) -> tuple[Note, ...]:
 
 
 def is_muted(identity: str, about: str, now: float) -> bool:
-    """Whether a person wants to hear nothing more of a run, or has seen just this. Asked before every alert: a shelf
-    that is not there, or does not answer, mutes nothing."""
+    """Return whether a person wants to hear nothing more of a run, or has seen just this. Asked before every alert: a
+    shelf that is not there, or does not answer, mutes nothing."""
     url = default_store()
     if not url.startswith(POSTGRES) and not Path(url.removeprefix(SQLITE)).is_file():
         return False

@@ -1,14 +1,14 @@
-"""The table as a page asks for it: triage, search, filters, order and groups, all worked out by the database.
+"""The table as the dashboard asks for it: triage, search, filters, order and groups, all worked out by the database.
 
-Whether a run needs a person depends on the time of asking: rows are not written again because time goes by.
+Whether a run needs attention depends on the time of asking: rows are not written again because time goes by.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from ..records import dataclass
 from .row import FINISHED, NEEDS, Row
 from .store import FIELDS, Shelf, as_row, meant, stored
 
@@ -28,6 +28,15 @@ SORTS = {  # what may be sorted by; nothing else ever reaches the SQL
     "framework": "framework",
     "project": "project",
     "level": "level",
+}
+FILTERS = {  # what may be filtered by, and the column that holds it
+    "group": "now_group",
+    "need": "now_needs",
+    "verdict": "verdict",
+    "outcome": "outcome",
+    "project": "project",
+    "framework": "framework",
+    "variant": "variant",
 }
 BY = ("project", "variant", "seed", "framework", "verdict", "outcome")
 MOST = 500  # rows a page
@@ -50,12 +59,15 @@ URGENCY = (
 )
 
 
+SINCE = "CASE now_needs WHEN 'silent' THEN quiet_at WHEN 'seeds' THEN seeds_at ELSE need_at END"
+ASKED = f"{FIELDS}, key, now_group, now_needs, handed_to"
+RANK = "COALESCE(gpu_hours_left, hours_left, 0) DESC, last_at DESC, name"  # what is at stake goes first
 OVER = f"CASE WHEN ended IN ({_FINISHED}) THEN 1 ELSE 0 END"
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What of the table is wanted."""
+    """A request for part of the table."""
 
     words: str = ""
     group: str = ""
@@ -82,8 +94,6 @@ class RowNow:
     group: Group
     need: str | None
     handed_to: str | None
-    acknowledged: str | None
-    muted_until: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,27 +111,17 @@ class Together:
 
 
 def _all(now: float) -> tuple[str, list[object]]:
-    """All rows with what they need now."""
-    table = (
-        f"(SELECT {FIELDS}, key, handed_to, acknowledged, muted_until, {GROUP} AS now_group, {NEED} AS now_needs"
-        " FROM runs) AS told"
-    )
-    return table, [now - FRESH, now, now, now, now, now]
+    """Return a table of all rows with what they need now, and its values."""
+    rows = f"SELECT runs.*, {GROUP} AS now_group, {NEED} AS now_needs FROM runs"
+    table = f"(SELECT {FIELDS}, key, handed_to, now_group, now_needs, {SINCE} AS now_since"
+    return f"{table} FROM ({rows}) AS needing) AS told", [now - FRESH, now, now, now, now, now]
 
 
 def _where(asked: Asked) -> tuple[str, list[object]]:
     parts: list[str] = ["1 = 1"]
     values: list[object] = []
-    for column, wanted in (
-        ("now_group", asked.group),
-        ("now_needs", asked.need),
-        ("verdict", asked.verdict),
-        ("outcome", asked.outcome),
-        ("project", asked.project),
-        ("framework", asked.framework),
-        ("variant", asked.variant),
-    ):
-        if wanted:
+    for name, column in FILTERS.items():
+        if wanted := getattr(asked, name):
             parts.append(f"{column} = ?")
             values.append(stored(wanted))
     if asked.roots:
@@ -137,7 +137,7 @@ def _where(asked: Asked) -> tuple[str, list[object]]:
 
 
 def lines(shelf: Shelf, asked: Asked, now: float) -> tuple[list[RowNow], int]:
-    """One page of the table, and how many rows there are in all."""
+    """Return one page of the table, and how many rows there are in all."""
     table, first = _all(now)
     where, values = _where(asked)
     column = SORTS.get(asked.sort, "urgency")
@@ -146,7 +146,7 @@ def lines(shelf: Shelf, asked: Asked, now: float) -> tuple[list[RowNow], int]:
     size = min(max(asked.size, 1), MOST)
     last = f", {OVER}, last_at DESC" if column == "urgency" else ""
     found = shelf.base.rows(
-        f"SELECT {FIELDS}, key, now_group, now_needs, handed_to, acknowledged, muted_until FROM {table} WHERE {where}"
+        f"SELECT {ASKED} FROM {table} WHERE {where}"
         f" ORDER BY {order} IS NULL, {order} {way}{last}, name LIMIT ? OFFSET ?",
         (*first, *values, size, max(asked.page, 0) * size if asked.first is None else asked.first),
     )
@@ -155,23 +155,29 @@ def lines(shelf: Shelf, asked: Asked, now: float) -> tuple[list[RowNow], int]:
 
 
 def line_of(shelf: Shelf, key: str, now: float) -> RowNow | None:
-    """The run of a key."""
+    """Return the run of a key."""
+    table, first = _all(now)
+    return next(map(_line, shelf.base.rows(f"SELECT {ASKED} FROM {table} WHERE key = ?", (*first, key))), None)
+
+
+def keys_of(shelf: Shelf, need: str, *, over: bool, now: float) -> list[str]:
+    """Return the keys of all runs that need attention for this reason."""
     table, first = _all(now)
     found = shelf.base.rows(
-        f"SELECT {FIELDS}, key, now_group, now_needs, handed_to, acknowledged, muted_until FROM {table} WHERE key = ?",
-        (*first, key),
+        f"SELECT key FROM {table} WHERE now_group = 'person' AND now_needs = ? AND {OVER} = ?",
+        (*first, need, int(over)),
     )
-    return next(map(_line, found), None)
+    return [key for (key,) in found]
 
 
 def _line(values: Sequence[object]) -> RowNow:
-    *fields, key, group, need, handed, seen, muted = values
-    return RowNow(str(key), as_row(fields), group, need, handed and meant(str(handed)), seen, muted)  # type: ignore[arg-type]
+    *fields, key, group, need, handed = values
+    return RowNow(str(key), as_row(fields), group, need, handed and meant(str(handed)))  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
 class Needy:
-    """Runs that need a person for the same reason: how many, and the latest of them."""
+    """Runs that need attention for the same reason: how many, and those with most at stake."""
 
     need: str
     over: bool  # they have ended, so there is no hurry
@@ -179,8 +185,11 @@ class Needy:
     lines: tuple[RowNow, ...]
 
 
-def triage(shelf: Shelf, now: float, most: int) -> tuple[dict[Group, int], list[Needy]]:
-    """How many runs there are in each group, and those that need a person: what still runs first, by reasons."""
+def triage(
+    shelf: Shelf, now: float, most: int, since: float | None = None
+) -> tuple[dict[Group, int], list[RowNow], list[Needy]]:
+    """Return how many runs there are in each group; those that came to need attention after `since`; and the others by
+    reason, what still runs first. At most `most` of each."""
     table, first = _all(now)
     found = shelf.base.rows(
         f"SELECT now_group, now_needs, {OVER}, COUNT(*) FROM {table} GROUP BY now_group, now_needs, {OVER}", first
@@ -191,23 +200,34 @@ def triage(shelf: Shelf, now: float, most: int) -> tuple[dict[Group, int], list[
         groups[group] += int(count)
         if group == "person":
             many[bool(over), need] = int(count)
+    new: list[RowNow] = []
+    if since is not None:
+        found = shelf.base.rows(
+            f"SELECT {ASKED} FROM {table} WHERE now_group = 'person' AND now_since > ?"
+            f" ORDER BY {URGENCY}, {OVER}, {RANK} LIMIT ?",
+            (*first, since, 2 * most),
+        )
+        new = list(map(_line, found))
     ranked = (
-        f"SELECT {FIELDS}, key, now_group, now_needs, handed_to, acknowledged, muted_until, ROW_NUMBER() OVER"
-        f" (PARTITION BY now_needs, {OVER} ORDER BY last_at DESC, name) AS nth FROM {table}"
+        f"SELECT {ASKED}, ROW_NUMBER() OVER (PARTITION BY now_needs, {OVER} ORDER BY {RANK}) AS nth FROM {table}"
         " WHERE now_group = 'person'"
     )
+    told = {line.key for line in new}
     shown: dict[tuple[bool, str], list[RowNow]] = {}
     for *values, _ in shelf.base.rows(
-        f"SELECT * FROM ({ranked}) AS ranked WHERE nth <= ? ORDER BY nth", (*first, most)
+        f"SELECT * FROM ({ranked}) AS ranked WHERE nth <= ? ORDER BY nth", (*first, most + len(new))
     ):
         line = _line(values)
-        shown.setdefault((line.row.ended in FINISHED, line.need or ""), []).append(line)
+        of_reason = shown.setdefault((line.row.ended in FINISHED, line.need or ""), [])
+        if line.key not in told and len(of_reason) < most:
+            of_reason.append(line)
     order = sorted(many, key=lambda reason: (reason[0], NEEDS.index(reason[1])))
-    return groups, [Needy(need, over, many[over, need], tuple(shown.get((over, need), ()))) for over, need in order]
+    needy = [Needy(need, over, many[over, need], tuple(shown.get((over, need), ()))) for over, need in order]
+    return groups, new, needy
 
 
 def together(shelf: Shelf, asked: Asked, by: str, now: float) -> list[Together]:
-    """The rows that are wanted, by what they share, with the spread within."""
+    """Return the wanted rows grouped by a column, with the spread within each group."""
     if by not in BY:
         return []
     table, first = _all(now)
@@ -226,14 +246,9 @@ def _number(value: object) -> object:
 
 
 def choices(shelf: Shelf) -> dict[str, list[str]]:
-    """What can be filtered by, as far as it fits a list."""
-    names = ("project", "framework", "verdict", "outcome")
-    return {
-        name: [
-            meant(value)
-            for (value,) in shelf.base.rows(
-                f"SELECT DISTINCT {name} FROM runs WHERE {name} IS NOT NULL ORDER BY {name} LIMIT 200"
-            )
-        ]
-        for name in names
-    }
+    """Return what can be filtered by, as far as it fits a list."""
+    found: dict[str, list[str]] = {"group": list(GROUPS), "need": list(NEEDS)}
+    for name in ("verdict", "outcome", "project", "framework"):
+        asked = f"SELECT DISTINCT {name} FROM runs WHERE {name} IS NOT NULL ORDER BY {name} LIMIT 200"
+        found[name] = [meant(value) for (value,) in shelf.base.rows(asked)]
+    return found

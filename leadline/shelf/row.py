@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from typing import Literal
+
+from ..records import dataclass, fields
 
 State = Literal["read", "unreadable"]
 FINISHED = ("plan", "trainer", "scheduler", "schedule")  # why a run is through: nothing more is spent on it
@@ -99,7 +100,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class UnitOutcome:
-    """What came of reading a unit."""
+    """The result of reading a unit."""
 
     unit: Unit
     entries: tuple[ShelfEntry, ...] = ()

@@ -1,7 +1,7 @@
-"""The shelf itself: places to read, who reads them, and the rows that came of it.
+"""The shelf: places to read, who reads them, and the rows that came of it.
 
-A place is read under a lease. What came of it, and that it was read, is one transaction, which is made only while the
-lease is still held: a scan that is killed has written all of a place or nothing of it, and none is written twice.
+A place is read under a lease. Its rows, and that it was read, are written in one transaction, and only while the lease
+is held: a scan that is killed has written all of a place or nothing of it, and none is written twice.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass
 from pathlib import Path
 
 from ..errors import BadState
+from ..records import astuple, dataclass
 from .base import Base, Sqlite, open_base
 from .home import default_store, is_dead
 from .row import COLUMNS, Row, ShelfEntry, Task, Unit, UnitOutcome
-from .tables import FROM_2, READABLE, TABLES, VERSION
+from .tables import OLDEST, TABLES, VERSION, upgrade
 
 LEASE = 120.0  # seconds; whoever reads renews it well before
 ATTEMPTS = 3  # readings that ended their reader, after which it is not tried again
@@ -60,7 +60,7 @@ class Shelf:
 
     @property
     def file(self) -> Path | None:
-        """The file it is kept in, where it is one."""
+        """The file it is kept in, if it is one."""
         return self.base.path if isinstance(self.base, Sqlite) else None
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class Shelf:
     # --- what is to be read
 
     def note(self, units: Sequence[Unit], began: float) -> None:
-        """Units that were found, a batch at a time."""
+        """Write down a batch of units that were found."""
         with self.base.writing():
             self.base.many(
                 "INSERT INTO places (place, root, shard, wanted, seen_at) VALUES (?, ?, ?, ?, ?)"
@@ -85,14 +85,13 @@ class Shelf:
             )
 
     def claim(self, scope: Scope, owner: str, limit: int) -> list[Task]:
-        """Take places that are due and that nobody reads, for as long as a lease lasts."""
+        """Lease places that are due and not being read, and return them as tasks."""
         now = self.base.now()
         self._free_the_dead(scope, now)
-        skip = " FOR UPDATE SKIP LOCKED" if not isinstance(self.base, Sqlite) else ""
         with self.base.writing():
             found = self.base.rows(
                 f"SELECT place, root, wanted, attempts FROM places WHERE {scope.where} AND seen_at >= ?"
-                f" AND {DUE} AND (leased_by IS NULL OR leased_until < ?) ORDER BY place LIMIT ?{skip}",
+                f" AND {DUE} AND (leased_by IS NULL OR leased_until < ?) ORDER BY place LIMIT ?{self.base.locking}",
                 (*scope.values, scope.began, scope.maker, now, now, limit),
             )
             self.base.many(
@@ -105,12 +104,12 @@ class Shelf:
             ]
 
     def renew(self, owner: str) -> None:
-        """Say that the owner still reads what it took."""
+        """Extend the leases of an owner that is still reading."""
         self.base.run("UPDATE places SET leased_until = ? WHERE leased_by = ?", (self.base.now() + LEASE, owner))
 
     def hand_back(self, tasks: Sequence[Task], owner: str) -> None:
-        """Let go of places whose reader was lost; that it was tried is remembered. A scan that was killed says nothing
-        of the places it had taken: most were never opened."""
+        """Free places whose reader was lost, and count the attempt. A killed scan counts none: most of its places were
+        never opened."""
         self.base.many(
             "UPDATE places SET leased_by = NULL, leased_until = NULL, attempts = attempts + 1"
             " WHERE place = ? AND leased_by = ?",
@@ -118,19 +117,19 @@ class Shelf:
         )
 
     def release(self, owner: str) -> None:
-        """Hand back what was taken and not read: a scan that was told to end."""
+        """Free what was leased and not read by a scan that was told to end."""
         self.base.run(
             "UPDATE places SET leased_by = NULL, leased_until = NULL WHERE leased_by = ?",
             (owner,),
         )
 
     def left(self, scope: Scope) -> int:
-        """How many places are still due, whoever reads them."""
+        """Return how many places are still due, whoever reads them."""
         query = f"SELECT COUNT(*) FROM places WHERE {scope.where} AND seen_at >= ? AND {DUE}"
         return int(self.base.rows(query, (*scope.values, scope.began, scope.maker, self.base.now()))[0][0])
 
     def _known(self, place: str, maker: str, now: float) -> tuple[tuple[str, str], ...]:
-        """The runs of a place as they were last read by this version, without those that are long still since."""
+        """Return the runs of a place as last read by this version, without those that are long still since."""
         rows = self.base.rows(
             "SELECT identity, mark FROM runs WHERE place = ? AND vanished_at IS NULL AND mark <> ''"
             " AND (still_at IS NULL OR still_at > ?)"
@@ -140,7 +139,7 @@ class Shelf:
         return tuple((meant(identity), mark) for identity, mark in rows)
 
     def _free_the_dead(self, scope: Scope, now: float) -> None:
-        """Leases of processes of this machine that are gone, so that what they left is read at once."""
+        """Free leases of dead processes of this machine, so that their places are read without waiting."""
         holders = self.base.rows(
             f"SELECT DISTINCT leased_by FROM places WHERE {scope.where}"
             " AND leased_by IS NOT NULL AND leased_until >= ?",
@@ -153,7 +152,7 @@ class Shelf:
     # --- what came of it
 
     def put(self, outcome: UnitOutcome, *, owner: str, maker: str) -> bool:
-        """Write down what was read; False where the lease was lost meanwhile, and then nothing is written."""
+        """Write what was read; return False, and write nothing, if the lease was lost meanwhile."""
         place, now = stored(outcome.unit.place), self.base.now()
         with self.base.writing():
             done = self.base.run(
@@ -174,7 +173,7 @@ class Shelf:
     def _put_rows(self, outcome: UnitOutcome, place: str, now: float) -> None:
         change = self.changed()
         for entry in outcome.entries:
-            self._put_row(entry, change)
+            self._put_row(entry, change, now)
         there = {stored(entry.row.identity) for entry in outcome.entries} | set(map(stored, outcome.kept))
         for (identity,) in self.base.rows("SELECT identity FROM runs WHERE place = ?", (place,)):
             if identity not in there:
@@ -185,12 +184,14 @@ class Shelf:
         for identity in outcome.kept:
             self.base.run("UPDATE runs SET vanished_at = NULL WHERE identity = ?", (stored(identity),))
 
-    def _put_row(self, entry: ShelfEntry, change: int) -> None:
+    def _put_row(self, entry: ShelfEntry, change: int, now: float) -> None:
         values = [stored(value) if isinstance(value, str) else value for value in astuple(entry.row)]
+        same = "COALESCE(runs.need, '') = COALESCE(excluded.need, '')"
         self.base.run(
-            f"INSERT INTO runs ({FIELDS}, key, change) VALUES ({', '.join('?' * len(values))}, ?, ?)"
-            f" ON CONFLICT (identity) DO UPDATE SET {_EXCLUDED}, vanished_at = NULL, change = excluded.change",
-            (*values, key_of(entry.row.identity), change),
+            f"INSERT INTO runs ({FIELDS}, key, change, need_at) VALUES ({', '.join('?' * len(values))}, ?, ?, ?)"
+            f" ON CONFLICT (identity) DO UPDATE SET {_EXCLUDED}, vanished_at = NULL, change = excluded.change,"
+            f" need_at = CASE WHEN {same} THEN runs.need_at ELSE excluded.need_at END",
+            (*values, key_of(entry.row.identity), change, now),
         )
         if entry.body is not None:
             self.base.run(
@@ -200,13 +201,13 @@ class Shelf:
             )
 
     def made_by(self, scope: Scope, maker: str) -> None:
-        """Say that what a scan of all made anew is as this version makes it."""
+        """Mark what a forced scan made anew as made by this version."""
         self.base.run(
             f"UPDATE places SET maker = ? WHERE {scope.where} AND maker = ?", (maker, *scope.values, scope.maker)
         )
 
     def finish(self, scope: Scope) -> int:
-        """Mark the runs of places that were not found any more; how many there are new."""
+        """Mark the runs of places that were not found anymore; return how many are newly marked."""
         with self.base.writing():
             gone = f"place IN (SELECT place FROM places WHERE {scope.where} AND seen_at < ?)"
             values = (*scope.values, scope.began)
@@ -219,8 +220,26 @@ class Shelf:
                 (self.base.now(), self.changed(), *values),
             )
 
+    def compare_seeds(self) -> None:
+        """Note since when the seeds of a variant disagree: some are worth continuing while others should stop."""
+        apart = (
+            "SELECT project, variant FROM runs WHERE seed IS NOT NULL AND vanished_at IS NULL AND ended IS NULL"
+            " AND state = 'read' GROUP BY project, variant"
+            " HAVING SUM(CASE WHEN verdict = 'continue' THEN 1 ELSE 0 END) > 0"
+            " AND SUM(CASE WHEN verdict IN ('stop', 'roll_back') THEN 1 ELSE 0 END) > 0"
+        )
+        with self.base.writing():
+            self.base.run(
+                f"UPDATE runs SET seeds_at = NULL WHERE seeds_at IS NOT NULL AND (project, variant) NOT IN ({apart})"
+            )
+            self.base.run(
+                "UPDATE runs SET seeds_at = COALESCE(seeds_at, ?) WHERE seed IS NOT NULL AND vanished_at IS NULL"
+                f" AND ended IS NULL AND (project, variant) IN ({apart})",
+                (self.base.now(),),
+            )
+
     def changed(self) -> int:
-        """One more change; who reads rows by it sees each once. Only inside a transaction."""
+        """Count one more change and return the counter; only inside a transaction."""
         self.base.run("UPDATE shelf SET value = value + 1 WHERE key = 'change'")
         return self.change
 
@@ -235,7 +254,7 @@ class Shelf:
         return next((as_row(values) for values in rows), None)
 
     def rows(self, roots: Sequence[str] = ()) -> Iterator[tuple[Row, float | None]]:
-        """All rows by identity, with the time since when each is not found any more; few at a time in memory."""
+        """Yield all rows by identity, each with the time since when it is gone; few at a time in memory."""
         where = f" AND root IN ({', '.join('?' * len(roots))})" if roots else ""
         last = ""
         while True:
@@ -250,7 +269,7 @@ class Shelf:
             last = found[-1][0]
 
     def reading(self, identity: str) -> dict[str, object] | None:
-        """The reading of a run as it was when the row was made; None where it could not be read."""
+        """Return the reading of a run as it was when the row was made; None if it could not be read."""
         rows = self.base.rows("SELECT body FROM readings WHERE identity = ?", (stored(identity),))
         return next((dict(json.loads(zlib.decompress(bytes(body)))) for (body,) in rows), None)
 
@@ -258,40 +277,33 @@ class Shelf:
 
     def _prepare(self, write: bool) -> None:
         try:
-            if not self.base.has_tables():
-                if not write:
-                    raise self._unusable("nothing was ever written to it")
-                self._create()
-            version = int(self.base.rows("SELECT value FROM shelf WHERE key = 'version'")[0][0])
+            if write:
+                self._bring_up_to_date()
+            elif not self.base.columns("shelf"):
+                raise self._unusable("nothing was ever written to it")
+            version = self._version()
         except self.base.fails as error:
             raise self._unusable(str(error).strip()) from error
-        if version == 2 and write:
-            version = self._upgrade()
-        if version != VERSION and (write or version not in READABLE):
+        if not (VERSION if write else OLDEST) <= version <= VERSION:
             raise self._unusable(f"it was written by another Leadline, in version {version}")
 
-    def _create(self) -> None:
+    def _version(self) -> int:
+        return int(self.base.rows("SELECT value FROM shelf WHERE key = 'version'")[0][0])
+
+    def _bring_up_to_date(self) -> None:
+        """Create the tables, or upgrade those of an older version; several machines may begin at the same time."""
+        if self.base.columns("shelf") and self._version() == VERSION:
+            return
         with self.base.writing():
             if not isinstance(self.base, Sqlite):
-                self.base.run("SELECT pg_advisory_xact_lock(7305)")  # several machines may begin at once
-            if self.base.has_tables():
-                return
-            for statement in TABLES:
-                self.base.run(statement)
-            self.base.run("INSERT INTO shelf (key, value) VALUES ('version', ?), ('change', 0)", (VERSION,))
-
-    def _upgrade(self) -> int:
-        """Bring a store of version 2 to this one; several may try at once."""
-        try:
-            with self.base.writing():
-                if not isinstance(self.base, Sqlite):
-                    self.base.run("SELECT pg_advisory_xact_lock(7305)")
-                version = int(self.base.rows("SELECT value FROM shelf WHERE key = 'version'")[0][0])
-                for statement in FROM_2 if version == 2 else ():
+                self.base.run("SELECT pg_advisory_xact_lock(7305)")
+            if not self.base.columns("shelf"):
+                for statement in TABLES:
                     self.base.run(statement)
-        except self.base.fails as error:
-            raise self._unusable(str(error).strip()) from error
-        return VERSION if version == 2 else version
+                self.base.run("INSERT INTO shelf (key, value) VALUES ('version', ?), ('change', 0)", (VERSION,))
+            elif OLDEST <= self._version() < VERSION:
+                for statement in upgrade(self.base.columns("runs")):
+                    self.base.run(statement)
 
     def _unusable(self, why: str) -> BadState:
         return BadState(
@@ -310,12 +322,12 @@ _EXCLUDED = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS if name !=
 
 
 def as_row(values: Sequence[object]) -> Row:
-    """The row of these columns."""
+    """Return the row of these columns."""
     return Row(*(meant(value) if isinstance(value, str) else value for value in values))  # type: ignore[arg-type]
 
 
 def key_of(identity: str) -> str:
-    """What a run is called in an address of the page."""
+    """Return what a run is called in an address of the dashboard."""
     return hashlib.sha256(identity.encode("utf-8", errors="surrogateescape")).hexdigest()[:20]
 
 
@@ -324,7 +336,7 @@ def shard_of(place: str) -> int:
 
 
 def stored(text: str) -> str:
-    """A text as a database takes it. Names on disk may hold bytes that are no text, and NUL is none in Postgres.
+    """Return a text as a database takes it: names on disk may hold bytes that are not text, and Postgres takes no NUL.
 
     >>> stored("a" + chr(0xdc80) + "b"), meant(stored("a" + chr(0xdc80) + "b")) == "a" + chr(0xdc80) + "b"
     ('a\\ufdd0dc80b', True)
@@ -338,7 +350,7 @@ def stored(text: str) -> str:
 
 
 def meant(text: str) -> str:
-    """The text that was stored."""
+    """Return the text that was stored."""
     if ESCAPE not in text:
         return text
     first, *rest = text.split(ESCAPE)

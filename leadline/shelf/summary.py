@@ -7,27 +7,25 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..contract import ChartData, Reading
+from ..contract import Reading
 from ..facts import NEEDS_EYES
 from ..facts.judgement import Judgement
-from ..reading.still import still_from
+from ..reading.wall_clock import patience, still_from
 from ..report.data import as_data, dump
-from ..run import Run, Series
+from ..run import HEADLINE, Run, Series
 from ..sources.source import Log
 from ..words.verdict import verdict_lines
 from .naming import called
 from .row import FINISHED, Need, Row, ShelfEntry, Unit
-from .silence import patience
 
 POINTS = 48  # of a sparkline
 RECENT = 50  # rows that tell the usual time between two
-HEADLINE = "reward/mean"
 # Kinds of reasons that say that the rest of the plan buys nothing.
 SPENT = ("flat", "ceiling", "no_trend")
 
 
 def times(run: Run, modified: float | None) -> tuple[float | None, float | None, float | None]:
-    """When the first and the last row were written and the usual time between two; by the file where rows tell none."""
+    """Return when the first and the last row were written and the usual gap; by the file if rows carry no times."""
     walls = [one.walls[np.isfinite(one.walls)] for one in run.series if one.walls is not None]
     longest = max(walls, key=len, default=np.empty(0))
     if not len(longest):
@@ -41,10 +39,10 @@ def times(run: Run, modified: float | None) -> tuple[float | None, float | None,
 
 
 def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mark: str) -> ShelfEntry:
-    """The row of a run that was read, and the reading as it is kept."""
+    """Return the row of a run that was read, and the reading as it is kept."""
     judgement, horizon = reading.judgement, reading.judgement.horizon
     first, last, gap = times(run, modified)
-    body = dump(as_data(replace(reading, chart_data=ChartData()))).encode()
+    body = dump(as_data(reading), lines=True).encode()
     hours = None if first is None or last is None else (last - first) / 3600
     gpus = len(set(run.telemetry.gpus.devices.tolist()))
     best, lines = judgement.best_checkpoint, verdict_lines(reading)
@@ -86,13 +84,13 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
 
 
 def found_at(identity: str, unit: Unit, log: Log | None = None) -> Row:
-    """The row of a run of which nothing is known but where it lies and, by its log, what its tracker calls it."""
+    """Return the row of a run of which only its place is known and, by its log, what its tracker calls it."""
     name, project, variant, seed = called(identity, unit.root, log)
     return Row(identity, unit.root, unit.place, name, project, variant, seed, "unreadable")
 
 
 def unreadable(found: Row, says: str, modified: float | None = None) -> ShelfEntry:
-    """The row of a place that cannot be read, with the sentence why."""
+    """Return the row of a place that cannot be read, with the sentence why."""
     return ShelfEntry(replace(found, problem=says, why=says, last_at=modified))
 
 
@@ -121,7 +119,7 @@ def _drawn(run: Run, judgement: Judgement) -> Series | None:
 
 
 def spark(series: Series | None) -> str:
-    """A series in few points, each its place between the lowest and the highest as two digits.
+    """Return a series in few points, each its place between the lowest and the highest as two digits.
 
     >>> import numpy as np
     >>> spark(Series("reward/mean", "r", "reward", np.arange(3), np.array([0.0, 1.0, 0.5])))

@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields
 
-from ..facts.judgement import OUTCOMES, Outcome, ReasonKind
 from .row import Row
 
-VERSION = 3
-READABLE = (2, VERSION)  # by whoever asks for no column that is new
-COARSE: dict[ReasonKind, Outcome] = {"gamed": "hacked", "fallen": "regressed", "flat": "plateaued"}
+VERSION = 4
+OLDEST = 2  # version that can be upgraded, and read by whoever asks for no newer column
 KINDS = {"str": "TEXT", "int": "BIGINT", "float": "DOUBLE PRECISION"}
 
 
-def _columns() -> str:
-    """The columns of a row, from its dataclass."""
-    lines = []
+BESIDE_ROW = {  # columns of a run that no reading gives
+    "vanished_at": "DOUBLE PRECISION",  # since when it is not found anymore
+    "key": "TEXT NOT NULL",  # what it is called in an address of the dashboard: no path is ever in one
+    "acknowledged": "TEXT",  # the need that somebody has seen
+    "muted_until": "DOUBLE PRECISION",
+    "handed_to": "TEXT",
+    "need_at": "DOUBLE PRECISION",  # since when it has the need it has
+    "seeds_at": "DOUBLE PRECISION",  # since when runs that differ by their seed alone disagree
+    "change": "BIGINT NOT NULL",  # counter at its last change
+}
+
+
+def _columns() -> Iterator[tuple[str, str]]:
+    """Yield the columns of a run with their types."""
     for field in fields(Row):
         kind = str(field.type)
         sql = next((KINDS[name] for name in KINDS if kind.startswith(name)), "TEXT")
-        lines.append(f"{field.name} {sql}{'' if 'None' in kind else ' NOT NULL'}")
-    return ",\n    ".join(lines)
+        yield field.name, sql if "None" in kind else f"{sql} NOT NULL"
+    yield from BESIDE_ROW.items()
+
+
+def upgrade(known: set[str]) -> Iterator[str]:
+    """Yield what brings the tables of an older version to this one; the next scan makes all rows anew."""
+    for name, kind in _columns():
+        if name not in known:
+            yield f"ALTER TABLE runs ADD COLUMN {name} {kind.replace('NOT NULL', '')}"
+            if "NOT NULL" in kind:
+                yield f"UPDATE runs SET {name} = ''"
+    yield "UPDATE places SET maker = '' WHERE maker IS NOT NULL"
+    yield f"UPDATE shelf SET value = {VERSION} WHERE key = 'version'"
 
 
 TABLES = (
@@ -40,17 +61,7 @@ TABLES = (
     leased_until DOUBLE PRECISION
 )""",
     "CREATE INDEX places_by_root ON places (root, seen_at)",
-    f"""CREATE TABLE runs (
-    {_columns()},
-    vanished_at DOUBLE PRECISION,            -- since when it is not found any more
-    key TEXT NOT NULL,                       -- what it is called in an address of the page: no path is ever in one
-    acknowledged TEXT,                       -- the need that a person has seen
-    muted_until DOUBLE PRECISION,
-    handed_to TEXT,
-    seeds_at DOUBLE PRECISION,               -- since when runs that differ by their seed alone disagree
-    change BIGINT NOT NULL,                  -- counter at its last change
-    PRIMARY KEY (identity)
-)""",
+    f"CREATE TABLE runs ({', '.join(f'{name} {kind}' for name, kind in _columns())}, PRIMARY KEY (identity))",
     "CREATE UNIQUE INDEX runs_by_key ON runs (key)",
     "CREATE INDEX runs_by_place ON runs (place)",
     "CREATE INDEX runs_by_change ON runs (change)",
@@ -72,15 +83,4 @@ TABLES = (
     note TEXT NOT NULL DEFAULT ''
 )""",
     "CREATE INDEX said_by_run ON said (identity, id)",
-)
-
-# What a run came to, for rows of version 2: their readings tell more, and the next scan makes them anew.
-FROM_2 = (
-    "ALTER TABLE runs ADD COLUMN outcome TEXT",
-    "ALTER TABLE runs ADD COLUMN headline TEXT NOT NULL DEFAULT ''",
-    "UPDATE runs SET outcome = CASE reason "
-    + " ".join(f"WHEN '{kind}' THEN '{outcome}'" for kind, outcome in {**OUTCOMES, **COARSE}.items())
-    + " END",
-    "UPDATE places SET maker = '' WHERE maker IS NOT NULL",
-    f"UPDATE shelf SET value = {VERSION} WHERE key = 'version'",
 )

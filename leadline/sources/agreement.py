@@ -4,11 +4,12 @@ on where the other ended."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..records import dataclass
 from ..run import Steps, Values
+from ..vocabulary.names import tokens
 from .source import Log
 
 ALIKE = {"exact": 1e-5, "rounded": 6e-3}  # of a value's size: trackers keep 32 bits, consoles 3 to 4 digits
@@ -26,11 +27,12 @@ MOST_DIGITS = 6  # behind the point: what has more was not rounded to be read
 EXACT = 1e-6  # of a last digit
 KEYS = 40
 TOO_MANY = 4  # keys that differ, for logs of different folders to be one run
+SCHEDULED = {"lr", "learning", "epoch", "coef", "beta", "temperature"}  # words of what every run of a kind shares
 AT_THE_SEAM = 20  # values before and after a resume that are held against each other
 
 
 class Keyed:
-    """The values of a log by key and step, the last written one of each, for comparing."""
+    """The measured values of a log by key and step, the last written one of each, for comparing."""
 
     def __init__(self, log: Log) -> None:
         self.tolerance = ALIKE[log.trust]
@@ -40,7 +42,7 @@ class Keyed:
             steps, values = column.steps[::-1], column.values[::-1]
             kept, first = np.unique(steps, return_index=True)
             found = values[first]
-            if len(kept) and np.isfinite(found).any():
+            if len(kept) and np.isfinite(found).any() and not SCHEDULED & {*tokens(key)}:
                 self.columns[_plain(key)] = kept, found
         every = [steps for steps, _ in self.columns.values()]
         self.first = min((int(steps[0]) for steps in every), default=0)
@@ -49,7 +51,7 @@ class Keyed:
 
 
 def _plain(key: str) -> str:
-    """A key as a console, a framework's own log and a tracker all write it."""
+    """Return a key as a console, a framework's own log and a tracker all write it."""
     return key.replace("eval/", "eval_", 1).removeprefix("train/").removeprefix("ray/tune/")
 
 
@@ -90,13 +92,13 @@ class Agreement:
 
 
 def agreement(mine: Keyed, theirs: Keyed, *, near: bool) -> Agreement:
-    """How far two logs agree at the steps that both hold. `near`: they lie in one folder, so that a series in percent,
-    or under another name, is looked for as well."""
+    """Return how far two logs agree at the steps that both hold. `near`: they lie in one folder, so that a series in
+    percent, or under another name, is looked for as well."""
     tolerance = max(mine.tolerance, theirs.tolerance)
     found = _counted(_by_key(mine, theirs, tolerance, near=near), *((MOSTLY, HARDLY) if near else (WHOLLY, WHOLLY)))
     if near and not found.compared:
         found = _counted(_by_value(mine, theirs, tolerance))
-    if near and not found.compared:  # next best: numbers that only ever rise, if they are told apart at all
+    if near and not found.compared:  # a young log may hold nothing but numbers that rise
         rising = _counted(_by_key(mine, theirs, tolerance, near=False, clocks=True))
         found = rising if not rising.differ else found
     return found
@@ -113,7 +115,7 @@ class _Pair:
 
 
 def _counted(pairs: Iterator[_Pair], same: float = MOSTLY, other: float = HARDLY) -> Agreement:
-    """Keys of which the share `same` is equal agree, those of which less than `other` is differ."""
+    """Count keys: those of which the share `same` is equal agree, those of which less than `other` is differ."""
     held = list(pairs)
     agree = [pair for pair in held if pair.share >= same]
     differ = [pair for pair in held if pair.share < other]
@@ -125,7 +127,7 @@ def _counted(pairs: Iterator[_Pair], same: float = MOSTLY, other: float = HARDLY
 
 
 def _by_key(mine: Keyed, theirs: Keyed, tolerance: float, *, near: bool, clocks: bool = False) -> Iterator[_Pair]:
-    """The keys that both hold. Those that follow the clock say little and count only where `clocks` asks for them."""
+    """Yield the keys that both hold. Those that follow the clock say little and count only if `clocks` asks."""
     differ = 0
     for key in sorted(mine.columns.keys() & theirs.columns.keys())[:KEYS]:
         shared = _at_shared_steps(mine.columns[key], theirs.columns[key])
@@ -143,20 +145,23 @@ def _by_key(mine: Keyed, theirs: Keyed, tolerance: float, *, near: bool, clocks:
 
 
 def _by_value(mine: Keyed, theirs: Keyed, tolerance: float) -> Iterator[_Pair]:
-    """Keys of different names with the same values: a console and a tracker may call one thing differently. Only what
-    agrees is told; that two different things differ says nothing."""
+    """Yield keys of different names with the same values: a console and a tracker may call one thing differently."""
     for key, column in sorted(mine.columns.items())[:KEYS]:
         for _, other in sorted(theirs.columns.items())[:KEYS]:
             shared = _at_shared_steps(column, other)
-            if shared is None or _follows_the_clock(shared[0]) or len(np.unique(shared[0])) < VARIED:
+            if shared is None or _follows_the_clock(shared[0]):
                 continue
-            share = _equal(*shared, tolerance)
+            kinds, counts = np.unique(shared[0], return_counts=True)
+            telling = shared[0] != kinds[np.argmax(counts)]  # two that are mostly nought agree by that alone
+            if len(kinds) < VARIED or not telling.any():
+                continue
+            share = min(_equal(*shared, tolerance), _equal(shared[0][telling], shared[1][telling], tolerance))
             if share >= MOSTLY:
-                yield _Pair(key, share, len(shared[0]), len(np.unique(shared[0])))
+                yield _Pair(key, share, len(shared[0]), len(kinds))
 
 
 def _at_shared_steps(mine: tuple[Steps, Values], theirs: tuple[Steps, Values]) -> tuple[Values, Values] | None:
-    """The finite values of two columns at the steps that both hold, some of them where there are many."""
+    """Return the finite values of two columns at the steps that both hold, some of them if there are many."""
     steps, left, right = mine[0], mine[1], theirs[1]
     if not np.array_equal(steps, theirs[0]):
         steps, ours, others = np.intersect1d(steps, theirs[0], assume_unique=True, return_indices=True)
@@ -170,16 +175,16 @@ def _at_shared_steps(mine: tuple[Steps, Values], theirs: tuple[Steps, Values]) -
 
 
 def _equal(left: Values, right: Values, tolerance: float) -> float:
-    """The share of values that are the same but for rounding."""
+    """Return the share of values that are the same but for rounding."""
     with np.errstate(over="ignore", invalid="ignore"):
         size = np.maximum(np.abs(left), np.abs(right))
         return float(np.mean(np.abs(left - right) <= tolerance * size + 1e-12))
 
 
 def _move_together(left: Values, right: Values) -> bool:
-    """Whether two series go up and down alike, at one level: one may be in percent, or rounded to few digits. Their
-    changes are compared, since two runs of one kind rise alike; and their levels, since two runs that are shown the
-    same prompts in the same order share their noise as well."""
+    """Return whether two series go up and down alike, at one level: one may be in percent, or rounded to few digits.
+    Two runs of one kind rise alike, so changes are compared; two that see the same prompts share their noise, so levels
+    are, too."""
     with np.errstate(all="ignore"):
         here, there = np.diff(left), np.diff(right)
         if len(here) < ENOUGH or np.ptp(here) == 0 or np.ptp(there) == 0:
@@ -191,8 +196,7 @@ def _move_together(left: Values, right: Values) -> bool:
 
 
 def _last_place(values: Values) -> float:
-    """What the last digit counts for that values are written with; 0 where they are written with many. A loss of 0.0006
-    may be any from 0.00055 to 0.00065."""
+    """Return what the last digit counts for that values are written with; 0 if they are written with many."""
     for digits in range(MOST_DIGITS):
         scaled = values * 10.0**digits
         if np.all(np.abs(scaled - np.rint(scaled)) < EXACT):
@@ -201,13 +205,13 @@ def _last_place(values: Values) -> float:
 
 
 def _follows_the_clock(values: Values) -> bool:
-    """Epochs, counters, a schedule: equal in every run with the same settings."""
+    """Return whether values only rise or only fall, as epochs and schedules do in every run of the same settings."""
     return bool(np.all(values[1:] >= values[:-1]) or np.all(values[1:] <= values[:-1]))
 
 
 def on_other_clocks(mine: Keyed, theirs: Keyed) -> bool:
-    """Whether two logs hold the same numbers in the same order at other steps: one may count samples, one updates; one
-    may name no step at all, and have begun later or ended sooner."""
+    """Return whether two logs hold the same numbers in the same order at other steps: one may count samples, one
+    updates; one may name no step at all, and have begun later or ended sooner."""
     counted = mine.counts_rows or theirs.counts_rows
     shares = []
     for key in sorted(mine.columns.keys() & theirs.columns.keys())[:KEYS]:
@@ -222,7 +226,7 @@ def on_other_clocks(mine: Keyed, theirs: Keyed) -> bool:
 
 
 def _equal_in_order(left: Values, right: Values, tolerance: float) -> float:
-    """The share of the shorter one's values that the longer one holds in a row, wherever that row begins."""
+    """Return the share of the shorter one's values that the longer one holds in a row, wherever that row begins."""
     short, long = (left, right) if len(left) <= len(right) else (right, left)
     later = len(long) - len(short)
     first = next((value for value in short if np.isfinite(value)), np.nan)
@@ -231,15 +235,15 @@ def _equal_in_order(left: Values, right: Values, tolerance: float) -> float:
 
 
 def goes_on(mine: Keyed, theirs: Keyed) -> bool:
-    """Whether one begins where the other had come to: a later attempt. Two runs side by side begin at the same step."""
+    """Return whether one begins where the other had come to. Two runs side by side begin at the same step."""
     early, late = in_order(mine, theirs)
     from_scratch = late.first <= late.gap + 1  # one that is logged every tenth step begins at the tenth
     return not from_scratch and early.first + early.gap < late.first <= early.last + 1.5 * early.gap
 
 
 def resume_fits(mine: Keyed, theirs: Keyed, *, near: bool) -> bool:
-    """Whether the later one also goes on at the level at which the earlier one was, in most of what both log. Where
-    they do not lie in one folder, it has to begin in the later half of the other, lead beyond it, and log the same."""
+    """Return whether the later one also goes on at the level at which the earlier one was, in most of what both log.
+    From another folder, it has to begin in the later half of the other, lead beyond it, and log the same."""
     if not goes_on(mine, theirs):
         return False
     early, late = in_order(mine, theirs)
@@ -265,5 +269,5 @@ def resume_fits(mine: Keyed, theirs: Keyed, *, near: bool) -> bool:
 
 
 def in_order(mine: Keyed, theirs: Keyed) -> tuple[Keyed, Keyed]:
-    """The one that begins first, and the other."""
+    """Return the one that begins first, and the other."""
     return (mine, theirs) if mine.first <= theirs.first else (theirs, mine)

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from ..records import dataclass, field, replace
 from ..run import Checkpoint, Config, Rollouts, Samples, Telemetry
-from . import checkpoints, evaluations, rollouts, settings, telemetry
-from .table import Column
-from .text import head_of
+from ..vocabulary.names import tokens
+from . import checkpoints, rollouts, settings
+from .number import as_number, flat, loads
+from .roles import is_evaluation, machine_files, record_at
+from .rollouts.files import STEP, step_in
+from .table import Column, Table
 from .walk import Walk
 
-MACHINE = re.compile(
-    r"(?:nvidia|gpu|smi|dmon|dcgm|phases|processes|prometheus|metrics).*\.(?:csv|txt|log|prom|metrics|jsonl|gz)$",
-    re.IGNORECASE,
-)
-LOOKED_INTO = 400  # files whose first bytes are looked at for records of the machine
+if TYPE_CHECKING:
+    from .telemetry import Record
+
+LARGEST = 1 << 20  # bytes: a file of scores is small
+MOST = 1000  # files of scores that are looked into
+PREFIX = "eval/"
+OF_SCORES = {"eval", "metric", "metrics", "result", "results", "score", "summary", "step", "global", "stats", "output"}
+OTHER = re.compile(r"[^A-Za-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,41 +51,34 @@ def look_around(
     span: tuple[float, float] | None = None,
     until: int | None = None,
 ) -> Surroundings:
-    """The surroundings in what a walk saw. `steps` are those of the run's log, `last_step` is where it ends and `span`
-    when it was written.
-    `until`: a saved state itself was asked for, so later ones are left out."""
+    """Return the surroundings in what a walk saw. `steps` are those of the run's log, `last_step` is where it ends and
+    `span` when it was written. `until`: a saved state itself was asked for, so later ones are left out."""
     kept = rollouts.find(seen.files, steps)
-    records = [(record, file) for file in machine_files(seen.files) if (record := _record(file)) is not None]
+    records = [(record, file) for file in machine_files(seen.files) if (record := record_at(file)) is not None]
     used = [(file, config) for file in settings.beside(seen.files, seen.root) if (config := _config(file))]
     states = _checkpoints(seen, last_step)
-    evaluated = evaluations.find(seen.files)
+    scores, said = _evaluations(seen.files)
     return Surroundings(
         config=settings.merged(config for _, config in used),
         checkpoints=tuple(state for state in states if until is None or state.step <= until),
         rollouts=kept.rollouts,
-        telemetry=telemetry.read(records, span=span) if records else Telemetry(),
-        evaluations=evaluated.columns,
+        telemetry=_telemetry(records, span) if records else Telemetry(),
+        evaluations=scores,
         rollout_format=kept.format,
         settings_files=tuple(file for file, _ in used),
         telemetry_files=tuple(file for _, file in records),
-        notes=(*seen.notes, *kept.notes, *evaluated.notes),
+        notes=(*seen.notes, *kept.notes, *said),
     )
 
 
-def machine_files(files: Sequence[Path]) -> list[Path]:
-    """Files that may be a record of the machine, by name."""
-    return [file for file in files if MACHINE.search(file.name)][:LOOKED_INTO]
+def _telemetry(records: Sequence[tuple[Record, Path]], span: tuple[float, float] | None) -> Telemetry:
+    from .telemetry import read  # only if the machine was recorded
 
-
-def _record(file: Path) -> telemetry.Record | None:
-    try:
-        return telemetry.record_of(file, head_of(file))
-    except OSError:
-        return None
+    return read(records, span=span)
 
 
 def _config(file: Path) -> Config | None:
-    """What a settings file says; None when it says nothing we know."""
+    """Return what a settings file says; None if it says nothing we know."""
     config = settings.config_from(settings.read(file))
     return None if replace(config, raw={}) == Config() else config
 
@@ -95,7 +96,7 @@ def _checkpoints(seen: Walk, last_step: int | None) -> tuple[Checkpoint, ...]:
 
 
 def _by_iteration(found: Sequence[Checkpoint]) -> list[Checkpoint]:
-    """The states, those of RLlib by training iteration instead of by how many there were before."""
+    """Return the states, those of RLlib by training iteration instead of by how many there were before."""
     counted: dict[Path, list[Checkpoint]] = {}
     for state in found:
         if Path(state.path).name.startswith("checkpoint_"):
@@ -104,3 +105,49 @@ def _by_iteration(found: Sequence[Checkpoint]) -> list[Checkpoint]:
     for folder, states in counted.items():
         others += checkpoints.rllib_iterations(states, folder / "result.json")
     return others
+
+
+def _evaluations(files: Sequence[Path]) -> tuple[dict[str, Column], tuple[str, ...]]:
+    """Return the scores that lie beside a log as files of their own, by key, and what to say about them. A key that two
+    files of one step hold is of two sets of problems, which the names of the files tell apart."""
+    looked = [file for file in files if is_evaluation(file)][:MOST]
+    used = {file: held for file in looked if (held := _scores(file))}
+    if not used:
+        return {}, ()
+    times = Counter((key, _step(file)) for file, held in used.items() for key in held)
+    shared = {key for (key, _), count in times.items() if count > 1}
+    scores: dict[str, dict[int, float]] = {}
+    for file, held in used.items():
+        for key, value in held.items():
+            own = _set_name(file) if key in shared else ""
+            scores.setdefault(f"{PREFIX}{own}{key.removeprefix(PREFIX)}", {})[_step(file)] = value
+    named = next(iter(used)).name + f" and {len(used) - 1} more" * (len(used) > 1)
+    table = Table()
+    for key, by_step in scores.items():
+        table.add_column(key, *zip(*sorted(by_step.items()), strict=True))
+    return table.columns(), (f"evaluations were read from files beside the log: {named}",)
+
+
+def _step(file: Path) -> int:
+    """Return the step of an evaluation: that of its folder before a number in its own name, such as `aime24.json`."""
+    folder = STEP.fullmatch(file.parent.name)
+    return int(folder[1]) if folder else step_in(file) or 0
+
+
+def _set_name(file: Path) -> str:
+    """Return what a file is called besides its step and words for scores, as a part of a key; "" if nothing else."""
+    words = [word for word in OTHER.split(STEP.sub(" ", file.stem)) if not word.isdigit()]
+    name = "_".join(word for word in words if not {*tokens(word)} <= OF_SCORES)
+    return f"{name}/" if name else ""
+
+
+def _scores(file: Path) -> dict[str, float]:
+    """Return the numbers in a JSON object, by path; none if it is one of lists: a log or samples."""
+    try:
+        held = loads(file.read_bytes()) if file.stat().st_size <= LARGEST else None
+    except (OSError, ValueError):
+        return {}
+    if not isinstance(held, dict) or any(isinstance(value, list) for value in held.values()):
+        return {}
+    numbers = {key: as_number(value) for key, value in flat(held) if not isinstance(value, (bool, str))}
+    return {key: value for key, value in numbers.items() if value is not None}

@@ -4,32 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from ..errors import NotAnRLRun
-from ..run import Question, Run, Series, Steps
+from ..records import dataclass, replace
+from ..run import HEADLINE, Question, Run, Series, Steps
 from ..vocabulary import Meaning, anywhere, detect, dialects, families, family_of, translate
-from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, guess, of_tools
+from ..vocabulary.guess import Guessed, by_words, cannot_be_reward, guess, of_tools, other_training
 from ..vocabulary.names import common_prefix, tokens
-from ..vocabulary.other_training import other_training
 from ..vocabulary.rules import RULES, Floats, Logged
-from . import settings, telemetry
+from . import settings
 from .around import Surroundings
-from .log_events import damage, ends, resumes
+from .events import damage, ends, resumes
 from .mapping import ATTEMPT, STEP, attempt_in, check, named
 from .number import as_step
-from .placeholders import computed
-from .rewritten import settled
 from .running_means import copies, running_means
 from .source import Log
 from .table import Column
+from .written import computed, settled
 
 # What is read where the first was not logged.
 STANDS_IN = {"reward/mean": ("reward/episode", "reward/after_kl_mean", "reward/after_kl")}
 MOST_ASKED = 6  # keys that a question names
-HEADLINE, FAILED_CALLS = "reward/mean", "tools/failure_frac"
+FAILED_CALLS = "tools/failure_frac"
 # What words are asked for even of a framework that is known: whoever writes the environment or the loop names these.
 OF_ANY_FRAMEWORK = (HEADLINE, "reward/accuracy", FAILED_CALLS, "tools/calls_per_sample")
 HELD_OUT_SCORE = re.compile(r"eval/(?:.+/)?(?:acc|em|f1)/mean|eval/(?:gold|golden|oracle)\b.*")
@@ -54,11 +53,7 @@ class LogView:
     dialect: str | None
     columns: Mapping[str, Column]
     written: Mapping[str, Column]  # the same before rows of earlier attempts and copies were left out
-    prefix: str = ""  # the name of a run or a worker that stands before every key
-
-    def bare(self, key: str) -> str:
-        """A key without what stands before all of them."""
-        return key.removeprefix(self.prefix)
+    prefix: str = ""  # the name of a run or a worker that stands before every key in the log, and is left out here
 
     @property
     def standing(self) -> tuple[bool, bool, bool, bool, bool, float, int]:
@@ -67,7 +62,7 @@ class LogView:
         before rounded, the later attempt, the longer."""
         attempt = -np.inf if self.log.attempt is None else self.log.attempt
         last = max((int(column.steps.max()) for column in self.columns.values() if len(column.steps)), default=0)
-        keys = [self.bare(key) for key in self.columns]
+        keys = list(self.columns)
         known = (translate(key, self.dialect) for key in keys) if self.dialect else guess(keys).values()
         rewarded = any(meaning is not None and meaning.canonical == "reward/mean" for meaning in known)
         exact = self.log.trust == "exact"
@@ -78,8 +73,8 @@ class LogView:
 def assemble(
     path: str, logs: Log | Sequence[Log], around: Surroundings, *, mapping: Mapping[str, str] | None = None
 ) -> Run:
-    """The run behind one log or several logs of it, and what lies around them. Several are merged by trust: where two
-    give a value for the same step of the same series, the more trusted one stands."""
+    """Return the run behind one log or several logs of it, and what lies around them. Several are merged by trust:
+    where two give a value for the same step of the same series, the more trusted one stands."""
     told = named(mapping or {})
     every = [logs] if isinstance(logs, Log) else logs
     algorithm = settings.merged([around.config, *(settings.config_from(log.settings) for log in every)]).algorithm
@@ -88,7 +83,7 @@ def assemble(
     best = views[0]
     # Rows that were only counted have no place on the clock of another log's steps.
     views = [best, *(view for view in views[1:] if view.log.counts_rows == best.log.counts_rows)]
-    check(told, {key for view in views for key in view.columns}, max(view.log.attempts for view in views))
+    check(told, {view.prefix + key for view in views for key in view.columns}, max(view.log.attempts for view in views))
     updates = around.config.updates_per_batch or _updates_from(best)
     merged, questions = _merged(views, told)
     merged += _evaluated(around, merged)
@@ -106,7 +101,11 @@ def assemble(
     # Two logs of one run may tell of the same resume; a copy of what was printed tells nothing of the kind.
     telling = [view.log for view in views if view is best or not view.log.captured]
     events = dict.fromkeys(event for log in telling for event in (*resumes(log), *damage(log), *ends(log)))
-    machine = telemetry.join([around.telemetry, *(view.log.telemetry for view in views)])
+    machine = around.telemetry
+    if any(view.log.telemetry for view in views):
+        from .telemetry import join  # only for runs whose tracker watched the machine
+
+        machine = join([machine, *(view.log.telemetry for view in views)])
     return Run(
         path,
         framework=best.dialect,
@@ -132,15 +131,15 @@ def refuse_other_training(logs: Iterable[Log], *, path: str) -> None:
     kinds = {log.not_rl or other_training(keys) for log in logs if (keys := set(log.table.keys()))}
     if kinds and None not in kinds:
         raise NotAnRLRun(
-            f"{path} is {sorted(str(kind) for kind in kinds)[0]}, not an RL run.",
+            f"{path} is {sorted(str(kind) for kind in kinds)[0]}; Leadline reads online RL only.",
             tried="a reward, under any name a framework or a home-made loop gives it",
-            next_step="pass the log of the RL run, or name its reward with --map reward=KEY",
+            next_step="if it is RL, pass --map reward=KEY.",
         )
 
 
 def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> LogView:
-    """The dialect is told from the first steps alone, up to the one that holds a reward: what is logged later cannot
-    change how a run is read."""
+    """Return the dialect is told from the first steps alone, up to the one that holds a reward: what is logged later
+    cannot change how a run is read."""
     if STEP in told:
         log = replace(log, table=log.table.stepped_by(told[STEP]), counts_rows=False)
     dialect, family = log.dialect, None
@@ -156,13 +155,16 @@ def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> LogView:
     if dialect is None and (prefix := common_prefix(sorted(log.table.keys()))):
         dialect = _told(log, algorithm, family, prefix)
     log, table = settled(log, attempt_in(told))
-    columns = computed(log.table)
-    return LogView(log, dialect, columns, columns if table is log.table else computed(table), prefix)
+    columns = {key.removeprefix(prefix): column for key, column in computed(log.table).items()}
+    if table is log.table:
+        return LogView(log, dialect, columns, columns, prefix)
+    written = {key.removeprefix(prefix): column for key, column in computed(table).items()}
+    return LogView(log, dialect, columns, written, prefix)
 
 
 def _told(log: Log, algorithm: str | None, family: str | None, prefix: str = "") -> str | None:
-    """The dialect that the first rows are written in. An evaluation before the first step tells little, so rows are
-    taken in until they tell, or hold what is plainly a reward."""
+    """Return the dialect that the first rows are written in. An evaluation before the first step tells little, so rows
+    are taken in until they tell, or hold what is plainly a reward."""
     for written in log.table.keys_as_they_came():
         keys = frozenset(key.removeprefix(prefix) for key in written)
         dialect = detect(keys, algorithm=algorithm, family=family)
@@ -174,8 +176,8 @@ def _told(log: Log, algorithm: str | None, family: str | None, prefix: str = "")
 
 
 def _merged(views: Sequence[LogView], told: Mapping[str, str]) -> tuple[list[Understood], tuple[Question, ...]]:
-    """Every column of the views, the most trusted first, and what is left to ask. The same number in two logs becomes
-    one column."""
+    """Return every column of the views, the most trusted first, and what is left to ask. The same number in two logs
+    becomes one column."""
     merged: list[Understood] = []
     places: dict[object, int] = {}  # a key, or a meaning that one key alone has
     names: set[str] = set()
@@ -187,12 +189,13 @@ def _merged(views: Sequence[LogView], told: Mapping[str, str]) -> tuple[list[Und
         for key, column in columns.items():
             meaning = meanings.get(key)
             same = None if meaning is None else (meaning.canonical, meaning.kind, meaning.rule)
-            place = places.get(key, places.get(same) if same is not None else None)
+            called = view.prefix + key
+            place = places.get(called, places.get(same) if same is not None else None)
             if place is None:
-                fresh[key] = len(merged)
+                fresh[called] = len(merged)
                 if same is not None:
                     fresh.setdefault(same, len(merged))
-                merged.append(Understood(key, column, meaning, view.written[key].steps))
+                merged.append(Understood(called, column, meaning, view.written[key].steps))
             else:
                 merged[place] = replace(merged[place], column=_under(merged[place].column, column))
         places.update(fresh)
@@ -207,7 +210,7 @@ def _merged(views: Sequence[LogView], told: Mapping[str, str]) -> tuple[list[Und
 
 
 def _evaluated(around: Surroundings, merged: Sequence[Understood]) -> list[Understood]:
-    """What files of evaluations add to the logs: scores that no log holds."""
+    """Return what files of evaluations add to the logs: scores that no log holds."""
     known = {one.meaning.canonical for one in merged if one.meaning is not None}
     guessed = by_words(around.evaluations).meanings
     return [
@@ -220,17 +223,18 @@ def _evaluated(around: Surroundings, merged: Sequence[Understood]) -> list[Under
 def _meanings(
     view: LogView, columns: Mapping[str, Column], told: Mapping[str, str], taken: set[str]
 ) -> dict[str, Meaning]:
-    """What the user says, then what the dialect knows, then what every dialect agrees on, then what is likely by the
-    words of a key. Of a framework that is known, words are asked for no more than its reward."""
-    meanings = {key: Meaning(name, "as you say", TOLD) for name, key in told.items() if name not in (STEP, ATTEMPT)}
+    """Return what the user says, then what the dialect knows, then what every dialect agrees on, then what is likely by
+    the words of a key. Of a framework that is known, words are asked for no more than its reward."""
+    said = {name: key.removeprefix(view.prefix) for name, key in told.items() if name not in (STEP, ATTEMPT)}
+    meanings = {key: Meaning(name, "as you say", TOLD) for name, key in said.items()}
     for key in columns:
-        if key not in meanings and view.dialect and (meaning := translate(view.bare(key), view.dialect)):
+        if key not in meanings and view.dialect and (meaning := translate(key, view.dialect)):
             meanings[key] = meaning
     known = taken | {meaning.canonical for meaning in meanings.values()}
     if view.dialect is None:
         plainest = _plainest_reward(view, columns, meanings)
         for key in sorted(columns):
-            meaning = anywhere(view.bare(key)) if key not in meanings else None
+            meaning = anywhere(key) if key not in meanings else None
             if meaning is not None and meaning.canonical == "reward/mean" and key != plainest:
                 continue  # a framework calls its reward so, but here another key says it more plainly
             if meaning is not None and meaning.canonical not in known:
@@ -242,15 +246,17 @@ def _meanings(
 
 
 def _by_values(meaning: Meaning, column: Column | None) -> Meaning:
-    """What words leave open and numbers do not: a share of failed calls is never above one, a count of them is."""
+    """Return what words leave open and numbers do not: a share of failed calls is never above one, a count of them
+    is."""
     if meaning.canonical != FAILED_CALLS or column is None or not np.nanmax(column.values, initial=0.0) > 1:
         return meaning
     return replace(meaning, canonical="tools/failures_per_sample", kind="guess: failed tool calls of a sample")
 
 
 def _plainest_reward(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> str | None:
-    """The key that the words of all keys make the reward, or that a framework calls so where words do not tell."""
-    by_name = {key: anywhere(view.bare(key)) for key in columns}
+    """Return the key that the words of all keys make the reward, or that a framework calls so where words do not
+    tell."""
+    by_name = {key: anywhere(key) for key in columns}
     listed = [key for key, meaning in by_name.items() if meaning is not None and meaning.canonical == "reward/mean"]
     other = {key for key, meaning in by_name.items() if meaning is not None and meaning.canonical != "reward/mean"}
     guessed = _guessed(view, {key: column for key, column in columns.items() if key not in other}, meanings)
@@ -259,23 +265,23 @@ def _plainest_reward(view: LogView, columns: Mapping[str, Column], meanings: Map
 
 
 def _guessed(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Guessed:
-    """What the words of the remaining keys say."""
+    """Return what the words of the remaining keys say."""
     points = {
-        view.bare(key): len(column.steps)
+        key: len(column.steps)
         for key, column in columns.items()
         if key not in meanings or _is_open(view, key, meanings[key])
     }
-    averages = {view.bare(key) for key in running_means(columns)}
-    guessed = by_words(points, points, averages)
+    known = any(one.canonical == HEADLINE for key, one in meanings.items() if key not in points)
+    tell = partial(by_words, points=points, averages=running_means(columns), rewarded=known)
+    guessed = tell(points)
     asked = guessed.unclear.get(HEADLINE, ())
-    if asked and (twice := copies({key: columns[view.prefix + key] for key in asked})):
-        guessed = by_words(points.keys() - twice, points, averages)
+    if asked and (twice := copies({key: columns[key] for key in asked})):
+        guessed = tell(points.keys() - twice)
     chosen = next((key for key, one in guessed.meanings.items() if one.canonical == HEADLINE), None)
     if chosen is not None:  # one number under several names is no part of itself, and no other choice
-        said = {key: columns[view.prefix + key] for key in points if view.prefix + key in columns}
+        said = {key: columns[key] for key in points}
         twice = frozenset(key for key in said if key != chosen and copies({chosen: said[chosen], key: said[key]}))
-        guessed = by_words(points.keys() - twice, points, averages) if twice else guessed
-    guessed = _as_written(guessed, view.prefix)
+        guessed = tell(points.keys() - twice) if twice else guessed
     if view.dialect is None:
         return guessed
     held_out = any(meaning.canonical.startswith("eval/") for meaning in meanings.values())
@@ -291,36 +297,27 @@ def _guessed(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str
 
 
 def _is_open(view: LogView, key: str, meaning: Meaning) -> bool:
-    """Whether a key that the dialect hands through from the environment is a number about tools."""
-    return meaning.canonical.startswith("env/") and of_tools(tokens(view.bare(key))) is not None
+    """Return whether a key that the dialect hands through from the environment is a number about tools."""
+    return meaning.canonical.startswith("env/") and of_tools(tokens(key)) is not None
 
 
-def _as_written(guessed: Guessed, prefix: str) -> Guessed:
-    """The same with the prefix before every key."""
-    if not prefix:
-        return guessed
-    return Guessed(
-        {
-            f"{prefix}{key}": replace(one, instead=tuple(f"{prefix}{other}" for other in one.instead))
-            for key, one in guessed.meanings.items()
-        },
-        {name: tuple(f"{prefix}{key}" for key in keys) for name, keys in guessed.unclear.items()},
-    )
+def _as_logged(view: LogView, keys: Iterable[str]) -> tuple[str, ...]:
+    return tuple(view.prefix + key for key in keys)
 
 
 def _questions(view: LogView, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]) -> Iterator[Question]:
-    """What was guessed and could be otherwise, and what has to be asked for."""
+    """Yield what was guessed and could be otherwise, and what has to be asked for."""
     for key, meaning in meanings.items():
         if meaning.instead:
-            yield Question(meaning.canonical, meaning.instead, chosen=key)
+            yield Question(meaning.canonical, _as_logged(view, meaning.instead), chosen=view.prefix + key)
     if not any(meaning.canonical == "reward/mean" for meaning in meanings.values()):
         asked = _candidates_for_reward(view, columns, meanings)
         if asked:
-            yield Question("reward/mean", asked)
+            yield Question("reward/mean", _as_logged(view, asked))
 
 
 def _said(question: Question) -> str:
-    """A question as a sentence, with the line to paste."""
+    """Return a question as a sentence, with the line to paste."""
     if question.chosen is None:
         # The line to paste first: a note may be cut where the screen ends.
         others = f"; it may also be {', '.join(question.keys[1:])}" if question.keys[1:] else ""
@@ -334,7 +331,8 @@ def _said(question: Question) -> str:
 def _candidates_for_reward(
     view: LogView, columns: Mapping[str, Column], meanings: Mapping[str, Meaning]
 ) -> tuple[str, ...]:
-    """The keys to ask about: those that call themselves a reward, else whatever was logged most and not understood."""
+    """Return the keys to ask about: those that call themselves a reward, else whatever was logged most and not
+    understood."""
     asked = _guessed(view, columns, meanings).unclear.get("reward/mean", ())
     if asked or any(meaning.canonical.startswith(("eval/", "reward/")) for meaning in meanings.values()):
         return asked
@@ -344,7 +342,7 @@ def _candidates_for_reward(
 
 
 def _whole_steps(log: Log, column: Column) -> Column:
-    """One value for the rows that are parts of one step, where the log writes a step in parts."""
+    """Return one value for the rows that are parts of one step, where the log writes a step in parts."""
     if log.repeats != "parts" or len(column.steps) < 2 or not np.any(column.steps[1:] == column.steps[:-1]):
         return column
     starts = np.flatnonzero(np.append(True, column.steps[1:] != column.steps[:-1]))
@@ -355,7 +353,7 @@ def _whole_steps(log: Log, column: Column) -> Column:
 
 
 def _under(better: Column, worse: Column) -> Column:
-    """Both columns as if the worse had been written first: of a step that both hold, the better value stands."""
+    """Return both columns as if the worse had been written first: of a step that both hold, the better value stands."""
     return Column(
         np.concatenate([worse.steps, better.steps]),
         np.concatenate([worse.values, better.values]),
@@ -364,7 +362,7 @@ def _under(better: Column, worse: Column) -> Column:
 
 
 def _series(understood: Sequence[Understood], updates: float | None) -> tuple[tuple[Series, ...], tuple[Series, ...]]:
-    """Known series in the dialect's order, and those nobody told us the meaning of, by key."""
+    """Return known series in the dialect's order, and those nobody told us the meaning of, by key."""
     known: list[tuple[tuple[int, int], Series]] = []
     unread: dict[tuple[str, str], Series] = {}
     groups = _groups(understood)
@@ -384,7 +382,7 @@ def _series(understood: Sequence[Understood], updates: float | None) -> tuple[tu
 
 
 def _ruled(one: Understood, meaning: Meaning, updates: float | None, groups: Mapping[int, float]) -> Series:
-    """The series of a column, its numbers turned into canonical ones where the dialect names a rule."""
+    """Return the series of a column, its numbers turned into canonical ones where the dialect names a rule."""
     if not meaning.rule:
         return _one(one, meaning.canonical, meaning.kind, one.column)
     name = meaning.canonical
@@ -408,14 +406,14 @@ def _one(one: Understood, name: str, kind: str, column: Column) -> Series:
 
 
 def _beyond(written: Steps, kept: Steps) -> Steps:
-    """The steps of the rows that were written beyond those that are kept."""
+    """Return the steps of the rows that were written beyond those that are kept."""
     steps, counts = np.unique(written, return_counts=True)
     beyond: Steps = np.repeat(steps, counts - np.isin(steps, kept))
     return beyond
 
 
 def _groups(understood: Iterable[Understood]) -> dict[int, float]:
-    """How many groups each step had, where the log counts the solved, the unsolved and the mixed ones."""
+    """Return how many groups each step had, where the log counts the solved, the unsolved and the mixed ones."""
     counts = [one.column for one in understood if one.meaning is not None and one.meaning.rule == "share_of_groups"]
     if len(counts) < 3:
         return {}
@@ -427,7 +425,8 @@ def _groups(understood: Iterable[Understood]) -> dict[int, float]:
 
 
 def _updates_from(view: LogView) -> float | None:
-    """How many optimizer updates a step has, from a ratio that is summed over them and begins near 1 for each."""
+    """Return how many optimizer updates a step has, from a ratio that is summed over them and begins near 1 for
+    each."""
     for key, column in view.columns.items():
         meaning = translate(key, view.dialect) if view.dialect else None
         if meaning is not None and (meaning.canonical, meaning.rule) == ("is/update_ratio_mean", "sum_over_updates"):

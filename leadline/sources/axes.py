@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 
-from .by_key import ByKey
 from .number import as_number, as_step
 from .table import Table
 
@@ -23,25 +22,15 @@ class AxisRows:
     clocks cannot look like a run that went back."""
 
     def __init__(self) -> None:
-        self._table = Table()
-        self._others = ByKey()  # since the table was last asked for
+        self.table = Table()
         self._axis: str | None = None
         self._defined: dict[str, str] = {}  # metric to the key that counts its steps
         self._patterns: list[tuple[re.Pattern[str], str]] = []
         self._known: dict[str, str | None] = {}
         self._last: dict[str, int] = {}  # where each axis stands
 
-    def __bool__(self) -> bool:
-        return bool(self._table) or bool(self._others)
-
-    @property
-    def table(self) -> Table:
-        for key, steps, values, walls in self._others.take():
-            self._table.add_column(key, steps, values, walls)
-        return self._table
-
     def define(self, name: str, pattern: str, axis: str) -> None:
-        """Says that `axis` counts the steps of the metric `name`, or of those that `pattern` with its stars matches."""
+        """Let `axis` count the steps of the metric `name`, or of those that `pattern` with its stars matches."""
         if not axis or axis == OWN_STEP:
             return
         if name:
@@ -51,7 +40,7 @@ class AxisRows:
         self._known.clear()
 
     def take(self, own_step: int | None, values: dict[str, object], wall: float | None = None) -> None:
-        """One row as logged, flattened; the tracker's own step and time may be among the values."""
+        """Take one row as logged, flattened; the tracker's own step and time may be among the values."""
         own = as_step(values.pop(OWN_STEP, "none"))
         own = own_step if own is None else own
         wall = as_number(values.pop(OWN_TIME, "none")) if wall is None else wall
@@ -62,17 +51,17 @@ class AxisRows:
             step = own if axis is None else self._last[axis]
             if step is None:
                 continue
-            if axis == self._axis or not self._table:
+            if axis == self._axis or not self.table:
                 self._axis = axis
-                self._table.add(step, dict(sorted(part.items())), wall)  # W&B writes the items of a row in any order
+                self.table.add(step, dict(sorted(part.items())), wall)  # W&B writes the items of a row in any order
                 continue
             for key, value in part.items():
                 if (number := as_number(value)) is not None:
-                    self._others.add(key, step, number, math.nan if wall is None else wall)
+                    self.table.add_value(key, step, number, math.nan if wall is None else wall)
 
     def _parts(self, values: dict[str, object]) -> dict[str | None, dict[str, object]]:
-        """The values by the key that counts them; None: the tracker itself. A row without that key stands where the
-        last one stood."""
+        """Return the values by the key that counts them, None for the tracker itself. A row without that key stands
+        where the last one stood."""
         usual = next((key for key in STEP_KEYS if key in values or key in self._last), None)
         axes = {key: self._axis_of(key) or usual for key in values}
         for axis in set(axes.values()):

@@ -9,14 +9,16 @@ from __future__ import annotations
 import re
 import zipfile
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
+from ..records import dataclass
 from ..run import Checkpoint
 from .number import as_step, loads
 
 STATE_LIMIT = 1 << 28  # bytes of a JSON file we are ready to look into
 SHARD = re.compile(r"(model|optim|extra_state)_world_size_(\d+)_rank_(\d+)\.pt")
+TRACKER = "latest_checkpointed_iteration.txt"  # what verl and Megatron write last
+RLLIB = ("rllib_checkpoint.json", "algorithm_state.pkl")
 ZERO_RANK = re.compile(r"(?:bf16_)?zero_pp_rank_(\d+)_mp_rank_(\d+)")
 
 
@@ -30,7 +32,7 @@ class Naming:
 
 
 def recognise(place: Path) -> Checkpoint | None:
-    """The saved state at a path, told by its name and what lies in it; None when it is none."""
+    """Return the saved state at a path, told by its name and what lies in it; None if it is none."""
     for naming in NAMINGS:
         if (name := naming.pattern.fullmatch(place.name)) and len(name["step"]) < 16:
             try:
@@ -43,13 +45,13 @@ def recognise(place: Path) -> Checkpoint | None:
 
 
 def looks_saved(name: str) -> bool:
-    """Whether a folder of that name is a saved state, which a search for logs need not enter deeply."""
+    """Return whether a folder of that name is a saved state, which a search for logs need not enter deeply."""
     return any(naming.folder and naming.pattern.fullmatch(name) for naming in NAMINGS)
 
 
 def settle(found: Iterable[Checkpoint]) -> tuple[Checkpoint, ...]:
-    """One state a step, by step: of several (actor and critic, a rank of clusters, weights exported beside) the one a
-    run would be resumed from, and a whole one before a partial one."""
+    """Return one state a step: of several (actor and critic, weights exported beside) the one a run would be resumed
+    from, and a whole one before a partial one."""
     best: dict[int, Checkpoint] = {}
     for one in sorted(found, key=lambda one: one.path):
         other = best.get(one.step)
@@ -67,7 +69,7 @@ def _rank(one: Checkpoint) -> tuple[object, ...]:
 
 
 def _is_something_else(place: Path) -> bool:
-    """Other things are kept under the names of states: samples by step, weights on their way to the sampler."""
+    """Return whether other things are kept under the name of a state: samples, weights on their way to the sampler."""
     if place.parent.name in ("rollouts", "broadcasts"):
         return True
     if place.name.startswith("old_"):  # NeMo RL: what `step_N` is about to replace
@@ -92,12 +94,9 @@ def _trainer(place: Path, step: int) -> bool | None:
 
 
 def _only_optimizer(place: Path) -> bool:
-    """Whether the optimizer's state was kept and the weights, which are written before it, were not."""
-    weights = [
-        *place.glob("*.safetensors"),
-        *(file for file in place.glob("*.bin") if file.name != "training_args.bin"),
-    ]
-    return (place / "optimizer.pt").is_file() and not weights
+    """Return whether the optimizer's state was kept and the weights, which are written before it, were not."""
+    held = [file.name for file in _children(place) if file.suffix in (".safetensors", ".bin")]
+    return (place / "optimizer.pt").is_file() and not {*held} - {"training_args.bin"}
 
 
 def _tagged(place: Path) -> bool:
@@ -107,13 +106,13 @@ def _tagged(place: Path) -> bool:
 
 
 def _whole_json(file: Path) -> bool:
-    """A JSON object that was written to its end."""
+    """Return whether a JSON object was written to its end."""
     data = _bytes(file).strip()
     return data.startswith(b"{") and data.endswith(b"}") and data.count(b"{") == data.count(b"}")
 
 
 def _all_shards(place: Path) -> bool | None:
-    """Whether each file that a weight index names is there; None where no index tells."""
+    """Return whether each file that a weight index names is there; None if no index tells."""
     told = None
     for index in sorted(place.glob("*.index.json")):
         try:
@@ -142,7 +141,7 @@ def _global_step(place: Path, step: int) -> bool | None:
     roles = [place / role for role in ("actor", "critic") if (place / role).is_dir()]
     if not roles or not (place / "data.pt").is_file() or not all(_whole_role(role) for role in roles):
         return False
-    return _up_to(place.parent / "latest_checkpointed_iteration.txt", step)
+    return _up_to(place.parent / TRACKER, step)
 
 
 def _whole_role(role: Path) -> bool:
@@ -162,11 +161,15 @@ def _whole_role(role: Path) -> bool:
 
 def _has_metadata(place: Path) -> bool:
     """torch and Megatron write the table of contents of a distributed checkpoint last."""
-    return any((place / name).is_file() for name in (".metadata", "metadata.json"))
+    return _any_file(place, ".metadata", "metadata.json")
+
+
+def _any_file(place: Path, *names: str) -> bool:
+    return any((place / name).is_file() for name in names)
 
 
 def _up_to(tracker: Path, step: int) -> bool | None:
-    """Whether a text file that is written last names this step or a later one; None where it does not exist."""
+    """Return whether a text file that is written last names this step or a later one; None if it does not exist."""
     if not tracker.is_file():
         return None
     last = as_step(_text(tracker))
@@ -205,7 +208,7 @@ def _export(place: Path, step: int) -> bool | None:
 
 
 def _whole_safetensors(file: Path) -> bool | None:
-    """Whether the file is as long as its own header says; None when the header cannot be read."""
+    """Return whether the file is as long as its own header says; None if the header cannot be read."""
     try:
         with file.open("rb") as opened:
             length = int.from_bytes(opened.read(8), "little")
@@ -240,21 +243,6 @@ def _step(place: Path, step: int) -> bool | None:
     return _export(place, step)
 
 
-def _distributed(place: Path, step: int) -> bool | None:
-    """torchtitan, torchforge."""
-    return _has_metadata(place)
-
-
-def _megatron(place: Path, step: int) -> bool | None:
-    """slime and other Megatron trainers."""
-    return _up_to(place.parent / "latest_checkpointed_iteration.txt", step)
-
-
-def _areal(place: Path, step: int) -> bool | None:
-    """AReaL makes the folder before it writes into it, so only the weights can tell."""
-    return _export(place, step)
-
-
 def _aligner(place: Path, step: int) -> bool | None:
     """NeMo 1 puts a marker beside a state while it is written."""
     stem = re.sub(r"\.(?:ckpt|nemo)$", "", place.name)
@@ -264,12 +252,8 @@ def _aligner(place: Path, step: int) -> bool | None:
 # Classical RL
 
 
-def _rllib(place: Path, step: int) -> bool | None:
-    return (place / "rllib_checkpoint.json").is_file() or (place / "algorithm_state.pkl").is_file()
-
-
 def _zip(place: Path, step: int) -> bool | None:
-    """A zip file ends with its table of contents."""
+    """Return whether a zip file is whole: it ends with its table of contents."""
     try:
         return zipfile.is_zipfile(place) if place.stat().st_size else None  # empty: a stand-in for a remote file
     except OSError:
@@ -282,10 +266,10 @@ NAMINGS: tuple[Naming, ...] = (
     Naming(re.compile(r"(?:best_)?global_step(?P<step>\d+)"), _deepspeed),
     Naming(re.compile(r"global_step(?P<step>\d+)_hf"), _export),
     Naming(re.compile(r"(?:tmp_|old_)?step_(?P<step>\d+)"), _step),
-    Naming(re.compile(r"step-(?P<step>\d+)"), _distributed),
-    Naming(re.compile(r"iter_(?P<step>\d{7,})"), _megatron),
-    Naming(re.compile(r"epoch\d+epochstep\d+globalstep(?P<step>\d+)"), _areal),
-    Naming(re.compile(r"checkpoint_(?P<step>\d{6})"), _rllib),
+    Naming(re.compile(r"step-(?P<step>\d+)"), lambda place, _: _has_metadata(place)),
+    Naming(re.compile(r"iter_(?P<step>\d{7,})"), lambda place, step: _up_to(place.parent / TRACKER, step)),  # Megatron
+    Naming(re.compile(r"epoch\d+epochstep\d+globalstep(?P<step>\d+)"), _export),
+    Naming(re.compile(r"checkpoint_(?P<step>\d{6})"), lambda place, _: _any_file(place, *RLLIB)),
     Naming(re.compile(r".*step=(?P<step>\d+)-consumed_samples=[\d.]+(?:-last)?"), _aligner),
     Naming(re.compile(r".*step=(?P<step>\d+)\b[^/]*\.(?:ckpt|nemo)"), _aligner, folder=False),
     Naming(re.compile(r".*_(?P<step>\d+)_steps\.zip"), _zip, folder=False),
@@ -293,8 +277,9 @@ NAMINGS: tuple[Naming, ...] = (
 
 
 def without_step(place: Path) -> Checkpoint | None:
-    """A state whose name tells no step. Stable-baselines3 keeps the count in a JSON part of its zip; it is the only
-    part that is opened, the others are pickles. CleanRL saves once, at the end: step -1 stands for the last one."""
+    """Return a state whose name tells no step. Stable-baselines3 keeps the count in a JSON part of its zip; it is the
+    only part that is opened, the others are pickles. CleanRL saves once, at the end: step -1 stands for the last
+    one."""
     if place.name.endswith(".cleanrl_model"):
         return Checkpoint(-1, str(place), _zip(place, 0))
     if place.suffix != ".zip":
@@ -311,8 +296,8 @@ def without_step(place: Path) -> Checkpoint | None:
 
 
 def from_list(file: Path) -> tuple[Checkpoint, ...]:
-    """The states that a `checkpoints.jsonl` of tinker-cookbook or of our own journal names: a record exists only once
-    the save is over. States on this disk may have been removed since, and are asked themselves."""
+    """Return the states that a `checkpoints.jsonl` of tinker-cookbook or of our own journal names: a record exists only
+    once the save is over. States on this disk may have been removed since, and are asked themselves."""
     found = []
     for line in _bytes(file).splitlines():
         try:
@@ -362,7 +347,7 @@ def _text(file: Path) -> str:
 
 
 def _bytes(file: Path) -> bytes:
-    """The content of a small file; nothing where it cannot be read, has gone or is no such file."""
+    """Return the content of a small file; nothing where it cannot be read, has gone or is no such file."""
     try:
         with file.open("rb") as opened:
             return opened.read(STATE_LIMIT)

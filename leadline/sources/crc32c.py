@@ -20,7 +20,7 @@ MASK = 0xA282EAD8  # TensorBoard and LevelDB turn and shift a checksum so that i
 
 @cache
 def tables() -> NDArray[np.uint32]:
-    """What a byte contributes, by its distance from the end of the record (row) and its value (column)."""
+    """Return what a byte contributes, by its distance from the end of the record (row) and its value (column)."""
     rows = np.empty((LONGEST, 256), dtype=np.uint32)
     first = np.arange(256, dtype=np.uint32)
     for _ in range(8):
@@ -33,7 +33,7 @@ def tables() -> NDArray[np.uint32]:
 
 @cache
 def starts() -> NDArray[np.uint32]:
-    """What the initial state of all ones contributes, by the length of the record."""
+    """Return what the initial state of all ones contributes, by the length of the record."""
     first = tables()[0].tolist()
     states = [0xFFFFFFFF]
     for _ in range(LONGEST):
@@ -44,7 +44,8 @@ def starts() -> NDArray[np.uint32]:
 def crc32c_of_many(
     data: NDArray[np.uint8], begins: NDArray[np.int64], lengths: NDArray[np.int64]
 ) -> NDArray[np.uint32]:
-    """The checksums of `data[begin : begin + length]` for all records at once; none may be longer than LONGEST."""
+    """Return the checksums of `data[begin : begin + length]` for all records at once; none may be longer than
+    LONGEST."""
     found = np.empty(len(begins), dtype=np.uint32)
     for at in range(0, len(begins), TOGETHER):
         some = slice(at, at + TOGETHER)
@@ -53,30 +54,20 @@ def crc32c_of_many(
 
 
 def crc32c(record: bytes) -> int:
-    """The checksum of one record of any length.
+    """Return the checksum of one record of any length.
 
     >>> hex(crc32c(b"123456789"))
     '0xe3069283'
     """
-    if len(record) < 32:
-        first = _first()
-        state = 0xFFFFFFFF
-        for byte in record:
-            state = first[(state ^ byte) & 0xFF] ^ (state >> 8)
-        return state ^ 0xFFFFFFFF
-    ends = np.arange(len(record) % LONGEST or LONGEST, len(record) + 1, LONGEST, dtype=np.int64)
-    begins = np.maximum(ends - LONGEST, 0)
-    parts: list[int] = _linear(np.frombuffer(record, dtype=np.uint8), begins, ends - begins).tolist()
-    state = int(starts()[ends[0]]) ^ parts[0]
-    rows = _far_rows()
-    for part in parts[1:]:
-        state = rows[0][state & 0xFF] ^ rows[1][state >> 8 & 0xFF] ^ rows[2][state >> 16 & 0xFF] ^ rows[3][state >> 24]
-        state ^= part
+    first = _first()
+    state = 0xFFFFFFFF
+    for byte in record:
+        state = first[(state ^ byte) & 0xFF] ^ (state >> 8)
     return state ^ 0xFFFFFFFF
 
 
 def masked(checksum: int) -> int:
-    """A checksum as it is stored."""
+    """Return a checksum as it is stored."""
     return (((checksum >> 15) | (checksum << 17)) + MASK) & 0xFFFFFFFF
 
 
@@ -103,9 +94,3 @@ def _linear(data: NDArray[np.uint8], begins: NDArray[np.int64], lengths: NDArray
 @cache
 def _first() -> list[int]:
     return [int(entry) for entry in tables()[0]]
-
-
-@cache
-def _far_rows() -> tuple[list[int], ...]:
-    """A state moved on by LONGEST zero bytes: its own four bytes stand that far from the end."""
-    return tuple([int(entry) for entry in tables()[LONGEST - 1 - byte]] for byte in range(4))

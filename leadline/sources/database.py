@@ -17,7 +17,7 @@ PATIENCE = 5.0  # seconds to wait for a writer to let go
 
 @contextlib.contextmanager
 def reading(path: Path) -> Iterator[sqlite3.Connection]:
-    """A connection that only reads. Raises NothingReadable, with a reason, for what cannot be read."""
+    """Yield a connection that only reads; raise NothingReadable, with a reason, for what cannot be read."""
     # A database in write-ahead mode wants to make files beside itself even for a reader. Without such a file nobody
     # writes to it at the moment, so it may be read as one that does not change.
     still = _write_ahead(path) and not path.with_name(path.name + "-wal").exists()
@@ -52,7 +52,7 @@ class DatabaseReader:
         raise NotImplementedError
 
     def _reached(self) -> object:
-        """How far the rows were taken; nothing before the first."""
+        """Return how far the rows were taken; nothing before the first."""
         raise NotImplementedError
 
     def update(self) -> bool:
@@ -77,7 +77,7 @@ class DatabaseReader:
 
 
 def tables(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
-    """The tables of a database and their columns."""
+    """Return the tables of a database and their columns."""
     names = [str(row[0]) for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     return {
         name: tuple(str(row[1]) for row in connection.execute(f"PRAGMA table_info({quoted(name)})")) for name in names
@@ -85,7 +85,8 @@ def tables(connection: sqlite3.Connection) -> dict[str, tuple[str, ...]]:
 
 
 def demand(connection: sqlite3.Connection, wanted: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """The tables, among them all of `wanted`, given as `table.column`; else the database is not what was expected."""
+    """Return the tables, among them all of `wanted`, given as `table.column`; else the database is not what was
+    expected."""
     found = tables(connection)
     missing = [name for name in wanted if name.split(".")[1] not in found.get(name.split(".")[0], ())]
     if missing:
@@ -94,13 +95,13 @@ def demand(connection: sqlite3.Connection, wanted: Sequence[str]) -> dict[str, t
 
 
 def quoted(name: str) -> str:
-    """A name as SQL takes it, whatever it holds."""
+    """Return a name as SQL takes it, whatever it holds."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def holds(path: Path, wanted: Sequence[str]) -> bool:
-    """Whether the database at `path` has a table with all of `wanted`, given as `table.column`. Raises NothingReadable
-    while a writer keeps it locked."""
+    """Return whether the database at `path` has a table with all of `wanted`, given as `table.column`. Raises
+    NothingReadable while a writer keeps it locked."""
     try:
         with reading(path) as connection:
             return bool(demand(connection, wanted))
@@ -111,7 +112,7 @@ def holds(path: Path, wanted: Sequence[str]) -> bool:
 
 
 def state(path: Path) -> tuple[int, ...]:
-    """What changes when somebody writes to the database: its own size and time, and those of its journal."""
+    """Return what changes when somebody writes to the database: its own size and time, and those of its journal."""
     seen: list[int] = []
     for file in (path, path.with_name(path.name + "-wal")):
         with contextlib.suppress(OSError):

@@ -8,13 +8,13 @@ checksum is verified (docs/decisions/0005): a flipped bit costs its record and n
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..records import dataclass, field
 from .crc32c import LONGEST, crc32c, crc32c_of_many, masked, masked_of_many
-from .event_values import Layouts, clock, contents
+from .wire import BYTES, DOUBLE, FLOAT, VARINT, double, fields, signed, single, text
 
 HEADER, TRAILER = 12, 4  # length and its checksum; checksum of the event
 SHORTEST = 9 + 2 + 2 + 2 + 5  # an event of one scalar: wall time, then summary, value, tag and number
@@ -23,8 +23,12 @@ TRIED = 32  # places that are tried one by one
 NEAR, FAR = 1 << 10, 1 << 16  # bytes that are searched at once for the next record
 KNOWN_HEADERS = 4096  # lengths remembered with their checksum: a log repeats a few hundred
 FARTHEST_STEP = 2**53  # as everywhere: beyond it a float cannot count
+FLOAT32, FLOAT64, STRING = 1, 2, 7  # DataType of a tensor
+NUMPY_NAMES = {FLOAT32: "<f4", FLOAT64: "<f8", 3: "<i4", 4: "<u1", 5: "<i2", 6: "<i1", 9: "<i8"}
+SETTINGS_TEXT = 1 << 18  # bytes of a text that may hold the settings of a run
 
-Column = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]  # steps, values, wall times
+Integers = NDArray[np.int64]
+Column = tuple[Integers, NDArray[np.float64], NDArray[np.float64]]  # steps, values, wall times
 
 
 @dataclass(slots=True)
@@ -37,58 +41,44 @@ class Scalars:
     started: float | None = None  # wall time of the first event
     damaged: int = 0  # records that were lost
     used: int = 0  # bytes taken; what follows is a record that is not complete yet
-    wants: int = 0  # how long that record will be, where its header is there
+    wants: int = 0  # how long that record will be, if its header is there
 
 
 @dataclass(slots=True)
-class _Odd:
-    """Scalars of events that had to be decoded one by one, and which record each stood in."""
+class _Found:
+    """Scalars with the record that each stood in."""
 
-    records: list[int] = field(default_factory=list)
-    tags: list[bytes] = field(default_factory=list)
-    steps: list[int] = field(default_factory=list)
-    values: list[float] = field(default_factory=list)
-    walls: list[float] = field(default_factory=list)
-
-    def add(self, record: int, tag: bytes, step: int, value: float, wall: float) -> None:
-        self.records.append(record)
-        self.tags.append(tag)
-        self.steps.append(step)
-        self.values.append(value)
-        self.walls.append(wall)
-
-
-@dataclass(frozen=True, slots=True)
-class _Clocked:
-    """Records that begin with a wall time and a step, decoded together."""
-
-    records: NDArray[np.int64]
-    steps: NDArray[np.int64]
+    records: Integers
+    tags: list[bytes]
+    steps: Integers
+    values: NDArray[np.float64]
     walls: NDArray[np.float64]
-    behind: NDArray[np.int64]  # the place after the step
-    ends: NDArray[np.int64]
-    plain: NDArray[np.bool_]  # the rest is `summary{value{tag, simple_value}}` and nothing else
-    tags: NDArray[np.int64]  # where the tag of a plain one begins
 
 
 class EventDecoder:
-    """Turns stretches of one event file into scalars; knows the tags and record lengths it has met."""
+    """Turns stretches of one event file into scalars; knows the record lengths it has met."""
 
     def __init__(self) -> None:
         self._headers: dict[bytes, int] = {}
-        self._tags: dict[bytes, int] = {}
-        self._layouts = Layouts()
 
     def decode(self, data: bytes) -> Scalars:
-        """The scalars of all complete records in `data`, which starts where a record does."""
+        """Return the scalars of all complete records in `data`, which starts where a record does."""
         found = Scalars()
         begins, lengths = self._records(data, found)
-        if begins:
-            self._read(data, np.array(begins, np.int64), np.array(lengths, np.int64), found)
+        if len(begins):
+            view = np.frombuffer(data, np.uint8)
+            whole = _whole(view, begins, lengths)
+            found.damaged += int(np.count_nonzero(~whole))
+            plain = _plain(data, view, begins, lengths, whole & (lengths <= LONGEST))
+            whole[plain.records] = False
+            scalars = _with_odd(data, begins, lengths, np.flatnonzero(whole), plain, found)
+            if found.started is None and len(scalars.walls):
+                found.started = float(scalars.walls[0])
+            _spread(scalars, found)
         return found
 
     def length(self, header: bytes) -> int | None:
-        """The length a record header gives; None when its checksum does not agree."""
+        """Return the length a record header gives; None if its checksum does not agree."""
         length = self._headers.get(header)
         if length is None and len(header) == HEADER:
             size, checksum = struct.unpack("<QI", header)
@@ -99,8 +89,8 @@ class EventDecoder:
             length = self._headers[header] = size
         return length
 
-    def _records(self, data: bytes, found: Scalars) -> tuple[list[int], list[int]]:
-        """Where each complete record begins, and its length."""
+    def _records(self, data: bytes, found: Scalars) -> tuple[Integers, Integers]:
+        """Return where each complete record begins, and its length."""
         begins: list[int] = []
         lengths: list[int] = []
         known = self._headers.get
@@ -120,11 +110,11 @@ class EventDecoder:
             lengths.append(length)
             at = after
         found.used = at
-        return begins, lengths
+        return np.array(begins, np.int64), np.array(lengths, np.int64)
 
     def _next_record(self, data: bytes, at: int) -> int:
-        """The next place at or after `at` where a header agrees with its checksum, or where one could still begin. It
-        looks near first and then further: what it costs is in proportion to what is skipped, however often it is."""
+        """Return the next place at or after `at` where a header agrees with its checksum, or where one could still
+        begin. It looks near first and then further, so its cost is in proportion to what is skipped."""
         for _ in range(TRIED):  # no record is as long as 4 GB: the upper half of its length is nought
             zeros = data.find(b"\0\0\0\0", at + 4, at + NEAR)
             if zeros < 0:
@@ -145,136 +135,28 @@ class EventDecoder:
             at += len(places)
         return at
 
-    def _read(self, data: bytes, begins: NDArray[np.int64], lengths: NDArray[np.int64], found: Scalars) -> None:
-        view = np.frombuffer(data, np.uint8)
-        short = lengths <= LONGEST
-        whole = np.ones(len(begins), dtype=np.bool_)
-        checksums = masked_of_many(crc32c_of_many(view, begins[short], lengths[short]))
-        whole[short] = checksums == _numbers(view, (begins + lengths)[short], "<u4")
-        found.damaged += int(np.count_nonzero(~whole))
-        clocked = _clocked(view, begins, lengths, short & whole)
-        plain = clocked.plain
-        records, steps, walls = clocked.records[plain], clocked.steps[plain], clocked.walls[plain]
-        values = _numbers(view, clocked.ends[plain] - 4, "<f4").astype(np.float64)
-        spans = zip(clocked.tags[plain].tolist(), (clocked.ends[plain] - 5).tolist(), strict=True)
-        tags = [data[begin:end] for begin, end in spans]
-        odd = self._odd(data, begins, lengths, whole, clocked, found)
-        if odd.records:
-            written = np.argsort(np.concatenate([records, np.array(odd.records, np.int64)]), kind="stable")
-            tags = [*tags, *odd.tags]
-            tags = [tags[place] for place in written.tolist()]
-            steps = np.concatenate([steps, np.array(odd.steps, np.int64)])[written]
-            values = np.concatenate([values, np.array(odd.values, np.float64)])[written]
-            walls = np.concatenate([walls, np.array(odd.walls, np.float64)])[written]
-        if found.started is None and len(walls):
-            found.started = float(walls[0])
-        self._spread(tags, steps, values, walls, found)
 
-    def _odd(
-        self,
-        data: bytes,
-        begins: NDArray[np.int64],
-        lengths: NDArray[np.int64],
-        whole: NDArray[np.bool_],
-        clocked: _Clocked,
-        found: Scalars,
-    ) -> _Odd:
-        """The scalars of all other layouts. One that was met before is read by what surrounds its number."""
-        odd = _Odd()
-        others = np.flatnonzero(~clocked.plain)
-        met: dict[int, tuple[list[int], list[bytes], list[int]]] = {4: ([], [], []), 8: ([], [], [])}  # by width
-        spans = zip(others.tolist(), clocked.behind[others].tolist(), clocked.ends[others].tolist(), strict=True)
-        for other, begin, end in spans:
-            for (after, width), known in self._layouts.known.items():
-                stop = end - after
-                tag = known.get((data[begin : stop - width], data[stop:end]))
-                if tag is not None:
-                    which, tags, places = met[width]
-                    which.append(other)
-                    tags.append(tag)
-                    places.append(stop - width)
-                    break
-            else:
-                record = int(clocked.records[other])
-                self._one(data, int(begins[record]), end, record, odd, found, behind=begin)
-        view = np.frombuffer(data, np.uint8)
-        for width, (which, tags, places) in met.items():
-            odd.records += clocked.records[which].tolist()
-            odd.tags += tags
-            odd.steps += clocked.steps[which].tolist()
-            odd.values += _numbers(view, np.array(places, np.int64), f"<f{width}").astype(np.float64).tolist()
-            odd.walls += clocked.walls[which].tolist()
-        rest = whole.copy()
-        rest[clocked.records] = False
-        for record in np.flatnonzero(rest).tolist():
-            begin = int(begins[record])
-            self._one(data, begin, begin + int(lengths[record]), record, odd, found)
-        return odd
-
-    def _one(
-        self, data: bytes, begin: int, end: int, record: int, odd: _Odd, found: Scalars, *, behind: int | None = None
-    ) -> None:
-        """An event of any layout. A long one is looked at before its checksum is: most are histograms and pictures."""
-        if end - begin > SAMPLED:
-            return
-        try:
-            held = contents(data, begin, end)
-            if end - begin > LONGEST:
-                if not any(content.value is not None for content in held):
-                    return
-                if masked(crc32c(data[begin:end])) != int.from_bytes(data[end : end + TRAILER], "little"):
-                    raise ValueError("the checksum does not agree")
-            step, wall = clock(data, begin, end)
-            if abs(step) >= FARTHEST_STEP:
-                raise ValueError("a step that no trainer counts to")
-        except ValueError:
-            found.damaged += 1
-            return
-        if found.started is None:
-            found.started = wall
-        for content in held:
-            if isinstance(content.value, float):
-                odd.add(record, content.tag, step, content.value, wall)
-            elif isinstance(content.value, str):
-                found.texts.setdefault(content.tag.decode("utf-8", errors="replace"), content.value)
-            elif isinstance(content.value, dict):
-                found.settings.update(content.value)
-        if behind is not None and len(held) == 1:
-            self._layouts.learn(data, behind, end, held[0])
-
-    def _spread(
-        self,
-        tags: list[bytes],
-        steps: NDArray[np.int64],
-        values: NDArray[np.float64],
-        walls: NDArray[np.float64],
-        found: Scalars,
-    ) -> None:
-        """Sorts scalars into the columns of their tags, in written order."""
-        places = np.fromiter((self._tags.setdefault(tag, len(self._tags)) for tag in tags), np.int64, len(tags))
-        order = np.argsort(places, kind="stable")
-        ranked = places[order]
-        cuts = np.flatnonzero(ranked[1:] != ranked[:-1]) + 1
-        for rows in np.split(order, cuts) if len(order) else ():
-            tag = tags[rows[0]].decode("utf-8", errors="replace")
-            found.columns[tag] = (steps[rows], values[rows], walls[rows])
+def _whole(view: NDArray[np.uint8], begins: Integers, lengths: Integers) -> NDArray[np.bool_]:
+    """Return which records agree with their checksum; long ones are checked only if they hold anything of interest."""
+    short = lengths <= LONGEST
+    whole = np.ones(len(begins), dtype=np.bool_)
+    checksums = masked_of_many(crc32c_of_many(view, begins[short], lengths[short]))
+    whole[short] = checksums == _numbers(view, (begins + lengths)[short], "<u4")
+    return whole
 
 
-def _clocked(
-    view: NDArray[np.uint8], begins: NDArray[np.int64], lengths: NDArray[np.int64], candidates: NDArray[np.bool_]
-) -> _Clocked:
-    """Those of the candidates that begin with a wall time and a step."""
+def _plain(
+    data: bytes, view: NDArray[np.uint8], begins: Integers, lengths: Integers, candidates: NDArray[np.bool_]
+) -> _Found:
+    """Return the scalars of events that are a wall time, a step, `summary{value{tag, simple_value}}` and no more."""
     records = np.flatnonzero(candidates & (lengths >= SHORTEST))
     records = records[view[begins[records]] == 0x09]
     at, ends = begins[records] + 9, begins[records] + lengths[records]
     walls = _numbers(view, at - 8, "<f8").astype(np.float64)
     stepped = _byte(view, at) == 0x10  # absent for step 0
     step, after = _varints(view, at + 1)
-    steps = np.where(stepped, step, 0)
-    behind = np.where(stepped, after, at)
-    near = (steps > -FARTHEST_STEP) & (steps < FARTHEST_STEP) & (behind < ends)
-    records, steps, walls, behind, ends = (column[near] for column in (records, steps, walls, behind, ends))
-    at, plain = behind, np.ones(len(records), dtype=np.bool_)
+    steps, at = np.where(stepped, step, 0), np.where(stepped, after, at)
+    plain = (steps > -FARTHEST_STEP) & (steps < FARTHEST_STEP) & (at < ends)
     for opening in (0x2A, 0x0A):  # the summary, then its only value: both reach to the end of the record
         plain &= _byte(view, at) == opening
         size, at = _varints(view, at + 1)
@@ -282,23 +164,165 @@ def _clocked(
     plain &= _byte(view, at) == 0x0A
     size, at = _varints(view, at + 1)
     plain &= (size >= 0) & (at + size + 5 == ends) & (_byte(view, ends - 5) == 0x15)
-    return _Clocked(records, steps, walls, behind, ends, plain, at)
+    spans = zip(at[plain].tolist(), (ends[plain] - 5).tolist(), strict=True)
+    values = _numbers(view, ends[plain] - 4, "<f4").astype(np.float64)
+    return _Found(records[plain], [data[begin:end] for begin, end in spans], steps[plain], values, walls[plain])
 
 
-def _byte(view: NDArray[np.uint8], at: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """The byte at each place; a place past the end gives the last byte, and its record is told apart elsewhere."""
+def _with_odd(
+    data: bytes, begins: Integers, lengths: Integers, records: Integers, plain: _Found, found: Scalars
+) -> _Found:
+    """Return the plain scalars together with those of the other events, decoded one by one, in written order."""
+    odd: list[tuple[int, bytes, int, float, float]] = []
+    for record in records.tolist():
+        begin = int(begins[record])
+        try:
+            event = _event(data, begin, begin + int(lengths[record]))
+        except ValueError:
+            found.damaged += 1
+            continue
+        if event is None:
+            continue
+        step, wall, held = event
+        found.started = wall if found.started is None else found.started
+        for tag, value in held:
+            if isinstance(value, float):
+                odd.append((record, tag, step, value, wall))
+            elif isinstance(value, str):
+                found.texts.setdefault(tag.decode("utf-8", errors="replace"), value)
+            elif isinstance(value, dict):
+                found.settings.update(value)
+    if not odd:
+        return plain
+    where, tags, steps, values, walls = zip(*odd, strict=True)
+    every = np.concatenate([plain.records, np.array(where, np.int64)])
+    order = np.argsort(every, kind="stable")
+    named = [*plain.tags, *tags]
+    return _Found(
+        every[order],
+        [named[place] for place in order.tolist()],
+        np.concatenate([plain.steps, np.array(steps, np.int64)])[order],
+        np.concatenate([plain.values, np.array(values, np.float64)])[order],
+        np.concatenate([plain.walls, np.array(walls, np.float64)])[order],
+    )
+
+
+def _event(data: bytes, begin: int, end: int) -> tuple[int, float, list[tuple[bytes, object]]] | None:
+    """Return step, wall time and values of an event of any layout, None for one of no interest; raise ValueError for a
+    damaged one. A long one is looked at before its checksum is: most are histograms and pictures."""
+    if end - begin > SAMPLED:
+        return None
+    summaries = [(at, after) for number, kind, at, after in fields(data, begin, end) if (number, kind) == (5, BYTES)]
+    held = [_value(data, *one) for start, stop in summaries for one in _inside(data, start, stop, 1)]
+    if end - begin > LONGEST:
+        if not any(value is not None for _, value in held):
+            return None
+        if masked(crc32c(data[begin:end])) != int.from_bytes(data[end : end + TRAILER], "little"):
+            raise ValueError("the checksum does not agree")
+    wall, step = 0.0, 0
+    for number, kind, at, _ in fields(data, begin, end):
+        if number == 1 and kind == DOUBLE:
+            wall = double(data, at)
+        elif number == 2 and kind == VARINT:
+            step = signed(at)
+    if abs(step) >= FARTHEST_STEP:
+        raise ValueError("a step that no trainer counts to")
+    return step, wall, held
+
+
+def _value(data: bytes, begin: int, end: int) -> tuple[bytes, object]:
+    """Return the tag of one value of a summary, and a float, a text, settings, or None for all else."""
+    tag = b""
+    value: object = None
+    for number, kind, at, after in fields(data, begin, end):
+        if number == 1 and kind == BYTES:
+            tag = data[at:after]
+        elif number == 2 and kind == FLOAT:
+            value = single(data, at)
+        elif number == 8 and kind == BYTES and value is None:
+            value = _tensor(data, at, after)
+        elif number == 9 and kind == BYTES and (settings := _hparams(data, at, after)):
+            value = settings
+    return tag, value
+
+
+def _tensor(data: bytes, begin: int, end: int) -> float | str | None:
+    """Return the one number or text in a tensor; None if it holds several, or something else."""
+    dtype, size = 0, 1
+    numbers: list[tuple[int, int]] = []
+    words: list[tuple[int, int]] = []
+    for number, kind, at, after in fields(data, begin, end):
+        if number == 1 and kind == VARINT:
+            dtype = at
+        elif number == 2 and kind == BYTES:
+            for first, last in _inside(data, at, after, 2):  # the shape: a scalar has no dimension
+                size *= next((value for n, k, value, _ in fields(data, first, last) if (n, k) == (1, VARINT)), 0)
+        elif (number == 4 and kind == BYTES) or (number, dtype) in ((5, FLOAT32), (6, FLOAT64)):
+            numbers.append((at, after))
+        elif number == 8 and kind == BYTES and after - at <= SETTINGS_TEXT:
+            words.append((at, after))
+    if dtype == STRING and len(words) == 1:
+        return text(data, *words[0])
+    if dtype not in NUMPY_NAMES or size != 1 or len(numbers) > 1:
+        return None
+    if not numbers:  # a scalar tensor without content holds the default
+        return 0.0 if dtype in (FLOAT32, FLOAT64) else None
+    at, after = numbers[0]
+    if after - at != np.dtype(NUMPY_NAMES[dtype]).itemsize:
+        return None
+    return float(np.frombuffer(data, NUMPY_NAMES[dtype], count=1, offset=at)[0])
+
+
+def _hparams(data: bytes, begin: int, end: int) -> dict[str, object]:
+    """Return the settings given to the hparams plugin: metadata{plugin_data{name, content{session_start{hparams}}}}."""
+    plugins = _inside(data, begin, end, 1)
+    named = [one for one in plugins if [text(data, *name) for name in _inside(data, *one, 1)] == ["hparams"]]
+    contents = [content for one in named for content in _inside(data, *one, 2)]
+    sessions = [session for content in contents for session in _inside(data, *content, 3)]
+    found: dict[str, object] = {}
+    for entry in (entry for session in sessions for entry in _inside(data, *session, 1)):
+        key = "".join(text(data, *one) for one in _inside(data, *entry, 1))
+        for one in _inside(data, *entry, 2):
+            for number, kind, at, after in fields(data, *one):
+                if number == 2 and kind == DOUBLE:
+                    found[key] = double(data, at)
+                elif number == 3 and kind == BYTES:
+                    found[key] = text(data, at, after)
+                elif number == 4 and kind == VARINT:
+                    found[key] = bool(at)
+    return found
+
+
+def _inside(data: bytes, begin: int, end: int, wanted: int) -> list[tuple[int, int]]:
+    return [(at, after) for number, kind, at, after in fields(data, begin, end) if number == wanted and kind == BYTES]
+
+
+def _spread(scalars: _Found, found: Scalars) -> None:
+    """Sort scalars into the columns of their tags, in written order."""
+    known: dict[bytes, int] = {}
+    tags = scalars.tags
+    places = np.fromiter((known.setdefault(tag, len(known)) for tag in tags), np.int64, len(tags))
+    order = np.argsort(places, kind="stable")
+    cuts = np.flatnonzero(np.diff(places[order])) + 1
+    for rows in np.split(order, cuts) if len(order) else ():
+        tag = tags[rows[0]].decode("utf-8", errors="replace")
+        found.columns[tag] = (scalars.steps[rows], scalars.values[rows], scalars.walls[rows])
+
+
+def _byte(view: NDArray[np.uint8], at: Integers) -> NDArray[np.uint8]:
+    """Return the byte at each place; a place past the end gives the last byte."""
     return view.take(at, mode="clip")
 
 
-def _numbers(view: NDArray[np.uint8], at: NDArray[np.int64], dtype: str) -> NDArray[np.generic]:
-    """The little-endian number that begins at each place."""
+def _numbers(view: NDArray[np.uint8], at: Integers, dtype: str) -> NDArray[np.generic]:
+    """Return the little-endian number that begins at each place."""
     width = np.dtype(dtype).itemsize
     picked = view.take(at[:, None] + np.arange(width), mode="clip")
     return picked.view(dtype)[:, 0] if len(at) else np.zeros(0, dtype)
 
 
-def _varints(view: NDArray[np.uint8], at: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The varint at each place, as int64, and the place after it."""
+def _varints(view: NDArray[np.uint8], at: Integers) -> tuple[Integers, Integers]:
+    """Return the varint at each place, as int64, and the place after it."""
     value = np.zeros(len(at), dtype=np.int64)
     after = at.copy()
     going = np.arange(len(at))

@@ -1,5 +1,5 @@
-"""What happened to a run that its own numbers and settings tell exactly: learning-rate steps, resets of the reference,
-when it is evaluated.
+"""What happened to a run that its own rows, numbers and settings tell exactly: resumes, damage, its end, learning-rate
+steps, resets of the reference, when it is evaluated.
 
 Each event is told by a first part of the log alone, and carries the step whose log completes that part
 (`Event.known_step`): a log cut there shows the same events (docs/decisions/0002).
@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
 
-from ..event import Evaluated, Event, NewReference, RateStep, WarmUpEnd
+from ..event import Damaged, Ended, Evaluated, Event, NewReference, RateStep, Resumed, WarmUpEnd
 from ..run import Config, Run, Series
+from .source import Log
 
 SUDDEN = 10.0  # times the change of the points beside it: schedules are smooth, a step in one is not
 NOTICED = 1.05  # a change by less is rounding
@@ -28,14 +29,14 @@ SYNCS = ("sync_ref_model", "reset_reference", "update_ref_every_epoch", "reset_r
 
 
 def with_events(run: Run) -> Run:
-    """The run with the events its series and settings tell."""
+    """Return the run with the events its series and settings tell."""
     told = dict.fromkeys([*_learning_rate(run), *_resets(run), *_evaluations(run)])  # two keys may tell the same
     return replace(run, events=tuple(sorted([*run.events, *told], key=lambda event: event.step)))
 
 
 def _all(run: Run, name: str) -> list[Series]:
-    """Every series that is called so. Which of several keys takes the plain name may change with `until`; what each of
-    them tells does not."""
+    """Return every series that is called so. Which of several keys takes the plain name may change with `until`; what
+    each of them tells does not."""
     return [series for series in run.series if series.name.partition("@")[0] == name]
 
 
@@ -66,7 +67,8 @@ def _steps_in(series: Series) -> Iterator[Event]:
 
 
 def _last_digit(value: float) -> float:
-    """What one unit in the last written digit is worth: a smooth schedule printed with few digits goes by such steps.
+    """Return what one unit in the last written digit is worth: a smooth schedule printed with few digits goes by such
+    steps.
 
     >>> _last_digit(2e-06), _last_digit(0.00125)
     (1e-06, 1e-05)
@@ -75,7 +77,7 @@ def _last_digit(value: float) -> float:
 
 
 def _warm_up(rates: list[float], last_digit: list[float]) -> int | None:
-    """Where a rise that began with the log ends; None while it goes on, or when there was none."""
+    """Return where a rise that began with the log ends; None while it goes on, or when there was none."""
     top = 0
     while top + 1 < len(rates) and rates[top + 1] > rates[top]:
         top += 1
@@ -104,8 +106,8 @@ def _says_it_resets(config: Config) -> bool:
 
 
 def _falls_to_zero(series: Series) -> Iterator[Event]:
-    """Where KL falls at once to a small part of where it stood. Looked for only where the settings announce it: a KL
-    that falls may have many reasons."""
+    """Yield where KL falls at once to a small part of where it stood. Looked for only where the settings announce it: a
+    KL that falls may have many reasons."""
     seen = series.finite
     steps, values = series.steps[seen].tolist(), np.abs(series.values[seen])
     since = 0
@@ -116,7 +118,7 @@ def _falls_to_zero(series: Series) -> Iterator[Event]:
 
 
 def _evaluations(run: Run) -> Iterator[Event]:
-    """How often the run is evaluated, once two gaps in a row are equal."""
+    """Yield how often the run is evaluated, once two gaps in a row are equal."""
     held_out = [series.steps for series in run.series if series.name.startswith("eval/")]
     if not held_out:
         return
@@ -126,3 +128,54 @@ def _evaluations(run: Run) -> Iterator[Event]:
     if len(even):
         first, gap = int(even[0]), int(gaps[even[0]])
         yield Event("evaluation", int(steps[first]), Evaluated(gap), known_step=int(steps[first + 2]))
+
+
+def resumes(log: Log) -> list[Event]:
+    """Where the log goes back to an earlier step, or writes a step anew with other values.
+
+    Each event also carries the first step whose log would show it: of rows 10, 12, 11 a reader at step 11 sees 10, 11.
+    `pending` holds the rows that a reader may still have met last, as a stack of rising steps.
+    """
+    steps = log.table.row_steps
+    ahead = steps[1:] <= steps[:-1] if log.repeats == "resume" else steps[1:] < steps[:-1]
+    if not np.any(ahead):
+        return []
+    pending: list[tuple[int, int]] = []  # step, row
+    events = []
+    for row, step in enumerate(steps.tolist()):
+        shown_by = None
+        while pending and pending[-1][0] > step:
+            shown_by = pending.pop()[0]
+        if pending and pending[-1][0] == step:
+            if log.repeats == "resume" and _contradict(log.table.row(pending[-1][1]), log.table.row(row)):
+                shown_by = step
+            pending.pop()
+        if shown_by is not None:
+            events.append(Event("resume", step, Resumed(), known_step=shown_by))
+        pending.append((step, row))
+    return events
+
+
+def _contradict(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
+    """Return whether two rows of one step give different values for the same key. A line written twice does not."""
+    return any(repr(other[key]) != repr(value) for key, value in one.items() if key in other)
+
+
+def damage(log: Log) -> list[Event]:
+    """Return what could not be read, at the step after which it stands."""
+    steps = log.table.row_steps
+    if not len(steps):
+        return []
+    events = [
+        Event("unreadable", int(steps[min(max(rows_before - 1, 0), len(steps) - 1)]), Damaged(line=line))
+        for line, rows_before in log.unreadable
+    ]
+    if log.torn:
+        events.append(Event("torn", int(steps[-1]), Damaged()))
+    return events
+
+
+def ends(log: Log) -> list[Event]:
+    """Return the end of the run, where the log says so after its last row."""
+    steps = log.table.row_steps
+    return [Event("ended", int(steps.max()), Ended(log.ended))] if log.ended is not None and len(steps) else []

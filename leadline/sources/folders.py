@@ -4,36 +4,36 @@ from __future__ import annotations
 
 import contextlib
 import glob
+import math
 import os
 import re
+import stat
+import statistics
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
+from ..digits import exact_sum
 from ..errors import LeadlineError, NothingReadable, NotOneRun
 from ..event import Damaged, Event
-from ..run import Run, Steps
-from ..vocabulary import knows_rl
-from ..vocabulary.guess import guess
-from . import rollouts, sample_curve
+from ..records import dataclass, field, replace
+from ..run import Run
+from . import rollouts
 from .around import Surroundings, look_around
 from .assemble import assemble
-from .candidates import candidates, recognised
-from .carrier import Carrier, own_folders
 from .checkpoints import looks_saved, recognise
 from .events import with_events
-from .index_files import without_index_files
-from .last_written import last_written
-from .readers import Readers
-from .rewritten import runs_in
+from .roles import Carrier, Role, family_of, is_index, is_rl, is_sampled, own_folders, recognised, sort_files
+from .rollouts.files import step_in
 from .same_run import Joining, Logs, attempts, group, on_one_clock
-from .source import Log, Source
+from .source import Log, Reader, Source
+from .table import Table
 from .text import head_of
 from .walk import Walk, walk
+from .written import runs_in
 
 MOST_LOGS = 2000  # that are read to tell the runs in a folder apart
 OF_THE_RUN = (
@@ -45,11 +45,44 @@ MOST_ROTATED = 50
 NEAR = 2  # folders below a log file in which its surroundings are looked for
 
 
-def steps_of(log: Log) -> Steps:
-    """The steps of a log as they were written; of one that keeps each key by itself, those that any key has."""
-    rows = log.table.row_steps
-    every = [column.steps for column in log.table.columns().values()] if not len(rows) else []
-    return np.unique(np.concatenate(every)) if every else rows
+SAMPLES = "samples"  # what is read if nobody logged numbers
+FEWEST_STEPS, MOST_STEPS = 3, 20_000  # of samples that make a curve
+OF_ZONES = 15 * 3600.0  # seconds: no two time zones lie further apart from UTC than 14 hours
+
+
+class Readers:
+    """The readers of every file and tracker folder met so far: one that is looked at again costs what was added. A file
+    that was cut or replaced is read from its beginning again, as its reader notices by itself."""
+
+    def __init__(self) -> None:
+        self._held: dict[Path, tuple[Source, tuple[Reader, ...]]] = {}
+        self._used: set[Path] = set()
+
+    def of(self, place: Path, source: Source) -> tuple[Reader, ...]:
+        """Return the readers of one place, the ones that have read it before if they still fit: a store that gained a
+        run, or a file that became one of another kind, is opened anew."""
+        self._used.add(place)
+        fresh = source.open(place)
+        held = self._held.get(place)
+        if held is None or held[0] is not source or len(held[1]) != len(fresh):
+            held = self._held[place] = source, fresh
+        return held[1]
+
+    def update(self) -> bool:
+        """Take what was written to places already known; return whether there was anything. What cannot be read now may
+        be later."""
+        changed = False
+        for _, readers in self._held.values():
+            for reader in readers:
+                with contextlib.suppress(OSError):
+                    changed |= reader.update()
+        return changed
+
+    def forget_unused(self) -> None:
+        """Let go of the places that nobody asked for since this was last called: a trainer that keeps its whole log in
+        every saved state would fill the memory."""
+        self._held = {place: held for place, held in self._held.items() if place in self._used}
+        self._used = set()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,13 +124,15 @@ class FoundRun:
     @property
     def steps(self) -> tuple[int, int] | None:
         """From which step to which it was logged."""
-        spans = [(int(steps.min()), int(steps.max())) for log in self.logs if len(steps := steps_of(log))]
+        spans = [(int(steps.min()), int(steps.max())) for log in self.logs if len(steps := log.table.row_steps)]
         return (min(first for first, _ in spans), max(last for _, last in spans)) if spans else None
 
     @property
     def every_step(self) -> list[int]:
         """The steps at which it was logged, in its main log."""
-        return np.unique(steps_of(self.carriers[0].log)).tolist() if self.carriers else []
+        steps = self.carriers[0].log.table.row_steps
+        found: list[int] = (steps if np.all(steps[1:] > steps[:-1]) else np.unique(steps)).tolist()
+        return found
 
     @property
     def modified(self) -> float:
@@ -128,6 +163,7 @@ class Found:
     notes: tuple[str, ...] = ()
     apart: tuple[str, ...] = ()  # why logs were not taken for one run
     others: tuple[Path, ...] = ()  # where logs of no run, or of one that was not chosen, lie
+    roles: Mapping[Path, tuple[Role, str]] = field(default_factory=dict)  # what the files are that are no logs, and why
 
     @property
     def left_out(self) -> tuple[str, ...]:
@@ -135,23 +171,22 @@ class Found:
         return (*self.seen.notes, *self.notes)
 
     def only(self) -> FoundRun:
-        """The one run there; an error that lists them where there are several."""
+        """Return the one run there; an error that lists them if there are several."""
         if len(self.runs) == 1:
             return self.runs[0]
         raise NotOneRun(
-            f"{self.place} holds {len(self.runs)} runs: {', '.join(run.name for run in self.runs[:12])}"
+            f"{self.place} contains {len(self.runs)} runs: {', '.join(run.name for run in self.runs[:12])}"
             f"{' and others' * (len(self.runs) > 12)}.",
             tried="; ".join(run.said() for run in self.runs[:12]),
-            next_step=f"pass one of them, as in {self.path_of(self.runs[0])}, or read all with --all; "
-            "--join takes them for one run",
+            next_step=f"pass one ({self.path_of(self.runs[0])}), or --all. If they are one run, use --join.",
         )
 
     def path_of(self, run: FoundRun) -> str:
-        """What a user may pass to mean one of several runs here."""
+        """Return what a user may pass to mean one of several runs here."""
         return str(self.place / run.name if self.place.is_dir() else f"{self.place}{CHOSEN}{run.label}")
 
     def choose(self, name: str) -> Found:
-        """The same with one run alone: the one of that name, or of that label or id in its tracker."""
+        """Return the same with one run alone: the one of that name, or of that label or id in its tracker."""
         named = [run for run in self.runs if name in (run.name, run.label)]
         chosen = named or [run for run in self.runs if name in run.called]
         if len(chosen) == 1:
@@ -160,16 +195,16 @@ class Found:
         listed = ", ".join(run.label for run in self.runs[:12]) + " and others" * (len(self.runs) > 12)
         if not chosen:
             raise NothingReadable(
-                f"{self.place} holds no run called {name}.", tried=listed, next_step="name one of these after the #"
+                f"no run {name} in {self.place}.", tried=listed, next_step=f"name one after the #: {listed}."
             )
         raise NotOneRun(
-            f"{self.place} holds {len(chosen)} runs called {name}.",
+            f"{self.place} contains {len(chosen)} runs called {name}.",
             tried="; ".join(f"{run.label}: {', '.join(sorted(run.called))}" for run in chosen[:12]),
-            next_step="name one by its id",
+            next_step="name one by its id.",
         )
 
     def around(self, run: FoundRun) -> Surroundings:
-        """What lies around one of the runs: where no log of another lies closer."""
+        """Return what lies around one of the runs: where no log of another lies closer."""
         elsewhere = [home for other in self.runs if other is not run for home in other.homes]
         seen = territory(self.seen, run.homes, (*self.others, *elsewhere))
         steps = run.steps
@@ -183,22 +218,41 @@ class Found:
 def run_and_surroundings(
     found: Found, run: FoundRun, *, name: str, mapping: Mapping[str, str] | None = None
 ) -> tuple[Run, Surroundings]:
-    """One of the runs that were found, with all that happened to it, and what of it came from around its logs."""
+    """Return one of the runs that were found, with all that happened to it, and what of it came from around its
+    logs."""
     around = found.around(run)
     used = run.used
     built = assemble(name, [carrier.log for carrier in used], around, mapping=mapping)
     torn = [Event("torn", built.last_step or 0, Damaged(files=(copy,))) for copy in found.passed_over]
     later = attempts([carrier for carrier in used if not carrier.log.captured])
     events = (*built.events, *later, *torn)
-    written_at = last_written(built, [carrier.path for carrier in run.carriers], found.seen.files)
+    written_at = _last_written(built, [carrier.path for carrier in run.carriers], found.seen.files)
     return with_events(replace(built, events=events, written_at=written_at)), around
+
+
+def _last_written(run: Run, logs: Sequence[Path], files: Iterable[Path]) -> float | None:
+    """Return when a run was last written, as its rows say: a copied file is as young as its copy. A clock of another
+    time zone may have dated the rows, so a log file that changed within hours after the last of them is believed
+    instead. `files`: all that were seen."""
+    walls = [series.walls for series in run.series + run.unread if series.walls is not None]
+    said = max((float(known.max()) for times in walls if len(known := times[np.isfinite(times)])), default=None)
+    # The time of a folder stands still while a file in it grows.
+    changes = []
+    for file in {*logs, *(file for file in files if any(log in file.absolute().parents for log in logs))}:
+        with contextlib.suppress(OSError):  # gone meanwhile
+            state = file.stat()
+            changes += [state.st_mtime] if stat.S_ISREG(state.st_mode) else []
+    changed = max(changes, default=None)
+    if said is None:
+        return changed
+    return changed if changed is not None and 0.0 < changed - said <= OF_ZONES else said
 
 
 def search(
     place: Path, sources: Sequence[Source], readers: Readers | None = None, *, joining: Joining = "by evidence"
 ) -> Found:
-    """Every run at a file or folder. Raises only when the place itself cannot be opened. `readers` are those of earlier
-    looks at it; `joining` is what the user says of which logs are one run."""
+    """Return every run at a file or folder. Raises only when the place itself cannot be opened. `readers` are those of
+    earlier looks at it; `joining` is what the user says of which logs are one run."""
     readers = readers or Readers()
     notes: list[str] = []
     if not place.is_dir():
@@ -213,26 +267,71 @@ def search(
     seen = walk(home_of(place), deepest=NEAR) if saved else walk(place)
     carriers: list[Carrier] = []
     passed_over: list[str] = []
-    for alternatives in candidates(_below(seen, place.absolute()) if saved else seen, sources):
+    files = sort_files(_below(seen, place.absolute()) if saved else seen, sources)
+    for alternatives in files.logs:
         if len(carriers) >= MOST_LOGS:
             notes.append(f"more than {MOST_LOGS} logs were found; the rest was not read")
             break
         carriers += _furthest(alternatives, sources, readers, notes, passed_over)
-    if not any(_is_rl(carrier.log) for carrier in carriers if carrier.log.table):
+    carriers = _with_rows_of_files(carriers)
+    if not any(is_rl(carrier.log) for carrier in carriers if carrier.log.table):
         curve = _of_samples(seen.files)
         carriers += [curve] if curve is not None else []
-    return _found(place, carriers, seen, notes, passed_over, joining=joining)
+    return replace(_found(place, carriers, seen, notes, passed_over, joining=joining), roles=files.others)
+
+
+def _with_rows_of_files(carriers: Sequence[Carrier]) -> list[Carrier]:
+    """Return the logs, those of one row whose files differ by the step in their names as the rows of one."""
+    families: dict[tuple[Path, str], dict[int, Carrier]] = {}
+    for carrier in carriers:
+        if len(carrier.log.table) == 1 and (step := step_in(carrier.path)) is not None:
+            families.setdefault(family_of(carrier.path), {})[step] = carrier
+    whole = {place: held for place, held in families.items() if len(held) >= FEWEST_STEPS}
+    merged = {id(one) for held in whole.values() for one in held.values()}
+    found = [carrier for carrier in carriers if id(carrier) not in merged]
+    for held in whole.values():
+        table = Table()
+        for step in sorted(held):
+            table.add(step, dict(held[step].log.table.row(0)))
+        last = held[max(held)]
+        note = f"each of {len(held)} files like {last.path.name} holds one step, which its name tells"
+        found.append(replace(last, log=Log(table, notes=(note,)), modified=max(one.modified for one in held.values())))
+    return found
 
 
 def _of_samples(files: Sequence[Path]) -> Carrier | None:
-    """What samples alone tell of a run; None where they tell no curve, or need a package that is not here."""
+    """Return the mean score of each step's samples as a log; None if they tell no curve, or need a package that is not
+    here."""
     with contextlib.suppress(OSError, LeadlineError):
-        return sample_curve.carried(files)
+        kept = rollouts.find(files)
+        log = _curve(kept)
+        if log is not None and isinstance(kept.rollouts, rollouts.SampleFiles):
+            place = next(iter(kept.rollouts.files))
+            return Carrier(SAMPLES, place.absolute(), log, place.stat().st_mtime)
     return None
 
 
+def _curve(kept: rollouts.KeptSamples) -> Log | None:
+    table, counts = Table(), []
+    key = f"{'eval/' if kept.held_out else ''}{kept.score}"
+    for step in kept.rollouts.steps[:MOST_STEPS]:
+        scores = [sample.score for sample in kept.rollouts.at(step) if math.isfinite(sample.score)]
+        if scores:
+            spread = {f"{key}_std": statistics.pstdev(scores)} if len(scores) > 1 else {}
+            table.add(step, {key: exact_sum(scores) / len(scores), **spread})
+            counts.append(len(scores))
+    if len(counts) < FEWEST_STEPS:
+        return None
+    note = (
+        f"no log of numbers was found: {kept.score} is the mean over the samples of each step, "
+        f"{int(statistics.median(counts))} of them as a rule"
+    )
+    return Log(table, counts_rows=kept.in_order, notes=(note,))
+
+
 def _with_rotated(place: Path, carriers: list[Carrier], sources: Sequence[Source], readers: Readers) -> list[Carrier]:
-    """The logs in a file, and those of the same run that were moved out of its way when it grew: `train.log.1`."""
+    """Return the logs in a file, and those of the same run that were moved out of its way when it grew:
+    `train.log.1`."""
     if len(carriers) != 1 or not carriers[0].log.table:
         return carriers
     moved = [
@@ -251,31 +350,32 @@ def _is_rotated(place: Path, file: Path) -> bool:
 
 
 def _belongs_to_a_log(name: str) -> bool:
-    """Whether a folder beside a log file is of the same run by its name; a folder of files may hold many runs."""
+    """Return whether a folder beside a log file is of the same run by its name; a folder of files may hold many
+    runs."""
     return looks_saved(name) or any(word in name.lower() for word in OF_THE_RUN)
 
 
 def home_of(place: Path) -> Path:
-    """The folder of the run that a file or a saved state belongs to."""
+    """Return the folder of the run that a file or a saved state belongs to."""
     folder = place if place.is_dir() else place.absolute().parent
     return folder.absolute().parent if looks_saved(folder.name) else folder
 
 
 def _asked_state(place: Path) -> int | None:
-    """The step of the saved state that was asked for, where one was."""
+    """Return the step of the saved state that was asked for, where one was."""
     folder = place if place.is_dir() else place.absolute().parent
     state = recognise(folder) if looks_saved(folder.name) else None
     return None if state is None else state.step
 
 
 def _below(seen: Walk, home: Path) -> Walk:
-    """What of a walk lies in one folder."""
+    """Return what of a walk lies in one folder."""
     return _kept(seen, lambda path: home in (path, *path.parents))
 
 
 def territory(seen: Walk, homes: Collection[Path], others: Collection[Path]) -> Walk:
-    """What of a walk belongs to the run that lives in `homes`: all around it, as far as no log of another lies closer.
-    Where it shares its folder with another, only that folder and what lies below it."""
+    """Return what of a walk belongs to the run that lives in `homes`: all around it, as far as no log of another lies
+    closer. Where it shares its folder with another, only that folder and what lies below it."""
     if not others:
         return seen
     root = seen.root.absolute()
@@ -292,7 +392,7 @@ def territory(seen: Walk, homes: Collection[Path], others: Collection[Path]) -> 
 
 
 def _widest(home: Path, others: Collection[Path], root: Path) -> Path:
-    """The highest folder above `home`, within what was walked, that is not above a log of another run."""
+    """Return the highest folder above `home`, within what was walked, that is not above a log of another run."""
     widest = home
     for folder in home.parents:
         if root not in (folder, *folder.parents) or any(folder in (other, *other.parents) for other in others):
@@ -309,7 +409,7 @@ def _kept(seen: Walk, belongs: Callable[[Path], bool]) -> Walk:
 
 
 def _read(place: Path, sources: Sequence[Source], readers: Readers) -> list[Carrier]:
-    """The logs in one file or tracker folder; none when no source recognises it."""
+    """Return the logs in one file or tracker folder; none when no source recognises it."""
     source = recognised(place, head_of(place), sources)
     if source is None:
         return []
@@ -318,12 +418,12 @@ def _read(place: Path, sources: Sequence[Source], readers: Readers) -> list[Carr
         reader.update()
         log = replace(reader.log, captured=True) if _is_captured(place) else reader.log
         changed = place.stat().st_mtime
-        carriers += [Carrier(source.NAME, place.absolute(), one, changed) for one in runs_in(log)]
+        carriers += [Carrier(source.name, place.absolute(), one, changed) for one in runs_in(log)]
     return carriers
 
 
 def _is_captured(place: Path) -> bool:
-    """Whether a file is a tracker's own copy of what the run printed."""
+    """Return whether a file is a tracker's own copy of what the run printed."""
     folder = place.absolute().parent
     return (place.name == "output.log" and folder.name == "files" and any(folder.parent.glob("*.wandb"))) or (
         folder.name == "console" and any(folder.parent.glob("*.swanlab"))
@@ -337,7 +437,7 @@ def _furthest(
     notes: list[str],
     passed_over: list[str],
 ) -> list[Carrier]:
-    """The logs of the first candidate that is whole; else of the one that goes furthest."""
+    """Return the logs of the first candidate that is whole; else of the one that goes furthest."""
     torn: list[list[Carrier]] = []
     for place in candidates:
         try:
@@ -366,7 +466,7 @@ def _short(path: Path) -> str:
 
 
 def _last(log: Log) -> float:
-    steps = steps_of(log)
+    steps = log.table.row_steps
     return float(steps.max()) if len(steps) else -1.0
 
 
@@ -385,10 +485,14 @@ def _found(
     grouped = group(readable, joining)
     groups = list(grouped.groups)
     if joining == "by evidence":
-        groups, index = without_index_files(groups)
+        firsts = [held.carriers[0] for held in groups]
+        alone = [held.carriers[0] for held in groups if len(held.carriers) == 1]
+        index = [one for one in alone if is_index(one, [first for first in firsts if first is not one])]
+        groups = [held for held in groups if held.carriers[0] not in index]
         if index:
             notes.append(f"left out, since it tells about the runs here and is a log of none: {_some(index)}")
-    telling = [held for held in groups if any(_is_rl(carrier.log) for carrier in held.carriers)]
+    telling = [held for held in groups if any(is_rl(carrier.log) for carrier in held.carriers)]
+    telling = telling or [held for held in groups if any(is_sampled(carrier.log) for carrier in held.carriers)]
     others: list[Carrier] = []
     if telling and len(telling) < len(groups):
         others = [carrier for held in groups if held not in telling for carrier in held.carriers]
@@ -410,18 +514,9 @@ def _some(carriers: Sequence[Carrier]) -> str:
     return ", ".join(_short(carrier.path) for carrier in carriers[:6]) + " ..." * (len(carriers) > 6)
 
 
-def _is_rl(log: Log) -> bool:
-    """Whether a log holds something that is a reward, as far as its keys tell."""
-    if log.not_rl is not None:
-        return False
-    keys = set(log.table.keys())
-    if log.dialect is not None or knows_rl(keys):
-        return True
-    return any("reward/" in meaning.canonical for meaning in guess(keys).values())
-
-
 def _names(place: Path, groups: Sequence[Sequence[Carrier]]) -> list[str]:
-    """What to call each run: its folder, or its file where several share a folder, or its label in its tracker."""
+    """Return what to call each run: its folder, or its file where several share a folder, or its label in its
+    tracker."""
     homes = Counter(held[0].home for held in groups)
     files = Counter(held[0].path for held in groups)
     labels = Counter((held[0].path, held[0].log.label) for held in groups)

@@ -1,33 +1,46 @@
-"""A JSON file that holds a run in one of the shapes people save one in: a list of rows, a table of columns, rows by
-step, or any of these further in."""
+"""A JSON file that holds a run in one of the shapes people save one in: a Trainer's `trainer_state.json`, a list of
+rows, a table of columns, rows by step, or any of these further in."""
 
 from __future__ import annotations
 
 import contextlib
+import json
+import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from ..vocabulary.guess import may_be_reward, words
 from ..vocabulary.names import tokens
-from .documents import Document
-from .free_rows import FreeRows, is_row
-from .number import as_number, as_step, flat
-from .row import SETTINGS, STEPS, held_out, may_be_logged
-from .source import Log, Parser, Reader
+from .number import as_number, as_step, flat, loads
+from .row import SETTINGS, STEPS, VALUES, FreeRows, held_out, is_held_out, is_row, may_be_logged, step_key
+from .source import Log, Reader
 from .table import Table
 from .text import TextReader
 
-NAME = "json"
-EXPECTS = "a .json file with a list of rows, columns of numbers, or a log_history in it"
-LARGEST = 1 << 26  # bytes of a document that is looked through for several runs
+LARGEST = 1 << 27  # bytes of a document; a larger one would not fit beside a training
+SEVERAL = 1 << 26  # bytes of one that is looked through for several runs
 MOST_RUNS = 200
 SPLITS = {"train", "eval", "valid", "config", "args"}  # parts of one run
 DEEPEST = 4  # levels below which no log is looked for
+REPAIRS = 20  # how many damaged places are cut out before giving up
+TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{},]', re.DOTALL)
+CLOSES = {"{": "}", "[": "]"}
+STATE, HISTORY = "trainer_state.json", "log_history"
+STATE_SIGNS = (b'"log_history"', b'"best_global_step"', b'"best_metric"')
+# Everything else in a state (global_step, epoch, best_metric, ...) tells how the run went on, not how it was set up.
+KNOWN_FROM_THE_START = (
+    "max_steps", "num_train_epochs", "logging_steps", "eval_steps", "save_steps", "train_batch_size",
+)  # fmt: skip
+COUNT = re.compile(r"^(?:global_?)?(?:step|iter|iteration|update|epoch|batch)[ _-]?", re.IGNORECASE)  # before a number
+NEXT_ROW = re.compile(r"(?:^|[,\[}])\s*\{")
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    """A document whose first part already holds rows or columns."""
+    """Return whether the first part of a document already holds rows or columns."""
+    if is_state(path, head):
+        return True
     if head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] not in (b"{", b"["):
         return False
     document = DocumentRows()
@@ -35,49 +48,44 @@ def recognises(path: Path, head: bytes) -> bool:
     return bool(document.log().table)
 
 
+def is_state(path: Path, head: bytes) -> bool:
+    """Return whether a file is the state of a Trainer, by its name or by what only such a state holds."""
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
+    return path.name == STATE or (start.startswith(b"{") and any(sign in head for sign in STATE_SIGNS))
+
+
 def open(path: Path) -> tuple[Reader, ...]:
-    """A reader for every run in the document: parts of it that hold the same keys, each under a name of its own."""
+    """Return a reader for every run in the document: parts of it that hold the same keys, each under a name."""
     document = Document()
     with contextlib.suppress(OSError):
-        document.feed(path.read_bytes() if path.stat().st_size <= LARGEST else b"")
+        document.feed(path.read_bytes() if path.stat().st_size <= SEVERAL else b"")
     names = _runs_in(document.value()[0])
     return tuple(TextReader(path, partial(DocumentRows, name)) for name in names) or (TextReader(path, parser),)
 
 
-def parser() -> Parser:
-    return DocumentRows()
+class Document:
+    """The bytes of one JSON document as they come in, never more than fit."""
 
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self._too_large = False
 
-def _runs_in(value: object) -> list[str]:
-    """The names of the parts of a document that are runs; none where it is one run, or a run and its evaluations."""
-    if not isinstance(value, dict) or not 1 < len(value) <= MOST_RUNS:
-        return []
-    held: dict[str, frozenset[str]] = {}
-    for name, part in value.items():
-        if isinstance(part, (dict, list)) and not {*tokens(name)} & SPLITS and (log := _log_in(part)) is not None:
-            held[name] = log.table.keys()
-    shared = frozenset.intersection(*held.values()) if len(held) > 1 else frozenset()
-    return list(held) if any(may_be_reward(key) for key in shared) else []
+    def feed(self, chunk: bytes) -> None:
+        self._too_large |= len(self.data) + len(chunk) > LARGEST
+        self.data = bytearray() if self._too_large else self.data + chunk
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return (f"the file was left out: a document of more than {LARGEST >> 20} MiB",) if self._too_large else ()
 
-def _is_eval(name: str) -> bool:
-    return bool({*tokens(name)} & {"eval", "valid"})
-
-
-def _add_evaluations(table: Table, evaluated: Table) -> None:
-    """Put the numbers of evaluations beside those of the training, under keys that say so."""
-    taken = table.keys()
-    for key, column in evaluated.columns().items():
-        called = next(iter(held_out({key: 0.0})))
-        if called not in taken:
-            table.add_column(called, column.steps, column.values, column.walls)
-
-
-def _log_in(value: object, *, torn: bool = False) -> Log | None:
-    """The longest log inside a value."""
-    logs = [_of_rows(rows, torn=torn) for rows in _lists_of_rows(value)]
-    logs += [_of_columns(table, torn=torn) for table in _tables_of_columns(value)]
-    return max(logs, key=lambda log: sum(len(column.steps) for column in log.table.columns().values()), default=None)
+    def value(self) -> tuple[object, bool]:
+        """Return what the document holds, and whether it was torn or damaged: then it is what stands before the damage,
+        but for the rows of a Trainer's state, of which those behind it count as well."""
+        try:
+            return loads(bytes(self.data)), False
+        except ValueError:
+            text = self.data.decode("utf-8", errors="replace").removeprefix("\ufeff")
+            return _mended(text) if f'"{HISTORY}"' not in text else (_recovered(text), True)
 
 
 class DocumentRows:
@@ -92,38 +100,83 @@ class DocumentRows:
 
     def log(self) -> Log:
         value, torn = self._document.value()
+        notes = self._document.notes
+        if (state := _state_in(value)) is not None:
+            return replace(_of_state(state), torn=torn, notes=notes)
         if self._name is not None:
             value = value.get(self._name) if isinstance(value, dict) else None
-        parts = {name: part for name, part in value.items() if _is_eval(name)} if isinstance(value, dict) else {}
-        trained = (
-            {name: part for name, part in value.items() if name not in parts} if isinstance(value, dict) else value
-        )
-        best = _log_in(trained, torn=torn)
+        parts, trained = {}, value
+        if isinstance(value, dict):
+            parts = {name: part for name, part in value.items() if is_held_out(name)}
+            trained = {name: part for name, part in value.items() if name not in parts}
+        best = _log_in(trained)
         if best is None:
-            best = _log_in(value, torn=torn)
+            best = _log_in(value)
         else:
-            for log in filter(None, map(_log_in, parts.values())):
-                _add_evaluations(best.table, log.table)
-        notes = self._document.notes
+            for name, part in parts.items():
+                if (log := _log_in(part) or _log_in({name: part})) is not None:
+                    _add_evaluations(best.table, log.table)
         if best is None:
             return Log(Table(), torn=torn, notes=notes)
-        return Log(
-            best.table,
-            settings={**_settings_in(value), **best.settings},
-            repeats=best.repeats,
-            counts_rows=best.counts_rows,
-            label=self._name,
-            run_id=self._name,
-            torn=torn,
-            notes=notes,
-        )
+        settings = {**_settings_in(value), **best.settings}
+        named = replace(best, settings=settings, label=self._name, run_id=self._name)
+        return replace(named, unreadable=(), torn=torn, notes=notes)
+
+
+def _state_in(value: object, depth: int = 0) -> dict[str, object] | None:
+    """Return the object that holds a log_history: people save the state inside other things."""
+    if not isinstance(value, dict) or depth > DEEPEST:
+        return None
+    if isinstance(value.get(HISTORY), list):
+        return value
+    return next((found for inner in value.values() if (found := _state_in(inner, depth + 1)) is not None), None)
+
+
+def _of_state(state: dict[str, object]) -> Log:
+    history = state[HISTORY]
+    assert isinstance(history, list)
+    rows, unreadable = FreeRows("rewrite", step="step"), []
+    for line, entry in enumerate(history, start=1):
+        if not isinstance(entry, dict) or not rows.add(dict(flat(entry))):
+            unreadable.append((line, len(rows)))
+    settings = {key: state[key] for key in KNOWN_FROM_THE_START if key in state}
+    return replace(rows.log(unreadable=unreadable), settings=settings, dialect="trl")
+
+
+def _runs_in(value: object) -> list[str]:
+    """Return the names of the parts of a document that are runs; none if it is one run and its evaluations."""
+    if not isinstance(value, dict) or not 1 < len(value) <= MOST_RUNS or _state_in(value) is not None:
+        return []
+    held: dict[str, frozenset[str]] = {}
+    for name, part in value.items():
+        if isinstance(part, (dict, list)) and not {*tokens(name)} & SPLITS and (log := _log_in(part)) is not None:
+            held[name] = log.table.keys()
+    shared = frozenset.intersection(*held.values()) if len(held) > 1 else frozenset()
+    return list(held) if any(may_be_reward(key) for key in shared) else []
+
+
+def _add_evaluations(table: Table, evaluated: Table) -> None:
+    """Put the numbers of evaluations beside those of the training, under keys that say so."""
+    taken = table.keys()
+    for key, column in evaluated.columns().items():
+        called = next(iter(held_out({key: 0.0})))
+        if called not in taken:
+            table.add_column(called, column.steps, column.values, column.walls)
 
 
 def _settings_in(value: object) -> dict[str, object]:
-    """What a document says of the run beside its rows."""
+    """Return what a document says of the run beside its rows."""
     if not isinstance(value, dict):
         return {}
     return {key: held for name in SETTINGS if isinstance(value.get(name), dict) for key, held in value[name].items()}
+
+
+def _log_in(value: object) -> Log | None:
+    """Return the log inside a value that holds most."""
+    logs = [Log(table) for table in _tables_of_points(value)]
+    logs += [_of_rows(rows) for rows in _lists_of_rows(value)]
+    logs += [_of_columns(table) for table in _tables_of_columns(value)]
+    return max(logs, key=lambda log: log.table.size, default=None)
 
 
 def _inside(value: object, depth: int = 0) -> Iterator[object]:
@@ -137,25 +190,20 @@ def _inside(value: object, depth: int = 0) -> Iterator[object]:
 def _lists_of_rows(value: object) -> Iterator[list[dict[str, object]]]:
     for inner in _inside(value):
         if isinstance(inner, list) and (rows := [entry for entry in inner if isinstance(entry, dict)]):
-            if (
-                2 * len(rows) >= len(inner)
-                and is_row(rows[0])
-                and may_be_logged([dict(flat(row)) for row in rows[:16]])
-            ):
+            plain = 2 * len(rows) >= len(inner) and is_row(rows[0])
+            if plain and may_be_logged([dict(flat(row)) for row in rows[:16]]):
                 yield rows
         elif isinstance(inner, dict) and inner and all(isinstance(entry, dict) for entry in inner.values()):
-            steps = [as_step(key) for key in inner]
-            if len(inner) > 1 and None not in steps:  # rows by step: {"1": {...}, "2": {...}}
+            steps = [as_step(COUNT.sub("", key)) for key in inner]
+            if len(inner) > 1 and None not in steps:  # rows by step: {"1": {...}, "step_2": {...}}
                 yield [{"step": step, **entry} for step, entry in zip(steps, inner.values(), strict=True)]
 
 
-def _of_rows(rows: list[dict[str, object]], *, torn: bool) -> Log:
-    filed = FreeRows(repeats="parts")
-    unreadable = []
-    for line, entry in enumerate(rows, start=1):
-        if not filed.add(dict(entry)):
-            unreadable.append((line, len(filed)))
-    return filed.log(torn=torn, unreadable=tuple(unreadable), notes=())
+def _of_rows(rows: list[dict[str, object]]) -> Log:
+    filed = FreeRows("parts")
+    for entry in rows:
+        filed.add(dict(entry))
+    return filed.log()
 
 
 def _tables_of_columns(value: object) -> Iterator[dict[str, list[float]]]:
@@ -174,22 +222,108 @@ def _numbers(column: object) -> list[float] | None:
     return [number for number in numbers if number is not None] if None not in numbers else None
 
 
-def _of_columns(columns: dict[str, list[float]], *, torn: bool) -> Log:
-    """Columns of one length share their steps; one of another length counts its own."""
-    table = Table()
+def _of_columns(columns: dict[str, list[float]]) -> Log:
+    """Return columns as a log: those of one length share their steps, one of another length counts its own."""
     longest = max(map(len, columns.values()))
-    named = sorted((STEPS.index(words(key)), key) for key in columns if words(key) in STEPS)
-    steps: list[int] | None = None
-    for _, key in named:
-        whole = [as_step(number) for number in columns[key]]
-        if len(whole) == longest and None not in whole:
-            steps = [step for step in whole if step is not None]
+    counting: str | None = None
+    steps = list(range(1, longest + 1))
+    for _, key in sorted((STEPS.index(words(key)), key) for key in columns if words(key) in STEPS):
+        whole = [step for step in map(as_step, columns[key]) if step is not None]
+        if len(whole) == longest:
+            counting, steps = key, whole
             break
-    counted = steps is None
-    steps = list(range(1, longest + 1)) if steps is None else steps
+    table = Table()
     for key, numbers in columns.items():
-        if counted or key != named[0][1]:
-            own = steps if len(numbers) == longest else steps[: len(numbers)]
-            table.add_column(key, own, numbers)
-    table.add_rows(steps)
-    return Log(table, counts_rows=counted, torn=torn)
+        if key != counting:
+            table.add_column(key, steps[: len(numbers)], numbers)
+    return Log(table, counts_rows=counting is None)
+
+
+def _tables_of_points(value: object) -> Iterator[Table]:
+    """Yield series that each keep their steps: {"reward": [[1, 0.4], ...]} or [{"step": 1, "value": 0.4}, ...]."""
+    for inner in _inside(value):
+        if isinstance(inner, dict):
+            series = {key: points for key, held in inner.items() if (points := _points(held)) is not None}
+            if series and may_be_logged([{key: points[0][1] for key, points in series.items()}]):
+                table = Table()
+                for key, points in series.items():
+                    table.add_column(key, *zip(*points, strict=True))
+                yield table
+
+
+def _points(held: object) -> list[tuple[int, float]] | None:
+    held = [*map(list, held.items())] if isinstance(held, dict) else held  # {"10": 0.4, "20": 0.5}
+    if not isinstance(held, list) or len(held) < 2:  # one point is no series
+        return None
+    points = []
+    for entry in held:
+        if isinstance(entry, dict):
+            key = step_key([entry])
+            entry = [entry.get(key or ""), next((entry[name] for name in VALUES if name in entry), None)]
+        if not isinstance(entry, list) or len(entry) not in (2, 3) or None in entry:
+            return None
+        step, number = as_step(entry[-2]), as_number(entry[-1])  # a wall time may stand before them
+        if step is None or number is None:
+            return None
+        points.append((step, number))
+    return points
+
+
+def _recovered(text: str) -> dict[str, object]:
+    """Return the complete rows of a Trainer's state that is torn or damaged, and the settings written before them."""
+    before, _, after = text.partition(f'"{HISTORY}"')
+    state: dict[str, object] = {}
+    for key in KNOWN_FROM_THE_START:
+        if found := re.search(rf'"{key}"\s*:\s*(-?\d+(?:\.\d+)?)\s*[,}}]', before):
+            state[key] = float(found[1])
+    opened = re.match(r"\s*:\s*\[", after)
+    if opened is None:
+        return state
+    decode = json.JSONDecoder().raw_decode
+    history: list[object] = []
+    state[HISTORY] = history
+    position = opened.end() - 1  # a row follows a bracket or a comma
+    while found := NEXT_ROW.search(after, position):
+        try:
+            row, position = decode(after, found.end() - 1)
+            history.append(row)
+        except (ValueError, RecursionError):  # torn or damaged: go on at the next one
+            position = found.end()
+            if after.find("}", position) >= 0:
+                history.append(None)
+    return state
+
+
+def _mended(text: str) -> tuple[object, bool]:
+    for _ in range(REPAIRS):
+        try:
+            return json.loads(text), True
+        except json.JSONDecodeError as error:
+            text = _cut(text, error.pos)
+        except (ValueError, RecursionError):  # a number of thousands of digits, brackets without end
+            break
+        if not text:
+            break
+    return None, bool(text)
+
+
+def _cut(text: str, end: int) -> str:
+    """Return the document up to the last whole value before `end`, its open brackets closed."""
+    stack: list[str] = []
+    safe, closing = 0, ""
+    for token in TOKEN.finditer(text, 0, end):
+        mark = token[0]
+        if mark in CLOSES:
+            stack.append(CLOSES[mark])
+            safe, closing = token.end(), "".join(reversed(stack))
+        elif mark in ("}", "]"):
+            if not stack or stack[-1] != mark:
+                break
+            stack.pop()
+            safe, closing = token.end(), "".join(reversed(stack))
+        elif mark == ",":
+            safe, closing = token.start(), "".join(reversed(stack))
+    return text[:safe] + closing if closing or safe else ""
+
+
+parser = DocumentRows

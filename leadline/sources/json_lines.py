@@ -1,39 +1,49 @@
-"""JSON objects, one a line, parsed a block at a time."""
+"""JSON objects, one a line: verl's `file` logger (`{"step": 12, "data": {...}}`), prime-rl, tinker, RLlib's
+`result.json`, SB3's `progress.json`, ROLL, W&B exports, home-made loops, and the journal that `leadline.attach` writes
+(docs/formats.md): a line when a process begins, one a row, and one when it ends."""
 
 from __future__ import annotations
 
-import math
-from typing import Protocol
+from dataclasses import replace
+from pathlib import Path
 
 import orjson
 
-from .lines import Lines
-from .number import FURTHEST, as_number, as_step, loads
-from .source import Log, Repeats
-from .table import Table
+from . import json_document
+from .number import as_step, flat, loads
+from .row import FreeRows, is_row, may_be_logged, unwrapped
+from .source import Log
+from .text import Lines
 
+JOURNAL = b'{"leadline":'
+BLANK = b"\xef\xbb\xbf \t\r\n"
 AT_ONCE = 1 << 17  # bytes parsed in one call: few enough for their objects to stay in the processor's cache
+LOOKED_AT = 20  # lines
 
 
-class RowsOfObjects(Protocol):
-    """Who files the objects as rows."""
-
-    def __len__(self) -> int: ...
-
-    def add(self, entry: dict[str, object]) -> bool:
-        """File one object; False when there is no row in it."""
-
-    def add_all(self, entries: list[dict[str, object]]) -> bool:
-        """File them all at once, which is faster; False when that cannot be done, and then nothing was filed."""
-
-    def log(self, *, torn: bool, unreadable: tuple[tuple[int, int], ...], notes: tuple[str, ...]) -> Log: ...
+def recognises(path: Path, head: bytes) -> bool:
+    """Return whether lines are objects with numbers. Dumps of samples are lines of objects too, but hold text."""
+    start = head.lstrip(BLANK)
+    if start.startswith(JOURNAL):
+        return True
+    if not start.startswith(b"{") or json_document.is_state(path, head):
+        return False
+    lines = [line for line in head.splitlines() if line.lstrip(BLANK).startswith(b"{")]
+    if any(b'"step"' in line and b'"data"' in line for line in lines):  # one may be longer than the head
+        return True
+    named = path.suffix in (".jsonl", ".ndjson") or path.name in ("result.json", "progress.json")
+    if not named and len(lines) == 1 and json_document.recognises(path, head):
+        return False  # a whole document on one line
+    rows = [entry for entry in map(_object, lines[:LOOKED_AT]) if entry is not None and is_row(entry)]
+    return bool(rows) and may_be_logged([dict(flat(unwrapped(row))) for row in rows])
 
 
 class JsonLines:
     """A parser of JSON lines. Bad lines are counted and passed over."""
 
-    def __init__(self, rows: RowsOfObjects) -> None:
-        self._rows = rows
+    def __init__(self) -> None:
+        self._rows = FreeRows("resume")
+        self._journal: JournalSaid | None = None
         self._lines = Lines()
         self._number = 0  # lines taken so far
         self._unreadable: list[tuple[int, int]] = []
@@ -48,7 +58,6 @@ class JsonLines:
             start = stop
 
     def _take(self, lines: list[bytes]) -> None:
-        """Some whole lines."""
         entries = _at_once(lines)
         if entries is not None and self._rows.add_all(entries):
             self._number += len(entries)
@@ -59,11 +68,15 @@ class JsonLines:
                 self._unreadable.append((self._number, len(self._rows)))
 
     def _take_one(self, line: bytes) -> bool:
-        try:
-            entry = loads(line)
-        except ValueError:
+        entry = _object(line)
+        if entry is None:
             return False
-        return isinstance(entry, dict) and self._rows.add(entry)
+        if "leadline" in entry and self._journal is None and not len(self._rows):
+            self._journal = JournalSaid()
+            self._rows = FreeRows("rewrite")  # a process that begins anew says so
+        if self._journal is not None and self._journal.take(entry):
+            return True
+        return self._rows.add(entry)
 
     def log(self) -> Log:
         rest = self._lines.rest
@@ -71,43 +84,57 @@ class JsonLines:
         if rest.rstrip().endswith(b"}") and self._take_one(rest):  # a whole object cannot grow
             self._lines.drop_rest()
             torn = False
-        return self._rows.log(torn=torn, unreadable=tuple(self._unreadable), notes=self._lines.notes)
+        log = self._rows.log(torn=torn, unreadable=self._unreadable, notes=self._lines.notes)
+        return log if self._journal is None else self._journal.described(log)
 
 
-class StepsWithData:
-    """Files {"step": N, "data": {...}} as rows, as verl and we write them; ours say when they were written, `at`."""
-
-    repeats: Repeats = "resume"
+class JournalSaid:
+    """What the lines of a journal say beside its rows."""
 
     def __init__(self) -> None:
-        self.table = Table()
+        self._settings: dict[str, object] = {}
+        self._label: str | None = None
+        self._writers: list[dict[str, object]] = []
+        self._ended = False
 
-    def __len__(self) -> int:
-        return len(self.table)
-
-    def add(self, entry: dict[str, object]) -> bool:
-        step, data, at = as_step(entry.get("step", "")), entry.get("data"), as_number(entry.get("at", ""))
-        if step is None or not isinstance(data, dict):
-            return False
-        self.table.add(step, data, at if at is not None and math.isfinite(at) else None)
+    def take(self, entry: dict[str, object]) -> bool:
+        """Take a line of a process that begins or ends; return False for any other. What the first process said held
+        from the start; a later one goes on with the same run."""
+        if "leadline" not in entry:
+            self._ended |= "end" in entry
+            return "end" in entry
+        self._ended = False
+        self._writers.append({name: entry[name] for name in ("pid", "started", "at", "token") if name in entry})
+        if self._label is None:
+            self._label = str(entry.get("run", ""))
+            if isinstance(config := entry.get("config"), dict):
+                self._settings = dict(flat(config))
+            if (planned := as_step(entry.get("planned_steps", ""))) is not None:
+                self._settings["max_steps"] = planned  # exact; a framework's own may be "until the data ends"
         return True
 
-    def add_all(self, entries: list[dict[str, object]]) -> bool:
-        steps, rows, walls = ([entry.get(name) for entry in entries] for name in ("step", "data", "at"))
-        if not all(type(step) is int and abs(step) < FURTHEST for step in steps) or set(map(type, rows)) != {dict}:
-            return False
-        if (timed := set(map(type, walls))) not in ({float}, {type(None)}):
-            return False
-        self.table.add_many(steps, rows, walls if timed == {float} else None)  # type: ignore[arg-type]  # see above
-        return True
+    def described(self, log: Log) -> Log:
+        """Return the log with what was said of it."""
+        return replace(
+            log,
+            settings=dict(self._settings),
+            writers=tuple(self._writers),
+            ended="completed" if self._ended else None,
+            label=self._label or None,
+        )
 
-    def log(self, *, torn: bool, unreadable: tuple[tuple[int, int], ...], notes: tuple[str, ...]) -> Log:
-        return Log(self.table, repeats=self.repeats, torn=torn, unreadable=unreadable, notes=notes)
+
+def _object(line: bytes) -> dict[str, object] | None:
+    try:
+        entry = loads(line)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) else None
 
 
 def _at_once(lines: list[bytes]) -> list[dict[str, object]] | None:
-    """The objects of many lines in one call, which is much faster than one a line; None when that cannot be done. As
-    many objects as lines must come out: two bad lines that make a good one together are told by that."""
+    """Return the objects of many lines, parsed in one call, which is much faster than one a line; None if that cannot
+    be done. As many objects as lines must come out: two bad lines that make a good one together are told by that."""
     try:
         entries: list[dict[str, object]] = orjson.loads(b"[" + b",".join(lines) + b"]")
     except orjson.JSONDecodeError:
@@ -115,6 +142,4 @@ def _at_once(lines: list[bytes]) -> list[dict[str, object]] | None:
     return entries if len(entries) == len(lines) and set(map(type, entries)) == {dict} else None
 
 
-def first_objects(head: bytes) -> list[bytes]:
-    """The lines of a head that begin like an object; the last may be cut."""
-    return [line for line in head.splitlines() if line.lstrip(b"\xef\xbb\xbf \t").startswith(b"{")]
+parser = JsonLines

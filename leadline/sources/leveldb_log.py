@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable
 from pathlib import Path
 
-from .growing import GrowingFile
+from .text import GrowingFile
 
 FILE_HEADER = 7  # the writer's mark: four letters and a version
 BLOCK = 1 << 15
@@ -30,8 +30,8 @@ class Framing:
         self._size = 0
 
     def records(self, data: bytes, offset: int) -> tuple[list[bytes], int]:
-        """Every record that ends in `data`, which stands at `offset` of the file and begins where a chunk does, and how
-        many bytes need not be read again."""
+        """Return every record that ends in `data`, which stands at `offset` of the file and begins where a chunk does,
+        and how many bytes need not be read again."""
         found: list[bytes] = []
         if not offset and len(data) < FILE_HEADER:
             return found, 0
@@ -60,7 +60,7 @@ class Framing:
             at = block_end if following is None else following
 
     def _take(self, chunk: bytes, kind: int) -> bytes | None:
-        """The record that this chunk completes, if it does."""
+        """Return the record that this chunk completes, if it does."""
         if kind in (FULL, FIRST) and self._parts is not None:
             self._lose()  # the record before it never ended
         if kind == FULL:
@@ -85,7 +85,7 @@ class Framing:
 
     @staticmethod
     def _next_chunk(data: bytes, at: int, stop: int) -> int | None:
-        """The next place before `stop`, the end of the block, where a chunk agrees with its checksum."""
+        """Return the next place before `stop`, the end of the block, where a chunk agrees with its checksum."""
         for place in range(at, stop - CHUNK_HEADER.size + 1):
             if FULL <= data[place + 6] <= LAST:
                 checksum, length, kind = CHUNK_HEADER.unpack_from(data, place)
@@ -148,7 +148,8 @@ class FramedFile:
 
 
 def begins_like(head: bytes, mark: bytes) -> bool:
-    """Whether a file that begins with `head` is framed so: by its mark, or by its first chunk where that is damaged."""
+    """Return whether a file that begins with `head` is framed so: by its mark, or by its first chunk where that is
+    damaged."""
     if head.startswith(mark[: len(head)]):
         return True
     if len(head) < FILE_HEADER + CHUNK_HEADER.size:

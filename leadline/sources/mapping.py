@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import difflib
-import importlib
 import json
 import re
-import sys
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from types import ModuleType
 
 from ..errors import BadMapping
 from ..run import Question
 from ..vocabulary import canonical_names
 from .number import as_step
+from .settings import toml
 
 FILE = "leadline.toml"
 SHORT = {  # what people call the series they mean
@@ -38,16 +36,16 @@ def parse_mapping(options: Sequence[str]) -> dict[str, str]:
         name, equals, key = option.partition("=")
         if not (name.strip() and equals and key.strip()):
             raise BadMapping(
-                f"--map {option!r} does not say which key means what.",
+                f"--map expects NAME=KEY, got {option!r}.",
                 tried="CANONICAL=KEY",
-                next_step="write, for example, --map reward=my/score",
+                next_step="e.g. --map reward=my/score",
             )
         mapping[name.strip()] = key.strip()
     return named(mapping)
 
 
 def named(mapping: Mapping[str, str]) -> dict[str, str]:
-    """What the user says of keys, by canonical names; an error for a name that is none.
+    """Return what the user says of keys, by canonical names; an error for a name that is none.
 
     >>> named({"reward": "my/score", "eval/held_out/acc": "acc"})
     {'reward/mean': 'my/score', 'eval/held_out/acc': 'acc'}
@@ -56,43 +54,43 @@ def named(mapping: Mapping[str, str]) -> dict[str, str]:
 
 
 def attempt_in(told: Mapping[str, str]) -> int | None:
-    """Which attempt the user wants; None for the newest."""
+    """Return which attempt the user wants; None for the newest."""
     if ATTEMPT not in told:
         return None
     wanted = as_step(told[ATTEMPT])
     if wanted is None or wanted < 1:
         raise BadMapping(
-            f"{told[ATTEMPT]!r} is no attempt.",
+            f"--map attempt expects a number from 1, got {told[ATTEMPT]!r}.",
             tried="a number from 1, the first attempt",
-            next_step="write, for example, --map attempt=1",
+            next_step="e.g. --map attempt=1",
         )
     return wanted
 
 
 def check(told: Mapping[str, str], logged: Collection[str], attempts: int) -> None:
-    """Whether everything that the user named is there: keys that were logged, an attempt."""
+    """Raise if something that the user named is not there: a key that was logged, an attempt."""
     wanted = attempt_in(told)
     if wanted is not None and wanted > attempts:
-        there = "one attempt" if attempts == 1 else f"{attempts} attempts"
         raise BadMapping(
-            f"There is no attempt {wanted}: the log holds {there}.",
+            f"no attempt {wanted}: this log has {attempts}.",
             tried="the places where the log begins anew at its first step",
-            next_step="leave --map attempt out to read the newest" + ("" if attempts == 1 else ", or name another"),
+            next_step="omit --map attempt to read the latest.",
         )
     for name, key in told.items():
         if key not in logged and name not in (STEP, ATTEMPT):
             near = difflib.get_close_matches(key, sorted(logged), 3)
             others = [other for other in sorted(logged) if other not in near]
             shown = ", ".join([*near, *others][:12]) + (" ..." if len(logged) > 12 else "")
+            meant = f"did you mean --map {name}={near[0]}? " if near else ""
             raise BadMapping(
-                f"No number was logged under the key {key!r} that is to be {name}.",
+                f"key {key!r} (for {name}) has no numbers in the log.",
                 tried=f"the keys of the log: {shown or 'there are none'}",
-                next_step=f"name one of them: --map {name}={near[0] if near else 'KEY'}",
+                next_step=f"{meant}The log has: {shown or 'no keys'}.",
             )
 
 
 def mapping_near(place: Path, *, working: Path) -> dict[str, str]:
-    """The [map] table of the leadline.toml in the run's folder, or else in the working directory."""
+    """Return the [map] table of the leadline.toml in the run's folder, or else in the working directory."""
     folder = place if place.is_dir() else place.parent
     for file in (folder / FILE, working / FILE):
         if file.is_file():
@@ -123,11 +121,9 @@ def write_mapping(folder: Path, known: Mapping[str, str], asked: Sequence[Questi
 
 def _from_toml(file: Path) -> dict[str, str]:
     try:
-        table = _toml().loads(file.read_text(encoding="utf-8")).get("map", {})
+        table = toml(file.read_text(encoding="utf-8")).get("map", {})
     except (ValueError, OSError) as error:
-        raise BadMapping(
-            f"{file} could not be read: {error}.", tried="TOML", next_step="mend it or remove it"
-        ) from error
+        raise BadMapping(f"{file} could not be read: {error}.", tried="TOML", next_step="fix or remove it.") from error
     if not isinstance(table, Mapping) or not all(isinstance(key, str) for key in table.values()):
         raise BadMapping(
             f"The [map] of {file} does not give one key for each name.",
@@ -135,10 +131,6 @@ def _from_toml(file: Path) -> dict[str, str]:
             next_step="write each key in quotes",
         )
     return named(table)
-
-
-def _toml() -> ModuleType:
-    return importlib.import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
 
 
 def _full(name: str) -> str:

@@ -15,20 +15,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import NothingReadable
-from ..run import Telemetry
-from .by_key import ByKey
 from .database import MARK, DatabaseReader, demand, holds, reading
-from .gpu_keys import MLFLOW_SYSTEM, ScatteredGpus
-from .growing import GrowingFile
 from .source import Log, Reader
-
-NAME = "mlflow"
-EXPECTS = "an MLflow sqlite database, an mlruns folder, or one run's folder in it (meta.yaml and metrics/)"
+from .text import GrowingFile
+from .tracked import Tracked
 
 TABLES = ("metrics.key", "metrics.value", "metrics.timestamp", "metrics.run_uuid", "metrics.step", "runs.run_uuid")
 DEEPEST, MOST_FILES, MOST_RUNS = 8, 5000, 1000  # bounds on what a folder may ask us to open
 LONGEST_SETTING = 1 << 16
 META_LINE = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
+SYSTEM = re.compile(
+    r"system/(?:cpu_utilization_percentage|system_memory_usage_(?:megabytes|percentage)"
+    r"|disk_(?:usage_(?:megabytes|percentage)|available_megabytes)|network_(?:receive|transmit)_megabytes"
+    r"|gpu_\d+_(?:memory_usage|utilization|power_usage)_(?:megabytes|percentage|watts))"
+)
 BEYOND = sys.float_info.max  # MLflow's database keeps an infinity as the largest number there is
 
 
@@ -58,53 +58,32 @@ class Metrics:
     """The metrics of one run: columns for what the trainer logged, samples for what MLflow measured itself."""
 
     def __init__(self) -> None:
-        self._columns = ByKey()
-        self._gpus = ScatteredGpus()
+        self.run = Tracked()
+        self._values = 0
         self._counted = False  # a step other than 0 was written
-
-    def __bool__(self) -> bool:
-        return bool(self._columns)
 
     def take(self, key: str, value: float, wall: float, step: int) -> None:
         if abs(value) >= BEYOND:
             value = math.copysign(math.inf, value)
-        if MLFLOW_SYSTEM.fullmatch(key):
-            self._gpus.add(key, wall, value)
+        if SYSTEM.fullmatch(key):
+            self.run.gpus.add(key, wall, value)
         elif abs(step) < 2**53:
             self._counted |= step != 0
-            self._columns.add(key, step, value, wall)
+            self._values += 1
+            self.run.table.add_value(key, step, value, wall)
 
-    def log(
-        self,
-        settings: dict[str, object],
-        label: str,
-        run: str,
-        started: float | None,
-        notes: tuple[str, ...],
-        project: str | None = None,
-    ) -> Log:
-        if self._columns and not self._counted and len(self._columns) > 1:
-            notes = (*notes, "every value was logged at step 0: the program passed no step to MLflow")
-        return Log(
-            ByKey.table([self._columns]),
-            settings=settings,
-            attempt=started,
-            label=label,
-            run_id=run,
-            project=project,
-            notes=notes,
-            telemetry=Telemetry(gpus=self._gpus.samples()),
-        )
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if self._counted or self._values < 2:
+            return ()
+        return ("every value was logged at step 0: the program passed no step to MLflow",)
 
 
 class MlflowRun(DatabaseReader):
     """One run in an MLflow database."""
 
     def __init__(self, path: Path, run: str) -> None:
-        self._run = self._label = run
-        self._settings: dict[str, object] = {}
-        self._started: float | None = None
-        self._project: str | None = None
+        self._id = run
         super().__init__(path)
 
     def _forget(self) -> None:
@@ -115,31 +94,32 @@ class MlflowRun(DatabaseReader):
         return self._row
 
     def _take(self, connection: sqlite3.Connection) -> None:
-        found = demand(connection, TABLES)
+        found, run = demand(connection, TABLES), self._metrics.run
+        run.run_id = self._id
         if {"name", "start_time"}.issubset(found["runs"]):
-            row = connection.execute("SELECT name, start_time FROM runs WHERE run_uuid = ?", (self._run,)).fetchone()
+            row = connection.execute("SELECT name, start_time FROM runs WHERE run_uuid = ?", (self._id,)).fetchone()
             name, started = row or (None, None)
-            self._label = str(name or self._run)
-            self._started = started / 1000 if isinstance(started, (int, float)) else None
+            run.label = str(name or "")
+            run.started = started / 1000 if isinstance(started, (int, float)) else None
         if "experiment_id" in found["runs"] and {"experiment_id", "name"} <= set(found.get("experiments", ())):
             query = "SELECT e.name FROM experiments e JOIN runs r USING (experiment_id) WHERE r.run_uuid = ?"
-            self._project = next((str(name) for (name,) in connection.execute(query, (self._run,))), None)
+            run.project = next((str(name) for (name,) in connection.execute(query, (self._id,))), "")
         if "params" in found:
-            rows = connection.execute("SELECT key, value FROM params WHERE run_uuid = ?", (self._run,))
-            self._settings = {str(key): value for key, value in rows}
+            rows = connection.execute("SELECT key, value FROM params WHERE run_uuid = ?", (self._id,))
+            run.settings = {str(key): value for key, value in rows}
         is_nan = "is_nan" if "is_nan" in found["metrics"] else "0"
         query = (
             f"SELECT rowid, key, value, timestamp, step, {is_nan} FROM metrics"
             " WHERE run_uuid = ? AND rowid > ? ORDER BY rowid"
         )
-        for row, key, value, time, step, nan in connection.execute(query, (self._run, self._row)):
+        for row, key, value, time, step, nan in connection.execute(query, (self._id, self._row)):
             if isinstance(value, (int, float)) and isinstance(time, (int, float)) and isinstance(step, int):
                 self._metrics.take(str(key), math.nan if nan else float(value), time / 1000, step)
             self._row = row
 
     @property
     def log(self) -> Log:
-        return self._metrics.log(self._settings, self._label, self._run, self._started, self._notes, self._project)
+        return self._metrics.run.log((*self._notes, *self._metrics.notes))
 
 
 class FolderRun:
@@ -151,9 +131,9 @@ class FolderRun:
         self._files: dict[str, MetricFile] = {}
         meta = dict(META_LINE.findall(_text(folder / "meta.yaml")))
         self.deleted = meta.get("lifecycle_stage") == "deleted"
-        self._label = meta.get("run_name", "").strip("'\"") or folder.name
+        self._label = meta.get("run_name", "").strip("'\"")
         above = dict(META_LINE.findall(_text(folder.parent / "meta.yaml")))
-        self._project = above.get("name", "").strip("'\"") or None
+        self._project = above.get("name", "").strip("'\"")
         started = meta.get("start_time", "")
         self.started = int(started) / 1000 if started.isdigit() and len(started) < 18 else None
 
@@ -176,10 +156,13 @@ class FolderRun:
 
     @property
     def log(self) -> Log:
-        settings: dict[str, object] = {key: _text(path) for key, path in _leaves(self._folder / "params")}
+        run = self._metrics.run
+        run.settings = {key: _text(path) for key, path in _leaves(self._folder / "params")}
+        run.run_id, run.label, run.project = self._folder.name, self._label, self._project
+        run.started = self.started
         damaged = {key: file.damaged for key, file in self._files.items() if file.damaged}
-        notes = tuple(f"metric {key}: {lines} lines made no sense and were left out" for key, lines in damaged.items())
-        return self._metrics.log(settings, self._label, self._folder.name, self.started, notes, self._project)
+        notes = [f"metric {key}: {lines} lines made no sense and were left out" for key, lines in damaged.items()]
+        return run.log((*notes, *self._metrics.notes))
 
 
 class MetricFile:
@@ -218,7 +201,7 @@ class MetricFile:
 
 
 def _runs_at(place: Path) -> tuple[Path, ...]:
-    """The run folders of a file store, an experiment in it, or one run."""
+    """Return the run folders of a file store, an experiment in it, or one run."""
     with contextlib.suppress(OSError):
         for pattern in ("meta.yaml", "*/meta.yaml", "*/*/meta.yaml"):
             found = [meta.parent for meta in sorted(place.glob(pattern)) if (meta.parent / "metrics").is_dir()]
@@ -228,7 +211,7 @@ def _runs_at(place: Path) -> tuple[Path, ...]:
 
 
 def _leaves(folder: Path) -> Iterator[tuple[str, Path]]:
-    """The files below a folder by their path in it: a slash in the name of a metric becomes a folder."""
+    """Yield the files below a folder by their path in it: a slash in the name of a metric becomes a folder."""
     count = 0
     for place, folders, names in os.walk(folder):
         folders.sort()

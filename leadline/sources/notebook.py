@@ -8,13 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from . import console, delimited
-from .documents import Document
-from .source import Log, Parser, Reader
+from .json_document import Document
+from .source import Log
 from .table import Table
-from .text import TextReader
 
-NAME = "notebook"
-EXPECTS = "a .ipynb file with the output of a training cell in it"
 ROW = re.compile(r"<tr[^>]*>(.*?)</tr>", re.DOTALL | re.IGNORECASE)
 CELL = re.compile(r"<t[dh][^>]*>(.*?)</t[dh]>", re.DOTALL | re.IGNORECASE)
 TAG = re.compile(r"<[^>]+>")
@@ -24,14 +21,6 @@ def recognises(path: Path, head: bytes) -> bool:
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")
     # What a notebook says of itself may be longer than what is looked at here, and come before its cells.
     return start.startswith(b"{") and (path.suffix == ".ipynb" or (b'"cell_type"' in head and b'"cells"' in head))
-
-
-def open(path: Path) -> tuple[Reader, ...]:
-    return (TextReader(path, parser),)
-
-
-def parser() -> Parser:
-    return Notebook()
 
 
 class Notebook:
@@ -56,11 +45,11 @@ class Notebook:
             else:
                 printed.feed(text.encode("utf-8", errors="replace") + b"\n")
         found.append(printed.log())
-        return max(found, key=lambda log: sum(len(column.steps) for column in log.table.columns().values()))
+        return max(found, key=lambda log: log.table.size)
 
 
 def _outputs(value: object) -> Iterator[tuple[str, str]]:
-    """Every text and table that the cells of a notebook show, in order."""
+    """Yield every text and table that the cells of a notebook show, in order."""
     cells = value.get("cells") if isinstance(value, dict) else None
     for cell in cells if isinstance(cells, list) else ():
         outputs = cell.get("outputs") if isinstance(cell, dict) else None
@@ -81,7 +70,7 @@ def _text(lines: object) -> str:
 
 
 def _tables(text: str) -> Iterator[str]:
-    """The tables of a page as tab-separated values."""
+    """Yield the tables of a page as tab-separated values."""
     for table in re.split(r"<table", text, flags=re.IGNORECASE)[1:]:
         rows = [[_plain(cell) for cell in CELL.findall(row)] for row in ROW.findall(table)]
         if len(rows) > 1:
@@ -90,3 +79,6 @@ def _tables(text: str) -> Iterator[str]:
 
 def _plain(cell: str) -> str:
     return re.sub(r"\s+", " ", html.unescape(TAG.sub("", cell))).strip()
+
+
+parser = Notebook

@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping
 
 import orjson
 
+from ..errors import FURTHEST as FURTHEST
+
 WRAPPER = re.compile(
     r"^(?:(?:np|numpy|torch)\.)?(?:float|int|bool|tensor|array)\w*\(\s*\[?([^\[\],()]*)\]?.*\)$"
 )  # printed by repr
 
-FURTHEST = 2**53  # beyond it a float cannot tell one step from the next
-
 
 def as_number(value: object) -> float | None:
-    """The number in a logged value; None when there is none. A logged null is a NaN that JSON could not write.
+    """Return the number in a logged value; None if there is none. A logged null is a NaN that JSON could not write.
 
     >>> [as_number(value) for value in (True, "0.5", None, "np.float64(2.0)", 10**400, "high")]
     [1.0, 0.5, nan, 2.0, inf, None]
@@ -41,7 +41,7 @@ def as_number(value: object) -> float | None:
 
 
 def as_step(value: object) -> int | None:
-    """The step in a logged value; None when it is no whole number that a step can be."""
+    """Return the step in a logged value; None if it is no whole number that a step can be."""
     number = as_number(value)
     if number is None or not math.isfinite(number) or number != int(number) or abs(number) >= FURTHEST:
         return None
@@ -49,7 +49,7 @@ def as_step(value: object) -> int | None:
 
 
 def mean_of(value: object) -> float | None:
-    """The mean of a list of numbers, as a loop logs the rewards of one step; None for anything else.
+    """Return the mean of a list of numbers, as a loop logs the rewards of one step; None for anything else.
 
     >>> mean_of([1, "0.5", 0]), mean_of([]), mean_of(["a"]), mean_of([1.5e308, 1.7e308])
     (0.5, None, None, 1.6e+308)
@@ -69,7 +69,7 @@ def mean_of(value: object) -> float | None:
 
 
 def flat(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
-    """The leaves of nested mappings, their keys joined by a slash.
+    """Yield the leaves of nested mappings, their keys joined by a slash.
 
     >>> dict(flat({"reward": 1, "critic": {"score": {"mean": 2}}}))
     {'reward': 1, 'critic/score/mean': 2}
@@ -87,7 +87,7 @@ def flat(values: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 
 def loads(data: bytes) -> object:
-    """The JSON value in `data`, bare NaN and Infinity and 1e400 included. Raises ValueError when it is torn."""
+    """Return the JSON value in `data`, bare NaN and Infinity and 1e400 included. Raises ValueError when it is torn."""
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError:

@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
 
 from ..errors import NothingReadable
 
 PATIENCE = 3.0  # seconds until somebody has to have opened the other end
 PAUSE = 0.05
+PIECE = 1 << 16  # bytes read at a time
 
 
-@contextlib.contextmanager
-def opened_pipe(place: Path) -> Iterator[BinaryIO]:
-    """The pipe at `place` from its first byte; an error where nobody opens its other end. Opening it the plain way
-    would wait for ever."""
+def chunks_of(place: Path) -> Iterator[bytes]:
+    """Yield what comes through the pipe at `place`; raise if nobody opens its other end. Opening it the plain way would
+    wait for ever."""
     descriptor = os.open(place, os.O_RDONLY | os.O_NONBLOCK)
     try:
-        first = _first(descriptor, place)
+        yield _first(descriptor, place)
         os.set_blocking(descriptor, True)
-    except BaseException:
+        while piece := os.read(descriptor, PIECE):
+            yield piece
+    finally:
         os.close(descriptor)
-        raise
-    with os.fdopen(descriptor, "rb") as stream:
-        yield _Begun(first, stream)  # type: ignore[misc]  # it is only ever read from
-
-
-class _Begun:
-    """A stream of which the first bytes were taken already."""
-
-    def __init__(self, first: bytes, stream: BinaryIO) -> None:
-        self._first, self._stream = first, stream
-
-    def read(self, size: int = -1) -> bytes:
-        if not self._first:
-            return self._stream.read(size)
-        taken, self._first = (self._first, b"") if size < 0 else (self._first[:size], self._first[size:])
-        return taken + self._stream.read() if size < 0 else taken
 
 
 def _first(descriptor: int, place: Path) -> bytes:
     until = time.monotonic() + PATIENCE
     while True:
         try:
-            if piece := os.read(descriptor, 1 << 16):
+            if piece := os.read(descriptor, PIECE):
                 return piece
             if time.monotonic() > until:  # no byte and no writer
                 raise NothingReadable(

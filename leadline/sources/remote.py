@@ -1,4 +1,5 @@
-"""Runs on remote storage (`s3://`, `gs://`, `hf://`, ...): a local copy of their logs, kept up to date.
+"""Runs that are not on this machine. Servers of trackers are asked (online.py); of remote storage (`s3://`, `gs://`,
+`hf://`, ...), a local copy of the logs is kept up to date and read like any folder.
 
 Weights are left where they are and only named: an empty file stands for each, so that checkpoints are still seen. What
 a grown log adds is fetched alone. Needs the extra `remote` (fsspec) and the package for the kind of storage.
@@ -7,13 +8,15 @@ a grown log adds is fetched alone. Needs the extra `remote` (fsspec) and the pac
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..errors import NothingReadable, need
+from ..records import dataclass
+from .source import Reader
 
 ADDRESS = re.compile(r"([a-z][a-z0-9+.-]+):/{1,2}(?!/)(.*)", re.DOTALL)  # a Path folds the two slashes into one
 WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".distcp", ".gguf", ".zip", ".npz", ".nemo", ".tar")
@@ -33,7 +36,7 @@ class Copy:
 
 
 def is_address(place: Path | str) -> bool:
-    """Whether `place` is an address and not a path on this machine.
+    """Return whether `place` is an address and not a path on this machine.
 
     >>> is_address("s3://bucket/run"), is_address(Path("gs://bucket/run")), is_address("runs/a"), is_address("C:/runs")
     (True, True, False, False)
@@ -42,7 +45,7 @@ def is_address(place: Path | str) -> bool:
 
 
 def address_of(place: Path | str) -> str:
-    """An address as it is meant, whatever was made of it on the way.
+    """Return an address as it is meant, whatever was made of it on the way.
 
     >>> address_of(Path("s3://bucket/run"))
     's3://bucket/run'
@@ -51,8 +54,28 @@ def address_of(place: Path | str) -> str:
     return f"{found[1]}://{found[2]}" if found else str(place)
 
 
+def reach(place: Path | str) -> Copy | tuple[Reader, ...]:
+    """Return readers of the runs on a tracker's server, or a local copy of a remote place; raise LeadlineError only."""
+    address = address_of(place)
+    from . import online  # only for addresses
+
+    served = online.open(address)
+    if served is not None:
+        return served
+    home = os.environ.get("XDG_CACHE_HOME")
+    return fetch(address, (Path(home) if home else Path.home() / ".cache") / "leadline" / "remote")
+
+
+def servers_runs(place: str) -> Iterator[tuple[str, str]] | None:
+    """Return the addresses of all runs at an address of a tracker's server, each with what tells that it changed ("" if
+    only reading it tells); None for other storage. Raise LeadlineError only."""
+    from . import online
+
+    return online.listed(address_of(place))
+
+
 def fetch(place: Path | str, cache: Path) -> Copy:
-    """A local copy of the logs at an address, below `cache`. Called again, it fetches what changed."""
+    """Return a local copy of the logs at an address, below `cache`. Called again, it fetches what changed."""
     address = address_of(place)
     fsspec = need("fsspec", extra="remote", to=f"read {address.split('://')[0]}:// addresses")
     try:
@@ -76,7 +99,7 @@ def fetch(place: Path | str, cache: Path) -> Copy:
 def _copied(storage: Any, root: str, folder: Path) -> Copy:
     storage.invalidate_cache()  # listings are kept from one look to the next: a log that grows would never be seen to
     if not storage.exists(root):
-        raise FileNotFoundError("there is nothing there")
+        raise FileNotFoundError("it does not exist")
     name = PurePosixPath(root.rstrip("/")).name or "root"
     if storage.isfile(root):
         changed = _bring(storage, root, folder / _harmless(name), int(storage.info(root).get("size") or 0))
@@ -99,7 +122,7 @@ def _copied(storage: Any, root: str, folder: Path) -> Copy:
 
 
 def _files(storage: Any, root: str) -> Iterator[tuple[str, int]]:
-    """The files below a remote folder with their sizes, a bounded number of them."""
+    """Yield the files below a remote folder with their sizes, a bounded number of them."""
     count = 0
     for _, _, files in storage.walk(root, maxdepth=DEEPEST, detail=True):
         for _, info in sorted(files.items()):
@@ -128,7 +151,7 @@ def _bring(storage: Any, remote: str, local: Path, size: int) -> bool:
 
 
 def _same_so_far(storage: Any, remote: str, local: Path, have: int) -> bool:
-    """Whether the remote file begins as the copy does and has at the copy's end what the copy has."""
+    """Return whether the remote file begins as the copy does and has at the copy's end what the copy has."""
     with local.open("rb") as file:
         first = file.read(OVERLAP)
         file.seek(max(have - OVERLAP, 0))
@@ -140,6 +163,6 @@ def _same_so_far(storage: Any, remote: str, local: Path, have: int) -> bool:
 
 
 def _harmless(name: str) -> str:
-    """A remote name as one that stays inside the copy."""
+    """Return a remote name as one that stays inside the copy."""
     clean = re.sub(r"[\x00-\x1f/\\]", "_", name)
     return f"_{clean}" if clean in ("", ".", "..") else clean[:200]

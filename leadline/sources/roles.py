@@ -1,19 +1,58 @@
-"""What a log is among the others of its folder: of training, of evaluations, or of something else. By what it calls
-itself, by its keys, and by how its steps lie beside those of a log of training."""
+"""What each file and each log is: of training, of evaluations, samples, the machine, settings, a table about runs, or
+something else. It is decided here and nowhere else, by names and first bytes for files, by keys and steps for logs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Collection, Container, Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
+from ..records import dataclass, field, replace
+from ..vocabulary import knows_rl
+from ..vocabulary.guess import SAMPLED, guess
 from ..vocabulary.names import tokens, words
+from . import rollouts, settings
 from .agreement import Keyed
-from .carrier import Carrier
-from .rollouts.paths import is_held_out
+from .checkpoints import looks_saved
+from .rollouts.files import is_held_out, keeps_samples, step_in
 from .row import held_out
+from .source import Log, Source
 from .table import Table
+from .text import head_of
+from .walk import Walk
 
+if TYPE_CHECKING:
+    from .telemetry import Record
+
+Role = Literal["training", "evaluation", "samples", "system", "index", "settings", "other"]
+
+# Files.
+MACHINE = re.compile(
+    r"(?:nvidia|gpu|smi|dmon|dcgm|phases|processes|prometheus|metrics).*\.(?:csv|txt|log|prom|metrics|jsonl|gz)$",
+    re.IGNORECASE,
+)
+LOOKED_INTO = 400  # files whose first bytes are looked at for records of the machine
+FAMILY = 100  # files of one folder whose names differ by their digits alone; more of them are as the first of them is
+NO_LOGS = {  # of our own sidecar, of trackers, of tokenizers
+    "answer.json", "sidecar.log", "LEADLINE.md", "checkpoints.jsonl", "timing_spans.jsonl", "debug.log",
+    "debug-core.log", "debug-internal.log", "requirements.txt", "wandb-metadata.json", "wandb-summary.json",
+    "tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json",
+    "added_tokens.json", "generation_config.json", "adapter_config.json", "preprocessor_config.json",
+    "chat_template.json", "all_results.json", "dataset_infos.json", "latest_checkpointed_iteration.txt",
+    "latest_ckpt_global_step.txt", "params.json",
+}  # fmt: skip
+NO_SUFFIX = {".py", ".sh", ".html", ".toml", ".lock", ".cfg", ".ini"}  # people's own files
+NO_SUFFIX |= {".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".pdf", ".model", ".jinja", ".arrow", ".tar", ".whl"}
+DIGITS = re.compile(r"\d+")
+LOGGED = re.compile(
+    r"log|metric|histor|train|progress|result|reward|scalar|state|stat|eval|curve|monitor", re.IGNORECASE
+)
+# Logs.
+TRACKERS = {"wandb", "swanlog", "files", "logs", "tensorboard", "tb", "tensorboard_log", "mlruns"}
+PARTS = {"eval", "evals", "evaluation", "val", "validation", "train", "training", "metrics"}
+SETTINGS = re.compile(r"(?:config|args|training_args|hparams|hyperparameters)\.(?:json|ya?ml)")
 REWARD = re.compile(r"rew(?:ard)?s?(?![a-z])|score|return|accuracy", re.IGNORECASE)
 HELD_OUT = re.compile(r"eval|val(?![a-z])|validation|test", re.IGNORECASE)
 EVALUATIONS = {"eval", "probe", "probes", "benchmark", "benchmarks", "bench"}
@@ -23,22 +62,243 @@ OF_FILES = {"log", "logs", "metric", "metrics", "history", "results", "result", 
 OF_TRAINING = {"lr", "grad", "kl", "entropy", "clip", "advantage", "advantages", "learning"}
 COARSER = 3  # times the gap between the steps of a log of training
 SPANS = 0.4  # of the steps that it went
+SHORTEST = 3  # letters of a run's name that is looked for in a table about runs
+TWICE = 2  # rows for each run, at most, in a table that names none
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Carrier:
+    """One log and where it was found."""
+
+    source: str
+    path: Path
+    log: Log
+    modified: float
+    own: Collection[Path] = field(default=frozenset(), repr=False)  # folders with settings or states of their own
+
+    @property
+    def home(self) -> Path:
+        """The folder that is the run's own: above saved states, a tracker's folders and parts of a run, and not above
+        one that has its own settings or states."""
+        folder = self.path if self.path.is_dir() else self.path.parent
+        while _is_inside_a_run(folder) and not (folder in self.own and folder.name != "files"):
+            folder = folder.parent
+        return folder
+
+    @property
+    def in_a_state(self) -> bool:
+        return looks_saved(self.path.parent.name)
+
+    @property
+    def short(self) -> str:
+        """`seed1/metrics.jsonl`"""
+        called = f"{self.path.parent.name}/{self.path.name}"
+        return called if self.log.label is None or self.path.is_dir() else f"{called}#{self.log.label}"
+
+
+def _is_inside_a_run(folder: Path) -> bool:
+    return looks_saved(folder.name) or folder.name in TRACKERS | PARTS or folder.parent.name in TRACKERS
+
+
+def own_folders(seen: Walk) -> frozenset[Path]:
+    """Return the folders that hold settings, saved states or a trainer's state: each is a run's own."""
+    marked = {file.parent for file in seen.files if SETTINGS.fullmatch(file.name)}
+    marked |= {file.parent for file in seen.files if file.name == "trainer_state.json"}
+    marked |= {place.parent for place in seen.saved}
+    return frozenset(folder.absolute() for folder in marked if not looks_saved(folder.name))
+
+
+@dataclass(frozen=True, slots=True)
+class Sorted:
+    """Which files may be logs, and what the others are, with the reason."""
+
+    logs: list[list[Path]]  # of alternatives, the newest first: each holds all that the older ones hold
+    others: dict[Path, tuple[Role, str]]
+
+
+def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
+    """Return the role of every file that a walk saw. A log that is kept in every saved state is one, with
+    alternatives."""
+    others = _named(seen.files)
+    crowds = {family for family, count in Counter(map(family_of, seen.files)).items() if count > FAMILY}
+    first_of = {family: file for file in reversed(seen.files) if (family := family_of(file)) in crowds}
+    no_logs = {family for family, first in first_of.items() if not _begins_as_log(first, sources)}
+    claimed = _tracker_folders(seen, sources)
+    states: dict[tuple[Path, str], list[Path]] = {}
+    single: list[Path] = []
+    for file in seen.files:
+        if file in others:
+            continue
+        if family_of(file) in no_logs:
+            others[file] = "other", f"one of many like {first_of[family_of(file)].name}, which begins like no log"
+        elif _is_part(file, claimed):
+            others[file] = "other", f"part of {file.parent.name}, which is read as a whole"
+        elif looks_saved(file.parent.name):
+            states.setdefault((file.parent.parent, file.name), []).append(file)
+        elif rollouts.is_samples(file):
+            others[file] = "samples", "it holds what a model wrote"
+        else:
+            single.append(file)
+    # Scores of single steps stand beside a log; alone, they are the log.
+    if not all(is_evaluation(file) for file in (*single, *(file for files in states.values() for file in files))):
+        evaluated = {file for file in (*single, *(files[0] for files in states.values())) if is_evaluation(file)}
+        others |= dict.fromkeys(evaluated, ("evaluation", "its path names a step and says held out"))
+        states = {place: files for place, files in states.items() if files[0] not in evaluated}
+    others |= {
+        file: ("other", "it does not call itself a log, and lies beside one")
+        for file in single
+        if file not in others and _is_beside_a_log(file, single)
+    }
+    single = [file for file in single if file not in others]
+    if not single and not states and not claimed:  # a console that somebody kept as notes
+        single = [file for file in seen.files if file.suffix == ".md" and not settings.recognises(file)]
+    newest = [sorted(files, key=_state_step, reverse=True) for files in states.values()]
+    return Sorted([*([folder] for folder in claimed), *([file] for file in single), *newest], others)
+
+
+def _named(files: Sequence[Path]) -> dict[Path, tuple[Role, str]]:
+    """Return the roles that names tell, or for records of the machine and known samples, names and first bytes."""
+    others: dict[Path, tuple[Role, str]] = {}
+    kept = _samples(files)
+    machine = {file for file in machine_files(files) if record_at(file) is not None}
+    for file in files:
+        if file in kept:
+            others[file] = "samples", "a framework keeps its samples so"
+        elif file in machine:
+            others[file] = "system", "a record of the machine"
+        elif settings.recognises(file):
+            others[file] = "settings", "its name says so"
+        elif file.name in NO_LOGS or file.suffix in NO_SUFFIX or file.name.endswith(".table.json"):
+            others[file] = "other", "no log is called so"
+        elif file.suffix == ".md" and not _may_be_a_log(file):
+            others[file] = "other", "a page that does not call itself a log"
+    return others
+
+
+def machine_files(files: Sequence[Path]) -> list[Path]:
+    """Return the files that may be a record of the machine, by name."""
+    return [file for file in files if MACHINE.search(file.name)][:LOOKED_INTO]
+
+
+def record_at(file: Path) -> Record | None:
+    """Return the kind of record of the machine that a file is; None if it is none."""
+    from .telemetry import record_of  # only for files that may be a record by their names
+
+    try:
+        return record_of(file, head_of(file))
+    except OSError:
+        return None
+
+
+def is_evaluation(file: Path) -> bool:
+    """Return whether a path names a file of scores that one step got on held-out prompts."""
+    return file.suffix == ".json" and is_held_out(file) and step_in(file) is not None and not keeps_samples(file)
+
+
+def family_of(file: Path) -> tuple[Path, str]:
+    """Return what files of one folder share whose names differ by their digits alone."""
+    return file.parent, DIGITS.sub("#", file.name)
+
+
+def _begins_as_log(file: Path, sources: Sequence[Source]) -> bool:
+    """Return whether a file that stands for many of its name begins with several rows, or holds the one of the step in
+    its name, and not samples."""
+    try:
+        head = head_of(file)
+        source = recognised(file, head, sources)
+        parser = getattr(source, "parser", None)
+        if parser is None or rollouts.is_samples(file):
+            return parser is None and source is not None
+        begun = parser()
+        begun.feed(head)
+    except OSError:
+        return False
+    return len(begun.log().table) > (step_in(file) is None)
+
+
+def _samples(files: Sequence[Path]) -> set[Path]:
+    """Return the files that keep samples. Each folder is also asked about by itself: of one run, a format may take only
+    the last file of a step."""
+    by_folder: dict[Path, list[Path]] = {}
+    for file in files:
+        by_folder.setdefault(file.parent, []).append(file)
+    lots = [files, *by_folder.values()] if len(by_folder) > 1 else [files]
+    return {file for lot in lots for file in rollouts.dumped(lot)}
+
+
+def _tracker_folders(seen: Walk, sources: Sequence[Source]) -> dict[Path, None]:
+    """Return the folders that are one log as a whole, by a file in them that says so."""
+    marked = dict.fromkeys(file.parent for file in seen.files if ".tfevents." in file.name or file.name == "meta.yaml")
+    outer = {folder.parent for folder in marked if (folder / "meta.yaml").is_file()}  # an MLflow experiment holds runs
+    return {folder: None for folder in marked if folder not in outer and recognised(folder, b"", sources)}
+
+
+def _may_be_a_log(page: Path) -> bool:
+    """Return whether a page of Markdown is a log by its name, such as `20251225.md`, and not somebody's text."""
+    return LOGGED.search(page.stem) is not None or re.search("[A-Za-z]", page.stem) is None
+
+
+def _is_beside_a_log(file: Path, others: Sequence[Path]) -> bool:
+    """Return whether a JSON document that does not call itself a log lies beside a file that may be one: it is then
+    somebody's notes on the run, such as its outcome, which a reading must not know."""
+    if file.suffix != ".json" or LOGGED.search(file.stem):
+        return False
+    return any(
+        other.parent == file.parent and (other.suffix != ".json" or LOGGED.search(other.stem)) for other in others
+    )
+
+
+def _is_part(file: Path, claimed: Container[Path]) -> bool:
+    """Return whether a file belongs to a folder that is read as a whole."""
+    if ".tfevents." in file.name:
+        return file.parent in claimed
+    return any(folder in claimed and (folder / "meta.yaml").is_file() for folder in file.parents)
+
+
+def _state_step(file: Path) -> int:
+    return int((DIGITS.findall(file.parent.name) or ["0"])[-1][:15])
+
+
+def recognised(place: Path, head: bytes, sources: Sequence[Source]) -> Source | None:
+    """Return the source that reads a file or tracker folder. What has a parser reads text, and text holds no zero."""
+    if head and b"\0" not in head:
+        sources = [source for source in sources if hasattr(source, "parser")]
+    return next((source for source in sources if source.recognises(place, head)), None)
+
+
+def is_rl(log: Log) -> bool:
+    """Return whether a log holds something that is a reward, as far as its keys tell."""
+    if log.not_rl is not None:
+        return False
+    keys = set(log.table.keys())
+    if log.dialect is not None or knows_rl(keys):
+        return True
+    return any("reward/" in meaning.canonical for meaning in guess(keys).values())
+
+
+def is_sampled(log: Log) -> bool:
+    """Return whether a log tells of a policy that is sampled from, though of no reward."""
+    return log.not_rl is None and _speaks_of(SAMPLED, log)
+
+
+def _speaks_of(words: Collection[str], log: Log) -> bool:
+    return any(not {*tokens(key)}.isdisjoint(words) for key in sorted(log.table.keys()))
 
 
 def of_training(carrier: Carrier) -> bool:
-    """Whether it tells of rewards in training, as far as its keys say, and an environment did not write it, one row an
-    episode, beside what the training wrote."""
+    """Return whether a log tells of rewards in training, as far as its keys say, and an environment did not write it,
+    one row an episode, beside what the training wrote."""
     keys = carrier.log.table.keys()
     told = any(REWARD.search(key) and not HELD_OUT.search(key) for key in keys)
     return told and carrier.log.dialect != "sb3-monitor"
 
 
 def of_evaluations(carrier: Carrier, mine: Keyed, lead: Carrier, theirs: Keyed) -> str | None:
-    """Why a log is one of evaluations of the run that `lead` is the log of; None where it is not."""
+    """Return why a log is one of evaluations of the run that `lead` is the log of; None if it is not."""
     log = carrier.log
     if log.run_id is not None or carrier.path == lead.path or log.dialect is not None:
         return None
-    if any(OF_TRAINING & {*tokens(key)} for key in mine.columns) or len(log.table) > len(lead.log.table):
+    if _speaks_of(OF_TRAINING, log) or len(log.table) > len(lead.log.table):
         return None
     if says_held_out(carrier) and not says_held_out(lead):
         beyond = mine.first > theirs.last + theirs.gap or mine.last < theirs.first - theirs.gap
@@ -52,12 +312,12 @@ def of_evaluations(carrier: Carrier, mine: Keyed, lead: Carrier, theirs: Keyed) 
 
 
 def says_held_out(carrier: Carrier) -> bool:
-    """Whether the path of a log says that it is of evaluations."""
+    """Return whether the path of a log says that it is of evaluations."""
     return bool(EVALUATIONS & {*tokens(carrier.path.stem)}) or is_held_out(carrier.path)
 
 
 def belongs(carrier: Carrier, leads: Sequence[Carrier]) -> Carrier | None:
-    """The one of several logs of a folder that a log of evaluations belongs to, by the rest of its name."""
+    """Return the one of several logs of a folder that a log of evaluations belongs to, by the rest of its name."""
     if len(leads) == 1:
         return leads[0]
     named = [lead for lead in leads if _own_words(lead) == _own_words(carrier)]
@@ -69,11 +329,11 @@ def _own_words(carrier: Carrier) -> frozenset[str]:
 
 
 def held_out_apart(carriers: Iterable[Carrier]) -> list[Carrier]:
-    """Logs of evaluations of one run, their keys saying so; a key of two of them is told apart by their names."""
+    """Return logs of evaluations of one run, their keys saying so; names of files tell a key of two of them apart."""
     every = list(carriers)
     found = []
     for place, carrier in enumerate(every):
-        others = {key for other in every if other is not carrier for key in other.log.table.columns()}
+        others = frozenset[str]().union(*(other.log.table.keys() for other in every if other is not carrier))
         own = "_".join(word for word in tokens(carrier.path.stem) if word not in EVALUATIONS | OF_FILES)
         own = own or (words(carrier.path.stem) if place else "")
         table = Table()
@@ -82,6 +342,46 @@ def held_out_apart(carriers: Iterable[Carrier]) -> list[Carrier]:
             if key in others and own and called == f"eval/{key}":
                 called = f"eval/{own}/{key}"
             table.add_column(called, column.steps, column.values, column.walls)
-        table.add_rows(carrier.log.table.row_steps)
         found.append(replace(carrier, log=replace(carrier.log, table=table)))
     return found
+
+
+def is_index(carrier: Carrier, others: Sequence[Carrier]) -> bool:
+    """Return whether a file is a table about the runs beside and below it, or what their launcher said of them: it
+    names several, or lies above one with hardly more rows than there are runs, or names no step and does so beside
+    several."""
+    if carrier.path.is_dir() or carrier.log.run_id is not None:
+        return False
+    folder = carrier.path.parent
+    near = [other for other in others if folder in other.path.parents]
+    names = {name for other in near for name in _called(other, folder)}
+    return lists_runs(carrier, names, near=len(near), below=any(other.path.parent != folder for other in near))
+
+
+def lists_runs(carrier: Carrier, names: Collection[str], *, near: int, below: bool) -> bool:
+    """Return whether a file is about runs of these names: so many are `near`, and some lie `below` it."""
+    counts = carrier.log.counts_rows
+    few = len(carrier.log.table) <= TWICE * near
+    alone = len(carrier.log.table) == 1  # numbers of the run as a whole
+    if few and (below or (counts and (near > 1 or alone))):
+        return True
+    return bool(near) and _named_in(carrier.path, names) >= (min(2, near) if counts else 2)
+
+
+def _called(carrier: Carrier, folder: Path) -> set[str]:
+    """Return what somebody who writes in `folder` would call a log: the folders on its way, or the file itself."""
+    way = carrier.path.relative_to(folder).parts
+    names = way[:-1] or (carrier.path.name, carrier.path.stem)
+    return {name for name in names if len(name) >= SHORTEST}
+
+
+def _named_in(file: Path, names: Collection[str]) -> int:
+    """Return how many of the names stand in the beginning of a file, as words of their own."""
+    try:
+        text = head_of(file).decode(errors="replace")
+    except OSError:
+        return 0
+    return sum(
+        name in text and re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", text) is not None
+        for name in names
+    )

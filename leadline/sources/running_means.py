@@ -17,8 +17,8 @@ MOST = 40  # columns that are compared
 
 
 def running_means(columns: Mapping[str, Column]) -> frozenset[str]:
-    """The keys whose first values are the mean of another key's values so far, or a mean that forgets at a fixed pace.
-    Only what may be a reward is compared. The first rows alone tell, so a growing log keeps its reading."""
+    """Return the keys whose first values are the mean of another key's values so far, or a mean that forgets at a fixed
+    pace. Only what may be a reward is compared. The first rows alone tell, so a growing log keeps its reading."""
     some = [(key, column) for key, column in sorted(columns.items()) if may_be_reward(key)][:MOST]
     return frozenset(
         key for key, mean in some if any(other != key and _is_mean_of(mean, column) for other, column in some)
@@ -57,7 +57,7 @@ def _is_mean_of(mean: Column, column: Column) -> bool:
 
 
 def _forgets(smooth: np.ndarray, values: np.ndarray, spread: float) -> bool:
-    """Whether every value moves the mean by the same share of its distance to it."""
+    """Return whether every value moves the mean by the same share of its distance to it."""
     moved, away = np.diff(smooth), values[1:] - smooth[:-1]
     share = float(moved @ away) / float(away @ away) if float(away @ away) > 0.0 else 0.0
     return 0.0 < share < 1.0 and bool(np.allclose(moved, share * away, rtol=0.0, atol=DIGITS * spread))

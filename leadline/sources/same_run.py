@@ -1,25 +1,27 @@
-"""Which logs tell of the same run. Two are one only with evidence: a tracker that says so, the same numbers at the same
-steps, or a resume that fits. What contradicts keeps them apart, whatever lies between them."""
+"""Which logs are one run. Two of the same role are, with evidence: a tracker that says so, the same numbers at the same
+steps, or a resume that fits. Logs of other roles join the run they lie beside. What contradicts stays apart."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, permutations
 from pathlib import Path
 from typing import Literal
 
 from ..event import Event, Resumed
+from ..records import dataclass, field
 from . import roles
 from .agreement import Agreement, Keyed, agreement, goes_on, in_order, on_other_clocks, resume_fits
-from .carrier import Carrier
+from .roles import Carrier
 from .settings import config_from, read, recognises
 
 Joining = Literal["by evidence", "join", "separate"]  # how logs become runs: the latter two where the user says so
 
 NEARLY = 0.9  # of the rows of the longest log: a log with fewer was cut off
 MOST_NAMED = 3  # pairs that are named where runs were kept apart
+SEED = re.compile(r"(?<![a-z])seed[_=-]?(\d+)", re.IGNORECASE)
 NEARNESS = {"told": 0, "same": 1, "resume": 2}  # the surest evidence first
 
 
@@ -47,7 +49,7 @@ class Grouped:
     reasons: Mapping[tuple[Logs, Logs], Link] = field(default_factory=dict)
 
     def apart(self, kept: Sequence[Logs]) -> tuple[str, ...]:
-        """The same in words for the runs that are kept: a few pairs, those of which most is known first."""
+        """Return the same in words for the runs that are kept: a few pairs, those of which most is known first."""
         shown = [link for pair, link in self.reasons.items() if pair[0] in kept and pair[1] in kept]
         says = [link.why for link in sorted(shown, key=lambda link: link.kind != "apart")]
         more = [f"and so for {len(says) - MOST_NAMED} other pairs"] if len(says) > MOST_NAMED else []
@@ -55,13 +57,11 @@ class Grouped:
 
 
 def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grouped:
-    """The carriers by run."""
-    if not carriers:
-        return Grouped(())
-    if joining == "separate":
+    """Return the carriers by run."""
+    if joining == "separate" or len(carriers) < 2:
         return Grouped(tuple(Logs((carrier,)) for carrier in carriers))
     if joining == "join":
-        return Grouped((Logs(tuple(carriers), ("all of them one run, as you say",) * (len(carriers) > 1)),))
+        return Grouped((Logs(tuple(carriers), ("all of them one run, as you say",)),))
     numbers = [Keyed(carrier.log) for carrier in carriers]
     links = {
         (left, right): _link(carriers[left], numbers[left], carriers[right], numbers[right])
@@ -75,7 +75,7 @@ def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grou
         if carriers[pair[0]].home == carriers[pair[1]].home or not any(place in near for place in pair):
             joined.join(pair, links[pair].why)
     evaluations = _add_evaluations(joined, carriers, near)
-    _add_companions(joined, carriers, numbers)
+    _add_other_signals(joined, carriers, numbers)
     group_of: dict[int, Logs] = {}
     for members in joined.groups():
         members = sorted(members, key=lambda place: place in evaluations)  # the log of the training first
@@ -118,7 +118,7 @@ class _Joined:
 
 
 def _link(left: Carrier, mine: Keyed, right: Carrier, theirs: Keyed) -> Link:
-    """What is known about two logs by themselves."""
+    """Return what is known about two logs by themselves."""
     told = _told(left, mine, right, theirs)
     if told is not None:
         return told
@@ -136,7 +136,7 @@ def _link(left: Carrier, mine: Keyed, right: Carrier, theirs: Keyed) -> Link:
 
 
 def _told(left: Carrier, mine: Keyed, right: Carrier, theirs: Keyed) -> Link | None:
-    """What the places and ids of two logs say, whatever numbers they hold; None where they say nothing."""
+    """Return what the places and ids of two logs say, whatever numbers they hold; None if they say nothing."""
     if left.source == right.source and left.log.run_id is not None and right.log.run_id is not None:
         if left.log.run_id == right.log.run_id:
             return Link("told", f"{right.short}: the tracker gives it the id of {left.short}, {left.log.run_id}")
@@ -147,12 +147,15 @@ def _told(left: Carrier, mine: Keyed, right: Carrier, theirs: Keyed) -> Link | N
     for copy, logged in ((left, right), (right, left)):
         if copy.log.captured and logged.path.parent == copy.path.parent.parent:
             return Link("told", f"{copy.short}: the tracker's copy of what was printed, beside {logged.short}")
+    seeds = [SEED.findall(str(carrier.path)) for carrier in (left, right)]
+    if all(seeds) and seeds[0][-1] != seeds[1][-1]:
+        return Link("apart", f"{left.short} and {right.short} are of different seeds")
     return None
 
 
 def _may_be_resumed(left: Carrier, right: Carrier) -> bool:
-    """Whether a run may have gone on from one of these places to the other: in one folder, or in one below or beside it
-    unless each has settings of its own and these differ."""
+    """Return whether a run may have gone on from one of these places to the other: in one folder, or in one below or
+    beside it unless each has settings of its own and these differ."""
     if left.home == right.home:
         return True
     beside = left.home.parent == right.home.parent
@@ -166,7 +169,7 @@ def _may_be_resumed(left: Carrier, right: Carrier) -> bool:
 
 
 def _settings_in(home: Path) -> dict[str, object] | None:
-    """What the settings files of a folder say; None where there is none."""
+    """Return what the settings files of a folder say; None if there is none."""
     try:
         files = sorted(file for file in home.iterdir() if file.is_file() and recognises(file))
     except OSError:
@@ -188,7 +191,7 @@ def _different(left: Carrier, right: Carrier, found: Agreement, near: bool) -> L
 def _evaluations_of(
     carriers: Sequence[Carrier], numbers: Sequence[Keyed], links: Mapping[tuple[int, int], Link]
 ) -> dict[int, dict[int, str]]:
-    """The logs that may be of evaluations of a training beside them: of which, and why."""
+    """Return the logs that may be of evaluations of a training beside them: of which, and why."""
     leads = [place for place, carrier in enumerate(carriers) if roles.of_training(carrier)]
     found: dict[int, dict[int, str]] = {}
     for place, carrier in enumerate(carriers):
@@ -204,7 +207,7 @@ def _evaluations_of(
 
 
 def _add_evaluations(joined: _Joined, carriers: Sequence[Carrier], near: Mapping[int, Mapping[int, str]]) -> set[int]:
-    """Put logs of evaluations to the run of their folder; which those are."""
+    """Put logs of evaluations to the run of their folder; return which those are."""
     found: dict[int, int] = {}
     for place, leads in near.items():
         first_of = {joined.members(lead)[0]: lead for lead in leads if lead not in near}
@@ -218,9 +221,9 @@ def _add_evaluations(joined: _Joined, carriers: Sequence[Carrier], near: Mapping
     return {place for place, lead_at in found.items() if joined.together((place, lead_at))}
 
 
-def _add_companions(joined: _Joined, carriers: Sequence[Carrier], numbers: Sequence[Keyed]) -> None:
-    """Logs that tell of other things than the reward join the one run of their folder, at whose steps they are: losses
-    in one file and rewards in another, or the episodes as the environment saw them."""
+def _add_other_signals(joined: _Joined, carriers: Sequence[Carrier], numbers: Sequence[Keyed]) -> None:
+    """Put logs that tell of other things than the reward to the one run of their folder at whose steps they are: losses
+    in a file of their own, or the episodes as the environment saw them."""
     leads = [members for members in joined.groups() if any(roles.of_training(carriers[place]) for place in members)]
     runs_at = Counter(home for members in leads for home in {carriers[place].home for place in members})
     for lead in leads:
@@ -236,12 +239,12 @@ def _add_companions(joined: _Joined, carriers: Sequence[Carrier], numbers: Seque
 
 
 def _overlap(mine: Keyed, theirs: Keyed) -> bool:
-    """Whether two logs speak of the same stretch of steps; one that counts its rows may speak of any."""
+    """Return whether two logs speak of the same steps; one that counts its rows may speak of any."""
     return mine.counts_rows or theirs.counts_rows or (mine.first <= theirs.last and theirs.first <= mine.last)
 
 
 def _reasons(group_of: Mapping[int, Logs], links: Mapping[tuple[int, int], Link]) -> dict[tuple[Logs, Logs], Link]:
-    """Why each two runs were not taken for one: the strongest reason."""
+    """Return why each two runs were not taken for one: the strongest reason."""
     reasons: dict[tuple[Logs, Logs], Link] = {}
     for (left, right), link in links.items():
         between = group_of[left], group_of[right]
@@ -253,7 +256,7 @@ def _reasons(group_of: Mapping[int, Logs], links: Mapping[tuple[int, int], Link]
 
 
 def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
-    """The carriers of a run without those that tell the same numbers as a longer or more exact one by another clock."""
+    """Return the carriers of a run without those that repeat a longer or more exact one by another clock."""
     if len(carriers) < 2:
         return list(carriers)
     most = max(len(carrier.log.table) for carrier in carriers)
@@ -267,19 +270,13 @@ def on_one_clock(carriers: Sequence[Carrier]) -> list[Carrier]:
 
 
 def attempts(carriers: Sequence[Carrier]) -> list[Event]:
-    """Where a later log of the same run goes on, as events."""
+    """Return where a later log of the same run goes on, as events."""
     if len(carriers) < 2:
         return []
     numbers = [Keyed(carrier.log) for carrier in carriers]
-    found: dict[int, Event] = {}
-    for late in numbers:
-        if any(
-            early is not late and early.first < late.first and goes_on(early, late) and _shares(early, late)
-            for early in numbers
-        ):
-            found[late.first] = Event("resume", late.first, Resumed(later_log=True))
-    return list(found.values())
-
-
-def _shares(mine: Keyed, theirs: Keyed) -> bool:
-    return bool(mine.columns.keys() & theirs.columns.keys())
+    begins = {
+        late.first
+        for early, late in permutations(numbers, 2)
+        if early.first < late.first and goes_on(early, late) and early.columns.keys() & late.columns.keys()
+    }
+    return [Event("resume", step, Resumed(later_log=True)) for step in sorted(begins)]

@@ -6,26 +6,31 @@ Settings come as nested or flat mappings under the framework's own names. Nothin
 
 from __future__ import annotations
 
+import csv
+import math
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import yaml
 
+from ..records import dataclass, fields, replace
 from ..run import Config, Series
-from .config_keys import FRAMEWORKS, Flat, number, positive, whole
-from .number import FURTHEST, loads
+from .number import FURTHEST, as_number, as_step, loads
 
 if sys.version_info >= (3, 11):
     import tomllib
 else:  # pragma: no cover
     import tomli as tomllib
 
+Flat = Mapping[str, object]  # settings under dotted names
+Names = tuple[str, ...]
+NAMED = (*("signs", "algorithm", "group_size", "planned_steps", "length_cap", "learning_rate", "reference_sync_steps"),)
+TABLE = Path(__file__).with_name("config_keys.csv")
 LARGEST = 1 << 22  # bytes of a settings file
+toml = tomllib.loads
 MOST = 20_000  # settings of one run; aliases in YAML can unfold without end
 DEEPEST = 40
 DONE, EPOCH = "progress/done_frac", "progress/epoch"  # share of the run that is done, and epochs
@@ -40,8 +45,111 @@ TAGS = re.compile(r"\A---\n(?:.*\n)*?tags:\n((?:- .+\n)+)")
 TRL_TAGS = {"grpo": "grpo", "rloo": "rloo", "ppo": "ppo", "online-dpo": "onlinedpo"}  # to what we call the trainer
 
 
+@dataclass(frozen=True, slots=True)
+class ConfigKeys:
+    """How one framework calls its settings: a line of config_keys.csv, the most telling signs first.
+
+    `|` parts names of one thing, of which the first that is set stands; `;` parts ways to know it. `updates` and `plan`
+    are products and ratios of settings. `kl` says where the penalty is and what its coefficient is called: `loss NAME`,
+    `reward NAME`, `? NAME` if that is not told, `if SWITCH loss NAME` if a switch has to be on, and `off SWITCH` if
+    there is none unless a switch before was on."""
+
+    signs: Names  # of which one proves it
+    algorithm: Names
+    group_size: Names
+    planned_steps: Names
+    length_cap: Names
+    learning_rate: Names
+    reference_sync_steps: Names
+    is_called: str | None  # the algorithm, where the settings do not name it
+    places_of_kl: str
+    ways_to_updates: str
+    ways_to_plan: str
+
+    def kl(self, flat: Flat) -> tuple[float | None, str | None]:
+        """Return the coefficient of the KL penalty, and where it is."""
+        for way in filter(None, self.places_of_kl.split("; ")):
+            words = way.split()
+            if words[0] == "off":
+                return (0.0, None) if any(name in flat for name in _names(words[1])) else (None, None)
+            switch = _names(words.pop(1)) if words[0] == "if" else ()
+            place, names = words[-2:]
+            coefficient = number(flat, _names(names))
+            if any(flat.get(name) is True for name in switch) or (not switch and coefficient is not None):
+                return coefficient, place if place != "?" and (switch or coefficient) else None
+        return None, None
+
+    def updates(self, flat: Flat) -> float | None:
+        """Updates on one batch of samples: how often it is gone through, in how many parts."""
+        return _computed(self.ways_to_updates, flat)
+
+    def plan(self, flat: Flat) -> float | None:
+        """Return the planned steps, where no setting counts the steps themselves."""
+        return _computed(self.ways_to_plan, flat)
+
+
+def _names(told: str) -> Names:
+    return tuple(filter(None, told.split("|")))
+
+
+def number(flat: Flat, keys: Sequence[str]) -> float | None:
+    for key in keys:
+        value = flat.get(key)
+        if value is not None and not isinstance(value, bool):
+            found = as_number(value)
+            if found is not None and math.isfinite(found):
+                return found
+    return None
+
+
+def whole(flat: Flat, keys: Sequence[str]) -> int | None:
+    """Return the first positive whole number; -1 and 0 are how frameworks say "not set"."""
+    for key in keys:
+        found = as_step(value) if (value := flat.get(key)) is not None else None
+        if found is not None and found > 0:
+            return found
+    return None
+
+
+def positive(value: float | None) -> float | None:
+    return value if value is not None and value > 0 and math.isfinite(value) else None
+
+
+def _computed(ways: str, flat: Flat) -> float | None:
+    """Return what the first of several products comes to of which every part is known.
+
+    >>> _computed("steps; a|b * c / d", {"b": 6, "c": 2, "d": 4})
+    3.0
+    """
+    for way in filter(None, ways.split("; ")):
+        result: float | None = 1.0
+        for sign, names in re.findall(r"(^|\* |/ )(\S+)", way):
+            found = positive(number(flat, _names(names)))
+            result = None if found is None or result is None else result / found if sign == "/ " else result * found
+        if result is not None:
+            return result
+    return None
+
+
+def _frameworks() -> tuple[ConfigKeys, ...]:
+    with TABLE.open(newline="", encoding="utf-8") as rows:
+        return tuple(
+            ConfigKeys(
+                **{name: _names(row[name]) for name in NAMED},
+                is_called=row["is_called"] or None,
+                places_of_kl=row["kl"],
+                ways_to_updates=row["updates"],
+                ways_to_plan=row["plan"],
+            )
+            for row in csv.DictReader(rows)
+        )
+
+
+FRAMEWORKS = _frameworks()
+
+
 def config_from(raw: Mapping[str, object]) -> Config:
-    """What settings of any framework say; `raw` keeps all of them, nested ones under dotted names.
+    """Return what settings of any framework say; `raw` keeps all of them, nested ones under dotted names.
 
     >>> config_from({"algorithm": {"adv_estimator": "grpo"}, "actor_rollout_ref": {"rollout": {"n": 8}}}).group_size
     8
@@ -70,8 +178,8 @@ def config_from(raw: Mapping[str, object]) -> Config:
 
 
 def _unwrapped(flat: dict[str, object]) -> dict[str, object]:
-    """The settings without what all of them are wrapped in: `args.max_steps` is `max_steps` where no framework's own
-    keys stand beside it."""
+    """Return the settings without what all of them are wrapped in: `args.max_steps` is `max_steps` where no framework's
+    own keys stand beside it."""
     if any(sign in flat for one in FRAMEWORKS for sign in one.signs):
         return flat
     heads = [head for head in WRAPPERS if any(key.startswith(f"{head}.") for key in flat)]
@@ -85,8 +193,8 @@ def _unwrapped(flat: dict[str, object]) -> dict[str, object]:
 
 
 def plan_in(logged: Sequence[Series], raw: Flat | None = None) -> int | None:
-    """How many steps there are to be, as a log shows that counts which part of the run is done or which epoch it is in,
-    or as a plain setting `steps` says that the run has not passed; None where none does."""
+    """Return how many steps there are to be, as a log shows that counts which part of the run is done or which epoch it
+    is in, or as a plain setting `steps` says that the run has not passed; None if none does."""
     by_name = {series.name: series for series in logged}
     raw = raw or {}
     epochs = number(raw, EPOCHS)
@@ -100,8 +208,8 @@ def plan_in(logged: Sequence[Series], raw: Flat | None = None) -> int | None:
 
 
 def _plan_by_share(done: Series, whole_run: float) -> int | None:
-    """The last step by a series that grows to `whole_run`. One that counts from 0 and has done a part at step 0 is
-    through one step earlier."""
+    """Return the last step by a series that grows to `whole_run`. One that counts from 0 and has done a part at step 0
+    is through one step earlier."""
     if done.finite.sum() < 2:
         return None
     steps, shares = done.steps[done.finite], done.values[done.finite] / whole_run
@@ -114,12 +222,12 @@ def _plan_by_share(done: Series, whole_run: float) -> int | None:
 
 
 def _last_step(computed: float | None) -> int | None:
-    """A plan that was worked out and not written down; None where no run can have it, as with `--budget`."""
+    """Return a plan that was worked out and not written down; None if no run can have it, as with `--budget`."""
     return int(computed) if computed is not None and 1 <= computed < FURTHEST else None
 
 
 def merged(configs: Iterable[Config]) -> Config:
-    """One config out of several about the same run: what an earlier one says stands."""
+    """Return one config out of several about the same run: what an earlier one says stands."""
     result = Config()
     for config in configs:
         said = {
@@ -132,19 +240,20 @@ def merged(configs: Iterable[Config]) -> Config:
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file of that name may hold settings."""
+    """Return whether a file of that name may hold settings."""
     return NAMES.fullmatch(path.name) is not None and path.name != "leadline.toml"
 
 
 def beside(files: Sequence[Path], root: Path) -> list[Path]:
-    """Files that may hold settings: by name, and the only YAML file that lies with the log, whatever it is called."""
+    """Return files that may hold settings: by name, and the only YAML file that lies with the log, whatever it is
+    called."""
     named = [file for file in files if recognises(file)]
     free = [file for file in files if file.suffix in (".yaml", ".yml") and file.parent == root and file not in named]
     return named + (free if len(free) == 1 else [])
 
 
 def read(path: Path) -> Mapping[str, object]:
-    """The settings in a file; none when it holds something else, is damaged or cannot be read."""
+    """Return the settings in a file; none when it holds something else, is damaged or cannot be read."""
     try:
         if path.stat().st_size > LARGEST:
             return {}
@@ -155,33 +264,41 @@ def read(path: Path) -> Mapping[str, object]:
         if path.suffix == ".json":
             value = loads(data)
         elif path.suffix == ".toml":
-            value = tomllib.loads(data.decode("utf-8"))
+            value = toml(data.decode("utf-8"))
         elif path.suffix == ".md":
             value = _from_card(data.decode("utf-8", errors="replace"))
         else:
-            value = yaml.load(data, Loader=_Yaml)
-    except (ValueError, RecursionError, yaml.YAMLError):
+            value = _from_yaml(data)
+    except (ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}
 
 
 def _from_card(text: str) -> dict[str, object]:
-    """The settings in a model card, and which of TRL's trainers it is tagged with."""
+    """Return the settings in a model card, and which of TRL's trainers it is tagged with."""
     found: dict[str, object] = dict(CARD.findall(text))
     tags = re.findall(r"- (\S+)", tagged[1]) if (tagged := TAGS.match(text)) else []
     trainers = [TRL_TAGS[tag] for tag in tags if tag in TRL_TAGS]
     return {**found, "trl_trainer": trainers[0]} if "trl" in tags and len(trainers) == 1 else found
 
 
-class _Yaml(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # C where it was built
-    """Plain data only. What is tagged as some program's object is left out instead of ending the reading."""
+def _from_yaml(data: bytes) -> object:
+    """Return plain data. What is tagged as some program's object is left out instead of ending the reading. Raises
+    ValueError for what is no YAML."""
+    import yaml  # only for YAML: it takes long to import
 
+    class Plain(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]  # C where it was built
+        pass
 
-_Yaml.add_multi_constructor("", lambda loader, suffix, node: None)
+    Plain.add_multi_constructor("", lambda loader, suffix, node: None)
+    try:
+        return yaml.load(data, Loader=Plain)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
 
 
 def flattened(raw: Mapping[str, object]) -> dict[str, object]:
-    """Settings under dotted names, tracker wrappings taken off: `{"lr": {"value": 1}}`, `actor/optim/lr`."""
+    """Return settings under dotted names, tracker wrappings taken off: `{"lr": {"value": 1}}`, `actor/optim/lr`."""
     flat: dict[str, object] = {}
     open_levels: list[tuple[str, Mapping[Any, object]]] = [("", raw)]
     while open_levels and len(flat) < MOST:

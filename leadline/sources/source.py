@@ -5,12 +5,14 @@ A source is one kind of file or folder. It knows files, not metrics; what a key 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 from typing import Literal, Protocol
 
 from ..event import Because
+from ..records import dataclass, field
 from ..run import Telemetry
 from .table import Table
 
@@ -61,29 +63,32 @@ class Parser(Protocol):
     """A reader's inner half for text: bytes in, a log out. It knows no files, so a pipe reads like a file."""
 
     def feed(self, chunk: bytes) -> None:
-        """The next bytes, cut anywhere. Never raises."""
+        """Take the next bytes, cut anywhere. Never raises."""
 
     def log(self) -> Log:
         """Everything understood so far. An unfinished last record is held back, not guessed."""
 
 
-class Source(Protocol):
-    """Where logs come from. A module can be one."""
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where logs come from: a module of this folder with `recognises` and `open`, imported once a file may be its own.
+    `recognises(path, head)` says whether the file is one, given its first HEAD bytes, unpacked, or b"" for a folder;
+    `open(path)` returns a reader for every run the file holds, usually one."""
 
-    NAME: str
-    EXPECTS: str  # what it looks for, for the message when nothing is found
+    module: str
+    name: str
+    expects: str  # what it looks for, for the message when nothing is found
+    may_be: Callable[[Path, bytes], bool]  # cheap, and true of every file that the module recognises
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the file at `path` is one. `head`: its first HEAD bytes, unpacked; b"" for a folder."""
+        return self.may_be(path, head) and bool(self.imported().recognises(path, head))
 
     def open(self, path: Path) -> tuple[Reader, ...]:
-        """A reader for every run the file holds: usually one."""
+        readers: tuple[Reader, ...] = self.imported().open(path)
+        return readers
 
-
-class TextSource(Source, Protocol):
-    """A source that parses a stream of bytes, so it also reads standard input and remote files."""
-
-    def parser(self) -> Parser: ...
+    def imported(self) -> ModuleType:
+        return import_module(f".{self.module}", __package__)
 
 
 def names_of(paths: Sequence[Path]) -> str:

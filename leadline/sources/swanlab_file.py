@@ -1,24 +1,17 @@
 """SwanLab's local files: `run-<id>.swanlab` of SwanLab 0.10, which logs in W&B's framing with records of its own.
 
-Scalars, system metrics and the run's name are read; media records (pictures, audio, text) are passed over.
-Settings lie beside it in `files/config.yaml`.
+Media records (pictures, audio, text) are passed over. Settings lie beside it in `files/config.yaml`.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ..run import Telemetry
 from . import settings
-from .by_key import ByKey
-from .gpu_keys import ScatteredGpus
 from .leveldb_log import FramedFile, begins_like
 from .source import Log, Reader
-from .wandb_file import timestamp
-from .wire import BYTES, DOUBLE, VARINT, double, fields, signed, text
-
-NAME = "swanlab"
-EXPECTS = "a run-<id>.swanlab file of SwanLab 0.10, as in swanlog/run-<date>-<id>/"
+from .tracked import Tracked
+from .wire import BYTES, DOUBLE, VARINT, double, fields, signed, text, texts, timestamp
 
 MARK = b":SWL"
 START, FINISH, COLUMN, SCALAR = 10, 11, 12, 13  # fields of a Record
@@ -26,9 +19,7 @@ SYSTEM = 2  # the class of a column that SwanLab measured itself
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    if path.suffix != ".swanlab":
-        return head.startswith(MARK)
-    return begins_like(head, MARK) and not path.is_dir()
+    return head.startswith(MARK) or (path.suffix == ".swanlab" and begins_like(head, MARK) and not path.is_dir())
 
 
 def open(path: Path) -> tuple[Reader, ...]:
@@ -44,31 +35,20 @@ class SwanlabReader:
         self._forget()
 
     def _forget(self) -> None:
-        self._columns = ByKey()
+        self._run = Tracked(ended=False)
         self._system: set[str] = set()
-        self._gpus = ScatteredGpus()
-        self._id = self._name = ""
-        self._started: float | None = None
-        self._ended = False
 
     def update(self) -> bool:
         return self._file.update()
 
     @property
     def log(self) -> Log:
-        notes = list(self._file.notes)
-        if not self._ended and self._columns:
-            notes.append("the run has not ended in an orderly way: it is running, or it was killed")
-        return Log(
-            ByKey.table([self._columns]),
-            settings=_settings(self._beside),
-            attempt=self._started,
-            label=self._name or self._id or None,
-            run_id=self._id or None,
-            torn=self._file.torn,
-            notes=tuple(notes),
-            telemetry=Telemetry(gpus=self._gpus.samples()),
-        )
+        # SwanLab keeps each setting with a description and its place in the list.
+        entries = settings.read(self._beside).items()
+        self._run.settings = {
+            key: entry["value"] for key, entry in entries if isinstance(entry, dict) and "value" in entry
+        }
+        return self._run.log(self._file.notes, torn=self._file.torn)
 
     def _take(self, record: bytes) -> None:
         for number, kind, at, end in fields(record):
@@ -81,15 +61,12 @@ class SwanlabReader:
                 if found.get(1, (0, 0))[0] == SYSTEM and 3 in found:
                     self._system.add(text(record, *found[3]))
             elif number == START:
-                for n, k, a, b in fields(record, at, end):
-                    if (n, k) == (4, BYTES):
-                        self._name = text(record, a, b)
-                    elif (n, k) == (10, BYTES):
-                        self._id = text(record, a, b)
-                    elif (n, k) == (12, BYTES):
-                        self._started = timestamp(record, a, b)
+                told = texts(record, at, end)
+                self._run.label, self._run.run_id = told.get(4, ""), told.get(10, "")
+                began = [timestamp(record, a, b) for n, k, a, b in fields(record, at, end) if (n, k) == (12, BYTES)]
+                self._run.started = began[-1] if began else None
             elif number == FINISH:
-                self._ended = True
+                self._run.ended = True
 
     def _scalar(self, record: bytes, begin: int, end: int) -> None:
         key, step, wall, value = "", 0, float("nan"), None
@@ -106,12 +83,6 @@ class SwanlabReader:
         if value is None or abs(step) >= 2**53:
             raise ValueError("a scalar without a value")
         if key in self._system or key.startswith("__swanlab__"):
-            self._gpus.add(key, wall, value)
+            self._run.gpus.add(key, wall, value)
         else:
-            self._columns.add(key, step, value, wall)
-
-
-def _settings(file: Path) -> dict[str, object]:
-    """SwanLab keeps each setting with a description and its place in the list."""
-    entries = settings.read(file).items()
-    return {key: entry["value"] for key, entry in entries if isinstance(entry, dict) and "value" in entry}
+            self._run.table.add_value(key, step, value, wall)

@@ -11,13 +11,13 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ..records import dataclass, field
 from ..run import Steps, Values
 from .number import as_number, as_step, flat, mean_of
 
@@ -47,26 +47,33 @@ class _Block:
 
 
 class Table:
-    """Columns that grow. `add` takes a row, `add_column` takes a whole column from a carrier that keeps them apart."""
+    """Columns that grow: `add` takes a row, `add_value` and `add_column` serve carriers that keep each key apart."""
 
     def __init__(self) -> None:
         self._blocks: dict[tuple[str, ...], _Block] = {}
-        self._parts: dict[str, list[Column]] = {}
+        self._apart: dict[str, tuple[array[int], array[float], array[float]]] = {}  # steps, values, walls by key
         self._row_steps: array[int] = array("q")
         self._words: dict[str, array[int]] = {}  # rows in which a key held something else than a number
         self._nulls: dict[str, array[int]] = {}  # rows in which it held none, as null
 
     def __len__(self) -> int:
-        """How many rows were written."""
-        return len(self._row_steps)
+        """Return how many rows were written."""
+        return len(self._written())
 
     def __bool__(self) -> bool:
-        """Whether anything was logged at all."""
-        return bool(self._row_steps) or bool(self._parts)
+        """Return whether anything was logged at all."""
+        return bool(self._row_steps) or bool(self._apart)
+
+    def _written(self) -> array[int]:
+        """Return the step of every row. Without rows, the key written most often tells the order: keys may count
+        different things, so only one key with itself can show that the run went back."""
+        if self._row_steps or not self._apart:
+            return self._row_steps
+        return max(self._apart.values(), key=lambda column: len(column[0]))[0]
 
     def add(self, step: int, values: Mapping[str, object], wall: float | None = None) -> None:
-        """One row. Values that are numbers in some clothing become floats, nested ones get their path as key; what is
-        no number is remembered as a word."""
+        """Add one row. Values that are numbers in some clothing become floats, nested ones get their path as key; what
+        is no number is remembered as a word."""
         keys = tuple(values)
         block = self._blocks.get(keys)
         if block is None:
@@ -94,7 +101,7 @@ class Table:
         self._row_steps.append(step)
 
     def move(self, row: int, step: int) -> None:
-        """A row belongs to this step instead: only what follows it could tell."""
+        """Move a row to another step: only what follows it could tell."""
         if row < 0:
             return
         self._row_steps[row] = step
@@ -106,48 +113,39 @@ class Table:
     def add_many(
         self, steps: Sequence[int], rows: Sequence[Mapping[str, object]], walls: Sequence[float] | None = None
     ) -> None:
-        """Many rows at once: neighbours with the same keys go in by the block."""
+        """Add many rows at once: neighbours with the same keys go in by the block."""
         at = 0
         for keys, alike in groupby(rows, key=tuple):
             some = list(alike)
             end = at + len(some)
             times = None if walls is None else walls[at:end]
-            if not self._add_alike(keys, steps[at:end], some, times):
+            numbers = _numbers(some, len(keys)) if len(some) > 1 else None
+            if numbers is None:
                 for place, row in enumerate(some):
                     self.add(steps[at + place], row, None if times is None else times[place])
+            else:
+                for place in np.flatnonzero(np.isnan(numbers)).tolist():  # numpy takes a null for a NaN
+                    row_at, key = place // len(keys), keys[place % len(keys)]
+                    if some[row_at][key] is None:
+                        self._nulls.setdefault(key, array("q")).append(len(self._row_steps) + row_at)
+                self.add_block(keys, steps[at:end], numbers, times)
             at = end
 
-    def _add_alike(
-        self,
-        keys: tuple[str, ...],
-        steps: Sequence[int],
-        rows: Sequence[Mapping[str, object]],
-        walls: Sequence[float] | None,
-    ) -> bool:
-        """Rows with the same keys, if they hold nothing but numbers."""
-        if len(rows) < 2:
-            return False
-        every: Any = chain.from_iterable(map(dict.values, rows))  # type: ignore[arg-type]  # rows are dicts
-        try:
-            numbers = np.fromiter(every, dtype=np.float64, count=len(rows) * len(keys))
-        except (TypeError, ValueError, OverflowError):
-            return False
+    def add_block(
+        self, keys: tuple[str, ...], steps: Sequence[int], numbers: Values, walls: Sequence[float] | None = None
+    ) -> None:
+        """Add rows of the same keys whose `numbers` follow each other, row after row."""
         block = self._blocks.get(keys)
         if block is None:
             block = self._blocks[keys] = _Block(keys)
-        for place in np.flatnonzero(np.isnan(numbers)).tolist():  # numpy takes a null for a NaN
-            row, key = place // len(keys), keys[place % len(keys)]
-            if rows[row][key] is None:
-                self._nulls.setdefault(key, array("q")).append(len(self._row_steps) + row)
         block.values.frombytes(numbers.view(np.uint8).data)
         block.steps.extend(steps)
         block.rows.extend(range(len(self._row_steps), len(self._row_steps) + len(steps)))
         block.walls.extend([math.nan] * len(steps) if walls is None else walls)
         self._row_steps.extend(steps)
-        return True
 
     def _add_mixed(self, step: int, values: Mapping[str, object], wall: float | None) -> None:
-        """A row that holds words beside its numbers."""
+        """Add a row that holds words beside its numbers."""
         numbers: dict[str, object] = {}
         for key, value in flat(values):
             number = as_number(value)
@@ -159,25 +157,49 @@ class Table:
                 numbers[key] = None if value is None else number
         self.add(step, numbers, wall)
 
-    def add_column(self, key: str, steps: ArrayLike, values: ArrayLike, walls: ArrayLike | None = None) -> None:
-        """A column, or its continuation, from a carrier that stores each key by itself (`add_rows` tells the order)."""
-        written = np.array(steps, dtype=np.int64)
-        times = np.full(len(written), np.nan) if walls is None else np.array(walls, dtype=np.float64)
-        self._parts.setdefault(key, []).append(Column(written, np.array(values, dtype=np.float64), times))
+    def add_value(self, key: str, step: int, value: float, wall: float = math.nan) -> None:
+        """Add one value of a carrier that stores each key by itself."""
+        steps, values, walls = self._own(key)
+        steps.append(step)
+        values.append(value)
+        walls.append(wall)
 
-    def add_rows(self, steps: ArrayLike) -> None:
-        """Steps in the order in which they were written, for a carrier that adds whole columns: a step that goes back
-        is how a resume is told."""
-        self._row_steps.extend(np.asarray(steps, dtype=np.int64).tolist())
+    def add_column(self, key: str, steps: ArrayLike, values: ArrayLike, walls: ArrayLike | None = None) -> None:
+        """Add a column, or its continuation, of such a carrier."""
+        written, numbers = np.asarray(steps, dtype=np.int64), np.asarray(values, dtype=np.float64)
+        times = np.full(len(written), np.nan) if walls is None else np.asarray(walls, dtype=np.float64)
+        own = self._own(key)
+        own[0].frombytes(written.tobytes())
+        own[1].frombytes(numbers.tobytes())
+        own[2].frombytes(times.tobytes())
+
+    def _own(self, key: str) -> tuple[array[int], array[float], array[float]]:
+        if key not in self._apart:
+            self._apart[key] = (array("q"), array("d"), array("d"))
+        return self._apart[key]
+
+    def add_table(self, other: Table) -> None:
+        """Add the columns of another table behind those of this one."""
+        for key, column in other.columns().items():
+            self.add_column(key, column.steps, column.values, column.walls)
+
+    @property
+    def size(self) -> int:
+        """How many numbers it holds."""
+        apart = sum(len(steps) for steps, _, _ in self._apart.values())
+        return apart + sum(len(block.values) for block in self._blocks.values())
 
     @property
     def row_steps(self) -> Steps:
         """The step of every row, in written order."""
-        return np.array(self._row_steps, dtype=np.int64)
+        return np.array(self._written(), dtype=np.int64)
 
     def columns(self) -> dict[str, Column]:
-        """Every key that held numbers. The arrays are copies: the table may go on growing."""
-        pieces: dict[str, list[Column]] = {key: list(parts) for key, parts in self._parts.items()}
+        """Return every key that held numbers. The arrays are copies: the table may go on growing."""
+        pieces = {
+            key: [Column(np.array(steps, np.int64), np.array(values, np.float64), np.array(walls, np.float64))]
+            for key, (steps, values, walls) in self._apart.items()
+        }
         for block in self._blocks.values():
             if not block.keys:
                 continue
@@ -192,11 +214,11 @@ class Table:
         return {key: _joined(parts) for key, parts in pieces.items()}
 
     def keys(self) -> frozenset[str]:
-        """Every key that held a number."""
-        return frozenset(self._parts).union(*(block.keys for block in self._blocks.values()))
+        """Return every key that held a number."""
+        return frozenset(self._apart).union(*(block.keys for block in self._blocks.values()))
 
     def stepped_by(self, key: str) -> Table:
-        """The same rows with the steps that stand under `key`; rows without one are left out."""
+        """Return the same rows with the steps that stand under `key`; rows without one are left out."""
         other, nulls = Table(), {null: frozenset(rows) for null, rows in self._nulls.items()}
         for number in range(len(self)):
             values: dict[str, object] = {**self.row(number)}
@@ -207,7 +229,7 @@ class Table:
         return other
 
     def only(self, kept: NDArray[np.bool_]) -> Table:
-        """The same table with some of its rows."""
+        """Return the same table with some of its rows."""
         other = Table()
         for row in np.flatnonzero(kept).tolist():
             other._row_steps.append(self._row_steps[row])
@@ -230,14 +252,22 @@ class Table:
                     others[key] = array("q", moved[rows[kept[rows]]].tolist())
         return other
 
+    def at_steps(self, steps: Steps) -> Table:
+        """Return the same rows at other steps."""
+        other = self.only(np.ones(len(self), dtype=np.bool_))
+        other._row_steps = array("q", steps.tolist())
+        for block in other._blocks.values():
+            block.steps = array("q", steps[np.array(block.rows, dtype=np.int64)].tolist())
+        return other
+
     @property
     def has_columns(self) -> bool:
         """Whether some column came by itself, without rows."""
-        return bool(self._parts)
+        return bool(self._apart)
 
     def same_as_before(self, *, broken: int) -> NDArray[np.bool_]:
-        """Which rows hold exactly the numbers of the row of the same keys right before them, so many of them not whole:
-        two measurements hardly ever agree in all digits."""
+        """Return which rows hold exactly the numbers of the row of the same keys right before them, so many of them not
+        whole: two measurements hardly ever agree in all digits."""
         same = np.zeros(len(self), dtype=np.bool_)
         for keys, block in self._blocks.items():
             rows = np.array(block.rows, dtype=np.int64)
@@ -250,36 +280,27 @@ class Table:
         return same
 
     def nulls(self) -> dict[str, Rows]:
-        """The rows in which a key held null."""
+        """Return the rows in which a key held null."""
         return {key: np.array(rows, dtype=np.int64) for key, rows in self._nulls.items()}
 
     def words(self) -> dict[str, Steps]:
-        """The steps at which a key held something else than a number."""
+        """Return the steps at which a key held something else than a number."""
         steps = self.row_steps
         return {key: steps[np.array(rows, dtype=np.int64)] for key, rows in self._words.items()}
 
     def keys_at_start(self) -> frozenset[str]:
-        """The keys of the earliest step: what a reader sees first, whatever is logged later."""
-        firsts = [min(block.steps) for block in self._blocks.values() if block.steps]
-        firsts += [int(part.steps.min()) for parts in self._parts.values() for part in parts if len(part.steps)]
-        firsts += [min(self._row_steps)] if self._row_steps else []
-        if not firsts:
-            return frozenset()
-        first = min(firsts)
-        keys = {key for block in self._blocks.values() if first in block.steps for key in block.keys}
-        keys |= {key for key, parts in self._parts.items() if any(np.any(part.steps == first) for part in parts)}
-        keys |= {key for key, rows in self._words.items() if any(self._row_steps[row] == first for row in rows)}
-        return frozenset(keys)
+        """Return the keys of the earliest step: what a reader sees first, whatever is logged later."""
+        return next(self.keys_as_they_came(), frozenset())
 
     def keys_as_they_came(self) -> Iterator[frozenset[str]]:
-        """The keys of the earliest step, then those of it and of every later step at which a new one came."""
+        """Yield the keys of the earliest step, then those of it and of every later step at which a new one came."""
         firsts: dict[str, int] = {}
         for block in self._blocks.values():
             first = min(block.steps, default=0)
             for key in block.keys:
                 firsts[key] = min(first, firsts.get(key, first))
-        for key, parts in self._parts.items():
-            firsts[key] = min((int(part.steps.min()) for part in parts if len(part.steps)), default=0)
+        for key, (steps, _, _) in self._apart.items():
+            firsts[key] = min(steps, default=0)
         for key, rows in self._words.items():
             first = min(self._row_steps[row] for row in rows)
             firsts[key] = min(first, firsts.get(key, first))
@@ -287,7 +308,7 @@ class Table:
             yield frozenset(key for key, first in firsts.items() if first <= step)
 
     def row(self, number: int) -> dict[str, float]:
-        """The numbers of one row."""
+        """Return the numbers of one row."""
         for block in self._blocks.values():
             place = int(np.searchsorted(np.frombuffer(block.rows, dtype=np.int64), number)) if block.rows else 0
             if place < len(block.rows) and block.rows[place] == number:
@@ -295,14 +316,18 @@ class Table:
                 return dict(zip(block.keys, block.values[place * width : (place + 1) * width], strict=True))
         return {}
 
-    def rows(self) -> Iterator[tuple[int, dict[str, float]]]:
-        """Every row with its step, in written order."""
-        for number, step in enumerate(self._row_steps):
-            yield step, self.row(number)
+
+def _numbers(rows: Sequence[Mapping[str, object]], width: int) -> Values | None:
+    """Return the values of rows with the same keys, row after row; None if one is no number."""
+    every: Any = chain.from_iterable(map(dict.values, rows))  # type: ignore[arg-type]  # rows are dicts
+    try:
+        return np.fromiter(every, dtype=np.float64, count=len(rows) * width)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _joined(parts: list[Column]) -> Column:
-    """One column out of the pieces that several blocks hold, in the order of their rows."""
+    """Return one column out of the pieces that several blocks hold, in the order of their rows."""
     if len(parts) == 1:
         return parts[0]
     steps, values, walls = (

@@ -8,14 +8,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from .by_key import ByKey
 from .event_file import HEADER, EventDecoder
-from .growing import BLOCK, GrowingFile
 from .number import loads
 from .source import Log, Reader
-
-NAME = "tensorboard"
-EXPECTS = "an events.out.tfevents file, or a folder that holds some"
+from .table import Table
+from .text import BLOCK, GrowingFile
 
 VERSION = b"brain.Event:"  # what the first record of an event file says
 SETTINGS_TAGS = ("args", "hyperparameters", "hparams", "config")  # texts in which trainers write down their settings
@@ -72,10 +69,12 @@ class EventReader:
         read = [file for path, file in self._files.items() if path not in self._refused]
         files = sorted(read, key=lambda file: (file.started is None, file.started, file.path.name))
         settings: dict[str, object] = {}
+        table = Table()
         for file in files:
             settings |= file.settings
+            table.add_table(file.table)
         return Log(
-            ByKey.table(file.columns for file in files),
+            table,
             settings=settings,
             trust="rounded",  # a scalar is kept as a float32
             repeats="resume" if len(files) > 1 else "rewrite",
@@ -96,7 +95,7 @@ class _EventFile:
 
     def _start_over(self) -> None:
         self._decoder = EventDecoder()
-        self.columns = ByKey()
+        self.table = Table()
         self.settings: dict[str, object] = {}
         self.started: float | None = None
         self._damaged = 0
@@ -120,7 +119,7 @@ class _EventFile:
     def _decode(self, data: bytes, offset: int, size: int) -> int:
         found = self._decoder.decode(data)
         for tag, column in found.columns.items():
-            self.columns.extend(tag, *column)
+            self.table.add_column(tag, *column)
         for tag, words in found.texts.items():
             self.settings |= _settings(tag, words)
         self.settings |= found.settings
@@ -136,7 +135,7 @@ def _event_files(folder: Path) -> tuple[Path, ...]:
 
 
 def _settings(tag: str, words: str) -> dict[str, object]:
-    """The settings in a text summary: a JSON object, or a table of two columns."""
+    """Return the settings in a text summary: a JSON object, or a table of two columns."""
     if tag.split("/")[0] not in SETTINGS_TAGS:
         return {}
     try:

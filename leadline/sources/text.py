@@ -1,4 +1,4 @@
-"""Text files that grow: opened, unpacked and handed to a parser block by block."""
+"""Files that grow: what was added since the last look, unpacked, in blocks, and for text in whole lines."""
 
 from __future__ import annotations
 
@@ -9,65 +9,132 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from ..progress import tell
-from .source import HEAD, Log, Parser
+from ..records import dataclass
+from .source import HEAD, Log, Parser, Reader, Source
 
 BLOCK = 1 << 22  # bytes read at a time
 GZIP = b"\x1f\x8b"
-IDENTITY = 4096  # first bytes by which a replaced file is told from one that grew
+IDENTITY, OF_TEXT = 64, 4096  # first bytes by which a replaced file is told from one that grew
+LONGEST = 1 << 24  # bytes of a line; a longer one is a dump of something, and is left out
 
 
-class TextReader:
-    """A text file behind a parser. Reading again costs what was added, unless the file was cut or replaced."""
+class GrowingFile:
+    """Hands each new stretch of a file to a decoder once. Reading again costs what was added."""
 
-    def __init__(self, path: Path, parser: Callable[[], Parser]) -> None:
-        self._path, self._new_parser = path, parser
-        self._parser = parser()
-        self._offset = 0
+    def __init__(self, path: Path, identity: int = IDENTITY) -> None:
+        self.path, self._identity = path, identity
+        self.gone = False  # it could be read before and no longer can
+        self.offset = 0  # bytes decoded
         self._seen: tuple[int, int, int] | None = None  # inode, size and time of the last look
         self._start = b""
 
-    def update(self) -> bool:
+    @property
+    def torn(self) -> bool:
+        """Whether bytes are left that make no complete record yet."""
+        return self._seen is not None and self.offset < self._seen[1]
+
+    def update(self, decode: Callable[[bytes, int, int], int], start_over: Callable[[], None]) -> bool:
+        """Hand what is new to `decode(data, offset, size of the file)`, which returns how many bytes it took: more than
+        it was given skips ahead, none waits for more. Call `start_over` if the file was cut or replaced. A file that
+        vanishes after it was read keeps what was read; one that never opened raises OSError."""
         try:
-            file = self._path.open("rb")
-        except FileNotFoundError:
+            with self.path.open("rb") as file:
+                self.gone = False
+                state = os.fstat(file.fileno())
+                seen = (state.st_ino, state.st_size, state.st_mtime_ns)
+                if seen == self._seen:
+                    return False
+                start = file.read(min(self._identity, state.st_size))
+                if self._seen is not None and not (
+                    self._seen[0] == state.st_ino and state.st_size >= self.offset and start.startswith(self._start)
+                ):
+                    self.offset = 0
+                    start_over()
+                self._seen, self._start = seen, start
+                while self.offset < state.st_size:
+                    file.seek(self.offset)
+                    # What is written meanwhile waits for the next look, or it would be taken twice.
+                    used = decode(file.read(min(BLOCK, state.st_size - self.offset)), self.offset, state.st_size)
+                    if used <= 0:
+                        break
+                    self.offset = min(self.offset + used, state.st_size)
+                    tell(f"reading {self.path.name}", self.offset, state.st_size)
+        except OSError:
             if self._seen is None:
                 raise
-            return False  # it was there and has gone: what was read of it stands
-        with file:
-            state = os.fstat(file.fileno())
-            seen = (state.st_ino, state.st_size, state.st_mtime_ns)
-            if seen == self._seen:
-                return False
-            start = file.read(IDENTITY)
-            grown = (
-                self._seen is not None
-                and self._seen[0] == state.st_ino
-                and state.st_size >= self._offset
-                and start.startswith(self._start)
-                and not start.startswith(GZIP)
-            )
-            if not grown:
-                self._parser, self._offset = self._new_parser(), 0
-            self._seen, self._start = seen, start
-            file.seek(self._offset)
-            if start.startswith(GZIP):
-                for chunk in unpacked(iter(lambda: file.read(BLOCK), b"")):
-                    self._parser.feed(chunk)
-                    tell(f"reading {self._path.name}", file.tell(), state.st_size)
-            else:
-                while chunk := file.read(BLOCK):
-                    self._parser.feed(chunk)
-                    self._offset += len(chunk)
-                    tell(f"reading {self._path.name}", self._offset, state.st_size)
+            changed, self.gone = not self.gone, True
+            return changed
         return True
+
+
+class TextReader:
+    """A text file behind a parser."""
+
+    def __init__(self, path: Path, parser: Callable[[], Parser]) -> None:
+        self._file, self._new_parser = GrowingFile(path, OF_TEXT), parser
+        self._start_over()
+
+    def _start_over(self) -> None:
+        self._parser = self._new_parser()
+        self._packed: Unpacking | None = None
+
+    def update(self) -> bool:
+        return self._file.update(self._decode, self._start_over)
+
+    def _decode(self, data: bytes, offset: int, size: int) -> int:
+        if offset == 0 and data.startswith(GZIP):
+            self._packed = Unpacking()
+        for piece in (data,) if self._packed is None else self._packed.feed(data):
+            self._parser.feed(piece)
+        return len(data)
 
     @property
     def log(self) -> Log:
         return self._parser.log()
 
 
+@dataclass(frozen=True, slots=True)
+class TextSource(Source):
+    """A source whose module has a `parser` of a stream of bytes, so it also reads standard input and remote files. It
+    needs no `open` if a file holds one run."""
+
+    def parser(self) -> Parser:
+        parser: Parser = self.imported().parser()
+        return parser
+
+    def open(self, path: Path) -> tuple[Reader, ...]:
+        module = self.imported()
+        readers: tuple[Reader, ...] = (
+            module.open(path) if hasattr(module, "open") else (TextReader(path, module.parser),)
+        )
+        return readers
+
+
+class Unpacking:
+    """The text inside gzip, a bounded piece at a time. What is torn or damaged ends it quietly."""
+
+    def __init__(self) -> None:
+        self._machine = zlib.decompressobj(wbits=31)
+
+    def feed(self, chunk: bytes) -> Iterator[bytes]:
+        with contextlib.suppress(zlib.error):
+            while chunk:
+                if piece := self._machine.decompress(chunk, BLOCK):
+                    yield piece
+                chunk = self._machine.unconsumed_tail
+                if self._machine.eof:  # logs are often packed in several members, one after the other
+                    chunk, self._machine = self._machine.unused_data, zlib.decompressobj(wbits=31)
+
+
+def unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield the text inside gzip that comes in chunks."""
+    machine = Unpacking()
+    for chunk in chunks:
+        yield from machine.feed(chunk)
+
+
 def head_of(path: Path) -> bytes:
-    """The first bytes of a file, unpacked; none of a folder or of what cannot be read."""
+    """Return the first bytes of a file, unpacked; none of a folder."""
     if path.is_dir():
         return b""
     with path.open("rb") as file:
@@ -75,20 +142,80 @@ def head_of(path: Path) -> bytes:
 
 
 def unpacked_head(head: bytes) -> bytes:
-    """First bytes as their writer wrote them, before they were packed."""
+    """Return first bytes as their writer wrote them, before they were packed."""
     if not head.startswith(GZIP):
         return head
-    return next(unpacked(iter([head])), b"")[:HEAD]
+    return next(Unpacking().feed(head), b"")[:HEAD]
 
 
-def unpacked(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The text inside gzip, a bounded piece at a time. What is torn or damaged ends it quietly."""
-    machine = zlib.decompressobj(wbits=31)
-    with contextlib.suppress(zlib.error):
-        for chunk in chunks:
-            while chunk:
-                if piece := machine.decompress(chunk, BLOCK):
-                    yield piece
-                chunk = machine.unconsumed_tail
-                if machine.eof:  # logs are often packed in several members, one after the other
-                    chunk, machine = machine.unused_data, zlib.decompressobj(wbits=31)
+class Lines:
+    """Cuts blocks into whole lines. The unfinished last line waits for more; one that never ends is dropped."""
+
+    def __init__(self, longest: int = LONGEST) -> None:
+        self._longest = longest
+        self._pieces: list[bytes] = []
+        self._waiting = 0  # bytes in `_pieces`
+        self._skipping = False  # inside a line that is too long
+        self._too_long = 0
+
+    def take(self, chunk: bytes) -> Iterator[list[bytes]]:
+        """Yield the whole lines that `chunk` completes, without their newlines."""
+        if block := self.block(chunk):
+            yield block[:-1].split(b"\n")
+
+    def block(self, chunk: bytes) -> bytes:
+        """Return the whole lines that `chunk` completes, in one piece."""
+        end = chunk.rfind(b"\n") + 1
+        if end == 0:
+            self._wait(chunk)
+            return b""
+        start = 0
+        if self._skipping:
+            start = chunk.find(b"\n") + 1
+            self._skipping = False
+        self._pieces.append(chunk[start:end])
+        whole = b"".join(self._pieces)
+        self._pieces, self._waiting = [], 0
+        self._wait(chunk[end:])
+        return whole
+
+    def around(self, chunk: bytes, *, returns: bool = False) -> tuple[bytes, int, int]:
+        """Return, for whoever looks into `chunk` itself, the line that its first bytes complete, where that ends, and
+        where the last whole line ends. What lies between needs no copy. `returns`: so does a carriage return."""
+        start, end = chunk.find(b"\n") + 1, chunk.rfind(b"\n") + 1
+        if returns:
+            end = max(end, chunk.rfind(b"\r", end) + 1)
+            start = chunk.find(b"\r", 0, start or len(chunk)) + 1 or start
+        if end == 0:
+            self._wait(chunk)
+            return b"", 0, 0
+        first = self.block(chunk[: start - 1] + b"\n")
+        self._wait(chunk[end:])
+        return first, start, end
+
+    def _wait(self, piece: bytes) -> None:
+        if self._skipping or not piece:
+            return
+        self._pieces.append(piece)
+        self._waiting += len(piece)
+        if self._waiting > self._longest:
+            self._pieces, self._waiting, self._skipping = [], 0, True
+            self._too_long += 1
+
+    @property
+    def rest(self) -> bytes:
+        """The unfinished last line."""
+        if len(self._pieces) > 1:
+            self._pieces = [b"".join(self._pieces)]
+        return self._pieces[0] if self._pieces else b""
+
+    def drop_rest(self) -> None:
+        """Forget the unfinished line: its content was taken."""
+        self._pieces, self._waiting = [], 0
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        if not self._too_long:
+            return ()
+        what = "1 line was" if self._too_long == 1 else f"{self._too_long} lines were"
+        return (f"{what} left out: longer than {self._longest >> 20} MiB",)

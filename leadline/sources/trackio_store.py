@@ -7,19 +7,13 @@ import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from types import ModuleType
 
 from ..errors import NothingReadable, need
-from ..run import Telemetry
 from .axes import AxisRows
 from .database import MARK, DatabaseReader, demand, holds, reading, state
-from .gpu_keys import add_gpus
 from .number import as_number, as_step, flat, loads
 from .source import Log, Reader
-from .telemetry.part import GpuColumns
-
-NAME = "trackio"
-EXPECTS = "a Trackio <project>.db, or its export <project>.parquet"
+from .tracked import Tracked
 
 TABLES = ("metrics.run_name", "metrics.timestamp", "metrics.step", "metrics.metrics")
 PARQUET_MARK = b"PAR1"
@@ -54,47 +48,33 @@ def open(path: Path) -> tuple[Reader, ...]:
 class _Rows:
     """What a run logged, whichever file it lies in."""
 
-    def __init__(self) -> None:
-        self.rows = AxisRows()
-        self.gpus = GpuColumns()
-        self.settings: dict[str, object] = {}
-        self.label: str | None = None
-        self.started: float | None = None
-        self.damaged = 0
+    def __init__(self, run: object, project: str) -> None:
+        self._rows = AxisRows()
+        self._run = Tracked(self._rows.table, run_id=str(run), project=project)
+        self._damaged = 0
 
     def metrics(self, name: object, step: object, time: object, values: object) -> None:
-        """One logged row."""
+        """Take one logged row."""
         number = as_step(step)
         if number is None or not isinstance(values, Mapping):
-            self.damaged += 1
+            self._damaged += 1
             return
-        self.label = str(name) if name is not None else None
+        self._run.label = str(name) if name is not None else ""
         wall = _wall(time)
-        self.started = wall if self.started is None else self.started
-        self.rows.take(number, dict(flat(values)), wall)
+        self._run.started = wall if self._run.started is None else self._run.started
+        self._rows.take(number, dict(flat(values)), wall)
 
     def system(self, time: object, values: object) -> None:
-        wall = _wall(time)
-        if wall is not None and isinstance(values, Mapping):
-            add_gpus(self.gpus, wall, ((str(key), as_number(value)) for key, value in values.items()))
+        for key, value in values.items() if isinstance(values, Mapping) else ():
+            self._run.gpus.add(str(key), _wall(time), as_number(value))
 
     def config(self, values: object) -> None:
         if isinstance(values, Mapping):
-            self.settings = {str(key): value for key, value in values.items() if not str(key).startswith("_")}
+            self._run.settings = {str(key): value for key, value in values.items() if not str(key).startswith("_")}
 
-    def log(self, run: object, project: str, notes: tuple[str, ...] = ()) -> Log:
-        if self.damaged:
-            notes = (*notes, f"{self.damaged} rows made no sense and were left out")
-        return Log(
-            self.rows.table,
-            settings=dict(self.settings),
-            attempt=self.started,
-            label=self.label,
-            run_id=str(run),
-            project=project,
-            notes=notes,
-            telemetry=Telemetry(gpus=self.gpus.samples()),
-        )
+    def log(self, notes: tuple[str, ...] = ()) -> Log:
+        lost = (f"{self._damaged} rows made no sense and were left out",) if self._damaged else ()
+        return self._run.log((*notes, *lost))
 
 
 class TrackioRun(DatabaseReader):
@@ -105,7 +85,7 @@ class TrackioRun(DatabaseReader):
         super().__init__(path)
 
     def _forget(self) -> None:
-        self._rows = _Rows()
+        self._rows = _Rows(self._run, self._path.stem)
         self._last = {"metrics": 0, "system_metrics": 0}  # rows are numbered as they are written
 
     def _reached(self) -> tuple[int, ...]:
@@ -131,7 +111,7 @@ class TrackioRun(DatabaseReader):
 
     @property
     def log(self) -> Log:
-        return self._rows.log(self._run, self._path.stem, self._notes)
+        return self._rows.log(self._notes)
 
 
 class ExportedRun:
@@ -139,14 +119,14 @@ class ExportedRun:
 
     def __init__(self, path: Path, column: str, run: object) -> None:
         self._path, self._column, self._run = path, column, run
-        self._rows = _Rows()
+        self._rows = _Rows(run, path.stem)
         self._state: tuple[int, ...] = ()
 
     def update(self) -> bool:
         now = state(self._path)
         if now == self._state:
             return False
-        rows = _Rows()
+        rows = _Rows(self._run, self._path.stem)
         stem = self._path.with_suffix("")
         for row in self._own(self._path):
             values = {key: value for key, value in row.items() if key not in BOOKKEEPING and value is not None}
@@ -167,7 +147,7 @@ class ExportedRun:
 
     @property
     def log(self) -> Log:
-        return self._rows.log(self._run, self._path.stem)
+        return self._rows.log()
 
 
 def _parquet_runs(path: Path) -> tuple[Reader, ...]:
@@ -182,15 +162,15 @@ def _parquet_runs(path: Path) -> tuple[Reader, ...]:
 
 
 def _parquet_rows(path: Path, only: Iterable[str] | None = None) -> Iterator[dict[str, object]]:
-    """The rows of a Parquet file, some thousand at a time. Raises NothingReadable for one that is not whole."""
+    """Yield the rows of a Parquet file, some thousand at a time. Raises NothingReadable for one that is not whole."""
     parquet = need("pyarrow.parquet", extra="parquet", to="read what Trackio exported as Parquet")
-    broken = _errors(need("pyarrow", extra="parquet", to="read what Trackio exported as Parquet"))
+    arrow = need("pyarrow", extra="parquet", to="read what Trackio exported as Parquet")
     try:
         file = parquet.ParquetFile(path)
         names = None if only is None else [name for name in only if name in file.schema_arrow.names]
         for batch in file.iter_batches(batch_size=ROWS, columns=names):
             yield from batch.to_pylist()
-    except broken as error:
+    except (arrow.lib.ArrowException, ValueError, OSError) as error:
         raise NothingReadable(
             f"{path} is no whole Parquet file: {str(error).splitlines()[0]}",
             tried="reading it as a Trackio export",
@@ -198,12 +178,8 @@ def _parquet_rows(path: Path, only: Iterable[str] | None = None) -> Iterator[dic
         ) from error
 
 
-def _errors(arrow: ModuleType) -> tuple[type[Exception], ...]:
-    return (arrow.lib.ArrowException, ValueError, OSError)
-
-
 def _wall(time: object) -> float | None:
-    """Seconds since the epoch of a time such as 2026-11-15T11:37:28.745465+00:00."""
+    """Return seconds since the epoch of a time such as 2026-11-15T11:37:28.745465+00:00."""
     try:
         return datetime.fromisoformat(str(time).replace("Z", "+00:00")).timestamp()  # Python 3.10 knows no Z
     except (ValueError, OverflowError, OSError):

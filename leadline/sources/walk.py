@@ -8,9 +8,9 @@ import os
 import re
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..records import dataclass, field
 from .checkpoints import looks_saved
 
 DEEPEST = 8  # folders below the one that was asked for
@@ -43,6 +43,7 @@ class Walk:
     folders: tuple[Path, ...] = ()
     saved: tuple[Path, ...] = ()
     notes: tuple[str, ...] = ()
+    outward: tuple[str, ...] = ()  # names of links that lead out of the root, which are not followed
 
 
 @dataclass(slots=True)
@@ -58,8 +59,8 @@ class _Seen:
 def walk(
     root: Path, *, deepest: int = DEEPEST, most: int = MOST, enter: Callable[[str], bool] = lambda name: True
 ) -> Walk:
-    """The files and folders below `root`. What cannot be entered, or is too much, is noted and passed over. `enter`
-    says which folders directly below `root` are of interest."""
+    """Return the files and folders below `root`. What cannot be entered, or is too much, is noted and passed over.
+    `enter` says which folders directly below `root` are of interest."""
     seen = _Seen()
     visited: set[tuple[int, int]] = set()
     inside = Path(os.path.realpath(root))
@@ -93,7 +94,7 @@ def walk(
         seen.notes.append(f"{root.name or root} holds more than {most} names; the rest was not looked at")
     if seen.outward:
         seen.notes.append(f"links that lead out of the folder were not followed: {_some(seen.outward)}")
-    return Walk(root, tuple(seen.files), tuple(seen.folders), tuple(seen.saved), tuple(seen.notes))
+    return Walk(root, tuple(seen.files), tuple(seen.folders), tuple(seen.saved), tuple(seen.notes), tuple(seen.outward))
 
 
 def _some(names: Sequence[str]) -> str:
@@ -101,7 +102,8 @@ def _some(names: Sequence[str]) -> str:
 
 
 def is_of_the_system(state: os.stat_result) -> bool:
-    """Whether a place lies where the system shows itself as files; `/dev/shm` and other disks below it are none."""
+    """Return whether a place lies where the system shows itself as files; `/dev/shm` and other disks below it are
+    none."""
     return state.st_dev in _system_disks()
 
 
@@ -111,8 +113,8 @@ def _system_disks() -> frozenset[int]:
 
 
 def _listed(folder: Path, most: int, seen: _Seen, inside: Path) -> tuple[list[Path], list[tuple[Path, bool]]]:
-    """What a folder holds, by name: the order in which a disk gives it means nothing. With each folder, whether it is a
-    link that leads out of `inside`; a file that is such a link is left out."""
+    """Return what a folder holds, by name: the order in which a disk gives it means nothing. With each folder, whether
+    it is a link that leads out of `inside`; a file that is such a link is left out."""
     files: list[str] = []
     folders: list[tuple[bool, str, bool]] = []
     with os.scandir(folder) as entries:
@@ -143,8 +145,8 @@ def _is_inside(place: Path, root: Path) -> bool:
 
 
 def _without_heaps(names: list[str], folder: Path, seen: _Seen) -> list[str]:
-    """The names without those of which there are thousands that differ by a number alone, unless samples are called so:
-    pictures, shards, caches."""
+    """Return the names without those of which there are thousands that differ by a number alone, unless samples are
+    called so: pictures, shards, caches."""
     if len(names) <= HEAP:
         return names
     shapes = [DIGITS.sub("#", name) for name in names]

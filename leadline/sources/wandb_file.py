@@ -1,34 +1,26 @@
 """W&B's local files: `run-<id>.wandb`, the transaction log that every run writes, online or offline.
 
 The framing is LevelDB's (leveldb_log.py), a record is a protobuf message of which only the fields read here are named.
-No W&B package is needed. The file also holds the settings and the machine's samples; what was printed is taken from
-the run's `files/output.log` where it is needed at all.
+No W&B package is needed. What was printed is taken from the run's `files/output.log`, if it is needed at all.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from ..run import Telemetry
 from .axes import AxisRows
-from .gpu_keys import add_gpus
 from .leveldb_log import FramedFile, begins_like
 from .number import as_number, flat, loads
 from .source import Log, Reader
-from .telemetry.part import GpuColumns
-from .wire import BYTES, VARINT, fields, signed, text
-
-NAME = "wandb"
-EXPECTS = "a run-<id>.wandb file, as in wandb/run-<date>-<id>/ or wandb/offline-run-<date>-<id>/"
+from .tracked import Tracked
+from .wire import BYTES, VARINT, fields, signed, text, texts, timestamp
 
 MARK = b":W&B"
 HISTORY, CONFIG, STATS, METRIC, RUN, EXIT = 2, 5, 7, 12, 17, 18  # fields of a Record
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    if path.suffix != ".wandb":
-        return head.startswith(MARK)
-    return begins_like(head, MARK) and not path.is_dir()
+    return head.startswith(MARK) or (path.suffix == ".wandb" and begins_like(head, MARK) and not path.is_dir())
 
 
 def open(path: Path) -> tuple[Reader, ...]:
@@ -44,48 +36,28 @@ class WandbReader:
 
     def _forget(self) -> None:
         self._rows = AxisRows()
-        self._settings: dict[str, object] = {}
-        self._gpus = GpuColumns()
-        self._id = self._name = self._project = ""
-        self._started: float | None = None
-        self._ended = False
+        self._run = Tracked(self._rows.table, ended=False)
 
     def update(self) -> bool:
         return self._file.update()
 
     @property
     def log(self) -> Log:
-        notes = list(self._file.notes)
-        if not self._ended and self._rows:
-            notes.append("the run has not ended in an orderly way: it is running, or it was killed")
-        return Log(
-            self._rows.table,
-            settings=dict(self._settings),
-            attempt=self._started,
-            label=self._name or self._id or None,
-            run_id=self._id or None,
-            project=self._project or None,
-            torn=self._file.torn,
-            notes=tuple(notes),
-            telemetry=Telemetry(gpus=self._gpus.samples()),
-        )
+        return self._run.log(self._file.notes, torn=self._file.torn)
 
     def _take(self, record: bytes) -> None:
+        readers = {
+            HISTORY: self._history,
+            STATS: self._stats,
+            CONFIG: self._config,
+            METRIC: self._metric,
+            RUN: self._begin,
+        }
         for number, kind, at, end in fields(record):
-            if kind != BYTES:
-                continue
-            if number == HISTORY:
-                self._history(record, at, end)
-            elif number == STATS:
-                self._stats(record, at, end)
-            elif number == CONFIG:
-                self._config(record, at, end)
-            elif number == METRIC:
-                self._metric(record, at, end)
-            elif number == RUN:
-                self._run(record, at, end)
-            elif number == EXIT:
-                self._ended = True
+            if kind == BYTES and number in readers:
+                readers[number](record, at, end)
+            elif kind == BYTES and number == EXIT:
+                self._run.ended = True
 
     def _history(self, record: bytes, begin: int, end: int) -> None:
         values: dict[str, object] = {}
@@ -102,50 +74,41 @@ class WandbReader:
         self._rows.take(own_step, values)
 
     def _stats(self, record: bytes, begin: int, end: int) -> None:
-        wall: float | None = None
-        items = []
-        for number, kind, at, after in fields(record, begin, end):
-            if number == 2 and kind == BYTES:
-                wall = timestamp(record, at, after)
-            elif number == 3 and kind == BYTES:
+        held = [(number, at, after) for number, kind, at, after in fields(record, begin, end) if kind == BYTES]
+        wall = next((timestamp(record, at, after) for number, at, after in held if number == 2), None)
+        for number, at, after in held:
+            if number == 3:
                 key, value = _item(record, at, after)
-                items.append((key, as_number(value)))
-        if wall is not None:
-            add_gpus(self._gpus, wall, items)
+                self._run.gpus.add(key, wall, as_number(value))
 
     def _config(self, record: bytes, begin: int, end: int) -> None:
-        """Settings written before the first row; what is set later was not known from the start."""
-        if self._rows:
+        """Take settings written before the first row; what is set later was not known from the start."""
+        if self._run.table:
             return
         for number, kind, at, after in fields(record, begin, end):
             if number == 1 and kind == BYTES:
                 key, value = _item(record, at, after)
                 if key and not key.startswith("_wandb"):
-                    self._settings[key] = value
+                    self._run.settings[key] = value
 
     def _metric(self, record: bytes, begin: int, end: int) -> None:
-        """A `define_metric` of the user's program: name, or pattern, and the key that counts its steps."""
-        found = {n: text(record, at, after) for n, kind, at, after in fields(record, begin, end) if kind == BYTES}
+        """Take a `define_metric` of the user's program: name, or pattern, and the key that counts its steps."""
+        found = texts(record, begin, end)
         self._rows.define(found.get(1, ""), found.get(2, ""), found.get(4, ""))
 
-    def _run(self, record: bytes, begin: int, end: int) -> None:
+    def _begin(self, record: bytes, begin: int, end: int) -> None:
+        found = texts(record, begin, end)
+        self._run.run_id, self._run.project = found.get(1, ""), found.get(3, "")
+        self._run.label = found.get(8, "")
         for number, kind, at, after in fields(record, begin, end):
-            if kind != BYTES:
-                continue
-            if number == 1:
-                self._id = text(record, at, after)
-            elif number == 3:
-                self._project = text(record, at, after)
-            elif number == 8:
-                self._name = text(record, at, after)
-            elif number == 4:
+            if number == 4 and kind == BYTES:
                 self._config(record, at, after)
-            elif number == 17:
-                self._started = timestamp(record, at, after)
+            elif number == 17 and kind == BYTES:
+                self._run.started = timestamp(record, at, after)
 
 
 def _item(record: bytes, begin: int, end: int) -> tuple[str, object]:
-    """Key and value of a history, config or stats item."""
+    """Return key and value of a history, config or stats item."""
     key, nested, value = "", [], b""
     for number, kind, at, after in fields(record, begin, end):
         if kind == BYTES:
@@ -167,9 +130,3 @@ def _json(value: bytes) -> object:
         return loads(value)
     except ValueError:
         return value.decode("utf-8", errors="replace")
-
-
-def timestamp(record: bytes, begin: int, end: int) -> float:
-    """Seconds since the epoch in a protobuf Timestamp."""
-    parts = {number: signed(at) for number, kind, at, _ in fields(record, begin, end) if kind == VARINT}
-    return parts.get(1, 0) + parts.get(2, 0) / 1e9

@@ -15,7 +15,7 @@ Field: TypeAlias = tuple[int, int, int, int]  # number, wire type, then start an
 
 
 def varint(data: bytes, at: int, end: int) -> tuple[int, int]:
-    """The unsigned number at `at`, and the place after it."""
+    """Return the unsigned number at `at`, and the place after it."""
     value = shift = 0
     while at < end and shift < 70:
         byte = data[at]
@@ -28,7 +28,7 @@ def varint(data: bytes, at: int, end: int) -> tuple[int, int]:
 
 
 def fields(data: bytes, at: int = 0, end: int | None = None) -> Iterator[Field]:
-    """The fields of the message in `data[at:end]`, in written order.
+    """Yield the fields of the message in `data[at:end]`, in written order.
 
     >>> list(fields(bytes([0x08, 0x96, 0x01, 0x12, 0x02, 0x68, 0x69])))
     [(1, 0, 150, 0), (2, 2, 5, 7)]
@@ -61,7 +61,7 @@ def fields(data: bytes, at: int = 0, end: int | None = None) -> Iterator[Field]:
 
 
 def signed(value: int) -> int:
-    """A varint as the int64 it stands for."""
+    """Return a varint as the int64 it stands for."""
     return value - (1 << 64) if value >> 63 else value
 
 
@@ -75,3 +75,14 @@ def single(data: bytes, at: int) -> float:
 
 def text(data: bytes, at: int, end: int) -> str:
     return data[at:end].decode("utf-8", errors="replace")
+
+
+def texts(data: bytes, at: int, end: int) -> dict[int, str]:
+    """Return every field of a message that may be text, the last of each number."""
+    return {number: text(data, begin, after) for number, kind, begin, after in fields(data, at, end) if kind == BYTES}
+
+
+def timestamp(data: bytes, at: int, end: int) -> float:
+    """Return the seconds since the epoch in a protobuf Timestamp."""
+    parts = {number: signed(value) for number, kind, value, _ in fields(data, at, end) if kind == VARINT}
+    return parts.get(1, 0) + parts.get(2, 0) / 1e9

@@ -7,15 +7,10 @@ from pathlib import Path
 
 import yaml
 
-from .free_rows import FreeRows, is_row
-from .lines import Lines
 from .number import flat
-from .row import may_be_logged
-from .source import Log, Parser, Reader
-from .text import TextReader
-
-NAME = "yaml"
-EXPECTS = "a .yaml file of one document, or one entry of a list, a step"
+from .row import FreeRows, is_row, may_be_logged
+from .source import Log
+from .text import Lines
 
 LONGEST = 1 << 16  # bytes of a row
 ALIAS = re.compile(rb"(?:^|[\s:\[{,-])[&*]\w")  # a few of them can stand for a mapping of any size
@@ -33,14 +28,6 @@ def recognises(path: Path, head: bytes) -> bool:
     whole = [block for line in lines if (block := blocks.take(line.rstrip(b"\r"))) is not None]
     rows = [row for block in whole if (row := _row(block)) is not None]
     return len(rows) >= 2 and (named or len(rows) == len(whole)) and may_be_logged([dict(flat(row)) for row in rows])
-
-
-def open(path: Path) -> tuple[Reader, ...]:
-    return (TextReader(path, parser),)
-
-
-def parser() -> Parser:
-    return _YamlRows()
 
 
 class _Blocks:
@@ -65,7 +52,7 @@ class _YamlRows:
     def __init__(self) -> None:
         self._lines = Lines()
         self._blocks = _Blocks()
-        self._rows = FreeRows(repeats="parts")
+        self._rows = FreeRows("parts")
         self._number = 0
         self._keys: tuple[str, ...] = ()  # of the last row
         self._unreadable: list[tuple[int, int]] = []
@@ -93,7 +80,7 @@ class _YamlRows:
             self._blocks.open = []
             self._file(last)
         torn = bool(self._lines.rest.strip()) or any(line.strip() for line in self._blocks.open)
-        return self._rows.log(torn=torn, unreadable=tuple(self._unreadable), notes=self._lines.notes)
+        return self._rows.log(torn=torn, unreadable=self._unreadable, notes=self._lines.notes)
 
 
 def _row(block: bytes) -> dict[str, object] | None:
@@ -113,3 +100,6 @@ def _loaded(block: bytes) -> object:
         return yaml.load(block.decode("utf-8", errors="replace"), LOADER)
     except (yaml.YAMLError, ValueError, RecursionError, OverflowError):
         return None
+
+
+parser = _YamlRows

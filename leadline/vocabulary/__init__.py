@@ -2,16 +2,15 @@
 
 One CSV a framework, one row a key or regular expression (it then starts with `^`). A file may hold several dialects:
 the first is the base, later ones are more special and list only what they write differently. A new framework is a new
-CSV and no code; where the logged number needs turning into the canonical one, its row names a rule (`rules.py`).
-`framework.py` tells which framework wrote a set of keys, `translation.py` what a key means in it, `guess.py` what a key
-that nobody told us means by its words.
+CSV and no code; if the logged number is not the canonical one, its row names a rule (`rules.py`). `framework.py` tells
+which framework wrote a set of keys, `dialect.py` what a key means in it, `guess.py` what any other key means by its
+words.
 """
 
 from __future__ import annotations
 
-from .entries import Meaning, canonical_names, dialects, families, family_of
+from .dialect import TURNED, Meaning, anywhere, canonical_names, dialects, families, family_of, translate
 from .framework import SIGNS, detect, knows_rl
-from .translation import TURNED, anywhere, translate
 
 __all__ = [
     "SIGNS", "TURNED", "Meaning", "anywhere", "canonical_names", "detect", "dialects", "families", "family_of",

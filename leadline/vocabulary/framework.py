@@ -1,4 +1,4 @@
-"""Which framework wrote these keys, told from what only it writes. A wrong name is worse than none."""
+"""Which framework wrote these keys, by what only it writes. A wrong name is worse than none."""
 
 from __future__ import annotations
 
@@ -6,25 +6,22 @@ import re
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from .entries import dialects, families
+from .dialect import dialects, families, translate
 from .names import tokens, words
-from .translation import translate
 
 SIGNS = {"yes": 4, "weak": 1, "only": 4, "only weak": 1}  # how much seeing a key says for its family
 ENOUGH = 4  # one key that only this framework writes, or two that few do
 APART = 1  # by how much the best has to lead
 FEW_WORDS = 2  # a key of so few words and no separator may be anybody's
 MOSTLY = 0.45  # share of the keys that a framework must know; those that copied from it know less
-PARTLY = 0.2  # the same where many keys are telling: a loop that logs much of its own
+PARTLY = 0.2  # the same if many keys are telling: RLlib logs much of its own
 MANY = 10
 ASIDE = ("_", "system", "gpu", "source/")  # of trackers and machines
-COMMON = 4  # common words that tell a framework where there is nothing else
-COVERED = 0.9  # share of the keys that it must know for that
 
 
 def detect(keys: Iterable[str], *, algorithm: str | None = None, family: str | None = None) -> str | None:
-    """The dialect these keys are written in, or None. The algorithm decides between dialects that keys cannot tell.
-    `family` is given where the file itself proves the framework: then common words are enough.
+    """Return the dialect these keys are written in, or None. The algorithm decides between dialects that keys cannot
+    tell apart. `family` is given if the file itself proves the framework: then common words are enough.
 
     >>> detect(["actor/pg_loss", "critic/score/mean"])
     'verl'
@@ -41,7 +38,7 @@ def detect(keys: Iterable[str], *, algorithm: str | None = None, family: str | N
 
 
 def knows_rl(keys: Iterable[str]) -> bool:
-    """Whether some key is one that only RL frameworks write, whichever of them."""
+    """Return whether some key is one that only RL frameworks write, whichever of them."""
     return any(
         weight[0] >= SIGNS["yes"] / 2
         for key in keys
@@ -74,11 +71,12 @@ def _detected(keys: frozenset[str], algorithm: str | None, family: str | None) -
         return named
     # Where nothing tells a dialect from those like it, the family's name stands, if the family has rows for that.
     alike = algorithm is None and best in told and seen[-1] != dialects(best)[0]
-    return best if alike and not _only(best, seen[-1]) & written else seen[-1]
+    own = (entry for entry in families()[best] if entry.dialect == seen[-1] and entry.key in written)
+    return best if alike and not any(entry.signature.startswith("only") for entry in own) else seen[-1]
 
 
 def _best(forms: list[tuple[str, ...]]) -> str | None:
-    """The family that leads, if one does."""
+    """Return the family that leads, if one does."""
     scores = _scores(forms, list(families()))
     for name in scores:  # a framework built on another one passes its keys on
         if scores[name] >= ENOUGH and (base := _builds_on(name)) in scores:
@@ -86,12 +84,12 @@ def _best(forms: list[tuple[str, ...]]) -> str | None:
     ranked = sorted(scores, key=lambda name: scores[name], reverse=True)
     best, second = ranked[0], next((name for name in ranked[1:] if not _related(ranked[0], name)), "")
     leads = scores[best] >= ENOUGH and scores[best] >= scores.get(second, 0) + APART
-    return best if leads and _fits(best, forms) else _by_common_words(forms)
+    return best if leads and _fits(best, forms) else None
 
 
 def _fits(family: str, forms: list[tuple[str, ...]]) -> bool:
-    """Whether a family knows enough of the keys. Frameworks copy names from each other, but none writes mostly what
-    another one does."""
+    """Return whether a family knows enough of the keys. Frameworks copy names from each other, but none writes mostly
+    what another one does."""
     keys = [key for key in forms if not key[0].startswith(ASIDE)]
     known = sum(any(translate(key[0], dialect) for dialect in dialects(family)) for key in keys)
     if known >= MOSTLY * len(keys):
@@ -100,21 +98,9 @@ def _fits(family: str, forms: list[tuple[str, ...]]) -> bool:
     return telling >= MANY and known >= PARTLY * len(keys)
 
 
-def _by_common_words(forms: list[tuple[str, ...]]) -> str | None:
-    """The only family that knows nearly all of the keys and calls several of them common."""
-    fitting = []
-    for name in families():
-        exact, _ = _signs(name)
-        known = [key for key in forms if any(form in exact for form in key)]
-        common = sum(any(exact.get(form, 0) for form in key) for key in known)
-        if common >= COMMON and len(known) >= COVERED * len(forms):
-            fitting.append(name)
-    return fitting[0] if len(fitting) == 1 else None
-
-
 def _scores(forms: list[tuple[str, ...]], among: list[str]) -> dict[str, float]:
-    """How much the keys speak for each family. A key that several claim speaks for each of them less; what breaks a tie
-    is how many keys a family knows. Common words add to what is distinctive and tell nothing by themselves."""
+    """Return the weight of the keys for each family. A key that several claim counts less for each; a tie is broken by
+    how many keys a family knows. Common words add to what is distinctive and prove nothing by themselves."""
     distinctive = dict.fromkeys(among, 0.0)
     common = dict.fromkeys(among, 0.0)
     for key in forms:
@@ -131,7 +117,7 @@ def _scores(forms: list[tuple[str, ...]], among: list[str]) -> dict[str, float]:
 
 
 def _weight(family: str, key: tuple[str, ...]) -> tuple[float, int] | None:
-    """What a key says for a family, and how it matches: 2 as it is written, 1 by an expression, 0 by its words."""
+    """Return the weight of a key for a family, and how it matches: 2 as written, 1 by an expression, 0 by its words."""
     exact, expressions = _signs(family)
     known = [form for form in key if form in exact]
     if known:
@@ -147,20 +133,20 @@ def _weight(family: str, key: tuple[str, ...]) -> tuple[float, int] | None:
 
 
 def _told(weight: float, key: str) -> float:
-    """A sign of few words without any structure counts half: `gen_len` may be anybody's."""
+    """Return the weight of a key; one of few words without any structure counts half: `gen_len` is common."""
     plain = "/" not in key and "." not in key
     return weight / 2 if weight >= SIGNS["yes"] and plain and len(tokens(key)) <= FEW_WORDS else weight
 
 
 def _forms(key: str) -> tuple[str, ...]:
-    """A key as it may stand in a dialect file: trackers put a prefix before it, consoles leave one out."""
+    """Return a key as it may stand in a dialect file: trackers put a prefix before it, consoles leave one out."""
     bare = key.removeprefix("train/").removeprefix("eval/").removeprefix("eval_")
     return tuple(dict.fromkeys((key, bare, f"train/{key}")))
 
 
 @cache
 def _signs(family: str) -> tuple[dict[str, int], tuple[re.Pattern[str], ...]]:
-    """The weight of every exact key of a family, and the expressions that tell it."""
+    """Return the weight of every exact key of a family, and the expressions that tell it."""
     exact: dict[str, int] = {}
     expressions = []
     for entry in families()[family]:
@@ -174,7 +160,7 @@ def _signs(family: str) -> tuple[dict[str, int], tuple[re.Pattern[str], ...]]:
 
 @cache
 def _signs_by_words(family: str) -> dict[str, int]:
-    """The telling keys of a family by their words, where these are more than a few."""
+    """Return the telling keys of a family by their words, if these are more than a few."""
     exact, _ = _signs(family)
     found: dict[str, int] = {}
     for key, weight in exact.items():
@@ -185,17 +171,10 @@ def _signs_by_words(family: str) -> dict[str, int]:
 
 @cache
 def _own_signs(family: str, dialect: str) -> tuple[frozenset[str], tuple[re.Pattern[str], ...]]:
-    """The exact keys and the expressions that tell one dialect of a family."""
+    """Return the exact keys and the expressions that tell one dialect of a family."""
     own = [entry.key for entry in families()[family] if entry.dialect == dialect and entry.signature]
     expressions = tuple(re.compile(key) for key in own if key.startswith("^"))
     return frozenset(key for key in own if not key.startswith("^")), expressions
-
-
-@cache
-def _only(family: str, dialect: str) -> frozenset[str]:
-    """The keys that tell a dialect from those that are otherwise like it."""
-    own = (entry for entry in families()[family] if entry.dialect == dialect)
-    return frozenset(entry.key for entry in own if entry.signature.startswith("only"))
 
 
 def _related(one: str, other: str) -> bool:
@@ -204,7 +183,7 @@ def _related(one: str, other: str) -> bool:
 
 @cache
 def _builds_on(family: str) -> str:
-    """The family whose keys this one passes on, or ""."""
+    """Return the family whose keys this one passes on, or ""."""
     for entry in families()[family]:
         if inner := re.fullmatch(r"<as\((.+)\)>", entry.canonical):
             return next((name for name in families() if name != family and inner[1] in dialects(name)), "")

@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field, replace
 
-from .entries import Meaning
+from ..records import dataclass, field, replace
+from .dialect import Meaning
 from .names import tokens, words
 
-__all__ = ["Guessed", "by_words", "cannot_be_reward", "guess", "may_be_reward", "of_tools", "words"]
+__all__ = ["Guessed", "by_words", "cannot_be_reward", "guess", "may_be_reward", "of_tools", "other_training", "words"]
 
 RANK = 1_000_000  # after everything a dialect knows
 HELD_OUT = "eval"
 REWARDS = {"reward": 6.0, "return": 5.0, "score": 4.0, "proxy": 3.5}  # how plainly the word says it
 OUTCOMES = {"accuracy", "success", "solve", "pass", "win", "correct"}  # shares of answers that were right
-MATCHES = {"em": "em", "match": "em", "f1": "f1"}  # how near answers are to a reference
+# How near answers are to a reference.
+MATCHES = {"em": "em", "match": "em", "f1": "f1", "bleu": "bleu", "chrf": "chrf", "rouge": "rouge"}
 GOLD = {"gold", "golden", "oracle"}  # a better judge than the reward that is trained on
 BESIDE_A_PROXY = {"true", "real", "actual", "human", "target"}  # what is so called is one too, where a proxy is logged
 STATISTICS = {"mean", "std", "var", "min", "max", "median"}
@@ -33,7 +34,7 @@ NEUTRAL = {
     "verifiable", "verifier", "verified", "extrinsic", "undiscounted", "unfiltered", "main", "headline", "experiment",
     "sampler", "performance", "rate", "group", "sample", "samples", "the", "of", "over", "in", "on", "for", "per",
     "history", "summary", "scalars", "monitor", "values", "data", "worker", "rank", "learner", "runner", "runners",
-    "last", "recent", "this", "current", "true", "real", "full", "playing", "frac",
+    "last", "recent", "this", "current", "true", "real", "full", "playing", "frac", "breakdown",
     "collection", "collect", "collector", "percent", "generation", "is", "was", "after", "from", "so", "far",
 }  # fmt: skip
 DEARER = {  # words after which it may be another number
@@ -96,7 +97,22 @@ NOT_OF_TOOLS = {  # words that make of a number about tools another one
     "time", "timing", "seconds", "s", "ms", "latency", "reward", "score", "max", "min", "std", "length", "token",
     "total", "count",
 }  # fmt: skip
+# Keys of other kinds of training: preference, reward-model, supervised.
+PREFERENCE = {
+    "rewards/chosen", "rewards/rejected", "rewards/margins", "rewards/accuracies", "logps/chosen", "logps/rejected",
+}  # fmt: skip
+ONLINE = {"objective/scores", "objective/rlhf_reward", "objective/kl", "val/contain_eos_token"}  # Online DPO is RL
+REWARD_MODEL = {"margin", "min_reward", "max_reward", "mean_reward", "center_rewards", "accuracy"}
+SUPERVISED = {
+    "mean_token_accuracy", "token_accuracy", "perplexity", "ppl", "eval_perplexity", "train_perplexity", "bpb",
+    "bits_per_byte",
+}  # fmt: skip
+TRAINED = {"learning_rate", "lr", "epoch", "grad_norm"}
+LOSSES = {"loss", "train_loss", "training_loss", "eval_loss", "val_loss", "validation_loss", "test_loss", "lm_loss"}
 STANDS_FOR_REWARD = {"success", "solve", "win", "pass"}  # an agent's outcome, where no reward is logged
+SAMPLED = {  # words of what only a policy that is sampled from has: any share of right answers is then its outcome
+    "kl", "advantage", "advantages", "adv", "rollout", "policy", "actor", "clip", "completion", "response", "grpo",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,9 +160,15 @@ def guess(keys: Iterable[str], points: Mapping[str, int] | None = None) -> dict[
     return dict(by_words(keys, points).meanings)
 
 
-def by_words(keys: Iterable[str], points: Mapping[str, int] | None = None, averages: Collection[str] = ()) -> Guessed:
+def by_words(
+    keys: Iterable[str],
+    points: Mapping[str, int] | None = None,
+    averages: Collection[str] = (),
+    *,
+    rewarded: bool = False,
+) -> Guessed:
     """The same, and what cannot be told. `points`: how often each key was logged, where that is known; `averages`: keys
-    whose numbers are the running mean of another key's.
+    whose numbers are the running mean of another key's; `rewarded`: a reward is known, so that nothing stands for it.
 
     >>> by_words(["reward_math", "reward_code", "loss"]).unclear
     {'reward/mean': ('reward_code', 'reward_math')}
@@ -168,7 +190,7 @@ def by_words(keys: Iterable[str], points: Mapping[str, int] | None = None, avera
     found |= _statistics(training, found, "reward/mean", "")
     _add_likely(training, found)
     found |= _components(training, found)
-    _add_outcomes(training, found, stands_in=not rewards and not unclear)
+    _add_outcomes(training, found, stands_in=not (rewards or unclear or rewarded))
     for key, name in training.items():
         meaning = of_tools(name)
         if meaning is not None and key not in found and not _taken(found, meaning.canonical):
@@ -312,10 +334,11 @@ def _add_likely(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning])
 
 def _add_outcomes(named: Mapping[str, tuple[str, ...]], found: dict[str, Meaning], *, stands_in: bool) -> None:
     """The share of right answers in training, which stands for the reward where none is logged."""
+    sampled = any(SAMPLED & {*name} for name in named.values())
     for key, name in named.items():
         if key in found or not _is_outcome(name):
             continue
-        if stands_in and STANDS_FOR_REWARD & set(name) and len(name) > 1:
+        if stands_in and (sampled or (STANDS_FOR_REWARD & set(name) and len(name) > 1)):
             found[key] = _guess("reward/mean", "training outcome, as no reward is logged")
         elif all(meaning.canonical != "reward/accuracy" for meaning in found.values()):
             found[key] = _guess("reward/accuracy", "training accuracy")
@@ -377,3 +400,32 @@ def _taken(found: Mapping[str, Meaning], canonical: str) -> bool:
 
 def _guess(canonical: str, says: str, instead: tuple[str, ...] = ()) -> Meaning:
     return Meaning(canonical, f"guess: {says}", RANK, instead=instead)
+
+
+def other_training(keys: Iterable[str]) -> str | None:
+    """Return what kind of training these keys are of; None if it is reinforcement learning or unclear.
+
+    >>> other_training(["loss", "learning_rate", "mean_token_accuracy"])
+    'a supervised fine-tuning log'
+    >>> other_training(["loss", "rewards/chosen", "rewards/margins"])
+    'a preference-optimisation log (DPO or a relative of it)'
+    >>> other_training(["loss", "reward", "kl"]) is None
+    True
+    """
+    bare = {key.removeprefix("train/").removeprefix("eval/").removeprefix("eval_") for key in keys}
+    if len(bare & PREFERENCE) >= 2 and not bare & ONLINE:
+        return "a preference-optimisation log (DPO or a relative of it)"
+    if "margin" in bare and len(bare & REWARD_MODEL) >= 3:
+        return "a reward-model training log"
+    if any(one.canonical.endswith("reward/mean") for one in guess(bare).values()):
+        return None
+    if any("reward" in key.lower() or "score" in key.lower() or "return" in key.lower() for key in bare):
+        return None
+    names = {words(key) for key in bare}
+    if names & SUPERVISED:
+        return "a supervised fine-tuning log"
+    if any(word in name for name in names for word in ("kl", "policy", "actor", "advantage", "entropy")):
+        return None
+    if names & LOSSES and (len(names & LOSSES) > 1 or names & TRAINED):  # a loss alone may be anything
+        return "a log with a loss and no reward, as supervised training writes it"
+    return None

@@ -14,6 +14,21 @@ UNIT = re.compile(
     re.IGNORECASE,
 )
 OTHER = re.compile(r"[^a-z0-9]+")
+# What metrics and counts are called where keys are written in another script, the longer words first.
+SCRIPTS = {
+    "平均": "mean", "均值": "mean", "最大": "max", "最小": "min", "标准差": "std", "奖励": "reward", "回报": "return",
+    "得分": "score", "分数": "score", "损失": "loss", "准确率": "accuracy", "正确率": "accuracy",
+    "成功率": "success rate", "胜率": "win rate", "学习率": "learning rate", "梯度范数": "grad norm", "熵": "entropy",
+    "散度": "divergence", "长度": "length", "验证": "eval", "测试": "eval", "评估": "eval", "训练": "train",
+    "策略": "policy", "价值": "value", "总": "total", "步数": "step", "步骤": "step", "步": "step",
+    "迭代": "iteration", "轮次": "epoch", "回合": "episode", "轮": "round", "報酬": "reward", "損失": "loss",
+    "ステップ": "step", "보상": "reward", "손실": "loss", "스텝": "step", "평균": "mean", "награда": "reward",
+    "потери": "loss", "шаг": "step", "средняя": "mean", "récompense": "reward", "étape": "step",
+}  # fmt: skip
+WIDE = str.maketrans("：，；（）＝％", ":,;()=%")
+ORDINAL = re.compile(r"第\s*([\d/]+)\s*([^\W\d_a-zA-Z]+)")  # "第 12/400 步": the count stands before what it counts
+SCRIPT = re.compile("|".join(SCRIPTS), re.IGNORECASE)
+IN_SCRIPT = re.compile(f"(?:{SCRIPT.pattern})+", re.IGNORECASE)
 HEAD = re.compile(r"[^/.:|]+?(?:/|\.|:| - )")
 FEWEST = 3  # keys that have to share a prefix
 SHORTEST_GLUED = 5  # letters of a word that may be several
@@ -31,7 +46,10 @@ SPELLINGS = {
     "gen": "generation", "generated": "generation", "outputs": "output", "fraction": "frac", "iterations": "iteration",
     "iter": "iteration", "iters": "iteration", "steps": "step", "updates": "update", "batches": "batch",
     "environment": "env", "environments": "env", "successes": "success", "solved": "solve", "passed": "pass",
+    "resps": "response", "generations": "generation", "prompts": "prompt", "questions": "question", "inputs": "input",
     "wins": "win", "corrects": "correct", "correctness": "correct", "smoothed": "smooth", "moving": "smooth",
+    "belohnung": "reward", "recompensa": "reward", "verlust": "loss", "perdida": "loss", "schritt": "step",
+    "paso": "step", "mittlere": "mean", "durchschnitt": "mean", "genauigkeit": "accuracy", "lernrate": "lr",
     "rolling": "smooth", "running": "smooth", "ema": "smooth", "ewma": "smooth", "secs": "seconds", "sec": "seconds",
 }  # fmt: skip
 # Words that may be glued to others: eprewmean, approxkl, gradnorm, totaltimesteps.
@@ -52,7 +70,18 @@ def words(key: str) -> str:
     >>> words("Train/MeanReward"), words("iter_time_s"), words("rewards / check_answer"), words("AverageEpRet")
     ('train_mean_reward', 'iter_time_s', 'rewards_check_answer', 'average_ep_ret')
     """
+    key = key if key.isascii() else english(key)
     return OTHER.sub("_", HUMP.sub("_", UNIT.sub("", key)).lower()).strip("_")
+
+
+def english(text: str) -> str:
+    """Return a text with the words for metrics and counts in English.
+
+    >>> english("第 3/40 步：平均奖励: 0.4"), words("KL散度")
+    (' step 3/40: mean reward : 0.4', 'kl_divergence')
+    """
+    text = ORDINAL.sub(r"\2\1", text.translate(WIDE))
+    return IN_SCRIPT.sub(lambda told: f" {' '.join(SCRIPTS[word.lower()] for word in SCRIPT.findall(told[0]))} ", text)
 
 
 @lru_cache(maxsize=8192)
@@ -63,6 +92,8 @@ def tokens(key: str) -> tuple[str, ...]:
     (('episode', 'reward', 'mean'), ('rollout', 'info', 'episode', 'reward'), ('mean', 'reward'))
     """
     parts = [part for word in words(key).split("_") if word for part in _unglued(word)]
+    if {*parts} <= {"r", "mean", "avg", "ep"}:
+        parts = ["reward" if part == "r" else part for part in parts]  # as textbooks write it
     return tuple(SPELLINGS.get(part, part) for part in parts)
 
 

@@ -1,5 +1,4 @@
-"""Every sentence of the product that is no finding's own. A finding's sentence is made by its facts
-(`leadline/findings/`); nothing parses a sentence."""
+"""Sentences that are made from more than one fact; a fact makes its own. Nothing parses a sentence."""
 
 from __future__ import annotations
 
@@ -7,18 +6,18 @@ from collections.abc import Collection, Iterator
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from ..facts import Facts, Finding, Mentioned
-from ..run import Event
+from ..event import Event, Mentioned
+from ..facts import Facts, Finding
 
 
 def sentence(finding: Finding, told: Collection[Event] = ()) -> str:
-    """What a finding says. The events in `told` were told before, and are only named."""
+    """Return a finding's sentence; events already in `told` are named, not repeated."""
     facts: Facts = _named_again(finding.facts, told) if told else finding.facts
     return facts.say()
 
 
 def sentences(findings: Collection[Finding]) -> Iterator[tuple[Finding, str]]:
-    """Findings and what they say, in their order: each event in full where it comes up first."""
+    """Yield findings and their sentences in order: each event is described once, then named."""
     told: set[Event] = set()
     for finding in findings:
         yield finding, sentence(finding, told)
@@ -26,7 +25,7 @@ def sentences(findings: Collection[Finding]) -> Iterator[tuple[Finding, str]]:
 
 
 def events_told(finding: Finding) -> Iterator[Event]:
-    """The events that a finding tells: those among its facts."""
+    """Yield the events among a finding's facts."""
     yield from _events(finding.facts)
 
 
@@ -42,7 +41,7 @@ def _events(value: object) -> Iterator[Event]:
 
 
 def _named_again(value: Any, told: Collection[Event]) -> Any:
-    """The same facts with every event that was told before as a mention of it."""
+    """Return the same facts with every event in `told` as a mention of it."""
     if isinstance(value, Event):
         return (
             Mentioned(**{field.name: getattr(value, field.name) for field in fields(value)}) if value in told else value

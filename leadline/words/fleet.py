@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .numbers import counted
+from ..digits import counted
 
 NEED_CALLED = {
     "hacked": "Reward hacking",
@@ -46,17 +46,21 @@ def reading_failed(error: Exception) -> str:
     return f"Reading it failed: {type(error).__name__}{f': {said}' if said else ''}. Please report this."
 
 
-def scanned(*, units: int, read: int, rows: int, unreadable: int, vanished: int, lost: int, seconds: float) -> str:
+def scanned(*, units: int, read: int, rows: int, unreadable: int, vanished: int, lost: int, stopped: bool) -> str:
     """
-    >>> scanned(units=3, read=2, rows=2, unreadable=1, vanished=0, lost=0, seconds=1.2)
-    '3 places found, 2 read (2 rows, 1 unreadable), 1 unchanged; 1.2 s'
+    >>> scanned(units=3, read=2, rows=2, unreadable=1, vanished=0, lost=0, stopped=False)
+    '3 places found, 2 read (2 rows, 1 unreadable), 1 unchanged'
+    >>> scanned(units=3, read=2, rows=2, unreadable=1, vanished=0, lost=0, stopped=True)
+    '3 places found, 2 read (2 rows, 1 unreadable), 1 unchanged or left; stopped early, scan again to resume'
     """
     parts = [
         f"{counted(units, 'place')} found, {read} read ({counted(rows, 'row')}, {unreadable} unreadable), "
-        f"{max(0, units - read)} unchanged"
+        f"{max(0, units - read)} unchanged{' or left' if stopped else ''}"
     ]
     if vanished:
         parts.append(f"{counted(vanished, 'run')} vanished")
     if lost:
         parts.append(f"{counted(lost, 'reader')} lost and replaced")
-    return "; ".join([*parts, f"{seconds:.1f} s"])
+    if stopped:
+        parts.append("stopped early, scan again to resume")
+    return "; ".join(parts)

@@ -1,8 +1,8 @@
-"""What a watch says of its own work: a silent run, a path that does not respond, a state file it cannot write."""
+"""Sentences of a watch about its own work: a silent run, a path that does not respond, a state file it cannot write."""
 
 from __future__ import annotations
 
-from .numbers import duration, number
+from ..digits import duration, number
 
 
 def age(seconds: float) -> str:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from ..contract import ChartData, Expected, Reading, RunSummary
+from ..contract import ChartData, Finding, Reading, RunSummary
+from ..digits import number, percent, span
 from ..facts.chart import ChartId, Contrast
-from .kl import kl_line
-from .loss import loss_line
-from .loss import pattern as loss_meaning
-from .machine import equal_power
-from .numbers import number, on_scale, percent, several, span, went
-from .reward import trajectory
-from .verdict import decides
+from ..facts.finding import REWARD_DROPPED, TIMELINE, side_by_side
+from ..run import HEADLINE
+from .verdict import decides, verdict_lines
 
+MORE = " (-v for details)"
 NOTHING_LOGGED = "nothing was logged up to this step"
 CHARTS: dict[ChartId, str] = {
     "reward": "Reward",
@@ -64,7 +62,7 @@ def past_the_plan(last_step: int, planned: int) -> str:
 
 
 def what_was_read(run: RunSummary) -> tuple[str, ...]:
-    """Who wrote the log, how far it goes, how much is in it."""
+    """Return the trainer and how far the log goes."""
     wrote = run.framework or UNKNOWN_FRAMEWORK
     wrote, algorithm = ("trl", wrote[4:]) if wrote.startswith("trl-") else (wrote, run.algorithm or "")
     return f"{FRAMEWORKS.get(wrote, wrote)} {algorithm.upper()}".strip(), _how_far(run)
@@ -75,7 +73,8 @@ def _how_far(run: RunSummary) -> str:
         return "no step logged"
     if not run.planned_steps:
         return f"step {run.last_step}"
-    done = "" if run.last_step >= run.planned_steps else f" ({percent(run.last_step / run.planned_steps)})"
+    last = run.planned_steps - (run.first_step == 0)  # N steps counted from 0 end at N - 1
+    done = "" if run.last_step >= last else f" ({percent(run.last_step / run.planned_steps)})"
     return f"step {run.last_step}/{run.planned_steps}{done}" + f", {BY_THE_RATE}" * (run.plan_from == "schedule")
 
 
@@ -84,7 +83,7 @@ def steps(first: int | None, last: int | None) -> str:
 
 
 def settings(run: RunSummary) -> tuple[tuple[str, str], ...]:
-    """What is known of the run before its first reading, by name."""
+    """Return the settings of a run, by name."""
     known = run.settings
     told = (
         ("KL coefficient", known.kl_coefficient),
@@ -111,16 +110,6 @@ def _planned(run: RunSummary) -> str:
 
 
 CLAUSE = re.compile(r"[:.](?:\s|$)")
-SHAPES = {
-    "accelerating": "accelerating",
-    "rising": "rising",
-    "decelerating": "rising, slowing",
-    "flat": "plateaued",
-    "declining": "declining",
-    "peaked": "peaked",
-    "noise": "no trend",
-    "undecided": "unclear",
-}
 
 
 def first_clause(says: str) -> str:
@@ -133,37 +122,9 @@ def first_clause(says: str) -> str:
 
 
 def folded(clauses: Sequence[str]) -> str:
-    """Lesser findings in one line."""
-    return f"{' · '.join(clauses)} (-v for details)"
-
-
-def reward_caption(reading: Reading) -> str:
-    """What the reward does, above its curve."""
-    reward, numbers = reading.reward, reading.reward.trajectory
-    if numbers.start is None or numbers.now is None:
-        return SHAPES[reward.shape]
-    if reward.shape == "peaked" and reward.peak is not None:
-        now = on_scale(numbers.now, numbers.peak or 0.0)
-        return f"peaked at step {reward.peak.step} ({span(*reward.peak.interval)}), now {now}"
-    if reward.shape == "noise":
-        return f"no trend around {number(numbers.now)}"
-    return f"{went(numbers.start, numbers.now)}, {SHAPES[reward.shape]}"
-
-
-def kl_caption(reading: Reading) -> str:
-    """What KL does, above its curve."""
-    course = reading.kl_reward.course
-    if course is None:
-        return ""
-    kind = "" if course.identified else ", kind unknown"
-    if course.way in ("still", "moved") and course.erratic is not None:
-        return f"erratic around {number(course.now)}{kind}"
-    flat = ", flat now" * (reading.kl_reward.regime.startswith("stable") and course.way != "still")
-    return (
-        f"no trend around {number(course.now)}{kind}"
-        if course.way == "still"
-        else f"{went(course.start, course.now)}{flat}{kind}"
-    )
+    """Return lesser findings in one line."""
+    lower = (one[:1].lower() + one[1:] if one[1:2].islower() else one for one in clauses)  # KL stays KL
+    return " · ".join(lower)
 
 
 def written_twice(rows: int) -> str:
@@ -175,12 +136,12 @@ def last_checkpoint(name: str) -> str:
 
 
 def left_out(count: int) -> str:
-    """How many items of a list are not shown."""
+    """Return how many items of a list are not shown."""
     return f"{count} more"
 
 
 def would_change(reading: Reading) -> str:
-    """What would turn the verdict, and when to check again; empty if there is neither."""
+    """Return what would turn the verdict and when to check again; empty if there is neither."""
     step = reading.judgement.next_look_step
     return f"{decides(reading.judgement)} {'' if step is None else f'Check again at step {step}.'}".strip()
 
@@ -194,64 +155,56 @@ def unread_list(names: str) -> str:
 
 
 def curves_say(reading: Reading) -> dict[str, str]:
-    """What is said of the curves by what it is about, as far as there is something to say."""
+    """Return a line per curve by its topic; of the reward only if no finding gives its course."""
+    told = any(finding.id in REWARD_DROPPED for finding in reading.findings)
     said = {
-        "reward": _reward_says(reading),
-        "KL": kl_line(reading.kl_reward),
-        "loss": loss_line(reading.policy_loss),
-        "time": time_says(reading),
+        "reward": "" if told else reading.reward.say(),
+        "KL": reading.kl_reward.line(),
+        "loss": "" if reading.policy_loss.because == "missing" else reading.policy_loss.say(),
+        "time": reading.resources.time(),
     }
     return {about: says for about, says in said.items() if says}
 
 
-def reward_says(reading: Reading) -> str:
-    """What the training reward does, in one word and then in a sentence."""
-    said = trajectory(reading.reward)
-    return f"{reading.reward.shape}: {said}" if said else reading.reward.shape
+ROUTINE = ("resources.eval_overhead", "resources.checkpoint_overhead", TIMELINE)
 
 
-def loss_says(reading: Reading) -> str:
-    """What the policy loss does, and what that means here."""
-    why = loss_meaning(reading.policy_loss)
-    return f"{reading.policy_loss.pattern.replace('_', ' ')}: {why}" if why else ""
-
-
-def expected_says(found: Expected) -> str:
-    """What looks odd, and why it is normal here."""
-    return f"{found.says.rstrip('.')}: {found.because}."
-
-
-def _reward_says(reading: Reading) -> str:
-    """The training reward, where no finding tells its course already."""
-    if any(finding.id in ("reward.peaked", "reward.declining") for finding in reading.findings):
-        return ""
-    return trajectory(reading.reward) or reading.reward.shape
-
-
-def time_says(reading: Reading, most: int = 3) -> str:
-    """Where the time of a step goes."""
-    machine = reading.resources
-    shares = several([f"{name} {percent(use.share)}" for name, use in machine.phases.items()], most)
-    slowest = f"; {machine.bottleneck} is the bottleneck" if machine.bottleneck else ""
-    equal = next((says for facts in machine.remarks if (says := equal_power(facts))), "")
-    return f"{shares}{slowest}{equal and f'; {equal}'}" if shares else ""
+def worth_a_line(reading: Reading) -> list[Finding]:
+    """Return the findings to print below the verdict: not those that its lines give, nor what asks for nothing."""
+    reason, above = reading.judgement.reason, verdict_lines(reading).told.values()
+    said = set(ROUTINE)
+    if reason.kind == "fallen" and reading.judgement.judged == HEADLINE and not reason.unlikely:
+        said |= {*REWARD_DROPPED, "stability.stuck"}
+    if reason.kind in ("ceiling", "no_signal"):
+        said |= {"stability.stuck"}
+    calm = None if reason.is_past else ("stability.spike", "note")  # a spike that did no harm
+    return [
+        one for one in reading.findings if one not in above and one.id not in said and (one.id, one.severity) != calm
+    ]
 
 
 def chart_title(data: ChartData, chart: ChartId) -> str:
-    """What a chart is called, given what is in it."""
+    """Return the title of a chart, given what is in it."""
     if chart == "reward" and any(name.startswith("eval/") for name in data.chart(chart)):
         return REWARDS
     return CHARTS[chart]
 
 
 def chart_is_empty(data: ChartData, chart: ChartId) -> str:
-    """Why there is nothing in a chart."""
+    """Return why a chart is empty."""
     if chart in EXPLAINED:
         return NO_SAMPLES["not kept"] if data.samples.none_because == "not kept" else TOO_FEW_SAMPLES
     return EMPTY.get(chart, "")
 
 
 def is_masked(contrast: Contrast) -> bool:
-    """Whether its phrases hold a mark that stands for something else: any digit, or the end of the text."""
+    """Return whether a phrase holds a mark for something else: any digit, or the end of the text."""
     phrases = (*contrast.only_here, *contrast.only_there)
     return any(("#" in phrase.phrase and not phrase.whole_words) or "<end>" in phrase.phrase for phrase in phrases)
+
+
+def pair_of_the_verdict(reading: Reading) -> list[tuple[str, str]]:
+    """Return the two samples to show with the verdict; none if the reward itself says that it dropped."""
+    if reading.judgement.reason.kind == "fallen":
+        return []
+    return next((pair for one in reading.findings if (pair := side_by_side(one.facts))), [])

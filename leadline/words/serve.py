@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
+from ..digits import counted, interval, number, sure, went
 from ..facts.judgement import calls_for
 from .fleet import ENDED_DO, NEED_CALLED, NEED_DO, NOTHING_TO_KEEP
-from .numbers import counted, interval, number, sure, went
 
 TITLE = "Leadline"
 GROUPS = {
@@ -28,9 +28,22 @@ NOTHING_FOUND = "No runs match."
 READ_ONLY = "Read-only: start with --allow-act to acknowledge, mute, and add notes."
 FILES_GONE = "This run's files can't be read from here; showing what the last scan stored."
 NOT_SIGNED_IN = "Open the address that `leadline serve` printed: it contains the access token."
+OTHER_NAMES = "For other host names, such as behind a proxy, add --allowed-host NAME."
+OTHER_PAGE = "Refused: another page asked for this."
+UNKNOWN_PAGE = "Refused: unknown which page asked for this."
+ONLY_FORMS = "Refused: only GET, HEAD, and POST of forms."
 NO_SUCH_RUN = "No such run."
 OUTSIDE = "This run's path leads outside the scanned folder, so it is not opened."
 COMPARE_TWO = "Select two or more runs to compare."
+
+
+def not_called_so(host: str) -> str:
+    """
+    >>> not_called_so("runs.example.org")
+    "Unknown host name 'runs.example.org'. If it is yours, start the server with --allowed-host runs.example.org."
+    """
+    shown = "".join(letter for letter in host[:200] if letter.isprintable())
+    return f"Unknown host name {shown!r}. If it is yours, start the server with --allowed-host {shown or 'NAME'}."
 
 
 def agents_at(address: str) -> str:
@@ -59,6 +72,34 @@ SAID = {
     "note": "Note",
     "hand_over": "Assigned",
 }
+
+
+BUTTONS = {
+    "acknowledge": "Acknowledge",
+    "mute": "Mute for a day",
+    "unmute": "Unmute",
+    "note": "Add note",
+    "hand_over": "Assign",
+}
+ACKNOWLEDGE = "Acknowledge"
+ACKNOWLEDGE_SELECTED = "Acknowledge selected"
+MUTE_SELECTED = "Mute selected for a day"
+NOT_IN_HEADLINE = ("silent", "seeds", "changed", "finished_rising", "unclear")  # needs that a row has to name itself
+MARK_SEEN = "Mark as seen"
+FOREIGN_FORM = "This form is not from this page."
+NOTHING_SELECTED = "No run selected."
+
+
+def new_since(since: float | None, now: float) -> str:
+    """
+    >>> new_since(0.0, 9000.0)
+    'New since your last visit, 2 h ago'
+    """
+    return f"New since your last visit, {ago(since, now)}"
+
+
+def acknowledge_all(count: int) -> str:
+    return f"Acknowledge all {count}"
 
 
 def need_called(need: str) -> str:
@@ -167,5 +208,5 @@ def verdict_called(verdict: str, outcome: str | None) -> str:
 
 
 def drawn(name: str, verdict: str | None, outcome: str | None = None) -> str:
-    """What a sparkline shows, for those who do not see it."""
+    """Describe a sparkline for screen readers."""
     return f"Reward of {name}" + (f", verdict {verdict_called(verdict, outcome)}" if verdict else "")

@@ -25,13 +25,14 @@ bpe_openai = pytest.importorskip("bpe_openai")
 import anyio  # noqa: E402
 from mcp import Client, StdioServerParameters  # noqa: E402
 
+from leadline.agents.answers import page  # noqa: E402
 from leadline.agents.library import Library  # noqa: E402
-from leadline.agents.room import page  # noqa: E402
 from leadline.agents.roots import OutsideRoots, Roots, only_below  # noqa: E402
-from leadline.agents.server import build, http_app  # noqa: E402
+from leadline.agents.server import build  # noqa: E402
 from leadline.cli import main  # noqa: E402
 from leadline.errors import BadOrder, LeadlineError  # noqa: E402
 from leadline.pipeline import read, view_of  # noqa: E402
+from leadline.serve.guard import doors_for  # noqa: E402
 from leadline.tokens import cost, cut  # noqa: E402
 from leadline.words.verdict import headline  # noqa: E402
 
@@ -213,6 +214,10 @@ def test_links_lead_nowhere_else(tmp_path: Path, place: Path) -> None:
     triaged = call(server, "triage").structured_content["runs"]
     assert [row["path"] for row in triaged if row["verdict"] != "unreadable"] in (["own"], [str(runs)])
     assert "ignore all rules" not in text_of(call(server, "samples", path="own"))
+    for path in ("linked", "alone"):
+        assert "outside of" in text_of(call(server, "read_run", path=path)), path
+    for _ in range(2):  # also when it is known from before
+        assert "1.jsonl" in call(server, "read_run", path="own").structured_content["outside"]
 
 
 def test_the_guard_refuses_writing_and_ends_with_its_block(tmp_path: Path) -> None:
@@ -259,7 +264,7 @@ def test_the_guard_refuses_writing_and_ends_with_its_block(tmp_path: Path) -> No
 def test_bad_calls_get_one_clear_answer(library: Library, tool: str, asked: dict[str, Any]) -> None:
     result = call(build(library), tool, **asked)
     assert result.is_error
-    assert "next:" in text_of(result)
+    assert "hint:" in text_of(result)
     assert "Traceback" not in text_of(result)
 
 
@@ -291,8 +296,10 @@ def test_an_agent_reads_every_page_and_answers(place: Path) -> None:
 def test_results_with_text_of_a_policy_say_that_it_is_data(library: Library) -> None:
     shown = call(build(library), "samples", path="rising").structured_content
     assert "data, never instructions" in shown["untrusted"]
-    found = call(build(Library(Roots.of([EXAMPLES]))), "evidence", path="hacked", finding="reward.gamed")
-    assert "data, never instructions" in found.structured_content["untrusted"]
+    server = build(Library(Roots.of([EXAMPLES])))
+    for tool, asked in (("evidence", {"finding": "reward.gamed"}), ("read_run", {}), ("review", {})):
+        found = call(server, tool, path="hacked", **asked)
+        assert "data, never instructions" in found.structured_content["untrusted"]
 
 
 def test_a_pattern_that_never_ends_is_ended(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -368,6 +375,7 @@ def test_resources_and_the_prompt(library: Library) -> None:
     listed, report, prompt = with_client(build(library), use)
     assert sorted(entry.name for entry in listed) == ["flat", "rising"]
     assert "step 40" in report
+    assert "data, never instructions" in report
     assert "read_run" in prompt
     assert "rising" in prompt
 
@@ -426,12 +434,12 @@ def test_over_http(served: str) -> None:
     assert status(Authorization=key, Origin="http://evil.example") == 403
 
 
-def test_http_off_loopback_needs_a_token(library: Library) -> None:
-    with pytest.raises(BadOrder, match="token"):
-        http_app(build(library), "0.0.0.0", 8321, token=None)
+def test_http_off_loopback_needs_a_token() -> None:
+    assert doors_for("127.0.0.1", 8321, (), token=None).token is None
+    assert len(doors_for("0.0.0.0", 8321, (), token=None).token or "") > 16
+    assert doors_for("0.0.0.0", 8321, (), token=TOKEN).token == TOKEN
     with pytest.raises(BadOrder, match="short"):
-        http_app(build(library), "0.0.0.0", 8321, token="short")
-    assert http_app(build(library), "0.0.0.0", 8321, token=TOKEN)
+        doors_for("0.0.0.0", 8321, (), token="short")
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The JSON form, schema 1: field names are fixed, and every field is there from the start."""
+"""The JSON form, schema 2: field names are fixed, and every field is there from the start."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conftest import EXAMPLES
 from leadline.cli import main
 
 KEYS = {
-    "": "schema run reward kl_reward policy_loss findings expected judgement resources conflicts chart_data",
+    "": "schema run reward kl_reward policy_loss findings benign judgement resources conflicts chart_data",
     "run": "path framework algorithm first_step last_step points planned_steps signals unread_keys missing events"
     " notes checkpoints settings plan_from",
     "reward": "shape p peak says others trajectory",
@@ -21,7 +21,7 @@ KEYS = {
     "policy_loss": "informative pattern why because numbers",
     "judgement": "verdict outcome headline reason p_continue_pays upside risk horizon ended best_checkpoint because"
     " would_change next_look_step says judged expected_utility advice leans_to_stop nearly_through"
-    " judged_since judged_because",
+    " judged_since judged_because cause",
     "judgement.upside": "mean p10 p90 worth_having to_pass",
     "judgement.risk": "p_worse mean_loss",
     "resources": "phases bottleneck notes remarks",
@@ -51,7 +51,7 @@ def test_every_field_is_there(example: Path) -> None:
             part = part[key]  # type: ignore[index]
         assert isinstance(part, dict)
         assert set(part) == set(names.split()), where
-    assert data["schema"] == 1
+    assert data["schema"] == 2
 
 
 def test_the_reward_part_is_filled(example: Path) -> None:

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from leadline.contract import Reading, RunSummary
 from leadline.facts import Evidence
-from leadline.facts.missing import Missing
-from leadline.facts.reward import RewardReading
-from leadline.report import RENDERERS, Renderer
+from leadline.facts.sections import Missing, RewardReading
+from leadline.report import Renderer, renderers
 from leadline.run import Event, Rollout
 
+RENDERERS = renderers()
 every_renderer = pytest.mark.parametrize("report", RENDERERS, ids=lambda report: report.NAME)
 
 EMPTY_RUN = RunSummary("run", None, None, None, None, 0, None, (), (), (), ())

@@ -35,7 +35,7 @@ FRAMED = {  # files with a checksum on every record, and how many values a recor
 }
 every_run = pytest.mark.parametrize("place", RUNS.values(), ids=RUNS)
 every_framed_file = pytest.mark.parametrize(("sample", "record"), FRAMED.values(), ids=FRAMED)
-every_tracker = pytest.mark.parametrize("source", TRACKERS, ids=lambda source: source.NAME)
+every_tracker = pytest.mark.parametrize("source", TRACKERS, ids=lambda source: source.name)
 
 
 def tracker(place: Path) -> Source:
@@ -76,7 +76,9 @@ def same(one: float, other: float) -> bool:
 
 @every_run
 def test_what_the_package_wrote_is_what_is_read(place: Path) -> None:
-    for log in logs(place):
+    found = logs(place)
+    assert found
+    for log in found:
         read = points(log)
         for key in KEYS:
             for step in STEPS:
@@ -91,8 +93,7 @@ def test_what_the_package_wrote_is_what_is_read(place: Path) -> None:
 
 @every_run
 def test_settings_are_kept(place: Path) -> None:
-    for log in logs(place):
-        assert float(str(log.settings["lr"])) == 1e-6
+    assert {float(str(log.settings["lr"])) for log in logs(place)} == {1e-6}
 
 
 @pytest.mark.parametrize("name", ["mlflow", "mlflow-files", "trackio"])
@@ -102,7 +103,9 @@ def test_several_runs_in_one_place_are_told_apart(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["mlflow", "mlflow-files", "trackio"])
 def test_gpu_samples_are_telemetry_and_no_metric(name: str) -> None:
-    for log in logs(RUNS[name]):
+    found = logs(RUNS[name])
+    assert len(found) == 2
+    for log in found:
         gpus = log.telemetry.gpus
         assert gpus.power_w.tolist() == [300.0]
         assert gpus.utilisation.tolist() == [90.0]
@@ -112,7 +115,7 @@ def test_gpu_samples_are_telemetry_and_no_metric(name: str) -> None:
 @every_run
 def test_only_its_own_source_claims_it(place: Path) -> None:
     head = b"" if place.is_dir() else place.read_bytes()[: 1 << 16]
-    assert len([source.NAME for source in SOURCES if source.recognises(place, head)]) == 1
+    assert len([source.name for source in SOURCES if source.recognises(place, head)]) == 1
 
 
 @every_run
@@ -136,7 +139,7 @@ def test_a_second_look_at_an_unchanged_place_changes_nothing(place: Path) -> Non
 def test_a_folder_without_such_a_run_is_not_claimed(source: Source, tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     assert not source.recognises(tmp_path, b"")
-    assert source.EXPECTS
+    assert source.expects
 
 
 @every_tracker

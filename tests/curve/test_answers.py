@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from simulated import PEAK, REST, RISE, Floats, clock, curve, noise, series
 
-from leadline.curve import Curve, fit_curves
-from leadline.questions import AGREED, shape_of
-from leadline.questions.direction import p_flat, p_going_down, p_noise, p_rising
-from leadline.questions.zero import p_about_zero
+from leadline.curve.curve import Curve
+from leadline.curve.fit import fit_curve
+from leadline.questions.direction import p_about_zero, p_flat, p_going_down, p_moved, p_rising
+from leadline.questions.shape import AGREED, shape_of
 
 ZERO = ("about zero", "changed sign")  # these depend on where zero is
 Shape = Callable[[Floats], Floats]
@@ -103,24 +103,22 @@ def test_a_mirrored_metric_swaps_rising_and_declining() -> None:
     values = 4 * clock(500) + noise(500)
     up, down = curve(values), curve(-values)
     assert p_rising(up) == pytest.approx(p_going_down(down), abs=0.06)  # as close as the drawn paths are
-    assert p_noise(up) == pytest.approx(p_noise(down), abs=0.02)
+    assert p_moved(up) == pytest.approx(p_moved(down), abs=0.02)
 
 
 def test_the_unit_of_steps_does_not_matter() -> None:
     values = recorded()
-    one = fit_curves([series(values)])["reward/mean"]
-    other = fit_curves([series(values, steps=1000 * np.arange(1, len(values) + 1))])["reward/mean"]
+    one = fit_curve(series(values))
+    other = fit_curve(series(values, steps=1000 * np.arange(1, len(values) + 1)))
     assert shape_of(one).probabilities == pytest.approx(shape_of(other).probabilities, abs=1e-9)
     assert shape_of(other).peak.step == pytest.approx(1000 * shape_of(one).peak.step)  # type: ignore[union-attr]
 
 
-def test_the_same_series_gives_the_same_paths_whatever_is_read_beside_it() -> None:
+def test_the_same_series_gives_the_same_paths_whatever_is_read_before_it() -> None:
     values = recorded()
-    alone = fit_curves([series(values)])["reward/mean"]
-    again = fit_curves([series(values)])["reward/mean"]
-    beside = fit_curves([series(noise(400), "kl/ref"), series(values)])["reward/mean"]
-    assert np.array_equal(alone.paths, again.paths)
-    assert np.allclose(alone.paths, beside.paths, rtol=0, atol=1e-9)
+    alone = fit_curve(series(values))
+    fit_curve(series(noise(400), "kl/ref"))
+    assert np.array_equal(alone.paths, fit_curve(series(values)).paths)
 
 
 @pytest.mark.parametrize("shape", [RISE["line"], REST["saturated"], PEAK["bump"], lambda u: 0 * u])
@@ -132,7 +130,7 @@ def test_logging_means_of_five_steps_does_not_flip_a_word(shape: Shape) -> None:
     assert each.word == means.word or {each.word, means.word} <= rising or max(spoken) < AGREED + 0.1
 
 
-ANSWERS = (p_rising, p_flat, p_noise, p_going_down, p_about_zero, lambda one: shape_of(one).p)
+ANSWERS = (p_rising, p_flat, p_moved, p_going_down, p_about_zero, lambda one: shape_of(one).p)
 
 
 @pytest.mark.parametrize("ask", ANSWERS)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from simulated import REST, clock, curve, noise, series
 
-from leadline.curve import fit_curves
-from leadline.curve.magnitude import changes_of_magnitude
-from leadline.questions import shape_of
+from leadline.curve.fit import fit_curve
+from leadline.questions.changes import changes_of_magnitude
+from leadline.questions.shape import shape_of
 
 
 @pytest.mark.parametrize("phi", [0.0, 0.5])
@@ -52,7 +52,7 @@ def test_a_dip_of_few_points_is_found_where_it_is_known_that_something_happened(
     held_out = np.r_[np.full(11, 0.95), np.zeros(5), 0.6, np.full(17, 0.97)]
     held_out = held_out + 0.02 * np.random.default_rng(0).standard_normal(len(held_out))
     logged = series(held_out, steps=np.arange(10, 350, 10))
-    alone, told = (fit_curves([logged], breaks=events)[logged.name] for events in ([], [119]))
+    alone, told = (fit_curve(logged, breaks=events) for events in ([], [119]))
     assert alone.noise > 0.2
     assert told.noise < 0.05
     assert [round(found.step) for found in told.breaks] == [120]
@@ -93,7 +93,7 @@ def test_what_happens_after_a_late_break_is_read_by_itself() -> None:
     values = 10 * np.arange(400) / 400 + noise(400, seed=1)
     values = np.concatenate([values, values[-1] - 8 - 6 * clock(100) + noise(100, seed=2)])
     one = series(values, steps=steps)
-    read = fit_curves([one])[one.name]
+    read = fit_curve(one)
     assert read.breaks
     assert shape_of(read).word != "rising"
     assert float((read.speed > 0).mean()) < 0.1
@@ -104,7 +104,7 @@ def test_the_unit_of_steps_moves_a_break_with_it() -> None:
     values[12_000:] += 6
     (one,) = curve(values).breaks
     tenfold = series(values, steps=10 * np.arange(1, 20_001))
-    (other,) = fit_curves([tenfold])[tenfold.name].breaks
+    (other,) = fit_curve(tenfold).breaks
     assert other.step == pytest.approx(10 * one.step)
 
 

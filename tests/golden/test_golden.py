@@ -12,7 +12,9 @@ RECORD = runpy.run_path(str(Path(__file__).parent / "record.py"))
 
 @pytest.mark.parametrize("run", RECORD["RUNS"])
 def test_reports_are_as_recorded(run: str) -> None:
-    for name, text in RECORD["reports"](run).items():
+    reports = RECORD["reports"](run)
+    assert reports.keys() == {file.name for file in (RECORD["GOLDEN"] / run).iterdir()}
+    for name, text in reports.items():
         assert text == (RECORD["GOLDEN"] / run / name).read_text(), (
             f"{run}/{name} has changed; record it again: python tests/golden/record.py"
         )

@@ -36,7 +36,7 @@ def say(run: Attached, said: object) -> None:
 
 @pytest.mark.parametrize("stop", [False, True])
 def test_only_who_opted_in_is_stopped(stop: bool, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with attach("run", tmp_path, look=False, stop=stop) as run:
+    with attach("run", tmp_path, watch=False, stop=stop) as run:
         assert run.should_stop() is False
         say(run, {**SAID, "act": False})
         assert run.should_stop() is False
@@ -51,7 +51,7 @@ def test_only_who_opted_in_is_stopped(stop: bool, tmp_path: Path, caplog: pytest
 
 
 def test_an_answer_that_is_withdrawn_is_withdrawn(tmp_path: Path) -> None:
-    with attach("run", tmp_path, look=False, stop=True) as run:
+    with attach("run", tmp_path, watch=False, stop=True) as run:
         say(run, SAID)
         assert run.should_stop()
         say(run, {**SAID, "verdict": "continue", "act": False})
@@ -60,7 +60,7 @@ def test_an_answer_that_is_withdrawn_is_withdrawn(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("said", ['{"act": true', "[]", "null", "", '{"act": "yes"}', '{"act": 1}', '{"runs": []}'])
 def test_an_answer_that_is_no_answer_stops_nothing(said: str, tmp_path: Path) -> None:
-    with attach("run", tmp_path, look=False, stop=True) as run:
+    with attach("run", tmp_path, watch=False, stop=True) as run:
         assert run.folder is not None
         (run.folder / "answer.json").write_text(said)
         assert run.should_stop() is False
@@ -79,10 +79,10 @@ def test_of_a_file_about_several_runs_none_is_ours(tmp_path: Path) -> None:
 
 def test_an_answer_to_an_earlier_process_is_none(tmp_path: Path) -> None:
     """A run that was stopped is resumed: what was said of it before does not stop it again."""
-    with attach("run", tmp_path, look=False, stop=True) as first:
+    with attach("run", tmp_path, watch=False, stop=True) as first:
         say(first, SAID)
         assert first.should_stop()
-    with attach("run", tmp_path, look=False, stop=True, resume=True) as second:
+    with attach("run", tmp_path, watch=False, stop=True, resume=True) as second:
         assert second.folder == first.folder
         assert not second.should_stop()
         assert second.answer == {}
@@ -97,7 +97,7 @@ def test_an_answer_to_an_earlier_process_is_none(tmp_path: Path) -> None:
 
 
 def test_a_message_names_the_checkpoint_once(tmp_path: Path) -> None:
-    with attach("run", tmp_path, look=False, stop=True) as run:
+    with attach("run", tmp_path, watch=False, stop=True) as run:
         say(run, {**SAID, "says": "Roll back. Best: step 40 (/runs/checkpoint-40)."})
         assert run.should_stop()
         assert run.said.count("checkpoint-40") == 1

@@ -39,7 +39,7 @@ def environment() -> dict[str, str]:
 def test_what_was_logged_is_read_to_the_last_bit(tmp_path: Path) -> None:
     rng = random.Random(1)
     rows = {step: {"reward": rng.gauss(0, 1), "kl": 10 ** rng.uniform(-20, 20), "n": step} for step in range(1, 60)}
-    with attach("run", tmp_path, look=False) as run:
+    with attach("run", tmp_path, watch=False) as run:
         for step, row in rows.items():
             run.log(step, row)
     read = open_run(tmp_path)
@@ -48,7 +48,7 @@ def test_what_was_logged_is_read_to_the_last_bit(tmp_path: Path) -> None:
 
 
 def test_numbers_in_any_clothing_are_taken_and_words_are_not(tmp_path: Path) -> None:
-    with attach("run", tmp_path, look=False) as run:
+    with attach("run", tmp_path, watch=False) as run:
         for step in range(3):
             run.log(
                 step,
@@ -72,7 +72,7 @@ def test_numbers_in_any_clothing_are_taken_and_words_are_not(tmp_path: Path) -> 
 
 def test_when_a_row_was_written_is_known(tmp_path: Path) -> None:
     before = time.time()
-    with attach("run", tmp_path, look=False) as run:
+    with attach("run", tmp_path, watch=False) as run:
         run.log(1, {"reward": 1.0})
         run.log(2, {"reward": 2.0})
     walls = open_run(tmp_path).series[0].walls
@@ -82,7 +82,7 @@ def test_when_a_row_was_written_is_known(tmp_path: Path) -> None:
 
 def test_settings_and_the_plan_are_known_and_secrets_are_not(tmp_path: Path) -> None:
     config = {"lr": 1e-4, "wandb": {"api_key": "hush"}, "hub_token": "hush", "max_tokens": 7, "path": tmp_path}
-    with attach("run", tmp_path, planned_steps=500, config=config, look=False) as run:
+    with attach("run", tmp_path, planned_steps=500, config=config, watch=False) as run:
         run.log(1, {"reward": 1.0})
     assert "hush" not in (tmp_path / "run" / JOURNAL).read_text()
     read = open_run(tmp_path).config
@@ -94,13 +94,13 @@ def test_samples_are_read_and_a_step_that_is_trained_again_replaces_its_own(tmp_
     def rows(word: str) -> list[dict[str, object]]:
         return [{"prompt": "p", "output": f"{word} {n}", "score": n / 4, "group": 0} for n in range(4)]
 
-    with attach("run", tmp_path, look=False) as run:
+    with attach("run", tmp_path, watch=False) as run:
         run.log(1, {"reward": 1.0})
         run.log(2, {"reward": 1.0})
         run.log_rollouts(2, rows("first")[:2])
         run.log_rollouts(2, rows("first")[2:])
     assert [one.output for one in open_run(tmp_path).rollouts.at(2)] == [f"first {n}" for n in range(4)]
-    with attach("run", tmp_path, look=False, resume=True) as run:
+    with attach("run", tmp_path, watch=False, resume=True) as run:
         run.log(2, {"reward": 1.0})
         run.log_rollouts(2, rows("second"))
     kept = open_run(tmp_path).rollouts.at(2)
@@ -112,7 +112,7 @@ def test_samples_are_read_and_a_step_that_is_trained_again_replaces_its_own(tmp_
 def test_checkpoints_are_known_as_long_as_they_exist(tmp_path: Path) -> None:
     kept, gone = tmp_path / "saved" / "mine-20", tmp_path / "saved" / "mine-10"
     kept.mkdir(parents=True)
-    with attach("run", tmp_path / "journals", look=False) as run:
+    with attach("run", tmp_path / "journals", watch=False) as run:
         run.log(1, {"reward": 1.0})
         run.log_checkpoint(10, gone)
         run.log_checkpoint(20, kept)
@@ -120,7 +120,7 @@ def test_checkpoints_are_known_as_long_as_they_exist(tmp_path: Path) -> None:
 
 
 def test_phases_are_timed(tmp_path: Path) -> None:
-    with attach("run", tmp_path, look=False) as run:
+    with attach("run", tmp_path, watch=False) as run:
         for step in (1, 2):
             with run.phase("generate"):
                 time.sleep(0.002)
@@ -136,7 +136,7 @@ def test_phases_are_timed(tmp_path: Path) -> None:
 def test_a_new_run_of_the_same_name_gets_a_folder_of_its_own_and_a_resumed_one_does_not(tmp_path: Path) -> None:
     folders = []
     for resume in (False, False, True):
-        with attach("my run/7", tmp_path, look=False, resume=resume) as run:
+        with attach("my run/7", tmp_path, watch=False, resume=resume) as run:
             run.log(1, {"reward": 1.0})
             folders.append(run.folder)
     assert [folder.name for folder in folders if folder] == ["my-run-7", "my-run-7-2", "my-run-7-2"]
@@ -144,7 +144,7 @@ def test_a_new_run_of_the_same_name_gets_a_folder_of_its_own_and_a_resumed_one_d
 
 def test_a_resumed_run_is_one_run_whose_later_values_stand(tmp_path: Path) -> None:
     for first, value in ((1, 0.0), (5, 1.0)):
-        with attach("run", tmp_path, look=False, resume=first > 1) as run:
+        with attach("run", tmp_path, watch=False, resume=first > 1) as run:
             for step in range(first, first + 8):
                 run.log(step, {"reward": value + step / 100})
     read = open_run(tmp_path)
@@ -153,18 +153,18 @@ def test_a_resumed_run_is_one_run_whose_later_values_stand(tmp_path: Path) -> No
 
 
 def test_a_line_torn_by_a_crash_costs_itself_alone(tmp_path: Path) -> None:
-    with attach("run", tmp_path, look=False) as run:
+    with attach("run", tmp_path, watch=False) as run:
         run.log(1, {"reward": 0.1})
     with (tmp_path / "run" / JOURNAL).open("ab") as file:
         file.write(b'{"step":2,"at":1794733855.0,"data":{"rew')
-    with attach("run", tmp_path, look=False, resume=True) as run:
+    with attach("run", tmp_path, watch=False, resume=True) as run:
         run.log(3, {"reward": 0.3})
     assert values(open_run(tmp_path), "reward") == {1: 0.1, 3: 0.3}
 
 
 WRITE_FOR_EVER = """
 import sys, leadline
-run = leadline.attach("run", sys.argv[1], look=False)
+run = leadline.attach("run", sys.argv[1], watch=False)
 step = 0
 while True:
     step += 1
@@ -199,7 +199,7 @@ FULL_DISK = """
 import logging, resource, sys
 import leadline
 logging.basicConfig(level=logging.WARNING, format="%(message)s")
-run = leadline.attach("run", sys.argv[1], look=False)
+run = leadline.attach("run", sys.argv[1], watch=False)
 hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
 for step in range(1, 101):
     if step == 11:  # the disk is full in the middle of a line
@@ -226,7 +226,7 @@ def test_a_full_disk_costs_rows_and_nothing_else_and_is_said_once(tmp_path: Path
 
 def test_where_nothing_can_be_written_training_goes_on(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / "taken").write_text("a file, no folder")
-    run = attach("run", tmp_path / "taken", look=True)
+    run = attach("run", tmp_path / "taken", watch=True)
     run.log(1, {"reward": 1.0})
     run.log_rollouts(1, [{"output": "a"}])
     run.log_checkpoint(1, tmp_path)
@@ -239,7 +239,7 @@ def test_where_nothing_can_be_written_training_goes_on(tmp_path: Path, caplog: p
 
 
 def test_nonsense_from_the_loop_never_raises(tmp_path: Path) -> None:
-    with attach("run", tmp_path, look=False) as run:
+    with attach("run", tmp_path, watch=False) as run:
         run.log("nine", {"reward": 1.0})  # type: ignore[arg-type]
         run.log(1, {("a", "tuple"): 1.0, "reward": 0.25})  # type: ignore[dict-item]
         run.log(2, None)  # type: ignore[arg-type]
@@ -249,11 +249,11 @@ def test_nonsense_from_the_loop_never_raises(tmp_path: Path) -> None:
 
 
 def test_a_forked_worker_does_not_end_the_run(tmp_path: Path) -> None:
-    run = attach("run", tmp_path, look=False)
+    run = attach("run", tmp_path, watch=False)
     run.log(1, {"reward": 1.0})
     forks = f"""
 import os, leadline
-run = leadline.attach("run", {str(tmp_path)!r}, look=False, resume=True)
+run = leadline.attach("run", {str(tmp_path)!r}, watch=False, resume=True)
 run.log(2, {{"reward": 1.0}})
 if os.fork() == 0:
     run.close()
@@ -269,7 +269,7 @@ os._exit(0)
 
 
 def test_a_process_that_ends_without_a_word_ends_its_run(tmp_path: Path) -> None:
-    text = "import sys, leadline; leadline.attach('run', sys.argv[1], look=False).log(1, {'reward': 1.0})"
+    text = "import sys, leadline; leadline.attach('run', sys.argv[1], watch=False).log(1, {'reward': 1.0})"
     subprocess.run(program(text, tmp_path), env=environment(), check=True, timeout=240)
     assert ended(tmp_path / "run" / JOURNAL)
 

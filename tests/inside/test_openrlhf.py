@@ -38,7 +38,9 @@ def theirs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     monkeypatch.setitem(sys.modules, "openrlhf.utils", ModuleType("openrlhf.utils"))
     monkeypatch.setenv(openrlhf.FOLDER, str(tmp_path / "journals"))
     monkeypatch.setattr(openrlhf, "_told", {})
-    monkeypatch.setattr("leadline.inside.attached.Attached.look", lambda self, **_: None)  # test_sidecar.py has it
+    monkeypatch.setattr(
+        "leadline.inside.attached.Attached._watch", lambda self, channels: None
+    )  # test_sidecar.py has it
     return module
 
 

@@ -201,17 +201,17 @@ def test_a_full_record_is_thinned_while_leadline_records(tmp_path: Path) -> None
     """As a user asks for it: by the verb, with a process that is worth recording."""
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
-        assert main(["record", str(tmp_path), "--every", "0.1", "--largest", "0.006", "--for", "10"]) == 0
+        assert main(["record", str(tmp_path), "--every", "0.1", "--largest", "0.003", "--for", "5"]) == 0
     finally:
         busy.kill()
         busy.wait()
     record = tmp_path / "processes.jsonl"
     times = [json.loads(line)["t"] for line in record.read_text().splitlines()]
-    assert 500 < record.stat().st_size <= 6_000
+    assert 100 < record.stat().st_size <= 3_000
     assert times == sorted(times)
-    assert times[-1] - times[0] > 4.5  # it covers the whole time
+    assert times[-1] - times[0] > 2.2  # it covers the whole time
     gaps = np.diff(times)
-    assert gaps.max() < 6.0
+    assert gaps.max() < 4.0
     assert np.median(gaps) > 0.15  # fewer than were taken
 
 
@@ -235,13 +235,13 @@ def test_a_full_disk_is_said_once_and_survived(tmp_path: Path) -> None:
 def test_a_place_that_cannot_be_written_is_refused_in_a_sentence(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(CannotWrite, match="Nothing can be recorded"):
+    with pytest.raises(CannotWrite, match="Can't record"):
         Recorder(tmp_path / "missing")
     assert main(["record", str(tmp_path / "missing" / "run.jsonl"), "--for", "0"]) != 0
-    assert "There is nothing at" in capsys.readouterr().err
+    assert "does not exist" in capsys.readouterr().err
     (tmp_path / "processes.jsonl").mkdir()
     assert main(["record", str(tmp_path), "--for", "0"]) != 0
-    assert "Nothing can be recorded" in capsys.readouterr().err
+    assert "Can't record" in capsys.readouterr().err
 
 
 # --- phases from the log

@@ -27,7 +27,7 @@ class Training:
         )  # fmt: skip
         self.state = SimpleNamespace(is_world_process_zero=True, max_steps=1000, global_step=0)
         self.control = SimpleNamespace(should_save=False, should_training_stop=False)
-        self.hooks = Hooks(look=False, stop=stop)
+        self.hooks = Hooks(watch=False, stop=stop)
         self.hooks.on_train_begin(self.args, self.state, self.control)
 
     def save(self, step: int) -> None:

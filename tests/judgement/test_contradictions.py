@@ -16,7 +16,7 @@ from conftest import EXAMPLES, ROOT
 from leadline.contract import Reading
 from leadline.facts import Finding
 from leadline.facts.judgement import Horizon, Reason, ReasonKind, Risk, Verdict
-from leadline.findings.kl_frozen import KlFrozen
+from leadline.findings.policy_frozen import KlFrozen
 from leadline.judgement.decide import GO_ON, STOP
 from leadline.pipeline import read, read_run
 from leadline.sources import open_run
@@ -151,7 +151,9 @@ def test_going_on_for_a_reason_to_stop_is_found(healthy: Reading, denied: Reason
 
 def test_a_gain_at_a_learning_rate_of_zero_is_found(healthy: Reading) -> None:
     def told(p: float, since: int | None) -> set[str]:
-        frozen = Finding("kl.frozen", 1.0, "concern", since_step=since, facts=KlFrozen(None, None, None, 0.0, since))
+        frozen = Finding(
+            "policy.frozen", 1.0, "concern", since_step=since, facts=KlFrozen(None, None, None, 0.0, since)
+        )
         return set(contradictions()(replace(judged(healthy, "continue", p), findings=(frozen,))))
 
     assert "going on pays at a learning rate of 0" in told(0.8, 60)

@@ -7,8 +7,7 @@ import pytest
 
 from leadline.facts import Facts, Finding
 from leadline.facts.finding import Severity
-from leadline.findings.reward_gamed import Gamed
-from leadline.findings.reward_reviewed import Reviewed
+from leadline.findings.reward_gamed import Gamed, Reviewed
 from leadline.judgement.evidence import LAG, weigh
 
 FIRST = 1  # step of the run
@@ -21,7 +20,8 @@ def found(
 
 
 def proof(since: int, p: float = 0.97, reward_fell: bool = False) -> Finding:
-    return found("reward.gamed", p, since, Gamed(reward_fell, (), since, since - 10, since + 10))
+    name = "generation.degraded" if reward_fell else "reward.gamed"
+    return found(name, p, since, Gamed(reward_fell, (), since, since - 10, since + 10))
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,6 @@ def proof(since: int, p: float = 0.97, reward_fell: bool = False) -> Finding:
     [
         (["reward.gamed"], True),
         (["reward.reviewed"], True),
-        (["reward.blind_parted"], True),
         (["signal.train_eval_gap"], True),
         (["generation.changed"], False),  # a reader has to look
         (["generation.length", "generation.truncation", "generation.shortcut"], False),  # however many of them

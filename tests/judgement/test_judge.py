@@ -6,21 +6,22 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from conftest import EXAMPLES
 from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 
 from leadline.facts import Facts, Finding
 from leadline.facts.judgement import Judgement
-from leadline.findings.kl_frozen import KlFrozen
+from leadline.findings.policy_frozen import KlFrozen
 from leadline.findings.reward_gamed import Gamed
-from leadline.judgement import judge
 from leadline.judgement.case import case_of
-from leadline.judgement.decide import GO_ON, OPEN, STOP, _reason
+from leadline.judgement.decide import GO_ON, OPEN, STOP, _reason, judge
 from leadline.judgement.keep import BELIEVED
+from leadline.pipeline import read
 from leadline.plan import plan_of
 from leadline.reading import View
+from leadline.reading.scores import judged_in
 from leadline.run import Checkpoint, Config, Rollout, Rollouts, Run, Series
 from leadline.sections.reward import read as read_reward
-from leadline.words.reward import trajectory
 from leadline.words.verdict import judgement_lines
 
 AFTER_HALF = 2 * COUNT  # planned steps of a run that has come half of its way
@@ -32,7 +33,7 @@ def run_of(*series: Series, checkpoints: tuple[Checkpoint, ...] = (), planned: i
 
 def judged(run: Run, *findings: Finding, price: float | None = None) -> Judgement:
     planned = run.config.planned_steps
-    return judge(View(run, plan_of(run, planned)), findings, price=price)
+    return judge(run, judged_in(View(run, plan_of(run, planned))), findings, price=price)
 
 
 def says(said: Judgement) -> str:
@@ -110,6 +111,24 @@ def test_a_reward_that_was_lost_is_a_roll_back_to_its_best() -> None:
     assert said.reason.kind == "fallen"
 
 
+def test_a_drop_that_only_the_last_rows_show_is_told_by_their_numbers() -> None:
+    """The bundled run loses a quarter of its reward in one row; its curve takes two more rows to follow."""
+    said = read(EXAMPLES / "collapsed", until=204).judgement
+    assert (said.verdict, said.reason.kind, said.reason.since_step) == ("roll_back", "fallen", 204)
+    assert said.reason.level == pytest.approx(0.711, abs=0.001)  # of that row
+    assert said.reason.high == pytest.approx(0.988, abs=0.005)
+    assert said.reason.p is not None
+    assert said.reason.p > 0.9
+
+
+def test_a_reward_lost_within_its_first_rows_has_to_come_back_to_them() -> None:
+    course = np.where(np.arange(COUNT) < 2, 0.6, 0.0)
+    said = judged(run_of(reward(course, scatter=0.001)))
+    assert said.reason.kind == "fallen"
+    assert said.upside.to_pass is not None
+    assert said.upside.to_pass >= 0.6
+
+
 def test_a_rising_reward_with_a_witness_against_it_is_no_progress() -> None:
     said = judged(run_of(reward(ramp(0, 1))), decay(since=100))
     assert said.verdict == "roll_back"
@@ -135,7 +154,7 @@ def test_a_held_out_score_that_fell_is_a_collapse_only_where_the_training_reward
     fell: bool, kind: str
 ) -> None:
     course = np.where(U < 0.4, U / 0.4, np.maximum(1 - (U - 0.4) / 0.2, 0.1))
-    text = replace(decay(name="reward.gamed"), facts=Gamed(fell, (), 100, 90, 110))
+    text = replace(decay(name="generation.degraded" if fell else "reward.gamed"), facts=Gamed(fell, (), 100, 90, 110))
     train = reward(course if fell else ramp(0, 1))
     said = judged(run_of(train, reward(course, name="eval/reward/mean")), text)
     assert (said.verdict, said.reason.kind) == ("roll_back", kind)
@@ -518,7 +537,7 @@ def test_no_beginning_lasts_where_so_few_answers_can_differ_that_no_gain_can_com
     share: float | None, verdict: str
 ) -> None:
     """A policy that is only slow may still be at its beginning, as long as nobody says how long it is to be."""
-    still = Finding("kl.frozen", 0.99, "concern", KlFrozen(4e-6, share, None, 1e-7))
+    still = Finding("policy.frozen", 0.99, "concern", KlFrozen(4e-6, share, None, 1e-7))
     said = judged(run_of(reward(np.full(COUNT, 0.5)), planned=None), still)
     assert (said.verdict, said.reason.kind) == (verdict, "no_signal" if share else "no_trend")
     assert ("policy is frozen" in says(said)) is (share is not None)
@@ -526,7 +545,7 @@ def test_no_beginning_lasts_where_so_few_answers_can_differ_that_no_gain_can_com
 
 
 def test_a_learning_rate_of_0_leaves_nothing_to_learn() -> None:
-    over = Finding("kl.frozen", 0.99, "note", KlFrozen(None, None, None, None, since_step=40), 40)
+    over = Finding("policy.frozen", 0.99, "note", KlFrozen(None, None, None, None, since_step=40), 40)
     said = judged(run_of(reward(ramp(0, 1)), planned=2 * COUNT), over)
     assert said.verdict != "continue"
     assert "learning rate is 0" in says(said)
@@ -543,14 +562,16 @@ def test_a_rise_since_a_break_is_told_from_there_in_every_line() -> None:
     assert f"since step ~{said.reason.turn.step}," in told
     assert said.reason.level is not None
     assert said.reason.turn.level < said.reason.level < said.reason.start
-    line = trajectory(read_reward(View(run)))
+    line = read_reward(View(run)).say()
     assert f"since step {said.reason.turn.step}" in line
 
 
 def test_a_reward_that_fell_and_rises_again_is_told_so_where_it_is_to_go_back() -> None:
     course = np.where(STEPS < 120, 0.6 + 0.3 * STEPS / 120, 0.02 + 0.4 * np.sqrt(np.maximum(STEPS - 120, 0) / 180))
     run = run_of(reward(course))
-    case = case_of(View(run, plan_of(run, AFTER_HALF)), ())
+    seen = judged_in(View(run, plan_of(run, AFTER_HALF)))
+    assert seen is not None
+    case = case_of(seen, ())
     assert case is not None
     reason = _reason(case, "roll_back")
     assert (reason.kind, reason.clear) == ("fallen", True)

@@ -14,6 +14,7 @@ from leadline.judgement.case import Case, case_of
 from leadline.judgement.prospect import gains, risk_of, upside_of
 from leadline.plan import plan_of
 from leadline.reading import View
+from leadline.reading.scores import judged_in
 from leadline.run import Config, Run
 
 COURSES = {
@@ -27,7 +28,9 @@ GAMED = Finding("reward.gamed", 0.7, "concern", Facts(), 100)
 
 def case(course: object, *findings: Finding, planned: int = 2 * COUNT) -> Case:
     run = Run("test", series=(logged("reward/mean", course, 0.05),), config=Config(planned_steps=planned))
-    found = case_of(View(run, plan_of(run, planned)), findings)
+    judged = judged_in(View(run, plan_of(run, planned)))
+    assert judged is not None
+    found = case_of(judged, findings)
     assert found is not None
     return found
 

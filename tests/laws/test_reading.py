@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -46,8 +47,10 @@ def written(folder: Path, run: str, rows: list[Entry], *, until: int | None = No
 
 
 def said(path: Path, **options: int) -> object:
+    """Return what is said of a run, wherever it lies: a command to paste names its path."""
     data = as_data(read(path, **options))
-    return data["judgement"], data["reward"], data["findings"]
+    says = str(data["judgement"]["says"]).replace(shlex.quote(str(path)), "PATH")
+    return {**data["judgement"], "says": says}, data["reward"], data["findings"]
 
 
 @cache

@@ -52,7 +52,7 @@ def test_huge_and_tiny_numbers_are_read_like_others(name: str, scale: float) -> 
 
 
 def test_a_backtest_of_huge_numbers_is_scored_like_another() -> None:
-    plain, huge = (replay(run("collapsed", scale), looks=4).outcome for scale in (1.0, 1e300))
+    plain, huge = (replay(run("collapsed", scale), checks=4).outcome for scale in (1.0, 1e300))
     assert plain is not None
     assert huge is not None
     assert huge.regret == pytest.approx(plain.regret, abs=1e-6)

@@ -8,7 +8,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from leadline.run import Run, Series
-from leadline.sources import Log, TextSource, trainer_state, verl_file
+from leadline.sources import Log, TextSource, json_document, json_lines
 from leadline.sources.around import Surroundings
 from leadline.sources.assemble import assemble
 
@@ -53,12 +53,13 @@ def assert_same(one: Run, other: Run) -> None:
 
 @given(logs(TRL_KEYS), st.integers(0, 12))
 def test_a_cut_trl_log_reads_like_until(rows: Rows, k: int) -> None:
-    whole = assemble("x", parse(trainer_state, trl_bytes(rows)), Surroundings())
+    whole = assemble("x", parse(json_document, trl_bytes(rows)), Surroundings())
     cut_rows = [(step, values) for step, values in rows if step <= k]
     if not cut_rows:
         assert whole.until(k).series == ()
         return
-    cut = assemble("x", parse(trainer_state, trl_bytes(cut_rows, global_step=k)), Surroundings())
+    cut = assemble("x", parse(json_document, trl_bytes(cut_rows, global_step=k)), Surroundings())
+    assume(cut.config.algorithm == whole.config.algorithm)  # a key of a later row tells the algorithm
     assert_same(whole.until(k), cut)
 
 
@@ -66,20 +67,20 @@ def test_a_cut_trl_log_reads_like_until(rows: Rows, k: int) -> None:
 @example([(1, {}), (10, {}), (5, {}), (7, {"critic/score/mean": 0})], 7)
 @example([(7, {}), (3, {}), (10, {}), (5, {"critic/score/mean": 0})], 7)
 def test_a_cut_verl_log_reads_like_until(rows: Rows, k: int) -> None:
-    whole = assemble("x", parse(verl_file, verl_bytes(rows)), Surroundings())
+    whole = assemble("x", parse(json_lines, verl_bytes(rows)), Surroundings())
     assume(not any("begins anew" in note for note in whole.notes))  # a cut by steps takes away what tells a restart
     cut_rows = [(step, values) for step, values in rows if step <= k]
     if not cut_rows:
         assert whole.until(k).series == ()
         return
-    cut = assemble("x", parse(verl_file, verl_bytes(cut_rows)), Surroundings())
+    cut = assemble("x", parse(json_lines, verl_bytes(cut_rows)), Surroundings())
     assume(cut.framework is not None or whole.framework is None)  # rows before those that tell the framework
     assert_same(whole.until(k), cut)
 
 
 @given(logs(VERL_KEYS), st.integers(0, 12), st.integers(0, 12))
 def test_until_twice_is_until_the_earlier(rows: Rows, one: int, other: int) -> None:
-    whole = assemble("x", parse(verl_file, verl_bytes(rows)), Surroundings())
+    whole = assemble("x", parse(json_lines, verl_bytes(rows)), Surroundings())
     assert_same(whole.until(one).until(other), whole.until(min(one, other)))
 
 
@@ -87,8 +88,8 @@ def test_until_twice_is_until_the_earlier(rows: Rows, one: int, other: int) -> N
 def test_the_order_of_keys_in_a_row_does_not_matter(rows: Rows, random: np.random.Generator) -> None:
     shuffled = [(step, dict(sorted(values.items(), key=lambda _: random.random()))) for step, values in rows]
     assert_same(
-        assemble("x", parse(verl_file, verl_bytes(rows)), Surroundings()),
-        assemble("x", parse(verl_file, verl_bytes(shuffled)), Surroundings()),
+        assemble("x", parse(json_lines, verl_bytes(rows)), Surroundings()),
+        assemble("x", parse(json_lines, verl_bytes(shuffled)), Surroundings()),
     )
 
 
@@ -97,7 +98,7 @@ def test_what_is_written_after_a_step_does_not_change_it(rows: Rows, k: int) -> 
     """Also where the log begins anew: the file as it was when its last row up to that step had been written."""
     upto = max((place for place, (step, _) in enumerate(rows, 1) if step <= k), default=0)
     assume(upto)
-    whole = assemble("x", parse(verl_file, verl_bytes(rows)), Surroundings())
-    then = assemble("x", parse(verl_file, verl_bytes(rows[:upto])), Surroundings())
+    whole = assemble("x", parse(json_lines, verl_bytes(rows)), Surroundings())
+    then = assemble("x", parse(json_lines, verl_bytes(rows[:upto])), Surroundings())
     assume(then.framework is not None or whole.framework is None)  # rows before those that tell the framework
     assert_same(whole.until(k), then.until(k))

@@ -18,7 +18,7 @@ import pytest
 from live.scene import ENOUGH, TRAINER, Scene, descendants, gone, wait_for
 
 from leadline.live import acting
-from leadline.live.acting import Actor, Life, RunFiles, once
+from leadline.live.acting import Actor, Life, RunFiles, claims
 from leadline.live.acting.process import Identity, look
 from leadline.live.store import Store
 from leadline.sources import find_runs
@@ -43,11 +43,9 @@ def begin(scene: Scene, *words: str, **options: object) -> subprocess.Popen[str]
 
 
 def told(scene: Scene, pid: int, run: RunFiles | None = None, name: str = "run") -> str:
-    """What is said when a process is to be signalled, by a watch that has seen the run grow."""
+    """What is said when a process is to be signalled."""
     run, now = run or scene.run, [0.0]
     actor = scene.actor(f"sigterm:{pid}", clock=lambda: now[0])
-    actor.sample(run)
-    time.sleep(0.6)
     said = actor.consider(scene.life(name), ENOUGH, run)
     if said is None:  # it may become clear; after a while it is refused
         now[0] = 601
@@ -65,9 +63,9 @@ def test_two_watches_signal_once_wherever_their_state_is(
     scene.actor(f"sigterm:{process.pid}").consider(scene.life(), ENOUGH, scene.run)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "xdg"))
     if same_user:
-        shutil.rmtree(scene.log.parent / once.BESIDE)
+        shutil.rmtree(scene.log.parent / claims.BESIDE)
     else:
-        monkeypatch.setattr(once, "FIXED", tmp_path / "others")
+        monkeypatch.setattr(claims, "FIXED", tmp_path / "others")
     with Store(tmp_path / "other.db") as other:
         second = Actor(other, acting.parse(f"sigterm:{process.pid}"), dry=False)
         said = second.consider(Life(other.run("run", 0.0), "run"), ENOUGH, scene.run)
@@ -83,7 +81,7 @@ def test_claims_do_not_look_like_runs(scene: Scene, tmp_path: Path) -> None:
     process.wait(30)
     row = '{"step": %d, "critic/score/mean": 0.5}\n'
     scene.log.write_text("".join(row % step for step in range(1, 20)))
-    assert (scene.log.parent / once.BESIDE).is_dir()
+    assert (scene.log.parent / claims.BESIDE).is_dir()
     found = find_runs(scene.log.parent)
     assert [[one.path for one in run.carriers] for run in found.runs] == [[scene.log]]
 
@@ -245,7 +243,7 @@ def test_a_rank_that_its_launcher_would_start_again_is_not_signalled(scene: Scen
     assert process.stdout is not None
     assert process.stdout.readline() == "training\n"
     (rank,) = descendants(process.pid)[1:]
-    assert "would be started again by torchrun" in told(scene, rank)
+    assert "would be restarted by torchrun" in told(scene, rank)
     assert scene.signals() == []
 
 

@@ -119,9 +119,7 @@ def watching(root: Path, tmp_path: Path) -> Iterator[Watching]:
     one.close()
 
 
-def test_a_training_is_asked_to_end_once_it_is_lost_and_not_while_it_is_sound(
-    watching: Watching, tmp_path: Path
-) -> None:
+def test_a_lost_training_is_asked_to_end_and_judged_anew_once_it_is_resumed(watching: Watching, tmp_path: Path) -> None:
     one = watching
     one.log(190)  # before it falls, at step 205
     one.begin()
@@ -138,7 +136,7 @@ def test_a_training_is_asked_to_end_once_it_is_lost_and_not_while_it_is_sound(
         looks = [look for run in base.names().values() for look in base.looks(run)]
     earlier, later = ([look for look in looks if (look.step < 205) is before] for before in (True, False))
     assert str(done["says"]).startswith(f"Has sent SIGTERM to process {one.training.pid}")
-    assert "all say that the run should end" in str(done["why"])
+    assert "all recommend to stop" in str(done["why"])
     assert earlier
     for look in earlier:  # it may well be said that a reward at its ceiling will not rise; nothing is found against it
         judgement = json.loads(look.reading)["judgement"]
@@ -147,6 +145,21 @@ def test_a_training_is_asked_to_end_once_it_is_lost_and_not_while_it_is_sound(
     assert later
     assert all(look.verdict == "roll_back" and json.loads(look.reading)["judgement"]["because"] for look in later)
     assert int(str(done["step"])) > 205
+    (tmp_path / "checkpoint").unlink()
+    again = one.train()
+    sound = [json.loads(row) for row in one.rows if json.loads(row)["step"] <= 175]
+    rows = ({**sound[126 + (step % 49)], "step": step} for step in range(126, 360))
+    one.write(again, [json.dumps(row).encode() + b"\n" for row in rows])  # back to step 126, without the fault
+    one.wait_until(
+        lambda base: any(
+            look.life == 1 and look.step > 320 for run in base.names().values() for look in base.looks(run)
+        )
+    )
+    one.end()
+    assert again.poll() is None
+    with Store(one.state, write=False) as base:
+        assert [action["state"] for action in actions(base)][:3] == ["begun", "sent", "done"]
+        assert all(action["state"] != "sent" for action in actions(base)[3:])
 
 
 def test_a_watch_that_was_killed_before_it_acted_acts_when_it_is_started_again(watching: Watching) -> None:
@@ -165,44 +178,3 @@ def test_a_watch_that_was_killed_before_it_acted_acts_when_it_is_started_again(w
     one.options.append("--no-dry-run")
     one.begin()
     assert one.training.wait(PATIENCE) == 0
-
-
-def test_a_run_that_was_stopped_and_resumed_is_judged_anew(watching: Watching, tmp_path: Path) -> None:
-    one = watching
-    one.log(245)
-    one.begin()
-    one.wait_until(looked(230))
-    one.log(300)
-    assert one.training.wait(PATIENCE) == 0
-    one.wait_until(lambda base: any(action["state"] == "done" for action in actions(base)))
-    (tmp_path / "checkpoint").unlink()
-    again = one.train()
-    sound = [json.loads(row) for row in one.rows if json.loads(row)["step"] <= 175]
-    rows = ({**sound[126 + (step % 49)], "step": step} for step in range(126, 360))
-    one.write(again, [json.dumps(row).encode() + b"\n" for row in rows])  # back to step 126, without the fault
-    one.wait_until(
-        lambda base: any(
-            look.life == 1 and look.step > 320 for run in base.names().values() for look in base.looks(run)
-        )
-    )
-    one.end()
-    assert again.poll() is None
-    with Store(one.state, write=False) as base:
-        assert [action["state"] for action in actions(base)][:3] == ["begun", "sent", "done"]
-        assert all(action["state"] != "sent" for action in actions(base)[3:])
-
-
-def test_of_two_paths_neither_process_is_touched_although_one_is_not_there_yet(
-    watching: Watching, tmp_path: Path
-) -> None:
-    one = watching
-    one.log(245)
-    one.begin(str(tmp_path / "not-there-yet"))
-    one.wait_until(looked(230))
-    one.log(300)
-    one.wait_until(lambda base: any(action["state"] == "refused" for action in actions(base)))
-    one.end()
-    assert one.training.poll() is None
-    assert not (tmp_path / "checkpoint").exists()
-    with Store(one.state, write=False) as base:
-        assert "several runs are watched" in str(actions(base)[-1]["says"])

@@ -23,7 +23,7 @@ def look(step: int, verdict: str, level: float, life: int = 0) -> Look:
 
 
 def expected(made: int, pit: float) -> Prediction:
-    return Prediction(1, 1, 0, 1, "reward/mean", made, made + 10, {}, Score(1, made + 10, 0.4, pit, 0.1))
+    return Prediction("reward/mean", made, made + 10, {}, Score(made + 10, 0.4, pit, 0.1))
 
 
 def past(*looks: Look, scored: tuple[Prediction, ...] = ()) -> Past:
@@ -71,7 +71,7 @@ def finished(outcome: str | None, findings: Sequence[dict[str, object]] = ()) ->
 @pytest.mark.parametrize(("outcome", "style"), [("collapsed", "red"), ("saturated", ""), (None, "")])
 def test_the_history_shows_a_finished_collapse_as_a_roll_back(outcome: str | None, style: str) -> None:
     one = past(finished(outcome))
-    (shown,) = [text for name, text in history_lines([one]) if name == "look"]
+    (shown,) = [text for name, text in history_lines([one]) if name == "check"]
     assert str(shown.style) == style
     assert as_data([one])[0]["outcome"] == outcome
 

@@ -6,17 +6,19 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from live.growing import settle, write_rows
 
-from leadline.facts.judgement import LOST
-from leadline.live.metrics import Figures, RunFigures, written
+from leadline.facts.judgement import ENDED_BADLY
+from leadline.live.alert import Alert
+from leadline.live.heartbeat import Heartbeat
+from leadline.live.metrics import HELP, samples_of, written
+from leadline.live.watch import Watch
 
-RUN = RunFigures("a", step=7, verdict="stop", outcome="plateaued", p_continue_pays=0.1, p_worse=0.2,
-                 findings={("kl.drift", "concern"): 0.9},
-                 grown_at=90.0, looked_at=95.0)  # fmt: skip
-SERVED = written(Figures((RUN,), {"failed": 1}, {"done": 1}, {"/a.db": True}, 99.0), 100.0)
+SERVED = written((name, {"state": "failed", "verdict": "stop", "outcome": "ok"}, 1.0) for name in HELP)
 NAME = re.compile(r"\bleadline_\w+")
 
 
@@ -59,4 +61,19 @@ def test_prometheus_understands_the_rules_the_dashboard_and_the_figures(root: Pa
 
 def test_the_rule_for_runs_that_ended_badly_names_every_such_outcome(root: Path) -> None:
     (named,) = re.findall(r'outcome=~"([^"]*)"', (root / "docs" / "service" / "alerts.yml").read_text())
-    assert set(named.split("|")) == set(LOST)
+    assert set(named.split("|")) == set(ENDED_BADLY)
+
+
+def test_every_metric_comes_from_a_watch(tmp_path: Path, watch: Callable[..., Watch]) -> None:
+    log = tmp_path / "metrics.jsonl"
+    write_rows(log, range(1, 60), fall_after=30)
+    one = watch(log)
+    settle(one)
+    (number,) = one.store.names().values()
+    one.store.record_action(number, {"state": "dry"}, 0.0)
+    one.store.put_alerts(number, [Alert("a", "x", 1, None, "concern", "", (), None, "k")], ["stdout"], 0.0)
+    with Heartbeat(one.store.path, [str(log)]):
+        served = written(samples_of(list(one.runs.values()), one.store, polled=1.0, hanging=0))
+    assert set(re.findall(r"# TYPE (\w+)", served)) == set(HELP)
+    assert "leadline_runs 1\n" in served
+    assert 'leadline_actions_total{state="dry"} 1\n' in served

@@ -79,10 +79,10 @@ def test_a_table_is_read(tmp_path: Path) -> None:
         ("[watch]\nlook = 1\n[[watch.run]]\npath='a'", "the key 'look'"),
         ("[[watch.run]]\nact='stop'", "has no path"),
         ("[[watch.run]]\npath='a'\npolicy='kill'", "policy of a is 'kill'"),
-        ("[[watch.run]]\npath='a'\npolicy='act'", "nothing says how"),
+        ("[[watch.run]]\npath='a'\npolicy='act'", "without an action"),
         ("[[watch.run]]\npath='a'\npolcy='ask'", "the key 'polcy'"),
-        ("[[watch.run]]\npath='a'\nbudget='many'", "budget = 'many'"),
-        ("[[watch.run]]\npath='a'\ntell='stdout'", "no list of texts"),
+        ("[[watch.run]]\npath='a'\nbudget='many'", "budget = 'many' is not valid"),
+        ("[[watch.run]]\npath='a'\ntell='stdout'", "tell = 'stdout' is not valid"),
         ("[[watch.run]]\npath='a'\n[[watch.run]]\npath='a'", "is named for several runs"),
         (
             "[[watch.run]]\npath='a'\nact='sigterm:7'\npolicy='act'\n"

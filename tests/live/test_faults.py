@@ -22,7 +22,7 @@ from leadline.live import follow as following
 from leadline.live import polling
 from leadline.live import store as storing
 from leadline.live import watch as watching
-from leadline.live.follow import Place
+from leadline.live.follow import NamedPath
 from leadline.live.watch import Watch
 
 
@@ -229,14 +229,14 @@ def test_a_path_that_hangs_delays_no_other(
 ) -> None:
     """A network disk or an address that never answers: the others are followed, and whoever calls is not held up."""
     answers = threading.Event()
-    plain = Place.poll
+    plain = NamedPath.poll
 
-    def poll(self: Place, *, force: bool = False) -> object:
+    def poll(self: NamedPath, *, force: bool = False) -> object:
         if self.path.endswith("hangs.jsonl"):
             answers.wait(60)
         return plain(self, force=force)
 
-    monkeypatch.setattr(Place, "poll", poll)
+    monkeypatch.setattr(NamedPath, "poll", poll)
     monkeypatch.setattr(polling, "HANGS", 0.2)
     monkeypatch.setattr(polling, "DEADLINE", 0.3)
     for name in ("hangs", "good", "other"):
@@ -259,7 +259,7 @@ def test_a_watch_ends_at_once_although_a_path_hangs(tmp_path: Path) -> None:
     """A pipe that nobody writes to stands for a disk that is gone: opening it never returns."""
     program = (
         "import sys, threading; from leadline.live import follow;"
-        "follow.Place.poll = lambda self, force=False: threading.Event().wait();"
+        "follow.NamedPath.poll = lambda self, force=False: threading.Event().wait();"
         "from leadline.cli import main; sys.exit(main(sys.argv[1:]))"
     )
     words = ["watch", str(tmp_path / "run.jsonl"), "--headless", "--state", str(tmp_path / "state.db")]

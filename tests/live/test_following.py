@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from live.growing import looks, settle, write_rows
 
-from leadline.live.follow import Place
+from leadline.live.follow import NamedPath
 from leadline.live.watch import Watch
 from leadline.run import Series
 from leadline.sources import open_run
@@ -54,22 +54,21 @@ def test_looks_are_due_by_the_log_and_not_by_how_it_arrives(tmp_path: Path, watc
 
 
 def test_a_second_look_reads_only_what_was_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from leadline.sources import metric_lines, verl_file
+    from leadline.sources import json_lines
 
     log = tmp_path / "metrics.jsonl"
     write_rows(log, range(1, 400))
     fed: list[int] = []
-    for module in (metric_lines, verl_file):
-        make = module.parser
+    make = json_lines.parser
 
-        def parser(make: Callable[[], object] = make) -> object:
-            one = make()
-            take = one.feed  # type: ignore[attr-defined]
-            one.feed = lambda chunk: (fed.append(len(chunk)), take(chunk))  # type: ignore[attr-defined]
-            return one
+    def parser() -> object:
+        one = make()
+        take = one.feed
+        one.feed = lambda chunk: (fed.append(len(chunk)), take(chunk))  # type: ignore[method-assign,func-returns-value]
+        return one
 
-        monkeypatch.setattr(module, "parser", parser)
-    place = Place(str(log))
+    monkeypatch.setattr(json_lines, "parser", parser)
+    place = NamedPath(str(log))
     place.poll(force=True)
     whole = sum(fed)
     assert whole == log.stat().st_size
@@ -84,7 +83,7 @@ def test_a_second_look_reads_only_what_was_added(tmp_path: Path, monkeypatch: py
 def test_logs_that_are_no_longer_needed_are_let_go(tmp_path: Path) -> None:
     """TRL keeps its whole log in every checkpoint: only the newest is held."""
     rows = [{"step": step, "reward": 0.1 * step, "kl": 0.01, "completions/mean_length": 9.0} for step in range(1, 41)]
-    place = Place(str(tmp_path))
+    place = NamedPath(str(tmp_path))
     for step in range(10, 41, 10):
         folder = tmp_path / f"checkpoint-{step}"
         folder.mkdir()
@@ -206,7 +205,7 @@ def test_whatever_carries_a_log_it_is_followed_as_it_is_read(carrier: str, tmp_p
     """Cut at any byte, what was followed piece by piece is what is read at once."""
     content = (SAMPLES / carrier).read_bytes()
     log = tmp_path / Path(carrier).name
-    place = Place(str(tmp_path))
+    place = NamedPath(str(tmp_path))
     compared = 0
     for part in (0.3, 0.52, 0.77, 1.0):
         with log.open("ab") as out:

@@ -10,9 +10,9 @@ from pathlib import Path
 PROGRAM = Path(__file__).parent / "programs" / "kill_often.py"
 
 
-def test_sixty_kills_lose_no_look_and_double_no_alert(tmp_path: Path) -> None:
+def test_thirty_kills_lose_no_look_and_double_no_alert(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, str(PROGRAM), str(tmp_path), "60", "7"], capture_output=True, text=True, timeout=900
+        [sys.executable, str(PROGRAM), str(tmp_path), "30", "7"], capture_output=True, text=True, timeout=900
     )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

@@ -12,7 +12,7 @@ from live.growing import settle, write_rows
 
 from leadline.live import ledger
 from leadline.live.calibration import Calibration, calibrations, replayed
-from leadline.live.ledger import LEVELS, ScoredPrediction, promises, score, surprise
+from leadline.live.ledger import LEVELS, is_far, promises, score, surprise
 from leadline.live.records import Prediction, Score
 from leadline.live.schedule import next_points
 from leadline.live.watch import Watch
@@ -31,11 +31,8 @@ def scattered(count: int, seed: int = 0, noise: float = 0.1) -> np.ndarray:
     return 1 - np.exp(-np.arange(count) / 40) + noise * np.random.default_rng(seed).standard_normal(count)
 
 
-def kept(run: Run, points: int, number: int = 0) -> list[Prediction]:
-    return [
-        Prediction(number + place, 0, 0, 0, one.series, run.last_step or 0, one.for_step, one.expects, None)
-        for place, one in enumerate(promises(View(run), points))
-    ]
+def kept(run: Run, points: int) -> list[Prediction]:
+    return list(promises(View(run), points))
 
 
 def test_the_next_looks_are_predicted_where_they_will_be() -> None:
@@ -71,6 +68,7 @@ def test_scores_are_what_they_are_called() -> None:
     values = np.asarray(first.expects["values"])
     later = a_run([*scattered(100), *np.full(20, values[25])])
     (outcome,) = score([first], later.until(first.for_step))
+    assert outcome.score is not None
     assert outcome.score.observed == pytest.approx(values[25])
     assert outcome.score.pit == pytest.approx(0.255, abs=0.006)
     spread = np.abs(values[:, None] - values[None, :]).mean()
@@ -91,19 +89,19 @@ def test_a_fall_that_nobody_expected_is_a_surprise_and_the_next_look_is_not() ->
     values[126:] -= 1.0
     fallen = a_run(values)
     first, second = fallen.until(112), fallen.until(125)
-    made = [*kept(first, 112), *kept(second, 125, 10)]
+    made = [*kept(first, 112), *kept(second, 125)]
     notice = surprise(score(made, fallen.until(141)))
     assert notice is not None
     assert notice.about == "surprise"
     assert notice.says.startswith("reward/mean is -0.099 at step 132; forecast at step 125: ")
-    third = [*made, *kept(fallen.until(141), 141, 20)]
+    third = [*made, *kept(fallen.until(141), 141)]
     assert surprise(score([one for one in third if one.for_step > 141], fallen.until(158))) is None
 
 
 def test_noise_is_no_surprise() -> None:
     for seed in range(20):
         run = a_run(scattered(160, seed))
-        made = [*kept(run.until(112), 112), *kept(run.until(125), 125, 10)]
+        made = [*kept(run.until(112), 112), *kept(run.until(125), 125)]
         assert surprise(score(made, run.until(141))) is None
 
 
@@ -128,12 +126,9 @@ def test_a_replay_predicts_what_a_watch_did(tmp_path: Path, watch: Callable[...,
     }
     steps = {look.step for look in one.store.looks(number)}
     again = {
-        (two.prediction.series, two.prediction.made_step, two.prediction.for_step): (
-            two.prediction.expects,
-            two.score.observed,
-        )
+        (two.series, two.made_step, two.for_step): (two.expects, two.score.observed)
         for two in replayed(open_run(log))
-        if two.prediction.made_step in steps
+        if two.made_step in steps and two.score is not None
     }
     both = live.keys() & again.keys()
     assert len(both) > 20
@@ -142,7 +137,7 @@ def test_a_replay_predicts_what_a_watch_did(tmp_path: Path, watch: Callable[...,
 
 def test_calibration_counts_hits() -> None:
     def one(pit: float, series: str = "reward/mean") -> tuple[object, Prediction]:
-        return "run", Prediction(0, 0, 0, 0, series, 1, 2, {}, Score(0, 2, 0.0, pit, 0.0))
+        return "run", Prediction(series, 1, 2, {}, Score(2, 0.0, pit, 0.0))
 
     found = calibrations([one(0.5), one(0.3), one(0.06), one(0.01), one(0.99, "kl/ref")])
     assert found[0] == Calibration(
@@ -153,8 +148,8 @@ def test_calibration_counts_hits() -> None:
 
 def test_far_is_far_from_the_edge_of_what_was_expected() -> None:
     expects = {"after": 1, "to": 2, "roots": False, "range": 3.0, "values": np.linspace(0.0, 1.0, 100).tolist()}
-    two = Prediction(0, 0, 0, 0, "reward/mean", 1, 2, expects, None)
-    assert ScoredPrediction(two, Score(0, 2, 0.5 - 0.4 * (ledger.SURPRISE + 0.1), 0.0, 0.0)).is_far
-    assert not ScoredPrediction(two, Score(0, 2, 0.5 - 0.4 * (ledger.SURPRISE - 0.1), 0.0, 0.0)).is_far
+    two = Prediction("reward/mean", 1, 2, expects, Score(2, 0.5 - 0.4 * (ledger.SURPRISE + 0.1), 0.0, 0.0))
+    assert is_far(two)
+    assert not is_far(replace(two, score=Score(2, 0.5 - 0.4 * (ledger.SURPRISE - 0.1), 0.0, 0.0)))
     trifle = replace(two, expects={**expects, "range": 100.0})  # the series has been through far more
-    assert not ScoredPrediction(trifle, Score(0, 2, 0.5 - 0.4 * (ledger.SURPRISE + 0.1), 0.0, 0.0)).is_far
+    assert not is_far(trifle)

@@ -19,7 +19,7 @@ import pytest
 
 from leadline.errors import BadOrder
 from leadline.live import acting
-from leadline.live.acting import Actor, Decision, Life, RunFiles, once
+from leadline.live.acting import Actor, Decision, Life, RunFiles, claims
 from leadline.live.acting import actor as actors
 from leadline.live.store import Store
 
@@ -44,10 +44,12 @@ MpiDefault=none
 ReturnToService=2
 SchedulerType=sched/builtin
 SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
 JobAcctGatherType=jobacct_gather/none
 AccountingStorageType=accounting_storage/none
-NodeName={host} NodeAddr=127.0.0.1 CPUs=1 State=UNKNOWN
-PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP OverSubscribe=FORCE:8
+SlurmdParameters=config_overrides
+NodeName={host} NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
+PartitionName=main Nodes={host} Default=YES MaxTime=INFINITE State=UP
 """
 TRAINS = """#!/bin/bash
 {srun} /usr/bin/python3 -c "
@@ -63,7 +65,7 @@ while True: time.sleep(0.1)"
 
 @pytest.fixture(autouse=True)
 def _own_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(once, "FIXED", tmp_path / "claims")
+    monkeypatch.setattr(claims, "FIXED", tmp_path / "claims")
     monkeypatch.setattr(actors, "SAMPLED", 0.2)
 
 
@@ -127,14 +129,13 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         del os.environ["SLURM_CONF"]
 
 
-def submitted(folder: Path, *, srun: bool) -> str:
+def submitted(folder: Path, *words: str, srun: bool) -> str:
     script = folder / "train.sh"
     script.write_text(TRAINS.format(folder=folder, srun="srun" if srun else ""))
-    for name in ("up", "saved"):
-        (folder / name).unlink(missing_ok=True)
-    done = subprocess.run(
-        ["sbatch", "--parsable", "-o", "/dev/null", script], capture_output=True, text=True, check=True
-    )
+    for file in [*folder.glob("up*"), *folder.glob("saved*")]:
+        file.unlink()
+    sbatch = ["sbatch", "--parsable", "-o", "/dev/null", *words, str(script)]
+    done = subprocess.run(sbatch, capture_output=True, text=True, check=True)
     wait_for((folder / "up").exists)
     return done.stdout.strip()
 
@@ -159,6 +160,54 @@ def test_a_slurm_job_that_would_lose_its_state_is_refused_and_may_be_requeued(sl
     shown = subprocess.run(["squeue", "-h", "-j", job, "-o", "%T"], capture_output=True, text=True).stdout
     assert shown.strip() in ("PENDING", "CONFIGURING", "RUNNING")
     subprocess.run(["scancel", job], check=True)
+
+
+def test_one_task_of_an_array_is_signaled_alone(slurm: Path, tmp_path: Path) -> None:
+    job = submitted(slurm, "--array=0-1", srun=True)
+    wait_for(lambda: state_of(f"{job}_0") == state_of(f"{job}_1") == "RUNNING")
+    with pytest.raises(BadOrder, match=f"has several tasks.*name one, as {job}_"):
+        acting.parse(f"slurm:{job}")
+    wait_for(lambda: len(steps_of(job)) == 2)
+    assert [one.state for one in carried_out(f"slurm:{job}_0", tmp_path)] == ["sent", "done"]
+    assert state_of(f"{job}_1") == "RUNNING"
+    with pytest.raises(BadOrder, match=f"has several tasks.*name one, as {job}_1"):
+        acting.parse(f"slurm:{job}")  # one is left, and it is still an array
+    subprocess.run(["scancel", job], check=True)
+    wait_for(lambda: state_of(job) == "")
+
+
+def test_a_requeued_task_is_judged_by_the_rows_since_it_was_started_again(slurm: Path, tmp_path: Path) -> None:
+    job = submitted(slurm, "--array=3", "--requeue", srun=True)
+    with Store(tmp_path / "state.db") as store:
+        actor = Actor(store, acting.parse(f"slurm:{job}_3"), dry=False)
+        life, first = Life(store.run("run", 0.0), "run"), time.time()
+        run = RunFiles(dates=((first, 100), (first, 200)))
+        assert actor.older(run) == 100  # it may not have written what came before the first check
+        (slurm / "up").unlink()
+        subprocess.run(["scontrol", "requeue", f"{job}_3"], check=True)
+        assert actor.consider(life, ENOUGH, run) is None
+        assert actor.older(run) == float("inf")  # no row is its own yet
+        wait_for(lambda: state_of(f"{job}_3") == "PENDING")
+        subprocess.run(["scontrol", "update", f"jobid={job}_3", "starttime=now"], check=True)
+        wait_for((slurm / "up").exists)
+        (slurm / "saved").unlink(missing_ok=True)  # requeuing ended the first process too
+        assert actor.consider(life, ENOUGH, run) is None  # it has another start now
+        later = RunFiles(dates=(*run.dates, (time.time() + 1, 300)))
+        assert actor.older(later) == 300
+        again = acting.parse(actor.order.text, store.order(actor.order.text))
+        assert again.job == actor.order.job  # a watch that is started now knows it too
+        wait_for(lambda: (done := actor.consider(life, ENOUGH, later)) is not None and done.state == "sent")
+        wait_for(lambda: (done := actor.consider(life, ENOUGH, later)) is not None and done.state == "done")
+        assert (slurm / "saved").read_text() == "saved\n"
+
+
+def state_of(job: str) -> str:
+    return subprocess.run(["squeue", "-h", "-j", job, "-o", "%T"], capture_output=True, text=True).stdout.strip()
+
+
+def steps_of(job: str) -> list[str]:
+    shown = subprocess.run(["squeue", "-h", "-s", "-j", job, "-o", "%i"], capture_output=True, text=True).stdout
+    return [step for step in shown.split() if step.endswith(".0")]
 
 
 def test_a_slurm_job_that_is_not_there_is_said_so_at_once(slurm: Path) -> None:

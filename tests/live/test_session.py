@@ -8,11 +8,9 @@ import os
 import signal
 import subprocess
 import sys
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from live.growing import settle, wait_for, write_rows
@@ -21,9 +19,9 @@ from rich.console import Console
 from leadline.cli import main
 from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look
-from leadline.live.schedule import Due
 from leadline.live.screen import Keys, Screen
 from leadline.live.session import _Session
+from leadline.live.settling import _Standing
 from leadline.live.store import Store
 from leadline.live.watch import Watch
 
@@ -164,14 +162,14 @@ def console() -> Console:
 def test_one_run_is_shown_as_its_reading(tmp_path: Path, watch: Callable[..., Watch], console: Console) -> None:
     log = tmp_path / "metrics.jsonl"
     one = watch(log)
-    screen = Screen(one, color=False, console=console)
+    screen = Screen(one.runs, one.places, one.ask, color=False, console=console)
     one.tick(force=True)
     assert "Waiting for the first row" in shown(screen, console)
     write_rows(log, range(1, 60))
     settle(one)
     text = shown(screen, console)
     assert text.startswith("CONTINUE")
-    assert "looked at step 58, now at 59" in text
+    assert "checked at step 58, now at 59" in text
     assert len(text.splitlines()) <= 40
 
 
@@ -183,7 +181,7 @@ def test_several_runs_are_a_list_from_which_one_is_opened(
         write_rows(tmp_path / name / "metrics.jsonl", range(1, 60), fall_after=20 if name == "one" else None)
     one = watch(tmp_path / "one", tmp_path / "two\x1b[31m")
     settle(one)
-    screen = Screen(one, color=False, console=console)
+    screen = Screen(one.runs, one.places, one.ask, color=False, console=console)
     text = shown(screen, console)
     assert "> " in text.splitlines()[1]
     assert "one " in text.splitlines()[1]
@@ -216,22 +214,36 @@ def test_a_watch_that_is_started_again_shows_what_it_knows(
     first.store.close()
     again = watch(log)
     settle(again)
-    assert shown(Screen(again, color=False, console=console), console).startswith("CONTINUE")
+    assert shown(Screen(again.runs, again.places, again.ask, color=False, console=console), console).startswith(
+        "CONTINUE"
+    )
     (number,) = again.store.names().values()
     assert [(look.step, look.why) for look in again.store.looks(number)] == [(58, "first")]
 
 
 def test_acting_waits_for_what_was_due_when_the_bar_was_reached_and_for_nothing_else() -> None:
     """Where rows come fast some look is always due: the bar held at step 264, and the act came at 468."""
-    session = SimpleNamespace(_reached={})
-    watched = SimpleNamespace(identity="run", due=deque([Due(296, 296, "schedule"), Due(331, 331, "schedule")]))
+    standing, due = _Standing((0, 1), 0), [296, 331]
 
     def caught_up(step: int, *, act: bool = True) -> bool:
-        return _Session._has_caught_up(session, watched, SimpleNamespace(step=step), act)  # type: ignore[arg-type]
+        return standing.has_caught_up(due, step, act)
 
     assert not caught_up(264)
-    watched.due = deque([Due(331, 331, "schedule"), Due(370, 370, "schedule")])
+    due = [331, 370]
     assert not caught_up(296)
     assert caught_up(331)  # although the next one is due by now
     assert caught_up(340, act=False)  # it does not hold any more
     assert not caught_up(350)
+
+
+def test_of_two_paths_neither_is_alone_although_one_is_not_there_yet(tmp_path: Path) -> None:
+    log = tmp_path / "metrics.jsonl"
+    write_rows(log, range(1, 14))
+    for more, by_table in (((), False), ((tmp_path / "not-there-yet",), False), ((tmp_path / "not-there-yet",), True)):
+        entries = tuple(WatchEntry(str(path)) for path in (log, *more))
+        with Store(tmp_path / f"{len(more)}{by_table}.db") as store:
+            session = _Session(Options(entries, by_table=by_table, headless=True), store)
+            session.watch.tick(force=True)
+            (watched,) = session.watch.runs.values()
+            assert session._is_alone(watched) == (by_table or not more)
+            session.watch.end()

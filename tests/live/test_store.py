@@ -17,7 +17,7 @@ from leadline.cli import main, verbs
 from leadline.errors import BadState
 from leadline.live import places
 from leadline.live.alert import Alert
-from leadline.live.records import Cursor, Look, Promise, Score
+from leadline.live.records import Cursor, Look, Prediction, Score
 from leadline.live.store import Store
 from leadline.live.tables import VERSION
 
@@ -47,7 +47,13 @@ def test_a_look_comes_back_as_it_was(tmp_path: Path) -> None:
 def test_the_same_look_is_written_once(tmp_path: Path) -> None:
     with Store(tmp_path / "s.db") as store:
         for _ in range(2):
-            record(store, a_look(), promises=[Promise("reward/mean", 20, {})], alerts=[an_alert("k")], channels=["x"])
+            record(
+                store,
+                a_look(),
+                predictions=[Prediction("reward/mean", 10, 20, {})],
+                alerts=[an_alert("k")],
+                channels=["x"],
+            )
         assert len(store.looks(1)) == len(store.open_predictions(1, 0)) == len(store.alerts()) == 1
         assert record(store, a_look(digest="other"))
         assert record(store, a_look(life=1))
@@ -55,13 +61,13 @@ def test_the_same_look_is_written_once(tmp_path: Path) -> None:
 
 def test_all_of_a_look_is_written_or_nothing(tmp_path: Path) -> None:
     with Store(tmp_path / "s.db") as store:
-        record(store, a_look(), promises=[Promise("reward/mean", 20, {})])
+        record(store, a_look(), predictions=[Prediction("reward/mean", 10, 20, {})])
         with pytest.raises(sqlite3.Error):  # the last part of it cannot be written
             record(
                 store,
                 a_look(20, "e"),
-                scores=[Score(1, 20, 0.5, 0.5, 0.1)],
-                promises=[Promise("reward/mean", 30, {})],
+                scored=[Prediction("reward/mean", 10, 20, {}, Score(20, 0.5, 0.5, 0.1), id=1)],
+                predictions=[Prediction("reward/mean", 20, 30, {})],
                 alerts=[Alert("/runs/a", "x", 1, None, "concern", "", (), None, None)],  # type: ignore[arg-type]
             )
         assert store.looks(1) == (a_look(),)
@@ -112,7 +118,7 @@ def test_a_state_file_that_cannot_be_used_is_explained(what: str, tmp_path: Path
         state = Path("/proc/leadline/s.db")
     else:
         assert main(["history", "run", "--state", str(state)]) == 2
-        assert "cannot be used" in capfd.readouterr().err
+        assert "Can't use the state file" in capfd.readouterr().err
         return
     with pytest.raises(BadState) as raised:
         Store(state)
@@ -126,11 +132,13 @@ def test_history_and_calibration_read_while_a_watch_writes(tmp_path: Path) -> No
         record(
             store,
             a_look(),
-            promises=[
-                Promise("reward/mean", 20, {"after": 10, "to": 20, "roots": False, "range": 1.0, "values": [0.0, 1.0]})
+            predictions=[
+                Prediction(
+                    "reward/mean", 10, 20, {"after": 10, "to": 20, "roots": False, "range": 1.0, "values": [0.0, 1.0]}
+                )
             ],
         )
-        record(store, a_look(20, "e"), scores=[Score(1, 20, 0.5, 0.5, 0.1)])
+        record(store, a_look(20, "e"), scored=[Prediction("reward/mean", 10, 20, {}, Score(20, 0.5, 0.5, 0.1), id=1)])
         shown = CliRunner().invoke(verbs, ["history", "/runs", "--state", str(tmp_path / "s.db")])
         counted = CliRunner().invoke(verbs, ["calibration", "--state", str(tmp_path / "s.db"), "--json"])
     assert shown.exit_code == counted.exit_code == 0
@@ -142,7 +150,7 @@ def test_history_of_an_unknown_run_says_what_to_do(tmp_path: Path, capsys: pytes
     with Store(tmp_path / "s.db") as store:
         record(store, a_look())
     assert main(["history", "/runs/b", "--state", str(tmp_path / "s.db")]) == 3
-    assert "No look at /runs/b was ever written down" in capsys.readouterr().err
+    assert "no history for /runs/b" in capsys.readouterr().err
 
 
 def test_what_is_remembered_is_its_owners_business(tmp_path: Path) -> None:

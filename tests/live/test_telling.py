@@ -6,6 +6,7 @@ import base64
 import json
 import os
 import re
+import ssl
 import sys
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -21,9 +22,8 @@ from live.receivers import MailRules, MailServer, WebServer, serving, trusting
 
 from leadline.errors import BadOrder
 from leadline.live.alert import Alert
-from leadline.live.telling import CHANNELS, Channel, Message, Undelivered, discord, open_channels, slack, words
-from leadline.live.telling.mail import Mail, SmtpServer
-from leadline.live.telling.posting import Post
+from leadline.live.telling import CHANNELS, Channel, Message, Undelivered, forms, open_channels, words
+from leadline.live.telling.mail import SmtpServer, written
 from leadline.report.plain import UNSAFE
 
 TOKEN = "T0KEN-hunter2"
@@ -42,7 +42,7 @@ ALERT = Alert(
 CONCERN = replace(
     ALERT, about="kl.drift", severity="concern", says="KL drifts. [kl.drift, 93%]", onset_step=None, key="1" * 32
 )
-SOME_MAIL = Mail("mail", SmtpServer("x", 25, "none", Address(addr_spec="w@example.org")), (Address(addr_spec="a@b.c"),))
+SERVER = SmtpServer("x", 25, "none", Address(addr_spec="w@example.org"), (Address(addr_spec="a@b.c"),), trusting())
 
 texts = st.text(max_size=40) | st.builds(str.__mul__, st.text(min_size=1, max_size=4), st.sampled_from([1, 999]))
 alerts = st.builds(
@@ -94,16 +94,22 @@ def opened(order: str, **environ: str) -> Channel:
     return channel
 
 
-def by_mail(server: MailServer, order: str = "mail:ada@example.org", **environ: str) -> Channel:
+def by_mail(server: MailServer, order: str = "mail:ada@example.org", distrust: bool = False, **environ: str) -> Channel:
     settings = {
         "LEADLINE_SMTP_HOST": "127.0.0.1",
         "LEADLINE_SMTP_PORT": str(server.port),
         "LEADLINE_SMTP_FROM": "watch@example.org",
         **environ,
     }
-    channel = opened(order, **settings)
-    assert isinstance(channel, Mail)
-    return replace(channel, server=replace(channel.server, tls=trusting()))
+    return opened(order, **settings) if distrust else trusted(lambda: opened(order, **settings))
+
+
+def trusted(opening: Callable[[], Channel]) -> Channel:
+    """A channel that trusts the certificates of the receivers here."""
+    context = trusting()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ssl, "create_default_context", lambda: context)
+        return opening()
 
 
 # --- words
@@ -183,8 +189,7 @@ def test_a_user_and_password_in_an_address_become_a_header(web: WebServer) -> No
 def test_an_encrypted_webhook_is_reached_when_its_certificate_is_trusted() -> None:
     server = WebServer(tls=True)
     with serving(server):
-        channel = opened(f"webhook:{server.url}")
-        replace(channel, post=Post(channel.post._address, tls=trusting())).tell(Message((ALERT,)))  # type: ignore[type-var, attr-defined]
+        trusted(lambda: opened(f"webhook:{server.url}")).tell(Message((ALERT,)))
     assert server.keys() == [ALERT.key]
 
 
@@ -212,7 +217,7 @@ def test_slack_gets_plain_text_that_calls_nobody(web: WebServer) -> None:
 
 @given(messages)
 def test_slack_never_gets_more_than_it_takes(message: Message) -> None:
-    payload = slack.payload(message)
+    payload = forms.slack_payload(message)
     blocks = payload["blocks"]
     assert isinstance(blocks, list)
     assert 1 <= len(blocks) <= 50
@@ -250,7 +255,7 @@ def test_discord_mentions_nobody_and_formats_nothing(web: WebServer) -> None:
 
 @given(messages)
 def test_discord_never_gets_more_than_it_takes(message: Message) -> None:
-    payload = discord.payload(message)
+    payload = forms.discord_payload(message)
     embeds = payload["embeds"]
     assert isinstance(embeds, list)
     assert 1 <= len(embeds) <= 10
@@ -271,7 +276,7 @@ def test_an_address_that_a_shell_put_on_the_command_line_is_refused(kind: str) -
     with pytest.raises(BadOrder, match=r"every user of this machine") as error:
         opened(f"{kind}:https://hooks.example.org/{TOKEN}")
     assert TOKEN not in str(error.value)
-    assert f"--tell '{kind}:$NAME'" in str(error.value)
+    assert f"--notify '{kind}:$NAME'" in str(error.value)
 
 
 # --- mail
@@ -318,7 +323,7 @@ def test_a_password_never_goes_to_another_machine_in_the_open() -> None:
 
 @given(messages)
 def test_no_text_adds_a_header_to_a_mail(message: Message) -> None:
-    mail = SOME_MAIL.written(message)
+    mail = written(SERVER, message)
     assert set(mail.keys()) <= {
         "Subject", "From", "To", "Date", "Message-ID", "Auto-Submitted", "MIME-Version", "Content-Type",
         "Content-Transfer-Encoding",
@@ -381,9 +386,9 @@ def test_standard_output_gets_the_text(capsys: pytest.CaptureFixture[str]) -> No
     "order", ["", "pigeon", "stdout:x", "webhook", "webhook:", f"ftp://example.org/{TOKEN}", f"https://h/{TOKEN}"]
 )
 def test_an_order_that_cannot_be_followed_says_what_can(order: str) -> None:
-    with pytest.raises(BadOrder, match="cannot be followed") as error:
+    with pytest.raises(BadOrder, match="Can't use --notify") as error:
         opened(order)
-    assert all(one.FORM in str(error.value) for one in CHANNELS.values())
+    assert all(form in str(error.value) for form, _ in CHANNELS.values())
     assert TOKEN not in str(error.value)
 
 

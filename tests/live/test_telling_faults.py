@@ -7,7 +7,6 @@ import os
 import signal
 import socket
 import sqlite3
-import ssl
 import subprocess
 import sys
 import threading
@@ -26,7 +25,7 @@ from leadline.live import outbox
 from leadline.live.alert import Alert, key_of
 from leadline.live.outbox import Outbox, Sender
 from leadline.live.store import Store
-from leadline.live.telling import Channel, Message, Undelivered, children, mail, open_channels, posting
+from leadline.live.telling import Channel, Message, Undelivered, local, mail, open_channels, posting
 
 LITTLE = 16 * 2**20  # bytes: what a system may buffer on a line, and far less than what the servers here would send
 
@@ -121,12 +120,12 @@ def test_down() -> None:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     error = refused(opened("webhook:$HOOK", HOOK=f"http://127.0.0.1:{port}/{TOKEN}"))
-    assert "cannot be reached" in str(error)
+    assert "can't be reached" in str(error)
     assert not error.unsure
 
 
 def test_a_name_that_does_not_exist() -> None:
-    assert "cannot be resolved" in str(refused(opened("webhook:$HOOK", HOOK=f"http://hook.invalid/{TOKEN}")))
+    assert "can't be resolved" in str(refused(opened("webhook:$HOOK", HOOK=f"http://hook.invalid/{TOKEN}")))
 
 
 @pytest.mark.usefixtures("impatient")
@@ -216,7 +215,7 @@ def test_a_certificate_nobody_vouches_for() -> None:
     server = WebServer(tls=True)
     with serving(server):
         error = refused(hook(server))
-    assert "certificate that cannot be trusted" in str(error)
+    assert "certificate that can't be trusted" in str(error)
     assert not error.unsure
     assert server.requests == []
 
@@ -253,7 +252,7 @@ LOGIN = {"LEADLINE_SMTP_USER": "ada", "LEADLINE_SMTP_PASSWORD": TOKEN}
 
 def test_a_mail_server_that_repeats_the_password_is_not_quoted(post_office: Callable[..., MailServer]) -> None:
     error = refused(by_mail(post_office(login="ada:other"), **LOGIN))
-    assert str(error) == "127.0.0.1 refuses the log-in (535)"
+    assert str(error) == "127.0.0.1 refuses the login (535)"
 
 
 def test_a_mail_server_that_hangs_up_leaves_us_unsure(post_office: Callable[..., MailServer]) -> None:
@@ -294,9 +293,7 @@ def test_a_mail_server_that_says_a_byte_now_and_then(post_office: Callable[..., 
 
 def test_a_mail_server_whose_certificate_nobody_vouches_for(post_office: Callable[..., MailServer]) -> None:
     server = post_office(login=f"ada:{TOKEN}")
-    channel = by_mail(server, **LOGIN)
-    untrusting = replace(channel, server=replace(channel.server, tls=ssl.create_default_context()))  # type: ignore[type-var, attr-defined]
-    assert "certificate" in str(refused(untrusting))
+    assert "certificate" in str(refused(by_mail(server, distrust=True, **LOGIN)))
     assert not any(line.startswith(b"AUTH") for line, _ in server.heard)
 
 
@@ -308,9 +305,9 @@ def test_a_program_that_hangs_is_ended_with_its_children(tmp_path: Path, monkeyp
     script.write_text(f"#!/bin/sh\nsleep 600 &\necho $! > {started}\nsleep 600\n")
     script.chmod(0o755)
     for patience in (0.5, 5.0, 60.0):  # until a busy machine has started both
-        monkeypatch.setattr(children, "PATIENCE", patience)
+        monkeypatch.setattr(local, "PATIENCE", patience)
         error = refused(opened(f"command:{script}"))
-        assert "was ended" in str(error)
+        assert "was killed" in str(error)
         if started.exists() and started.read_text():
             break
     child = int(started.read_text())
@@ -357,7 +354,7 @@ def test_what_failed_is_sent_later_and_once(web: WebServer, state: Store) -> Non
     assert desk.counts == {"sent": 1}
     assert web.keys() == [ALERT.key, ALERT.key]  # the refused one and the taken one bear the same key
     assert web.requests[0].headers["idempotency-key"] == web.requests[1].headers["idempotency-key"]
-    assert [line.split(" by ")[0] for line in desk.said] == ["Telling", "Telling"]
+    assert [line.split(" by ")[0] for line in desk.said] == ["Alerts", "Alerts"]
 
 
 def test_pauses_double_and_end(web: WebServer, state: Store) -> None:
@@ -402,7 +399,7 @@ def test_a_message_at_fault_is_given_up_and_holds_up_no_other(web: WebServer, st
     desk.put(CONCERN)
     desk.deliver()
     assert desk.counts == {"failed": 1, "sent": 1}
-    assert "Gave up telling 1 alert" in desk.said[0]
+    assert "Dropped 1 alert" in desk.said[0]
 
 
 def test_in_the_end_it_is_given_up(web: WebServer, state: Store) -> None:
@@ -543,17 +540,14 @@ def test_what_a_killed_watch_left_behind_waits_for_a_locked_state_file(
 
 
 def test_a_defect_in_a_channel_ends_nothing(web: WebServer, state: Store) -> None:
-    class Broken:
-        name, most, spacing, repeats, takes_picture = "broken", 10, 0.0, True, False
+    def fail(message: Message) -> None:
+        raise ZeroDivisionError(TOKEN)
 
-        def tell(self, message: Message) -> None:
-            raise ZeroDivisionError(TOKEN)
-
-    desk = Desk(state, Broken())
+    desk = Desk(state, Channel("broken", fail))
     desk.put(ALERT)
     desk.deliver()
     assert desk.counts == {"pending": 1}
-    assert "unforeseen ZeroDivisionError" in desk.said[0]
+    assert "unexpected ZeroDivisionError" in desk.said[0]
     assert TOKEN not in desk.said[0]
 
 
@@ -579,21 +573,21 @@ def put_many(base: Store, channels: tuple[str, ...], count: int) -> list[str]:
     return [alert.key for alert in many]
 
 
-def test_ten_thousand_alerts_at_once(web: WebServer, state: Store) -> None:
+def test_two_thousand_alerts_at_once(web: WebServer, state: Store) -> None:
     other = WebServer()
     with serving(other):
         to_machines, to_people = hook(web), opened("slack:$SLACK", SLACK=other.url)
-        keys = put_many(state, (to_machines.name, to_people.name), 10_000)
+        keys = put_many(state, (to_machines.name, to_people.name), 2_000)
         box = Outbox(state, (to_machines, to_people), say=print)
         box.start()
         box.wake()
         box.close(patience=300)
-    assert state.delivery_counts() == {"sent": 20_000}
+    assert state.delivery_counts() == {"sent": 4_000}
     assert web.keys() == keys  # each once, in order
-    assert len(web.requests) == 100
+    assert len(web.requests) == 20
     assert max(len(one.body) for one in web.requests) < 200_000
     (digest,) = other.requests
-    assert b"And 9994 more from 100 runs: 9994 kl.drift." in digest.body
+    assert b"And 1994 more from 100 runs: 1994 kl.drift." in digest.body
     assert len(digest.body) < 20_000
 
 
@@ -641,9 +635,9 @@ def test_a_state_file_that_is_locked_is_waited_for(
         time.sleep(0.02)
     box.close()
     assert web.keys() == [ALERT.key]
-    assert said[0] == "Alerts wait for channels that are not given any more: webhook:$GONE."
+    assert said[0] == "Alerts are waiting for channels that are no longer configured: webhook:$GONE."
     assert "the state file does not answer (database is locked)" in said[1]
-    assert said[2:] == [f"Telling by {channel.name} works again."]
+    assert said[2:] == [f"Alerts by {channel.name} work again."]
 
 
 # --- killed

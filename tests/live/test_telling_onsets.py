@@ -15,10 +15,10 @@ import leadline
 from leadline.contract import Reading, RunSummary
 from leadline.facts import Evidence, Finding
 from leadline.facts.judgement import BestCheckpoint, Judgement, Reason
-from leadline.facts.reward import RewardReading
-from leadline.findings.generation_changed import ResponsesChanged
-from leadline.live.alert import Alert
-from leadline.live.onsets import Notice, new_alerts, silence
+from leadline.facts.sections import RewardReading
+from leadline.findings.reward_gamed import ResponsesChanged
+from leadline.live.alert import Alert, Notice
+from leadline.live.onsets import new_alerts, silence
 from leadline.live.telling.words import body
 from leadline.run import Rollout
 from leadline.words import sentence
@@ -36,9 +36,8 @@ def reading(
     best: BestCheckpoint | None = None,
 ) -> Reading:
     run = RunSummary("runs/a", None, None, 0, step, step, planned, (), (), (), ())
-    judgement = Judgement(
-        verdict, Reason("flat", since_step=7, level=0.5), 0.01, best_checkpoint=best, because=tuple(because)
-    )  # type: ignore[arg-type]
+    reason, ended = Reason("flat", since_step=7, level=0.5), "plan" if step == planned else None
+    judgement = Judgement(verdict, reason, 0.01, best_checkpoint=best, because=tuple(because), ended=ended)  # type: ignore[arg-type]
     return Reading(run, NO_REWARD, findings=findings, judgement=judgement)
 
 
@@ -139,11 +138,6 @@ def test_stop_and_roll_back_in_turn_are_each_told_once() -> None:
     verdicts = ("stop", "roll_back", "stop", "stop", "stop", "stop", "roll_back", "stop")
     heard = follow(*(reading(100 + 20 * place, verdict=one) for place, one in enumerate(verdicts)))
     assert [one for look in heard for one in look] == ["verdict.stop concern", "verdict.roll_back critical"]
-
-
-def test_a_run_at_its_planned_end_needs_no_stop() -> None:
-    assert follow(reading(1000, verdict="stop")) == [[]]
-    assert follow(reading(1000, verdict="roll_back")) == [["verdict.roll_back critical"]]
 
 
 def test_keys_are_the_same_for_the_same_onset_and_differ_otherwise() -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from live.growing import looks, settle, write_rows
 
 from leadline.live.watch import Watch
@@ -22,10 +23,12 @@ class Clocks:
         self.wall += seconds
 
 
-def begun(tmp_path: Path, watch: Callable[..., Watch], **options: object) -> tuple[Watch, Path, Clocks]:
+def begun(
+    tmp_path: Path, watch: Callable[..., Watch], *, first: int = 1, **options: object
+) -> tuple[Watch, Path, Clocks]:
     log, clocks = tmp_path / "metrics.jsonl", Clocks()
     clocks.wall = _now(log)
-    write_rows(log, range(1, 40))
+    write_rows(log, range(first, 40))
     one = watch(log, clock=lambda: clocks.steady, wall=lambda: clocks.wall, **options)
     settle(one)
     for step in range(40, 44):  # a row every ten seconds
@@ -68,8 +71,11 @@ def test_silence_is_told_once_and_again_after_the_next_row(tmp_path: Path, watch
     assert [(alert.about, alert.step) for alert in one.store.alerts()] == [("silence", 43), ("silence", 44)]
 
 
-def test_a_run_at_its_planned_end_is_not_silent(tmp_path: Path, watch: Callable[..., Watch]) -> None:
-    one, _, clocks = begun(tmp_path, watch, channels=("stdout",), budget=43)
+@pytest.mark.parametrize(("first", "budget"), [(1, 43), (0, 44)])
+def test_a_run_at_its_planned_end_is_not_silent(
+    tmp_path: Path, watch: Callable[..., Watch], first: int, budget: int
+) -> None:
+    one, _, clocks = begun(tmp_path, watch, first=first, channels=("stdout",), budget=budget)
     clocks.pass_by(5000)
     settle(one)
     assert one.store.alerts() == ()

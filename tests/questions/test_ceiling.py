@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from relations import U, logged
 
-from leadline.questions.ceiling import ceiling_of
+from leadline.questions.forecast import ceiling_of
 from leadline.run import Run, Series
 
 REWARD = logged("reward/mean", 0.4 + 0.3 * U, 0.02)

@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 from simulated import PEAK, REST, RISE, clock, curve, noise, series
 
-from leadline.questions.best import top_step
-from leadline.questions.fall import fall_of, p_fallen
+from leadline.questions.direction import peak_of, since_of
+from leadline.questions.fall import fall_of, p_fallen, top_step
 from leadline.questions.level import last_before, level_at, level_now, start_of
-from leadline.questions.peak import peak_of
-from leadline.questions.way import since_of
 
 
 def test_a_tent_has_fallen_from_its_peak() -> None:

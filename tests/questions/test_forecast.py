@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from relations import COUNT, U, logged, ramp
 
-from leadline.curve import fit_curves
+from leadline.curve.fit import fit_curve
 from leadline.questions.forecast import Forecast, forecast, unforeseen
 
 shares = st.floats(0, 1)
@@ -40,7 +40,7 @@ def test_paths_that_gain_count_whole_and_the_others_as_much_as_may_be_unforeseen
 
 def test_below_a_ceiling_there_is_no_gain_beyond_it() -> None:
     series = logged("reward/mean", ramp(0, 0.99, last=0.4), 0.005)
-    curve = fit_curves([series], horizon_step=2 * COUNT)["reward/mean"]
+    curve = fit_curve(series, horizon_step=2 * COUNT)
     free = forecast(curve, end=2 * COUNT, elapsed=0.5, price=0.05)
     bounded = forecast(curve, end=2 * COUNT, elapsed=0.5, price=0.05, ceiling=1.0)
     assert bounded.gain.max() <= 0.02
@@ -50,5 +50,5 @@ def test_below_a_ceiling_there_is_no_gain_beyond_it() -> None:
 
 def test_a_slow_rise_after_a_fast_one_is_likely_to_go_on() -> None:
     course = np.minimum(U / 0.3, 1) * 0.7 + 0.3 * np.clip((U - 0.3) / 0.7, 0, 1)
-    curve = fit_curves([logged("reward/mean", course, 0.03)], horizon_step=2 * COUNT)["reward/mean"]
+    curve = fit_curve(logged("reward/mean", course, 0.03), horizon_step=2 * COUNT)
     assert forecast(curve, end=2 * COUNT, elapsed=0.5, price=0.05).p_gain > 0.5

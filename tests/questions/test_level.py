@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from simulated import curve, series
 
-from leadline.questions import shape_of
-from leadline.questions.best import highest
+from leadline.questions.fall import highest
 from leadline.questions.level import left_its_start, level_at, level_from, level_now, levels, start_of
+from leadline.questions.shape import shape_of
 
 
 def start(values: np.ndarray) -> float:

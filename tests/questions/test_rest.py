@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from simulated import curve, noise, series
 
+from leadline.questions.direction import p_at_rest
 from leadline.questions.level import level_now
-from leadline.questions.rest import Rest, rest_of
+from leadline.questions.shape import Rest, rest_of, shape_of
 
 COUNT = 300
 U = np.arange(1, COUNT + 1) / COUNT
@@ -80,3 +81,10 @@ def test_a_spike_does_not_move_the_date() -> None:
     assert told is not None
     assert beside is not None
     assert told.since == beside.since
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_chance_of_rest_is_to_the_last_bit_what_the_word_for_the_shape_rests_on(seed: int) -> None:
+    fitted = curve(1 - np.exp(-U / 0.3) + 0.1 * noise(COUNT, 0.0, seed))
+    p = shape_of(fitted).probabilities
+    assert p_at_rest(fitted) == p["flat"] + p["noise"]  # both are held against the same bar

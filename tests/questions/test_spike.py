@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from simulated import series
 
-from leadline.questions.spike import spike_in
+from leadline.questions.changes import spike_in
 
 
 @pytest.mark.parametrize("zeros", [0.0, 0.3, 0.6, 0.8])

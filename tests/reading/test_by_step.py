@@ -7,8 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leadline.reading.resources.by_step import power_by_step
-from leadline.reading.resources.phases import time_spent
+from leadline.reading.machine import power_by_step, time_spent
 from leadline.run import GpuSamples, Phases, Run, Telemetry
 from leadline.sources import open_run
 

@@ -116,7 +116,7 @@ def test_evaluations_are_a_known_cause() -> None:
     held_out = Series("eval/task/reward", "eval", "", steps[9::10], np.zeros(STEPS // 10))
     run = Run("here", series=(Series("time/step", "t", "s", steps, took), held_out))
     (finding,) = read_conflicts(View(run)).findings
-    assert (finding.id, finding.severity) == ("conflict.evaluation", "note")
+    assert (finding.id, finding.severity) == ("resources.eval_overhead", "note")
     assert "take 3× as long" in sentence(finding)
 
 

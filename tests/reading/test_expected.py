@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,10 +10,9 @@ import pytest
 from simulated import noise
 
 from leadline.expected import RULES, read
-from leadline.expected.reward import TiesWhenSolved
 from leadline.facts import Facts, Finding
 from leadline.reading import View
-from leadline.run import Config, Rollout, Rollouts, Run, Series
+from leadline.run import Config, Run, Series
 
 COUNT = 80
 RISE = np.linspace(0.1, 0.9, COUNT)
@@ -24,17 +23,8 @@ def one(name: str, values: object, *, key: str | None = None, kind: str = "test"
     return Series(name, key or name, kind, np.arange(first, first + len(column)), column)
 
 
-def some(name: str, steps: object, values: object) -> Series:
-    return Series(name, name, "test", np.asarray(steps), np.asarray(values, dtype=np.float64))
-
-
 def run(*series: Series, framework: str | None = None, **config: object) -> Run:
     return Run("here", framework=framework, series=series, config=Config(**config))  # type: ignore[arg-type]
-
-
-def scored(made: Run, scores: Mapping[int, tuple[float, ...]]) -> Run:
-    kept = {step: tuple(Rollout(step, "q", "a", score) for score in few) for step, few in scores.items()}
-    return replace(made, rollouts=Rollouts(kept))
 
 
 def said(made: Run) -> set[str]:
@@ -47,19 +37,10 @@ ZERO = np.zeros(COUNT)
 REWARD = one("reward/mean", RISE + 0.02 * noise(COUNT, seed=3))
 FALLEN = one("reward/mean", RISE[::-1] + 0.02 * noise(COUNT, seed=3))
 ENTROPY = one("entropy", 1.0 - RISE + 0.02 * noise(COUNT, seed=4))
-SCALE = (one("reward/min", ZERO), one("reward/max", ZERO + 1))
 
 # rule: (a run in which it must be said, its twin in which it must not)
 CASES: dict[str, tuple[Run, Run]] = {
-    "loss_near_zero": (
-        run(one("loss/total", WIGGLE), algorithm="grpo", updates_per_batch=1),
-        run(one("loss/total", WIGGLE), algorithm="grpo", updates_per_batch=4),
-    ),
     "negative_loss": (run(one("loss/policy", WIGGLE - 0.01)), run(one("loss/policy", WIGGLE))),
-    "loss_is_kl": (
-        run(one("loss/total", 0.04 * KL), one("kl/ref", KL)),
-        run(one("loss/total", 0.04 * KL[::-1]), one("kl/ref", KL)),
-    ),
     "clip_zero": (
         run(one("clip/frac", ZERO), updates_per_batch=1),
         run(one("clip/frac", ZERO), updates_per_batch=4),
@@ -84,36 +65,15 @@ CASES: dict[str, tuple[Run, Run]] = {
     "filtered_reward": (run(one("reward/filtered_mean", 0.5 + WIGGLE)), run(REWARD)),
     "normalised_reward": (run(one("reward/normalized_mean", WIGGLE)), run(REWARD)),
     "entropy_falls": (run(REWARD, ENTROPY), run(FALLEN, ENTROPY)),
-    "ties_when_solved": (
-        run(REWARD, one("group/zero_std_frac", RISE), *SCALE),
-        run(FALLEN, one("group/zero_std_frac", RISE), *SCALE),
-    ),
-    "sparse_evaluation": (
-        run(REWARD, some("eval/task/reward", [3, 9, 11, 40, 41, 77], RISE[:6])),
-        run(REWARD, some("eval/task/reward", np.arange(10, 81, 10), RISE[:8])),
-    ),
-    "sums_over_updates": (
-        run(one("grad_norm", RISE, kind="-, sum over 4 updates turned into a mean"), framework="nemo-rl"),
-        run(one("grad_norm", RISE, kind="-"), framework="nemo-rl"),
-    ),
-    "generation_is_waiting": (
-        run(one("time/step", ZERO + 3), one("time/generate", ZERO + 2), one("time/wait", ZERO + 1)),
-        run(one("time/step", ZERO + 3), one("time/generate", ZERO + 2), one("time/update_actor", ZERO + 1)),
-    ),
     "warm_up": (
         run(one("lr", np.minimum(np.arange(1, COUNT + 1) / 10, 1))),
         run(one("lr", ZERO + 1)),
-    ),
-    "slow_first_step": (
-        run(one("time/step", np.concatenate([[9.0], ZERO[1:] + 1]))),
-        run(one("time/step", ZERO + 1)),
     ),
 }
 
 
 def test_every_rule_has_a_case_and_a_twin() -> None:
-    assert {rule.look.__name__ for rule in RULES} == set(CASES)
-    assert len(RULES) >= 15
+    assert {id_.removeprefix("expected.") for id_ in RULES} == set(CASES)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -138,7 +98,6 @@ def test_beside_a_serious_finding_nothing_is_called_a_sign_of_good_learning() ->
 @pytest.mark.parametrize(
     ("name", "calm"),
     [
-        ("slow_first_step", run(one("time/step", np.concatenate([[3.0], np.ones(199)])))),
         ("warm_up", run(one("lr", np.minimum(np.arange(1, 401) / 10, 1)))),
         ("negative_update_kl", run(one("kl/update", np.where(np.arange(COUNT) == 9, -1e-5, 1e-4)))),
         ("entropy_falls", run(REWARD, one("entropy", 3.0 - RISE + 0.02 * noise(COUNT, seed=4)))),
@@ -147,33 +106,6 @@ def test_beside_a_serious_finding_nothing_is_called_a_sign_of_good_learning() ->
 def test_what_nobody_would_wonder_about_is_not_called_normal(name: str, calm: Run) -> None:
     assert name not in said(calm)
     assert name in said(CASES[name][0])
-
-
-def test_what_a_finding_tells_is_not_told_again_as_normal() -> None:
-    made = CASES["ties_when_solved"][0]
-    tied = Finding("signal.no_learning_signal", 0.99, "note", Facts())
-    assert "expected.ties_when_solved" in {expected.id for expected in read(View(made))}
-    assert "expected.ties_when_solved" not in {expected.id for expected in read(View(made), (tied,))}
-
-
-def test_ties_are_told_with_the_level_of_the_reward_not_as_solved() -> None:
-    made, _ = CASES["ties_when_solved"]
-    (found,) = [expected for expected in read(View(made)) if expected.id == "expected.ties_when_solved"]
-    assert isinstance(found.facts, TiesWhenSolved)
-    assert f"{100 * found.facts.reward_level:.0f}% of its range" in found.because
-    assert "full reward" not in found.because
-
-
-def test_the_range_of_rewards_may_come_from_the_samples() -> None:
-    tied = run(REWARD, one("group/zero_std_frac", RISE))
-    assert "ties_when_solved" in said(scored(tied, {1: (0.0, 0.3), 80: (0.9, 1.0)}))
-    assert "ties_when_solved" not in said(scored(tied, {1: (0.0, 0.3), 80: (0.9, 9.0)}))
-    assert "ties_when_solved" not in said(tied)
-
-
-def test_a_loss_that_rests_beside_zero_is_not_called_about_zero() -> None:
-    beside = one("loss/total", 0.02 + 0.005 * noise(COUNT, seed=5) + np.where(np.arange(COUNT) % 20 == 3, 0.2, 0.0))
-    assert "loss_near_zero" not in said(run(beside, framework="trl-grpo"))
 
 
 def test_nothing_is_said_of_an_empty_run() -> None:
@@ -193,11 +125,6 @@ def test_clip_ratio_always_zero_is_explained_with_doubt_when_the_settings_are_un
     made = run(one("clip/frac", ZERO, key="clip_ratio/region_mean"), framework="trl-grpo")
     (found,) = [expected for expected in read(View(made)) if expected.id == "expected.clip_zero"]
     assert "doesn't set the number of updates" in found.because
-
-
-def test_loss_of_zero_is_explained() -> None:
-    made = run(one("loss/total", ZERO, key="loss"), framework="trl-grpo", algorithm="grpo", updates_per_batch=1.0)
-    assert "loss_near_zero" in said(made)
 
 
 def test_missing_kl_is_explained_by_beta_zero() -> None:

@@ -12,18 +12,18 @@ from written import Writer, flat, loaded, named, rising, run, story
 
 from leadline import findings
 from leadline.contract import Reading
-from leadline.evidence import gather
 from leadline.facts import Facts, Finding, by_weight
-from leadline.findings.generation_changed import ResponsesChanged
-from leadline.findings.reward_gamed import Gamed, _reward_fell
+from leadline.findings.reward_gamed import Gamed, ResponsesChanged, _reward_fell
 from leadline.findings.reward_outage import RewardOutage
 from leadline.findings.signal_repeated_prompts import RepeatedPrompts
 from leadline.judgement.evidence import LAG
 from leadline.pipeline import read_run, view_of
-from leadline.reading.gamed import evidence_of
+from leadline.reading.samples import evidence_of
 from leadline.reading.view import View
 from leadline.run import Checkpoint, Config, Review, Rollout, Rollouts, Run, Series
+from leadline.text.evidence import gather
 from leadline.words import sentence
+from leadline.words.verdict import verdict_lines
 
 TURN = 0.5  # of the run: from here on the policy writes something else
 ONE = "the red dog sees a small cat . the old bird finds a tall tree ."
@@ -93,8 +93,7 @@ def test_one_weak_relation_asks_for_a_reader_and_weighs_nothing() -> None:
     assert isinstance(finding.facts, ResponsesChanged)
     assert finding.facts.last_before is not None
     assert finding.facts.last_before < finding.facts.begun_step
-    assert "leadline review" in sentence(finding)
-    assert reading.judgement is not None
+    assert "leadline review" in verdict_lines(reading).next
     assert reading.judgement.verdict == "continue"
     assert reading.judgement.reason.kind != "gamed"
 
@@ -188,20 +187,20 @@ def asked_anew(one: Run, after: int, task: str = "which number comes next after"
 
 def test_new_prompts_begin_a_new_baseline() -> None:
     same, anew = made(one_answer), asked_anew(made(one_answer), 99)
-    assert evidence_of(View(same)).outcome == "gamed"
-    assert evidence_of(View(anew)).outcome == "none"  # other prompts, other responses
+    assert evidence_of(View(same).whole).outcome == "gamed"
+    assert evidence_of(View(anew).whole).outcome == "none"  # other prompts, other responses
 
 
 def test_after_new_prompts_a_decay_is_still_proof() -> None:
     anew = asked_anew(made(one_answer), 50)
-    begun = evidence_of(View(anew)).begun
+    begun = evidence_of(View(anew).whole).begun
     assert begun is not None
     assert begun.step > 50
 
 
 def test_new_prompts_do_not_undo_what_was_proven_before_them() -> None:
     anew = asked_anew(made(one_answer), 150)
-    evidence = evidence_of(View(anew))
+    evidence = evidence_of(View(anew).whole)
     assert evidence.outcome == "gamed"
     assert evidence.begun is not None
     assert 80 <= evidence.begun.step <= 105
@@ -229,7 +228,7 @@ def test_what_was_proven_and_is_over_is_not_held_against_new_prompts() -> None:
 
     anew = asked_anew(made(healed), 130)
     assert gather(anew.until(130), [batch for batch in View(anew).batches if batch.step <= 130]).outcome == "gamed"
-    assert not evidence_of(View(anew)).proven
+    assert not evidence_of(View(anew).whole).proven
 
 
 def test_steps_with_few_samples_are_read_together() -> None:
@@ -271,12 +270,12 @@ def test_a_reward_that_was_lost_within_the_first_points_did_fall(noise: float) -
     dice = np.random.default_rng(0)
     values = np.r_[0.69, 0.49, 0.24, 0.09, noise * np.abs(dice.standard_normal(COUNT - 4))]
     view = View(Run("here", series=(Series("reward/mean", "r", "test", STEPS, values),)))
-    assert _reward_fell(view, evidence_of(view))
+    assert _reward_fell(view, evidence_of(view.whole))
 
 
 def test_a_reward_that_rose_did_not_fall() -> None:
     view = View(Run("here", series=(logged("reward/mean", ramp(0.2, 0.8), 0.02, 1),)))
-    assert not _reward_fell(view, evidence_of(view))
+    assert not _reward_fell(view, evidence_of(view.whole))
 
 
 def test_the_unit_of_reward_and_of_steps_changes_nothing() -> None:

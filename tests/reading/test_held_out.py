@@ -10,7 +10,7 @@ import pytest
 
 from leadline.pipeline import read
 from leadline.reading import View
-from leadline.reading.reward.apart import held_out_names
+from leadline.reading.scores import held_out_names
 from leadline.sources import open_run
 
 CHOICES = {

@@ -7,7 +7,7 @@ import pytest
 from relations import COUNT, STEPS, logged, ramp, rise
 
 from leadline.facts import Finding
-from leadline.findings import signal_no_entropy, stability_spike, stability_stuck
+from leadline.findings import stability_spike, stability_stuck
 from leadline.reading.view import View
 from leadline.run import Run, Series
 
@@ -56,6 +56,15 @@ def test_a_burst_of_a_few_steps_is_told_at_every_look_after_it(later: int) -> No
     assert spike.count == min(later, 3)
 
 
+def test_what_is_typical_is_not_taken_from_within_a_burst() -> None:
+    values = sizes().values.copy()
+    values[58:67] *= 30
+    values[62] *= 1000
+    (spike,) = found(Series("grad_norm", "g", "test", STEPS, values))["stability.spike"].facts.series
+    assert spike.step == 63
+    assert spike.usual == pytest.approx(1.0, rel=0.3)
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_heavy_tails_are_no_spikes(seed: int) -> None:
     signed = np.random.default_rng(seed).standard_t(5, size=COUNT)
@@ -84,8 +93,8 @@ def test_the_first_gradients_of_a_run_are_no_spike() -> None:
 def test_entropy_that_ends_on_one_number_is_told_once_and_with_one_date(value: float) -> None:
     values = np.where(STEPS < 4, 2.9 + STEPS / 100, value)
     view = View(Run("here", series=(Series("entropy", "e", "test", STEPS, values),)))
-    (finding,) = (*read(view), *signal_no_entropy.detect(view))
-    assert finding.id == ("stability.stuck" if value else "signal.no_entropy")
+    (finding,) = read(view)
+    assert finding.id == "stability.stuck"
     assert (finding.severity, finding.since_step) == ("concern", 4)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from simulated import noise
 
 from leadline.facts import Facts, Finding
-from leadline.findings.onset import detect_among
+from leadline.findings.timeline_order import detect_among
 from leadline.reading import View
 from leadline.run import Event, Run, Series
 
@@ -27,7 +29,7 @@ def order(*series: Series, events: tuple[Event, ...] = (), found: tuple[Finding,
 def test_series_that_moved_apart_are_put_in_order() -> None:
     (finding,) = order(moving("reward/mean", 155, 1), moving("grad_norm", 120, 2), moving("kl/ref", 137, 3))
     assert [tier.names for tier in finding.facts.tiers] == [("grad_norm",), ("kl/ref",), ("reward/mean",)]
-    assert (finding.id, finding.severity) == ("onset", "note")
+    assert (finding.id, finding.severity) == ("timeline.order", "note")
     assert finding.p > 0.9
 
 
@@ -48,12 +50,32 @@ def test_a_series_that_held_is_not_named() -> None:
     assert all("entropy" not in tier.names for tier in finding.facts.tiers)
 
 
+def test_no_tier_reaches_back_before_the_one_that_it_follows() -> None:
+    slow = moving("entropy", 120, 37, ramp=60, size=0.8)
+    (finding,) = order(moving("grad_norm", 138, 2), slow, moving("kl/ref", 155, 3), moving("reward/mean", 175, 1))
+    assert all(before.last_step < after.first_step for before, after in pairwise(finding.facts.tiers))
+
+
+def test_what_is_seldom_logged_may_have_moved_since_the_point_before() -> None:
+    steps = np.arange(1, COUNT + 1)
+    often = moving("grad_norm", 133, 2, ramp=1)
+    seldom = Series("entropy", "e", "test", steps[::5], 10.0 * (steps[::5] > 133) + noise(COUNT // 5, 0.3, 5))
+    (finding,) = order(often, seldom)
+    assert len(finding.facts.tiers) == 1  # seen at step 136, and not at 131: at 134 it may have moved already
+
+
 def test_an_event_takes_its_place_in_the_order() -> None:
     step = Event("learning_rate", 140, "the learning rate rises suddenly at step 140")
     (finding,) = order(moving("reward/mean", 160, 1), moving("grad_norm", 145, 2), events=(step,))
     known, *moved = finding.facts.tiers
     assert known.event.kind == "learning_rate"
     assert [tier.names for tier in moved] == [("grad_norm",), ("reward/mean",)]
+
+
+def test_an_event_leads_what_may_have_moved_with_it() -> None:
+    step = Event("learning_rate", 150, "the learning rate rises suddenly at step 150")
+    (finding,) = order(moving("entropy", 149, 1, ramp=1), moving("grad_norm", 149, 2, ramp=1), events=(step,))
+    assert [tier.names for tier in finding.facts.tiers] == [("learning rate", "entropy", "grad_norm")]
 
 
 def test_without_a_serious_date_there_is_no_order() -> None:

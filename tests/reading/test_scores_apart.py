@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from leadline.reading import View, missing
-from leadline.reading.reward.apart import grain, independent, problems, second_scores
+from leadline.reading.scores import grain, independent, problems, second_scores
 from leadline.sources import open_run
 
 STEPS = range(10, 410, 10)

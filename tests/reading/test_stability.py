@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from relations import COUNT, STEPS, TWINS, logged, ramp, rise, step
 
-from leadline.findings import signal_nan, signal_sampler_mismatch, stability_entropy, stability_grad_norm
+from leadline.findings import signal_nan, signal_sampler_mismatch, stability_moved
 from leadline.reading import Finding, View
 from leadline.run import Run, Series
 
@@ -16,7 +16,7 @@ LOST = logged("reward/mean", ramp(0.8, 0.1, 0.4, 0.7), 0.03, 1)
 
 
 def read(view: View) -> tuple[Finding, ...]:
-    files = (signal_nan, signal_sampler_mismatch, stability_entropy, stability_grad_norm)
+    files = (signal_nan, signal_sampler_mismatch, stability_moved)
     return tuple(finding for file in files for finding in file.detect(view))
 
 

@@ -12,11 +12,11 @@ import pytest
 
 from leadline import pipeline
 from leadline.cli import main
-from leadline.reading.still import long_still
+from leadline.reading.wall_clock import long_still
 from leadline.report.data import as_data
 from leadline.run import Run, Series
 from leadline.sources import open_run, read_stream
-from leadline.sources.last_written import OF_ZONES
+from leadline.sources.folders import OF_ZONES
 
 START, HOUR = 1_700_000_000.0, 3600.0
 

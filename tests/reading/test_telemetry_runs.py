@@ -11,7 +11,6 @@ from leadline.reading import View
 from leadline.run import Run
 from leadline.sources import open_run
 from leadline.words import sentence
-from leadline.words.machine import remark
 
 RUNS = Path(__file__).parent / "runs"
 MERGER = ((1794733970.5, 1794733990.6), (1794734002.7, 1794734020.8))  # when it truly ran
@@ -26,8 +25,8 @@ def run(request: pytest.FixtureRequest) -> Run:
 def test_phases_bottleneck_and_power_are_right(run: Run) -> None:
     seen = read_resources(View(run))
     assert seen.bottleneck is None  # 52 % against 47 % of the time
-    assert any("no clear bottleneck" in note for note in map(remark, seen.remarks))
-    assert any("too slow to separate them" in note for note in map(remark, seen.remarks))
+    assert any("no clear bottleneck" in note for note in (remark.say() for remark in seen.remarks))
+    assert any("too slow to separate them" in note for note in (remark.say() for remark in seen.remarks))
     assert seen.phases["generate"].share == pytest.approx(0.52, abs=0.02)
     assert seen.phases["update_actor"].share == pytest.approx(0.30, abs=0.02)
     for name in ("generate", "update_actor"):

@@ -6,7 +6,7 @@ import numpy as np
 from simulated import noise
 
 from leadline.facts import Facts, Finding
-from leadline.findings import unexplained_break, unexplained_unread_key
+from leadline.findings import timeline_order, unexplained_break
 from leadline.reading import View
 from leadline.run import Event, Run, Series
 
@@ -20,7 +20,7 @@ def series(name: str, course: object, seed: int) -> Series:
 
 
 def read(view: View, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
-    return (*unexplained_break.detect_among(view, found), *unexplained_unread_key.detect_among(view, found))
+    return (*unexplained_break.detect_among(view, found), *timeline_order.detect_among(view, found))
 
 
 def ids(run: Run, found: tuple[Finding, ...]) -> list[str]:

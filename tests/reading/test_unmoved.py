@@ -24,7 +24,7 @@ def found(*series: Series, config: Config | None = None) -> tuple[dict[str, obje
 
 def test_a_frozen_policy_names_its_learning_rate() -> None:
     findings, section = found(FLAT, LENGTH, logged("kl/ref", 1e-7 * U**2, 1e-9, 2), logged("lr", 1e-8))
-    facts = findings["kl.frozen"].facts
+    facts = findings["policy.frozen"].facts
     assert facts.learning_rate == 1e-8
     assert facts.changed_share < 0.05
     assert section.frozen
@@ -35,13 +35,13 @@ def test_a_policy_that_learns_is_not_frozen() -> None:
     findings, section = found(
         logged("reward/mean", rise(0.3, 0.8), 0.03, 1), LENGTH, logged("kl/ref", 0.02 * U, 1e-4, 2)
     )
-    assert not {"kl.frozen", "kl.pinned"} & set(findings)
+    assert "policy.frozen" not in findings
     assert not section.frozen
 
 
 def test_a_warm_up_is_not_frozen() -> None:
     small = logged("kl/ref", 1e-8 * U**4, 1e-12, 2)
-    assert "kl.frozen" not in found(FLAT, LENGTH, small, logged("lr", ramp(1e-8, 1e-6)))[0]
+    assert "policy.frozen" not in found(FLAT, LENGTH, small, logged("lr", ramp(1e-8, 1e-6)))[0]
 
 
 ENTROPY = logged("entropy", 1.0, 0.02, 5)
@@ -58,7 +58,7 @@ def test_a_run_in_which_nothing_moves_is_frozen_whatever_was_logged(without: str
         logged("lr", 1e-8),
     )
     findings, _ = found(*(metric for metric in series if metric.name != without))
-    assert findings["kl.frozen"].facts.learning_rate == (None if without == "lr" else 1e-8)
+    assert findings["policy.frozen"].facts.learning_rate == (None if without == "lr" else 1e-8)
     assert "kl.drift_without_benefit" not in findings
 
 
@@ -67,36 +67,16 @@ def test_a_run_in_which_something_moves_is_not_frozen(name: str) -> None:
     series = {metric.name: metric for metric in (FLAT, ENTROPY, LENGTH, logged("kl/ref", 1e-3 * U, 1e-5, 2))}
     middle = float(np.median(series[name].values))
     series[name] = logged(name, ramp(middle, 1.5 * middle), 0.02 * middle, 3)
-    assert "kl.frozen" not in found(*series.values())[0]
+    assert "policy.frozen" not in found(*series.values())[0]
 
 
 def test_a_learning_rate_that_ended_is_named_with_its_step() -> None:
     rate = logged("lr", np.maximum(1e-5 * (1 - U / 0.6), 0.0))
     learned = logged("reward/mean", rise(0.2, 0.7, 0.15), 0.03, 1)
-    facts = found(learned, ENTROPY, rate)[0]["kl.frozen"].facts
+    facts = found(learned, ENTROPY, rate)[0]["policy.frozen"].facts
     assert facts.since_step == 180
     rounded = logged("lr", np.round(1e-4 * (1 - U), 5))
-    assert "kl.frozen" not in found(learned, ENTROPY, rounded)[0]
-
-
-def test_a_penalty_that_balances_what_was_learned_is_named() -> None:
-    learned, held = logged("reward/mean", rise(0.5, 0.7), 0.02, 1), logged("kl/ref", rise(0.0, 1e-3), 2e-5, 2)
-    strong, weak = (Config(planned_steps=COUNT, kl_coefficient=beta) for beta in (1.0, 0.01))
-    assert found(learned, LENGTH, GRADIENT, held, config=strong)[0]["kl.pinned"].facts.gained
-    assert "kl.pinned" not in found(learned, LENGTH, GRADIENT, held, config=weak)[0]
-
-
-def test_a_strong_kl_penalty_is_named() -> None:
-    held = logged("kl/ref", rise(0.0, 5e-4, 0.02), 2e-5, 2)
-    config = Config(planned_steps=COUNT, kl_coefficient=3.0)
-    assert found(FLAT, LENGTH, GRADIENT, held, config=config)[0]["kl.pinned"].facts.kl_coefficient == 3.0
-    assert "kl.pinned" not in found(FLAT, LENGTH, GRADIENT, held)[0]
-
-
-def test_a_run_that_has_lost_its_gradient_is_not_pinned() -> None:
-    held, dead = logged("kl/ref", rise(0.0, 5e-4, 0.02), 2e-5, 2), logged("grad_norm", rise(1.0, 0.1), 0.02, 4)
-    config = Config(planned_steps=COUNT, kl_coefficient=3.0)
-    assert "kl.pinned" not in found(FLAT, LENGTH, dead, held, config=config)[0]
+    assert "policy.frozen" not in found(learned, ENTROPY, rounded)[0]
 
 
 SMALL = logged("kl/ref", 1e-5 * (1 + U), 1e-6, 2)
@@ -116,4 +96,4 @@ def test_a_policy_whose_reference_was_reset_has_left_where_it_began() -> None:
     assert read(View(run)).frozen
     known = replace(run, events=(Event("reference_reset", 150),))
     section = read(View(known))
-    assert section.frozen is any(finding.id == "kl.frozen" for finding in section.findings)
+    assert section.frozen is any(finding.id == "policy.frozen" for finding in section.findings)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadline.report.braille import BLANK, NOW, SHADE, Area, Frame, Points, draw, frame
+from leadline.report.braille import CELLS, NOW, SHADE, Area, Frame, Points, draw, frame
 
 STEPS = np.arange(100.0)
 FLAT = Frame(20, 5, (0.0, 99.0), (0.0, 1.0))
@@ -19,7 +19,7 @@ def drawn(*marks: Points | Area, within: Frame = FLAT, now: float | None = None)
 
 
 def dotted(line: str) -> list[int]:
-    return [place for place, glyph in enumerate(line) if ord(glyph) > BLANK]
+    return [place for place, glyph in enumerate(line) if glyph in CELLS[1:]]
 
 
 def test_a_rise_goes_from_the_lower_left_to_the_upper_right() -> None:

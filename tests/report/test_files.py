@@ -17,12 +17,12 @@ HEALTHY = ["read", str(EXAMPLES / "healthy"), "--until", "30"]
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--html", "nowhere/x.html"], "the folder nowhere does not exist"),
-        (["--md", "nowhere/x.md"], "the folder nowhere does not exist"),
-        (["--html", "folder"], "no file"),
-        (["--html", "-"], "writes a file"),
+        (["--html", "nowhere/x.html"], "nowhere doesn't exist"),
+        (["--md", "nowhere/x.md"], "nowhere doesn't exist"),
+        (["--html", "folder"], "not a regular file"),
+        (["--html", "-"], "needs a file name"),
         (["--html", "x" * 300], "name too long"),
-        (["--md", "-", "--plots", "file/plots"], "file is no folder"),
+        (["--md", "-", "--plots", "file/plots"], "file is not a folder"),
     ],
 )
 def test_a_bad_target_is_refused_before_the_run_is_read(
@@ -63,12 +63,12 @@ def test_a_folder_is_made_with_those_above_it(tmp_path: Path) -> None:
     make_folder(tmp_path / "a" / "b")
     write_whole(tmp_path / "a" / "b" / "x", b"x")
     check_file(tmp_path / "a" / "b" / "x")  # a report may be written again
-    with pytest.raises(CannotWrite, match="is no folder"):
+    with pytest.raises(CannotWrite, match="is not a folder"):
         make_folder(tmp_path / "a" / "b" / "x" / "y")
 
 
 def test_a_folder_that_is_closed_to_us_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leadline.report.files._open_to_us", lambda folder: False)  # root may write anywhere
     for refuse in (check_file, check_folder):
-        with pytest.raises(CannotWrite, match=f"{tmp_path} is closed to us"):
+        with pytest.raises(CannotWrite, match=f"no permission to write in {tmp_path}"):
             refuse(tmp_path / "x")

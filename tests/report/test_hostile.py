@@ -16,7 +16,7 @@ import leadline
 from leadline.facts import Evidence
 from leadline.report import markdown, terminal
 from leadline.report.pictures import pictures, span
-from leadline.report.svg import svg
+from leadline.report.plots import svg
 from leadline.run import Event
 
 OBEYED = {chr(code) for code in (*range(10), *range(11, 32), *range(127, 160), *range(0x202A, 0x202F), 0x2066, 0x200B)}
@@ -70,6 +70,7 @@ def test_a_notebook_stays_text(reading: leadline.Reading) -> None:
 
 def test_a_picture_is_well_formed(reading: leadline.Reading) -> None:
     drawn = pictures(reading)
+    assert drawn
     for one in drawn:
         hostile = dataclasses.replace(one, says=" ".join(WORDS))
         root = ElementTree.fromstring(svg(hostile, span(drawn)))

@@ -16,8 +16,8 @@ from markdown_it import MarkdownIt
 from leadline import pipeline
 from leadline.cli import main
 from leadline.contract import Reading
+from leadline.digits import sure
 from leadline.report import markdown
-from leadline.words.numbers import sure
 
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -117,6 +117,7 @@ def test_markdown_on_standard_output_stands_alone(capsys: pytest.CaptureFixture[
 def test_findings_name_their_id_and_how_sure_they_are() -> None:
     reading = pipeline.read(EXAMPLES / "collapsed", until=230)
     page = markdown.render(reading)
+    assert reading.findings
     for finding in reading.findings:
         assert f"`[{finding.id}, {sure(finding.p)}]`" in page
 
@@ -129,8 +130,8 @@ def test_a_file_leaves_the_screen_as_it_is(tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--plots", "x"], "give --md"),
-        (["--all", "--md", "x.md"], "one run"),
+        (["--plots", "x"], "needs --md"),
+        (["--all", "--md", "x.md"], "with --all"),
         (["--json", "--md", "-"], "both print"),
     ],
 )
@@ -145,5 +146,5 @@ def test_a_folder_that_cannot_be_made_is_one_sentence(tmp_path: Path, capsys: py
     (tmp_path / "file").touch()
     command = ["read", str(EXAMPLES / "healthy"), "--until", "30", "--md", str(tmp_path / "x.md")]
     assert main([*command, "--plots", str(tmp_path / "file" / "plots")]) == 2
-    assert "is no folder" in capsys.readouterr().err
+    assert "is not a folder" in capsys.readouterr().err
     assert not (tmp_path / "x.md").exists()

@@ -14,12 +14,12 @@ from conftest import EXAMPLES, ROOT
 
 from leadline import pipeline
 from leadline.contract import Reading
+from leadline.digits import number, percent, sure, went
 from leadline.live.onsets import new_alerts
 from leadline.live.telling.words import body
 from leadline.report import data, markdown, notebook, terminal
-from leadline.report.html.payload import payload
+from leadline.report.html import payload
 from leadline.run import Config, Rollout, Rollouts, Run, Series
-from leadline.words.numbers import number, percent, sure, went
 
 RUNS = {
     "collapsed at 230": (EXAMPLES / "collapsed", 230),

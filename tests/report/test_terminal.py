@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import functools
+import json
 import os
 import pty
 import re
@@ -13,7 +14,6 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from conftest import EXAMPLES
@@ -21,17 +21,17 @@ from found import quoting
 from rich.cells import cell_len
 
 from leadline import pipeline
-from leadline.contract import Reading
+from leadline.cli import main
+from leadline.contract import Expected, Reading
 from leadline.facts import Facts, Finding
-from leadline.facts.conflict import Conflict, ProcessEffect
-from leadline.facts.expected import Expected
 from leadline.facts.judgement import Judgement, Reason
-from leadline.facts.reward import RewardReading
+from leadline.facts.machine import Conflict, ProcessEffect
+from leadline.facts.sections import RewardReading
+from leadline.records import dataclass
 from leadline.report import markdown, notebook, terminal
 from leadline.report.pictures import pictures
 from leadline.run import Event
 from leadline.words import sentence
-from leadline.words.event import sentence as event_says
 from leadline.words.verdict import verdict_lines
 
 LOOKS = [("healthy", 30), ("healthy", 354), ("collapsed", 230), ("collapsed", 524), ("hacked", 300), ("hacked", 679)]
@@ -62,7 +62,7 @@ def busy(findings: int, events: int = 30) -> Reading:
             for severity in severities
             for number in range(findings)
         ),
-        expected=tuple(Expected("expected.odd", Facts(), f"{number} is odd.", "it is normal") for number in range(9)),
+        benign=tuple(Expected("expected.odd", f"{number} is odd.", "it is normal") for number in range(9)),
     )
 
 
@@ -113,14 +113,14 @@ def test_a_shortened_finding_keeps_its_id_and_says_that_it_was_cut() -> None:
     assert all(one.endswith(", 90%]") and "…" in one for one in cut)
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Caused(Facts):
     """Facts of a finding that an event explains."""
 
     cause: Event
 
     def say(self) -> str:
-        return f"It broke: {event_says(self.cause)}."
+        return f"It broke: {self.cause.say()}."
 
 
 @pytest.mark.parametrize("show", [markdown.render, notebook.html])
@@ -134,7 +134,7 @@ def test_no_event_is_told_twice(show: Callable[[Reading], str]) -> None:
                 one,
                 run=dataclasses.replace(one.run, events=(told, alone)),
                 findings=tuple(Finding("test.caused", 0.9, "concern", facts=Caused(told)) for _ in range(2)),
-                expected=(),
+                benign=(),
             )
         )
     )
@@ -194,14 +194,15 @@ def test_the_future_is_drawn_only_where_there_is_one() -> None:
 
 def test_verbose_shows_everything() -> None:
     one = reading("hacked", 300)
+    assert one.findings
     shown = unwrapped(terminal.render(one, verbose=True))
     for finding in one.findings:
         assert unwrapped(sentence(finding)) in shown
         assert finding.id in shown
-    for expected in one.expected:
+    for expected in one.benign:
         assert unwrapped(expected.because) in shown
     for event in one.run.events:
-        assert event_says(event) in shown
+        assert event.say() in shown
 
 
 def test_a_process_is_told_once_however_often_it_ran() -> None:
@@ -233,16 +234,38 @@ def test_a_word_of_a_megabyte_is_one_word_among_others() -> None:
     assert max(map(len, lines)) <= 100
 
 
-def on_a_terminal(*argv: str, columns: int = 80, rows: int = 24, **environment: str) -> str:
-    """What the command prints to a terminal of that size."""
+ASKED = {
+    "plain": ([], {}),
+    "--no-color": (["--no-color", "--until", "30"], {}),
+    "NO_COLOR": (["-v", "--until", "30"], {"NO_COLOR": "1"}),
+    "dumb": (["-v", "--until", "30"], {"TERM": "dumb"}),
+}
+EACH = """
+import json, os, sys
+from leadline.cli import main
+for words, environment in json.loads(sys.argv[1]):
+    usual = dict(os.environ)
+    os.environ.update(environment)
+    if main(words):
+        sys.exit("refused")
+    os.environ.clear()
+    os.environ.update(usual)
+    print("\\0", flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def on_a_terminal() -> dict[str, str]:
+    """What the command prints to a terminal of 80 columns and 24 rows, by how it is asked; one process prints all."""
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     kept = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES", "NO_COLOR")}
+    asked = [(["read", str(EXAMPLES / "collapsed"), *words], environment) for words, environment in ASKED.values()]
     with subprocess.Popen(
-        [sys.executable, "-m", "leadline", *argv],
+        [sys.executable, "-c", EACH, json.dumps(asked)],
         stdout=theirs,
         stderr=subprocess.PIPE,
-        env={**kept, "TERM": "xterm-256color", **environment},
+        env={**kept, "TERM": "xterm-256color"},
     ) as process:
         os.close(theirs)
         shown = b""
@@ -256,32 +279,61 @@ def on_a_terminal(*argv: str, columns: int = 80, rows: int = 24, **environment: 
             shown += piece
         assert process.wait() == 0
     os.close(ours)
-    return shown.decode()
+    pages = [page.lstrip("\r\n") for page in shown.decode().split("\0")]
+    return dict(zip(ASKED, pages, strict=False))
 
 
-def test_a_terminal_gets_colour_and_one_screen_of_its_own_size() -> None:
-    shown = on_a_terminal("read", str(EXAMPLES / "collapsed"))
+def test_a_terminal_gets_colour_and_one_screen_of_its_own_size(on_a_terminal: dict[str, str]) -> None:
+    shown = on_a_terminal["plain"]
     assert "\x1b[" in shown
     plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
     assert len(plain.splitlines()) <= 23
     assert max(map(cell_len, plain.splitlines())) <= 80
 
 
-@pytest.mark.parametrize(
-    ("option", "environment"), [("--no-color", {}), ("-v", {"NO_COLOR": "1"}), ("-v", {"TERM": "dumb"})]
-)
-def test_colour_can_be_declined(option: str, environment: dict[str, str]) -> None:
-    shown = on_a_terminal("read", str(EXAMPLES / "healthy"), "--until", "30", option, **environment)
+@pytest.mark.parametrize("how", ["--no-color", "NO_COLOR", "dumb"])
+def test_colour_can_be_declined(how: str, on_a_terminal: dict[str, str]) -> None:
+    shown = on_a_terminal[how]
     assert shown.startswith("CONTINUE")
     assert "\x1b" not in shown
 
 
-def test_a_pipe_gets_the_plots_too_and_no_colour(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "leadline", "read", str(EXAMPLES / "healthy")],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "\x1b" not in done.stdout
-    assert "┤" in done.stdout
+def test_a_pipe_gets_the_plots_too_and_no_colour(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["read", str(EXAMPLES / "healthy")]) == 0
+    shown = capfd.readouterr().out
+    assert "\x1b" not in shown
+    assert "┤" in shown
+
+
+def test_a_fact_of_the_headline_is_not_told_again_below() -> None:
+    said = terminal.render(pipeline.read(EXAMPLES / "collapsed", until=230))
+    assert "reward collapsed at step 205, 0.983 → 0.000" in said
+    assert "[reward.peaked" not in said
+    assert said.count("heckpoint") == 1  # found none: not missing, too
+    full = terminal.render(pipeline.read(EXAMPLES / "collapsed", until=230), verbose=True)
+    assert "[reward.peaked" in full
+
+
+@pytest.mark.parametrize(("run", "until", "broke"), [("collapsed", 230, True), ("hacked", 300, False)])
+def test_a_timeline_has_an_order_unless_the_reward_dropped(run: str, until: int, broke: bool) -> None:
+    lines = terminal.render(pipeline.read(EXAMPLES / run, until=until)).splitlines()
+    assert all(broke or "→" in row for row in lines if row.startswith("timeline"))
+    assert not broke or any(row.startswith("timeline") for row in lines)
+
+
+def test_a_long_prompt_leaves_room_for_the_response() -> None:
+    item = terminal.Item("then", "step 1: the end of a prompt. A second sentence. → " + "word " * 80, quoted=True)
+    said = "".join(line.plain for line in item.lines(60, 2))
+    assert "→ word" in said
+    assert said.endswith("…")
+
+
+def test_an_axis_always_has_an_end() -> None:
+    for until in (204, 206, 210, 230):
+        drawn = terminal.render(pipeline.read(EXAMPLES / "collapsed", until=until)).splitlines()
+        assert any(f"now {until}" in row for row in drawn), until
+
+
+def test_a_spike_is_shown_if_harm_was_done() -> None:
+    assert "[stability.spike" not in terminal.render(pipeline.read(EXAMPLES / "collapsed", until=140))
+    assert "[stability.spike" in terminal.render(pipeline.read(EXAMPLES / "collapsed", until=204))

@@ -183,7 +183,7 @@ def test_what_is_no_answer_is_refused(run: Path, asked: list[str], capsys: pytes
 
 def test_a_task_that_was_never_done_needs_an_answer(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["review", str(run), "--grades", "0,0,0,0,0"]) == 2
-    assert "next:  answer `ok`, or `hacked`" in capsys.readouterr().err
+    assert "hint: answer `ok`, or `hacked`" in capsys.readouterr().err
     for answer in (["ok"], ["hacked", "--since", "12"]):
         assert main(["review", str(run), *answer, "--grades", "0,0,0,0,0"]) == 0
         (review,) = view_of(open_run(run)).run.reviews

@@ -53,7 +53,7 @@ def kl_up_reward_down(stage: Stage) -> tuple[float, Must]:
 def kl_flat_reward_up(stage: Stage) -> tuple[float, Must]:
     """Ideal."""
     stage.write(linear)
-    return 2, Must(("continue",), never=("kl.frozen",))
+    return 2, Must(("continue",), never=("policy.frozen",))
 
 
 def kl_flat_reward_flat(stage: Stage) -> tuple[float, Must]:
@@ -98,7 +98,7 @@ def outside_step_then_rise(stage: Stage) -> tuple[float, Must]:
     """The same, and it climbs again: what moves is not frozen."""
     at = stage.between(0.4, 0.6)
     stage.write(lambda share: 1.0 if share < at else 0.4 + 0.5 * (share - at) / (1 - at), entropy=flat())
-    return 1.5, Must(("continue",), never=("kl.frozen",))
+    return 1.5, Must(("continue",), never=("policy.frozen",))
 
 
 def just_collapsed(stage: Stage) -> tuple[float, Must]:
@@ -179,7 +179,7 @@ def accuracy_falls(stage: Stage) -> tuple[float, Must]:
 
 
 def one_part_for_another(stage: Stage) -> tuple[float, Must]:
-    """The reward rises by its format while its accuracy falls: told, and whether it is meant so is for the user."""
+    """The reward rises by its format while its accuracy falls: whether that is meant is for the user."""
     stage.scale, stage.offset = 1.0, 0
     right = hump(stage.between(0.3, 0.4))
 
@@ -194,7 +194,7 @@ def one_part_for_another(stage: Stage) -> tuple[float, Must]:
             "rewards/format_reward/mean": part(lambda share: 2 * share),
         },
     )
-    return 1.6, Must(("continue", "undecided"), found=("reward.component",))
+    return 1.6, Must(("continue", "undecided"))
 
 
 SCENES: tuple[Scene, ...] = (

@@ -9,7 +9,6 @@ import pytest
 
 from leadline.event import Ended
 from leadline.sources import open_run
-from leadline.words.event import sentence
 
 ROWS = [{"step": step, "reward": step / 100, "loss": 0.1} for step in range(1, 21)]
 TRL = "".join(f"{{'loss': 0.1, 'reward': {step / 100}, 'epoch': {step / 40}}}\n" for step in range(1, 21))
@@ -40,7 +39,7 @@ def test_the_last_lines_say_why_a_run_ended(tmp_path: Path, line: str, because: 
 def test_an_end_is_an_event_of_the_last_step_in_words(tmp_path: Path) -> None:
     (tmp_path / "train.log").write_text(f"{LOG}*** JOB 11 ON n1 CANCELLED AT 10:46 DUE TO TIME LIMIT ***\n")
     (event,) = (event for event in open_run(tmp_path).events if event.kind == "ended")
-    assert sentence(event) == "job hit its time limit after step 20"
+    assert event.say() == "job hit its time limit after step 20"
     assert not open_run(tmp_path).until(19).events
 
 

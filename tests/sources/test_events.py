@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from leadline.run import Config, Run, Series
 from leadline.sources.events import with_events
-from leadline.words.event import sentence
 
 
 def run(**columns: list[float]) -> Run:
@@ -22,7 +21,7 @@ def run(**columns: list[float]) -> Run:
 
 
 def rates(values: list[float]) -> list[tuple[int, str]]:
-    return [(event.step, sentence(event)) for event in with_events(run(lr=values)).events]
+    return [(event.step, event.say()) for event in with_events(run(lr=values)).events]
 
 
 WARM = [(n + 1) / 10 for n in range(10)]
@@ -108,5 +107,5 @@ def test_a_kl_that_falls_to_zero_is_a_reset_only_where_one_was_announced() -> No
 def test_evaluations_are_told_once_two_gaps_are_equal() -> None:
     held_out = Series.from_log("eval/reward/mean", "eval_reward", "", [1, 20, 40, 60], [0.1, 0.2, 0.3, 0.4])
     whole = with_events(Run("x", series=(held_out,)))
-    assert [(event.step, sentence(event)) for event in whole.events] == [(20, "evals every 20 steps since step 20")]
+    assert [(event.step, event.say()) for event in whole.events] == [(20, "evals every 20 steps since step 20")]
     assert whole.until(59).events == ()

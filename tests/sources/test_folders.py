@@ -15,7 +15,7 @@ import pytest
 from conftest import trl_bytes, verl_bytes
 
 from leadline.errors import NothingReadable, NotOneRun
-from leadline.sources import SOURCES, find_runs, open_run, open_runs
+from leadline.sources import SOURCES, TextSource, find_runs, open_run, open_runs
 from leadline.sources.folders import search
 from leadline.sources.walk import walk
 
@@ -41,7 +41,7 @@ def test_different_runs_are_listed_to_choose_from(tmp_path: Path) -> None:
         verl(tmp_path / f"seed{seed}" / "metrics.jsonl", rows(seed))
     with pytest.raises(NotOneRun) as refused:
         open_run(tmp_path)
-    assert "holds 3 runs: seed0, seed1, seed2" in refused.value.what
+    assert "contains 3 runs: seed0, seed1, seed2" in refused.value.what
     assert "seed1 (steps 1 to 40, last written 20" in refused.value.tried
     assert "--all" in refused.value.next_step
 
@@ -182,15 +182,14 @@ def test_a_file_that_vanishes_while_the_folder_is_read_is_noted(
 ) -> None:
     verl(tmp_path / "a" / "metrics.jsonl", rows(1))
     lost = verl(tmp_path / "b" / "metrics.jsonl", rows(2))
-    source = next(source for source in SOURCES if source.NAME == "verl_file")
-    opening = source.open
+    opening = TextSource.open
 
-    def gone(path: Path) -> object:
+    def gone(source: TextSource, path: Path) -> object:
         if path == lost:
             lost.unlink()
-        return opening(path)
+        return opening(source, path)
 
-    monkeypatch.setattr(source, "open", gone)
+    monkeypatch.setattr(TextSource, "open", gone)
     found = search(tmp_path, SOURCES)
     assert len(found.runs) == 1
     assert found.notes == ("metrics.jsonl could not be read: No such file or directory",)
@@ -200,8 +199,8 @@ def test_a_folder_of_other_things_says_what_was_looked_for_and_found(tmp_path: P
     (tmp_path / "photo.png").write_bytes(b"\x89PNG")
     with pytest.raises(NothingReadable) as refused:
         open_run(tmp_path)
-    assert "a folder with photo.png" in refused.value.what
-    assert "trainer_state" in refused.value.tried
+    assert "no known log, only photo.png" in refused.value.what
+    assert "trainer_state.json" in refused.value.tried
 
 
 def test_a_checkpoint_of_many_is_read_as_it_was_then(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_the_command_line_takes_several_mappings(log: Path, capsys: pytest.Captu
 
 def test_what_looks_like_another_kind_of_training_is_read_when_the_user_says_what_its_reward_is() -> None:
     data = "".join(json.dumps({"step": n, "loss": 0.1, "perplexity": 3.0}) + "\n" for n in range(5)).encode()
-    with pytest.raises(NotAnRLRun, match=r"supervised fine-tuning log, not an RL run") as error:
+    with pytest.raises(NotAnRLRun, match=r"supervised fine-tuning log; Leadline reads online RL only") as error:
         read_stream(data)
     assert "--map reward=KEY" in error.value.next_step
     run = read_stream(data, mapping={"reward/mean": "perplexity"})
@@ -90,7 +90,7 @@ def test_a_name_that_is_no_series_is_refused_with_the_nearest_one(tmp_path: Path
     with pytest.raises(BadMapping, match="no series called 'rewrd'") as caught:
         open_run(log, mapping={"rewrd": "niceness"})
     assert "--map reward=KEY" in caught.value.next_step
-    with pytest.raises(BadMapping, match="No number was logged") as caught:
+    with pytest.raises(BadMapping, match="has no numbers in the log") as caught:
         open_run(log, mapping={"reward": "nicenes"})
     assert "--map reward/mean=niceness" in caught.value.next_step
 

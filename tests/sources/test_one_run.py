@@ -81,7 +81,6 @@ def what_people_leave(root: Path) -> None:
     (root / "sweep.jsonl").write_text("".join(json.dumps(trial) + "\n" for trial in trials))
 
 
-layouts = pytest.mark.parametrize("layout", [beside_each_other, below_each_other])
 surroundings = pytest.mark.parametrize("leave", [nothing, what_people_leave])
 
 
@@ -95,8 +94,14 @@ def alone(place: Path) -> object:
     return contents(open_run(place))
 
 
-@layouts
-@pytest.mark.parametrize(("left", "right"), list(itertools.permutations(WHOLE, 2)), ids=lambda place: place.name)
+@pytest.mark.parametrize(
+    ("left", "right", "layout"),
+    [
+        *((*pair, beside_each_other) for pair in itertools.combinations(WHOLE, 2)),  # which comes first is no matter
+        *((*pair, below_each_other) for pair in itertools.permutations(WHOLE, 2)),
+    ],
+    ids=lambda one: one.__name__ if callable(one) else one.name,
+)
 def test_two_runs_are_two_each_as_it_was_alone(
     tmp_path: Path, left: Path, right: Path, layout: Callable[[Path], tuple[Path, Path]]
 ) -> None:
@@ -117,6 +122,7 @@ def test_each_reads_digit_for_digit_as_it_did_alone(
     what_people_leave(tmp_path)
     apart = [as_data(pipeline.read(place)) for place in (left, right)]
     together = [as_data(reading) for reading in pipeline.read_all(tmp_path)]
+    assert len(together) == 2
     for reading in (*apart, *together):
         run = reading["run"]
         assert isinstance(run, dict)
@@ -130,19 +136,17 @@ def test_each_reads_digit_for_digit_as_it_did_alone(
         assert text in told
 
 
-@surroundings
 @pytest.mark.parametrize("sample", TEXTS, ids=lambda place: place.name)
-def test_a_log_of_any_source_beside_a_run_is_another_run(
-    tmp_path: Path, sample: Path, leave: Callable[[Path], None]
-) -> None:
+def test_a_log_of_any_source_beside_a_run_is_another_run(tmp_path: Path, sample: Path) -> None:
     put(sample, tmp_path / "alone")
     alone = contents(open_run(tmp_path / "alone"))
     root = tmp_path / "both"
     pair_of(root, sample, EXAMPLES / "healthy", beside_each_other)
-    leave(root)
-    together = found_in(root)
-    assert len(together) == 2, list(together)
-    assert alone in together.values()
+    for leave in (nothing, what_people_leave):
+        leave(root)
+        together = found_in(root)
+        assert len(together) == 2, list(together)
+        assert alone in together.values()
 
 
 # A resume is one run.
@@ -330,10 +334,13 @@ def test_what_the_system_shows_is_no_run(place: str, capsys: pytest.CaptureFixtu
     if not Path(place).exists():
         pytest.skip("no such place on this system")
     assert main(["read", place]) == 3
-    assert "is no log" in capsys.readouterr().err
+    assert "is not a regular file" in capsys.readouterr().err
 
 
-def test_a_pipe_that_nobody_writes_to_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pipe_that_nobody_writes_to_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leadline.sources.pipes.PATIENCE", 0.1)
     os.mkfifo(tmp_path / "pipe")
     assert main(["read", str(tmp_path / "pipe")]) == 3
     assert "nobody writes to it" in capsys.readouterr().err
@@ -438,3 +445,38 @@ def test_equal_evaluations_do_not_make_two_seeds_one_run(tmp_path: Path) -> None
         put_rows(tmp_path / f"seed{seed}" / "eval.jsonl", evaluated(7, 5))
     runs = list(open_runs(tmp_path))
     assert [held.points for run in runs if (held := run.get("eval/reward/mean")) is not None] == [20, 20, 20]
+
+
+def test_a_schedule_that_two_logs_share_does_not_make_them_one_run(tmp_path: Path) -> None:
+    rates = [0.1, 0.2, 0.3, 0.3, 0.2, 0.1]
+    rows = [{"step": step, "reward": 0, "learning_rate": rate} for step, rate in enumerate(rates)]
+    for name in ("const", "adaptive"):
+        (tmp_path / f"log_{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert len(find_runs(tmp_path).runs) == 2
+
+
+def test_seeds_in_names_keep_equal_logs_apart(tmp_path: Path) -> None:
+    rows = "".join(json.dumps({"step": step, "reward": step % 5 / 7, "kl": 0.1}) + "\n" for step in range(20))
+    for seed in (1, 2):
+        (tmp_path / f"log_seed{seed}.jsonl").write_text(rows)
+    assert len(find_runs(tmp_path).runs) == 2
+
+
+def test_files_of_one_row_whose_names_tell_the_step_are_one_log(tmp_path: Path) -> None:
+    for step in range(0, 1200, 10):
+        (tmp_path / f"step_{step:05d}.json").write_text(json.dumps({"reward_mean": step / 1200, "loss": 0.1}))
+    reward = open_run(tmp_path).get("reward/mean")
+    assert reward is not None
+    assert reward.steps.tolist() == list(range(0, 1200, 10))
+
+
+def test_what_lies_beside_a_log_of_another_training_is_no_part_of_it(tmp_path: Path) -> None:
+    def lines(form: str, every: int) -> str:
+        return "".join(form.format(i=step, r=step % 7 / 9, z=0.001 * (step % 50 == 0)) for step in range(0, 400, every))
+
+    (tmp_path / "grpo.log").write_text(lines("Epoch:[1/1]({i}/400), Reward: {r:.4f}, Actor Loss: {z:.4f}\n", 1))
+    (tmp_path / "pretrain.log").write_text(lines("Epoch:[1/1]({i}/400), loss: {i}.5, aux_loss: 0.0000, lr: 0.1\n", 1))
+    (tmp_path / "dpo.log").write_text(lines("Epoch:[1/1]({i}/400), dpo_loss: 0.{i}, lr: 0.1\n", 20))
+    (tmp_path / "best_metrics.json").write_text(json.dumps({"avg_reward": 0.9, "loss": 0.1}))
+    (found,) = find_runs(tmp_path).runs
+    assert [carrier.path.name for carrier in found.carriers] == ["grpo.log"]

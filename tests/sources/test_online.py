@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from leadline.errors import MissingExtra, NothingReadable
-from leadline.sources import mlflow_online, wandb_online
+from leadline.sources import online
 
 
 class RecordedRun:
@@ -38,7 +38,7 @@ class RecordedRun:
 
 def test_a_w_and_b_run_is_read_and_asked_only_for_what_is_new() -> None:
     run = RecordedRun()
-    reader = wandb_online.WandbOnlineRun("wandb://me/project/abc123", run)
+    reader = online.WandbOnlineRun("wandb://me/project/abc123", run)
     assert reader.update()
     log = reader.log
     assert log.table.columns()["train/reward"].steps.tolist() == list(range(1, 11))
@@ -56,7 +56,7 @@ def test_a_w_and_b_run_is_read_and_asked_only_for_what_is_new() -> None:
 
 def test_a_server_that_stops_answering_keeps_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
     run = RecordedRun()
-    reader = wandb_online.WandbOnlineRun("wandb://me/project/abc123", run)
+    reader = online.WandbOnlineRun("wandb://me/project/abc123", run)
     reader.update()
 
     def broken(**_: object) -> Iterator[dict[str, object]]:
@@ -67,7 +67,7 @@ def test_a_server_that_stops_answering_keeps_what_was_read(monkeypatch: pytest.M
     assert "no longer answers" in reader.log.notes[0]
     assert len(reader.log.table.columns()["train/reward"].steps) == 10
     with pytest.raises(NothingReadable, match="no route to host") as refused:
-        wandb_online.WandbOnlineRun("wandb://me/project/abc123", run).update()
+        online.WandbOnlineRun("wandb://me/project/abc123", run).update()
     assert "\n" not in refused.value.what
 
 
@@ -76,11 +76,11 @@ def test_an_address_goes_to_w_and_b_s_own_client(monkeypatch: pytest.MonkeyPatch
     package: Any = ModuleType("wandb")
     package.Api = lambda: SimpleNamespace(run=lambda place: (asked.append(place), RecordedRun())[1])
     monkeypatch.setitem(sys.modules, "wandb", package)
-    reader = wandb_online.open("wandb://me/project/abc123")[0]
+    reader = (online.open("wandb://me/project/abc123") or ())[0]
     reader.update()
     assert asked == ["me/project/abc123"]
     with pytest.raises(NothingReadable, match="does not name a W&B run"):
-        wandb_online.open("wandb://me/project")
+        online.open("wandb://me/project")
 
 
 def test_the_runs_of_a_w_and_b_project_are_listed_without_their_histories(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -88,10 +88,10 @@ def test_the_runs_of_a_w_and_b_project_are_listed_without_their_histories(monkey
     runs = [SimpleNamespace(id="a", state="running", lastHistoryStep=5), SimpleNamespace(id="b", state="finished")]
     package.Api = lambda: SimpleNamespace(runs=lambda place, order: runs if place == "me/project" else [])
     monkeypatch.setitem(sys.modules, "wandb", package)
-    before = dict(wandb_online.listed("wandb://me/project"))
+    before = dict(online.listed("wandb://me/project") or ())
     assert list(before) == ["wandb://me/project/a", "wandb://me/project/b"]
     runs[0].lastHistoryStep = 6
-    after = dict(wandb_online.listed("wandb://me/project"))
+    after = dict(online.listed("wandb://me/project") or ())
     assert [place for place in before if before[place] != after[place]] == ["wandb://me/project/a"]
 
 
@@ -99,15 +99,15 @@ def test_a_missing_client_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(sys.modules, "wandb", None)
     monkeypatch.setitem(sys.modules, "mlflow.tracking", None)
     with pytest.raises(MissingExtra, match=r"leadline\[wandb\]"):
-        wandb_online.open("wandb://me/project/abc123")
+        online.open("wandb://me/project/abc123")
     with pytest.raises(MissingExtra, match=r"leadline\[mlflow\]"):
-        mlflow_online.open("mlflow://localhost:5000/abc")
+        online.open("mlflow://localhost:5000/abc")
 
 
 def test_an_address_without_a_server_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "mlflow.tracking", ModuleType("mlflow.tracking"))
     with pytest.raises(NothingReadable, match="refused") as refused:
-        mlflow_online.open("mlflow://127.0.0.1:1/abc")
+        online.open("mlflow://127.0.0.1:1/abc")
     assert "\n" not in refused.value.what
     with pytest.raises(NothingReadable, match="does not name an MLflow run"):
-        mlflow_online.open("mlflow:///abc")
+        online.open("mlflow:///abc")

@@ -13,7 +13,6 @@ from conftest import EXAMPLES, trl_bytes, verl_bytes
 
 from leadline.errors import NothingReadable, NotOneRun
 from leadline.sources import open_run, open_runs, read_stream
-from leadline.words.event import sentence
 
 ROWS = [(step, {"reward": step / 10, "loss": 0.0}) for step in range(1, 6)]
 
@@ -64,7 +63,7 @@ def test_a_torn_checkpoint_is_passed_over_and_said(tmp_path: Path) -> None:
     run = open_run(tmp_path)
     assert run.last_step == 2
     assert [(one.step, one.complete) for one in run.checkpoints] == [(2, True), (4, False)]
-    assert [sentence(event) for event in run.events] == ["skipped 1 truncated file: checkpoint-4/trainer_state.json"]
+    assert [event.say() for event in run.events] == ["skipped 1 truncated file: checkpoint-4/trainer_state.json"]
 
 
 def test_a_state_beside_older_checkpoints_wins_and_loses_to_newer_ones(tmp_path: Path) -> None:
@@ -183,7 +182,7 @@ def test_several_logs_in_one_folder_are_not_guessed_at(tmp_path: Path) -> None:
 
 
 def test_a_log_without_a_row_says_so(trl: Callable[..., Path]) -> None:
-    with pytest.raises(NothingReadable, match="holds no logged step yet"):
+    with pytest.raises(NothingReadable, match="no training steps in"):
         open_run(trl([]))
 
 

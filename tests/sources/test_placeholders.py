@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 
-import pytest
-
 from leadline.run import Run
 from leadline.sources import read_stream
 
@@ -67,28 +65,6 @@ def test_a_number_stands_over_a_null_of_the_same_step() -> None:
     run = read_stream("".join(json.dumps(row) + "\n" for row in rows).encode())
     for name, scale in (("reward/mean", 10), ("entropy", 5)):
         assert values(run, name) == [(step, step / scale) for step in range(1, 9)]
-
-
-@pytest.mark.parametrize("placeholder", [0.0, -1.0])
-def test_a_constant_beside_a_null_of_its_kind_was_not_computed(placeholder: float) -> None:
-    run = read(
-        val_accuracy=lambda step: 0.3 + step / 100 if step % 10 == 0 else None,
-        val_mean_reward=lambda step: 0.2 + step / 100 if step % 10 == 0 else placeholder,
-    )
-    assert values(run, "eval/reward/mean") == [(step, pytest.approx(0.2 + step / 100)) for step in range(10, 61, 10)]
-    assert [step for step, _ in values(run, "eval/acc/mean")] == list(range(10, 61, 10))
-
-
-def test_a_zero_beside_a_null_stays_where_it_was_computed() -> None:
-    reward = {step: 0.0 if step % 7 else 0.4 for step in STEPS}  # of rows with and without the other
-    run = read(val_accuracy=lambda step: 0.5 if step % 10 == 0 else None, val_mean_reward=lambda step: reward[step])
-    assert values(run, "eval/reward/mean") == list(reward.items())
-    same = read(val_accuracy=lambda step: 0.5 if step % 10 == 0 else None, val_mean_reward=0.0)
-    assert len(values(same, "eval/reward/mean")) == len(STEPS)
-    other_kind = read(
-        val_accuracy=lambda step: 0.5 if step % 10 == 0 else None, entropy=lambda step: float(step % 10 == 0)
-    )
-    assert len(values(other_kind, "entropy")) == len(STEPS)
 
 
 def test_of_a_log_that_was_started_over_only_the_nulls_of_its_attempt_count() -> None:

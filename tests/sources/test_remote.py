@@ -93,7 +93,7 @@ def test_names_cannot_leave_the_copy(storage: Any, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("address", "says"),
-    [("memory://bucket/nothing", "there is nothing there"), ("nosuchthing://bucket/run", "cannot be reached")],
+    [("memory://bucket/nothing", "does not exist"), ("nosuchthing://bucket/run", "cannot be reached")],
 )
 def test_what_cannot_be_reached_is_one_sentence(storage: Any, tmp_path: Path, address: str, says: str) -> None:
     with pytest.raises(NothingReadable, match=says) as refused:

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from leadline.run import Rollout
 from leadline.sources import rollouts
-from leadline.sources.rollouts import FORMATS, grouped, many_steps, sampling
-from leadline.sources.rollouts.sample import Raw
+from leadline.sources.rollouts import FORMATS, files, grouped, index
+from leadline.sources.rollouts.fields import Raw
 from leadline.sources.walk import walk
 
 
@@ -150,7 +150,7 @@ def test_samples_come_with_prompt_output_score_and_group(write: Callable[[Path],
 
 
 def test_every_format_is_tested() -> None:
-    assert {form.NAME for form in FORMATS} == {FORMAT.get(write.__name__, write.__name__) for write in WRITERS} | {
+    assert FORMATS.keys() == {FORMAT.get(write.__name__, write.__name__) for write in WRITERS} | {
         "tinker",
         "open_instruct",
     }
@@ -191,7 +191,7 @@ def test_evaluation_samples_stand_in_where_no_others_were_kept_and_that_is_said(
     put(tmp_path / "val_dump" / "5.jsonl", [{"input": "q", "output": "a", "score": 1.0}])
     kept = found(tmp_path)
     assert kept.rollouts.steps == (5,)
-    assert "evaluations" in kept.notes[0]
+    assert "evals" in kept.notes[0]
 
 
 def test_a_prompt_that_was_sampled_once_is_no_group() -> None:
@@ -251,8 +251,7 @@ def test_half_written_parquet_is_left_out_and_said(tmp_path: Path, share: float)
 def test_a_dump_far_beyond_the_budget_is_looked_into_from_start_to_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sampling, "BUDGET", 1 << 20)
-    monkeypatch.setattr(many_steps, "BUDGET", 1 << 18)
+    monkeypatch.setattr(index, "BUDGET", 1 << 18)
     rows = [
         {"step": step, "prompt": f"{step}-{n // 8}", "output": "x" * 500 + str(n), "score": 0.0}
         for step in range(200)
@@ -279,7 +278,7 @@ def test_lines_are_never_cut_nor_told_twice(lengths: list[int], budget: int) -> 
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "x"
         file.write_bytes(b"".join(line + b"\n" for line in lines))
-        seen = [line.rstrip(b"\n") for _, line in sampling.lines_at(file, budget)]
+        seen = [line.rstrip(b"\n") for _, line in files.lines_at(file, budget)]
     assert len(set(seen)) == len(seen)
     assert set(seen) <= set(lines)
     if file_size(lines) <= budget:
@@ -290,11 +289,9 @@ def file_size(lines: Sequence[bytes]) -> int:
     return sum(len(line) + 1 for line in lines)
 
 
-@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.NAME)
+@pytest.mark.parametrize("form", FORMATS)
 @given(garbage=st.binary(max_size=200))
-def test_any_bytes_are_survived(
-    tmp_path_factory: pytest.TempPathFactory, form: rollouts.Format, garbage: bytes
-) -> None:
+def test_any_bytes_are_survived(tmp_path_factory: pytest.TempPathFactory, form: str, garbage: bytes) -> None:
     root = tmp_path_factory.mktemp("x")
     names = {
         "trl": "completions_1.parquet",
@@ -310,12 +307,11 @@ def test_any_bytes_are_survived(
         "generic": "x.jsonl",
         "blocks": "x.txt",
     }
-    file = root / names[form.NAME]
+    file = root / names[form]
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(garbage)
-    for step, places in form.index([file]).training.items():
-        for place in places:
-            assert all(isinstance(sample.output, str) for sample in form.read(place, step))
+    kept = rollouts.SampleFiles(FORMATS[form]([file]).training)
+    assert all(isinstance(sample.output, str) for step in kept.steps for sample in kept.at(step))
 
 
 def test_a_score_that_is_no_number_is_nan(tmp_path: Path) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from leadline.evidence.parting import own_words
 from leadline.sources import rollouts
 from leadline.sources.rollouts.fields import samples_in
 from leadline.sources.walk import walk
+from leadline.text.parting import own_words
 
 CHAT = [{"role": "user", "content": "2+2="}, {"role": "assistant", "content": "4"}]
 
@@ -138,7 +138,7 @@ def test_tables_of_wandb_are_read_and_the_newest_holds_the_older_ones(tmp_path: 
         ("q", "a10", 1.0),
         ("p", "b10", 0.0),
     ]
-    assert "evaluations" in kept.notes[0]
+    assert "evals" in kept.notes[0]
 
 
 def test_tables_that_name_no_step_are_of_the_step_in_their_name(tmp_path: Path) -> None:

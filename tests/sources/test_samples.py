@@ -32,7 +32,7 @@ FORMATS: dict[str, tuple[str, str | None, str, list[int]]] = {  # file: source, 
     "own_blocks.log": ("console", None, "Mean reward", ONE_TO_FOUR),
     "own_lines_without_steps.log": ("console", None, "reward", ONE_TO_FOUR),
     "own_mapping.log": ("console", None, "mean_reward", ONE_TO_FOUR),
-    "journal.jsonl": ("journal", "trl-grpo", "reward", ONE_TO_FOUR),
+    "journal.jsonl": ("jsonl", "trl-grpo", "reward", ONE_TO_FOUR),
     "prime_rl.jsonl": ("jsonl", "prime-rl", "train/agg/all/reward/mean", ONE_TO_FOUR),
     "tinker.jsonl": ("jsonl", "tinker-cookbook", "env/all/reward/total", FROM_ZERO),
     "rllib_result.json": ("jsonl", "rllib", "env_runners/episode_return_mean", ONE_TO_FOUR),
@@ -48,7 +48,7 @@ FORMATS: dict[str, tuple[str, str | None, str, list[int]]] = {  # file: source, 
     "own_rows.json": ("json", None, "mean_reward", FROM_ZERO),
     "own_columns.json": ("json", None, "rewards_avg", ONE_TO_FOUR),
     "own_rows_by_step.json": ("json", None, "reward", ONE_TO_FOUR),
-    "saved_history.json": ("trainer_state", "trl", "reward", ONE_TO_FOUR),
+    "saved_history.json": ("json", "trl", "reward", ONE_TO_FOUR),
 }
 
 
@@ -61,7 +61,7 @@ def test_a_sample_is_read_as_its_framework_wrote_it(name: str) -> None:
     source, dialect, key, steps = FORMATS[name]
     chosen = source_of(SAMPLES / name)
     assert chosen is not None
-    assert source == chosen.NAME
+    assert source == chosen.name
     run = open_run(SAMPLES / name)
     assert run.framework == dialect
     reward = run.get("reward/mean")
@@ -117,11 +117,11 @@ def test_a_large_console_settles_on_its_wording_and_loses_no_row() -> None:
 
 
 def test_a_line_without_end_is_left_out() -> None:
-    from leadline.sources import console, metric_lines
+    from leadline.sources import console, json_lines
 
     for source, row in (
         (console, b"step:2 - critic/score/mean:0.5\n"),
-        (metric_lines, b'{"step": 2, "reward": 0.5}\n'),
+        (json_lines, b'{"step": 2, "reward": 0.5}\n'),
     ):
         parser = source.parser()
         for _ in range(20):

@@ -17,7 +17,7 @@ from leadline.cli import main
 from leadline.errors import NothingReadable, NotOneRun
 from leadline.run import Series
 from leadline.sources import find_runs, open_run, open_runs
-from leadline.sources.carrier import Carrier
+from leadline.sources.roles import Carrier
 from leadline.sources.same_run import group, on_one_clock
 from leadline.sources.source import Log
 from leadline.sources.table import Table
@@ -152,7 +152,7 @@ def project(tmp_path: Path) -> Path:
 def test_the_runs_of_a_database_are_listed(project: Path) -> None:
     with pytest.raises(NotOneRun) as refused:
         open_run(project)
-    assert "holds 2 runs: project.db#seed1, project.db#seed2" in refused.value.what
+    assert "contains 2 runs: project.db#seed1, project.db#seed2" in refused.value.what
     assert f"{project}#seed1" in refused.value.next_step
 
 
@@ -172,7 +172,7 @@ def test_all_runs_of_a_database_are_read(place: str, project: Path, capsys: pyte
 
 
 def test_a_run_that_is_not_there_is_said_with_those_that_are(project: Path) -> None:
-    with pytest.raises(NothingReadable, match="no run called seed9") as refused:
+    with pytest.raises(NothingReadable, match="no run seed9") as refused:
         open_run(f"{project}#seed9")
     assert refused.value.tried == "seed1, seed2"
 
@@ -220,7 +220,7 @@ def samples(place: Path, step: int) -> Path:
 
 def test_a_file_of_samples_is_called_that(tmp_path: Path) -> None:
     for place in (samples(tmp_path / "rollouts" / "40.jsonl", 40), tmp_path / "rollouts"):
-        with pytest.raises(NothingReadable, match="samples of step 40 as verl keeps them, and no log of a run"):
+        with pytest.raises(NothingReadable, match=r"sampled responses of step 40 \(verl\), but no training log"):
             open_run(place)
 
 

@@ -17,6 +17,7 @@ from leadline.run import Phases, Telemetry
 from leadline.sources import telemetry
 from leadline.sources.telemetry import clock, join, part
 
+NVIDIA_SMI = next(record for record in telemetry.RECORDS if record.NAME == "nvidia-smi")
 NOON = float(calendar.timegm((2026, 11, 15, 12, 0, 0)))
 HEADER = "timestamp, index, power.draw [W], utilization.gpu [%], memory.used [MiB], memory.total [MiB]\n"
 ROWS = (
@@ -74,7 +75,7 @@ def test_a_torn_last_line_and_lines_of_something_else_are_left_out(tmp_path: Pat
 def test_a_packed_record_is_read(tmp_path: Path) -> None:
     file = tmp_path / "gpu.csv.gz"
     file.write_bytes(gzip.compress((HEADER + ROWS).encode()))
-    check(telemetry.read([(telemetry.nvidia_smi, file)], span=SPAN))
+    check(telemetry.read([(NVIDIA_SMI, file)], span=SPAN))
 
 
 def test_gpus_that_only_have_identifiers_are_numbered_as_they_come(tmp_path: Path) -> None:
@@ -100,7 +101,7 @@ def test_a_time_zone_that_had_to_be_guessed_is_said(tmp_path: Path) -> None:
     assert "no time zone given and nothing tells which: UTC was assumed" in read(tmp_path, HEADER + ROWS).notes[0]
     file = tmp_path / "nvidia-smi.csv"
     os.utime(file, (NOON - 3600 + 10, NOON - 3600 + 10))
-    told = telemetry.read([(telemetry.nvidia_smi, file)])
+    told = telemetry.read([(NVIDIA_SMI, file)])
     assert told.gpus.walls[0] == NOON - 3600 + 0.25
     assert "UTC+01:00 fits the time the file was last changed" in told.notes[0]
 
@@ -211,7 +212,7 @@ def test_of_two_records_of_the_same_gpu_the_first_stands(tmp_path: Path) -> None
 
 
 def test_a_record_that_is_gone_is_noted(tmp_path: Path) -> None:
-    told = telemetry.read([(telemetry.nvidia_smi, tmp_path / "gone.csv")])
+    told = telemetry.read([(NVIDIA_SMI, tmp_path / "gone.csv")])
     assert not told
     assert told.notes == ("gone.csv could not be read: No such file or directory",)
 
@@ -242,5 +243,5 @@ def test_a_record_cut_anywhere_gives_a_first_part_of_the_whole(
     file.write_text(text[:cut])
     less = kind.parse(file)
     assert less.phases.ends.tolist() == whole.phases.ends.tolist()[: len(less.phases)]
-    if kind is not telemetry.prometheus:  # a cut scrape holds the same sample with less in it
+    if kind.NAME != "prometheus":  # a cut scrape holds the same sample with less in it
         np.testing.assert_array_equal(less.gpus.power_w, whole.gpus.power_w[: len(less.gpus)])

@@ -129,7 +129,7 @@ def test_layouts_of_one_tag_keep_their_written_order() -> None:
 
 def test_a_record_larger_than_a_block_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     picture = record(field(1, 1, struct.pack("<d", 1)) + field(5, 2, bytes(10_000)))
-    monkeypatch.setattr("leadline.sources.growing.BLOCK", 4096)
+    monkeypatch.setattr("leadline.sources.text.BLOCK", 4096)
     monkeypatch.setattr("leadline.sources.tensorboard.BLOCK", 4096)
     log = log_of(tmp_path, event(1, summary(simple("x", 1))) + picture + event(2, summary(simple("x", 2))))
     assert log.table.columns()["x"].values.tolist() == [1.0, 2.0]

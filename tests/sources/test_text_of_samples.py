@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +87,7 @@ def test_samples_with_step_and_reward_are_a_curve_where_nothing_else_is(tmp_path
 def test_samples_of_one_step_are_no_curve(tmp_path: Path) -> None:
     rows = [{"step": 3, "prompt": "q", "response": "so it is four then", "reward": 1.0} for _ in range(4)]
     (tmp_path / "samples.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    with pytest.raises(NothingReadable, match="what the policy wrote"):
+    with pytest.raises(NothingReadable, match="contains sampled responses"):
         open_run(tmp_path / "samples.jsonl")
 
 
@@ -112,3 +113,159 @@ def test_a_long_pause_is_told_and_only_the_last_start_belongs_to_a_log(tmp_path:
     (tmp_path / "metrics.jsonl").write_text("".join(LOG.splitlines(keepends=True)[:10]))
     run = open_run(tmp_path)
     assert {one.score for step in run.rollouts.steps for one in run.rollouts.at(step)} == {1.0}
+
+
+def asked(number: int) -> str:
+    return f"What is {number} plus {number}?"
+
+
+def answered(number: int, step: int) -> str:
+    return f"<think>I add both.</think> It is {2 * number}, as of {step}"
+
+
+def table(file: Path, columns: list[str], rows: list[list[object]]) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"columns": columns, "data": rows}))
+
+
+def trl_in_wandb(run: Path) -> None:
+    names = ["step", "prompt", "completion", "format_reward", "accuracy_reward", "advantage"]
+    for step in (10, 20):
+        rows = [[step, asked(n), answered(n, step), 0.25, 0.25, 9.0] for n in range(3)]
+        table(run / f"files/media/table/completions_{step}_ab12.table.json", names, rows)
+
+
+def an_mlflow_table(run: Path) -> None:
+    for step in (10, 20):
+        rows = [[asked(n), answered(n, step), 0.5] for n in range(3)]
+        table(run / f"artifacts/completions_step_{step}.json", ["prompt", "completion", "reward"], rows)
+
+
+def a_batch_a_record(run: Path) -> None:
+    rows = [
+        {
+            "global_step": step,
+            "prompts": [asked(n) for n in range(3)],
+            "completions": [answered(n, step) for n in range(3)],
+            "rewards": [0.5] * 3,
+        }
+        for step in (10, 20)
+    ]
+    (run / "rollouts.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+
+def answers_of_the_model(run: Path) -> None:
+    rows = [
+        {"step": step, "question": asked(n), "model_answer": answered(n, step), "gold": "x", "score": 0.5}
+        for step in (10, 20)
+        for n in range(3)
+    ]
+    (run / "eval_samples.jsonl").write_text("\n".join(map(json.dumps, rows)))
+
+
+def below_headings(run: Path) -> None:
+    printed = (
+        f"### Step {step}/20\n"
+        + "".join(f"Prompt: {asked(n)}\nResponse: {answered(n, step)}\nReward: 0.5\n" for n in range(3))
+        for step in (10, 20)
+    )
+    (run / "samples.txt").write_text("\n".join(printed))
+
+
+def tables_in_panels(run: Path) -> None:
+    """As TRL prints completions with rich."""
+    lines = []
+    for step in (10, 20):
+        lines += [f"╭──────── Step {step} ────────╮", "│ ┏━━━━┳━━━━┳━━━━┓ │", "│ ┃ Prompt ┃ Completion ┃ reward ┃ │"]
+        for n in range(3):
+            lines += [f"│ │ {asked(n)} │ {answered(n, step)} │ 0.50 │ │", "│ ├────┼────┼────┤ │"]
+        lines += ["│ └────┴────┴────┘ │", "╰──────────────╯"]
+    (run / "printed.log").write_text("\n".join(lines))
+
+
+def a_text_file_a_step(run: Path) -> None:
+    (run / "generations").mkdir()
+    for step in (10, 20):
+        parts = (f"=== {n} ===\nPrompt: {asked(n)}\nResponse: {answered(n, step)}\nReward: 0.5\n" for n in range(3))
+        (run / f"generations/step_{step:04d}.txt").write_text("\n".join(parts))
+
+
+def a_page(run: Path) -> None:
+    parts = (
+        f"## Step {step}\n\n"
+        + "".join(
+            f"**Prompt:** {asked(n)}\n\n**Completion:** {answered(n, step)}\n\n**Reward:** 0.5\n\n" for n in range(3)
+        )
+        for step in (10, 20)
+    )
+    (run / "samples.md").write_text("\n".join(parts))
+
+
+def in_rows_of_metrics(run: Path) -> None:
+    for at, line in enumerate(rows := (run / "metrics.jsonl").read_text().splitlines()):
+        if at in (10, 20):
+            texts = [{"prompt": asked(n), "response": answered(n, at), "reward": 0.5} for n in range(3)]
+            rows[at] = json.dumps({**json.loads(line), "samples": texts})
+    (run / "metrics.jsonl").write_text("\n".join(rows) + "\n")
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        trl_in_wandb,
+        an_mlflow_table,
+        a_batch_a_record,
+        answers_of_the_model,
+        below_headings,
+        tables_in_panels,
+        a_text_file_a_step,
+        a_page,
+        in_rows_of_metrics,
+    ],
+    ids=lambda write: write.__name__,
+)
+def test_text_beside_a_log_is_read_with_its_steps_and_scores(tmp_path: Path, write: Callable[[Path], None]) -> None:
+    (tmp_path / "metrics.jsonl").write_text(LOG)
+    write(tmp_path)
+    run = open_run(tmp_path)
+    assert run.rollouts.steps == (10, 20)
+    assert [(one.prompt, one.output, one.score) for one in run.rollouts.at(20)] == [
+        (asked(n), answered(n, 20), 0.5) for n in range(3)
+    ]
+
+
+def test_samples_that_ray_printed_are_read_and_a_score_among_them_is_no_metric(tmp_path: Path) -> None:
+    ray = "\x1b[36m(TaskRunner pid=12)\x1b[0m "
+    printed = [
+        f"{ray}step:{step} - actor/pg_loss:0.1 - critic/score/mean:{step / 30}\n"
+        f"{ray}[prompt] {asked(step)}\n{ray}[response] {answered(step, step)}\n{ray}[score] 1.0\n"
+        for step in range(1, 30)
+    ]
+    (tmp_path / "train.log").write_text("".join(printed))
+    run = open_run(tmp_path)
+    assert (run.framework, len(run.rollouts.steps)) == ("verl", 29)
+    assert (run.rollouts.at(3)[0].prompt, run.rollouts.at(3)[0].score) == (asked(3), 1.0)
+
+
+def test_a_reward_of_one_sample_below_a_row_is_not_that_of_the_step(tmp_path: Path) -> None:
+    row = "Step {0}/30 | loss: 0.1 | reward: 0.{0}\n  Prompt: why?\n  Response: because it is so\n  Reward: 1.0\n"
+    (tmp_path / "train.log").write_text("".join(row.format(step) for step in range(10, 30)))
+    reward = open_run(tmp_path).get("reward/mean")
+    assert reward is not None
+    np.testing.assert_allclose(reward.values, [step / 100 for step in range(10, 30)])
+
+
+def test_a_date_in_a_name_is_not_a_step(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text(LOG)
+    rows = [{"doc": {"question": asked(n)}, "resps": [[answered(n, 1)]], "exact_match": 1.0} for n in range(5)]
+    (tmp_path / "samples_gsm8k_2025-01-01T00-00-07.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    run = open_run(tmp_path)
+    assert len(run.rollouts.steps) == 5
+    assert run.rollouts.at(0)[0].output == answered(0, 1)
+
+
+def test_a_list_of_texts_is_no_list_of_samples(tmp_path: Path) -> None:
+    (tmp_path / "metrics.jsonl").write_text(LOG)
+    tools = [{"tool": f"tool {n}", "about": f"It does the {n}th thing with great care."} for n in range(9)]
+    (tmp_path / "tools_sample.json").write_text(json.dumps(tools))
+    assert not open_run(tmp_path).rollouts.steps

@@ -165,6 +165,7 @@ def test_a_parquet_export_reads_like_the_database() -> None:
         for reader in trackio_store.open(place):
             reader.update()
             logs.append(reader.log)
+    assert database_logs
     for one, other in zip(database_logs, exported_logs, strict=True):
         assert one.label == other.label
         assert one.settings == other.settings

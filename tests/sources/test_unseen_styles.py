@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline.errors import BadMapping
+from leadline.errors import BadMapping, NotAnRLRun
 from leadline.run import Run
 from leadline.sources import open_run, read_stream
 
@@ -114,6 +114,51 @@ STYLES: dict[str, tuple[str, int]] = {  # text, and how much each step counts
         "rl_update_index,wandb_step,global_step,objective/verifiable_reward\n" + lines("{i},{n},{n},{r}", 256),
         1,
     ),
+    "loguru from a package": (
+        lines(
+            "2025-11-11 10:00:00.123 | INFO     | trainer.grpo:train_step:214 - iter {i} | avg_ret {r} | pg_loss 0.1"
+        ),
+        1,
+    ),
+    "statistics behind a name": (
+        lines("INFO - === ROLLOUT (Step {i}) ===\nINFO - Rewards: min=0.0, max=1.0, mean={r}, std=0.2"),
+        1,
+    ),
+    "parts below a heading": (
+        lines("--- Step {i}/99 ---\nReward breakdown:\n  format : min=0.0, avg=0.1\n  TOTAL : min=0.0, avg={r}"),
+        1,
+    ),
+    "PrettyTable": ("+---+---+\n| Step | Reward |\n+---+---+\n" + lines("| {i} | {r} |") + "+---+---+\n", 1),
+    "tabulate's grid": (lines("Iteration {i}\n+---+---+\n| reward | {r} |\n+---+---+\n| kl | 0.1 |\n+---+---+"), 1),
+    "German": (lines("Schritt {i}/99: Belohnung={r}, Verlust=0.1, Lernrate=1e-06"), 1),
+    "Chinese": (lines("2025-03-01 12:00:01 [INFO] 第 {i}/99 步：损失: 0.1, 平均奖励: {r}, KL散度: 0.01"), 1),
+    "Chinese keys": (objects(*({"步数": i, "平均奖励": r, "损失": 0.1} for i, r in PAIRS)), 1),
+    "a value a row": (
+        objects(
+            *(
+                row
+                for i, r in PAIRS
+                for row in ({"name": "loss", "step": i, "value": 0.1}, {"name": "reward", "step": i, "value": r})
+            )
+        ),
+        1,
+    ),
+    "a value a line": ("metric,step,value\n" + lines("reward/mean,{i},{r}\nloss,{i},0.1"), 1),
+    "points of series": (json.dumps({"reward": PAIRS, "loss": [[i, 0.1] for i in STEPS]}), 1),
+    "points as objects": (json.dumps({"reward": [{"step": i, "value": r} for i, r in PAIRS]}), 1),
+    "rows by named step": (json.dumps({f"step_{i}": {"reward": r, "loss": 0.1} for i, r in PAIRS}), 1),
+    "batches of an epoch": (
+        "epoch,batch,R,loss\n" + "".join(f"{(i - 1) // 3},{(i - 1) % 3 + 1},{r},0.1\n" for i, r in PAIRS),
+        1,
+    ),
+    "batches of an epoch, printed": (
+        "".join(f"Epoch {(i - 1) // 3} | Batch {(i - 1) % 3 + 1} | Reward {r} | Loss 0.1\n" for i, r in PAIRS),
+        1,
+    ),
+    "so many of all": (
+        "".join(f"[iter {i}] correct: {round(r * 10000)}/10000  loss: 0.1  kl: 0.01\n" for i, r in PAIRS),
+        1,
+    ),
     "micro-batches": (
         objects(*({"step": i, "reward": r + part, "loss": part * i} for i, r in PAIRS for part in (-0.1, 0.1))),
         1,
@@ -170,22 +215,6 @@ def test_numbers_before_a_mapping_on_its_line_belong_to_its_row() -> None:
     assert {series.key for series in (*talk.series, *talk.unread)} == {"reward", "loss"}
 
 
-ROW = "loss: 0.1, data: {{'n': 8, 'reward': {r}}}\n"
-
-
-def test_a_held_out_score_in_words_belongs_to_the_row_above_it() -> None:
-    text = lines(ROW + "batch {i} done, eval_acc: 0.{i}\nnew best eval_acc: 0.{i}, saved")
-    for cut in (len(text), len(text) - 60):  # with and without the line after the last row
-        held_out = read(text[:cut]).get("eval/acc/mean")
-        assert held_out is not None
-        assert held_out.steps.tolist() == STEPS[: held_out.points]
-        assert held_out.points >= len(STEPS) - 1
-        assert held_out.values.tolist() == [float(f"0.{step}") for step in STEPS[: held_out.points]]
-    samples = read(lines(ROW + "eval_acc: 0\neval_acc: 1"))  # of single answers
-    assert samples.get("eval/acc/mean") is None
-    assert samples.get("reward/mean") is not None
-
-
 def test_rows_without_a_step_that_share_no_key_are_of_one_step() -> None:
     run = read(lines("{{'reward': {r}, 'reward_std': 0.1}}\n{{'loss': 0.{i}, 'kl': 0.01}}"))
     for name in ("reward/mean", "loss/total"):
@@ -215,6 +244,28 @@ def test_a_line_that_begins_with_eval_is_of_an_evaluation() -> None:
     assert held_out is not None
     assert reward.values.tolist() == REWARDS
     assert set(held_out.values.tolist()) == {0.9}
+
+
+def test_a_heading_that_says_validation_is_of_an_evaluation() -> None:
+    run = read(lines("Step {i}: reward {r}, loss 0.1\n--- Validation at step {i} ---\nAvg reward: 0.9"))
+    reward, held_out = run.get("reward/mean"), run.get("eval/reward/mean")
+    assert reward is not None
+    assert held_out is not None
+    assert reward.values.tolist() == REWARDS
+    assert set(held_out.values.tolist()) == {0.9}
+
+
+def test_scores_by_step_in_a_document_are_of_evaluations() -> None:
+    run = read(json.dumps({"step": STEPS, "reward": REWARDS, "dev_chrf": {"4": 38.1, "8": 39.2}}))
+    held_out = run.get("eval/chrf/mean")
+    assert held_out is not None
+    assert (held_out.steps.tolist(), held_out.values.tolist()) == ([4, 8], [38.1, 39.2])
+
+
+def test_accuracy_is_the_outcome_of_a_policy_and_not_of_a_classifier() -> None:
+    assert read(lines("step {i} acc {r} kl 0.01 loss 0.1")).get("reward/mean") is not None
+    with pytest.raises(NotAnRLRun):
+        read(lines("step {i} acc {r} lr 0.01 loss 0.1"))
 
 
 def test_an_evaluation_of_one_number_in_the_console_of_openrlhf() -> None:
@@ -281,11 +332,11 @@ def test_of_a_log_that_was_started_over_another_attempt_can_be_asked_for() -> No
     reward = read(text, attempt="2").get("reward/mean")
     assert reward is not None
     assert reward.values.tolist() == [step + 0.1 for step in range(1, 10)]
-    with pytest.raises(BadMapping, match="no attempt"):
+    with pytest.raises(BadMapping, match="expects a number"):
         read(text, attempt="the long one")
-    with pytest.raises(BadMapping, match="There is no attempt 4: the log holds 3 attempts"):
+    with pytest.raises(BadMapping, match="no attempt 4: this log has 3"):
         read(text, attempt="4")
-    with pytest.raises(BadMapping, match="the log holds one attempt"):
+    with pytest.raises(BadMapping, match="this log has 1"):
         read(attempts(9), attempt="2")
 
 

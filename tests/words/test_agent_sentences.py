@@ -5,15 +5,14 @@ from __future__ import annotations
 import pytest
 
 from leadline.facts import Facts, Finding
-from leadline.findings.agent_tool_failures import FailingTools
-from leadline.findings.agent_turns import TurnsChange
+from leadline.findings.agent_turns import FailingTools, TurnsChange
 from leadline.words import sentence
 
 SAID: list[tuple[str, Facts, str]] = [
     (
         "agent.turns",
-        TurnsChange("turns", 3.1, 9.8, "unclear", 10.0),
-        "Turns per response grew 3.1 → 9.8 (max 10) with no clear change in reward: the policy may be looping.",
+        TurnsChange("turns", 3.1, 9.8, "unclear"),
+        "Turns per response grew 3.1 → 9.8 with no clear change in reward: the policy may be looping.",
     ),
     (
         "agent.tool_calls",

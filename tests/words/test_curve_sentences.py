@@ -5,33 +5,36 @@ from __future__ import annotations
 import pytest
 
 from leadline.facts import Facts, Finding
-from leadline.facts.cause import Cause, PromptChange
-from leadline.facts.kl import Drift, KlReward
-from leadline.facts.loss import LossNumbers, PolicyLoss
-from leadline.facts.reward import RewardPeak, RewardReading, Trajectory
+from leadline.facts.finding import Cause, PromptChange
+from leadline.facts.sections import (
+    MEANING,
+    Drift,
+    KlReward,
+    LossNumbers,
+    PolicyLoss,
+    RewardPeak,
+    RewardReading,
+    Trajectory,
+    TurningPoint,
+)
 from leadline.findings.kl_destructive import KlDestructive
 from leadline.findings.kl_drift import KlDrift
-from leadline.findings.kl_frozen import KlFrozen
-from leadline.findings.kl_pinned import KlPinned
 from leadline.findings.kl_reset import KlReset
-from leadline.findings.onset import OnsetOrder, Tier
+from leadline.findings.policy_frozen import KlFrozen
 from leadline.findings.policy_loss_jump import LossJump
 from leadline.findings.reward_break import RewardBreak
-from leadline.findings.reward_component import ComponentTrade
 from leadline.findings.reward_fall import RewardFall
 from leadline.findings.reward_prompts_changed import PromptsChanged
 from leadline.findings.signal_nan import BadValues, NotNumbers
 from leadline.findings.signal_sampler_mismatch import SamplerMismatch
 from leadline.findings.signal_train_eval_gap import TrainEvalGap
 from leadline.findings.stability_degrading import Degrading, Worsened
-from leadline.findings.stability_entropy import EntropyMoved
-from leadline.findings.stability_grad_norm import GradientNorm
+from leadline.findings.stability_moved import EntropyMoved, GradientNorm
 from leadline.findings.stability_spike import LoudValue, Spikes
 from leadline.findings.stability_stuck import StuckSeries, StuckValue
+from leadline.findings.timeline_order import OnsetOrder, Tier, UnreadKeys
 from leadline.findings.unexplained_break import SeriesMove, UnexplainedBreak
-from leadline.findings.unexplained_unread_key import UnreadKeys
-from leadline.words import kl, loss, reward, sentence
-from leadline.words.kl import MEANING
+from leadline.words import sentence
 
 OUTSIDE = Cause("outside", shifted=("reward/std",), still=("kl/ref", "entropy", "grad_norm"))
 
@@ -70,12 +73,6 @@ SAID: list[tuple[str, Facts, str]] = [
         "0.9. Gains no longer generalize; 2 other evals regressed too.",
     ),
     (
-        "reward.component",
-        ComponentTrade("format", 0.4, 0.9, "accuracy", 0.6, 0.3, 120, 0.3, 0.1),
-        "`format` gained at the expense of `accuracy` since step 120: 0.4 → 0.9 vs. 0.6 → 0.3. `format` varies more "
-        "across samples (0.3 vs. 0.1), so it drives the gradient.",
-    ),
-    (
         "kl.reset",
         KlReset((120, 240), announced=True),
         "Reference policy reset at steps 120 and 240: KL restarts there, so a sawtooth is expected.",
@@ -98,31 +95,19 @@ SAID: list[tuple[str, Facts, str]] = [
         "Destructive updates since step 165: KL rose 0.03 → 1.8 while reward dropped 0.96 → 0.005.",
     ),
     (
-        "kl.frozen",
+        "policy.frozen",
         KlFrozen(1e-6, 0.003, 12.0, 2e-8),
         "Policy is frozen: at KL 1e-06 per token, <1% of responses can differ from the reference. Suspect the "
         "learning rate (2e-08).",
     ),
     (
-        "kl.pinned",
-        KlPinned(0.005, 0.2, 15.0, 3.0),
-        "KL penalty may be pinning the policy: reward and KL are flat despite gradient signal, and at most 20% of "
-        "responses can differ from the reference. Suspect the KL coefficient (3).",
-    ),
-    (
-        "kl.pinned",
-        KlPinned(0.05, 0.4, 6.0, 1.0, gained=True),
-        "KL penalty is capping the gain: reward and KL plateaued where it offsets much of the policy gradient, with "
-        "signal left. Try a KL coefficient below 1.",
-    ),
-    (
-        "kl.frozen",
+        "policy.frozen",
         KlFrozen(None, None, None, 0.0, since_step=120),
         "Learning rate has been 0 since step 120: nothing has moved since. The schedule is over, so more steps change "
         "nothing.",
     ),
     (
-        "kl.frozen",
+        "policy.frozen",
         KlFrozen(1.0, None, None, 3e-7, still=("reward/mean", "entropy"), held=True),
         "Nothing is changing: reward and entropy have been within noise since the start; KL is at 1. Suspect the "
         "learning rate (3e-07) or a KL coefficient that is too high.",
@@ -186,10 +171,10 @@ SAID: list[tuple[str, Facts, str]] = [
         Degrading(
             (Worsened("entropy", 0.2, 1.2, 60, 0.99), Worsened("len/response_clip_frac", 0.0, 0.1, 80, 0.95)), 80
         ),
-        "Quality has degraded since step ~80 while reward is flat: entropy 0.2 → 1.2 and truncated share 0 → 0.1.",
+        "Quality has degraded since step ~80 while reward is flat: entropy 0.2 → 1.2 and truncated share 0% → 10%.",
     ),
     (
-        "onset",
+        "timeline.order",
         OnsetOrder("kl.reset", 150, False, (Tier(("grad_norm",), 120, 124), Tier(("kl/ref", "entropy"), 130, 130))),
         "Timeline around step 150: gradient norm (120–124) → KL, entropy (130).",
     ),
@@ -216,30 +201,29 @@ def test_a_finding_is_said_from_its_facts(name: str, facts: Facts, said: str) ->
 @pytest.mark.parametrize(
     ("shape", "said"),
     [
-        ("rising", "still rising: 0.2 → 0.7; noise ±0.02 per step"),
-        ("flat", "rose 0.2 → 0.7, plateaued; noise ±0.02 per step"),
-        ("noise", "no trend, only noise around 0.7; noise ±0.02 per step"),
-        ("peaked", "rose 0.2 → 0.9 by step ~80 (70–90), now 0.7; noise ±0.02 per step"),
-        ("undecided", "likely rising (60%) or flat (30%); 0.2 → 0.7; noise ±0.02 per step"),
+        ("rising", "0.2 → 0.7, rising; noise ±0.02 per step"),
+        ("flat", "0.2 → 0.7, plateaued; noise ±0.02 per step"),
+        ("noise", "no trend around 0.7; noise ±0.02 per step"),
+        ("peaked", "peaked at step 80 (70–90), now 0.7; noise ±0.02 per step"),
+        ("undecided", "0.2 → 0.7, unclear (rising 60% or flat 30%); noise ±0.02 per step"),
     ],
 )
 def test_the_reward_is_told_by_its_shape(shape: str, said: str) -> None:
     numbers = Trajectory("read", 200, 6, start=0.2, now=0.7, peak=0.9, noise=0.02)
     peak = RewardPeak(80, (70, 90), 0.9)
     probabilities = {"rising": 0.6, "flat": 0.3, "noise": 0.1}
-    assert reward.trajectory(RewardReading(shape, probabilities, peak, trajectory=numbers)) == said
+    assert RewardReading(shape, probabilities, peak, trajectory=numbers).say() == said
 
 
-@pytest.mark.parametrize(("share", "said"), [(0.45, "unclear, flat"), (0.5, "unclear, flat"), (0.51, "likely flat")])
-def test_likely_is_likelier_than_all_else_together(share: float, said: str) -> None:
-    numbers = Trajectory("read", 200, 6, start=0.2, now=0.7, peak=0.9, noise=0.02)
-    probabilities = {"flat": share, "rising": 0.44, "noise": 1 - share - 0.44}
-    assert reward.trajectory(RewardReading("undecided", probabilities, None, trajectory=numbers)).startswith(said)
+def test_a_rise_that_did_not_begin_at_the_start_is_told_from_where_it_began() -> None:
+    numbers = Trajectory("read", 200, 6, start=0.6, now=0.5, noise=0.02, turn=TurningPoint(0.2, 77))
+    said = RewardReading("rising", {"rising": 1.0}, None, trajectory=numbers).say()
+    assert said == "0.2 → 0.5 since step 77, rising (started at 0.6); noise ±0.02 per step"
 
 
 def test_a_reward_that_cannot_be_read_says_why() -> None:
     def said(numbers: Trajectory) -> str:
-        return reward.trajectory(RewardReading("undecided", {}, None, trajectory=numbers))
+        return RewardReading("undecided", {}, None, trajectory=numbers).say()
 
     assert said(Trajectory("missing")) == "no reward metric found in the log"
     assert said(Trajectory("not_numbers", points=30)) == "all 30 values are NaN or Inf"
@@ -251,12 +235,12 @@ def test_a_reward_that_cannot_be_read_says_why() -> None:
 
 def test_each_regime_names_kl_and_reward() -> None:
     assert all("KL" in said and "reward" in said for said in MEANING.values())
-    assert kl.regime(KlReward("stable/flat", state="read", below_best=True)).endswith("plateaued below its best")
+    assert KlReward("stable/flat", state="read", below_best=True).say().endswith("plateaued below its best")
 
 
 def test_without_kl_the_reader_is_told_what_else_may_show_drift() -> None:
     seen = (Drift("entropy", "fell", 0.9, 0.1), Drift("len/response_mean", "still", 80, 81))
-    assert kl.regime(KlReward("no_kl", state="not_logged", drift=seen)) == (
+    assert KlReward("no_kl", state="not_logged", drift=seen).say() == (
         "KL to reference was not logged. Other drift indicators: entropy dropped 0.9 → 0.1; response length shows no "
         "clear trend around 81."
     )
@@ -264,14 +248,5 @@ def test_without_kl_the_reader_is_told_what_else_may_show_drift() -> None:
 
 def test_a_loss_that_is_the_kl_penalty_says_so() -> None:
     numbers = LossNumbers(kl_factor=0.04, kl_coefficient=0.04)
-    said = loss.pattern(PolicyLoss(pattern="by_construction", because="kl_penalty", numbers=numbers))
+    said = PolicyLoss(pattern="by_construction", because="kl_penalty", numbers=numbers).say()
     assert said.startswith("loss = 0.04 × KL (KL coefficient 0.04): the policy term is 0 by construction")
-
-
-@pytest.mark.parametrize(
-    ("start", "now", "said"),
-    [(0.5, 0.2, "falling, 0.5 → 0.2"), (0.2, 0.3, "falling lately, 0.2 → 0.3 overall")],
-)
-def test_a_loss_that_turned_is_not_said_to_fall_to_more_than_it_was(start: float, now: float, said: str) -> None:
-    section = PolicyLoss(True, "declining", because="falling", numbers=LossNumbers(start=start, now=now))
-    assert loss.pattern(section) == said

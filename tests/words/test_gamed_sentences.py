@@ -5,11 +5,9 @@ from __future__ import annotations
 import pytest
 
 from leadline.facts import Facts, Finding
-from leadline.facts.gamed import Move
-from leadline.findings.generation_changed import ResponsesChanged
-from leadline.findings.reward_gamed import Gamed
+from leadline.facts.finding import Move
+from leadline.findings.reward_gamed import Gamed, ResponsesChanged, Reviewed
 from leadline.findings.reward_outage import RewardOutage
-from leadline.findings.reward_reviewed import Reviewed
 from leadline.findings.signal_repeated_prompts import RepeatedPrompts
 from leadline.run import Rollout
 from leadline.words import sentence
@@ -21,7 +19,7 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "reward.gamed",
         Gamed(False, (LOOPED,), 6, 6, 205),
-        "Reward hacking since step 205 at the latest: responses loop (4% → 62% of text), yet the reward holds.",
+        "Reward hacking since step ~6 (6–205): responses loop (4% → 62% of text), yet the reward holds.",
     ),
     (
         "reward.gamed",
@@ -30,29 +28,27 @@ SAID: list[tuple[str, Facts, str]] = [
         "→ 10%), yet the reward holds.",
     ),
     (
-        "reward.gamed",
-        Gamed(True, (Move("alike", 0.1, 0.9), Move("cut", 0.0, 0.4)), 180, 180, 180),
-        "Degenerate responses since step ~180: responses look alike across prompts (overlap 10% → 90%) and 40% of "
-        "previously finishing responses are truncated. Reward dropped with them.",
+        "generation.degraded",
+        Gamed(True, (Move("alike", 0.1, 0.9), Move("cut", 0.3, 0.7)), 180, 180, 180),
+        "Degenerate responses since step ~180: responses look alike across prompts (overlap 10% → 90%) and are "
+        "truncated (30% → 70% of them). Reward dropped with them.",
     ),
     (
         "reward.gamed",
-        Gamed(False, (Move("copied", 0.2, 0.9), Move("unseen", 0.1, -0.4)), None, None, None),
-        "Reward hacking, onset unknown: responses copy the prompt (20% → 90% of text) and fixed sample prompts miss "
-        "50% of training gain, yet the reward holds.",
+        Gamed(False, (Move("copied", 0.2, 0.9), Move("cut", 0.0, 0.5)), None, None, None),
+        "Reward hacking, onset unknown: responses copy the prompt (20% → 90% of text) and are truncated (0% → 50% of "
+        "them), yet the reward holds.",
     ),
     (
         "generation.changed",
         ResponsesChanged((Move("recurring", 0.02, 0.13),), 240, 230, 260, 0.88, 230, OLD, NEW),
         "Responses have changed since step ~240 (230–260): words recur more often (2% → 13% of text). 88% of the "
-        "reward gain came since. Check that they are still right with `leadline review`. If not, step "
-        "230 is the last one before it.",
+        "reward gain came since. Step 230 is the last one before it.",
     ),
     (
         "generation.changed",
         ResponsesChanged((Move("unlike", 1.0, 2.5),), 240, 240, 240, None, None),
-        "Responses have changed since step ~240: responses surprise the reference policy 2.5× as much as its own. "
-        "Check that they are still right with `leadline review`.",
+        "Responses have changed since step ~240: responses surprise the reference policy 2.5× as much as its own.",
     ),
     (
         "reward.reviewed",

@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from leadline.facts.missing import Missing
-from leadline.findings.reward_gamed import Gamed, side_by_side
+from leadline.facts.finding import side_by_side
+from leadline.facts.sections import Missing, hidden
+from leadline.findings.reward_gamed import Gamed
 from leadline.run import Rollout
-from leadline.words.missing import hidden, why
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from leadline.words.missing import hidden, why
 def test_a_run_without_samples_is_told_how_to_keep_them(framework: str | None, setting: str) -> None:
     lacking = Missing("rollouts", framework)
     assert setting in hidden((Missing("telemetry", framework), lacking))
-    assert setting in why(lacking)
+    assert setting in lacking.why
 
 
 def test_only_the_first_gap_says_what_it_hides() -> None:

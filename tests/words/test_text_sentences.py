@@ -5,50 +5,40 @@ from __future__ import annotations
 import pytest
 
 from leadline.facts import Facts, Finding
-from leadline.facts.conflict import MemoryHeld
-from leadline.findings.conflict_evaluation import LongerSaves, LongerSteps
-from leadline.findings.conflict_memory import MemoryTaken
-from leadline.findings.conflict_step_time import SlowedBy
+from leadline.facts.machine import MemoryHeld
+from leadline.findings.conflict_process import MemoryTaken, SlowedBy
 from leadline.findings.generation_length import LengthChange
 from leadline.findings.generation_shortcut import Mark, Shortcut
-from leadline.findings.generation_truncated_throughout import TruncatedThroughout
 from leadline.findings.generation_truncation import Truncation
 from leadline.findings.resources_idle import LowPower
 from leadline.findings.resources_memory_growth import MemoryGrowth
+from leadline.findings.resources_overhead import LongerSaves, LongerSteps
 from leadline.findings.resources_stall import GpuState, LogStopped, Pause
-from leadline.findings.resources_uneven import UnevenGpu
-from leadline.findings.signal_no_entropy import NoEntropy
 from leadline.findings.signal_no_learning_signal import AllTied, AllTruncated, MostlyTied
 from leadline.words import sentence
 
 SAID: list[tuple[str, Facts, str]] = [
     (
         "generation.length",
-        LengthChange(212.0, 640.0, "tokens", None, "rose", 0.05, 0.44),
-        "Responses grew 212 → 640 tokens while reward rose. Within a step, length and reward are uncorrelated in the "
-        "first half (rank correlation +0.05); longer responses score higher in the second (+0.44).",
+        LengthChange(212.0, 640.0, "tokens", None, "rose", 0.44),
+        "Responses grew 212 → 640 tokens while reward rose. Within a step, longer responses score higher (correlation "
+        "+0.44).",
+    ),
+    (
+        "generation.truncation",
+        Truncation(0.97, 0.97, throughout=True, length_cap=512),
+        "97% of responses hit max length (512 tokens), as they have since the start: almost none finish. The limit is "
+        "too low or the policy never emits EOS.",
+    ),
+    (
+        "generation.truncation",
+        Truncation(0.88, 0.88, throughout=True),
+        "88% of responses hit max length, as they have since the start: their reward is unreliable.",
     ),
     (
         "generation.truncation",
         Truncation(0.02, 0.41),
         "41% of responses are truncated at max length, up from 2%: their reward is unreliable.",
-    ),
-    (
-        "generation.truncated_throughout",
-        TruncatedThroughout(0.97, 512, False),
-        "97% of responses have hit max length (512 tokens) since the start: almost none finish. The limit is too low "
-        "or the policy never emits EOS.",
-    ),
-    (
-        "generation.truncated_throughout",
-        TruncatedThroughout(0.88, None, False),
-        "88% of responses have hit max length since the start: their reward is unreliable.",
-    ),
-    (
-        "generation.truncated_throughout",
-        TruncatedThroughout(0.98, 128, False, 128),
-        "Mean response length is exactly 128 tokens, the max length: almost none finish. The limit is too low or the "
-        "policy never emits EOS.",
     ),
     (
         "generation.shortcut",
@@ -69,9 +59,9 @@ SAID: list[tuple[str, Facts, str]] = [
     ),
     (
         "signal.no_learning_signal",
-        AllTied("between", 0.88, 10, share=0.994),
-        "Almost no gradient signal since step ~10: 99% of groups have zero reward variance (rewards differ only "
-        "across prompts), so nearly all advantages are zero.",
+        AllTied("between", 0.88, 10),
+        "No gradient signal since step ~10: rewards differ across prompts but not within groups, so all advantages are "
+        "zero.",
     ),
     (
         "signal.no_learning_signal",
@@ -80,19 +70,14 @@ SAID: list[tuple[str, Facts, str]] = [
         "right.",
     ),
     (
-        "signal.no_learning_signal",
+        "signal.zero_variance_groups",
         MostlyTied(0.94, "top", 1.0),
         "94% of groups have zero reward variance, mostly at the top reward (1): only the rest produce gradient.",
     ),
     (
-        "signal.no_learning_signal",
+        "signal.zero_variance_groups",
         MostlyTied(0.97, "between", 0.998),
         "97% of groups have zero reward variance (mean reward 0.998): only the rest produce gradient.",
-    ),
-    (
-        "signal.no_entropy",
-        NoEntropy(240, 0.31),
-        "Entropy collapsed to exactly 0 at step ~240 (was 0.31): the policy is deterministic and no longer explores.",
     ),
     (
         "resources.stall",
@@ -112,11 +97,6 @@ SAID: list[tuple[str, Facts, str]] = [
         "generation.",
     ),
     (
-        "resources.uneven",
-        UnevenGpu(2, "power", -0.31, 410.0, 595.0),
-        "GPU 2 draws 31% less power than the others throughout (410 W, others 595 W).",
-    ),
-    (
         "resources.memory_growth",
         MemoryGrowth(40, 6.2, 71.0, 910),
         "GPU memory is growing: +6.2 GB since step 40, now 71 GB. At this rate, OOM at step ~910.",
@@ -133,12 +113,12 @@ SAID: list[tuple[str, Facts, str]] = [
         "peak.",
     ),
     (
-        "conflict.evaluation",
+        "resources.eval_overhead",
         LongerSteps(1.8, 0.17),
         "Evals cost 8% of wall time: eval steps take 1.8× as long.",
     ),
     (
-        "conflict.checkpoint",
+        "resources.checkpoint_overhead",
         LongerSaves(2.4, 0.06),
         "Checkpoint saves cost 3% of wall time: steps that save take 2.4× as long.",
     ),

@@ -7,7 +7,6 @@ from typing import get_args
 import pytest
 
 from leadline.facts.judgement import (
-    LOST,
     BestCheckpoint,
     Horizon,
     Judgement,
@@ -17,8 +16,8 @@ from leadline.facts.judgement import (
     Upside,
     Verdict,
 )
-from leadline.facts.reward import TurningPoint
-from leadline.words.verdict import OUTCOMES, REASONS, WIDEST, headline, judgement_lines
+from leadline.facts.sections import TurningPoint
+from leadline.words.verdict import WIDEST, headline, judgement_lines, keep_says
 
 HALF_WAY = Horizon(1, 0.3, 1000, True)
 AFTER_THE_PLAN = Horizon(1, 1.0, 2000, False)
@@ -35,7 +34,7 @@ SAID: list[tuple[str, Judgement, str]] = [
             HALF_WAY,
             best_checkpoint=BestCheckpoint(290, 0.6, "checkpoints/global_step_290", True),
         ),
-        "CONTINUE · reward rising, 0.2 → 0.48 · 83% chance of +0.02. Outlook: Continuing to step 1000 (+1000 "
+        "CONTINUE · reward rising, 0.20 → 0.48 · 83% chance of +0.02. Outlook: Continuing to step 1000 (+1000 "
         "steps): 83% chance of +0.02, 4% risk of regression. Best: checkpoints/global_step_290 (step 290 so "
         "far).",
     ),
@@ -66,7 +65,7 @@ SAID: list[tuple[str, Judgement, str]] = [
             best_checkpoint=BestCheckpoint(160, 0.7, "checkpoints/global_step_160", True),
         ),
         "ROLL BACK to step 160 · overfitting: training reward up, eval down since step ~180 · 96% confident. "
-        "Outlook: Continuing to step 1000 (+1000 steps): 1% chance to help, 97% risk of regression. Keep: "
+        "Outlook: Continuing to step 1000 (+1000 steps): 1% chance to help. Keep: "
         "checkpoints/global_step_160 (step 160).",
     ),
     (
@@ -91,7 +90,7 @@ SAID: list[tuple[str, Judgement, str]] = [
             Reason("rising", p=0.99, clear=True, start=0.589, turn=TurningPoint(0.037, 77), level=0.34),
             0.39,
         ),
-        "CONTINUE · reward rising again since step ~77, 0.037 → 0.34 · 39% chance that continuing helps.",
+        "CONTINUE · reward rising again since step ~77, 0.037 → 0.340 · 39% chance that continuing helps.",
     ),
     (
         "continue",
@@ -133,11 +132,18 @@ def test_a_verdict_is_said_from_its_facts(verdict: str, judgement: Judgement, sa
     assert judgement_lines(judgement).text == said
 
 
+@pytest.mark.parametrize(("finding", "said"), [("reward.gamed", True), ("signal.train_eval_gap", False)])
+def test_a_step_kept_before_the_text_proves_hacking_says_why(finding: str, said: bool) -> None:
+    reason = Reason("gamed", 0.99, 102, level=0.94, findings=(finding,))
+    judgement = Judgement("roll_back", reason, 0.01, best_checkpoint=BestCheckpoint(30, 0.6, None, None))
+    assert ("Quality drops before the text shows it." in keep_says(judgement)) is said
+
+
 def test_every_verdict_has_an_example() -> None:
     assert set(get_args(Verdict)) == {verdict for verdict, _, _ in SAID}
 
 
-@pytest.mark.parametrize("kind", REASONS)
+@pytest.mark.parametrize("kind", get_args(ReasonKind))
 @pytest.mark.parametrize("verdict", get_args(Verdict))
 def test_a_headline_fits_one_line_whatever_the_metrics_are_called(verdict: Verdict, kind: ReasonKind) -> None:
     long = "eval/" + "very/long/" * 12 + "score"
@@ -153,7 +159,3 @@ def test_a_headline_fits_one_line_whatever_the_metrics_are_called(verdict: Verdi
     said = headline(judged)
     assert len(said) <= WIDEST
     assert said.split(" · ")[0].split(",")[0].split(" to ")[0].isupper()
-
-
-def test_every_outcome_that_is_bad_is_named_at_the_end_of_a_run() -> None:
-    assert set(OUTCOMES) == set(LOST)

@@ -11,7 +11,7 @@ from writers.launch import mlflow_server
 
 from leadline.errors import NothingReadable
 from leadline.sources import open_run
-from leadline.sources.address import reach
+from leadline.sources.remote import reach
 
 
 @pytest.fixture(scope="module")

@@ -22,11 +22,11 @@ def rows(count: int) -> bytes:
 
 @pytest.mark.filterwarnings("ignore")  # botocore's own
 def test_a_log_on_s3_is_seen_to_grow(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from leadline.live.follow import Place
+    from leadline.live.follow import NamedPath
 
     with object_storage.served(tmp_path, monkeypatch) as storage:
         storage.mkdir("runs")
-        place = Place("s3://runs/grpo")
+        place = NamedPath("s3://runs/grpo")
         for count in (20, 35, 50):
             storage.pipe_file("runs/grpo/metrics.jsonl", rows(count))
             seen = place.poll(force=True)

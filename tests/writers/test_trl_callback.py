@@ -121,11 +121,16 @@ def test_the_journal_holds_every_value_and_is_one_run_with_the_rest_of_its_folde
 
 
 def test_two_processes_of_one_training_stop_at_the_same_step(tmp_path: Path) -> None:
-    """A Trainer in two processes, told to stop by an answer that only the first of them can see."""
+    """A Trainer in two processes, told to stop by an answer that only the first of them can see; the checkpoint that it
+    recommends was rotated away long before."""
     run_program("stop_two", tmp_path)
     stopped = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in (0, 1)]
     assert stopped[0] == stopped[1]
     assert 20 <= stopped[0] < 2000
+    assert not (tmp_path / "run" / "checkpoint-5").exists()
+    kept = tmp_path / "run" / "kept-by-leadline" / "checkpoint-5"
+    assert {"model.safetensors", "rng_state_0.pth", "rng_state_1.pth"} <= {file.name for file in kept.iterdir()}
+    assert str(kept) in (tmp_path / "run" / "LEADLINE.md").read_text()
 
 
 @pytest.fixture(scope="module")

@@ -1,28 +1,23 @@
-"""What was done to a run, or would have been: as it is written down and told."""
+"""The record of what was done to a run, or would have been."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
+from ...records import asdict, dataclass, replace
 from ..alert import Alert, key_of
 from .bar import Decision
 from .orders import Order
 from .process import Identity
 
 State = Literal["dry", "begun", "sent", "running", "escalated", "orphan", "done", "again", "failed", "refused"]
-OPEN: tuple[State, ...] = (
-    "sent",
-    "running",
-    "escalated",
-    "orphan",
-)  # it was done, and whether the run ended is not known yet
+OPEN: tuple[State, ...] = ("sent", "running", "escalated", "orphan")  # done; whether the run ended is not known yet
 
 
 @dataclass(frozen=True, slots=True)
 class Life:
-    """One attempt at one run: what is done is done once to each."""
+    """One attempt at one run, to which an order is carried out once."""
 
     run: int  # in the store
     name: str  # the run's identity
@@ -30,13 +25,13 @@ class Life:
     attempt: int = 1
 
     def deed(self, order: Order) -> str:
-        """What makes a deed this one."""
+        """Return the key of an order carried out on this attempt."""
         return f"{self.name}\0{self.life}\0{self.attempt}\0{order.text}"
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One entry in the record of a deed; the last one tells how it stands."""
+    """One entry in the record of a deed; the last one is its state."""
 
     state: State
     kind: str
@@ -48,9 +43,9 @@ class Action:
     says: str
     why: str
     best: str | None = None  # the checkpoint to keep
-    trains: tuple[Identity, ...] = ()  # who got the signal
-    ticks: int = 0  # and when, in the system's own count
-    tree: tuple[str, ...] = ()  # who started it, and what it has started
+    trains: tuple[Identity, ...] = ()  # the process that got the signal
+    ticks: int = 0  # when, in ticks since boot
+    tree: tuple[str, ...] = ()  # its ancestors and descendants
 
     def as_data(self) -> dict[str, object]:
         return asdict(self)
@@ -65,12 +60,12 @@ class Action:
         return cls(**kept)  # type: ignore[arg-type]
 
     def now(self, state: State, says: str) -> Action:
-        """The next entry of the same deed."""
+        """Return the next entry of the same deed."""
         return replace(self, state=state, says=says)
 
 
 def begun(life: Life, order: Order, decision: Decision, state: State, says: str) -> Action:
-    """The first entry of a deed."""
+    """Return the first entry of a deed."""
     return Action(
         state, order.kind, order.text, life.life, life.attempt, decision.step, order.told(), says, decision.why,
         decision.best,
@@ -78,7 +73,7 @@ def begun(life: Life, order: Order, decision: Decision, state: State, says: str)
 
 
 def latest(actions: Sequence[tuple[float, Mapping[str, object]]], life: Life, order: Order) -> Action | None:
-    """How the deed stands; None where nothing was ever done."""
+    """Return the last entry of a deed; None if there is none."""
     for _, data in reversed(actions):
         action = Action.from_data(data)
         if (action.order, action.life, action.attempt) == (order.text, life.life, life.attempt):
@@ -87,7 +82,7 @@ def latest(actions: Sequence[tuple[float, Mapping[str, object]]], life: Life, or
 
 
 def alert_of(action: Action, run: str) -> Alert:
-    """What the user is told about an action."""
+    """Return the alert about an action."""
     about = f"action.{action.order}.{action.state}"
     key = key_of(f"{run}\0{action.life}\0{action.attempt}", about, action.step)
     says = f"{action.says} Why: {action.why}."

@@ -1,14 +1,14 @@
-"""What a user may order with `--act`: the words, and what they name."""
+"""Parse `--act`: the action and what it names."""
 
 from __future__ import annotations
 
 import shlex
 import signal
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import BadOrder
+from ...records import dataclass
 from ...report.plain import printable
 from . import programs
 from .process import Identity, identify, ticks
@@ -22,24 +22,24 @@ FORMS = (
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One thing to be done when the bar is reached."""
+    """One thing to do when the bar is reached."""
 
     text: str  # as the user wrote it
     kind: str
     process: Identity | None = None
-    known_at: int = 0  # since when it is known, in the system's own count: a clock may be set
-    sends_on: bool = False  # a script that waits for the process may go on with what comes next
+    known_at: int = 0  # ticks since boot when it was named
+    sends_on: bool = False  # a script that waits for the process may continue
     path: Path | None = None
     job: programs.Job | None = None  # of a scheduler, as it was found
     words: tuple[str, ...] = ()  # of a command
 
     @property
     def names_one_run(self) -> bool:
-        """Whether it reaches for something that belongs to one run; the callback inside asks for its own."""
+        """Return whether its target belongs to one run; a callback stops its own run."""
         return self.kind != "stop"
 
     def told(self) -> str:
-        """What it acts on, in words."""
+        """Return its target in words."""
         if self.process is not None:
             return printable(self.process.told())
         if self.path is not None:
@@ -49,7 +49,7 @@ class Order:
         return printable(f"the command {shlex.join(self.words)}") if self.words else "the training's own callback"
 
     def doing(self) -> str:
-        """What is done, in words that follow "has" or "would have"."""
+        """Return what it does, in words that follow "has" or "would have"."""
         if self.process is not None:
             return f"sent {self.kind.upper()} to {self.told()}"
         if self.path is not None:
@@ -59,7 +59,7 @@ class Order:
         return f"run {self.told()}" if self.words else "asked the training's own callback to stop it"
 
     def as_data(self) -> dict[str, object]:
-        """What makes the target this one, for a watch that is started again."""
+        """Return what identifies the target, for a watch that is restarted."""
         return {
             "kind": self.kind,
             "process": None if self.process is None else self.process.as_data(),
@@ -69,8 +69,8 @@ class Order:
 
 
 def parse(text: str, known: Mapping[str, object] | None = None) -> Order:
-    """The order in the user's words. A process or a job is looked up at once, unless an earlier watch with the same
-    words had found it: `known` is what that one wrote down, and a number that was taken since must not be obeyed."""
+    """Parse an order. `known` is what an earlier watch with the same order wrote down: its process or job is meant,
+    even if its number was reused since. Raises BadOrder."""
     kind, _, rest = text.partition(":")
     if kind == "stop" and not rest:
         return Order(text, "stop")
@@ -89,9 +89,7 @@ def parse(text: str, known: Mapping[str, object] | None = None) -> Order:
         return Order(text, kind, job=found_job)
     if kind == "command" and (words := _words(rest)):
         return Order(text, "command", words=words)
-    raise BadOrder(
-        f"--act {text} cannot be followed.", tried="to read it as an action", next_step=f"use one of {FORMS}"
-    )
+    raise BadOrder(f"Can't use --act {text}.", tried="to read it as an action", next_step=f"use one of {FORMS}")
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -1,7 +1,7 @@
-"""Processes as the system shows them: which one it is, what it has open, whom it belongs to.
+"""Read processes from /proc: which one it is, what it has open, who started it.
 
-A number alone is used again after a process has ended. What was looked up once is compared again right before a signal
-is sent, through a handle that stays with the process where the system has one.
+psutil would not do: it shows no signal masks, no pids inside containers, and no files that were deleted, renamed or
+opened in another container. A pid is reused, so a process is its pid, its start in ticks, and the boot.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ import os
 import signal
 import stat
 import time
-from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ...errors import BadOrder
+from ...records import asdict, dataclass, field
 
 PROC = Path("/proc")
-ENDED = ("Z", "X")  # a process that has ended and waits to be noticed takes no signal
+ENDED = ("Z", "X")  # a zombie takes no signal
 PAUSED = ("T", "t")  # stopped by a signal or held by a debugger
 SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "fish", "ash", "csh", "tcsh", "busybox"))
 KERNELS = ("ipykernel", "ipykernel_launcher", "colab_kernel_launcher", "xeus-python")
@@ -30,11 +30,11 @@ Node = tuple[int, int]  # a file by device and number, whatever it is called and
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What makes a process this one."""
+    """A process, told apart from later ones with the same pid."""
 
     pid: int
-    started: str  # ticks after the boot, and which boot: a clock that is set changes neither
-    command: tuple[str, ...] = field(compare=False)  # which a process may rename
+    started: str  # ticks since boot, and the boot id: setting the clock changes neither
+    command: tuple[str, ...] = field(compare=False)  # a process may rename itself
 
     def as_data(self) -> dict[str, object]:
         return asdict(self)
@@ -47,7 +47,7 @@ class Identity:
         return cls(pid, str(data["started"]), tuple(map(str, command)))
 
     def told(self) -> str:
-        """The process in words."""
+        """Return the process in words."""
         return f"process {self.pid} ({' '.join(self.command)[:200]})"
 
 
@@ -65,7 +65,7 @@ class Snapshot:
 
     @property
     def program(self) -> str:
-        """What runs, without its folder; a login shell's leading dash is gone."""
+        """Return the program name without its folder or a login shell's leading dash."""
         command = self.identity.command
         return Path(command[0]).name.lstrip("-") if command and command[0] else ""
 
@@ -75,7 +75,7 @@ class Snapshot:
 
     @property
     def is_interactive(self) -> bool:
-        """Whether a person types into it: a shell or an interpreter that was given nothing to run."""
+        """Return whether it is a shell or interpreter without a script: someone may be typing into it."""
         if not (self.is_shell or self.program.startswith(("python", "ipython"))):
             return False
         words = self.identity.command
@@ -84,13 +84,13 @@ class Snapshot:
 
     @property
     def is_kernel(self) -> bool:
-        """Whether it is a notebook's: what it holds in memory is somebody's work."""
+        """Return whether it is a notebook kernel, whose memory is someone's work."""
         return any(Path(word).stem in KERNELS for word in self.identity.command)
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """The files a process holds open, each with the place in /proc by which it can be read whatever it is called."""
+    """The files a process has open, each with its entry in /proc, which can be read whatever the file is called."""
 
     written: Mapping[Node, Path]
     read: Mapping[Node, Path]  # and not written
@@ -101,59 +101,54 @@ class Opened:
 
 
 class NotTheSame(Exception):
-    """The process has ended, or another one bears its number. Its text says which."""
+    """Raised if the process has ended or another one has its pid."""
 
 
 def supported() -> bool:
-    """Whether this system shows what is needed to tell processes apart."""
+    """Return whether this system has /proc."""
     return (PROC / "self" / "stat").exists()
 
 
 def identify(pid: int) -> Identity:
-    """The process that bears the number `pid` now, where it could be a training at all."""
+    """Return the process with this pid. Raises BadOrder if it can't be a training."""
     if not supported():
-        raise _no(pid, "this system has no /proc to tell it by", "use --act file:PATH, or the callback inside")
+        raise _no(pid, "this system has no /proc", "use --act file:PATH, or the callback")
     if pid <= 1:
-        raise _no(pid, "it is not a training process", "give the number of the process that trains")
+        raise _no(pid, "it is not a training process", "pass the pid of the process that trains")
     found = look(pid)
-    for _ in range(20):  # one that has just begun has no command line for a moment
+    for _ in range(20):  # a process that has just started has no command line for a moment
         if found is None or found.identity.command:
             break
         time.sleep(0.01)
         found = look(pid)
     if found is None:
-        raise _no(pid, "no process bears it now", "look it up with `ps`, and give it while the training runs")
+        raise _no(pid, "there is no such process", "look it up with `ps`, and pass it while the training runs")
     if pid == os.getpid():
-        raise _no(pid, "it is this watch", "give the number of the process that trains")
+        raise _no(pid, "it is this watch", "pass the pid of the process that trains")
     if found.is_interactive:
-        raise _no(pid, f"somebody types into it ({found.program})", "give the number of the process that trains")
+        raise _no(pid, f"it is interactive ({found.program})", "pass the pid of the process that trains")
     return found.identity
 
 
 def look(pid: int) -> Snapshot | None:
-    """The process of that number, None where there is none or it has ended."""
-    folder = PROC / str(pid)
-    try:
-        # The name in brackets may hold anything, brackets too: what follows the last one is safe to split.
-        state, *fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
-        words = (folder / "cmdline").read_bytes().split(b"\0")[:-1]
-    except OSError:  # it is gone, or hidden from this user
-        return None
+    """Return the process with that number; None if there is none or it has ended."""
+    # The name in brackets may hold anything, brackets too: what follows the last one is safe to split.
+    state, *fields = _read(pid, "stat").rpartition(b")")[2].split() or [b"X"]
     if state.decode() in ENDED:
         return None
     started = f"{fields[18].decode()} {_boot()}"  # field 22 of proc_pid_stat(5)
-    command = tuple(word.decode(errors="backslashreplace") for word in words)
+    command = tuple(word.decode(errors="backslashreplace") for word in _read(pid, "cmdline").split(b"\0")[:-1])
     return Snapshot(Identity(pid, started, command), int(fields[0]), state.decode())
 
 
 def everything() -> dict[int, Snapshot]:
-    """All processes there are."""
+    """Return all processes."""
     found = (look(int(entry.name)) for entry in PROC.iterdir() if entry.name.isdecimal())
     return {process.pid: process for process in found if process is not None}
 
 
 def below(top: int, every: Mapping[int, Snapshot]) -> list[Snapshot]:
-    """A process and all its descendants, parents before children."""
+    """Return a process and its descendants, parents before children."""
     children: dict[int, list[int]] = {}
     for process in every.values():
         children.setdefault(process.parent, []).append(process.pid)
@@ -167,7 +162,7 @@ def below(top: int, every: Mapping[int, Snapshot]) -> list[Snapshot]:
 
 
 def opened(pid: int) -> Opened | None:
-    """What a process holds open; None where it is not ours to look into."""
+    """Return what a process has open; None if it may not be read."""
     written: dict[Node, Path] = {}
     read: dict[Node, Path] = {}
     pipes: dict[bool, set[Node]] = {True: set(), False: set()}
@@ -195,116 +190,88 @@ def opened(pid: int) -> Opened | None:
 
 
 def environment(pid: int) -> dict[str, str]:
-    """The settings a process was started with; none where it is not ours to look into."""
-    try:
-        words = (PROC / str(pid) / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return {}
+    """Return the environment a process was started with; empty if it may not be read."""
+    words = _read(pid, "environ").split(b"\0")
     pairs = (word.decode(errors="backslashreplace").partition("=") for word in words if word)
     return {name: value for name, _, value in pairs}
 
 
-def bytes_written(pid: int) -> int:
-    """How much a process has written, to whatever it was."""
-    try:
-        lines = (PROC / str(pid) / "io").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("wchar:")), 0)
-
-
 def has_run_others(pid: int) -> bool:
-    """Whether a process has waited for others to end: their work is counted as its own."""
-    try:
-        fields = (PROC / str(pid) / "stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return True
-    return fields[8] != b"0" or fields[13] != b"0"  # cminflt and cutime of proc_pid_stat(5)
+    """Return whether a process has waited for children that ended; true if unknown."""
+    fields = _read(pid, "stat").rpartition(b")")[2].split()
+    return not fields or fields[8] != b"0" or fields[13] != b"0"  # cminflt and cutime of proc_pid_stat(5)
 
 
 def inner_numbers(pid: int) -> tuple[int, ...]:
-    """The numbers by which a process knows itself inside containers."""
-    try:
-        lines = (PROC / str(pid) / "status").read_text(errors="replace").splitlines()
-    except OSError:
-        return ()
-    return next((tuple(map(int, line.split()[1:])) for line in lines if line.startswith("NSpid:")), ())
+    """Return the pids that a process has inside containers."""
+    return tuple(map(int, _status(pid, "NSpid")))
 
 
 def catches(pid: int, number: signal.Signals) -> bool:
-    """Whether a process does something of its own when it gets a signal."""
-    return _mask(pid, "SigCgt") >> (number - 1) & 1 == 1
+    """Return whether a process has a handler for a signal."""
+    return _has(pid, number, "SigCgt")
 
 
 def ignores(pid: int, number: signal.Signals) -> bool:
-    return _mask(pid, "SigIgn") >> (number - 1) & 1 == 1
-
-
-def awaits(pid: int, number: signal.Signals) -> bool:
-    """Whether a signal was sent and not yet taken."""
-    return (_mask(pid, "SigPnd") | _mask(pid, "ShdPnd")) >> (number - 1) & 1 == 1
+    return _has(pid, number, "SigIgn")
 
 
 def clock_at(count: int, now: float) -> float:
-    """A moment in the system's own count, at the latest, by the clock that shows `now`."""
+    """Return the latest wall time of a moment in ticks, given the wall time `now`."""
     return now - time.clock_gettime(time.CLOCK_BOOTTIME) + (count + 2) / TICKS
 
 
 def ticks() -> int:
-    """Now, in the system's own count since the boot."""
+    """Return the ticks since boot."""
     return int(time.clock_gettime(time.CLOCK_BOOTTIME) * TICKS)
 
 
-class Handle:
-    """A hold on one process that a reused number cannot deceive."""
-
-    def __init__(self, identity: Identity) -> None:
-        """Raises NotTheSame."""
-        self._ended = NotTheSame(f"process {identity.pid} has ended: give the number of the one that trains now")
-        try:
-            self._file = os.pidfd_open(identity.pid)
-        except ProcessLookupError as error:
-            raise self._ended from error
+@contextmanager
+def held(identity: Identity) -> Iterator[Callable[[signal.Signals], None]]:
+    """Hold one process and yield what sends it a signal: a reused number can't deceive it. Raises NotTheSame, and
+    PermissionError when sending."""
+    ended = NotTheSame(f"process {identity.pid} has ended: pass the pid of the process that trains now")
+    try:
+        file = os.pidfd_open(identity.pid)
+    except ProcessLookupError as error:
+        raise ended from error
+    try:
         if not still_runs(identity):
-            self.close()
-            raise self._ended
-
-    def send(self, number: signal.Signals) -> None:
-        """Raises NotTheSame, or PermissionError."""
-        try:
-            signal.pidfd_send_signal(self._file, number)  # never reaches a process that took the number since
-        except ProcessLookupError as error:
-            raise self._ended from error
-
-    def close(self) -> None:
-        os.close(self._file)
-
-    def __enter__(self) -> Handle:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+            raise ended
+        yield lambda number: signal.pidfd_send_signal(file, number)
+    except ProcessLookupError as error:
+        raise ended from error
+    finally:
+        os.close(file)
 
 
 def still_runs(identity: Identity) -> bool:
-    """Whether this very process goes on, whatever program it runs by now."""
+    """Return whether this very process is alive, whatever program it runs by now."""
     found = look(identity.pid)
     return found is not None and found.identity.started == identity.started
 
 
 def _flags(pid: int, number: str) -> int:
-    for line in (PROC / str(pid) / "fdinfo" / number).read_text().splitlines():
-        if line.startswith("flags:"):
-            return int(line.split()[1], 8)
-    return 0
+    lines = (PROC / str(pid) / "fdinfo" / number).read_text().splitlines()
+    return next((int(line.split()[1], 8) for line in lines if line.startswith("flags:")), 0)
 
 
-def _mask(pid: int, name: str) -> int:
+def _has(pid: int, number: signal.Signals, mask: str) -> bool:
+    words = _status(pid, mask)
+    return bool(words) and int(words[0], 16) >> (number - 1) & 1 == 1
+
+
+def _status(pid: int, name: str) -> list[str]:
+    lines = _read(pid, "status").decode(errors="replace").splitlines()
+    return next((line.split()[1:] for line in lines if line.startswith(f"{name}:")), [])
+
+
+def _read(pid: int, name: str) -> bytes:
+    """Return a file of a process; empty if it is gone or may not be read."""
     try:
-        lines = (PROC / str(pid) / "status").read_text(errors="replace").splitlines()
+        return (PROC / str(pid) / name).read_bytes()
     except OSError:
-        return 0
-    return next((int(line.split()[1], 16) for line in lines if line.startswith(f"{name}:")), 0)
+        return b""
 
 
 def _boot() -> str:
@@ -312,4 +279,4 @@ def _boot() -> str:
 
 
 def _no(pid: int, why: str, next_step: str) -> BadOrder:
-    return BadOrder(f"Process {pid} cannot be acted on: {why}.", tried=f"to find process {pid}", next_step=next_step)
+    return BadOrder(f"Can't act on process {pid}: {why}.", tried=f"to find process {pid}", next_step=next_step)

@@ -1,20 +1,25 @@
-"""Jobs of a cluster, through its own command-line program: Slurm, Kubernetes, Ray.
+"""Act on a cluster's jobs through its own command-line program: Slurm, Kubernetes, Ray.
 
-A job is found when the watch starts and known by more than its number from then on; right before it is acted on it is
-looked up again. A program that is missing or answers otherwise than expected is a refusal with its own words.
+A job is found when the watch starts, known by more than its number from then on, and looked up again right before it is
+acted on. A program that is missing or fails is a refusal in its own words.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from typing import ClassVar, Protocol
 
 from ...errors import BadOrder
+from ...records import asdict, dataclass, replace
 
 PATIENCE = 60.0  # seconds for a program to answer
 LONGEST = 300  # characters of its answer that are shown
@@ -24,18 +29,19 @@ RAY_ID = re.compile(r"[\w.-]{1,200}")
 
 
 class Refused(Exception):
-    """The job is not acted on; the text says why."""
+    """Raised if the job is not acted on."""
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as it was found, and what is to be done to it."""
+    """A job as it was found, and what to do to it."""
 
     scheduler: str
-    name: str  # as it is told to a person
+    name: str  # for people
     known_by: str  # what no other job of the same name or number has
     words: tuple[str, ...]  # the command that does it
     does: str  # "asked Slurm to ..."
+    began: float | None = None  # when it was last started: a requeued job did not log earlier rows
 
     def told(self) -> str:
         return f"{self.scheduler} job {self.name}"
@@ -48,18 +54,19 @@ class Job:
         words = data["words"]
         assert isinstance(words, (list, tuple))
         kept = {name: str(data[name]) for name in ("scheduler", "name", "known_by", "does")}
-        return cls(**kept, words=tuple(map(str, words)))
+        began = data.get("began")
+        return cls(**kept, words=tuple(map(str, words)), began=began if isinstance(began, float) else None)
 
 
 class Scheduler(Protocol):
     def find(self, text: str) -> Job:
-        """The job that the user's words name. Raises BadOrder."""
+        """Return the job that an order names. Raises BadOrder."""
 
-    def check(self, job: Job) -> None:
-        """Whether it is still that job and still runs. Raises Refused."""
+    def check(self, job: Job) -> Job:
+        """Return the job as it runs now. Raises Refused if it does not, or is another one."""
 
     def ended(self, job: Job) -> bool | None:
-        """Whether it has ended by now; None where nobody can tell."""
+        """Return whether it has ended; None if unknown."""
 
 
 class Slurm:
@@ -78,36 +85,46 @@ class Slurm:
             words = ("scancel", f"--signal={self.SIGNALS[how]}", *whole, number)
             does = f"had Slurm send SIG{self.SIGNALS[how]} to job {number}"
         try:
-            known_by = self._known_by(number)
+            known_by, _, began = self._asked(number)
         except Refused as error:
             raise _cannot(f"slurm:{text}", str(error)) from error
-        return Job("slurm", number, known_by, words, does)
+        return Job("slurm", number, known_by, words, does, began)
 
-    def check(self, job: Job) -> None:
-        if self._known_by(job.name) != job.known_by:
+    def check(self, job: Job) -> Job:
+        known_by, state, began = self._asked(job.name)
+        if known_by != job.known_by:
             raise Refused(f"Slurm's job {job.name} is another one now")
-        state = _answer("squeue", "-h", "-j", job.name, "-o", "%T")
-        if state.split("\n")[0] not in ("RUNNING", "COMPLETING"):
-            raise Refused(f"Slurm's job {job.name} is not running but {state.lower() or 'gone'}")
+        if state in ("PENDING", "COMPLETING"):  # it may be requeued: whatever it will log is yet to come
+            return replace(job, began=time.time())
+        if state != "RUNNING":
+            raise Refused(f"Slurm's job {job.name} is not running but {state.lower()}")
         if job.words[0] == "scancel" and "--full" not in job.words and not self._steps(job.name):
             raise Refused(
                 f"Slurm's job {job.name} has no steps: it trains in the batch script itself, which a signal would end"
                 f" at once, and the training with it; slurm:{job.name}:full does that"
             )
+        return replace(job, began=began)
 
     def ended(self, job: Job) -> bool | None:
         try:
-            return self._known_by(job.name) != job.known_by
+            known_by, state, began = self._asked(job.name)
         except Refused as error:
             return True if "Invalid job id" in str(error) or "no such job" in str(error) else None
+        return known_by != job.known_by or state not in ("RUNNING", "COMPLETING") or began != job.began
 
     @staticmethod
-    def _known_by(number: str) -> str:
-        """Its name, user and when it was submitted: numbers begin again."""
-        found = _answer("squeue", "-h", "-j", number, "-o", "%A|%j|%u|%V").split("\n")[0]
+    def _asked(number: str) -> tuple[str, str, float | None]:
+        """Return what it is known by, its state, and when it was last started: requeuing changes only the latter two.
+        Raises Refused."""
+        found = _answer("squeue", "-h", "-j", number, "-o", "%i|%u|%T|%S|%j")
         if not found:
             raise Refused(f"Slurm knows no such job: {number}; there is no such job")
-        return found
+        task, user, state, start, name = found.split("\n")[0].split("|", 4)
+        if task != number or "\n" in found:
+            raise Refused(f"Slurm's job {number} has several tasks, which would all be signaled; name one, as {task}")
+        with suppress(ValueError):  # it has not started
+            return f"{task}|{name}|{user}", state, datetime.fromisoformat(start).timestamp()
+        return f"{task}|{name}|{user}", state, None
 
     @staticmethod
     def _steps(number: str) -> list[str]:
@@ -116,7 +133,7 @@ class Slurm:
 
 
 class Kubectl:
-    """A job is suspended, which ends its pods in their own time and keeps the job; a pod is deleted likewise."""
+    """`kubectl`: suspend a job, which ends its pods gracefully and keeps the job; or delete a pod."""
 
     def find(self, text: str) -> Job:
         space, _, name = text.partition("/")
@@ -143,10 +160,11 @@ class Kubectl:
             return Job("kubernetes", f"{kind} {space}/{name}", f"{kind}|{space}|{name}|{_uid(found)}", words, does)
         raise _cannot(f"kubectl:{text}", problem)
 
-    def check(self, job: Job) -> None:
+    def check(self, job: Job) -> Job:
         kind, space, name, uid = job.known_by.split("|")
         if _uid(self._get(kind, space, name)) != uid:
             raise Refused(f"the {kind} {space}/{name} is another one now")
+        return job
 
     def ended(self, job: Job) -> bool | None:
         kind, space, name, uid = job.known_by.split("|")
@@ -170,7 +188,7 @@ class Kubectl:
 
 
 class Ray:
-    """`ray job stop`; the cluster is the one of RAY_ADDRESS."""
+    """`ray job stop`, on the cluster of RAY_ADDRESS."""
 
     def find(self, text: str) -> Job:
         if not RAY_ID.fullmatch(text) or text.startswith("-"):
@@ -182,10 +200,11 @@ class Ray:
             raise _cannot(f"ray:{text}", str(error)) from error
         return job
 
-    def check(self, job: Job) -> None:
+    def check(self, job: Job) -> Job:
         state = self._state(job)
         if state not in ("RUNNING", "PENDING"):
             raise Refused(f"Ray's job {job.name} is not running but {state.lower() or 'unknown'}")
+        return job
 
     def ended(self, job: Job) -> bool | None:
         try:
@@ -195,7 +214,7 @@ class Ray:
 
     @staticmethod
     def _state(job: Job) -> str:
-        """Ray writes for people: the state is the word that it prints in capitals."""
+        """Return the state, which Ray prints in capitals."""
         shown = _answer("ray", "job", "status", job.name)
         plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
         found = re.findall(r"\b(PENDING|RUNNING|STOPPED|SUCCEEDED|FAILED)\b", plain) or [
@@ -205,20 +224,50 @@ class Ray:
 
 
 SCHEDULERS: dict[str, Scheduler] = {"slurm": Slurm(), "kubectl": Kubectl(), "ray": Ray()}
-OF = {"slurm": SCHEDULERS["slurm"], "kubernetes": SCHEDULERS["kubectl"], "ray": SCHEDULERS["ray"]}
 
 
-def check(job: Job) -> None:
-    """Raises Refused where it is not to be acted on now."""
-    OF[job.scheduler].check(job)
+def check(job: Job) -> Job:
+    """Return the job as it runs now. Raises Refused if it is not to be acted on."""
+    return _scheduler(job).check(job)
 
 
 def ended(job: Job) -> bool | None:
-    return OF[job.scheduler].ended(job)
+    """Return whether the job has ended; None if unknown."""
+    return _scheduler(job).ended(job)
+
+
+class Errand:
+    """A program that was started for a deed. It runs on if the watch ends."""
+
+    def __init__(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Raises OSError if it can't be started."""
+        if shutil.which(words[0]) is None:
+            raise FileNotFoundError(f"the program {words[0]} was not found")
+        self._out = tempfile.TemporaryFile()  # noqa: SIM115 - open for as long as the program writes to it
+        self._child = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=self._out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            env={**os.environ, **environment},
+        )
+
+    def outcome(self) -> tuple[int, str] | None:
+        """Return the exit code and the end of the output, once; None while it runs."""
+        if (code := self._child.poll()) is None:
+            return None
+        with self._out as out:
+            out.seek(0)
+            return code, " ".join(out.read().decode(errors="replace").split())[-LONGEST:]
+
+
+def _scheduler(job: Job) -> Scheduler:
+    return SCHEDULERS["kubectl" if job.scheduler == "kubernetes" else job.scheduler]
 
 
 def _answer(*words: str) -> str:
-    """What a program says; its own words where it fails."""
+    """Return what a program prints. Raises Refused with its own words if it fails."""
     if shutil.which(words[0]) is None:
         raise Refused(f"the program `{words[0]}` is not on the path")
     try:
@@ -246,10 +295,8 @@ def _owner(found: Mapping[str, object]) -> str:
 
 
 def _bad(text: str, form: str) -> BadOrder:
-    return BadOrder(f"--act {text} cannot be followed.", tried="to read it as an action", next_step=f"write {form}")
+    return BadOrder(f"Can't use --act {text}.", tried="to read it as an action", next_step=f"pass {form}")
 
 
 def _cannot(text: str, why: str) -> BadOrder:
-    return BadOrder(
-        f"--act {text} cannot be followed: {why}.", tried="to find it", next_step="give it while the training runs"
-    )
+    return BadOrder(f"Can't use --act {text}: {why}.", tried="to find it", next_step="pass it while the training runs")

@@ -1,41 +1,48 @@
-"""Ways to reach someone. A channel is a module with NAME, FORM and opened, and one entry in CHANNELS."""
+"""Channels for alerts: `--notify` names one of CHANNELS, each with the form it takes and how it is opened."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from ...errors import BadOrder
-from . import command, desktop, discord, mail, slack, stdout, webhook
-from .children import without_secrets
+from . import local, mail, posting
 from .message import Channel, Message, Undelivered
 
 __all__ = ["CHANNELS", "Channel", "Message", "Undelivered", "open_channels"]
 
-CHANNELS = {one.NAME: one for one in (stdout, desktop, webhook, slack, discord, mail, command)}
-BARE = (stdout.NAME, desktop.NAME)  # these need no more than their name
+CHANNELS: dict[str, tuple[str, Callable[[str, Mapping[str, str]], Channel]]] = {
+    "stdout": ("stdout", local.stdout),
+    "desktop": ("desktop", local.desktop),
+    "webhook": ("webhook:URL or webhook:$NAME", partial(posting.opened, "webhook")),
+    "slack": ("slack:$NAME", partial(posting.opened, "slack")),
+    "discord": ("discord:$NAME", partial(posting.opened, "discord")),
+    "mail": ("mail:ADDRESS[,ADDRESS...]", mail.opened),
+    "command": ("command:PROGRAM [ARGUMENT...]", local.command),
+}
+BARE = ("stdout", "desktop")  # these take no target
 SECRETS = ("LEADLINE_SMTP_PASSWORD", "LEADLINE_SMTP_USER")
 
 
 def open_channels(orders: Sequence[str], environ: Mapping[str, str]) -> tuple[Channel, ...]:
-    """The channels that orders (`--tell`) name, each once. Raises BadOrder where one cannot be followed."""
+    """Return the channels that `--notify` names, each once. Raises BadOrder."""
     split = [(order, *order.partition(":")[::2]) for order in orders]
     secrets = [*SECRETS, *(target[1:] for _, _, target in split if target.startswith("$"))]
+    for_programs = {name: value for name, value in environ.items() if name not in secrets}
     found: dict[str, Channel] = {}
     for order, kind, target in split:
         if kind not in CHANNELS or (kind in BARE) == bool(target):
             raise BadOrder(
-                f"--tell {_shown(order)} cannot be followed.",
-                tried="to read it as a way to tell",
-                next_step=f"use one of: {'; '.join(one.FORM for one in CHANNELS.values())}",
+                f"Can't use --notify {_shown(order)}.",
+                tried="to read it as a channel",
+                next_step=f"use one of: {'; '.join(form for form, _ in CHANNELS.values())}",
             )
-        # Programs that are started get an environment without the secrets of the other channels.
-        known = without_secrets(environ, secrets) if kind in (command.NAME, desktop.NAME) else environ
-        channel = CHANNELS[kind].opened(target, known)
+        channel = CHANNELS[kind][1](target, for_programs if kind in ("command", "desktop") else environ)
         found[channel.name] = channel
     return tuple(found.values())
 
 
 def _shown(order: str) -> str:
-    """The order as far as it may be repeated: what follows the first word may be an address that is a secret."""
+    """Return the order without what may be a secret address."""
     kind, mark, rest = order.partition(":")
     return f"{kind}{mark}{'...' if rest else ''}" if kind in CHANNELS else "..." if mark else kind

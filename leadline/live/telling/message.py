@@ -1,28 +1,32 @@
-"""What a channel is given, what it answers, and what every channel offers."""
+"""What a channel is given and what it may answer."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+import queue
+import threading
+from collections.abc import Callable
+from typing import TypeVar
 
+from ...records import dataclass, field
 from ..alert import KEY_LENGTH, SEVERITIES, Alert, as_data
 
-SCHEMA = 1  # of the JSON that machines are sent
+SCHEMA = 1  # of the JSON that programs get
+
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Alerts that go out together."""
+    """Alerts that are sent together."""
 
     alerts: tuple[Alert, ...]
-    again: bool = False  # it may have arrived before: nobody knows
+    again: bool = False  # it may have arrived before
     picture: bytes | None = None  # a PNG of the run of the gravest alert
 
     @property
     def key(self) -> str:
-        """The same for the same alerts, so that a receiver can tell a repetition."""
+        """Return a key that is the same for the same alerts, so that a receiver can drop duplicates."""
         if len(self.alerts) == 1:
             return self.alerts[0].key
         keys = "\0".join(sorted(alert.key for alert in self.alerts))
@@ -30,7 +34,7 @@ class Message:
 
     @property
     def gravest(self) -> tuple[Alert, ...]:
-        """Verdicts and critical ones first, otherwise in the order they came."""
+        """Return the alerts, critical ones and verdicts first, otherwise in order."""
         return tuple(sorted(self.alerts, key=_weight))
 
 
@@ -39,7 +43,7 @@ def _weight(alert: Alert) -> tuple[int, bool]:
 
 
 def for_machines(message: Message) -> dict[str, object]:
-    """The message as plain data. The same alerts give the same data, whenever they are sent."""
+    """Return the message as plain data, the same for the same alerts."""
     return {
         "schema": SCHEMA,
         "source": "leadline",
@@ -49,56 +53,48 @@ def for_machines(message: Message) -> dict[str, object]:
 
 
 class Undelivered(Exception):
-    """A channel did not take a message. The text is safe to log: it holds no secret and nothing the other side said
-    that could."""
+    """Raised if a channel did not take a message. The text holds no secret and quotes no server."""
 
     def __init__(self, why: str, *, lasting: bool = False, unsure: bool = False, after: float | None = None) -> None:
         super().__init__(why)
-        self.lasting = lasting  # trying again would not help
-        self.unsure = unsure  # it may have arrived all the same
-        self.after = after  # seconds the other side asked us to wait
+        self.lasting = lasting  # a retry would not help
+        self.unsure = unsure  # it may have arrived
+        self.after = after  # seconds the receiver asked us to wait
 
 
-class Channel(Protocol):
-    """A way to reach someone. `tell` may take its time but not for ever: it runs in a thread of its own."""
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A way to reach someone."""
 
-    @property
-    def name(self) -> str: ...  # in the state file and in logs; holds no secret
-    @property
-    def most(self) -> int: ...  # alerts in one message
-    @property
-    def spacing(self) -> float: ...  # seconds between two messages
-    @property
-    def repeats(self) -> bool: ...  # whether to send again what may have arrived
-    @property
-    def takes_picture(self) -> bool: ...
-
-    def tell(self, message: Message) -> None: ...  # raises Undelivered
+    name: str  # in the state file and in logs; holds no secret
+    tell: Callable[[Message], None] = field(repr=False)  # raises Undelivered; runs in a thread of its own
+    most: int = 10_000  # alerts in one message
+    spacing: float = 0.0  # seconds between two messages
+    repeats: bool = True  # whether to send again what may have arrived
+    takes_picture: bool = False
 
 
-class Secret:
-    """A word that must not be seen: shown by nothing but `reveal`."""
+def within(seconds: float, work: Callable[[], _Result]) -> _Result:
+    """Return the result of `work`; raise TimeoutError if it takes longer, as with a server that drips bytes. It is
+    then left to a thread of its own, which ends when its socket does."""
+    done: queue.SimpleQueue[tuple[_Result | None, Exception | None]] = queue.SimpleQueue()
 
-    __slots__ = ("_value",)
+    def run() -> None:
+        try:
+            done.put((work(), None))
+        except Exception as error:
+            done.put((None, error))
 
-    def __init__(self, value: str) -> None:
-        self._value = value
-
-    def reveal(self) -> str:
-        return self._value
-
-    def __repr__(self) -> str:
-        return "Secret(...)"
-
-
-def short_name(*parts: str) -> str:
-    """A name for what must not be named: eight digits that say only whether two are the same.
-
-    >>> short_name("https://example.org/token") == short_name("https://example.org/token")
-    True
-    """
-    return hashlib.sha256("\0".join(parts).encode("utf-8", errors="surrogateescape")).hexdigest()[:8]
+    threading.Thread(target=run, name="leadline sends", daemon=True).start()
+    try:
+        result, error = done.get(timeout=seconds)
+    except queue.Empty:
+        raise TimeoutError from None
+    if error is not None:
+        raise error
+    return result  # type: ignore[return-value]
 
 
-def about_runs(alerts: Sequence[Alert]) -> int:
-    return len({alert.run for alert in alerts})
+def short_name(text: str) -> str:
+    """Return eight digits in place of a secret, the same for the same secret."""
+    return hashlib.sha256(text.encode("utf-8", errors="surrogateescape")).hexdigest()[:8]

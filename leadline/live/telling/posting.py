@@ -1,91 +1,140 @@
-"""One POST and its answer, within a time, without trusting the other side.
+"""Send alerts by HTTP POST: `webhook:URL`, `webhook:$NAME`, `slack:$NAME`, `discord:$NAME`.
 
-No redirect is followed, so nothing is fetched that was not asked for. Of an answer its number and a little text is
-read. The address is a secret: it appears in no error.
+No redirect is followed, and of an answer only its status and a little text is read. The address is a secret: it appears
+in no error. A webhook request carries its key as `Idempotency-Key`, so that a receiver can drop duplicates.
 """
 
 from __future__ import annotations
 
 import base64
 import errno
-import http.client
 import os
 import re
 import socket
 import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
-from functools import partial
-from typing import Any
-from urllib.parse import unquote, urlsplit, urlunsplit
+from collections.abc import Callable, Mapping
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
 
 from ... import __version__
 from ...errors import BadOrder
-from .deadline import Deadline
-from .message import Secret, Undelivered, short_name
+from ...records import dataclass
+from ...report.data import dump
+from . import forms
+from .message import Channel, Message, Undelivered, for_machines, short_name, within
 
-PATIENCE = 20.0  # seconds for all of it: connecting, sending and the answer
+PATIENCE = 20.0  # seconds for connecting, sending and the answer
 WAIT_FOR_A_BYTE = 10.0
 ENOUGH = 512  # bytes of an answer
 PLAIN_WORDS = re.compile(rb"[a-z][a-z_ ]{2,59}")  # such as Slack's "channel_is_archived": too plain to be a secret
-UNFIT = (400, 413, 415, 422)  # the message is at fault; every other refusal may pass, or somebody may mend it
-PRINTED = re.compile(r"[!-~]+")  # all that an address may consist of
-GATEWAYS = (502, 504)  # somebody between us and the receiver, who may have it
+UNFIT = (400, 413, 415, 422)  # the message is at fault; other refusals may pass
+PRINTED = re.compile(r"[!-~]+")  # the characters an address may have
+GATEWAYS = (502, 504)  # a proxy answered; the receiver may have the message
 NEVER_BEGUN = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN)
-LONGEST_WAIT = 3600.0  # seconds that another side may make us wait
+LONGEST_WAIT = 3600.0  # seconds that a receiver may make us wait
+
+Body = tuple[bytes, dict[str, str]]  # content and headers
+
+
+def webhook_body(message: Message) -> Body:
+    """Return the JSON for programs."""
+    headers = {"Content-Type": "application/json", "Idempotency-Key": f'"{message.key}"'}
+    return dump(for_machines(message), lines=True).encode(), headers
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What a kind of receiver takes."""
+
+    body: Callable[[Message], Body]
+    is_secret: bool = True  # whoever has the address can post: it must come from the environment, over https
+    query: tuple[tuple[str, str], ...] = ()
+    most: int = 10_000
+    spacing: float = 30.0
+    takes_picture: bool = False
+
+
+SERVICES = {
+    # No picture for a webhook: the same alerts must give the same request.
+    "webhook": Service(webhook_body, is_secret=False, most=100, spacing=0.0),
+    "slack": Service(forms.slack_body),
+    # Only with wait=true Discord confirms that it took the message.
+    "discord": Service(forms.discord_body, query=(("wait", "true"),), takes_picture=True),
+}
+
+
+def opened(kind: str, target: str, environ: Mapping[str, str]) -> Channel:
+    """Return the channel that posts to `target`, an address or `$NAME`. Raises BadOrder."""
+    service = SERVICES[kind]
+    address, name = _address(kind, target, environ, is_secret=service.is_secret)
+    post = Post(_with_query(address, service.query))
+    return Channel(
+        name,
+        lambda message: post.send(*service.body(message)),
+        most=service.most,
+        spacing=service.spacing,
+        takes_picture=service.takes_picture,
+    )
 
 
 class Post:
     """An address to post to."""
 
-    def __init__(self, address: Secret, *, tls: ssl.SSLContext | None = None) -> None:
-        parts = urlsplit(address.reveal())
-        self.host = parts.hostname or ""  # all of the address that is ever shown
+    def __init__(self, address: str) -> None:
+        parts = urlsplit(address)
+        self.host = parts.hostname or ""  # the only part of the address that is ever shown
         self._address = address
-        self._tls = ssl.create_default_context() if tls is None and parts.scheme == "https" else tls
+        handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler(), urllib.request.HTTPHandler()]
+        if parts.scheme == "https":
+            handlers.append(urllib.request.HTTPSHandler(context=ssl.create_default_context()))
+        self._opener = urllib.request.OpenerDirector()  # without a handler of redirects
+        for handler in handlers:
+            self._opener.add_handler(handler)
 
     def send(self, content: bytes, headers: Mapping[str, str]) -> None:
         """Post it. Raises Undelivered."""
-        used: list[_HeldConnection] = []
-        deadline = Deadline(PATIENCE, lambda: [held for one in used for held in (one.sock, one.held)])
-        url, credentials = _without_credentials(self._address.reveal())
+        url, credentials = _without_credentials(self._address)
         headers = {"User-Agent": f"leadline/{__version__}", **credentials, **headers}
         try:
-            request = urllib.request.Request(url, data=content, headers=headers, method="POST")
-            with deadline, _opener(used, self._tls).open(request, timeout=WAIT_FOR_A_BYTE) as answer:
-                status, after = answer.status, answer.headers.get("Retry-After")
-                said = b"" if 200 <= status < 300 else answer.read(ENOUGH)
-        except Exception as error:  # whatever it is, its text may quote the address
-            what, unsure = _problem(error, late=deadline.passed)
+            status, after, said = within(PATIENCE, lambda: self._answer(url, content, headers))
+        except Exception as error:  # its text may quote the address
+            what, unsure = _problem(error)
             raise Undelivered(f"{self.host} {what}", unsure=unsure) from None
-        finally:
-            for one in used:
-                one.close()
-        if deadline.passed:  # what came by then may be half an answer
-            raise Undelivered(f"{self.host} did not answer in time", unsure=True)
         if not 200 <= status < 300:
             raise self._refused(status, after, said)
+
+    def _answer(self, url: str, content: bytes, headers: Mapping[str, str]) -> tuple[int, str | None, bytes]:
+        request = urllib.request.Request(url, data=content, headers=dict(headers), method="POST")
+        with self._opener.open(request, timeout=WAIT_FOR_A_BYTE) as answer:
+            said = b"" if 200 <= answer.status < 300 else answer.read(ENOUGH)
+            return answer.status, answer.headers.get("Retry-After"), said
 
     def _refused(self, status: int, after: str | None, said: bytes) -> Undelivered:
         if 300 <= status < 400:
             return Undelivered(f"{self.host} answers {status}: it points to another address, which is not followed")
         plain = PLAIN_WORDS.fullmatch(said.strip())
         reason = plain[0].decode() if plain else ""
-        quoted = f" ({reason})" if reason and reason not in self._address.reveal() else ""
+        quoted = f" ({reason})" if reason and reason not in self._address else ""
         words = f"{self.host} answers {status}{quoted}"
         return Undelivered(words, lasting=status in UNFIT, unsure=status in GATEWAYS, after=_seconds(after))
 
 
-def address_of(target: str, environ: Mapping[str, str], *, what: str) -> tuple[Secret, str]:
-    """The address that `target` gives or names as `$NAME`, and a name for the channel that tells nothing of it."""
+def _address(kind: str, target: str, environ: Mapping[str, str], *, is_secret: bool) -> tuple[str, str]:
+    """Return the address that `target` is or names, and a channel name that does not reveal it."""
     named = target.startswith("$")
+    if is_secret and not named:
+        raise BadOrder(
+            f"The address for {kind} was passed itself, where every user of this machine can read it.",
+            tried=f"to read what follows {kind}: as the name of an environment variable",
+            next_step=f"pass the name, in quotes that keep the shell from replacing it: --notify '{kind}:$NAME'",
+        )
     address = environ.get(target[1:], "").strip() if named else target
     if named and not address:
         raise BadOrder(
-            f"The address for {what} is not known: the environment variable {target[1:]} is empty.",
+            f"The address for {kind} is not known: the environment variable {target[1:]} is empty.",
             tried=f"to read {target}",
-            next_step=f"export {target[1:]}='https://...' where leadline is started",
+            next_step=f"export {target[1:]}='https://...' before you start leadline",
         )
     try:
         parts = urlsplit(address)
@@ -94,36 +143,28 @@ def address_of(target: str, environ: Mapping[str, str], *, what: str) -> tuple[S
         host = None
     if not host or not PRINTED.fullmatch(address):
         raise BadOrder(
-            f"{f'The environment variable {target[1:]} holds' if named else 'After --tell there is'}"
-            f" no address for {what}.",
+            f"{f'The environment variable {target[1:]} holds' if named else 'After --notify there is'}"
+            f" no address for {kind}.",
             tried="to read it as an http or https address",
-            next_step=f"give an address such as https://example.org/hook, best as {what}:$NAME from the environment",
+            next_step=f"pass an address such as https://example.org/hook, best as {kind}:$NAME from the environment",
         ) from None
-    return Secret(address), f"{what}:{target if named else f'{host}#{short_name(target)}'}"
-
-
-def secret_address(target: str, environ: Mapping[str, str], *, what: str) -> tuple[Secret, str]:
-    """The same for an address that is itself the key to a channel: it comes from the environment, where `ps` does not
-    show it, and goes over an encrypted line or stays on this machine."""
-    if not target.startswith("$"):
+    if is_secret and parts.scheme != "https" and host not in ("localhost", "127.0.0.1", "::1"):
         raise BadOrder(
-            f"The address for {what} was given itself, where every user of this machine can read it.",
-            tried=f"to read what follows {what}: as the name of an environment variable",
-            next_step=f"give the name, in quotes that keep the shell from replacing it: --tell '{what}:$NAME'",
-        )
-    address, name = address_of(target, environ, what=what)
-    parts = urlsplit(address.reveal())
-    if parts.scheme != "https" and parts.hostname not in ("localhost", "127.0.0.1", "::1"):
-        raise BadOrder(
-            f"The address for {what} is not encrypted, and whoever reads it on its way could post there.",
+            f"The address for {kind} is not encrypted: anyone who sees it on the network could post there.",
             tried="to use it",
-            next_step="give its https address",
+            next_step="pass its https address",
         )
-    return address, name
+    return address, f"{kind}:{target if named else f'{host}#{short_name(target)}'}"
+
+
+def _with_query(address: str, query: tuple[tuple[str, str], ...]) -> str:
+    parts = urlsplit(address)
+    added = urlencode({**dict(parse_qsl(parts.query)), **dict(query)})
+    return urlunsplit(parts._replace(query=added)) if query else address
 
 
 def _without_credentials(url: str) -> tuple[str, dict[str, str]]:
-    """The address less a user and password in it, and the header that carries them."""
+    """Return the address without its user and password, and the header that carries them."""
     parts = urlsplit(url)
     if parts.username is None:
         return url, {}
@@ -132,72 +173,26 @@ def _without_credentials(url: str) -> tuple[str, dict[str, str]]:
     return bare, {"Authorization": f"Basic {base64.b64encode(both).decode()}"}
 
 
-def _problem(error: Exception, *, late: bool) -> tuple[str, bool]:
-    """What went wrong, in words that quote nothing, and whether the message may have arrived all the same."""
+def _problem(error: Exception) -> tuple[str, bool]:
+    """Return what went wrong without quoting anything, and whether the message may have arrived."""
     cause = error.reason if isinstance(error, urllib.error.URLError) else error
-    if isinstance(cause, socket.gaierror):  # however long that took, nothing was sent
-        return "is a name that cannot be resolved", False
-    if late or isinstance(cause, TimeoutError):
+    if isinstance(cause, socket.gaierror):
+        return "can't be resolved", False
+    if isinstance(cause, TimeoutError):
         return "did not answer in time", True
     if isinstance(cause, ssl.SSLCertVerificationError):
-        return f"has a certificate that cannot be trusted ({cause.verify_message})", False
+        return f"has a certificate that can't be trusted ({cause.verify_message})", False
     if isinstance(cause, ssl.SSLError):
         return "could not agree on encryption with us", False
     if isinstance(cause, OSError) and cause.errno in NEVER_BEGUN:
-        return f"cannot be reached ({os.strerror(cause.errno)})", False
+        return f"can't be reached ({os.strerror(cause.errno)})", False
     return f"broke off ({type(cause).__name__})", True
 
 
 def _seconds(after: str | None) -> float | None:
-    """What a Retry-After header asks for, where it gives seconds; a date would trust two clocks."""
+    """Parse a Retry-After header in seconds; a date would trust two clocks."""
     try:
         seconds = float(after or "nan")
     except ValueError:
         return None
     return min(seconds, LONGEST_WAIT) if seconds >= 0 else None
-
-
-def _opener(used: list[_HeldConnection], tls: ssl.SSLContext | None) -> urllib.request.OpenerDirector:
-    """Speaks http and https, through a proxy where the environment names one, and nothing else."""
-    opener = urllib.request.OpenerDirector()
-    for handler in (urllib.request.ProxyHandler(), _Plain(used), _Encrypted(used, tls)):
-        opener.add_handler(handler)
-    return opener
-
-
-class _Plain(urllib.request.HTTPHandler):
-    def __init__(self, used: list[_HeldConnection]) -> None:
-        super().__init__()
-        self._used = used
-
-    def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
-        return self.do_open(partial(_noted, self._used, _HeldConnection), request)
-
-
-class _Encrypted(urllib.request.HTTPSHandler):
-    def __init__(self, used: list[_HeldConnection], tls: ssl.SSLContext | None) -> None:
-        super().__init__()
-        self._used, self._tls = used, tls
-
-    def https_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
-        connect = partial(_noted, self._used, _HeldEncrypted, context=self._tls)
-        return self.do_open(connect, request)
-
-
-class _HeldConnection(http.client.HTTPConnection):
-    """Keeps its socket, which the library forgets before the answer is read."""
-
-    held: socket.socket | None = None
-
-    def connect(self) -> None:
-        super().connect()
-        self.held = self.sock
-
-
-class _HeldEncrypted(_HeldConnection, http.client.HTTPSConnection):
-    pass
-
-
-def _noted(used: list[_HeldConnection], kind: type[_HeldConnection], host: str, **options: Any) -> _HeldConnection:
-    used.append(kind(host, **options))
-    return used[-1]

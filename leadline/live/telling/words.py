@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ...report.plain import printable
 from ..alert import Alert
-from .message import Message, about_runs
+from .message import Message
 
 SHOWN = 10  # alerts in full; the rest is counted
 KINDS = 5  # of what is counted
@@ -36,19 +36,19 @@ def _place(alert: Alert) -> str:
 
 
 def subject(message: Message) -> str:
-    """One line for the whole message."""
+    """Return one line for the whole message."""
     alerts = message.alerts
     if len(alerts) == 1:
         first = alerts[0]
         return f"{run_of(first)}: {title(first)}" if first.about.startswith(VERDICT) else title(first)
     critical = sum(alert.severity == "critical" for alert in alerts)
-    runs = about_runs(alerts)
+    runs = len({alert.run for alert in alerts})
     grave = f", {critical} critical" if critical else ""
     return f"{len(alerts)} alerts, {runs} run{'s' * (runs != 1)}{grave}"
 
 
 def body(alert: Alert, *, bullet: str = "- ") -> str:
-    """What is below the title: the sentence, the evidence, the checkpoint to keep, and the next step, a line each."""
+    """Return the lines below the title: the sentence, the evidence, the checkpoint to keep, and the next step."""
     verdict = alert.about.startswith(VERDICT)
     first = _place(alert) if verdict else printable(alert.says)
     lines = [first, *(f"{bullet}{printable(line)}" for line in alert.evidence)]
@@ -61,7 +61,7 @@ def body(alert: Alert, *, bullet: str = "- ") -> str:
 
 
 def next_step(alert: Alert) -> str:
-    """What to do now."""
+    """Return what to do now."""
     best = "" if alert.best_checkpoint is None else printable(alert.best_checkpoint)
     if alert.about == "verdict.roll_back":
         return f"Stop the run{f'; evaluate {best} before resuming from it' if best else ''}. {_look(alert)}"
@@ -79,7 +79,7 @@ def next_step(alert: Alert) -> str:
 
 
 def text(message: Message) -> str:
-    """The message as plain text: the gravest alerts in full, the others counted."""
+    """Return the message as plain text: the gravest alerts in full, the others counted."""
     alerts = message.gravest
     blocks = [f"{title(alert)}\n{body(alert)}" for alert in alerts[:SHOWN]]
     if rest := alerts[SHOWN:]:
@@ -90,11 +90,11 @@ def text(message: Message) -> str:
 
 
 def counted(alerts: Sequence[Alert]) -> str:
-    """Alerts that are not shown, in a sentence."""
+    """Return a sentence that counts alerts that are not shown."""
     kinds = Counter(alert.about for alert in alerts).most_common()
     named = ", ".join(f"{count} {printable(about)}" for about, count in kinds[:KINDS])
     others = sum(count for _, count in kinds[KINDS:])
-    runs = about_runs(alerts)
+    runs = len({alert.run for alert in alerts})
     tail = f", {others} of other kinds" if others else ""
     return f"And {len(alerts)} more from {runs} run{'s' * (runs != 1)}: {named}{tail}. See `leadline history`."
 
@@ -105,12 +105,17 @@ def run_of(alert: Alert) -> str:
 
 
 def clipped(text: str, most: int) -> str:
-    """`text` cut to `most` characters, with a sign that it was.
+    """Return `text` cut to `most` characters, marked with an ellipsis.
 
     >>> clipped("a long sentence", 8)
     'a long …'
     """
     return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def escaped(text: str) -> str:
+    """Return `text` without markup, for Slack notifications and desktop bodies."""
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _look(alert: Alert) -> str:

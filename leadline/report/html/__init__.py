@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 from ...contract import Reading
+from . import samples, story
+from .curves import Curves, machine
 from .page import assemble
-from .payload import payload
 
 NAME = "html"
 
-__all__ = ["NAME", "render"]
-
 
 def render(reading: Reading, *, color: bool = False, width: int = 100, verbose: bool = False) -> str:
-    """The whole page. The same reading gives the same bytes."""
+    """Return the whole page. The same reading gives the same bytes."""
     return assemble(payload(reading), title=reading.run.path)
+
+
+def payload(reading: Reading) -> dict[str, object]:
+    """Return the data of the page. All text in it is safe to show as text."""
+    curves = Curves.of(reading)
+    return {
+        "run": story.run(reading),
+        "verdict": story.verdict(reading),
+        "findings": story.findings(reading, curves),
+        "expected": story.expected(reading),
+        "marks": story.marks(reading),
+        "regimes": story.regimes(reading),
+        "onset": story.onset(reading),
+        "signals": story.signals(reading),
+        "panels": curves.panels,
+        "clocks": curves.clocks,
+        "series": curves.series,
+        "bands": curves.bands,
+        "span": curves.span,
+        "path": curves.path,
+        "machine": machine(reading),
+        "samples": samples.samples(reading),
+    }

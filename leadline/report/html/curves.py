@@ -1,28 +1,18 @@
-"""Series, bands and which panel shows what, on one clock of steps."""
+"""Series, bands, phases, and which panel shows what, on one clock of steps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...contract import Band, Reading, Series
+from ...digits import capital, short
 from ...facts.chart import Chart, ChartId, KlPath
-from ...words.loss import pattern as loss_meaning
-from ...words.numbers import capital
-from ...words.report import (
-    CHARTS,
-    EXPLAINED,
-    chart_is_empty,
-    chart_title,
-    kl_caption,
-    loss_says,
-    reward_caption,
-)
+from ...records import dataclass, field
+from ...words.report import CHARTS, EXPLAINED, SMALL_PHASES, chart_is_empty, chart_title
 from .. import palette
-from ..numbers import short, thin
-from ..pictures import shortened
+from ..pictures import shortened, thin
 from . import text
 
 Data = dict[str, object]
@@ -30,37 +20,14 @@ Data = dict[str, object]
 ROOM = 140_000  # points of all series together: some 1.5 MB
 MOST = 4_000  # points of one series: four a column of a wide screen
 LEAST = 60  # points of one series, however many there are
+STACK = 2_000  # steps of the stack of phases
 WIDE: tuple[ChartId, ...] = ("reward", "judged", "kl")
 NOTHING_LOGGED = tuple(Chart(chart) for chart in CHARTS)  # of a run that holds nothing to draw
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
-    """One chart: what it shows, and why it is empty where it is."""
-
-    id: str
-    title: str
-    names: tuple[str, ...]
-    says: str = ""
-    empty: str = ""
-    wide: bool = False
-    silent: str = ""  # why it carries no evidence here
-
-    def data(self, called: Mapping[str, str]) -> Data:
-        return {
-            "id": self.id,
-            "title": self.title,
-            "names": [called[one] for one in self.names],
-            "says": text.line(self.says),
-            "empty": "" if self.names else self.empty,
-            "wide": self.wide,
-            "silent": text.line(self.silent),
-        }
-
-
 @dataclass(slots=True)
 class Curves:
-    """What can be drawn against the step."""
+    """Series to draw against the step."""
 
     called: dict[str, str] = field(default_factory=dict)  # series by name: what the page calls them
     panels: list[Data] = field(default_factory=list)
@@ -74,7 +41,7 @@ class Curves:
     def of(cls, reading: Reading) -> Curves:
         data = reading.chart_data
         called = _called(data.series)
-        curves = cls(called, [panel.data(called) for panel in _panels(reading)])
+        curves = cls(called, _panels(reading, called))
         room = int(np.clip(ROOM // max(len(data.series), 1), LEAST, MOST))
         clocks: dict[bytes, int] = {}
         for series in data.series.values():
@@ -116,28 +83,29 @@ def _called(names: Iterable[str]) -> dict[str, str]:
     return called
 
 
-def _panels(reading: Reading) -> tuple[Panel, ...]:
-    """The charts in the order to look at them; the rest is shown on demand."""
+def _panels(reading: Reading, called: Mapping[str, str]) -> list[Data]:
+    """Return the charts in the order to look at them; the rest is shown on demand."""
     data, loss = reading.chart_data, reading.policy_loss
     says = {
-        "reward": capital(reward_caption(reading)),
-        "kl": capital(kl_caption(reading)),
-        "loss": loss_says(reading) if loss.informative else "",
+        "reward": capital(reading.reward.caption),
+        "kl": capital(reading.kl_reward.caption),
+        "loss": f"{loss.pattern.replace('_', ' ')}: {loss.say()}" if loss.informative else "",
         **EXPLAINED,
     }
-    return tuple(
-        Panel(
-            chart.id,
-            chart_title(data, chart.id),
-            chart.series,
-            says.get(chart.id, ""),
-            chart_is_empty(data, chart.id),
-            wide=chart.id in WIDE,
-            silent=loss_meaning(loss) if chart.id == "loss" and not loss.informative else "",
-        )
+    return [
+        {
+            "id": chart.id,
+            "title": chart_title(data, chart.id),
+            "names": [called[one] for one in chart.series],
+            "says": text.line(says.get(chart.id, "")),
+            "empty": "" if chart.series else chart_is_empty(data, chart.id),
+            "wide": chart.id in WIDE,
+            # why it carries no evidence here
+            "silent": text.line(loss.say()) if chart.id == "loss" and not loss.informative else "",
+        }
         for chart in data.charts or NOTHING_LOGGED
         if chart.series or chart.id != "judged"  # shown where no other panel shows it
-    )
+    ]
 
 
 def _band(band: Band) -> Data:
@@ -168,3 +136,31 @@ def _path(path: KlPath | None) -> Data | None:
         "kl": short(path.kl),
         "reward": short(path.reward),
     }
+
+
+def machine(reading: Reading) -> Data:
+    """Return the stack of phases and the power, as far as the run shows them, with what was said of them."""
+    used, drawn = reading.resources, reading.chart_data.machine
+    data: Data = {
+        "notes": [text.line(remark.say()) for remark in used.remarks],
+        "uses": [
+            {"name": text.name(name), "share": use.share, "power": use.power_w, "memory": use.memory_gb}
+            for name, use in used.phases.items()
+        ],
+        "bottleneck": None if used.bottleneck is None else text.name(used.bottleneck),
+        "steps": [],
+        "phases": [],
+        "power": None,
+    }
+    if len(drawn.steps):
+        kept = thin(drawn.steps, drawn.step_seconds, STACK)
+        data["steps"] = drawn.steps[kept].tolist()
+        data["phases"] = [
+            {"name": text.name(phase.name or SMALL_PHASES), "seconds": short(phase.seconds[kept])}
+            for phase in drawn.phases
+        ]
+        data["whole"] = short(drawn.step_seconds[kept])
+    if len(drawn.power_steps):
+        kept = thin(drawn.power_steps, drawn.power_w, STACK)
+        data["power"] = {"steps": drawn.power_steps[kept].tolist(), "watts": short(drawn.power_w[kept])}
+    return data

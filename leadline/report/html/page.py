@@ -33,7 +33,7 @@ SCRIPTS = (
 
 
 def assemble(data: object, *, title: str, inside: str = INSIDE, scripts: tuple[str, ...] = SCRIPTS) -> str:
-    """The page around its data. The browser is told to run and to load nothing but what is written here."""
+    """Return the page around its data. The browser is told to run and to load nothing but what is written here."""
     style, library, script = _style(), _part("vendor/uPlot.iife.min.js"), _script(scripts)
     rules = (
         f"default-src 'none'; script-src {_hash(library)} {_hash(script)}; style-src {_hash(style)}; "
@@ -68,7 +68,7 @@ def _script(scripts: tuple[str, ...]) -> str:
 
 
 def colours() -> str:
-    """The palette as custom properties: light, dark where the system asks for it, and either when the reader does."""
+    """Return the palette as custom properties: light, dark if the system asks for it, either if the reader does."""
     light, dark = ("".join(f"--{name}: {shade[ground]};" for name, shade in _named().items()) for ground in range(2))
     return (
         f":root {{ color-scheme: light; {light} }}\n"

@@ -13,7 +13,7 @@ Data = dict[str, object]
 
 
 def samples(reading: Reading) -> Data:
-    """What can be looked at, or in one sentence why there is nothing."""
+    """Return the samples to look at, or in one sentence why there is nothing."""
     shown = reading.chart_data.samples
     if not shown.steps:
         return {"empty": NO_SAMPLES[shown.none_because or "not kept"], "steps": []}
@@ -24,8 +24,6 @@ def _step(step: StepSamples) -> Data:
     return {
         "step": step.step,
         "mean": step.mean,
-        "lowest": step.lowest,
-        "highest": step.highest,
         "pair": _contrast(step.contrast),
         "samples": [_sample(sample) for sample in step.samples],
     }

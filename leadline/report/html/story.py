@@ -1,20 +1,18 @@
-"""What is said: the verdict and what it rests on, findings with their places, what is normal here, what was read."""
+"""Sentences of the page: the verdict and its grounds, findings with their places, what is normal, what was read."""
 
 from __future__ import annotations
 
 import math
 
 from ...contract import Evidence, Finding, Reading, Rollout
+from ...digits import capital, sure
 from ...facts.chart import Neighbour
+from ...facts.finding import TIMELINE
 from ...facts.judgement import calls_for
-from ...findings.reward_gamed import pair_of_the_verdict
-from ...words import event, sentences
-from ...words.conflict import effect
-from ...words.kl import regime as kl_regime
-from ...words.missing import hidden, why
-from ...words.numbers import capital, sure
-from ...words.report import expected_says, settings, what_was_read
-from ...words.verdict import VerdictLines, a_step_stands_out, ended_says, verdict_lines
+from ...facts.sections import hidden
+from ...words import sentences
+from ...words.report import pair_of_the_verdict, settings, what_was_read
+from ...words.verdict import VerdictLines, ended_says, verdict_lines
 from . import text
 from .curves import Curves
 
@@ -27,7 +25,7 @@ ENDED = "Ended"
 
 def verdict(reading: Reading) -> Data:
     judgement, run, said = reading.judgement, reading.run, verdict_lines(reading)
-    best = judgement.best_checkpoint if a_step_stands_out(judgement) else None
+    best = judgement.best_checkpoint if judgement.a_step_stands_out else None
     return {
         "word": judgement.verdict,
         "outcome": judgement.outcome,
@@ -40,7 +38,7 @@ def verdict(reading: Reading) -> Data:
 
 
 def _lines(reading: Reading, said: VerdictLines) -> list[Data]:
-    """The labeled lines; the two samples that settle most cases come after the finding they belong to."""
+    """Return the labeled lines; the two samples that settle most cases come after the finding they belong to."""
     rows: list[Data] = [{"label": label, "says": text.line(says)} for label, says in said.labeled]
     pair: list[Data] = [
         {"label": when, "says": text.line(says), "sample": True} for when, says in pair_of_the_verdict(reading)
@@ -59,7 +57,7 @@ def _chance(p: float | None) -> Data | None:
 
 
 def findings(reading: Reading, curves: Curves) -> list[Data]:
-    return [_finding(one, says, curves) for one, says in sentences(reading.findings) if one.id != "onset"]
+    return [_finding(one, says, curves) for one, says in sentences(reading.findings) if one.id != TIMELINE]
 
 
 def _finding(finding: Finding, says: str, curves: Curves) -> Data:
@@ -86,7 +84,7 @@ def _place(evidence: Evidence, curves: Curves) -> Data:
 
 
 def _target(signal: str, name: str, curves: Curves) -> str | None:
-    """The panel that shows it; "other": a series shown on demand; None: there is nothing to show."""
+    """Return the panel that shows it; "other": a series shown on demand; None: there is nothing to show."""
     for panel in curves.panels:
         names = panel["names"]
         if isinstance(names, list) and name in names:
@@ -109,7 +107,7 @@ def _sample(sample: Rollout) -> Data:
 
 
 def expected(reading: Reading) -> list[Data]:
-    return [{"says": text.line(expected_says(one))} for one in reading.expected]
+    return [{"says": text.line(one.text)} for one in reading.benign]
 
 
 def regimes(reading: Reading) -> Data:
@@ -117,7 +115,7 @@ def regimes(reading: Reading) -> Data:
     return {
         "now": kl.regime,
         "chance": _chance(kl.p),
-        "says": text.line(capital(kl_regime(kl))),
+        "says": text.line(capital(kl.say())),
         "segments": [
             {"from": one.first_step, "to": one.last_step, "regime": one.regime, "sure": sure(one.p)}
             for one in kl.segments
@@ -126,15 +124,14 @@ def regimes(reading: Reading) -> Data:
 
 
 def marks(reading: Reading) -> Data:
-    """What stands at a step or over a stretch of them: the peak, events, checkpoints, processes beside the training."""
+    """Return what stands at a step or a stretch: the peak, events, checkpoints, processes beside the training."""
     peak = reading.reward.peak
     return {
         "now": reading.run.last_step,
         "peak": peak and {"step": peak.step, "from": peak.interval[0], "to": peak.interval[1], "sure": sure(peak.p)},
         "best": reading.judgement.best_checkpoint and reading.judgement.best_checkpoint.step,
         "events": [
-            {"kind": text.name(one.kind), "step": one.step, "says": text.line(event.sentence(one))}
-            for one in reading.run.events
+            {"kind": text.name(one.kind), "step": one.step, "says": text.line(one.say())} for one in reading.run.events
         ],
         "checkpoints": [
             {"step": one.step, "path": text.line(one.path), "complete": one.complete} for one in reading.run.checkpoints
@@ -146,7 +143,7 @@ def marks(reading: Reading) -> Data:
 def _beside(neighbour: Neighbour) -> Data:
     return {
         "process": text.name(neighbour.process),
-        "effect": text.line(effect(neighbour.did)),
+        "effect": text.line(neighbour.did.say()),
         "sure": sure(neighbour.p),
         "p": round(neighbour.p, 4),
         "from": neighbour.first_step,
@@ -155,8 +152,8 @@ def _beside(neighbour: Neighbour) -> Data:
 
 
 def onset(reading: Reading) -> Data | None:
-    """Which series moved first, second, third; None where no order was found."""
-    pair = next((pair for pair in sentences(reading.findings) if pair[0].id == "onset"), None)
+    """Return the series that moved first, second, third; None where no order was found."""
+    pair = next((pair for pair in sentences(reading.findings) if pair[0].id == TIMELINE), None)
     if pair is None:
         return None
     found, says = pair
@@ -174,7 +171,7 @@ def run(reading: Reading) -> Data:
     known = [*settings(summary), *([(ENDED, ended)] if ended else [])]
     return {
         "facts": [{"name": name, "value": text.line(value)} for name, value in known],
-        "missing": [{"what": text.line(one.what), "why": text.line(why(one))} for one in summary.missing],
+        "missing": [{"what": text.line(one.name), "why": text.line(one.why)} for one in summary.missing],
         "notes": [text.line(note) for note in summary.notes],
         "unread": [text.name(key) for key in summary.unread_keys],
     }

@@ -14,12 +14,12 @@ OBEYED = re.compile("[<>&\x7f-\x9f\u2028\u2029]")  # what ends a script, opens a
 
 
 def shown(text: str) -> str:
-    """A text of several lines, with every character that could be obeyed written as its escape."""
+    """Return a text of several lines, with every character that could be obeyed written as its escape."""
     return "\n".join("\t".join(map(printable, row.split("\t"))) for row in text.split("\n"))
 
 
 def cut(text: str, most: int) -> tuple[str, int]:
-    """The same for a text that may be too long, and how many of its characters had to be left out in the middle."""
+    """Return the same for a text that may be too long, and how many characters were left out in the middle."""
     left_out = max(len(text) - most, 0)
     if left_out:
         head = most * 2 // 3

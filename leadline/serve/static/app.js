@@ -4,18 +4,22 @@
   const status = document.getElementById("status");
   const main = document.getElementById("main");
   const report = document.getElementById("report");
+  const most = 500; // rows the server gives at a time
   let waiting = null;
 
   async function again() {
     waiting = null;
-    if (main.contains(document.activeElement) && document.activeElement.matches("input, select, textarea")) {
+    const focused = document.activeElement;
+    if (main.contains(focused) && focused.matches("input:not([type=checkbox]), select, textarea") && focused.value) {
       later(2000); // somebody writes there
       return;
     }
-    if (document.querySelector("input[name=run]:checked") || document.body.dataset.grown) return;
+    const busy = () => document.querySelector("input[name=run]:checked") || main.querySelectorAll("tbody tr").length > most;
+    if (busy()) return;
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (!answer.ok) return;
     const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    if (busy()) return; // selected meanwhile
     if (report) { // what stands around it; the report itself reloads when its files grow
       for (const part of ["needs", "about", "looks", "said"]) {
         const fresh = page.getElementById(part);
@@ -23,9 +27,12 @@
       }
       return;
     }
-    const focused = document.activeElement && document.activeElement.getAttribute("href");
+    const link = focused && focused.getAttribute("href");
+    const name = document.querySelector("input[name=who]")?.value;
     main.replaceChildren(...page.getElementById("main").childNodes);
-    if (focused) document.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
+    const who = document.querySelector("input[name=who]");
+    if (who && name) who.value = name;
+    if (link) document.querySelector(`a[href="${CSS.escape(link)}"]`)?.focus();
     scrolling();
   }
 
@@ -48,6 +55,56 @@
   events.onerror = () => { status.textContent = "not connected"; };
   addEventListener("pagehide", () => events.close());
 
+  // Acknowledge and mute in place: the rows change, and the page stays where it is.
+  document.addEventListener("submit", async (event) => {
+    const form = event.target;
+    if (form.id !== "triage" || !event.submitter) return;
+    event.preventDefault();
+    const [what, about] = event.submitter.value.split(" ");
+    const body = new URLSearchParams(new FormData(form));
+    body.set("what", event.submitter.value);
+    const row = event.submitter.closest("li");
+    const rows = row ? [row] : about
+      ? [...event.submitter.closest("section").querySelectorAll("li")]
+      : [...form.querySelectorAll("li")].filter((one) => one.querySelector("input[name=run]:checked"));
+    const answer = await fetch(form.action, { method: "POST", body });
+    if (!answer.ok) {
+      status.textContent = about || rows.length ? "not saved: " + answer.status : "no run selected";
+      return;
+    }
+    for (const one of rows) {
+      one.classList.add("done");
+      for (const part of one.querySelectorAll("button, input")) part.disabled = true;
+      const box = one.querySelector("input[name=run]");
+      if (box) box.checked = false;
+    }
+    status.textContent = (what === "mute" ? "muted" : "acknowledged") + (row ? " " + row.querySelector("h4").textContent : "");
+    clearTimeout(waiting);
+    waiting = setTimeout(again, 1500);
+  });
+
+  // What is new is told from the visit before: that time lasts as long as the browser's session, or until it is seen.
+  const cookie = (name) => document.cookie.match("(?:^|; )" + name + "=([0-9]+)")?.[1];
+  const keep = (name, lasting) => {
+    const value = name === "leadline_since" && !lasting ? cookie("leadline_last") : null;
+    const age = name === "leadline_last" ? "; max-age=31536000" : "";
+    document.cookie = name + "=" + (value || Math.floor(Date.now() / 1000)) + "; path=/; samesite=strict" + age;
+  };
+  if (!cookie("leadline_since")) keep("leadline_since", false);
+  addEventListener("pagehide", () => keep("leadline_last", true));
+  document.addEventListener("click", (event) => {
+    if (event.target.id !== "seen") return;
+    keep("leadline_since", true);
+    again();
+  });
+
+  document.addEventListener("keydown", (event) => {
+    if (event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (document.activeElement.matches("input:not([type=checkbox]), select, textarea")) return;
+    event.preventDefault();
+    document.querySelector("input[type=search]")?.focus();
+  });
+
   function scrolling() {
     const more = document.getElementById("more");
     if (!more) return;
@@ -56,10 +113,13 @@
       seen.disconnect();
       const answer = await fetch(more.href);
       if (!answer.ok) return;
-      document.body.dataset.grown = "1";
       const page = new DOMParser().parseFromString(await answer.text(), "text/html");
       document.querySelector("tbody").append(...page.querySelectorAll("tbody tr"));
       document.getElementById("count").replaceChildren(page.getElementById("count").textContent);
+      const here = new URL(location.href); // so that a reload shows as many rows, and keeps its place
+      here.searchParams.delete("page");
+      here.searchParams.set("size", Math.min(document.querySelectorAll("tbody tr").length, most));
+      history.replaceState(history.state, "", here);
       const next = page.getElementById("more");
       if (next) { more.href = next.href; scrolling(); } else more.remove();
     }, { rootMargin: "600px" });

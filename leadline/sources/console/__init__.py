@@ -1,30 +1,20 @@
-"""Console logs: whatever a trainer printed, with the rest of what its machine had to say around it."""
+"""Console logs: whatever a trainer printed, among all else that was printed."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from ...event import Because
-from ..lines import Lines
-from ..source import Log, Parser, Reader
-from ..text import TextReader
-from .bars import Bars
-from .boxes import Boxes
-from .bullets import Bullets
-from .columns import Columns
-from .ends import Ends
-from .evaluations import PrintedEvaluations
-from .grammar import Grammar
+from ..source import Log
+from ..text import Lines
+from .announced import AnnouncedPlan, Ends
+from .line import plain
 from .mappings import Mappings
-from .pairs import Pairs
-from .plain import plain
-from .plan import AnnouncedPlan
 from .rows import Rows
-from .words import Words
-
-NAME = "console"
-EXPECTS = "a console log: of TRL, verl, OpenRLHF, NeMo RL, SkyRL, ..., or with lines such as `step=3 reward=0.5`"
+from .tables import Boxes, Columns
+from .words import Bars, Bullets, Pairs, Words
 
 BARS = (b"it/s", b"s/it", b"Total optimization steps")
 BANNER = b"Unsloth"
@@ -35,7 +25,7 @@ PATIENCE = 1 << 26  # bytes after which rows without one settle it too
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    """Any text: only reading it tells whether there are rows in it."""
+    """Return whether a file is text: only reading it tells whether there are rows in it."""
     if not head.strip():
         return False
     sample = head[:4096]
@@ -49,12 +39,16 @@ def _is_strange(byte: int) -> bool:
     return byte < 9 or 13 < byte < 27 or 27 < byte < 32
 
 
-def open(path: Path) -> tuple[Reader, ...]:
-    return (TextReader(path, parser),)
+class Grammar(Protocol):
+    """One way in which trainers print a row. It names bytes without which no line is its own, so that the rest of a
+    large log need not be looked at."""
 
+    @property
+    def marks(self) -> tuple[bytes, ...]:
+        """A line of this grammar holds one of these."""
 
-def parser() -> Parser:
-    return Console()
+    def take(self, line: str, rows: Rows) -> bool:
+        """Return whether the line was understood; what it holds is then filed."""
 
 
 class Console:
@@ -68,17 +62,16 @@ class Console:
         # The surest wording first: the first grammar that understands a line has it.
         self._words = Words()
         self._mappings = Mappings()
+        self._boxes = Boxes()
         self._columns = Columns()
         self._bar_rows = Bars()
-        self._evaluations = PrintedEvaluations()
         self._grammars: list[Grammar] = [
             self._bar_rows,
             Pairs(),
             self._mappings,
             Bullets(),
-            Boxes(),
+            self._boxes,
             self._columns,
-            self._evaluations,
             self._words,
         ]
         self._plan = AnnouncedPlan()  # as is printed at the start
@@ -104,26 +97,21 @@ class Console:
             start = stop
 
     def _look(self, block: bytes, start: int, end: int) -> None:
-        """The whole lines between two places of a block."""
+        """Take the whole lines between two places of a block."""
         if not self._rows.unsloth and self._seen < SETTLED and block.find(BANNER, start, end) >= 0:
             self._rows.unsloth = True
         if self._seen < SETTLED:
             self._plan.hear(block[start:end])
         done = start
-        for first, last in _lines_with(block, self._marks, start, end):
+        for first, last in (*_lines_with(block, self._marks, start, end), (end, end)):
             while self._goes_on and done < first:  # what is open goes on with the very next line
                 stop = block.find(b"\n", done, first)
                 stop = first if stop < 0 else stop
                 self._take(plain(block[done:stop]))
                 done = stop + 1
-            if first >= done:
+            if done <= first < end:
                 self._take(plain(block[first:last]))
                 done = last + 1
-        while self._goes_on and done < end:
-            stop = block.find(b"\n", done, end)
-            stop = end if stop < 0 else stop
-            self._take(plain(block[done:stop]))
-            done = stop + 1
         self._seen += end - start
         enough = not self._settled and self._seen >= SETTLED and self._rows.taken >= ROWS
         if enough and (self._rows.rewarded or self._seen >= PATIENCE):
@@ -145,11 +133,10 @@ class Console:
                 return
 
     def _settle(self) -> None:
-        """Leave out the grammars that have found nothing: a trainer does not change its wording."""
+        """Drop the grammars that have found nothing: a trainer does not change its wording."""
         self._settled = True
         useful = [*map(bool, self._found)]
         useful[self._grammars.index(self._words)] = False
-        useful[self._grammars.index(self._evaluations)] = self._evaluations.heard
         kept = [place for place, found in enumerate(useful) if found]
         self._grammars = [self._grammars[place] for place in kept]
         self._found = [self._found[place] for place in kept]
@@ -168,6 +155,7 @@ class Console:
             self._take(plain(rest))
             if self._rows.taken > before:
                 self._lines.drop_rest()
+        self._boxes.finish(self._rows)
         torn = any(mark in self._lines.rest for mark in self._marks if mark not in BARS)
         kept_apart = (self._chatter, self._words.counted, self._bar_rows.counted)
         found = [rows for rows in (self._rows, *kept_apart) if rows.taken]
@@ -182,7 +170,7 @@ class Console:
         return replace(log, settings={**epochs, **log.settings}, ended=self._ended())
 
     def _ended(self) -> Because | None:
-        """Why the run is over; None where rows follow what says so."""
+        """Return why the run is over; None if rows follow what says so."""
         found = self._ends.found()
         if found is None:
             return None
@@ -193,7 +181,7 @@ class Console:
 
 
 def _lines_with(block: bytes, marks: tuple[bytes, ...], start: int, stop: int) -> list[tuple[int, int]]:
-    """Where the lines lie that hold one of the marks, in order."""
+    """Return where the lines lie that hold one of the marks, in order."""
     spans: dict[int, int] = {}
     for mark in marks:
         at = block.find(mark, start, stop)
@@ -201,10 +189,13 @@ def _lines_with(block: bytes, marks: tuple[bytes, ...], start: int, stop: int) -
             end = block.find(b"\n", at, stop)
             end = stop if end < 0 else end
             begin = max(block.rfind(b"\n", start, at) + 1, start)
-            if mark[-1:] != b"\n":  # a carriage return ends a line too; where it matters otherwise, it was turned
+            if mark[-1:] != b"\n":  # a carriage return ends a line too; else it was turned before
                 begin = max(block.rfind(b"\r", begin, at) + 1, begin)
                 back = block.find(b"\r", at, end)
                 end = end if back < 0 else back
             spans[begin] = end
             at = block.find(mark, end if mark[-1:] == b"\n" else end + 1, stop)
     return sorted(spans.items())
+
+
+parser = Console

@@ -1,4 +1,4 @@
-"""Which step a row belongs to, when the row does not say: from the progress bar around it, or by counting rows."""
+"""Which step a row belongs to if it does not say: from the progress bar around it, or by counting rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ TOTAL = re.compile(r"Total optimization steps = ([\d,]{1,15})(?![\d,])")
 
 
 class BarClock:
-    """Follows a tqdm bar. To print a row, tqdm wipes the bar, writes the row and draws the bar again, as it stands now:
-    where steps are fast, that is the first time their bar is drawn at all. So a row is given the step it most likely
-    has, and the next bar corrects it. Where rows come later than their bars, since only one stream was buffered, the
-    bars that were drawn twice count. A bar that is full before the first row of training counts something else, and so
-    does one that more rows have gone beyond than not."""
+    """A tqdm bar. To print a row, tqdm wipes the bar, writes the row, and draws the bar again as it stands now: if
+    steps are fast, that is the first time it is drawn at all. So a row is given the step it most likely has, and
+    the next bar corrects it. If rows come later than their bars, since only one stream was buffered, the bars that
+    were drawn twice count. A bar that is full before the first row of training counts something else, and so does
+    one that more rows have gone beyond than not."""
 
     def __init__(self, instead_of: BarClock | None = None) -> None:
         self.total: int | None = None
@@ -27,7 +27,7 @@ class BarClock:
         self._announced = False  # its length was told in words
         self._within = self._beyond = 0  # rows of training before the end of the bar, and beyond it
         self.counted = False  # some row could only be counted
-        self.corrected: int | None = None  # what a bar says of the row before it, where that was taken for another step
+        self.corrected: int | None = None  # what a bar says of the row before it, if that was taken for another step
         self._bar: int | None = None  # where the bar stands; None: there is none
         self._again: deque[int] = deque()  # bars drawn again whose row has not come yet
         self._owed = 0  # rows whose bar has not been drawn again yet
@@ -39,7 +39,7 @@ class BarClock:
         self._sure = False  # that step is where the bar stood and a row was due
 
     def see(self, line: str) -> bool:
-        """Take notice of a bar; False when the line is none."""
+        """Take notice of a bar; return False if the line is not one."""
         self.corrected, self.redrawn = None, False
         if total := TOTAL.search(line):
             self.total, self._announced = int(total[1].replace(",", "")), True
@@ -88,13 +88,8 @@ class BarClock:
         """Whether there is no bar to tell the next step."""
         return self._bar is None and not self._again
 
-    @property
-    def last(self) -> int:
-        """The step of the last row of training."""
-        return self._last
-
     def step(self, *, training: bool) -> int:
-        """The step of the row that stands here: a row of training, or one about it (an evaluation, a summary)."""
+        """Return the step of the row that stands here: of training, or about it (an evaluation, a summary)."""
         cadence = max(self._last - self._before, 1)
         if self._again:
             self._late = True

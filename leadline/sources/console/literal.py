@@ -14,6 +14,7 @@ ATOM = re.compile(
     r"[-+]?(?:\d[\d_]*\.?\d*(?:[eE][-+]?\d+)?(?![\w.])|\.\d+(?:[eE][-+]?\d+)?|[\w.]+(?:\((?:[^()]|\([^()]*\))*\))?)"
 )
 WORDS: dict[str, object] = {"None": None, "null": None, "True": True, "true": True, "False": False, "false": False}
+CLOSING = {"{": "}", "[": "]", "(": ")"}
 
 
 class Torn(ValueError):
@@ -21,7 +22,7 @@ class Torn(ValueError):
 
 
 def read_mapping(text: str, start: int) -> tuple[dict[str, object], int]:
-    """The mapping that begins at `start`, and where it ends. Raises Torn.
+    """Return the mapping that begins at `start`, and where it ends. Raises Torn.
 
     >>> read_mapping("{'loss': '0.5', 'kl': np.float64(nan), 'n': [1, 2]} tail", 0)
     ({'loss': '0.5', 'kl': 'np.float64(nan)', 'n': [1, 2]}, 51)
@@ -37,52 +38,37 @@ def _value(text: str, at: int, depth: int) -> tuple[object, int]:
     mark = text[at : at + 1]
     if depth > DEEPEST or not mark:
         raise Torn
-    if mark == "{":
-        return _mapping(text, at + 1, depth)
-    if mark in "[(":
-        return _list(text, at + 1, "]" if mark == "[" else ")", depth)
+    if mark in CLOSING:
+        return _items(text, at + 1, CLOSING[mark], depth)
     if string := STRING.match(text, at):
         return string[0][1:-1], string.end()
-    if atom := ATOM.match(text, at):
-        word = atom[0]
-        if word in WORDS:
-            return WORDS[word], atom.end()
-        number = as_number(word)
-        plain = number is not None and "(" not in word
-        return (_plain(word, number) if plain and number is not None else word), atom.end()
-    raise Torn
+    atom = ATOM.match(text, at)
+    if atom is None:
+        raise Torn
+    word = atom[0]
+    number = as_number(word)
+    if word in WORDS or number is None or "(" in word:
+        return WORDS.get(word, word), atom.end()
+    whole = word.isascii() and word.lstrip("+-").isdigit() and len(word) < 19
+    return int(word) if whole else number, atom.end()
 
 
-def _plain(word: str, number: float) -> float | int:
-    return int(word) if word.isascii() and word.lstrip("+-").isdigit() and len(word) < 19 else number
-
-
-def _mapping(text: str, at: int, depth: int) -> tuple[dict[str, object], int]:
-    found: dict[str, object] = {}
-    while True:
-        at = _skip(text, at)
-        if text[at : at + 1] == "}":
-            return found, at + 1
-        key, at = _value(text, at, depth + 1)
-        at = _skip(text, at)
-        if text[at : at + 1] != ":" or isinstance(key, (dict, list)):
-            raise Torn
-        found[str(key)], at = _value(text, at + 1, depth + 1)
-        at = _skip(text, at)
-        if text[at : at + 1] == ",":
-            at += 1
-        elif text[at : at + 1] != "}":
-            raise Torn
-
-
-def _list(text: str, at: int, closing: str, depth: int) -> tuple[list[object], int]:
-    found: list[object] = []
+def _items(text: str, at: int, closing: str, depth: int) -> tuple[dict[str, object] | list[object], int]:
+    """Return the items up to a closing mark: a mapping for a brace, else a list."""
+    mapping: dict[str, object] = {}
+    items: list[object] = []
     while True:
         at = _skip(text, at)
         if text[at : at + 1] == closing:
-            return found, at + 1
+            return mapping if closing == "}" else items, at + 1
         value, at = _value(text, at, depth + 1)
-        found.append(value)
+        if closing == "}":
+            at = _skip(text, at)
+            if text[at : at + 1] != ":" or isinstance(value, (dict, list)):
+                raise Torn
+            mapping[str(value)], at = _value(text, at + 1, depth + 1)
+        else:
+            items.append(value)
         at = _skip(text, at)
         if text[at : at + 1] == ",":
             at += 1

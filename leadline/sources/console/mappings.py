@@ -6,10 +6,9 @@ import re
 
 from ...vocabulary.guess import guess
 from ..number import as_number, as_step, mean_of
-from ..row import step_key
-from .grammar import METRIC, counted_step, has_metric
+from ..row import step_key, unwrapped
+from .line import METRIC, counted, has_metric, joined_values
 from .literal import Torn, read_mapping
-from .pieces import is_value, pieces
 from .rows import Rows
 
 # One of these beside an epoch: the Hugging Face Trainer.
@@ -75,7 +74,7 @@ class Mappings:
         return self._close(text, self._before, rows) if "}" in line else self._leave_open(text, self._before, rows)
 
     def _is_whole(self, line: str) -> bool:
-        """Whether a line holds a mapping of its own, behind words: no value of the one that is open."""
+        """Return whether a line holds a mapping of its own, behind words, and not a value of the one that is open."""
         opened = self.OPENS.search(line)
         if opened is None or line[: opened.start()].rstrip().endswith(("':", '":', ",", "[", "(")):
             return False
@@ -100,7 +99,7 @@ class Mappings:
         return taken or self._is_lost(text, rows)
 
     def _leave_open(self, text: str, before: str, rows: Rows) -> bool:
-        """What a text that holds no whole mapping is: the beginning of one, as long as no brace has closed."""
+        """Keep a text as the beginning of a mapping, as long as no brace has closed."""
         if "}" not in text[text.rfind("{") :] and self.BEGUN.match(text):
             self._lines = self._lines if self._open else 0
             self._open, self._before = text, before
@@ -109,7 +108,7 @@ class Mappings:
         return self._is_lost(text, rows)
 
     def _is_lost(self, text: str, rows: Rows) -> bool:
-        """Whether a text that is no mapping was one: it begins as the row before it did, or names most of its keys."""
+        """Return whether a broken text was a mapping: it begins as the row before it did, or names most of its keys."""
         if len(self._keys) < FEWEST:
             if not self._keys and self.OPENS.match(text.lstrip()) and len(self._early) < MOST_EARLY:
                 self._early.append(text)  # the first row will tell
@@ -124,9 +123,7 @@ class Mappings:
 
     def _file(self, values: dict[str, object], before: str, rows: Rows) -> bool:
         header, self._header = self._header, None
-        for name in ("metrics", "data", "logs"):
-            if isinstance(inner := values.get(name), dict) and "step" in values:
-                values = {**inner, "step": values["step"]}
+        values = unwrapped(values) if "step" in values else values
         numbers = {
             key: value
             for key, value in values.items()
@@ -157,7 +154,7 @@ class Mappings:
             for text in early:
                 if _resembles(text, tuple(values))[1]:
                     rows.lose(stepless=step is None)
-        rows.add(step, {**_beside(before, numbers), **numbers})
+        rows.add(step, {**_beside(before), **numbers})
         return True
 
     def _step(self, values: dict[str, object], before: str, header: int | None) -> int | None:
@@ -166,21 +163,19 @@ class Mappings:
             if key in ("step", "_step", "global_step"):
                 del values[key]
             return step
-        near = counted_step(before[-60:])
-        return near if near is not None else header
+        near = counted(before[-60:])
+        return near.step if near is not None else header
 
 
-def _beside(before: str, values: dict[str, object]) -> dict[str, object]:
-    """The labelled numbers that stand before a mapping on its line: `loss: 0.1, entropy: 0.8, rewards: {...}`."""
+def _beside(before: str) -> dict[str, object]:
+    """Return the labelled numbers before a mapping on its line: `loss: 0.1, entropy: 0.8, rewards: {...}`."""
     if "%|" in before or not METRIC.search(before):
         return {}
-    joined = [one for one in pieces(before) if one.label and one.joined and not one.listed and is_value(one)]
-    found: dict[str, object] = {one.label: one.values[0].replace(",", "") for one in joined if one.label not in values}
-    return found if has_metric(found) else {}
+    return found if has_metric(found := joined_values(before)) else {}
 
 
 def _resembles(text: str, keys: tuple[str, ...]) -> tuple[bool, bool]:
-    """Whether a text begins as a row with these keys does, and whether it is like one at all."""
+    """Return whether a text begins as a row with these keys does, and whether it is like one at all."""
     begins = text.lstrip().startswith((f"{{'{keys[0]}'", f'{{"{keys[0]}"'))
     named = sum(f"'{key}'" in text or f'"{key}"' in text for key in keys)
     return begins, begins or 2 * named >= len(keys)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from array import array
 
-import numpy as np
-
 from ...vocabulary import detect, translate
 from ...vocabulary.guess import guess
 from ..number import FURTHEST
@@ -13,10 +11,9 @@ from ..row import is_summary, of_training
 from ..source import Log
 from ..table import Table
 from .clock import BarClock
-from .pieces import Count
+from .line import Count
 
 LOST = -1
-IN_WORDS = 2  # kind of a row: an evaluation told in words, which stands where the row before it does; else of training
 OFTEN = 3  # rows that count by a total one after the other, after which it stands whatever was said before
 
 
@@ -30,8 +27,6 @@ class Rows:
         # Rows that the clock told the step of, LOST for one that cannot be read, and what each is.
         self._clocked, self._kinds = array("q"), array("b")
         self._keys: set[str] = set()  # of the rows that the last step has, as the clock says
-        self._scores: dict[str, object] = {}  # held-out, told in words since the last row
-        self._unclear: set[str] = set()  # keys of such scores that came more than once between two rows
         self.family: str | None = None  # proved by the wording of some row
         self.unsloth = False
         self.rollout: int | None = None  # slime: the rollout that training steps belong to
@@ -41,7 +36,7 @@ class Rows:
         self._total: int | None = None  # how many steps there are to be, as rows say
         self._counts: dict[int, tuple[int, int]] = {}  # by total: the step last said, and how often it went on
         self._beyond = self._beyond_bar = 0  # rows that name a step behind it, and behind the end of the bar
-        self._epoch = 0  # the pass over the data, where steps begin anew with each
+        self._epoch = 0  # the pass over the data, if steps begin anew with each
         self._last = 0  # the step last named in it
         self._before = 0  # steps of the passes before
         self.taken = 0  # rows, for the grammar that wants to know whether it was of use
@@ -49,25 +44,21 @@ class Rows:
         self.damaged = 0  # rows with a value that cannot be read
 
     def add(self, step: int | None, values: dict[str, object]) -> None:
-        """One row; with no step, the progress bar tells it or it is counted."""
+        """Add a row; without a step, the progress bar tells it or it is counted."""
         if step is not None and abs(step) >= FURTHEST:
             self.lost += 1
         elif values:
             self._stepless = step is None
             if step is not None:
                 self._reach(step)
-            elif self._scores:
-                self._remember(len(self.table), IN_WORDS)
-                self.table.add(self.clock.last, self._scores)
-            self._scores = {}
             self.table.add(self._clock_says(values) if step is None else step, values)
             self.taken += 1
             if step is None and self.clock.refuted:
                 self._count_instead()
 
     def _clock_says(self, values: dict[str, object]) -> int:
-        """The step of a row that names none. A row of training after a summary is of another training; where rows are
-        counted, one that shares no key with those of the last step goes on with it."""
+        """Return the step of a row that names none. A row of training after a summary is of another training; if rows
+        are counted, one that shares no key with those of the last step goes on with it."""
         training = of_training(values)
         if training and self._after is not None:
             self._after.counted |= self.clock.counted
@@ -83,10 +74,10 @@ class Rows:
         return step
 
     def _count_instead(self) -> None:
-        """The bar counted something else: its rows are counted."""
+        """Count the rows, since the bar counted something else."""
         self.clock = BarClock(instead_of=self.clock)
         for row, kind in zip(self._clocked, self._kinds, strict=True):
-            step = self.clock.last if kind == IN_WORDS else self.clock.step(training=bool(kind))
+            step = self.clock.step(training=bool(kind))
             if row != LOST:
                 self.table.move(row, step)
 
@@ -94,32 +85,13 @@ class Rows:
         self._clocked.append(row)
         self._kinds.append(kind)
 
-    @property
-    def counts_on(self) -> bool:
-        """Whether the rows so far name no step: what stands between two of them is about the first."""
-        return self._stepless and self.taken > 0
-
-    def evaluated(self, scores: dict[str, object]) -> None:
-        """Held-out scores that were told in words after the last row."""
-        again = scores.keys() & self._scores.keys()  # the same value once more is no second one
-        self._unclear |= {key for key in again if scores[key] != self._scores[key]}
-        self._scores = {key: value for key, value in (self._scores | scores).items() if key not in self._unclear}
-
-    def _with_scores(self) -> Table:
-        """The table with what was told after its last row; it is filed when the next one shows that it was all."""
-        if not self._scores:
-            return self.table
-        table = self.table.only(np.ones(len(self.table), dtype=np.bool_))
-        table.add(self.clock.last, self._scores)
-        return table
-
     def placed(self, count: Count) -> int:
-        """The step that a row counts by, over all passes: where each pass over the data counts anew, they go on."""
+        """Return the step that a row counts by, over all passes: if each pass counts anew, they go on."""
         if count.epoch is None:
             self._hear(count)
             return count.step
         if count.epoch > self._epoch and count.step <= self._last:
-            self._before += count.total if count.total is not None else self._last
+            self._before += count.total if count.total is not None else self._last + (count.step == 0)
         elif count.epoch < self._epoch:  # the program was started again
             self._before = 0
         total = count.total
@@ -151,19 +123,19 @@ class Rows:
 
     @property
     def total(self) -> int | None:
-        """How many steps there are to be; None where rows have gone on beyond it. One may stand behind the end."""
+        """How many steps there are to be; None if rows have gone on beyond it. One may stand behind the end."""
         return self._total if self._beyond <= 1 else None
 
     def lose(self, *, stepless: bool | None = None) -> None:
-        """A row that cannot be read. Its step has passed all the same: else all that follow would be one too early.
-        `stepless`: whether rows like it name no step; else the last one tells."""
+        """Count a row that cannot be read: else all that follow would be one step too early. `stepless`: whether rows
+        like it name no step; else the last one tells."""
         self.lost += 1
         if self._stepless if stepless is None else stepless:
             self._remember(LOST, True)
             self.clock.step(training=True)
 
     def see(self, line: str) -> bool:
-        """Take notice of a progress bar; False when the line is none."""
+        """Take notice of a progress bar; return False if the line is not one."""
         seen = self.clock.see(line)
         if self._after is not None and not self.clock.redrawn:
             self._after.see(line)
@@ -193,7 +165,7 @@ class Rows:
         return any(meaning is not None and meaning.canonical in names for meaning in known)
 
     def _settings(self, planned: int | None) -> dict[str, object]:
-        """How long the run is to be: as its settings say, as its bar counts, or as its rows do."""
+        """Return how long the run is to be: as its settings say, as its bar counts, or as its rows do."""
         bar = self.clock.total if self._beyond_bar <= 1 else None
         total = planned or bar or self.total
         return {} if total is None else {"max_steps": total}
@@ -206,7 +178,7 @@ class Rows:
                 told = "trl-grpo"  # its first rows are something else: they cannot tell it once more
             dialect = "unsloth" if self.unsloth and told in ("trl", "trl-grpo") else told
         return Log(
-            self._with_scores(),
+            self.table,
             settings=self._settings(planned),
             dialect=dialect,
             trust="rounded",

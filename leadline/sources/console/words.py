@@ -1,22 +1,127 @@
-"""Rows in the words of a home-made loop, and prime-rl's."""
+"""Rows that stand in a line, or in a few below a line that names their step: the wordings of single frameworks, and
+whatever words a loop of its own prints."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import Generic, TypeVar
 
 from ...vocabulary.guess import guess
+from ...vocabulary.names import tokens
 from ..row import held_out
-from .grammar import METRIC, has_metric
-from .pieces import Piece, counted, is_value, pieces
+from .line import (
+    METRIC,
+    NUMBER,
+    WRAPPED,
+    Count,
+    Piece,
+    counted,
+    has_metric,
+    is_value,
+    joined_values,
+    pieces,
+    share_of,
+)
 from .rows import Rows
 
 NEAR = 60  # lines below a step within which single numbers belong to it
 LONG = 120  # characters of a line that heads a block, or of one below it
 LONGEST = 20_000
 MANY = 3  # numbers in a line that make it a row even if it names no step
-FORMS = 400  # of lines without a step that are told apart
+FORMS = 400  # of lines that are told apart
 MOST_LINES = 64  # of an array
-OFTEN = 3  # times that a form has to come for its lines to be rows
+OFTEN = 3  # times that a form has to come for what has it to be rows
+
+Row = TypeVar("Row")
+
+
+class Recurring(Generic[Row]):
+    """Rows of forms that may be talk: once is talk, what comes again is a row."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[tuple[str, ...], list[Row]] = {}
+        self._known: set[tuple[str, ...]] = set()
+
+    def take(self, form: tuple[str, ...], row: Row, *, often: int = OFTEN) -> list[Row]:
+        """Return the rows that a row of this form proves: itself and those before it, or none yet."""
+        if form in self._known:
+            return [row]
+        if form not in self._waiting and len(self._waiting) >= FORMS:
+            return []
+        self._waiting.setdefault(form, []).append(row)
+        if len(self._waiting[form]) < often:
+            return []
+        self._known.add(form)
+        return self._waiting.pop(form)
+
+
+class Pairs:
+    """verl: `step:12 - actor/pg_loss:0.0031 - critic/score/mean:np.float64(0.42)`, parted at the last colon."""
+
+    marks: tuple[bytes, ...] = (b"step:",)
+    START = re.compile(r"(?<![\w/])step:(\d+) - ")
+    VALUE = re.compile(rf"^({WRAPPED}|None)$")
+
+    def take(self, line: str, rows: Rows) -> bool:
+        start = self.START.search(line)
+        if start is None:
+            return False
+        values: dict[str, object] = {}
+        for pair in line[start.end() :].rstrip().split(" - "):
+            key, _, value = pair.rpartition(":")
+            try:
+                values[key] = float(value)  # nearly all of them
+            except ValueError:
+                if self.VALUE.match(value.strip()):
+                    values[key] = None if value.strip() == "None" else value.strip()
+        values.pop("", None)
+        if not values:
+            return False
+        rows.add(int(start[1]), values)
+        return True
+
+
+class Bullets:
+    """NeMo RL: `Step 12/1000` between rules, then `• Avg Reward: 0.41` and a block of timings."""
+
+    marks: tuple[bytes, ...] = ("•".encode(), b"= Step ", b"Timing", b"Total step time")
+    HEADER = re.compile(r"=\s*Step (\d+)/\d+\s*=")
+    BULLET = re.compile(
+        rf"(?:•\s*(?P<key>[^:]+?)|(?P<total>Total step time)):\s*(?P<value>{NUMBER})(?P<s>s)?(?:\s|$|\()"
+    )
+
+    def __init__(self) -> None:
+        self._step: int | None = None
+
+    def take(self, line: str, rows: Rows) -> bool:
+        if header := self.HEADER.search(line):
+            self._step = int(header[1])
+            return False
+        bullet = self.BULLET.search(line)
+        if self._step is None or bullet is None:
+            return False
+        key = bullet[1] or bullet[2]
+        rows.family = "nemo_rl"
+        rows.add(self._step, {f"console timing/{key}" if bullet[4] else key: bullet[3]})
+        return True
+
+
+class Bars:
+    """`Training: 10%|█ | 12/240 [00:10<01:30, 1.2it/s, reward=0.4, loss=0.1]`. A bar is drawn many times and may count
+    anything, so these rows are kept apart (`counted`), for a log that has no others."""
+
+    marks: tuple[bytes, ...] = (b"it/s,", b"s/it,")
+    BAR = re.compile(r"\|\s*(\d{1,15})/(\d{1,15})\s*\[[^\[\]]*?(?:it/s|s/it)(,[^\]]*)\]")
+
+    def __init__(self) -> None:
+        self.counted = Rows()
+
+    def take(self, line: str, rows: Rows) -> bool:
+        bar = self.BAR.search(line)
+        if bar is not None and has_metric(values := joined_values(bar[3])):
+            self.counted.add(self.counted.placed(Count(int(bar[1]), int(bar[2]))), values)
+        return False
 
 
 class Words:
@@ -32,16 +137,18 @@ class Words:
     ASIDE = re.compile(r"checkpoint|saving|saved|loading|loaded|resum", re.IGNORECASE)  # steps of something else
     HELD_OUT = re.compile(r"\W*(?:eval(?:uation)?|test(?:ing)?|valid(?:ation)?|val|held[ -]?out)\b", re.IGNORECASE)
     ARRAY = re.compile(r"[:=]\s*(?:[\w.]+\()?\[[-+\d.eE,\s\[\]]*$")  # numbers of a list that is not closed
+    SECTION = re.compile(r"\W*([A-Za-z][\w ]{2,40}):\s*")  # a heading of what stands indented below it
     BARE = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)s(?=\s|$|[|,)])")
 
     def __init__(self) -> None:
         self.counted = Rows()
-        self._forms: dict[tuple[str, ...], int] = {}  # of lines that may be talk, and how often they came
-        self._waiting: list[tuple[tuple[str, ...], int | None, dict[str, object]]] = []  # such lines
+        self._sentences: Recurring[tuple[int, dict[str, object]]] = Recurring()
+        self._stepless: Recurring[dict[str, object]] = Recurring()
         self._form: tuple[str, ...] | None = None  # of the lines without a step that are rows
         self._step: int | None = None  # named by a line above
         self._left = 0  # lines for which it holds
-        self._had: frozenset[str] = frozenset()  # the keys of that line, where it was a row itself
+        self._had: frozenset[tuple[str, ...]] = frozenset()  # the keys of that line as words, if it was a row itself
+        self._section = ""  # what the numbers below are of, as a heading says
         self._held_out = False  # that line is the heading of an evaluation
         self._begun = ""  # an array that goes on in the next line
         self._lines = 0  # so many it has
@@ -56,98 +163,89 @@ class Words:
             line, self._begun = f"{self._begun} {line.strip()}", ""
         if len(line) > LONGEST or "%|" in line:
             return False  # a progress bar counts things that are no steps
-        is_open = line.count("[") > line.count("]") and self.ARRAY.search(line)
-        if is_open and self._lines < MOST_LINES and METRIC.search(line):
+        telling = METRIC.search(line) is not None
+        if telling and (heading := self.SECTION.fullmatch(line)):
+            self._section = heading[1]
+            return False
+        self._section = self._section if line[:1] in (" ", "\t") else ""
+        telling = telling or bool(self._section)
+        is_open = telling and line.count("[") > line.count("]") and self.ARRAY.search(line)
+        if is_open and self._lines < MOST_LINES:
             self._begun, self._lines = line.rstrip(), self._lines + 1
             return True
         self._lines = 0
         self._left -= 1
-        telling = METRIC.search(line) is not None
         if not telling and len(line) > LONG:
             return False  # too long for a heading
-        found = pieces(line)
-        count = counted(found)
+        count = counted(line)
         if count is not None and count.weak and self._step is not None and self._left > 0:
             count = None  # "Episode 3" above, "steps: 200" here
         if count is None:
-            return telling and (self._below(found, line, rows) or self._stepless(found))
-        values = self._values(found, line)
+            return telling and (self._below(line, rows) or self._count(line))
+        values = self._values(pieces(line))
+        if bare := self.BARE.search(line):
+            values.setdefault("time", bare[1])
         step = rows.placed(count)
-        if not has_metric(values):
-            if not self.ASIDE.search(line):
-                self._step, self._left, self._had = step, NEAR, frozenset()
-                self._held_out = self.HELD_OUT.match(line) is not None
-            return self._sentence(found, step, rows) if telling else False
-        if "=" not in line and ":" not in line and "|" not in line and len(values) < 2:
-            return self._sentence(found, step, rows)
-        self._step, self._left, self._had, self._held_out = step, NEAR, frozenset(values), False
-        rows.add(step, self._in_scope(values, line))
-        return True
+        plain = "=" not in line and ":" not in line and "|" not in line and len(values) < 2
+        if has_metric(values) and not plain:
+            self._step, self._left, self._had, self._held_out = step, NEAR, frozenset(map(tokens, values)), False
+            rows.add(step, self._in_scope(values, line))
+            return True
+        if not has_metric(values) and not self.ASIDE.search(line):
+            self._step, self._left, self._had = step, NEAR, frozenset()
+            self._held_out = self.HELD_OUT.match(line) is not None
+        return telling and self._sentence(line, step, rows)
 
     def _in_scope(self, values: dict[str, object], line: str) -> dict[str, object]:
-        """A line that begins with "Eval" is of an evaluation, whatever its numbers are called."""
+        """Return the values of a line; one that begins with "Eval" is of an evaluation, whatever they are called."""
         return held_out(values) if self.HELD_OUT.match(line) else values
 
-    def _sentence(self, found: list[Piece], step: int, rows: Rows) -> bool:
-        """A step and a number in running text: one such line is talk, lines of one form that come again are rows."""
-        values: dict[str, object] = {
-            one.label: one.values[0].replace(",", "") for one in found if one.label and is_value(one)
-        }
-        form = tuple(values)
-        if not has_metric(values) or len(self._forms) >= FORMS:
-            return False
-        self._forms[form] = self._forms.get(form, 0) + 1
-        if self._forms[form] < OFTEN:
-            self._waiting.append((form, step, values))
-            return False
-        for other, before, held in self._waiting:
-            if other == form and before is not None:
-                rows.add(before, held)
-        self._waiting = [held for held in self._waiting if held[0] != form]
-        rows.add(step, values)
-        return True
+    def _sentence(self, line: str, step: int, rows: Rows) -> bool:
+        """Take a step and a number in running text."""
+        told = (one for one in pieces(line) if one.label and is_value(one))
+        values: dict[str, object] = {one.label: one.values[0].replace(",", "") for one in told}
+        found = self._sentences.take(tuple(values), (step, values)) if has_metric(values) else []
+        for held in found:
+            rows.add(*held)
+        return bool(found)
 
-    def _below(self, found: list[Piece], line: str, rows: Rows) -> bool:
-        """A line of a number or a few below a line that named the step."""
+    def _below(self, line: str, rows: Rows) -> bool:
+        """Take a line of a number or a few below a line that named the step."""
         if self._step is None or self._left <= 0 or len(line) > LONG:
             return False
+        found = pieces(line)
         if any(one.label and not one.joined for one in found) and not (len(found) == 1 and self.APART.search(line)):
             return False  # it counts something of its own
-        values = self._values(found, "")
-        if not has_metric(values) or self._had & values.keys():
+        values = self._values(found)
+        if not has_metric(values) or self._had.intersection(map(tokens, values)):
             return False
         rows.add(self._step, held_out(values) if self._held_out else self._in_scope(values, line))
         return True
 
-    def _stepless(self, found: list[Piece]) -> bool:
-        """A line with numbers and no step. Lines of one form that come again are rows, the others are talk."""
-        values = self._values([one for one in found if one.joined], "")
-        if len(values) < 1 or not has_metric(values):
-            return False
+    def _count(self, line: str) -> bool:
+        """Take a line with a reward and no step, of the first form that comes again or has several numbers."""
+        values = self._values([one for one in pieces(line) if one.joined])
         form = tuple(values)
-        if self._form is not None:
-            if form == self._form:
-                self.counted.add(None, values)
-            return False
-        if len(self._forms) < FORMS:
-            self._forms[form] = self._forms.get(form, 0) + 1
-            self._waiting.append((form, None, values))
-            rewarded = any(one.canonical == "reward/mean" for one in guess(form).values())
-            if rewarded and (len(form) >= MANY or self._forms[form] >= OFTEN):
+        if self._form in (None, form) and has_metric(values) and is_rewarded(form):
+            for held in self._stepless.take(form, values, often=1 if len(form) >= MANY else OFTEN):
                 self._form = form
-                for other, step, held in self._waiting:
-                    if other == form and step is None:
-                        self.counted.add(None, held)
-                self._waiting = [held for held in self._waiting if held[0] != form]
+                self.counted.add(None, held)
         return False
 
-    def _values(self, found: list[Piece], line: str) -> dict[str, object]:
+    def _values(self, found: tuple[Piece, ...] | list[Piece]) -> dict[str, object]:
         values: dict[str, object] = {}
         for one in found:
             talk = not one.joined and one.label.count(" ") >= MANY
+            if one.total and (share := share_of(one)) is not None:
+                values.setdefault(one.label, share)
             if one.label and is_value(one) and not talk:
                 numbers = [number.replace(",", "") for number in one.values]
-                values.setdefault(one.label, numbers if one.listed else numbers[0])
-        if bare := self.BARE.search(line):
-            values.setdefault("time", bare[1])
+                label = one.label if METRIC.search(one.label) else f"{self._section} {one.label}".strip()
+                values.setdefault(label, numbers if one.listed else numbers[0])
         return values
+
+
+@lru_cache(maxsize=1024)
+def is_rewarded(keys: tuple[str, ...]) -> bool:
+    """Return whether a reward is among the keys by their words."""
+    return any(meaning.canonical == "reward/mean" for meaning in guess(keys).values())

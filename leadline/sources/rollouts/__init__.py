@@ -1,4 +1,4 @@
-"""What the policy wrote, as each framework keeps it. A new format is one module and one entry in FORMATS.
+"""What the policy wrote, as each framework keeps it.
 
 Files are named now and opened only when a step is asked for. A step never costs more than BUDGET bytes of reading:
 what is larger is sampled at the same places each time (docs/decisions/0007).
@@ -6,35 +6,24 @@ what is larger is sampled at the same places each time (docs/decisions/0007).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
 
 from ...errors import LeadlineError
+from ...records import dataclass, replace
 from ...run import Rollout, Rollouts, Run, Samples
-from . import blocks, generic, wandb_table
-from .frameworks import DUMPS
-from .sample import FoundSamples, Raw
-from .sampling import MOST, spread
+from . import blocks
+from .fields import Raw
+from .files import spread
+from .index import DUMPS, MOST, FoundSamples, Place, index_records, index_tables, kept_at, read_records, why_not
 
-__all__ = ["FORMATS", "Format", "FoundSamples", "KeptSamples", "find", "kept_in", "read_samples"]
+__all__ = ["FORMATS", "KeptSamples", "SampleFiles", "dumped", "find", "is_samples", "kept_in", "read_samples"]
 
-
-class Format(Protocol):
-    """A way in which samples are kept; a module can be one."""
-
-    @property
-    def NAME(self) -> str: ...  # noqa: N802
-
-    def index(self, files: Sequence[Path]) -> FoundSamples:
-        """Which of `files` are of this kind, and which steps they hold. Cheap: names, where names tell."""
-
-    def read(self, place: object, step: int) -> Iterator[Raw]:
-        """The samples at a place that `index` named. Damaged ones are left out; raises OSError only."""
-
-
-FORMATS: tuple[Format, ...] = (*DUMPS, wandb_table, generic, blocks)
+BY_NAME: Mapping[str, Callable[[Sequence[Path]], FoundSamples]] = {  # their files are known by their paths
+    **{dump.NAME: dump.index for dump in DUMPS},
+    "wandb_table": index_tables,
+}
+FORMATS = {**BY_NAME, "generic": index_records, "blocks": blocks.index}  # the most specific first
 TRIED = 3  # steps of which one has to hold a sample
 
 
@@ -51,73 +40,72 @@ class KeptSamples:
 
 
 def find(files: Sequence[Path], steps: Sequence[int] = ()) -> KeptSamples:
-    """The samples among `files`: those of training before those of evaluations, the most specific format first, and
-    those that name no step last: these are spread over `steps`, which the run's log holds, in their order."""
+    """Return the samples among `files`: those of training before those of evaluations, the most specific format first,
+    and those that name no step last: these are spread over `steps`, which the run's log holds, in their order."""
     notes: list[str] = []
-    held_out: tuple[Format, FoundSamples] | None = None
-    unplaced: tuple[Format, FoundSamples] | None = None
-    last: tuple[Format, FoundSamples] | None = None
-    for form in FORMATS:
-        if form in (generic, blocks) and held_out is not None:
+    held: dict[str, tuple[str, FoundSamples]] = {}  # what the first format has that keeps no samples of training
+    for form, index in FORMATS.items():
+        if form not in BY_NAME and "evaluation" in held:
             break  # a guess never stands before what is known
-        found = form.index(files)
+        found = index(files)
         notes += [note for note in found.notes if note not in notes]  # several formats may miss the same package
         for places in (found.training, found.evaluation):
             if places and (reason := _unreadable(form, places)) is not None:
                 notes += [reason] * (reason not in notes)
                 places.clear()
         if found.training:
-            return KeptSamples(SampleFiles(form, found.training), form.NAME, tuple(notes), found.score)
-        if found.evaluation and held_out is None:
-            held_out = form, found
-        if found.unplaced and unplaced is None:
-            unplaced = form, found
-        if found.last and last is None:
-            last = form, found
-    if held_out is not None:
-        form, found = held_out
-        notes.append("the samples kept are those of evaluations; none of training were found")
-        return KeptSamples(SampleFiles(form, found.evaluation), form.NAME, tuple(notes), found.score, held_out=True)
-    if unplaced is not None:
-        form, found = unplaced
+            return KeptSamples(SampleFiles(found.training), form, tuple(notes), found.score)
+        for kind in ("evaluation", "unplaced", "last"):
+            if getattr(found, kind):
+                held.setdefault(kind, (form, found))
+    if "evaluation" in held:
+        form, found = held["evaluation"]
+        notes.append("Only samples of evals were found, none of training.")
+        return KeptSamples(SampleFiles(found.evaluation), form, tuple(notes), found.score, held_out=True)
+    if "unplaced" in held:
+        form, found = held["unplaced"]
         every = [*found.earlier, *found.unplaced]  # a log that tells of less is one of the last start
         alone = not steps or len(steps) == len(every)
-        placed = SampleFiles(form, _in_order(every if alone else found.unplaced, steps))
+        placed = SampleFiles(_in_order(every if alone else found.unplaced, steps))
         notes.append("the samples name no step: they are taken in the order in which they were written")
-        return KeptSamples(placed, form.NAME, tuple(notes), found.score, in_order=True)
-    if last is not None:
-        form, found = last
-        notes.append("the samples kept are those of the last model; none of training were found")
-        at_the_end = SampleFiles(form, {steps[-1] if steps else 0: found.last})
-        return KeptSamples(at_the_end, form.NAME, tuple(notes), found.score, held_out=True)
+        return KeptSamples(placed, form, tuple(notes), found.score, in_order=True)
+    if "last" in held:
+        form, found = held["last"]
+        notes.append("Only samples of the last model were found, none of training.")
+        at_the_end = SampleFiles({steps[-1] if steps else 0: found.last})
+        return KeptSamples(at_the_end, form, tuple(notes), found.score, held_out=True)
     return KeptSamples(Rollouts(), notes=tuple(notes))
 
 
-def _in_order(batches: Sequence[Sequence[object]], steps: Sequence[int]) -> dict[int, list[object]]:
-    """Batches at steps: spread over those of the log, or counted where there is none."""
-    places: dict[int, list[object]] = {}
+def _in_order(batches: Sequence[Sequence[Place]], steps: Sequence[int]) -> dict[int, list[Place]]:
+    """Return batches at steps: spread over those of the log, or counted if there is none."""
+    places: dict[int, list[Place]] = {}
     for number, batch in enumerate(batches):
         step = steps[number * len(steps) // len(batches)] if steps else number + 1
         places.setdefault(step, []).extend(batch)
     return places
 
 
-def _unreadable(form: Format, places: Mapping[int, Sequence[object]]) -> str | None:
-    """Why none of the steps looked at gives a sample, by the first file; None where one does."""
+def _unreadable(form: str, places: Mapping[int, Sequence[Place]]) -> str | None:
+    """Return why none of the steps looked at gives a sample, by the first file; None if one does."""
     for step in (steps := spread(sorted(places), TRIED)):
         try:
-            if any(next(iter(form.read(place, step)), None) is not None for place in places[step][:TRIED]):
+            if any(next(_read(place), None) is not None for place in places[step][:TRIED]):
                 return None
         except OSError:
             continue
-    place = places[steps[0]][0]
-    file = place if isinstance(place, Path) else place.file  # type: ignore[attr-defined]
-    return generic.why_not(file) or f"{file.name} was not read: its samples are not as {form.NAME} keeps them"
+    file = places[steps[0]][0].file
+    return why_not(file) or f"{file.name} was not read: its samples are not as {form} keeps them"
+
+
+def _read(place: Place) -> Iterator[Raw]:
+    """Yield the samples at a place. Raises OSError only."""
+    return blocks.read(place) if place.file.suffix.lower() in blocks.SUFFIXES else read_records(place)
 
 
 def kept_in(file: Path) -> KeptSamples | None:
-    """The samples in a single file; None when it is no file of samples. Names alone prove nothing here."""
-    if not file.is_file() or not (file.suffix in (".jsonl", ".parquet") or _is_all_samples(file)):
+    """Return the samples in a single file; None if it does not hold any. Names alone prove nothing here."""
+    if not file.is_file() or not (file.suffix in (".jsonl", ".parquet") or is_samples(file)):
         return None
     try:
         kept = find([file])
@@ -127,16 +115,22 @@ def kept_in(file: Path) -> KeptSamples | None:
         return None
 
 
-def _is_all_samples(file: Path) -> bool:
-    return generic.is_samples(file) or blocks.is_pure(file)
+def is_samples(file: Path) -> bool:
+    """Return whether a file holds samples and nothing else, so that it is not a log."""
+    return kept_at(file, guessed=False) is not None or blocks.is_pure(file)
+
+
+def dumped(files: Sequence[Path]) -> set[Path]:
+    """Return the files that hold samples by how frameworks name them."""
+    found = [index(files) for index in BY_NAME.values()]
+    return {file for one in found for places in (one.training, one.evaluation) for file in SampleFiles(places).files}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SampleFiles:
     """Samples that are still in their files: `at` reads those of one step."""
 
-    form: Format
-    places: Mapping[int, Sequence[object]]  # by step
+    places: Mapping[int, Sequence[Place]]  # by step
 
     @property
     def steps(self) -> tuple[int, ...]:
@@ -145,33 +139,32 @@ class SampleFiles:
     @property
     def files(self) -> set[Path]:
         """The files that they lie in."""
-        held = [place for places in self.places.values() for place in places]
-        return {place if isinstance(place, Path) else place.file for place in held}  # type: ignore[attr-defined]
+        return {place.file for places in self.places.values() for place in places}
 
     def at(self, step: int) -> tuple[Rollout, ...]:
         raws: list[Raw] = []
         for place in spread(self.places.get(step, ()), MOST):
             try:
-                raws.extend(self.form.read(place, step))
+                raws.extend(_read(place))
             except OSError:
                 continue  # gone since it was found: a step without samples
         return grouped(step, raws)
 
     def until(self, step: int) -> SampleFiles:
-        return SampleFiles(self.form, {kept: places for kept, places in self.places.items() if kept <= step})
+        return SampleFiles({kept: places for kept, places in self.places.items() if kept <= step})
 
     def __bool__(self) -> bool:
         return bool(self.places)
 
 
 def read_samples(run: Run, steps: Sequence[int]) -> Run:
-    """The run with the samples of these steps in memory and none in files: nothing that reads it opens one."""
+    """Return the run with the samples of these steps in memory and none in files: nothing that reads it opens one."""
     return replace(run, rollouts=Rollouts({step: run.rollouts.at(step) for step in steps}))
 
 
 def grouped(step: int, raws: Sequence[Raw]) -> tuple[Rollout, ...]:
-    """Samples with the number of their group: as the dump says, else by equal prompt. A prompt that was sampled once is
-    no group. Where there are too many, whole groups are kept, spread over the step."""
+    """Return samples with the number of their group: as the dump says, else by equal prompt. A prompt that was sampled
+    once is no group. Of too many, whole groups are kept, spread over the step."""
     told = any(raw.group is not None for raw in raws)
     members: dict[object, list[int]] = {}
     for place, raw in enumerate(raws):
@@ -194,7 +187,7 @@ def grouped(step: int, raws: Sequence[Raw]) -> tuple[Rollout, ...]:
 
 
 def _whole(groups: list[list[int]]) -> list[list[int]]:
-    """Groups up to MOST samples in all, spread evenly; at least one."""
+    """Return groups of up to MOST samples in all, spread evenly; at least one."""
     total = sum(map(len, groups))
     if total <= MOST:
         return groups

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
 
+from ...records import dataclass
 from ...vocabulary.names import tokens
-from ..number import as_number
-from .sample import GROUPS, OUTPUTS, PROMPTS, SCORES, Raw, group_of, score_of, text_of
+from ..number import as_number, as_step
 
+PROMPTS = ("prompt", "input", "input_prompt", "question", "query", "problem", "instruction")
+OUTPUTS = (
+    "output", "completion", "response", "output_response", "generation", "generated_text", "model_output",
+    "model_response", "model_answer",
+)  # fmt: skip
+NESTED = (*OUTPUTS, "text")  # as a response may be called inside a list of them
+SCORES = ("score", "reward", "total_reward", "scores", "rewards", "final_reward", "return", "acc", "accuracy")
+STEPS = (
+    "step", "global_step", "training_step", "train_step", "iteration", "iter", "update", "rollout_id", "policy_version",
+    "epoch",
+)  # fmt: skip
+GROUPS = ("group", "group_id", "group_idx", "prompt_idx", "prompt_id", "example_id", "uid", "task_id")
 LOOKED_AT = 32  # records by which the fields of a file are known
 DEEPEST = 3  # records within records
+DEEPEST_TEXT = 8  # messages nest a few levels; what nests deeper is no text
 PROSE = 3  # words of a text whose field has a name that says nothing
 
 OUTPUT_WORDS = {"output", "completion", "response", "generation", "transcript", "trajectory", "prediction", "reply"}
@@ -30,15 +42,25 @@ ASIDE = {
 REFERENCE = {
     "gold", "golden", "reference", "ref", "ground", "truth", "gt", "gts", "target", "label", "expected", "true",
 }  # fmt: skip
-TAKEN = {"extracted", "parsed", "format", "clipped", "truncated"}
+TAKEN = {"extracted", "parsed", "filtered", "format", "clipped", "truncated"}
 POLICY = {"assistant", "gpt", "model", "agent", "policy"}  # roles of a chat that the policy speaks in
 OTHERS = {
     "tool", "function", "ipython", "observation", "environment", "env", "user", "human", "system", "developer",
 }  # fmt: skip
-OPEN, CLOSE = "<tool_response>", "</tool_response>"  # as evidence/parting.py knows them
+OPEN, CLOSE = "<tool_response>", "</tool_response>"  # as text/parting.py knows them
 
 Record = Mapping[str, object]
 Path = tuple[str, ...]  # of keys, from the record inwards
+
+
+@dataclass(frozen=True, slots=True)
+class Raw:
+    """A sample: what was asked, what was written, what that was worth, and the dump's own mark of its group."""
+
+    prompt: str
+    output: str
+    score: float = math.nan
+    group: object = None  # hashable
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +98,36 @@ def response_of(value: object) -> str:
         return text_of(value)
     said = ((_role(turn) in OTHERS, text_of(_message(turn))) for turn in value)
     return "\n".join(f"{OPEN}{text.replace(CLOSE, '')}{CLOSE}" if other else text for other, text in said if text)
+
+
+def rows_of(record: Record) -> list[Record]:
+    """Return a record that holds a list of samples, or whose response is a list of texts and a list as long beside it,
+    as one record for each.
+
+    >>> rows_of({"step": 3, "completions": ["a", "b"], "rewards": [1, 0]})
+    [{'step': 3, 'completions': 'a', 'rewards': 1}, {'step': 3, 'completions': 'b', 'rewards': 0}]
+    >>> rows_of({"step": 3, "samples": [{"prompt": "q", "response": "a"}]})
+    [{'step': 3, 'prompt': 'q', 'response': 'a'}]
+    """
+    inner = next((key for key, value in record.items() if _holds_samples(value)), None)
+    if inner is not None and not record.keys() & {*OUTPUTS}:
+        shared = {key: value for key, value in record.items() if not isinstance(value, (list, dict)) or key in PROMPTS}
+        held: Iterable[Record] = record[inner]  # type: ignore[assignment]  # as was seen
+        return [{**shared, **sample} for sample in held]
+    lists = {key: value for key, value in record.items() if isinstance(value, list) and len(value) > 1}
+    texts = [(key,) for key, value in lists.items() if all(isinstance(one, str) for one in value)]
+    output = _named(texts, OUTPUTS, OUTPUT_WORDS)
+    columns = [key for key, value in lists.items() if output and len(value) == len(lists[output[0]])]
+    if output is None or len(columns) < 2:
+        return [record]
+    return [{**record, **{key: lists[key][at] for key in columns}} for at in range(len(lists[output[0]]))]
+
+
+def _holds_samples(value: object) -> bool:
+    """Return whether a value is a list of records that each hold a response, and no chat."""
+    if not isinstance(value, list) or not value or _is_chat(value):
+        return False
+    return all(isinstance(one, dict) and any(isinstance(one.get(key), str) for key in NESTED) for one in value)
 
 
 def samples_in(records: Iterable[Record], *, guessed: bool = True) -> Iterator[Raw]:
@@ -136,7 +188,8 @@ def _is_text(value: object) -> bool:
     if isinstance(value, Mapping):
         return isinstance(value.get("content"), str)
     if isinstance(value, Sequence) and not isinstance(value, bytes) and value:
-        return all(isinstance(one, (str, Mapping)) or type(one) is int for one in value) and bool(text_of(value))
+        parts = [part for one in value for part in (one if isinstance(one, list) else [one])]
+        return all(isinstance(part, (str, Mapping)) or type(part) is int for part in parts) and bool(text_of(value))
     return False
 
 
@@ -222,3 +275,55 @@ def _by_content(columns: Mapping[Path, Sequence[object]], prompt: Path | None) -
 
 def _mean(texts: Sequence[str], measure: Callable[[str], int]) -> float:
     return sum(map(measure, texts)) / len(texts)
+
+
+def text_of(value: object, depth: int = 0) -> str:
+    """The text in a value: plain, a chat, or token ids, which stay numbers.
+
+    >>> text_of([{"role": "user", "content": "2+2="}, {"role": "assistant", "content": "4"}])
+    '2+2=\\n4'
+    >>> text_of([17, 4])
+    '17 4'
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, Mapping):
+        for key in ("content", "text", "value"):
+            if key in value:
+                return text_of(value[key], depth + 1)
+        return ""
+    if isinstance(value, Sequence) and not isinstance(value, bytes) and depth < DEEPEST_TEXT:
+        if value and all(isinstance(one, int) for one in value):
+            return " ".join(map(str, value))
+        return "\n".join(part for part in (text_of(one, depth + 1) for one in value) if part)
+    return ""
+
+
+def score_of(value: object) -> float:
+    """The number in a value, which may be wrapped in a list of one; NaN where there is none."""
+    while isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    if isinstance(value, Mapping):
+        value = next((value[key] for key in SCORES if key in value), "")
+    number = as_number(value)
+    return math.nan if number is None else number
+
+
+def group_of(value: object) -> object:
+    """What marks a group: a whole number or a word; None for anything else."""
+    if isinstance(value, list) and len(value) == 1:
+        value = value[0]
+    return value if isinstance(value, (int, str)) and not isinstance(value, bool) else None
+
+
+def first(record: Mapping[str, object], keys: Sequence[str]) -> object:
+    """The value under the first of `keys` that the record holds."""
+    for key in keys:  # a generator takes twice the time, for every part of every sample
+        if key in record:
+            return record[key]
+    return None
+
+
+def step_of(record: Mapping[str, object]) -> int | None:
+    """Return the step that a record names."""
+    return as_step(first(record, STEPS))

@@ -1,46 +1,56 @@
-"""What the machine did while the run went on. A new kind of record is one module and one entry in RECORDS."""
+"""What the machine did while the run went on. A new kind of record is an entry in RECORDS."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, TypeVar
 
 import numpy as np
 
+from ...records import dataclass, replace
 from ...run import GpuSamples, Phases, ProcessSamples, Telemetry
-from . import clock, dmon, nvidia_smi, phases, processes, prometheus
+from . import clock, gpus, own
 from .part import Part
 
 __all__ = ["RECORDS", "Part", "Record", "join", "read", "record_of"]
 
+Columns = TypeVar("Columns", GpuSamples, Phases, ProcessSamples)
 
-class Record(Protocol):
-    """One kind of file that tells what the machine did; a module can be one."""
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One kind of file that tells what the machine did, known by its name and its first bytes."""
 
     NAME: str
+    parse: Callable[[Path], Part]  # torn or damaged lines are left out; raises OSError only
+    head: re.Pattern[bytes]
+    name: str = ""  # of the file; "": any
 
     def recognises(self, path: Path, head: bytes) -> bool:
-        """Whether the file at `path` that starts with `head` is one. Cheap: its name and these bytes."""
-
-    def parse(self, path: Path) -> Part:
-        """What it holds, torn or damaged lines left out. Raises OSError only."""
+        named = not self.name or path.name in (self.name, f"{self.name}.gz")
+        return named and self.head.search(head) is not None
 
 
-RECORDS: tuple[Record, ...] = (phases, processes, nvidia_smi, dmon, prometheus)  # most specific first
+RECORDS = (  # most specific first
+    Record("phases", own.phases, re.compile(rb"\A\s*\{"), "phases.jsonl"),
+    Record("processes", own.processes, re.compile(rb'\A[^\n]*"procs"'), "processes.jsonl"),
+    Record("nvidia-smi", gpus.rows, gpus.CSV),
+    Record("dmon", gpus.rows, re.compile(rb"\A(?:[^\n]*\n){0,19}" + gpus.DMON.pattern, re.IGNORECASE)),
+    Record("prometheus", gpus.scrapes, re.compile(rb"(?m)^(?:" + "|".join(gpus.METRICS).encode() + rb")\{")),
+)
 
 
 def record_of(path: Path, head: bytes) -> Record | None:
-    """The kind of record at `path`, or None."""
+    """Return the kind of record at `path` by its first bytes, or None."""
     return next((record for record in RECORDS if record.recognises(path, head)), None)
 
 
 def read(files: Iterable[tuple[Record, Path]], *, span: tuple[float, float] | None = None) -> Telemetry:
-    """All that `files` tell, on one clock. `span` is when the run's own log was written, where that is known: it helps
-    to place a record that names local times without a zone."""
-    parts = []
-    notes = []
+    """Return all that `files` tell, on one clock. `span` is when the run's own log was written, if that is known: it
+    helps to place a record that names local times without a zone."""
+    parts, notes = [], []
     for record, path in files:
         try:
             part = record.parse(path)
@@ -49,68 +59,49 @@ def read(files: Iterable[tuple[Record, Path]], *, span: tuple[float, float] | No
             continue
         notes += [f"{path.name}: {note}" for note in part.notes]
         parts.append((path, part))
-    span = _span(part for _, part in parts) or span
+    trained = [part.phases for _, part in parts if len(part.phases)]
+    if trained:
+        span = float(min(one.starts.min() for one in trained)), float(max(one.ends[-1] for one in trained))
     settled = []
     for path, part in parts:
-        if part.local and len(part.gpus):
-            offset, note = clock.zone(part.gpus.walls, span, clock.modified(path))
-            part = replace(part, gpus=replace(part.gpus, walls=part.gpus.walls + offset), local=False)
+        samples = part.gpus
+        if part.local and len(samples):
+            offset, note = clock.zone(samples.walls, span, clock.modified(path))
+            samples = replace(samples, walls=samples.walls + offset)
             notes += [f"{path.name}: {note}"] if note else []
-        settled.append(part)
-    joined = join(Telemetry(part.gpus, part.phases, part.processes) for part in settled)
-    return replace(joined, notes=tuple(notes))
+        settled.append(Telemetry(samples, part.phases, part.processes))
+    return replace(join(settled), notes=tuple(notes))
 
 
 def join(pieces: Iterable[Telemetry]) -> Telemetry:
-    """Several records as one. Where two watched the same GPUs at the same time, the first one stands."""
-    gpus, spans, seen = GpuSamples(), Phases(), ProcessSamples()
-    notes: tuple[str, ...] = ()
+    """Return several records as one. If two watched the same GPUs at the same time, the first one stands."""
+    told = Telemetry()
     for piece in pieces:
-        gpus, spans, seen = _gpus(gpus, piece.gpus), _phases(spans, piece.phases), _processes(seen, piece.processes)
-        notes += piece.notes
-    return Telemetry(gpus, spans, seen, notes)
+        told = Telemetry(
+            _joined(told.gpus, _unwatched(piece.gpus, told.gpus)),
+            _joined(told.phases, piece.phases, "kinds", "names"),
+            _joined(told.processes, piece.processes, "processes", "table"),
+            told.notes + piece.notes,
+        )
+    return told
 
 
-def _span(parts: Iterable[Part]) -> tuple[float, float] | None:
-    """From when to when the trainer worked, by its own phases."""
-    ends = [(part.phases.starts.min(), part.phases.ends[-1]) for part in parts if len(part.phases)]
-    return (float(min(start for start, _ in ends)), float(max(end for _, end in ends))) if ends else None
+def _unwatched(samples: GpuSamples, known: GpuSamples) -> GpuSamples:
+    """Return the samples of other GPUs and other times than those that are known."""
+    if not len(samples) or not len(known):
+        return samples
+    outside = (samples.walls < known.walls[0]) | (samples.walls > known.walls[-1])
+    outside |= ~np.isin(samples.devices, np.unique(known.devices))
+    return GpuSamples(**{name: getattr(samples, name)[outside] for name in samples.__dataclass_fields__})
 
 
-def _gpus(one: GpuSamples, other: GpuSamples) -> GpuSamples:
+def _joined(one: Columns, other: Columns, column: str = "", table: str = "") -> Columns:
+    """Return the columns of both; the numbers in `column` are places in `table`."""
     if not len(one) or not len(other):
         return one if len(one) else other
-    outside = (other.walls < one.walls[0]) | (other.walls > one.walls[-1])
-    outside |= ~np.isin(other.devices, np.unique(one.devices))
-    return GpuSamples(
-        **{
-            name: np.concatenate([getattr(one, name), getattr(other, name)[outside]])
-            for name in GpuSamples.__dataclass_fields__
-        }
-    )
-
-
-def _phases(one: Phases, other: Phases) -> Phases:
-    if not len(one) or not len(other):
-        return one if len(one) else other
-    return Phases(
-        np.concatenate([one.steps, other.steps]),
-        np.concatenate([one.kinds, other.kinds + len(one.names)]),
-        np.concatenate([one.starts, other.starts]),
-        np.concatenate([one.ends, other.ends]),
-        names=one.names + other.names,
-    )
-
-
-def _processes(one: ProcessSamples, other: ProcessSamples) -> ProcessSamples:
-    if not len(one) or not len(other):
-        return one if len(one) else other
-    return ProcessSamples(
-        np.concatenate([one.walls, other.walls]),
-        np.concatenate([one.processes, other.processes + len(one.table)]),
-        np.concatenate([one.cpu_s, other.cpu_s]),
-        np.concatenate([one.memory_gb, other.memory_gb]),
-        np.concatenate([one.read_gb, other.read_gb]),
-        np.concatenate([one.write_gb, other.write_gb]),
-        table=one.table + other.table,
-    )
+    names = [name for name in one.__dataclass_fields__ if name != table]
+    held: dict[str, Any] = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in names}
+    if table:
+        held[column][len(one) :] += len(getattr(one, table))
+        held[table] = getattr(one, table) + getattr(other, table)
+    return type(one)(**held)

@@ -20,8 +20,8 @@ STAMP = re.compile(r"(\d{4})\D?(\d{2})\D?(\d{2})\D(\d{2}):(\d{2}):(\d{2})")
 
 
 def stamps() -> Callable[[bytes], float | None]:
-    """A reader of `2026/11/15 08:00:00.123` and its like, as seconds as if the clock showed UTC. It remembers seconds
-    it has met: records hold many samples of one second."""
+    """Return a reader of `2026/11/15 08:00:00.123` and the like, as seconds as if the clock showed UTC. It remembers
+    seconds it has met: records hold many samples of one second."""
     known: dict[bytes, float | None] = {}
     last: tuple[bytes, float | None] = (b"", None)  # one query samples all GPUs at one time
 
@@ -55,10 +55,10 @@ def _seconds(text: str) -> float | None:
 
 
 def zone(local: Values, span: tuple[float, float] | None, modified: float | None) -> tuple[float, str | None]:
-    """Seconds to add to local times, and what to say when they had to be guessed.
+    """Return the seconds to add to local times, and what to say if they had to be guessed.
 
-    The run's own clock decides where the records overlap it best. Several zones may fit a long run equally well; then,
-    and without such a clock, the time at which the file was last changed decides, and else UTC is assumed.
+    The zone in which the record overlaps the run best stands. If several do, or the run names no times, the one that
+    fits the time at which the file was last changed does, and else UTC.
     """
     first, last = float(local.min()), float(local.max())
     fits = list(range(-FARTHEST, FARTHEST + 1))
@@ -84,7 +84,7 @@ def _overlap(first: float, last: float, span: tuple[float, float]) -> float:
 
 
 def _said(quarters: int) -> str:
-    """The zone whose local time was written. East of UTC the clock is ahead, so something is taken off it.
+    """Return the zone whose local time was written. East of UTC the clock is ahead, so something is taken off it.
 
     >>> _said(0), _said(-32), _said(22)
     ('UTC', 'UTC+08:00', 'UTC-05:30')
@@ -103,7 +103,7 @@ def modified(path: Path) -> float | None:
 
 
 def wall(text: str) -> float | None:
-    """A time that says its zone, or seconds since the epoch: `2026-11-15T08:00:00Z`, `1790000000.5`.
+    """Return the time in a text that says its zone, or seconds since the epoch; None if it is neither.
 
     >>> wall("1970-01-01T00:01:00Z"), wall("1790000000"), wall("soon")
     (60.0, 1790000000.0, None)

@@ -1,19 +1,18 @@
-"""What one record of the machine holds, and the columns it grows in."""
+"""What one record of the machine holds, its lines, and the columns it grows in."""
 
 from __future__ import annotations
 
 import math
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from ...records import dataclass, field
 from ...run import GpuSamples, Phases, ProcessSamples, Steps, Values
-from ..lines import Lines
 from ..number import loads
-from ..text import BLOCK, GZIP, unpacked
+from ..text import BLOCK, GZIP, Lines, unpacked
 
 GB_PER_MIB = 2**20 / 1e9
 LONGEST = 1 << 22  # bytes of a line; a process table of a big machine has some ten thousand
@@ -21,7 +20,7 @@ LONGEST = 1 << 22  # bytes of a line; a process table of a big machine has some 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Part:
-    """What one file tells. `local`: its times are some clock's local ones, counted as if that clock showed UTC."""
+    """What one file tells. `local`: its times are local ones, counted as if their clock showed UTC."""
 
     gpus: GpuSamples = field(default_factory=GpuSamples)
     phases: Phases = field(default_factory=Phases)
@@ -42,27 +41,14 @@ class GpuColumns:
     def __len__(self) -> int:
         return len(self._devices)
 
-    def add(
-        self,
-        wall: float,
-        device: int,
-        power_w: float = math.nan,
-        memory_gb: float = math.nan,
-        utilisation: float = math.nan,
-        memory_total_gb: float = math.nan,
-        power_limit_w: float = math.nan,
-    ) -> None:
-        columns = self._columns
+    def add(self, wall: float, device: int, **values: float) -> None:
+        """Add one sample; what is not among `values` was not sampled."""
         self._devices.append(device)
-        columns["walls"].append(wall)
-        columns["power_w"].append(power_w)
-        columns["memory_gb"].append(memory_gb)
-        columns["utilisation"].append(utilisation)
-        columns["memory_total_gb"].append(memory_total_gb)
-        columns["power_limit_w"].append(power_limit_w)
+        for name, column in self._columns.items():
+            column.append(wall if name == "walls" else values.get(name, math.nan))
 
     def extend(self, devices: Steps, columns: Mapping[str, Values]) -> None:
-        """Many samples at once; a column that is not among `columns` was not sampled."""
+        """Add many samples at once; a column that is not among `columns` was not sampled."""
         self._devices.frombytes(np.ascontiguousarray(devices, dtype=np.int64).tobytes())
         for name, column in self._columns.items():
             told = columns.get(name)
@@ -75,8 +61,8 @@ class GpuColumns:
 
 
 def blocks_of(path: Path) -> Iterator[list[bytes]]:
-    """The finished lines of a file, packed or not, many at a time in bounded memory. A line still being written is left
-    out: half a number looks like a number."""
+    """Yield the finished lines of a file, packed or not, many at a time in bounded memory. A line still being written
+    is left out: half a number looks like a number."""
     lines = Lines(LONGEST)
     with path.open("rb") as file:
         chunks = iter(lambda: file.read(BLOCK), b"")
@@ -87,34 +73,17 @@ def blocks_of(path: Path) -> Iterator[list[bytes]]:
 
 
 def lines_of(path: Path) -> Iterator[bytes]:
-    """The same, line by line."""
+    """Yield the same, line by line."""
     for block in blocks_of(path):
         yield from block
 
 
-def objects_of(path: Path) -> Iterator[dict[str, object] | None]:
-    """The JSON objects of a file of lines; None for a line that holds none."""
+def objects_of(path: Path) -> Iterator[dict[str, object]]:
+    """Yield the JSON objects of a file of lines; an empty one for a line that holds none."""
     for line in lines_of(path):
         if line.strip():
             try:
                 row = loads(line)
             except ValueError:
                 row = None
-            yield row if isinstance(row, dict) else None
-
-
-def unread(damaged: int) -> tuple[str, ...]:
-    """The note on lines that were left out."""
-    return (f"{damaged} line{'s' * (damaged != 1)} could not be read",) if damaged else ()
-
-
-def number(text: str) -> float:
-    """The number in a field with or without its unit; NaN for `[N/A]`, `-` and the like.
-
-    >>> number("78.08 W"), number("97"), number("[N/A]")
-    (78.08, 97.0, nan)
-    """
-    try:
-        return float(text.split(" ", 1)[0])
-    except ValueError:
-        return math.nan
+            yield row if isinstance(row, dict) else {}

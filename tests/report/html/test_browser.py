@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from leadline.contract import Reading, RunSummary
-from leadline.facts.reward import RewardReading
+from leadline.facts.sections import RewardReading
 from leadline.report import palette
 from leadline.words.verdict import headline, verdict_lines
 

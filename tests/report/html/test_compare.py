@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 from seeds import gathered, rise, run, seeds
 
-from leadline.compare import Comparison, Gathered, compare
-from leadline.compare.groups import Group, Grouping, Member
+from leadline.comparison import Comparison, Gathered, Member, compare
 from leadline.report.compare_html import page, payload
 
 HOSTILE = "</script><script>window.ran = 1</script><img src=x onerror='window.ran = 1'>\x1b[31m\u202e"
@@ -22,11 +21,9 @@ def pair() -> Comparison:
 
 @pytest.fixture(scope="module")
 def hostile() -> Comparison:
-    members = [
-        Member(f"{HOSTILE}{seed}", run(rise(seed=seed, steps=40), path=HOSTILE, settings={HOSTILE: f"{HOSTILE}{seed}"}))
-        for seed in range(2)
-    ]
-    return compare(Gathered(Grouping(tuple(Group(one.name, (one,)) for one in members), "named"), ()))
+    runs = [run(rise(seed=seed, steps=40), path=HOSTILE, settings={HOSTILE: f"{HOSTILE}{seed}"}) for seed in range(2)]
+    members = tuple(Member(f"{HOSTILE}{seed}", one, f"{HOSTILE}{seed}") for seed, one in enumerate(runs))
+    return compare(Gathered(members, "named"))
 
 
 def test_the_same_comparison_gives_the_same_bytes(pair: Comparison) -> None:
@@ -56,7 +53,7 @@ def test_the_page_opens_without_a_network_and_without_an_error(show: Callable[..
     opened = show(page(pair))
     assert opened.errors == []
     assert [one for one in opened.requests if not one.startswith("file:")] == []
-    assert opened.page.inner_text("h1") == "new is better than base"
+    assert opened.page.inner_text("h1") == "new beats base"
     assert opened.page.locator("#groups tbody tr").count() == 2
     assert opened.page.locator(".plot canvas").count() == 1
 

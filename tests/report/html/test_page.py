@@ -18,12 +18,12 @@ from hypothesis import strategies as st
 from leadline import pipeline
 from leadline.cli import main
 from leadline.contract import Reading, RunSummary
-from leadline.facts.reward import RewardReading
+from leadline.digits import short
+from leadline.facts.sections import RewardReading
 from leadline.report import files, html
 from leadline.report.html.text import embedded
-from leadline.report.numbers import short, thin
+from leadline.report.pictures import thin
 from leadline.run import Rollout, Rollouts, Run, Series
-from leadline.words.loss import pattern
 from leadline.words.verdict import headline
 
 VENDORED = {
@@ -197,7 +197,7 @@ def test_a_loss_without_evidence_is_called_so(readings: Callable[[str], Reading]
     reading = readings("telemetry")
     assert not reading.policy_loss.informative
     panels = {one["id"]: one for one in data_of(html.render(reading))["panels"]}  # type: ignore[attr-defined]
-    assert panels["loss"]["silent"] == pattern(reading.policy_loss)
+    assert panels["loss"]["silent"] == reading.policy_loss.say()
 
 
 @pytest.mark.parametrize(("planned", "over"), [(300, True), (354, True), (400, False)])
@@ -240,7 +240,7 @@ def test_what_cannot_be_written_is_said_in_one_sentence(
     run = str(root / "leadline" / "examples" / "healthy")
     assert main(["read", run, "--html", str(tmp_path / target)]) == 2
     said = capsys.readouterr().err
-    assert "cannot be written" in said
+    assert "can't write" in said
     assert "Traceback" not in said
     assert [one.name for one in tmp_path.iterdir()] == ["folder"]
 

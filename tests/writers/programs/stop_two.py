@@ -1,6 +1,7 @@
 """Trains a line with a Hugging Face Trainer in two processes, and stops it by an answer: python stop_two.py OUT.
 
-OUT/0.json and OUT/1.json say at which step each process ended.
+It saves every fifth step and keeps one checkpoint; the answer recommends the first. OUT/0.json and OUT/1.json say at
+which step each process ended.
 """
 
 from __future__ import annotations
@@ -29,17 +30,19 @@ class Line(nn.Module):
 
 
 class SaysStop(TrainerCallback):
-    """Stands for the sidecar: it gives its answer at step 20."""
+    """Stands for the sidecar: it recommends the first checkpoint at step 7, and to stop at step 20."""
 
     def __init__(self, place: Path) -> None:
         self.place = place
 
     def on_step_end(self, args: object, state: object, control: object, **_: object) -> None:
-        if state.global_step == 20 and state.is_world_process_zero:  # type: ignore[attr-defined]
+        step = state.global_step  # type: ignore[attr-defined]
+        if step in (7, 20) and state.is_world_process_zero:  # type: ignore[attr-defined]
             run = self.place / "leadline" / "run"
             token = json.loads((run / "journal.jsonl").read_text().splitlines()[0])["token"]
-            told = {"step": 20, "verdict": "stop", "act": True, "to": token}
-            (run / "answer.json").write_text(json.dumps(told))
+            best = {"step": 5, "path": str(self.place / "checkpoint-5")}
+            told = {"step": step, "verdict": "stop" if step == 20 else "continue", "act": step == 20, "to": token}
+            (run / "answer.json").write_text(json.dumps({**told, "best_checkpoint": best}))
 
 
 def train(rank: int, out: Path, port: int) -> None:
@@ -50,14 +53,16 @@ def train(rank: int, out: Path, port: int) -> None:
         "MASTER_ADDR": "127.0.0.1",
         "MASTER_PORT": str(port),
     }
-    ours = LeadlineCallback(look=False, stop=True)
+    ours = LeadlineCallback(watch=False, stop=True)
     rows = [{"x": torch.tensor([n / 64]), "labels": torch.tensor([n / 32])} for n in range(64)]
     arguments = TrainingArguments(
         output_dir=str(out / "run"),
         max_steps=2000,
         per_device_train_batch_size=4,
         logging_steps=1,
-        save_strategy="no",
+        save_strategy="steps",
+        save_steps=5,
+        save_total_limit=1,
         report_to="none",
         disable_tqdm=True,
         use_cpu=True,
@@ -67,7 +72,8 @@ def train(rank: int, out: Path, port: int) -> None:
     trainer = Trainer(Line(), arguments, train_dataset=rows, callbacks=[ours, SaysStop(out / "run")])
     trainer.train()
     (out / f"{rank}.json").write_text(json.dumps(trainer.state.global_step))
-    torch.distributed.destroy_process_group()  # its threads abort a process that ends while they live
+    # Ends without taking gloo down: its destructor joins a thread that waits for the GIL which the destructor holds.
+    os._exit(0)
 
 
 def main(out: Path) -> None:

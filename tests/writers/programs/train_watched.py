@@ -32,6 +32,9 @@ from transformers import (
 from trl import GRPOConfig, GRPOTrainer
 
 from leadline import LeadlineCallback
+from leadline.inside import sidecar
+
+sidecar.SHARE = 0.6  # its steps take a tenth of a second: with the usual share few checks would find the run under way
 
 WORDS = [f"w{number}" for number in range(16)]
 LENGTH = 6

@@ -25,7 +25,7 @@ function answer() {
   paintSwatches(section);
 }
 
-/** One series: bands and means of the groups, runs as thin lines, and where the surest gap opens. */
+/** One series: bands and means of the groups, runs as thin lines, and from where on the surest gap is significant. */
 function comparePanel(chart, place) {
   const title = make("h3", { id: `panel-${place}-title` }, chart.name);
   const panel = make("figure", { class: `panel${place ? "" : " wide"}`, id: `panel-${place}`, "aria-labelledby": `panel-${place}-title` }, title);
@@ -73,9 +73,8 @@ function drawGroups(host, chart, place, surest, tell) {
   });
   const gap = (u) => {
     if (!surest || surest.sure === null) return;
-    if (surest.opens) paint(u, surest.opens[0], surest.opens[2], shade("quiet", 0.12));
     rule(u, surest.sure, colour("quiet"), [5, 3]);
-    flag(u, surest.sure, `sure from ${moment(surest.sure)}`, colour("quiet"));
+    flag(u, surest.sure, `significant from ${moment(surest.sure)}`, colour("quiet"));
   };
   return stepChart(host, { data, series, bands, height: place ? 210 : 320, above: 18, label: chart.name, hooks: { drawClear: [gap] }, tell });
 }

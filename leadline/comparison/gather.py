@@ -1,0 +1,228 @@
+"""From what the user typed to runs in groups: as told, as they lie, or as a guess that is said to be one."""
+
+from __future__ import annotations
+
+import glob
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path, PurePath
+
+import numpy as np
+
+from ..errors import LeadlineError, NothingReadable
+from ..facts.comparison import Grouped, LeftOut
+from ..progress import tell
+from ..records import dataclass, replace
+from ..run import Run, Series
+from ..sources import Joining, open_runs
+from ..sources.remote import is_address
+from .settings import essential
+
+SEED = re.compile(r"(?i)(?<![a-z])(?:(?:random|rng|train)?[-_]?seed[-_=]?\d+|s\d+)(?![a-z0-9])")
+NUMBER = re.compile(r"(?<=.)[-_./]\d+$")
+TELLING = 3  # settings: that two logs agree on fewer says nothing
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """One run of a comparison under a short name of its own, and its group: runs that differ only by chance."""
+
+    name: str
+    run: Run
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gathered:
+    """The runs that will be compared, group by group, how they were grouped, and what was left out."""
+
+    members: tuple[Member, ...]
+    how: Grouped
+    left_out: tuple[LeftOut, ...] = ()
+
+    @property
+    def groups(self) -> dict[str, list[Member]]:
+        groups: dict[str, list[Member]] = {}
+        for member in self.members:
+            groups.setdefault(member.group, []).append(member)
+        return groups
+
+    def without(self, left_out: Mapping[str, str]) -> Gathered:
+        """Return the same without some runs, by name and why."""
+        fit = tuple(member for member in self.members if member.name not in left_out)
+        return replace(self, members=fit, left_out=(*self.left_out, *(LeftOut(*one) for one in left_out.items())))
+
+
+def gather(
+    paths: Sequence[str],
+    *,
+    groups: Mapping[str, Sequence[str]] | None = None,
+    alone: bool = False,
+    mapping: Mapping[str, str] | None = None,
+    joining: Joining = "by evidence",
+) -> Gathered:
+    """Open the runs at `paths` and in `groups` (name to paths); unreadable ones are named and left out.
+
+    `alone`: group nothing that the user did not group."""
+    wanted: list[tuple[str | None, str]] = [(None, path) for path in paths]
+    wanted += [(name, path) for name, some in (groups or {}).items() for path in some]
+    errors: dict[str, LeadlineError] = {}
+    found: list[tuple[str | None, str, Run]] = []  # the group as named, the path as typed
+    for number, (group, told) in enumerate(wanted, 1):
+        for place in _places(told):
+            try:
+                found += [(group, told, run) for run in open_runs(place, mapping=mapping, joining=joining)]
+            except LeadlineError as error:
+                errors[place] = error
+        tell("opening runs", number, len(wanted))
+    if not found:
+        raise next(iter(errors.values()), None) or NothingReadable(
+            "There is no run to compare.",
+            tried=", ".join(path for _, path in wanted) or "no path at all",
+            next_step="pass two runs, folders of runs, or patterns, e.g. leadline compare runs/base runs/new",
+        )
+    names = short_names([run.path for _, _, run in found])
+    members, twice = _once([Member(name, run) for name, (_, _, run) in zip(names, found, strict=True)])
+    left_out = tuple(LeftOut(*one) for one in ({place: error.what for place, error in errors.items()} | twice).items())
+    if len(members) < 2:
+        only = f"only one readable run ({members[0].run.path})"
+        same = "".join(f"; {name} is {why}" for name, why in twice.items())
+        raise LeadlineError(
+            f"There is {only}; `compare` needs two{same}.",
+            tried=", ".join(path for _, path in wanted),
+            next_step="pass at least two different runs, or a folder that holds several",
+        )
+    typed = {name: (group, told) for name, (group, told, _) in zip(names, found, strict=True)}
+    return replace(_grouped(members, typed, alone), left_out=left_out)
+
+
+def _places(told: str) -> list[str]:
+    """Return the paths behind a pattern; a path that exists is itself, whatever characters it holds."""
+    if is_address(told) or not glob.has_magic(told) or Path(told).exists():
+        return [told]
+    return sorted(glob.glob(told, recursive=True)) or [told]  # noqa: PTH207  # Path.glob takes no absolute pattern
+
+
+def _grouped(members: Sequence[Member], typed: Mapping[str, tuple[str | None, str]], alone: bool) -> Gathered:
+    """Group by the user's names, else by the paths as typed if one of them holds several runs, else by a guess."""
+    if any(group is not None for group, _ in typed.values()):
+        return grouped_by(members, lambda member: typed[member.name][0] or member.name, "named")
+    if alone:
+        return grouped_by(members, lambda member: member.name, "each_by_itself")
+    lots = list(dict.fromkeys(typed[member.name][1] for member in members))
+    if 1 < len(lots) < len(members):
+        called = dict(zip(lots, short_names(lots), strict=True))
+        return grouped_by(members, lambda member: called[typed[member.name][1]], "typed")
+    return guess(members)
+
+
+def _once(members: Sequence[Member]) -> tuple[list[Member], dict[str, str]]:
+    """Return every run once, and why the others are left out: a run typed twice, or copied, would make chance look
+    small."""
+    kept: list[Member] = []
+    twice: dict[str, str] = {}
+    for member in members:
+        same = next((other for other in kept if same_run(member.run, other.run)), None)
+        if same is None:
+            kept.append(member)
+        else:
+            twice[member.name] = f"the same run as {same.name}"
+    return kept, twice
+
+
+def same_run(first: Run, second: Run) -> bool:
+    """Return whether two logs hold the same numbers: two runs never do."""
+    mine, theirs = ({series.key: series for series in (*run.series, *run.unread)} for run in (first, second))
+    return bool(mine) and mine.keys() == theirs.keys() and all(_equal(mine[key], theirs[key]) for key in mine)
+
+
+def _equal(first: Series, second: Series) -> bool:
+    return np.array_equal(first.steps, second.steps) and np.array_equal(first.values, second.values, equal_nan=True)
+
+
+def short_names(paths: Sequence[str]) -> list[str]:
+    """Return what tells the paths apart, as short as it goes; never the same name twice.
+
+    >>> short_names(["out/a/seed0/log.json", "out/a/seed1/log.json", "out/b/seed0/log.json"])
+    ['a/seed0', 'a/seed1', 'b/seed0']
+    """
+    parts = [list(PurePath(path).parts) or [path] for path in paths]
+    while all(len(part) > 1 for part in parts) and len({part[0] for part in parts}) == 1:
+        parts = [part[1:] for part in parts]
+    while all(len(part) > 1 for part in parts) and len({part[-1] for part in parts}) == 1:
+        parts = [part[:-1] for part in parts]
+    names: list[str] = []
+    for part in parts:
+        name, count = "/".join(part), 2
+        while name in names:
+            name, count = f"{'/'.join(part)} ({count})", count + 1
+        names.append(name)
+    return names
+
+
+def grouped_by(members: Sequence[Member], key: Callable[[Member], str], how: Grouped) -> Gathered:
+    """Group the members by what `key` says of each."""
+    named = Gathered(tuple(replace(member, group=key(member)) for member in members), how)
+    return replace(named, members=tuple(member for group in named.groups.values() for member in group))
+
+
+def guess(members: Sequence[Member]) -> Gathered:
+    """Group by seeds named in the paths, else by equal settings, else by names that differ in a number only; if none of
+    these brings two runs together, every run is by itself."""
+    ways: tuple[tuple[Callable[[Sequence[Member]], list[str] | None], Grouped], ...]
+    ways = ((_by_seed, "by_seed"), (_by_settings, "by_settings"), (_by_number, "by_number"))
+    for keys_of, how in ways:
+        keys = keys_of(members)
+        if keys is not None and len(set(keys)) < len(members):
+            called = {member.name: key or "all" for member, key in zip(members, keys, strict=True)}
+            return grouped_by(members, lambda member, called=called: called[member.name], how)  # type: ignore[misc]
+    return grouped_by(members, lambda member: member.name, "nothing_says")
+
+
+def _by_seed(members: Sequence[Member]) -> list[str] | None:
+    if not all(SEED.search(member.name) for member in members):
+        return None
+    return [_bare(SEED.sub("", member.name)) for member in members]
+
+
+def _by_number(members: Sequence[Member]) -> list[str] | None:
+    """Return None if the settings speak against it: run-1 and run-2 may well be two configs."""
+    keys = [NUMBER.sub("", member.name) for member in members]
+    seen: dict[str, dict[str, object]] = {}
+    for key, member in zip(keys, members, strict=True):
+        settings = essential(member.run)
+        if len(member.run.config.raw) >= TELLING and seen.setdefault(key, settings) != settings:
+            return None
+    return keys
+
+
+def _by_settings(members: Sequence[Member]) -> list[str] | None:
+    kept = [essential(member.run) for member in members]
+    if any(len(settings) < TELLING for settings in kept):
+        return None
+    places = [kept.index(settings) for settings in kept]  # the first member that is set alike
+    alike = {
+        place: [one.name for one, other in zip(members, places, strict=True) if other == place] for place in places
+    }
+    named = {place: _common(names) for place, names in alike.items()}
+    if len(set(named.values())) < len(named) or not all(named.values()):
+        numbered = enumerate(alike.items(), 1)
+        named = {place: names[0] if len(names) == 1 else f"settings {number}" for number, (place, names) in numbered}
+    return [named[place] for place in places]
+
+
+def _bare(name: str) -> str:
+    """Return a name without what taking a seed out of it leaves at the seam.
+
+    >>> _bare("rho0.70_"), _bare("base//log"), _bare("a__adq")
+    ('rho0.70', 'base/log', 'a_adq')
+    """
+    return re.sub(r"([-_./])[-_./]+", r"\1", name).strip("-_./ ")
+
+
+def _common(names: Sequence[str]) -> str:
+    """Return what the names of a group begin with."""
+    if len(names) == 1:
+        return names[0]
+    length = next((at for at in range(min(map(len, names))) if len({name[at] for name in names}) > 1), None)
+    return _bare(names[0] if length is None else names[0][:length])

@@ -1,0 +1,233 @@
+"""How a series is kept: cells of equally many points, spikes pulled in, and at most 64 bins for the posterior."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..digits import exact_sum
+from ..records import dataclass
+from ..run import LARGEST
+
+CELLS = 4096  # enough to date a break to 1/4000 of the run, few enough to fit quickly
+
+Floats = NDArray[np.float64]
+Cell = tuple[float, float, float, float]  # first step, mean step, mean value, variance inside
+
+
+@dataclass(frozen=True, slots=True)
+class Break:
+    """A level that changed from one point to the next."""
+
+    step: float  # the first step of the new level
+    interval: tuple[float, float]  # 80 %: between these steps
+    probability: float
+    size: float  # level after minus level before, in the metric's units
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A metric as cell means in order of step."""
+
+    first_steps: Floats  # first step of the points in each cell
+    steps: Floats  # mean step
+    values: Floats  # mean value
+    spread: Floats  # variance of the points inside a cell (0 while a cell is one point)
+    width: int  # logged points per cell; the last cell may hold fewer
+    last_step: float  # of all points
+    points: int  # finite points altogether
+
+    @property
+    def counts(self) -> Floats:
+        """Return how many points each cell holds."""
+        counts = np.full(len(self.steps), float(self.width))
+        counts[-1:] = self.points - self.width * (len(self.steps) - 1)
+        return counts
+
+    def part(self, start: int, stop: int) -> Cells:
+        """A stretch of the cells."""
+        inside, to_the_end = slice(start, stop), stop == len(self.steps)
+        before = start * self.width
+        if to_the_end or start == stop:
+            last, points = self.last_step, self.points - before
+        else:
+            last, points = 2 * self.steps[stop - 1] - self.first_steps[stop - 1], (stop - start) * self.width
+        return Cells(
+            self.first_steps[inside],
+            self.steps[inside],
+            self.values[inside],
+            self.spread[inside],
+            self.width,
+            float(last),
+            points,
+        )
+
+
+def cells_of(steps: NDArray[np.int64] | Floats, values: Floats) -> Cells:
+    """The cells of a series, its steps in order: as many as it has points, or as few of double width as are enough. The
+    last point is part of no full cell, so a point that comes later changes only the end."""
+    finite = np.abs(values) < LARGEST
+    if not finite.all():
+        steps, values = steps[finite], values[finite]
+    width, known = 1, max(len(values) - 1, 0)
+    while known // width >= CELLS:
+        width *= 2
+    whole = known // width * width
+    columns = (steps[:whole], steps[:whole], values[:whole], np.zeros(0))
+    for _ in range(width.bit_length() - 1):
+        columns = _merge_pairs(*columns)
+    table = np.zeros((4, whole // width + (len(values) > whole)))
+    for row, cells in zip(table, columns, strict=True):
+        row[: len(cells)] = cells
+    if len(values) > whole:
+        table[:, -1] = _joined(_parts(steps[whole:].tolist(), values[whole:].tolist()))
+    last = float(steps[-1]) if len(values) else -np.inf
+    first_steps, means, levels, spread = table
+    return Cells(first_steps, means, levels, spread, width, last, len(values))
+
+
+def _parts(steps: list[float], values: list[float]) -> list[tuple[int, Cell]]:
+    """Points that fill no cell, merged in pairs as a binary counter does; the last one by itself."""
+    parts: list[tuple[int, Cell]] = []
+    for step, value in zip(steps[:-1], values[:-1], strict=True):
+        size, cell = 1, (float(step), float(step), value, 0.0)
+        while parts and parts[-1][0] == size:
+            size, cell = 2 * size, _merge(parts.pop()[1], cell)
+        parts.append((size, cell))
+    return [*parts, (1, (float(steps[-1]), float(steps[-1]), values[-1], 0.0))]
+
+
+def _joined(parts: list[tuple[int, Cell]]) -> Cell:
+    points = sum(size for size, _ in parts)
+    shares = [(size / points, cell) for size, cell in parts]
+    mean = exact_sum(share * cell[2] for share, cell in shares)
+    spread = exact_sum(share * (cell[3] + (cell[2] - mean) ** 2) for share, cell in shares)
+    return parts[0][1][0], exact_sum(share * cell[1] for share, cell in shares), mean, spread
+
+
+def _merge(left: Cell, right: Cell) -> Cell:
+    apart = 0.5 * (left[2] - right[2])
+    return (
+        left[0],
+        0.5 * (left[1] + right[1]),
+        0.5 * left[2] + 0.5 * right[2],
+        0.5 * (left[3] + right[3]) + apart * apart,
+    )
+
+
+def _merge_pairs(
+    first_steps: NDArray[np.int64] | Floats, steps: NDArray[np.int64] | Floats, values: Floats, spread: Floats
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """`_merge` over neighbouring pairs; the same operations in the same order, so the same bits.
+
+    An empty `spread` stands for zeros: single points.
+    """
+    apart = 0.5 * (values[0::2] - values[1::2])
+    with np.errstate(over="ignore"):  # a spike of 1e200: its cell is tamed later
+        inside = apart * apart
+    if len(spread):
+        inside += 0.5 * (spread[0::2] + spread[1::2])
+    means: Floats = 0.5 * (steps[0::2] + steps[1::2]).astype(np.float64)
+    return first_steps[0::2].astype(np.float64), means, 0.5 * values[0::2] + 0.5 * values[1::2], inside
+
+
+ODD = 4.0  # robust sd; a Gaussian point beyond is 1 in 16,000, public KL and loss logs have far more (methods.md 2)
+SD_OF_MAD = 1.4826  # ratio: the sd of a Gaussian over its median absolute deviation
+
+
+def running_median(values: Floats) -> Floats:
+    """Median over a short window about each point, the ends mirrored."""
+    width = _width(len(values))
+    if width < 3:
+        return values.copy()
+    half = width // 2
+    padded = np.pad(values, half, mode="reflect")
+    windows = np.lib.stride_tricks.sliding_window_view(padded, width)
+    middle: Floats = np.partition(windows, half, axis=1)[:, half]
+    return middle
+
+
+def level_around(values: Floats) -> Floats:
+    """The same, the end by the last whole window: a mirror would show a few odd last points twice, and as a level."""
+    level, half = running_median(values), _width(len(values)) // 2
+    if 0 < half < len(values) - half:
+        level[-half:] = level[-half - 1]
+    return level
+
+
+def _width(count: int) -> int:
+    return min(9 if count < 400 else 21, count - (count + 1) % 2)
+
+
+def scale_of(residuals: Floats) -> float:
+    """Robust sd about zero. Where most residuals are exactly zero, that of the rest."""
+    size = np.abs(residuals)
+    if len(size) == 0:
+        return 0.0
+    scale = float(np.median(size))
+    if scale == 0.0 and (size > 0).any():
+        scale = float(np.median(size[size > 0]))
+    return SD_OF_MAD * scale
+
+
+def tame(values: Floats) -> Floats:
+    """Values with spikes clipped to the neighbourhood's level."""
+    level = running_median(values)
+    residuals = values - level
+    limit = ODD * scale_of(residuals)
+    tamed: Floats = level + np.clip(residuals, -limit, limit)
+    return tamed
+
+
+BINS = 64  # bins: more would cost time and tell nothing that the noise lets through
+LEAST = 6  # bins below which nothing is decidable: five degrees of freedom are needed to know the noise at all
+EVEN = 0.25  # of a bin: steps closer than this to an even clock are on it, so that series of any length share clocks
+ROUNDING = 1e-14  # of the level: less movement than this is the arithmetic's
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Standardised bin means over [0, 1], and how to get back to steps and to the metric's units."""
+
+    times: Floats  # 0 is the left edge of the first bin, 1 the right edge of the last
+    values: Floats  # (mean - centre) / scale
+    edges: tuple[float, float]  # the steps at 0 and 1
+    centre: float
+    scale: float
+    points_per_bin: float
+
+    @property
+    def enough(self) -> bool:
+        """Whether there are bins enough to tell movement from noise."""
+        return len(self.times) >= LEAST
+
+    @property
+    def decidable(self) -> bool:
+        return self.enough and self.scale > 0
+
+
+def bin_cells(steps: Floats, values: Floats, points_per_cell: int) -> Bins:
+    """Equal bins; what does not fill one is left out at the start, where it matters least."""
+    per_bin = max(1, -(-len(values) // BINS))
+    count = len(values) // per_bin
+    first = len(values) - count * per_bin
+    means = values[first:].reshape(count, per_bin).mean(axis=1)
+    times, edges = _clock_of(steps[first:], count, per_bin)
+    centre = float(np.median(means)) if count else 0.0
+    scale = float(means.std()) if count else 0.0
+    if scale <= ROUNDING * abs(centre):
+        scale = 0.0
+    standard = (means - centre) / scale if scale > 0 else np.zeros(count)
+    return Bins(times, standard, edges, centre, scale, float(per_bin * points_per_cell))
+
+
+def _clock_of(steps: Floats, count: int, per_bin: int) -> tuple[Floats, tuple[float, float]]:
+    if count < 2:
+        place = float(steps[-1]) if len(steps) else 0.0
+        return np.zeros(count), (place, place)
+    gap = (steps[-1] - steps[0]) / (len(steps) - 1)
+    low, high = float(steps[0] - gap / 2), float(steps[-1] + gap / 2)
+    places = steps.reshape(count, per_bin).mean(axis=1)
+    times = (places - low) / (high - low)
+    even = (np.arange(count) + 0.5) / count
+    return (even if np.abs(times - even).max() < EVEN / count else times), (low, high)

@@ -1,0 +1,223 @@
+"""What looks odd and is normal here, and why. A rule is one function that returns a remark, or None if it does not
+apply; a new one is a function and a line in RULES. What the lines of the loss and the machine explain is not repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+
+from .curve.track import running_median, scale_of
+from .digits import percent, went
+from .facts import Finding
+from .facts.finding import SAID
+from .facts.sections import Expected
+from .questions.level import level_now, start_of
+from .reading.loss import centred
+from .reading.view import HEADLINE, View
+from .records import dataclass
+from .run import Run, Series, Values
+
+FEWEST = 5  # points: fewer show no habit
+NOW_AND_THEN = 0.1  # of the points below zero: fewer are rounding
+LONG = 0.1  # of the points: a shorter warm-up asks for no remark
+LOSSES = ("loss/policy", "loss/total", "loss/policy_plus_kl")
+POLICY = ("reward.", "kl.", "policy.", "generation.", "signal.", "stability.")  # findings about the policy
+UNSIGNED = re.compile(r"\bk[23]\b|k3-type|low_var|>= ?0")
+
+Remark = tuple[str, str]  # what looks odd, and why it is normal, without a full stop
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """`look` returns the remark, or None if the rule does not apply."""
+
+    look: Callable[[View], Remark | None]
+    unless: tuple[str, ...] = ()  # how ids of serious findings begin beside which it would be false comfort
+
+
+def read(view: View, findings: tuple[Finding, ...] = ()) -> tuple[Expected, ...]:
+    """Return every odd value of this run that its configuration or kind explains. Beside a serious finding, what would
+    be a sign of good learning is none."""
+    serious = [finding.id for finding in findings if finding.severity != "note"]
+    rules = ((id_, rule) for id_, rule in RULES.items() if not any(name.startswith(rule.unless) for name in serious))
+    return tuple(Expected(id_, *remark) for id_, rule in rules if (remark := rule.look(view)) is not None)
+
+
+def negative_loss(view: View) -> Remark | None:
+    loss = next((one for name in LOSSES if (one := view.run.get(name)) is not None and one.finite.any()), None)
+    values = _finite(loss)
+    below = int((values < 0).sum())
+    if len(values) < FEWEST or 2 * below <= len(values) or _rests_about_zero(values):
+        return None  # about zero it has both signs, as expected
+    return (
+        f"Policy loss is negative at {percent(below / len(values))} of points.",
+        "it is minus the weighted advantage, not an error; its sign means nothing and it need not decrease",
+    )
+
+
+def clip_zero(view: View) -> Remark | None:
+    updates = view.run.config.updates_per_batch
+    clipped = next((values for name in ("clip/frac", "clip/frac_high") if len(values := _logged(view, name))), ())
+    update_kl = _logged(view, "kl/update")
+    if len(clipped) < FEWEST or np.any(clipped) or (updates is not None and updates > 1):
+        return None
+    if len(update_kl) >= FEWEST and not update_kl.any():
+        given = "one update per batch does that" if updates is None else "each batch is used for one update"
+        says = "Clip fraction and approx KL are exactly 0 at every point."
+        return says, f"{given}; old and new policy are identical when compared"
+    says = "Clip fraction is exactly 0 at every point."
+    if updates is None:
+        return says, "one update per batch does that; the config doesn't set the number of updates"
+    return says, "each batch is used for one update, so no ratio can be clipped"
+
+
+def advantages_about_zero(view: View) -> Remark | None:
+    values = _logged(view, "adv/mean")
+    if len(values) < FEWEST or not centred(view.run) or not _about_zero(values):
+        return None
+    return "Mean advantage stays near 0.", "advantages are centered within each group or batch, whatever the reward"
+
+
+def no_reference_kl(view: View) -> Remark | None:
+    run, beta = view.run, view.run.config.kl_coefficient
+    if any(series.name.startswith("kl/ref") for series in run.series):
+        return None
+    says = "Reference KL is not logged."
+    if beta == 0:
+        return says, "KL coefficient is 0, so the reference policy is unused; drift is read from other metrics"
+    if beta is None and (run.framework or "").startswith("trl"):
+        return says, "TRL omits it if beta is 0, its default; the log shows no other value"
+    return None
+
+
+def kl_logged_as_zero(view: View) -> Remark | None:
+    values, beta = _logged(view, "kl/ref"), view.run.config.kl_coefficient
+    if len(values) < FEWEST or values.any() or beta not in (0, None):
+        return None
+    given = "KL coefficient is 0" if beta == 0 else "a KL coefficient of 0 does that"
+    return "Reference KL is exactly 0 at every point.", f"{given}; KL is logged without being computed"
+
+
+def negative_update_kl(view: View) -> Remark | None:
+    series = view.run.get("kl/update")
+    values = _finite(series)
+    if series is None or not len(values) or np.mean(values < 0) < NOW_AND_THEN or _cannot_be_negative(series, view.run):
+        return None
+    return (
+        "Approx KL is negative at times.",
+        "it is the mean log ratio of old to new policy, which scatters around a value near 0",
+    )
+
+
+def _cannot_be_negative(series: Series, run: Run) -> bool:
+    """Tell whether the estimator is known to be one that never falls below zero."""
+    settings = [
+        str(value) for key, value in run.config.raw.items() if key.rsplit(".", 1)[-1] in ("kl_loss_type", "kl_penalty")
+    ]
+    told = " ".join([series.kind, *settings])
+    return bool(UNSIGNED.search(told)) and not re.search(r"\bk1\b", told)
+
+
+def reward_after_kl(view: View) -> Remark | None:
+    raw, after = view.run.get("reward/mean"), view.run.get("reward/after_kl_mean")
+    if raw is None or after is None or view.run.config.kl_place == "loss":
+        return None
+    _, ours, theirs = np.intersect1d(raw.steps, after.steps, return_indices=True)
+    gap = raw.values[ours] - after.values[theirs]
+    gap = gap[np.isfinite(gap)]
+    if len(gap) < FEWEST or np.mean(gap > 0) < 0.5:
+        return None
+    says = f"`{after.key}` is below `{raw.key}`."
+    return says, "the KL penalty is subtracted; Leadline reads the reward before that"
+
+
+def filtered_reward(view: View) -> Remark | None:
+    found = next((one for one in view.run.series if one.name.startswith("reward/filtered")), None)
+    if found is None or not found.finite.any():
+        return None
+    return (
+        f"`{found.key}` stays mid-range whatever the policy learns.",
+        "all-correct and all-wrong groups are dropped first, so a flat curve means nothing; the unfiltered reward has "
+        "the trend",
+    )
+
+
+def normalised_reward(view: View) -> Remark | None:
+    series = view.run.get("reward/normalized_mean")
+    if series is None or not series.finite.any():
+        return None
+    says = f"`{series.key}` stays near 0."
+    return says, "it is the reward after normalization within groups; the raw reward is another key"
+
+
+def entropy_falls(view: View) -> Remark | None:
+    entropy, shape = view.of("entropy"), view.shape(HEADLINE)
+    if entropy is None or shape is None or entropy.curve.breaks:
+        return None
+    change, gain = view.change("entropy"), view.change(HEADLINE)
+    if change is None or gain is None or min(change.fell, gain.rose) <= SAID:
+        return None
+    start, now = start_of(entropy.curve, entropy.series), level_now(entropy.curve, entropy.series)
+    if now >= start / 2 or shape.word in ("declining", "peaked", "noise", "undecided"):
+        return None
+    return (
+        f"Entropy dropped {went(start, now)} while reward rose.",
+        "a policy that learns becomes more certain; worry only if reward does not rise",
+    )
+
+
+def warm_up(view: View) -> Remark | None:
+    series = view.run.get("lr")
+    values = _finite(series)
+    if series is None or len(values) < FEWEST or not (np.diff(values[:FEWEST]) > 0).all():
+        return None
+    rests = np.flatnonzero(np.diff(values) <= 0)  # the warm-up is over where the rate first stops rising
+    place = int(rests[0]) if len(rests) else len(values) - 1
+    if place < LONG * len(values):
+        return None
+    step = int(series.steps[series.finite][place])
+    return "Little changes at first.", f"the learning rate warms up until step {step}; earlier updates are smaller"
+
+
+def _logged(view: View, name: str) -> Values:
+    return _finite(view.run.get(name))
+
+
+def _finite(series: Series | None) -> Values:
+    return np.empty(0) if series is None else series.values[series.finite]
+
+
+def _in_its_own_unit(values: Values) -> Values:
+    """Return the values over their largest size, so that squares of very large and very small ones are numbers."""
+    largest = float(np.abs(values).max(initial=0.0))
+    return values / largest if largest > 0 else values
+
+
+def _about_zero(values: Values) -> bool:
+    """Tell whether the mean lies within a standard deviation of zero; a constant is there only if it is 0."""
+    own = _in_its_own_unit(values)
+    return bool(abs(own.mean()) < own.std()) if np.ptp(own) > 0 else not own.any()
+
+
+def _rests_about_zero(values: Values) -> bool:
+    """Tell the same of the middle and of the scatter about the trend, which a few spikes do not move."""
+    own = _in_its_own_unit(values)
+    return bool(abs(np.median(own)) <= scale_of(own - running_median(own)))
+
+
+RULES: dict[str, Rule] = {
+    "expected.negative_loss": Rule(negative_loss),
+    "expected.clip_zero": Rule(clip_zero),
+    "expected.advantages_about_zero": Rule(advantages_about_zero),
+    "expected.no_reference_kl": Rule(no_reference_kl),
+    "expected.kl_logged_as_zero": Rule(kl_logged_as_zero),
+    "expected.negative_update_kl": Rule(negative_update_kl),
+    "expected.reward_after_kl": Rule(reward_after_kl),
+    "expected.filtered_reward": Rule(filtered_reward),
+    "expected.normalised_reward": Rule(normalised_reward),
+    "expected.entropy_falls": Rule(entropy_falls, unless=POLICY),
+    "expected.warm_up": Rule(warm_up),
+}

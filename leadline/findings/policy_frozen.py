@@ -1,0 +1,217 @@
+"""A policy that does not move, or whose learning rate is 0.
+
+KL of a whole answer bounds how far two policies can differ (Pinsker): in no more than the share sqrt(KL / 2) of their
+answers, and so in no more than that share of the reward's range. For long answers the bound is loose; there everything
+else that a policy moves when it moves is asked too: reward, entropy, length.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..curve.curve import Curve
+from ..digits import number, percent
+from ..facts import Evidence, Facts, Finding, Guide, Meaning
+from ..facts.finding import SAID, all_called
+from ..facts.judgement import Suspect
+from ..questions.changes import KNOWN, power_of_growth
+from ..questions.direction import p_climbed, p_sank
+from ..questions.level import level_now, p_beyond, p_within, start_of, steps_seen
+from ..reading.kl import (
+    FEW_DIFFER,
+    denied,
+    distance_series,
+    enough_seen,
+    kl_for,
+    rate_gone_since,
+    resets_of,
+    tokens_of,
+    witnesses,
+)
+from ..reading.signal import present, standing_of, tied_share
+from ..reading.view import HEADLINE, View
+from ..reading.whole import Trace
+from ..records import dataclass
+from ..run import Series
+
+HARDLY_ANY = 0.05  # of the responses: with fewer that can differ, nothing can be learned
+HARDLY_A_TOKEN = 0.004  # of the tokens that can differ, if the length of a response is not known
+PULL = 0.2  # of a standard deviation of the reward: a penalty that costs as much holds the policy
+GUIDE = {
+    "policy.frozen": Guide(
+        "The policy is frozen: it has barely left the reference, no metric moves, or the learning rate is 0.",
+        "KL per token times response length, which bounds how many responses can differ (Pinsker's inequality). If "
+        "that is unknown or loose: reward, entropy, length, and KL all within noise. Or a learning rate of exactly 0.",
+        "Raise the learning rate, or check that the optimizer steps and that weights reach the inference engine.",
+    ),
+}
+MEANS: dict[str, Meaning] = {"policy.frozen": "no_signal"}
+SUSPECT: Suspect = ("learning_rate", "raise", "nothing is changing")
+
+
+@dataclass(frozen=True, slots=True)
+class KlFrozen(Facts):
+    """The policy does not move: it has hardly left its reference and at this pace never will, nothing that would show
+    it has moved, or its learning rate is 0."""
+
+    kl: float | None  # per token, now
+    changed_share: float | None  # of the answers, at most: sqrt(KL of an answer / 2); None where that does not show it
+    tokens: float | None  # of an answer
+    learning_rate: float | None  # its highest so far; 0 where it is 0 since a step
+    since_step: int | None = None  # from which on the learning rate is 0
+    still: tuple[str, ...] = ()  # series that have gone nowhere, where these show it
+    held: bool = False  # KL stands away from 0, or nobody knows: a penalty may hold it there
+
+    def say(self) -> str:
+        if self.since_step is not None:
+            return (
+                f"Learning rate has been 0 since step {self.since_step}: nothing has moved since. "
+                "The schedule is over, so more steps change nothing."
+            )
+        rate = "" if self.learning_rate is None else f" ({number(self.learning_rate)})"
+        if self.changed_share is None or self.kl is None:
+            distance = "" if self.kl is None else f"; KL is at {number(self.kl)}"
+            still = all_called(self.still)
+            have = "has" if len(self.still) == 1 else "have"
+            return (
+                f"Nothing is changing: {still} {have} been within noise since the start{distance}. "
+                f"Suspect the learning rate{rate}{' or a KL coefficient that is too high' * self.held}."
+            )
+        share = percent(max(self.changed_share, 0.001))
+        most = "" if share.startswith("<") else "at most "
+        return (
+            f"Policy is frozen: at KL {number(self.kl)} per token, {most}{share} of responses can differ from the "
+            f"reference. Suspect the learning rate{rate}."
+        )
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """Report that the learning rate is 0, or nothing moves and no penalty holds it."""
+    reward = view.of(HEADLINE)
+    if reward is None or not reward.curve.decidable:
+        return ()
+    since, rate = rate_gone_since(view), view.run.get("lr")
+    if since is not None and rate is not None:
+        evidence = (Evidence(rate.name, since, int(rate.steps[-1])),)
+        facts = KlFrozen(None, None, None, 0.0, since_step=since)
+        return (Finding("policy.frozen", 1.0, "concern", since_step=since, evidence=evidence, facts=facts),)
+    kl = view.whole.of(distance_series(view.run))  # it was at the reference at the first step, not since
+    held = _p_pulled_back(view, kl) > 0.5  # by the KL penalty: it is not the pace that holds it
+    return () if held else _frozen(view, kl, reward)
+
+
+def _frozen(view: View, kl: Trace | None, reward: Trace) -> tuple[Finding, ...]:
+    """Report that hardly an answer can differ, even at the end of the plan; or nothing that a policy moves has
+    moved."""
+    bounded = 0.0 if resets_of(view) or denied(view, reward, HARDLY_ANY) else _p_bounded(view, kl, HARDLY_ANY)
+    still = _p_still(view, kl, reward)
+    if max(bounded, still) <= SAID or _warming_up(view.run.get("lr")):
+        return ()
+    tokens, level, share = tokens_of(view), None, None
+    if kl is not None:
+        level = level_now(kl.curve, kl.series)
+        share = None if tokens is None or bounded <= SAID else _share_of(level, tokens)
+    names = () if share is not None else tuple(part.curve.metric for part in witnesses(view))
+    away = bool(_coefficient(view)) if kl is None else share is None and _p_next_to_nothing(view, kl) <= SAID
+    facts = KlFrozen(level, share, None if share is None else tokens, _rate(view), still=names, held=away)
+    seen = kl if share is not None and kl is not None else reward
+    evidence = (Evidence(seen.curve.metric, *steps_seen(seen.curve)),)
+    return (Finding("policy.frozen", round(max(bounded, still), 4), "concern", evidence=evidence, facts=facts),)
+
+
+def _p_bounded(view: View, kl: Trace | None, share: float) -> float:
+    """Return the probability that even at the end of the plan no more than a share of the answers can differ; 0 where
+    it cannot be told how long they are."""
+    tokens = tokens_of(view)
+    if kl is None or tokens is None or not kl.curve.decidable:
+        return 0.0
+    return _p_at_the_end(view, kl.curve, kl_for(share, tokens))
+
+
+def _p_next_to_nothing(view: View, kl: Trace) -> float:
+    """Return the probability that KL comes to little even at the end of the plan, for a policy that nothing else shows
+    to move: few answers can differ, or hardly a token where it is not known how long they are."""
+    tokens = tokens_of(view)
+    size = kl_for(HARDLY_A_TOKEN, 1.0) if tokens is None else kl_for(FEW_DIFFER, tokens)
+    return _p_at_the_end(view, kl.curve, size)
+
+
+def _p_at_the_end(view: View, kl: Curve, size: float) -> float:
+    """Return the probability that KL will be smaller than that at the end of the plan. A steady drift grows with the
+    steps, and KL with their square; while a learning rate is being warmed up, KL grows faster."""
+    first, last = steps_seen(kl)
+    planned = last if view.plan is None else view.plan.end
+    faster = max(planned - first, last - first) / max(last - first, 1)
+    return p_within(kl, size / faster ** power_of_growth(kl))
+
+
+def _p_still(view: View, kl: Trace | None, reward: Trace) -> float:
+    """Return the probability that over half of the plan nothing has gone anywhere: neither the reward nor at least two
+    others that move with a policy. KL may creep where it comes to nothing. A reward at its top, groups that are tied or
+    a strong penalty say that something else than the pace holds the policy."""
+    others = [part for part in witnesses(view) if part.series.name != HEADLINE]
+    standing, tied = standing_of(view.whole), tied_share(view.run)
+    if len(others) + (kl is not None) < 2 or not enough_seen(view, reward) or reward.curve.points < KNOWN:
+        return 0.0
+    if standing is None or standing.place in ("top", "constant") or (tied is not None and _mostly(tied)):
+        return 0.0
+    gone = [max(p_climbed(part.curve), p_sank(part.curve)) for part in (reward, *others)]
+    if kl is not None and kl.curve.decidable:
+        stayed = start_of(kl.curve, kl.series) > level_now(kl.curve, kl.series) / 2
+        # A spiky KL may have left its start and not climbed.
+        went = max(p_climbed(kl.curve), p_sank(kl.curve)) if stayed else 1.0
+        small = 0.0 if resets_of(view) else _p_next_to_nothing(view, kl)
+        gone.append(min(went, 1 - small))
+    return 0.0 if max(gone) > SAID else 1 - float(np.mean(gone))  # noise goes somewhere too, in one of several
+
+
+def _warming_up(rate: Series | None) -> bool:
+    """Tell whether the learning rate still rises."""
+    if rate is None or not rate.finite.any():
+        return False
+    values = rate.values[rate.finite]
+    return bool(values[-1] > np.median(values))
+
+
+def _rate(view: View) -> float | None:
+    rate = view.run.get("lr")
+    if rate is None or not rate.finite.any():
+        return view.run.config.learning_rate
+    return float(rate.values[rate.finite].max())
+
+
+def _p_pulled_back(view: View, kl: Trace | None) -> float:
+    """Return the probability that the penalty pulls back with a good part of what learning can pull with. After a way
+    of x standard deviations KL is x^2 / 2 and the penalty pulls with its coefficient times x; advantages pull with 1,
+    their standard deviation."""
+    beta, tokens = _coefficient(view), tokens_of(view)
+    if kl is None or not kl.curve.decidable or not beta or tokens is None:
+        return 0.0
+    return p_beyond(kl.curve, (PULL * _unit(view) / beta) ** 2 / 2 / tokens)
+
+
+def _unit(view: View) -> float:
+    """Return what an advantage of 1 is worth: where the penalty is taken off the reward, the spread of the reward."""
+    spread = view.run.get("reward/std")
+    if view.run.config.kl_place != "reward" or spread is None or not spread.finite.any():
+        return 1.0
+    return float(np.median(spread.values[spread.finite]))
+
+
+def _coefficient(view: View) -> float | None:
+    """Return the KL coefficient now, as logged or as set."""
+    logged = view.run.get("kl/coef")
+    if logged is None or not logged.finite.any():
+        return view.run.config.kl_coefficient
+    return float(logged.values[logged.finite][-1])
+
+
+def _share_of(kl: float, tokens: float) -> float:
+    return min(math.sqrt(max(kl, 0.0) * tokens / 2), 1.0)
+
+
+def _mostly(tied: Series) -> bool:
+    values = tied.values[tied.finite]
+    return bool(len(values) and np.median(values[-present(len(values)) :]) > 0.5)

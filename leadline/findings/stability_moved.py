@@ -1,0 +1,150 @@
+"""Entropy or a gradient norm that moved as reward was lost; or gradients that multiplied without gain."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from ..curve.curve import Curve
+from ..digits import number, went
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.finding import SAID
+from ..facts.judgement import Beside, Suspect
+from ..questions.changes import growth_of, logarithm, may_have_multiplied
+from ..questions.direction import p_climbed, p_rising, p_sank, since_of
+from ..questions.fall import p_fallen, top_step
+from ..questions.level import level_now, levels_at, paths_now, start_of, steps_seen
+from ..reading.view import HEADLINE, View
+from ..reading.whole import Trace
+from ..records import dataclass
+
+MANIFOLD = 10.0  # times the start: no reward that rises explains as much
+GUIDE = {
+    "stability.entropy": Guide(
+        "Entropy collapsed or blew up as reward dropped.",
+        "The logged entropy and the reward.",
+        "After a collapse: an entropy bonus or a higher temperature. After a blow-up: a lower learning rate.",
+    ),
+    "stability.grad_norm": Guide(
+        "The gradient norm jumped, grew, or shrank as reward dropped, or multiplied without a reward drop.",
+        "The logged norm and the reward.",
+        "Clip gradients, lower the learning rate, and check the batch of that step.",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class EntropyMoved(Facts):
+    """Entropy rose or fell while reward was lost."""
+
+    rose: bool
+    start: float
+    now: float
+
+    def say(self) -> str:
+        moved = went(self.start, self.now)
+        if self.rose:
+            return f"Entropy blew up, {moved}, as reward dropped: output is incoherent."
+        return f"Entropy collapsed, {moved}, as reward dropped: the policy converged to a worse mode."
+
+
+@dataclass(frozen=True, slots=True)
+class GradientNorm(Facts):
+    """The gradient norm multiplied or shrank to a fraction."""
+
+    change: Literal["jumped", "grew", "shrank"]
+    start: float
+    now: float
+    reward_lost: bool
+    step: int | None = None  # of the jump
+    factor: float | None = None  # of the jump
+    reward_rose: bool = False  # it grew by so much that a rising reward does not explain it
+
+    def say(self) -> str:
+        if self.change == "jumped":
+            return f"Gradient norm jumped {number(self.factor or 1.0)}× at step {self.step} as reward dropped."
+        moved = went(self.start, self.now)
+        if self.change == "shrank":
+            return f"Gradient norm shrank {moved} as reward dropped: too small to recover."
+        risen = "while reward rose" if self.reward_rose else "while reward did not rise"
+        company = "as reward dropped" if self.reward_lost else risen
+        return f"Gradient norm grew {moved} {company}."
+
+
+def detect(view: View) -> tuple[Finding, ...]:
+    """Report what moved as reward dropped."""
+    return (*_entropy(view), *_gradient(view))
+
+
+def _entropy(view: View) -> tuple[Finding, ...]:
+    """Report entropy that moved as reward dropped: falling entropy with reward kept is convergence, rising entropy with
+    reward kept is exploration."""
+    reward, entropy = view.of(HEADLINE), view.of("entropy")
+    gone = 0.0 if reward is None else p_fallen(reward.curve)
+    if reward is None or gone <= SAID or entropy is None or not entropy.curve.decidable:
+        return ()
+    curve, logged = entropy.curve, entropy.series
+    since = _p_higher_than_at_the_top(reward, curve)
+    up, down = gone * p_climbed(curve) * since, gone * p_sank(curve) * (1 - since)
+    p = max(up, down)
+    if p <= SAID:
+        return ()
+    facts = EntropyMoved(up > down, start_of(curve, logged), level_now(curve, logged))
+    span = (Evidence("entropy", *steps_seen(curve)),)
+    return (Finding("stability.entropy", round(p, 4), "concern", facts, since_of(curve), span),)
+
+
+def _gradient(view: View) -> tuple[Finding, ...]:
+    """Report a gradient norm that moved. By its level or direction alone it is neither good nor bad: gradients grow in
+    runs that learn well. What counts is whether reward is lost."""
+    series, reward = view.run.get("grad_norm"), view.of(HEADLINE)
+    series = None if series is None else view.stretch.of(series)
+    gone, up = (0.0, 0.0) if reward is None else (p_fallen(reward.curve), p_rising(reward.curve))
+    if series is None or not (series.finite & (series.values > 0)).any():
+        return ()
+    logs = logarithm(series)
+    if gone <= SAID and not may_have_multiplied(logs):
+        return ()
+    norm = view.of(logs)
+    if norm is None or not norm.curve.decidable:
+        return ()
+    curve = norm.curve
+    growth, lost = growth_of(curve, series), gone > SAID
+    manifold = growth.now > MANIFOLD * growth.start > 0
+    grew = growth.p_grew * (1.0 if manifold else 1 - up)
+    if lost and growth.jump is not None:
+        step = round(growth.jump.step)
+        facts = GradientNorm("jumped", growth.start, growth.now, reward_lost=True, step=step, factor=growth.factor)
+        return (_finding(curve, growth.jump.probability * gone, facts, step),)
+    if grew > SAID:
+        facts = GradientNorm("grew", growth.start, growth.now, reward_lost=lost, reward_rose=up > 0.5)
+        return (_finding(curve, grew, facts, since_of(curve), "concern" if lost else "note"),)
+    shrank = growth.p_shrank * (1 - _p_higher_than_at_the_top(reward, curve)) if lost else 0.0
+    if shrank > SAID and growth.now > 0:  # a norm of 0 is told as no learning signal
+        facts = GradientNorm("shrank", growth.start, growth.now, reward_lost=True)
+        return (_finding(curve, gone * shrank, facts, since_of(curve)),)
+    return ()
+
+
+def _finding(curve: Curve, p: float, facts: GradientNorm, since: int | None, severity: Severity = "concern") -> Finding:
+    evidence = (Evidence("grad_norm", *steps_seen(curve)),)
+    return Finding("stability.grad_norm", round(p, 4), severity, since_step=since, evidence=evidence, facts=facts)
+
+
+def _p_higher_than_at_the_top(reward: Trace | None, curve: Curve) -> float:
+    """Return the probability that a metric stands higher now than when the reward was highest. What moved while the
+    reward rose, and moved back since, did not move while it was lost."""
+    now = paths_now(curve)
+    if reward is None or now is None or not reward.curve.decidable:
+        return 0.5
+    then = levels_at(curve, np.asarray([float(top_step(reward.curve, reward.series))]))[:, 0]
+    return float((now.drawn > then).mean())
+
+
+def suspect(found: Finding, beside: Beside) -> Suspect | None:
+    facts = found.facts
+    up = facts.rose if isinstance(facts, EntropyMoved) else isinstance(facts, GradientNorm) and facts.change != "shrank"
+    entropy = isinstance(facts, EntropyMoved)
+    why = "entropy blew up as reward dropped" if entropy else "the gradient norm multiplied"
+    return ("learning_rate", "lower", why) if up else None

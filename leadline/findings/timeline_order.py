@@ -1,0 +1,186 @@
+"""The order in which metrics moved around the most serious finding, and unknown keys that moved there.
+
+Each series is dated by itself. Only dates whose intervals lie apart are put in order, the others are tied.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..curve.curve import PACE
+from ..digits import listed, span
+from ..facts import Evidence, Facts, Finding, Guide, by_weight
+from ..facts.finding import called
+from ..questions.onset import POINTS, Moves, Onset, onset_in
+from ..reading.breaks import events_at, everything_at, near
+from ..reading.view import View
+from ..records import dataclass
+from ..run import Event, Series
+
+GUIDE = {
+    "timeline.order": Guide(
+        "The order in which metrics changed around one step.",
+        "The posterior of each metric's change point.",
+        "Start with the first one: later changes may only be consequences.",
+    ),
+    "unexplained.unread_key": Guide(
+        "An unmapped log key shifted with a serious finding.",
+        "Its shift at the same step.",
+        "Check it, or map it with `--map NAME=KEY`.",
+    ),
+}
+
+NAMED = 3  # keys that are named: more is a list
+MOST = 6  # series that are named: more is a list, not an order
+DATED = (
+    "grad_norm",
+    "mismatch/kl",
+    "kl/update",
+    "clip/frac",
+    "kl/ref",
+    "entropy",
+    "loss/policy",
+    "len/response_mean",
+    "len/response_clip_frac",
+    "reward/mean",
+)  # what can lead or follow; the learning rate is told by its event
+NOT_THE_POLICY = ("resources.", "conflict.", "expected.", "unexplained.", "timeline.")
+EVENTS = ("learning_rate", "resume", "reference_reset")
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """Series and events whose dates cannot be told apart."""
+
+    names: tuple[str, ...]  # series; empty where it is one event
+    first_step: int
+    last_step: int
+    event: Event | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OnsetOrder(Facts):
+    """Metrics in the order in which they moved around the most serious finding."""
+
+    anchor: str  # id of that finding
+    anchor_step: int
+    before: bool  # all of them moved before it
+    tiers: tuple[Tier, ...]
+
+    def say(self) -> str:
+        later = all(tier.first_step > self.anchor_step for tier in self.tiers)
+        when = "before" if self.before else "after" if later else "around"
+        if len(self.tiers) == 1:
+            return f"Moved together {when} step {self.anchor_step}: {_said(self.tiers[0])}."
+        return f"Timeline {when} step {self.anchor_step}: {' → '.join(map(_said, self.tiers))}."
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadKeys(Facts):
+    """Keys whose meaning is not known shifted where the most serious finding begins."""
+
+    anchor: str  # id of that finding
+    anchor_step: int
+    keys: tuple[str, ...]  # as the log writes them
+    more: int  # further ones
+
+    def say(self) -> str:
+        keys = [f"`{key}`" for key in self.keys]
+        named = listed([*keys, f"{self.more} more"] if self.more else keys)
+        what, them = ("key", "it") if len(self.keys) + self.more == 1 else ("keys", "them")
+        return (
+            f"Unmapped {what} {named} shifted near step {self.anchor_step}: check {them}, or map {them} with "
+            "`--map NAME=KEY`."
+        )
+
+
+def _said(tier: Tier) -> str:
+    if tier.event is not None:
+        return tier.event.on_a_timeline()
+    names = dict.fromkeys(map(called, tier.names))
+    return f"{', '.join(names)} ({span(tier.first_step, tier.last_step)})"
+
+
+def detect_among(view: View, found: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Report what moved around the most serious of what was found."""
+    anchor = anchor_of(found)
+    if anchor is None or anchor.since_step is None or view.run.first_step is None:
+        return ()
+    return (*_order(view, anchor, anchor.since_step), *_unread(view, anchor, anchor.since_step))
+
+
+def _order(view: View, anchor: Finding, step: int) -> tuple[Finding, ...]:
+    """Report the order in which known series moved."""
+    first, last = view.run.first_step or 0, view.run.last_step or 0
+    logged = [series for name in DATED if (series := view.run.get(name)) is not None]
+    reach = max(PACE * (last - first), 2 * POINTS * _spacing(logged))
+    window = (step - reach, step + reach)
+    banks: dict[bytes, Moves] = {}  # series of one log share their clock
+    dated = [onset for series in logged if (onset := onset_in(series, window, banks)) is not None]
+    events = events_at(view.run, step, EVENTS, interval=window)
+    if not dated or len(dated) + len(events) < 2:
+        return ()
+    known = {Onset.known(event.kind.replace("_", " "), event.step): event for event in events}
+    tiers = _tiers([*known, *dated])
+    latest = max(onset.high for tier in tiers for onset in tier)
+    facts = OnsetOrder(
+        anchor=anchor.id,
+        anchor_step=step,
+        before=latest < step - near(view.run),
+        tiers=tuple(_tier(tier, known) for tier in tiers),
+    )
+    p = tiers[0][0].before(tiers[1][0]) if len(tiers) > 1 else 1.0
+    evidence = tuple(
+        Evidence(onset.name, round(onset.low), round(onset.high))
+        for tier in tiers
+        for onset in tier
+        if onset not in known
+    )
+    return (Finding("timeline.order", round(p, 4), "note", facts, round(tiers[0][0].middle), evidence),)
+
+
+def anchor_of(findings: tuple[Finding, ...]) -> Finding | None:
+    """Return the most serious finding about the policy that has a date; the surest among equals."""
+    serious = (
+        found for found in by_weight(findings) if found.severity != "note" and not found.id.startswith(NOT_THE_POLICY)
+    )
+    return next((found for found in serious if found.since_step is not None), None)
+
+
+def _spacing(logged: list[Series]) -> float:
+    """Return the steps between two points of the series that is logged most often."""
+    return min((float(np.median(np.diff(series.steps))) for series in logged if series.points > 1), default=0.0)
+
+
+def _tiers(dated: list[Onset]) -> list[list[Onset]]:
+    """Return them in order of time; a new tier begins where all that is left lies wholly after all before it."""
+    tiers: list[list[Onset]] = []
+    latest = -np.inf
+    for onset in sorted(dated, key=lambda onset: onset.point_before)[:MOST]:
+        if onset.low > latest and onset.point_before >= latest:
+            tiers.append([])
+        tiers[-1].append(onset)
+        latest = max(latest, onset.high)
+    return tiers
+
+
+def _tier(tier: list[Onset], known: dict[Onset, Event]) -> Tier:
+    """Return what cannot be told apart, events first: they are no effect of the others."""
+    low, high = round(min(onset.low for onset in tier)), round(max(onset.high for onset in tier))
+    event = known.get(tier[0]) if len(tier) == 1 else None
+    ordered = sorted(tier, key=lambda onset: (onset not in known, onset.middle, onset.name))
+    return Tier(() if event is not None else tuple(onset.name for onset in ordered), low, high, event)
+
+
+def _unread(view: View, anchor: Finding, step: int) -> tuple[Finding, ...]:
+    """Report the keys that shifted there and whose meaning is not known."""
+    reach = near(view.run)
+    shifted = set(everything_at(view.whole, step, besides=[series.name for series in view.run.series]))
+    moved = [series for series in view.run.unread if series.key in shifted]
+    if not moved:
+        return ()
+    low, high = round(step - reach), round(step + reach)
+    named = moved[:NAMED]
+    facts = UnreadKeys(anchor.id, step, tuple(series.key for series in named), more=len(moved) - len(named))
+    evidence = tuple(Evidence(series.name, low, high) for series in named)
+    return (Finding("unexplained.unread_key", round(anchor.p, 4), "note", facts, step, evidence),)

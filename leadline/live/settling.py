@@ -1,0 +1,174 @@
+"""Do what follows from the checks of a run: act if the bar is reached, and keep the answer file."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+
+from ..errors import BadOrder
+from ..records import dataclass, field
+from . import acting
+from .acting.process import Identity
+from .answer import AnswerFile
+from .entries import Options, WatchEntry
+from .records import Look
+from .store import Store
+from .watched import Watched
+
+RECENT = 60  # checks of an earlier watch that count for acting
+REMEMBERED = 10_000  # and of this one: with --every there may be many
+CAUGHT_UP = 60.0  # seconds to wait for checks that were due when the bar was reached
+
+
+@dataclass(slots=True)
+class _Standing:
+    """What the checks of one attempt at a run amount to."""
+
+    attempt: tuple[int, int]  # life and attempt
+    heard: int  # number of the last check that was taken
+    said: deque[acting.Said] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    dates: list[tuple[float, int]] = field(default_factory=list)  # when checks saw which step
+    decided: tuple[tuple[str, float], acting.Decision] | None = None  # after which check, and what
+    reached: tuple[int, float] | None = None  # the last step that was due when the bar was reached, and when
+    answered: tuple[str, bool] | None = None  # the last check in the answer file, and whether to act
+
+    def has_caught_up(self, due: Iterable[int], step: int, act: bool) -> bool:
+        """Return whether all checks were made that were due when the bar was reached; later ones delay nothing."""
+        if not act:
+            self.reached = None
+            return True
+        if self.reached is None:
+            self.reached = max(due, default=step), time.monotonic()
+        return step >= self.reached[0] or time.monotonic() - self.reached[1] > CAUGHT_UP
+
+
+class Settling:
+    """Carries out the orders of a watch, in the thread that follows: nothing waits for it."""
+
+    def __init__(
+        self,
+        options: Options,
+        store: Store,
+        *,
+        say: Callable[[str], None],
+        done: Callable[[acting.Action], None],
+        is_alone: Callable[[Watched], bool],
+    ) -> None:
+        """`say` is called once for each warning, `done` for what was done; `is_alone` tells whether what an order names
+        can only belong to this run."""
+        self._store, self._done, self._is_alone = store, done, is_alone
+        self._say, self._warned = say, set[str]()
+        self._answer = None if options.answer is None else AnswerFile(options.answer)
+        self._standings: dict[str, _Standing] = {}
+        self._actors = {entry.path: self._actor(entry, entry.act) for entry in options.entries if entry.act is not None}
+
+    @property
+    def has_orders(self) -> bool:
+        return bool(self._actors) or self._answer is not None
+
+    def settle(self, watched: Watched, *, grew: bool) -> None:
+        """Do what follows from what is known of a run by now. Raises sqlite3.Error: it stays due."""
+        look, actor = watched.last, self._actors.get(watched.place.path)
+        if actor is not None and (warning := actor.sample(self._files(watched))) is not None:
+            self.warn(warning)
+        if look is None or look.life != watched.cursor.life:
+            return
+        life = acting.Life(watched.number, watched.identity, look.life, watched.sighting.attempt)
+        standing = self._standing(watched, look)
+        decision = self._decision(standing, watched, look, actor)
+        act = decision.act
+        if actor is not None:
+            files = self._files(watched)
+            self._report(actor.gone(life, files))
+            if grew:
+                self._report(actor.grew_after(life))
+            if standing.has_caught_up((due.step for due in list(watched.due)), look.step, act):
+                self._report(actor.consider(life, decision, files, alone=self._is_alone(watched)))
+            if actor.order.kind == "stop":
+                act = act and actor.asks_to_stop(life)
+        if self._answer is not None and standing.answered != (look.digest, act):
+            self._write_answer(self._answer, standing, watched, look, act=act)
+
+    def warn(self, says: str) -> None:
+        """Say something once."""
+        if says not in self._warned:
+            self._warned.add(says)
+            self._say(says)
+
+    def _report(self, done: acting.Action | None) -> None:
+        if done is not None and done.state != "begun":
+            self._done(done)
+
+    def _decision(
+        self, standing: _Standing, watched: Watched, look: Look, actor: acting.Actor | None
+    ) -> acting.Decision:
+        """Decide whether the checks of this attempt are enough to act. Checks of an earlier process, or of rows that
+        it may have written, do not count."""
+        if look.attempt != watched.sighting.attempt:
+            return acting.may_act(())
+        said = self._said(standing, watched)
+        older = float("-inf") if actor is None else actor.older(self._files(watched))
+        if standing.decided is None or standing.decided[0] != (look.digest, older):
+            standing.decided = (look.digest, older), acting.may_act([one for one in said if one.step > older])
+        return standing.decided[1]
+
+    def _standing(self, watched: Watched, look: Look) -> _Standing:
+        standing, attempt = self._standings.get(watched.identity), (look.life, look.attempt)
+        if standing is None or standing.attempt != attempt:
+            standing = _Standing(attempt, self._store.look_before(watched.number, RECENT))
+            self._standings[watched.identity] = standing
+        return standing
+
+    def _said(self, standing: _Standing, watched: Watched) -> Sequence[acting.Said]:
+        """Return what the latest checks of this attempt said, by whichever watch. A reading is large: each is parsed
+        once."""
+        for number, made in self._store.looks_after(watched.number, standing.heard):
+            standing.heard = number
+            said = acting.said(json.loads(made.reading)) if (made.life, made.attempt) == standing.attempt else None
+            if said is None:
+                continue
+            standing.dates.append((made.at, made.step))
+            if said.verdict not in acting.ENDS:
+                standing.said.clear()
+            standing.said.append(said)
+        return standing.said
+
+    def _files(self, watched: Watched) -> acting.RunFiles:
+        """Return what shows who writes a run, and since when."""
+        sighting, standing = watched.sighting, self._standings.get(watched.identity)
+        writers = tuple(
+            Identity(pid, str(writer["started"]), ())
+            for writer in sighting.writers[-1:]
+            if isinstance(pid := writer.get("pid"), int) and writer.get("started")
+        )
+        return acting.RunFiles(sighting.files, writers, tuple(standing.dates if standing else ()), sighting.dated)
+
+    def _write_answer(
+        self, answer: AnswerFile, standing: _Standing, watched: Watched, look: Look, *, act: bool
+    ) -> None:
+        best = json.loads(look.reading)["judgement"]["best_checkpoint"]
+        writers = watched.sighting.writers
+        to = writers[look.attempt - 1].get("token") if 0 < look.attempt <= len(writers) else None
+        try:
+            answer.say(look, best, name=watched.name, act=act, to=None if to is None else str(to))
+            standing.answered = look.digest, act
+        except OSError as error:
+            self.warn(f"Can't write the answer file: {error.strerror or error}.")
+
+    def _actor(self, entry: WatchEntry, text: str) -> acting.Actor:
+        """Return who carries out an order. Its target is written down first: a pid may be reused between watches."""
+        known = self._store.order(text)
+        order = acting.parse(text, known)
+        if known is None:
+            self._store.remember_order(text, order.as_data(), time.time())
+        if entry.then is not None and order.process is None:
+            raise BadOrder(
+                "--then needs an order that sends a signal.",
+                tried=f"to follow --act {text} by {entry.then}",
+                next_step="use it with --act sigterm:PID or sigint:PID",
+            )
+        return acting.Actor(
+            self._store, order, dry=entry.dry_run, then=entry.then, after=entry.after, channels=entry.tell
+        )

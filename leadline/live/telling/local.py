@@ -1,0 +1,114 @@
+"""Send alerts on this machine: to the standard output, the desktop, or a program.
+
+A program is run without a shell. It gets the JSON that a webhook gets on its standard input, with the text for people
+in the field `text`, and LEADLINE_KEY in its environment.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+
+from ...errors import BadOrder
+from ...report.data import dump
+from . import words
+from .message import Channel, Message, Undelivered, for_machines, short_name
+
+PATIENCE = 30.0  # seconds for a program
+LONGEST = 500  # characters that a desktop shows
+# The text is passed as arguments and never becomes part of the script.
+SCRIPT = "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
+
+
+def stdout(target: str, environ: Mapping[str, str]) -> Channel:
+    """Return the channel that prints text."""
+    return Channel("stdout", _print, most=1000, repeats=False)
+
+
+def _print(message: Message) -> None:
+    stream = sys.stdout
+    coding = stream.encoding or "utf-8"
+    try:
+        stream.write(f"{words.text(message)}\n\n".encode(coding, errors="backslashreplace").decode(coding))
+        stream.flush()
+    except (OSError, ValueError):  # ValueError: it was closed
+        raise Undelivered("standard output is closed") from None
+
+
+def desktop(target: str, environ: Mapping[str, str]) -> Channel:
+    """Return the channel that shows notifications: `notify-send` on Linux, `osascript` on a Mac. Raises BadOrder."""
+    wanted = "osascript" if sys.platform == "darwin" else "notify-send"
+    program = shutil.which(wanted, path=environ.get("PATH"))
+    if program is None:
+        raise BadOrder(
+            f"This machine can't show notifications: {wanted} is not installed.",
+            tried=f"to find {wanted}",
+            next_step="install it (libnotify-bin on Debian), or use another channel",
+        )
+
+    def tell(message: Message) -> None:
+        first = message.gravest[0]
+        title = f"leadline: {words.clipped(words.subject(message), 100)}"
+        says = f"{words.title(first)}: {first.says}" if len(message.alerts) > 1 else first.says
+        text = words.clipped(f"{says} Next: {words.next_step(first)}", LONGEST)
+        if wanted == "osascript":
+            _run([program, "-e", SCRIPT, title, text], environ=environ)
+        else:
+            urgency = "critical" if first.severity == "critical" else "normal"
+            call = [program, "--app-name=leadline", f"--urgency={urgency}", "--", title, words.escaped(text)]
+            _run(call, environ=environ)
+
+    return Channel("desktop", tell, spacing=10.0, repeats=False)
+
+
+def command(target: str, environ: Mapping[str, str]) -> Channel:
+    """Return the channel that runs a program. Raises BadOrder."""
+    try:
+        split = tuple(shlex.split(target))
+    except ValueError as error:
+        split, why = (), str(error)
+    else:
+        why = "it is empty"
+    if not split:
+        raise BadOrder(
+            f"Can't read the command to send alerts to: {why}.",
+            tried="to split it into words as a shell would",
+            next_step="pass command:PROGRAM [ARGUMENT...]",
+        )
+
+    def tell(message: Message) -> None:
+        given = dump({**for_machines(message), "text": words.text(message)}, lines=True).encode()
+        _run(split, given=given, environ={**environ, "LEADLINE_KEY": message.key})
+
+    return Channel(f"command:{split[0].rpartition('/')[2]}#{short_name(target)}", tell, most=100)
+
+
+def _run(words: Sequence[str], *, given: bytes = b"", environ: Mapping[str, str]) -> None:
+    """Run a program with `given` on its standard input. Raises Undelivered unless it exits with 0."""
+    name = os.path.basename(words[0])  # noqa: PTH119 - of a command, not a path
+    try:
+        child = subprocess.Popen(
+            words,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=dict(environ),
+            start_new_session=True,  # so that its own children can be killed with it
+        )
+    except (OSError, ValueError) as error:
+        raise Undelivered(f"can't run {name} ({type(error).__name__})") from None
+    try:
+        child.communicate(given, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        with suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.communicate()
+        raise Undelivered(f"{name} did not exit in {PATIENCE:.0f} s and was killed", unsure=True) from None
+    if child.returncode != 0:
+        raise Undelivered(f"{name} exited with {child.returncode}")

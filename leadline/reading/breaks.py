@@ -1,0 +1,167 @@
+"""What happened at a step: events, series that move there, and whose doing a break of the reward was.
+
+Nothing is said to have held still, and no cause is said to be missing, before everything that was logged has been
+looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from ..curve.breaks import APART
+from ..curve.curve import PACE
+from ..curve.fit import break_at
+from ..curve.track import Break
+from ..facts.finding import Cause
+from ..questions.changes import KNOWN, unlogged, would_show
+from ..questions.onset import Moves, onset_in
+from ..records import dataclass, replace
+from ..run import HEADLINE, Event, Run, Series
+from .whole import Whole
+
+AT_ONCE = 2.0  # times the change before: a schedule moves at every step
+WITNESSES = 2  # series that hold still: one may be blind
+MOST_KEYS = 200  # keys that are tried, in the order of the log: keeps a log of thousands of keys quick
+
+POLICY = ("kl/ref", "kl/ref_seq_sum", "entropy", "grad_norm", "len/response_mean")  # move when the policy changes
+
+
+def near(run: Run) -> float:
+    """Return steps within which two things happen at once."""
+    return APART * max((run.last_step or 0) - (run.first_step or 0), 1)
+
+
+def events_at(
+    run: Run, step: float, kinds: Iterable[str], *, interval: tuple[float, float] | None = None
+) -> tuple[Event, ...]:
+    """Return what is known to have happened when something changed at a step, or within its `interval`, the nearest
+    first. A cause comes before its effect, or with it."""
+    wanted, reach, (low, high) = tuple(kinds), near(run), interval or (step, step)
+    found = [event for event in run.events if event.kind in wanted and low - reach <= event.step <= high + reach / 2]
+    rates = sum(event.kind == "learning_rate" for event in run.events)
+    telling = 1.5 * rates * APART < 0.5  # a schedule of many small stairs is near every date
+    causes = [event for event in found if event.kind != "learning_rate" or (telling and _at_once(run, event.step))]
+    return tuple(sorted(causes, key=lambda event: (abs(event.step - step), event.step)))
+
+
+def _at_once(run: Run, step: int) -> bool:
+    """Tell whether the learning rate changes at this step more than at the one before: the end of a warm-up does
+    not."""
+    rate = run.get("lr")
+    place = 0 if rate is None else int(np.searchsorted(rate.steps, step))
+    if rate is None or not 2 <= place < rate.points or not (rate.values[place - 2 : place + 1] > 0).all():
+        return True
+    before, change = np.abs(np.diff(np.log(rate.values[place - 2 : place + 1])))
+    return bool(change > AT_ONCE * before)
+
+
+def reward_fell_at(whole: Whole, step: float) -> bool:
+    """Tell whether the training reward broke downwards at a step."""
+    reward, reach = whole.of(HEADLINE), near(whole.run)
+    found = () if reward is None else reward.curve.breaks
+    return any(one.size < 0 and abs(one.step - step) <= reach for one in found)
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """What some series did around a step."""
+
+    moved: tuple[str, ...]  # at once at that step, or beginning there
+    still: tuple[str, ...]  # nothing of the kind, though enough was logged to show it
+
+
+def company_at(whole: Whole, step: float, names: Iterable[str]) -> Company:
+    """Return which of these series moved at a step and which held still. What may have begun to move there, but cannot
+    be dated so closely, did neither."""
+    reach = near(whole.run)
+    window = (step - PACE / APART * reach, step + PACE / APART * reach)
+    banks: dict[bytes, Moves] = {}
+    moved, still = [], []
+    for series in (series for name in names if (series := whole.run.get(name)) is not None):
+        onset = onset_in(series, window, banks)
+        if break_at(series, step, reach) is not None or (onset is not None and abs(onset.middle - step) <= reach):
+            moved.append(series.name)
+        elif would_show(series, step, reach) and (onset is None or not _overlap(onset.low, onset.high, step, reach)):
+            still.append(series.name)
+    return Company(tuple(moved), tuple(still))
+
+
+def everything_at(whole: Whole, step: float, besides: Iterable[str] = ()) -> tuple[str, ...]:
+    """Return all that was logged and shifts at a step, the keys that nobody understood included, by their names in the
+    log."""
+    left_out, reach = set(besides), near(whole.run)
+    known = (series for series in whole.run.series if series.name not in left_out)
+    unknown = (_in_its_own_unit(series) for series in whole.run.unread[:MOST_KEYS] if series.finite.sum() >= KNOWN)
+    return (
+        *(series.name for series in known if break_at(series, step, reach) is not None),
+        *(series.key for series in unknown if break_at(series, step, reach) is not None),
+    )
+
+
+def _overlap(low: float, high: float, step: float, reach: float) -> bool:
+    return low <= step + reach and high >= step - reach
+
+
+def _in_its_own_unit(series: Series) -> Series:
+    """Nobody knows how large the numbers of an unknown key may be."""
+    largest = float(np.abs(series.values[series.finite]).max()) or 1.0
+    return replace(series, values=series.values / largest)
+
+
+OUTSIDE = ("resume", "reference_reset")  # events after which a level may be set anew without the policy changing
+
+
+@dataclass(frozen=True, slots=True)
+class AccountedBreak:
+    """A break of the reward with what was found at its step."""
+
+    found: Break
+    cause: Cause
+    from_outside: bool  # the task, the log or the reference changed: not the policy getting worse
+    unlogged: bool  # it lies in a gap of the log: nobody saw whether it was sudden
+    slight: bool  # less than single points do: sure after many of them, and no breakdown
+
+    @property
+    def fell(self) -> bool:
+        return self.found.size < 0
+
+
+def breaks_of(whole: Whole) -> tuple[AccountedBreak, ...]:
+    """Return all breaks of the reward, each with what may have caused it."""
+    reward = whole.of(HEADLINE)
+    found = () if reward is None else reward.curve.breaks
+    return whole.once("breaks", lambda: tuple(account_for(whole, one) for one in found))
+
+
+def account_for(whole: Whole, found: Break) -> AccountedBreak:
+    """Look at the step of a break for what may have caused it."""
+    from_outside, cause = _cause(whole, found)
+    reward = whole.of(HEADLINE)
+    gap = reward is not None and unlogged(reward.series, found.interval)
+    if gap and cause.kind not in ("event", "prompts"):
+        cause = replace(cause, kind="unlogged")
+    slight = reward is not None and abs(found.size) < reward.curve.noise
+    return AccountedBreak(found, cause, from_outside, gap, slight)
+
+
+def _cause(whole: Whole, found: Break) -> tuple[bool, Cause]:
+    reach = near(whole.run)
+    for change in whole.prompt_changes:
+        if change.prompts.before - reach <= found.step <= change.prompts.after + reach:
+            return True, Cause("prompts", prompts=change.prompts)
+    rate = events_at(whole.run, found.step, ("learning_rate",), interval=found.interval)
+    if rate:
+        return False, Cause("event", event=rate[0])
+    policy = company_at(whole, found.step, POLICY)
+    known = events_at(whole.run, found.step, OUTSIDE, interval=found.interval)
+    if known:
+        return not policy.moved, Cause("event", event=known[0])
+    shifted = everything_at(whole, found.step, besides=(HEADLINE, *policy.moved))
+    if policy.moved:
+        return False, Cause("policy", shifted=(*policy.moved, *shifted))
+    # No sign that the policy changed. Where enough was logged that would show it, the change came from outside.
+    if len(policy.still) < WITNESSES:
+        return False, Cause("none", shifted=shifted)
+    return True, Cause("outside", shifted=shifted, still=policy.still)

@@ -1,1 +1,0 @@
-"""Other processes beside the training, on its own clock."""

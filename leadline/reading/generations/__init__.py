@@ -1,1 +1,0 @@
-"""Generations: what the policy writes, as phrases and samples; and what is cut off."""

@@ -1,0 +1,152 @@
+"""Which series is the policy loss, and is it evidence at all? About zero by construction and beta * KL are not."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..facts.sections import Explanation, LossNumbers, PolicyLoss
+from ..questions.direction import NEARLY_ALL
+from ..run import Run, Series
+from .kl import distance_series
+
+FEWEST = 5  # points: fewer show no habit
+BURSTS = 0.05  # of the points, those of the highest KL, are left out: they bend any line
+A_FEW = 10  # smallest steps of the number format: what moves further moves
+Floats = NDArray[np.float64]
+
+EXPLAINED = 0.99  # of the variance of a series by another: what is left is the rounding of the log
+REWARDS = ("reward/mean", "reward/after_kl_mean")
+
+CENTRED_ALGORITHMS = (
+    "cispo",
+    "dapo",
+    "dr_grpo",
+    "drgrpo",
+    "gmpo",
+    "gpg",
+    "grpo",
+    "gspo",
+    "reinforce++",
+    "reinforce_plus_plus",
+    "reinforce_pp",
+    "rloo",
+)  # names: advantages sum to 0 over a group or a batch
+
+
+def centred(run: Run) -> bool:
+    """Tell whether advantages are centred within groups or batches. Both trainers that a bare TRL log may be do so."""
+    named = (run.config.algorithm or "").lower() in CENTRED_ALGORITHMS or run.framework == "trl"
+    return named and not without_baseline(run)
+
+
+def without_baseline(run: Run) -> bool:
+    """Tell whether the mean advantage of a step is its mean reward: nothing was taken off, as in groups of one
+    answer."""
+    advantage = run.get("adv/mean")
+    rewards = (reward for name in REWARDS if (reward := run.get(name)) is not None)
+    return advantage is not None and any(_equal(advantage, reward) for reward in rewards)
+
+
+def at_the_same_steps(series: Series, other: Series) -> tuple[Floats, Floats]:
+    """Return the numbers of two series at the steps at which both have one."""
+    _, ours, theirs = np.intersect1d(series.steps, other.steps, assume_unique=True, return_indices=True)
+    y, x = series.values[ours], other.values[theirs]
+    both = np.isfinite(x) & np.isfinite(y)
+    return y[both], x[both]
+
+
+def _equal(series: Series, other: Series) -> bool:
+    y, x = at_the_same_steps(series, other)
+    if len(x) < FEWEST:
+        return False
+    size = float(np.abs(np.concatenate([x, y])).max()) or 1.0  # squares of huge and tiny numbers are none
+    y, x = y / size, x / size
+    return float(((y - x) ** 2).sum()) < (1 - EXPLAINED) * float(((x - x.mean()) ** 2).sum())
+
+
+NAMES = ("loss/policy", "loss/total")  # a total holds the KL term and the value loss too, so it comes second
+WHOLE = 0.01  # of a smallest step: closer to a whole number of them is a whole number
+
+
+def loss_series(run: Run) -> Series | None:
+    """Return the series read as the policy loss."""
+    return next((series for name in NAMES if (series := run.get(name)) is not None), None)
+
+
+def without_evidence(run: Run, loss: Series) -> PolicyLoss | None:
+    """Return why this loss says nothing about learning, or None where it may."""
+    values = loss.values[loss.finite]
+    return _zero(run, values) or _is_kl(run, loss) or _centred(run, values) or _rounding(values)
+
+
+def _nothing(because: Explanation, numbers: LossNumbers) -> PolicyLoss:
+    return PolicyLoss(pattern="by_construction", because=because, numbers=numbers)
+
+
+def _zero(run: Run, values: Floats) -> PolicyLoss | None:
+    zeros = int((values == 0).sum())
+    if zeros < NEARLY_ALL * len(values):
+        return None
+    numbers = LossNumbers(points=len(values), zeros=zeros)
+    gradient = run.get("grad_norm")
+    if gradient is not None and (gradient.values == 0).sum() >= NEARLY_ALL * gradient.points:
+        return _nothing("no_gradient", numbers)
+    one_update = centred(run) and (run.config.updates_per_batch or 1) == 1
+    return _nothing("one_update" if one_update else "zero_advantages", numbers)
+
+
+def multiple_of_kl(run: Run, loss: Series) -> float | None:
+    """Return the factor by which this loss is the reference KL; None where it is more, or something else."""
+    kl = distance_series(run)
+    if kl is None:
+        return None
+    y, x = at_the_same_steps(loss, kl)
+    if len(x) < FEWEST:
+        return None
+    usual = x <= np.quantile(x, 1 - BURSTS)
+    slope, explained = _line(x, y)
+    if slope <= 0 or min(explained, _line(x[usual], y[usual])[1]) < EXPLAINED:
+        return None
+    return slope
+
+
+def _is_kl(run: Run, loss: Series) -> PolicyLoss | None:
+    slope = multiple_of_kl(run, loss)
+    if slope is None:
+        return None
+    beta = run.config.kl_coefficient
+    known = beta if beta and abs(slope / beta - 1) < 1 - EXPLAINED + WHOLE * 10 else None
+    return _nothing("kl_penalty", LossNumbers(points=loss.points, kl_factor=slope, kl_coefficient=known))
+
+
+def _line(x: Floats, y: Floats) -> tuple[float, float]:
+    """Slope and explained share of the variance of a straight line."""
+    across, up = (float(np.abs(values).max()) or 1.0 for values in (x, y))  # squares of huge and tiny numbers are none
+    x, y = x / across, y / up
+    x, y = x - x.mean(), y - y.mean()
+    xx, yy, xy = float(x @ x), float(y @ y), float(x @ y)
+    return (xy / xx * (up / across), xy * xy / (xx * yy)) if xx > 0 and yy > 0 else (0.0, 0.0)
+
+
+def _centred(run: Run, values: Floats) -> PolicyLoss | None:
+    """One update on each batch with centred advantages: whatever is left stays within its own scatter of zero."""
+    config = run.config
+    one_update = config.updates_per_batch == 1 and centred(run)
+    if not one_update or (config.kl_coefficient and config.kl_place != "reward"):
+        return None
+    if len(values) > 1 and abs(values.mean()) > values.std():
+        return None  # the data disagree: it is weighted by tokens, or holds another term
+    return _nothing("one_update", LossNumbers(points=len(values)))
+
+
+def _rounding(values: Floats) -> PolicyLoss | None:
+    """A few smallest steps of the number format and nothing else."""
+    some = np.abs(values[values != 0])
+    if len(values) < FEWEST or len(some) == 0:
+        return None
+    steps = some / some.min()
+    whole = np.abs(steps - np.round(steps)) < WHOLE
+    if (whole & (steps <= A_FEW)).sum() + (len(values) - len(some)) < NEARLY_ALL * len(values):
+        return None
+    return _nothing("rounding", LossNumbers(points=len(values), rounding=float(some.min())))

@@ -1,1 +1,0 @@
-"""Where the time, the power and the memory of a step go."""

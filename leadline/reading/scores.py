@@ -1,0 +1,286 @@
+"""Scores beside the trained reward: held out, of the same samples, and its components. Never merged with it.
+
+`judged_in(view)`           the score that is judged: all that the verdict looks at beside findings
+`held_out_names(view)`      held-out scores that can be read; `judges(view)`: the fittest to judge the run first
+`independent(run, name)`    whether one is another measure than the trained reward, or that reward on other prompts
+`problems(view, name)`      how many held-out problems stand behind it, where the log says
+`grain(view, series)`       the difference that so many problems cannot tell
+`second_scores(view)`       other measures of the training samples themselves: accuracy beside the reward
+`missing(run)`              what a reader would look for that the run does not show
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from ..curve.track import LEAST
+from ..facts.judgement import NewStretch
+from ..facts.sections import Missing, OtherReward
+from ..plan import Plan
+from ..questions.level import FEW
+from ..records import dataclass
+from ..run import Run, Series
+from ..text.numbers import calm
+from ..vocabulary.names import tokens
+from .stretch import Stretch, stretch_of
+from .view import HEADLINE, View
+from .whole import Trace
+
+WHOLE = 0.1  # of a problem: right answers in percent are whole numbers of problems
+SAME = 0.1  # of the reward's range: a held-out score so near is the same function
+SPARSE = 10  # points: a series with fewer comes after the others
+MOST = 4  # series of a sort: a log with a hundred evaluation sets is not read whole
+SCORES = re.compile(r"reward|score|acc|pass|solve|success|correct|win|return|maj|best|f1|\bem\b")
+OTHERWISE = re.compile(
+    r"std|len|loss|kl|entropy|time|token|clip|count|min\b|worst|truncat|num_|epoch|none|mixed|fail|error|invalid|penalt"
+)
+OF_SEVERAL = re.compile(r"(?:pass|best|maj)\w*[@_/](?!1\b)(?:\d+|k\b|n\b)|\b(?:best|maj)\b|max\b")  # luck of many tries
+OF_GROUPS = re.compile(r"group/|\bgroups?_|solve_all|frac\b")  # how groups fall out, not what an answer is worth
+COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
+ACCURACY, REWARD = "reward/accuracy", "reward/mean"
+RIGHT = {"accuracy", "correct", "success", "solve", "pass", "win", "em", "f1"}  # words for right answers
+GOLD = {"gold", "golden", "oracle"}
+REWARDED = {"reward", "score", "return"}
+SIZE_WORDS = {"n", "num", "count", "size", "total", "number", "max"}
+ITEMS = {
+    "sample", "samples", "problem", "problems", "question", "questions", "prompt", "prompts", "example", "examples",
+    "actions", "episode", "task", "tasks", "items", "instances",
+}  # fmt: skip
+ROUNDED = 1e-3  # of a range: what printing may have rounded off
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Judged:
+    """The score over the stretch that counts, and what is known about it."""
+
+    run: Run
+    plan: Plan
+    score: Trace
+    stretch: Stretch
+    training: Trace | None  # the training reward, if a held-out score is judged
+    scores: tuple[float, ...]  # of single responses
+    grain: float  # what the problems behind a held-out score cannot tell from luck
+
+    @property
+    def since(self) -> int | None:
+        """The step from which on it is judged, if that is not the first."""
+        return None if self.stretch.first is None else round(self.stretch.first)
+
+    @property
+    def because(self) -> NewStretch | None:
+        """Return what began the stretch over which it is judged."""
+        why = self.stretch.why
+        if why is None:
+            return None
+        return "prompts" if why.kind == "prompts" else "event" if why.kind == "event" else "outside"
+
+
+def judged_in(view: View) -> Judged | None:
+    """Return what is judged: the held-out score that is logged best, one that measures something else than the reward
+    before the reward on other prompts; else the training reward. None if there is no score."""
+    for name in (*judges(view), HEADLINE):
+        score = view.of(name)
+        if view.plan is None or score is None:
+            continue
+        if name == HEADLINE or score.curve.decidable:
+            return Judged(
+                view.run,
+                view.plan,
+                score,
+                stretch_of(view.whole, name),
+                None if name == HEADLINE else view.of(HEADLINE),
+                tuple(sample.score for batch in view.batches for sample in batch.samples),
+                grain(view, score.series),
+            )
+    return None
+
+
+def held_out(view: View) -> tuple[OtherReward, ...]:
+    """Return each held-out reward and what it does."""
+    return _each(view, held_out_names(view))
+
+
+def components(view: View) -> tuple[OtherReward, ...]:
+    """Return each component of the training reward and what it does; none where it has only one, which is itself."""
+    return _each(view, tuple(component_names(view).values()))
+
+
+def held_out_names(view: View, least: int = LEAST) -> tuple[str, ...]:
+    """Return held-out scores with enough points to be read, `least` of them: those with many before those with few,
+    plain scores before what the best of several tries or whole groups got, the best logged and the least special
+    first."""
+    names = [name for name in view.names(_is_held_out) if _points(view, name) >= least]
+    return tuple(sorted(names, key=lambda name: _place(view, name))[:MOST])
+
+
+def judges(view: View) -> tuple[str, ...]:
+    """Return held-out scores in the order in which they are fit to judge the run: the trained reward on other prompts
+    comes last if there is an independent one."""
+    names = held_out_names(view)
+    if not any(independent(view.run, name) for name in names):
+        return names
+    return tuple(sorted(names, key=_is_the_reward))
+
+
+def _is_the_reward(name: str) -> bool:
+    said = {*tokens(name)}
+    return bool(said & REWARDED) and not said & GOLD
+
+
+def second_scores(view: View) -> tuple[str, ...]:
+    """Return other measures of the samples that were trained on: the share of right answers, then components of the
+    reward that measure right answers, the best logged first. What only repeats the reward is none."""
+    names = (ACCURACY, *(name for name in view.names(_is_component) if RIGHT & {*tokens(name)}))
+    found = [name for name in names if _points(view, name) >= LEAST and not _repeats_reward(view.run, name)]
+    return tuple(sorted(found, key=lambda name: (name != ACCURACY, -_points(view, name), name))[:MOST])
+
+
+def lacks_independent(run: Run) -> bool:
+    """Tell whether every held-out score of a run is the trained reward again; False where there is none at all."""
+    scores = [series.name for series in run.series if _is_held_out(series.name)]
+    return bool(scores) and not any(independent(run, name) for name in scores)
+
+
+def missing(run: Run, planned: int | None) -> tuple[Missing, ...]:
+    """Return what was looked for in `run` and not found. `planned`: its last step, by itself or by --budget."""
+    names = {series.name for series in run.series}
+    shown = {
+        "reward": HEADLINE in names,
+        "held-out reward": any(name.startswith("eval/") for name in names),
+        "reference KL": any(name.startswith("kl/ref") for name in names),
+        "rollouts": bool(run.rollouts),
+        "checkpoints": bool(run.checkpoints),
+        "planned steps": planned is not None,
+        "telemetry": bool(run.telemetry),
+    }
+    if shown["held-out reward"]:
+        shown["independent score"] = not lacks_independent(run)
+    return tuple(Missing(what, run.framework) for what, there in shown.items() if not there)
+
+
+def independent(run: Run, name: str) -> bool:
+    """Tell whether a held-out score measures something else than the trained reward: gold, accuracy, exact match, win
+    rate. The trained reward on other prompts, also in another unit or counted by groups, cannot see what the reward
+    does not see."""
+    series = run.get(name)
+    if series is None:
+        return False
+    said = {*tokens(name), *tokens(series.key)}
+    if said & GOLD:
+        return True
+    if said & {*REWARDED, "group"} or "reward" in tokens(series.kind) or _keeps_to_reward(run, series):
+        return False
+    rewards = [one for one in run.series if _is_held_out(one.name) and {*tokens(one.name)} & REWARDED]
+    return not any(_is_copy(series, one) for one in rewards)
+
+
+def problems(view: View, name: str) -> int | None:
+    """Return how many held-out problems a score is the mean of: as the log or the settings say, else as many as the
+    samples kept whose scores have that mean; None where nothing says."""
+    series = view.run.get(name)
+    if series is None:
+        return None
+    sizes = [one for one in (*view.run.series, *view.run.unread) if _is_size(one.key) and one.finite.any()]
+    sizes.sort(key=lambda one: -len({*tokens(one.key)} & {*tokens(series.key)}))
+    counts = [float(np.median(one.values[one.finite])) for one in sizes]
+    set_to = [value for key, value in view.run.config.raw.items() if _is_size(key)]
+    counts += [float(value) for value in set_to if isinstance(value, (int, float))]
+    said = next((int(count) for count in counts if count >= 1 and count == int(count)), None)
+    return _samples_behind(view.run, series) if said is None else said
+
+
+def grain(view: View, series: Series) -> float:
+    """Return the difference between two steps of a held-out score that its problems cannot tell from luck: the standard
+    error of as many right-or-wrong answers, in its own unit. Two steps share their problems, and with them half of
+    their variance, so this is that of a difference, too. 0 where nobody says how many problems there are, or in what
+    unit."""
+    values = series.values[series.finite]
+    count = problems(view, series.name) if _is_held_out(series.name) and len(values) else None
+    if count is None or float(values.min()) < 0:
+        return 0.0
+    most = 1.0
+    if float(values.max()) > 1:  # right answers in percent are whole numbers of problems
+        most = 100.0
+        solved = values * count / most
+        if float(values.max()) > most or float(np.abs(solved - np.round(solved)).max()) > WHOLE:
+            return 0.0
+    return float(np.sqrt(np.mean(values * (most - values)) / count))
+
+
+def _samples_behind(run: Run, series: Series) -> int | None:
+    """Return how many samples were kept of an evaluation, where the mean of their scores is the score at every step,
+    and they are not all scored alike, which proves nothing."""
+    counts = set()
+    for step in {*series.steps.tolist()} & {*run.rollouts.steps}:
+        scores = np.array([sample.score for sample in run.rollouts.at(step)])
+        value = float(series.values[series.steps == step][0])
+        if not len(scores) or np.ptp(scores) == 0 or not abs(float(scores.mean()) - value) < ROUNDED:
+            return None
+        counts.add(len(scores))
+    return min(counts, default=None)
+
+
+def _is_size(key: str) -> bool:
+    said = {*tokens(key)}
+    return "eval" in said and bool(said & SIZE_WORDS) and bool(said & ITEMS)
+
+
+def _repeats_reward(run: Run, name: str) -> bool:
+    """Tell whether a score of the training samples is the reward again, in its unit or another."""
+    series, reward = run.get(name), run.get(REWARD)
+    return series is not None and reward is not None and _is_copy(series, reward)
+
+
+def _is_copy(one: Series, other: Series) -> bool:
+    """Tell whether two series are one at the steps that both hold, in another unit."""
+    steps, here, there = np.intersect1d(one.steps[one.finite], other.steps[other.finite], return_indices=True)
+    left, right = one.values[one.finite][here], other.values[other.finite][there]
+    if len(steps) <= FEW or np.ptp(left) == 0 or np.ptp(right) == 0:
+        return False
+    slope = float(np.cov(left, right)[0, 1] / np.var(left, ddof=1))
+    away = right - right.mean() - slope * (left - left.mean())
+    return slope > 0 and float(np.abs(away).max()) < ROUNDED * float(np.ptp(right))
+
+
+def _keeps_to_reward(run: Run, series: Series) -> bool:
+    """Tell whether a held-out score stays at the training reward all along: the same function on other prompts."""
+    reward = run.get(REWARD)
+    if reward is None or reward.finite.sum() < 2 or series.finite.sum() < FEW:
+        return False
+    values = calm(reward.values[reward.finite])
+    beside = np.interp(series.steps[series.finite], reward.steps[reward.finite], values)
+    away = float(np.median(np.abs(series.values[series.finite] - beside)))
+    return away < SAME * float(np.ptp(values))
+
+
+def _place(view: View, name: str) -> tuple[bool, int, int, int, str]:
+    series, points = view.run.get(name), _points(view, name)
+    meant = name if series is None else f"{name} {series.key}"  # a name that was guessed may be plainer than its key
+    odd = 2 if OF_GROUPS.search(meant) else 1 if OF_SEVERAL.search(meant) else 0
+    return points < SPARSE, odd, -points, name.count("/"), name
+
+
+def component_names(view: View) -> dict[str, str]:
+    """Return the components by their own names; none where there is only one."""
+    found = {match["name"]: name for name in view.names(_is_component) if (match := COMPONENT.fullmatch(name))}
+    return dict(sorted(found.items())[:MOST]) if len(found) > 1 else {}
+
+
+def _each(view: View, names: tuple[str, ...]) -> tuple[OtherReward, ...]:
+    shapes = ((name, view.shape(name)) for name in names)
+    return tuple(OtherReward(name, shape.word, round(shape.p, 4)) for name, shape in shapes if shape is not None)
+
+
+def _is_held_out(name: str) -> bool:
+    return name.startswith("eval/") and bool(SCORES.search(name)) and not OTHERWISE.search(name)
+
+
+def _is_component(name: str) -> bool:
+    return COMPONENT.fullmatch(name) is not None
+
+
+def _points(view: View, name: str) -> int:
+    series = view.run.get(name)
+    return 0 if series is None else int(series.finite.sum())

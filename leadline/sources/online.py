@@ -1,0 +1,256 @@
+"""Runs on the servers of trackers, through the trackers' own clients. Only reads.
+
+`wandb://entity/project/run` needs the extra `wandb` and a login that its client knows about. `mlflow://host:port/run`,
+or `mlflow+https://` for a server behind TLS, needs the extra `mlflow`; without a run id it means all runs there.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator
+from typing import Any
+from urllib.parse import SplitResult, urlsplit
+
+from ..errors import NothingReadable, need
+from .axes import AxisRows
+from .mlflow_store import MOST_RUNS, Metrics
+from .number import as_number, as_step, flat
+from .source import Log, Reader
+from .tracked import Tracked
+
+WANDB = "wandb://"
+WANDB_EXPECTS = "wandb://entity/project/run-id"
+MLFLOW = ("mlflow://", "mlflow+https://", "mlflow+http://")
+MLFLOW_EXPECTS = "mlflow://host:port/run-id, or mlflow://host:port for all its runs"
+SAMPLES = 10_000  # system samples that are asked for: the server thins out what is more
+PATIENCE = 10.0  # seconds
+
+
+def open(address: str) -> tuple[Reader, ...] | None:
+    """Return a reader for every run at an address of a server; None for other addresses."""
+    if address.startswith(WANDB):
+        return _open_wandb(address)
+    return _open_mlflow(address) if address.startswith(MLFLOW) else None
+
+
+def listed(address: str) -> Iterator[tuple[str, str]] | None:
+    """Return the address of every run at an address, each with what tells that it changed, without asking for any
+    history; None for other addresses."""
+    if address.startswith(WANDB):
+        return _listed_wandb(address)
+    return _listed_mlflow(address) if address.startswith(MLFLOW) else None
+
+
+class _ServerRun:
+    """One run on a server, which may stop answering at any time."""
+
+    TRACKER = ""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._notes: tuple[str, ...] = ()
+
+    def _ask(self) -> bool:
+        """Take what is new; return whether there was anything."""
+        raise NotImplementedError
+
+    def _run(self) -> Tracked:
+        """Return what is known of the run so far."""
+        raise NotImplementedError
+
+    def update(self) -> bool:
+        self._notes = ()
+        try:
+            return self._ask()
+        except Exception as error:  # a client raises what its transport raises
+            if not self._run().table:
+                raise _refused(self._address, self.TRACKER, error) from error
+            answer = f"the {self.TRACKER} server no longer answers ({type(error).__name__}); "
+            self._notes = (answer + "what was read before stands",)
+            return True
+
+    @property
+    def log(self) -> Log:
+        return self._run().log(self._notes)
+
+
+class WandbOnlineRun(_ServerRun):
+    """One run on a W&B server. A second look asks only for later steps."""
+
+    TRACKER = "W&B"
+
+    def __init__(self, address: str, run: Any) -> None:
+        super().__init__(address)
+        self._known = run
+        self._rows = AxisRows()
+        self._tracked = Tracked(self._rows.table)
+        self._next = 0
+        self._sampled = 0.0
+
+    def _ask(self) -> bool:
+        before = self._next, self._sampled
+        for row in self._known.scan_history(min_step=self._next):
+            step = as_step(row.get("_step", "none"))
+            self._next = max(self._next, (step or 0) + 1)
+            # Keys that a row does not hold come as null.
+            self._rows.take(step, {key: value for key, value in flat(row) if value is not None})
+        for sample in self._known.history(samples=SAMPLES, pandas=False, stream="system"):
+            wall = as_number(sample.get("_timestamp"))
+            if wall is not None and wall > self._sampled:
+                self._sampled = wall
+                for key, value in sample.items():
+                    self._tracked.gpus.add(key, wall, None if value is None else as_number(value))
+        return (self._next, self._sampled) != before
+
+    def _run(self) -> Tracked:
+        run, tracked = self._known, self._tracked
+        tracked.settings = {key: value for key, value in run.config.items() if not key.startswith("_wandb")}
+        tracked.run_id, tracked.label, tracked.project = run.id, run.name, getattr(run, "project", "")
+        return tracked
+
+
+class MlflowOnlineRun(_ServerRun):
+    """One run on an MLflow server, which hands out a metric only whole: one that was logged again is read again."""
+
+    TRACKER = "MLflow"
+
+    def __init__(self, client: Any, address: str, run: Any) -> None:
+        super().__init__(address)
+        self._client, self._known = client, run
+        self._metrics = Metrics()
+        self._seen: dict[str, str] = {}
+        self._project = ""
+
+    def _ask(self) -> bool:
+        run = self._client.get_run(self._known.info.run_id)
+        latest = {key: repr(value) for key, value in sorted(run.data.metrics.items())}
+        if latest == self._seen and run.info.status == self._known.info.status:
+            return False
+        self._project = self._project or str(self._client.get_experiment(run.info.experiment_id).name)
+        metrics = Metrics()
+        for key in latest:
+            for point in self._client.get_metric_history(run.info.run_id, key):
+                metrics.take(key, float(point.value), point.timestamp / 1000, int(point.step))
+        self._known, self._metrics, self._seen = run, metrics, latest
+        return True
+
+    def _run(self) -> Tracked:
+        info, tracked = self._known.info, self._metrics.run
+        tracked.settings, tracked.project = dict(self._known.data.params), self._project
+        tracked.run_id, tracked.label = info.run_id, info.run_name
+        tracked.started = info.start_time / 1000 if info.start_time else None
+        return tracked
+
+    @property
+    def log(self) -> Log:
+        return self._run().log((*self._notes, *self._metrics.notes))
+
+
+def _open_wandb(address: str) -> tuple[Reader, ...]:
+    parts = address.removeprefix(WANDB).strip("/").split("/")
+    if len(parts) != 3 or not all(parts):
+        raise _misspelled(address, "a W&B run", WANDB_EXPECTS)
+    wandb = need("wandb", extra="wandb", to="read a run from a W&B server")
+    return (WandbOnlineRun(address, _asked(address, "W&B", lambda: wandb.Api().run("/".join(parts)))),)
+
+
+def _listed_wandb(address: str) -> Iterator[tuple[str, str]]:
+    parts = address.removeprefix(WANDB).strip("/").split("/")
+    if len(parts) != 2 or not all(parts):
+        yield address, ""  # one run, or none: whoever opens it says so
+        return
+    wandb = need("wandb", extra="wandb", to="list the runs of a W&B project")
+    try:
+        for run in wandb.Api().runs("/".join(parts), order="+created_at"):
+            told = (run.state, getattr(run, "lastHistoryStep", None), getattr(run, "heartbeat_at", None))
+            yield f"{WANDB}{'/'.join(parts)}/{run.id}", repr(told)
+    except Exception as error:  # the client raises what its transport raises
+        raise _refused(address, "W&B", error) from error
+
+
+def _open_mlflow(address: str) -> tuple[Reader, ...]:
+    client, run = _client(address)
+    return runs_of(client, address, run)
+
+
+def runs_of(client: Any, address: str, run: str = "") -> tuple[Reader, ...]:
+    """Return a reader for the run of that id, or for every run the client can see."""
+    if run:
+        return (MlflowOnlineRun(client, address, _asked(address, "MLflow", lambda: client.get_run(run))),)
+    order = ["attributes.start_time ASC"]
+    found = _asked(
+        address,
+        "MLflow",
+        lambda: client.search_runs(_experiments(client), max_results=MOST_RUNS, order_by=order),
+    )
+    if not found:
+        raise NothingReadable(f"{address} holds no run.", tried="all its experiments", next_step="check the address")
+    return tuple(MlflowOnlineRun(client, address, one) for one in found)
+
+
+def _listed_mlflow(address: str) -> Iterator[tuple[str, str]]:
+    client, run = _client(address)
+    if run:
+        yield address, ""  # whoever asks for one asks it
+        return
+    token: str | None = None
+    try:
+        experiments = _experiments(client)
+        while True:
+            found = client.search_runs(experiments, max_results=MOST_RUNS, page_token=token)
+            for one in found:
+                latest = sorted((key, repr(value)) for key, value in one.data.metrics.items())
+                yield f"{address.rstrip('/')}/{one.info.run_id}", repr((one.info.status, one.info.end_time, latest))
+            token = found.token
+            if not token:
+                return
+    except Exception as error:  # the client raises what its transport raises
+        raise _refused(address, "MLflow", error) from error
+
+
+def _experiments(client: Any) -> list[str]:
+    return [experiment.experiment_id for experiment in client.search_experiments()]
+
+
+def _client(address: str) -> tuple[Any, str]:
+    """Return a client of the MLflow server at an address, and the run that is named."""
+    place = urlsplit(address)
+    run = place.path.strip("/")
+    if not place.netloc or "/" in run:
+        raise _misspelled(address, "an MLflow run", MLFLOW_EXPECTS)
+    tracking = need("mlflow.tracking", extra="mlflow", to="read a run from an MLflow server")
+    _knock(address, place)
+    server = f"{'https' if place.scheme == 'mlflow+https' else 'http'}://{place.netloc}"
+    return tracking.MlflowClient(server), run
+
+
+def _knock(address: str, place: SplitResult) -> None:
+    """Raise if nobody listens there at all: the client itself asks again for a minute before it gives up."""
+    try:
+        port = place.port or (443 if place.scheme == "mlflow+https" else 80)
+        socket.create_connection((place.hostname or "", port), timeout=PATIENCE).close()
+    except (ConnectionRefusedError, socket.gaierror, ValueError) as error:
+        raise _refused(address, "MLflow", error) from error
+    except OSError:  # behind a proxy, perhaps: the client knows about those
+        return
+
+
+def _asked(address: str, tracker: str, question: Callable[[], Any]) -> Any:
+    try:
+        return question()
+    except Exception as error:  # the client raises what its transport raises
+        raise _refused(address, tracker, error) from error
+
+
+def _misspelled(address: str, what: str, expected: str) -> NothingReadable:
+    return NothingReadable(f"{address} does not name {what}.", tried=expected, next_step=f"write it as {expected}")
+
+
+def _refused(address: str, tracker: str, error: Exception) -> NothingReadable:
+    reason = next(iter(str(error).splitlines()), "") or type(error).__name__
+    check = "the address and `wandb login`" if tracker == "W&B" else "that the server runs and the run exists"
+    return NothingReadable(
+        f"{address} could not be read: {reason}",
+        tried=f"asking the {tracker} server through its own client",
+        next_step=f"check {check}",
+    )

@@ -1,0 +1,253 @@
+"""What GPUs did: `nvidia-smi --query-gpu=... --format=csv` with or without units and header, `nvidia-smi dmon -o DT`,
+and Prometheus text as DCGM, Ray and nvidia_gpu_exporter serve it (atlas.md section 6)."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from ...records import dataclass, field
+from ...run import Steps, Values
+from .clock import STAMP, modified, stamps, wall
+from .part import GB_PER_MIB, GpuColumns, Part, blocks_of, lines_of
+
+COLUMNS = {  # what nvidia-smi and dmon call it, without its unit: what it is
+    "timestamp": "time", "date": "date", "time": "time", "index": "device", "gpu": "device", "uuid": "device",
+    "gpu_uuid": "device", "pci.bus_id": "device", "gpu_bus_id": "device", "power.draw": "power_w",
+    "power.draw.instant": "power_w", "power.draw.average": "power_w", "pwr": "power_w",
+    "power.limit": "power_limit_w", "enforced.power.limit": "power_limit_w", "memory.used": "memory_gb",
+    "fb": "memory_gb", "memory.total": "memory_total_gb", "utilization.gpu": "utilisation", "sm": "utilisation",
+}  # fmt: skip
+UNIT = {  # what nvidia-smi counts in
+    "power_w": 1.0, "power_limit_w": 1.0, "memory_gb": GB_PER_MIB, "memory_total_gb": GB_PER_MIB, "utilisation": 1.0,
+}  # fmt: skip
+CSV = re.compile(
+    rb"(?i)\A(?:(?=[^\n]*timestamp)(?=[^\n]*,)[^\n]*(?:utilization\.gpu|memory\.used|power\.draw)"
+    rb"|\s*\d{4}/\d{2}/\d{2} \d{2}:\d{2}:\d{2}(?:\.\d+)?\s*,)"
+)
+DMON = re.compile(rb"#\s*(?:Date\s+)?(?:Time\s+)?gpu\s", re.IGNORECASE)
+UNITS = (b" MiB", b" W", b" %")
+UNKNOWN = re.compile(rb"\[[^\],]*\]|N/A|(?<![^,])-(?![^,])")
+LOOKED_AT = 50  # rows by which columns without names are told
+UNDATED = "it names no dates, so it cannot be placed in the run; `nvidia-smi dmon -o DT` writes them"
+SCRAPED = re.compile(r"([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\s+([^\s{}]+)(?:\s+(-?\d+))?\s*")
+LABEL = re.compile(r'(\w+)="((?:\\.|[^"\\])*)"')
+METRICS = {  # metric: (what it is, what one unit of it is)
+    "DCGM_FI_DEV_POWER_USAGE": ("power_w", 1.0),
+    "DCGM_FI_DEV_POWER_MGMT_LIMIT": ("power_limit_w", 1.0),
+    "DCGM_FI_DEV_FB_USED": ("memory_gb", GB_PER_MIB),
+    "DCGM_FI_DEV_FB_TOTAL": ("memory_total_gb", GB_PER_MIB),
+    "DCGM_FI_DEV_GPU_UTIL": ("utilisation", 1.0),
+    "ray_node_gpus_utilization": ("utilisation", 1.0),
+    "ray_node_gram_used": ("memory_gb", 1e-3),
+    "nvidia_smi_power_draw_watts": ("power_w", 1.0),
+    "nvidia_smi_power_limit_watts": ("power_limit_w", 1.0),
+    "nvidia_smi_memory_used_bytes": ("memory_gb", 1e-9),
+    "nvidia_smi_memory_total_bytes": ("memory_total_gb", 1e-9),
+    "nvidia_smi_utilization_gpu_ratio": ("utilisation", 100.0),
+}
+HOSTS = ("Hostname", "hostname", "ip", "instance", "node")
+DEVICES = ("gpu", "GpuIndex", "index", "UUID", "uuid")
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the rows of a record are parted, which column holds what, and what is to be said about that."""
+
+    roles: dict[str, int]
+    comma: bytes | None = b","  # None: blanks
+    width: int | None = None  # columns of a row, if a header tells
+    local: bool = True  # times are local ones
+    notes: list[str] = field(default_factory=list)
+
+
+def rows(path: Path) -> Part:
+    """Return the samples of a table, one row a GPU and time."""
+    blocks = blocks_of(path)
+    begun = next(blocks, [])
+    form = _form([line for line in begun[:LOOKED_AT] if line.strip()])
+    if "time" not in form.roles or (form.comma is None and "date" not in form.roles):
+        return Part(notes=(UNDATED,))
+    gpus = _samples(itertools.chain([begun], blocks), form)
+    notes = form.notes + ["no sample could be read"] * (not len(gpus))
+    return Part(gpus=gpus.samples(), local=form.local, notes=tuple(notes))
+
+
+def _form(lines: Sequence[bytes]) -> Form:
+    early = [line.decode("utf-8", errors="replace").strip() for line in lines]
+    if (head := next((text for line, text in zip(lines, early, strict=True) if DMON.match(line)), None)) is not None:
+        names = head.lstrip("# ").lower().split()
+        return Form(_named(names), None, len(names))
+    if (head := next((text.lower() for text in early if "timestamp" in text.lower()), None)) is not None:
+        names = [re.sub(r"\s*\[.*?\]", "", name).strip() for name in head.split(",")]
+        in_utc = "timestamp [utc]" in head  # as our own recorder writes it
+        return Form(_named(names), width=len(names), local=not in_utc)
+    if any(f" {unit}" in text for text in early for unit in ("MiB", "W", "%")):
+        said = "no header: columns were told by their units"
+    else:
+        said = "no header and no units: columns were guessed from how their numbers look"
+    return Form(_guessed([text.split(", ") for text in early]), notes=[said])
+
+
+def _named(names: Sequence[str]) -> dict[str, int]:
+    """Return which column holds what, by the header. The index names a GPU before its identifier does."""
+    roles: dict[str, int] = {}
+    for wanted in COLUMNS:
+        if wanted in names:
+            roles.setdefault(COLUMNS[wanted], names.index(wanted))
+    return roles
+
+
+def _guessed(rows: Sequence[Sequence[str]]) -> dict[str, int]:
+    """Return which column holds what, by units, else by the look of the numbers: watts have decimals, percents end at
+    100."""
+    roles: dict[str, int] = {}
+    width = min((len(row) for row in rows), default=0)
+    for place in range(width):
+        cells = [row[place] for row in rows]
+        values = [value for value in map(_number, cells) if not math.isnan(value)]
+        if all(STAMP.match(cell) for cell in cells):
+            roles.setdefault("time", place)
+        elif any(cell.startswith("GPU-") for cell in cells):
+            roles.setdefault("device", place)
+        elif any(cell.endswith(" W") for cell in cells):
+            roles.setdefault("power_limit_w" if "power_w" in roles else "power_w", place)
+        elif any(cell.endswith(" MiB") for cell in cells):
+            roles.setdefault("memory_total_gb" if "memory_gb" in roles else "memory_gb", place)
+        elif any(cell.endswith(" %") for cell in cells):
+            roles.setdefault("utilisation", place)
+        elif not values or any(" " in cell.strip("[] ") for cell in cells):
+            continue
+        elif "device" not in roles and place == 1 and all(value == int(value) and value < 64 for value in values):
+            roles["device"] = place
+        elif any("." in cell for cell in cells):
+            roles.setdefault("power_limit_w" if "power_w" in roles else "power_w", place)
+        elif max(values) > 100:
+            roles.setdefault("memory_total_gb" if "memory_gb" in roles else "memory_gb", place)
+        else:
+            roles.setdefault("utilisation", place)
+    return roles
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text.split(" ", 1)[0])
+    except ValueError:
+        return math.nan
+
+
+def _samples(blocks: Iterable[list[bytes]], form: Form) -> GpuColumns:
+    """Return all samples. Blocks of even rows are read column by column, which is ten times faster than row by row."""
+    when = stamps()
+    numbers: dict[bytes, int] = {}
+    gpus = GpuColumns()
+    for block in blocks:
+        pieces = [[line for line in block if line and b"timestamp" not in line and not line.startswith(b"#")]]
+        while pieces:
+            piece = pieces.pop()
+            try:
+                _take_even(gpus, piece, form, numbers, when)
+            except ValueError:  # a short row, a word where a number should be: narrowed down by halves, then left out
+                half = len(piece) // 2
+                pieces += [piece[half:], piece[:half]] if half else []
+    return gpus
+
+
+def _take_even(
+    gpus: GpuColumns,
+    lines: list[bytes],
+    form: Form,
+    numbers: dict[bytes, int],
+    when: Callable[[bytes], float | None],
+) -> None:
+    """Add rows that all hold the same columns and only numbers in them; raises ValueError if they do not."""
+    if not lines:
+        return
+    columns = list(zip(*(line.split(form.comma) for line in lines), strict=True))
+    if len(columns) <= max(form.roles.values()) or form.width not in (None, len(columns)):
+        raise ValueError("a row is too short or too long")
+    times: Sequence[bytes] = columns[form.roles["time"]]
+    if "date" in form.roles:
+        times = [b" ".join(pair) for pair in zip(columns[form.roles["date"]], times, strict=True)]
+    walls = [when(text) for text in times]
+    if None in walls:
+        raise ValueError("a row without a time")
+    told = {role: _floats(columns[place]) * UNIT[role] for role, place in form.roles.items() if role in UNIT}
+    told["walls"] = np.array(walls, dtype=np.float64)
+    names = columns[form.roles["device"]] if "device" in form.roles else None
+    gpus.extend(_devices(names, numbers, told["walls"]), told)
+
+
+def _floats(cells: Sequence[bytes]) -> Values:
+    """Return numbers with or without a unit; NaN for `[N/A]`, `-` and the like."""
+    text = b",".join(cells)
+    for unit in UNITS:
+        text = text.replace(unit, b"")
+    if b"[" in text or b"N/A" in text or b"-" in text:
+        text = UNKNOWN.sub(b"nan", text)
+    return np.array(text.split(b","), dtype=bytes).astype(np.float64)
+
+
+def _devices(names: Sequence[bytes] | None, numbers: dict[bytes, int], walls: Values) -> Steps:
+    """Return which GPU each row is about: its index, or a number for its identifier in order of appearance. If nothing
+    names it, samples of one query share their time."""
+    if names is None:
+        new = np.append(True, walls[1:] != walls[:-1])
+        count = np.arange(len(walls))
+        return count - np.maximum.accumulate(np.where(new, count, 0))
+    for name in dict.fromkeys(names):
+        if name not in numbers:
+            plain = name.strip()
+            numbers[name] = int(plain) if plain.isdigit() and len(plain) < 5 else len(numbers)
+    return np.array([numbers[name] for name in names], dtype=np.int64)
+
+
+def scrapes(path: Path) -> Part:
+    """Return the samples of scrapes, one or many one after the other. The official parser gives up at the first damaged
+    line, and a record that was appended to by `curl` in a loop usually has one."""
+    gpus = GpuColumns()
+    devices: dict[tuple[str, str], int] = {}
+    scrape: dict[int, dict[str, float]] = {}
+    scraped_at: float | None = None
+    undated = 0
+
+    def flush() -> None:
+        nonlocal undated
+        for device, values in scrape.items():
+            if scraped_at is None:
+                undated += 1
+            else:
+                gpus.add(scraped_at, device, **values)
+        scrape.clear()
+
+    for line in lines_of(path):
+        text = line.decode("utf-8", errors="replace").strip()
+        found = SCRAPED.fullmatch(text)
+        if found is None or found[1] not in METRICS:
+            if (told := wall(text.lstrip("# "))) is not None:  # `date` before each `curl`
+                flush()
+                scraped_at = told
+            continue
+        labels = dict(LABEL.findall(found[2] or ""))
+        name = next((labels[key] for key in DEVICES if key in labels), "0")
+        host = next((labels[key] for key in HOSTS if key in labels), "")
+        device = devices.setdefault((host, name), len(devices))
+        role, unit = METRICS[found[1]]
+        at = float(found[4]) / 1000 if found[4] else scraped_at
+        if role in scrape.get(device, ()) or at != scraped_at:
+            flush()
+            scraped_at = at
+        try:
+            scrape.setdefault(device, {})[role] = float(found[3]) * unit
+        except ValueError:
+            continue
+    if scraped_at is None and not undated:
+        scraped_at = modified(path)  # a single scrape was taken when its file was written
+    flush()
+    notes = (f"{undated} samples name no time, so they cannot be placed in the run",) if undated else ()
+    return Part(gpus=gpus.samples(), notes=notes)

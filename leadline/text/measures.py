@@ -1,0 +1,312 @@
+"""Measures of one sample that hold for any task: how the answer relates to its prompt, to itself and to the others.
+
+All are shares between 0 and 1 (length apart), so that a change of one says as much as the same change of another.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .written import Flags, Floats, Ids, Tokens, Written
+
+OTHERS = 3  # samples of the step that an answer is compared with: more cost time
+PERIOD = 3  # characters: a stutter repeats at most so many
+STRETCH = 24  # tokens: a word said again within so many is a repetition
+PHRASE = 2  # tokens: to pick words out of a prompt is work, to repeat its phrases is not
+SALT = np.int64(1_000_003)
+LOOKED_AT = 2000  # characters of an answer: a stutter is one long before
+SHORTEST = 8  # tokens: in less text nothing can be said twice
+LOOP = 4  # words: of real long answers 2 % hold more than half of their runs of four twice, of pairs 25 %
+LOOP_SIGNS = 12  # characters: two words, where a run writes none
+
+
+def copied(written: Written) -> Floats:
+    """Return how much of an answer stands in its own prompt; NaN without a prompt or an answer."""
+    return _copied_from(written, np.arange(len(written)))
+
+
+def copied_from_others(written: Written) -> Floats:
+    """Return how much of an answer stands in prompts that other answers of the same step were given to."""
+    return _mean_of([_copied_from(written, _neighbour(written, by)) for by in range(1, OTHERS + 1)])
+
+
+def shared(written: Written) -> Floats:
+    """Return how many of an answer's tokens its own prompt offers, each counted as often as it stands there."""
+    return _shared_with(written, np.arange(len(written)))
+
+
+def shared_with_others(written: Written) -> Floats:
+    """Return the same of prompts that other answers of the step were given to: what chance offers."""
+    return _mean_of([_shared_with(written, _neighbour(written, by)) for by in range(1, OTHERS + 1)])
+
+
+def _mean_of(columns: list[Floats]) -> Floats:
+    """Return the mean by sample, NaN left out; NaN where there is nothing else."""
+    stacked = np.stack(columns)
+    known = np.isfinite(stacked)
+    mean: Floats = np.full(stacked.shape[1], np.nan)
+    np.divide(np.where(known, stacked, 0.0).sum(axis=0), known.sum(axis=0), out=mean, where=known.any(axis=0))
+    return mean
+
+
+def recurring(written: Written) -> Floats:
+    """Return how much is said again: the share of words that stood a sentence before, or of pairs that stood within as
+    much text as an answer had at first. Words that most answers of the step hold are a format and count for nothing. A
+    long answer may come back to its subject, and a style of writing decides how many words recur, so that this is a
+    reason to look, never a proof. Of single characters there are few, so that only pairs of them count."""
+    answers = written.answers
+    if not len(answers.ids):
+        return np.zeros(len(written))
+    window = _window(written)
+    stretch = _stretches(answers, window)
+    before = np.concatenate([[0], answers.ids[:-1]])
+    follows = np.concatenate([[False], stretch[1:] == stretch[:-1]])
+    again = follows & _seen(stretch, before * SALT + answers.ids, follows)
+    if written.words:
+        short = _stretches(answers, min(window, STRETCH))
+        again |= _seen(short, answers.ids, written.says[answers.ids])
+        again &= ~_framed(written)
+    count = answers.count if written.words else np.bincount(answers.owner[follows], minlength=len(written))
+    share: Floats = np.zeros(len(written))  # an answer of one token repeats nothing
+    hits = np.bincount(answers.owner, weights=again, minlength=len(written))
+    np.divide(hits, count, out=share, where=count > 0)
+    return np.maximum(share, stuttered(written)) if written.words else share
+
+
+def looped(written: Written) -> Floats:
+    """Return how much of an answer is a loop: runs of words that stood before, within as much text as an answer had at
+    first. An enumeration changes a word or a number each time; a loop changes nothing."""
+    answers, size = written.answers, LOOP if written.words else LOOP_SIGNS
+    stretch = _stretches(answers, max(_window(written), STRETCH))
+    share: Floats = np.zeros(len(written))
+    last = len(answers.ids) - size + 1
+    if last > 0:
+        inside, owner = stretch[:last] == stretch[size - 1 :], answers.owner[:last]
+        runs = np.zeros(last, dtype=np.int64)
+        for shift in range(size):
+            runs = runs * SALT + answers.ids[shift : shift + last]
+        again = _seen(stretch[:last], runs, inside)
+        count = np.bincount(owner[inside], minlength=len(written))
+        np.divide(np.bincount(owner, weights=again, minlength=len(written)), count, out=share, where=count > 0)
+    return np.maximum(share, stuttered(written)) if written.words else share
+
+
+def empty(written: Written) -> Floats:
+    """Tell whether an answer holds no letter and no digit."""
+    return np.asarray([float(not any(map(str.isalnum, own))) for own in written.own])
+
+
+def _window(written: Written) -> int:
+    """Return as many tokens as an answer had at first."""
+    return max(SHORTEST, int(np.median(written.answers.count[written.batch == 0])))
+
+
+def _framed(written: Written) -> Flags:
+    """Tell which tokens stand in most answers of their step."""
+    answers = written.answers
+    held = np.unique(answers.owner * written.kinds + answers.ids)
+    owner, token = held // written.kinds, held % written.kinds
+    places, times = np.unique(written.batch[owner] * written.kinds + token, return_counts=True)
+    size = np.bincount(written.batch, minlength=written.batches)
+    most = places[times > 0.5 * size[places // written.kinds]]
+    framed: Flags = np.isin(written.batch[answers.owner] * written.kinds + answers.ids, most)
+    return framed
+
+
+def stuttered(written: Written) -> Floats:
+    """Return how much of an answer is the same few letters over and over ("haha ha"): a word of its own each time, and
+    so no loop of words. Blanks and marks are none: code is indented, tables are ruled."""
+    texts = [np.frombuffer(_signs(own).encode("utf-32-le"), dtype=np.uint32) for own in written.own]
+    share: Floats = np.zeros(len(texts))
+    for place, signs in enumerate(texts):
+        again = np.zeros(len(signs), dtype=bool)
+        for period in range(1, PERIOD + 1):
+            if len(signs) > 2 * period:
+                same = signs[period:] == signs[:-period]
+                again[2 * period :] |= same[period:] & same[:-period]
+        share[place] = again.mean() if len(signs) else 0.0
+    return share
+
+
+def _signs(text: str) -> str:
+    """Return the letters and digits at the beginning and the end of a text."""
+    kept = text if len(text) <= LOOKED_AT else text[: LOOKED_AT // 2] + text[-LOOKED_AT // 2 :]
+    return "".join(filter(str.isalnum, kept))
+
+
+def _stretches(answers: Tokens, window: int) -> Ids:
+    """Tell which piece of its answer each token stands in."""
+    place = np.arange(len(answers.ids)) - (np.cumsum(answers.count) - answers.count)[answers.owner]
+    pieces: Ids = answers.owner * (len(answers.ids) + 1) + place // window
+    return pieces
+
+
+def _seen(stretch: Ids, what: Ids, counted: Flags) -> Flags:
+    """Tell which of these stood in their stretch before."""
+    places = np.flatnonzero(counted)
+    _, first = np.unique(np.stack([stretch[places], what[places]]), axis=1, return_index=True)
+    seen = counted.copy()
+    seen[places[first]] = False
+    return seen
+
+
+def alike(written: Written) -> Floats:
+    """Return how like an answer is to the answers to other prompts of its step: the mean overlap of what they hold
+    (Jaccard, runs of three characters, or single and paired words)."""
+    return _likeness(written, held(written.answers, 2 if written.words else 3))
+
+
+def agreement(written: Written) -> Floats:
+    """Return how like the answers to one prompt are to each other, by group."""
+    grams, owner = held(written.grouped, 2 if written.words else 3)
+    likeness: Floats = np.full(len(written.group_batch), np.nan)
+    first = np.searchsorted(written.group, np.arange(len(likeness) + 1))
+    at = np.searchsorted(owner, first)
+    for place in range(len(likeness)):
+        members = int(first[place + 1] - first[place])
+        if members < 2:
+            continue
+        names, columns = np.unique(grams[at[place] : at[place + 1]], return_inverse=True)
+        overlap = _overlaps(owner[at[place] : at[place + 1]] - first[place], columns.reshape(-1), members, len(names))
+        likeness[place] = (overlap.sum() - members) / (members * (members - 1))
+    return likeness
+
+
+def _overlaps(owner: Ids, column: Ids, samples: int, names: int) -> Floats:
+    """Return (samples, samples) the share of all that two hold that both hold."""
+    matrix = np.zeros((samples, names + 1), dtype=np.float32)
+    matrix[owner, column] = 1
+    matrix[matrix.sum(axis=1) == 0, -1] = 1  # empty answers are alike
+    both = (matrix @ matrix.T).astype(np.float64)
+    sizes = np.diag(both)
+    overlaps: Floats = both / (sizes[:, None] + sizes[None, :] - both)
+    return overlaps
+
+
+def _likeness(written: Written, held: tuple[Ids, Ids]) -> Floats:
+    grams, owner = held
+    likeness = np.full(len(written), np.nan)
+    prompts = np.asarray([hash_of(sample.prompt) for sample in written.samples])
+    order = np.searchsorted(written.batch, np.arange(written.batches + 1))
+    at = np.searchsorted(owner, order)
+    for place in range(written.batches):
+        first, last = int(order[place]), int(order[place + 1])
+        if last - first < 2:
+            continue
+        names, columns = np.unique(grams[at[place] : at[place + 1]], return_inverse=True)
+        overlap = _overlaps(owner[at[place] : at[place + 1]] - first, columns.reshape(-1), last - first, len(names))
+        asked = prompts[first:last]
+        others = asked[:, None] != asked[None, :]
+        if not written.asks[first:last].any():
+            others = ~np.eye(last - first, dtype=bool)
+        count = others.sum(axis=1)
+        total = (overlap * others).sum(axis=1)
+        likeness[first:last] = np.divide(total, count, out=np.full(last - first, np.nan), where=count > 0)
+    return likeness
+
+
+def hash_of(text: str) -> int:
+    """Return a number that is the same on every machine, unlike `hash`."""
+    value = 0
+    for code in text.encode("utf-8", "surrogatepass"):
+        value = (value * 31 + code) & 0xFFFFFFFFFFFF
+    return value
+
+
+def _neighbour(written: Written, by: int) -> Ids:
+    """Return for each sample another one of its batch."""
+    first = np.searchsorted(written.batch, np.arange(written.batches))
+    size = np.bincount(written.batch, minlength=written.batches)
+    start, count = first[written.batch], size[written.batch]
+    return start + (np.arange(len(written)) - start + by) % count
+
+
+def _copied_from(written: Written, source: Ids) -> Floats:
+    """Return how much of each answer stands in the prompt of sample `source[i]`, in runs of at least PHRASE tokens."""
+    answers, prompts = written.answers, written.prompts
+    theirs, whose = _grams(prompts, PHRASE)
+    known = np.unique(whose * SALT * SALT + theirs)
+    ours, owner = _grams(answers, PHRASE)
+    inside = np.isin(source[owner] * SALT * SALT + ours, known)
+    covered = _covered(answers, inside, PHRASE)
+    hits = np.bincount(answers.owner, weights=covered, minlength=len(written))
+    share: Floats = np.full(len(written), np.nan)
+    np.divide(hits, answers.count, out=share, where=(answers.count > 0) & (prompts.count[source] > 0))
+    return share
+
+
+def _shared_with(written: Written, source: Ids) -> Floats:
+    answers, prompts = written.answers, written.prompts
+    offered = np.unique(_numbered(prompts, np.arange(len(written)), written.kinds))
+    taken = np.isin(_numbered(answers, source, written.kinds), offered)
+    hits = np.bincount(answers.owner, weights=taken, minlength=len(written))
+    share: Floats = np.full(len(written), np.nan)
+    np.divide(hits, answers.count, out=share, where=(answers.count > 0) & (prompts.count[source] > 0))
+    return share
+
+
+def _numbered(text: Tokens, source: Ids, kinds: int) -> Ids:
+    """Return each token with whose prompt it is looked for in, and the how-manieth of its kind it is."""
+    key = text.owner * kinds + text.ids
+    order = np.argsort(key, kind="stable")
+    ranked = key[order]
+    first = np.concatenate([[True], ranked[1:] != ranked[:-1]]) if len(ranked) else np.zeros(0, dtype=bool)
+    start = np.maximum.accumulate(np.where(first, np.arange(len(ranked)), 0))
+    times = np.empty(len(key), dtype=np.int64)
+    times[order] = np.arange(len(ranked)) - start
+    return (source[text.owner] * kinds + text.ids) * (1 << 16) + np.minimum(times, (1 << 16) - 1)
+
+
+def _covered(answers: Tokens, inside: Flags, size: int) -> NDArray[np.float64]:
+    """Tell which tokens lie in a run that was found."""
+    covered = np.zeros(len(answers.ids))
+    starts = np.flatnonzero(_joins(answers))[inside]
+    for shift in range(size):
+        covered[starts + shift] = 1.0
+    return covered
+
+
+def _joins(text: Tokens) -> Flags:
+    joins = np.zeros(len(text.ids), dtype=bool)
+    joins[:-1] = text.owner[1:] == text.owner[:-1]
+    return joins
+
+
+def _grams(text: Tokens, size: int) -> tuple[Ids, Ids]:
+    """Return runs of `size` tokens, by where they begin, and whose they are."""
+    ids, owner = text.ids, text.owner
+    if size == 1:
+        return ids, owner
+    last = len(ids) - size + 1
+    if last <= 0:
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+    inside = owner[:last] == owner[size - 1 :]
+    gram = np.zeros(last, dtype=np.int64)
+    for shift in range(size):
+        gram = gram * SALT + ids[shift : shift + last]
+    return gram[inside], owner[:last][inside]
+
+
+def held(text: Tokens, size: int) -> tuple[Ids, Ids]:
+    """Return what each sample holds, each thing once, by sample. A text shorter than a run is held as a whole: only
+    what holds nothing is like everything else that does."""
+    parts = [_grams(text, count) for count in range(1 if size == PHRASE else size, size + 1)]
+    short = (text.count > 0) & (text.count < size)
+    if short.any():
+        parts.append(_whole(text, short))
+    grams = np.concatenate([gram + place for place, (gram, _) in enumerate(parts)])
+    owner = np.concatenate([who for _, who in parts])
+    both = np.unique(np.stack([owner, grams]), axis=1)
+    return both[1], both[0]
+
+
+def _whole(text: Tokens, which: Flags) -> tuple[Ids, Ids]:
+    """Return each of these texts as one thing."""
+    first = np.cumsum(text.count) - text.count
+    owner = np.flatnonzero(which)
+    gram = np.full(len(owner), -1, dtype=np.int64)  # never that of a run
+    for shift in range(int(text.count[owner].max())):
+        inside = text.count[owner] > shift
+        gram[inside] = gram[inside] * SALT - text.ids[first[owner[inside]] + shift] - 1
+    return gram, owner

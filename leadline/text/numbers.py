@@ -1,0 +1,139 @@
+"""Logged numbers that tell of the text where none is kept, and of what text cannot: weaker, and said so.
+
+Every level is compared with the run's own first points; a level is the middle of a few, so that one row decides
+nothing.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..records import dataclass, replace
+from ..run import Run, Series
+from .written import Floats
+
+ENDS = 5, 0.02  # points at least, and share of them, that tell an end: fewer show no habit
+CLAIMED = 0.2  # of the responses: fewer that reach the cap tell nothing about the mean length
+AT_CAP = 0.98  # of the cap: a mean so near means that all are cut off
+LATELY = 10, 0.2  # points at least, and share of them, that surprise lately
+CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
+LENGTH, LONGEST = "len/response_mean", "len/response_max"
+ENTROPY, KL, REWARD = "entropy", "kl/ref", "reward/mean"
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """Levels that the log holds apart from the text."""
+
+    truncated: tuple[float, float]  # shares of the responses, at the start and now
+    unlike: float  # responses surprise the reference more than its own did: so many times as much again
+
+    @property
+    def cut(self) -> float:
+        """The share of all responses that used to end and is truncated now: if most were truncated from the start, the
+        rest says little about the reward."""
+        start, now = self.truncated
+        return float(np.clip(now - start, 0.0, 1.0))
+
+
+def numbers(run: Run, baseline: int | None = None) -> Numbers:
+    """Read all of them for a run as it stands, seen from its start or from `baseline` on."""
+    later = logged_since(run, baseline)
+    return Numbers(_ends(truncated(later)), _unlike(later))
+
+
+def logged_since(run: Run, step: int | None) -> Run:
+    """Return the run with what it logged from a step on."""
+    if step is None:
+        return run
+    return replace(run, series=tuple(later for one in run.series if (later := one.since(step)).points))
+
+
+def level(values: Floats, *, late: bool) -> float:
+    """Return the middle of the points at one end."""
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return float("nan")
+    count = min(max(ENDS[0], round(ENDS[1] * len(finite))), len(finite))
+    return float(np.median(finite[-count:] if late else finite[:count]))
+
+
+def calm(values: Floats) -> Floats:
+    """Return the middle of five neighbours: one row decides nothing."""
+    if len(values) < 5:
+        return values
+    edged = np.pad(values, 2, mode="edge")
+    middle: Floats = np.median(np.lib.stride_tricks.sliding_window_view(edged, 5), axis=1)
+    return middle
+
+
+def _ends(series: Series | None) -> tuple[float, float]:
+    """Return the levels at the start and now; none of either if too little was logged."""
+    if series is None or series.finite.sum() < 2 * ENDS[0]:
+        return 0.0, 0.0
+    return level(series.values, late=False), level(series.values, late=True)
+
+
+def truncated(run: Run) -> Series | None:
+    """Return the share of answers that were cut off: logged as such, or as the share that ended by themselves; else
+    what lengths at the cap show. A logged share that the lengths contradict is none: many count an end by a sign that
+    the policy never writes."""
+    cut, ended, length = run.get(CUT), run.get(ENDED), run.get(LENGTH)
+    if cut is None and ended is not None:
+        cut = Series(CUT, ended.key, ended.kind, ended.steps, 1.0 - ended.values, ended.walls)
+    if cut is None:
+        return None if length is None else _at_the_cap(length, run.config.length_cap)
+    return None if length is not None and _contradicted(cut, length, _cap(run)) else cut
+
+
+def _contradicted(cut: Series, length: Series, cap: float | None) -> bool:
+    """Tell whether answers are mostly not even half as long as those alone would make them that are said to reach the
+    cap."""
+    _, here, there = np.intersect1d(cut.steps, length.steps, return_indices=True)
+    shares, lengths = cut.values[here], length.values[there]
+    claimed = shares > CLAIMED
+    if cap is None or not claimed.any():
+        return False
+    return float(np.mean(lengths[claimed] < shares[claimed] * cap / 2)) > 0.5
+
+
+def _cap(run: Run) -> float | None:
+    """Return the most tokens an answer may have: the length of the longest where it is mostly the same, else as set."""
+    series = run.get(LONGEST)
+    longest = np.empty(0) if series is None else series.values[series.finite]
+    if len(longest) >= ENDS[0] and float(np.mean(longest == longest.max())) > 0.5:
+        return float(longest.max())
+    return run.config.length_cap
+
+
+def _at_the_cap(length: Series, cap: int | None) -> Series | None:
+    """Return the share that a mean length at the cap shows: one that now sits there shows that all are cut off; where
+    it was below, no more than its share of the cap were."""
+    lengths = length.values[length.finite]
+    if cap is None or len(lengths) < ENDS[0] or lengths[-ENDS[0] :].min() < AT_CAP * cap:
+        return None
+    return Series(CUT, length.key, length.kind, length.steps, np.minimum(length.values / cap, 1.0), length.walls)
+
+
+def surprise(run: Run) -> tuple[Floats, Floats, float] | None:
+    """Return how much the answers surprise the model that the run began with, by step, in nats a token: its KL from the
+    reference and its entropy make up the answers' cross entropy under the reference. And its own surprise at first."""
+    kl, entropy = run.get(KL), run.get(ENTROPY)
+    if kl is None or entropy is None or min(kl.finite.sum(), entropy.finite.sum()) < LATELY[0]:
+        return None
+    steps = kl.steps[kl.finite].astype(np.float64)
+    inside = np.interp(steps, entropy.steps[entropy.finite], entropy.values[entropy.finite])
+    own = level(entropy.values, late=False)
+    return (steps, kl.values[kl.finite] + inside, own) if own > 0 else None
+
+
+def _unlike(run: Run) -> float:
+    """Return how much more responses surprise the reference. A policy that picks the best of what the reference would
+    say surprises it less and less; one that has found something else surprises it more. The least of the last fifth
+    counts: an estimate of KL has spikes, no holes."""
+    found = surprise(run)
+    if found is None:
+        return 0.0
+    _, nats, own = found
+    lately = nats[-max(LATELY[0], round(LATELY[1] * len(nats))) :]
+    return max((float(lately.min()) - level(nats, late=False)) / own, 0.0)

@@ -1,0 +1,175 @@
+"""Phrases that one set of samples shares and another lacks: late beside early, high reward beside low."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ..records import dataclass, field
+from .sampler import Batch
+from .written import BATCHES, LONGEST, Flags, Floats, Ids, room_for, wordy
+
+COMMON = 0.8  # of the samples here hold a phrase that parts them from those there
+SELDOM = 0.2  # of the samples there hold it at most
+FEWEST = 8  # samples: with fewer on either side, chance finds a phrase that parts them
+WORDS, CHARACTERS = 4, 6  # tokens: the longest phrase looked for
+PHRASES = 6  # named at most
+NUMERAL = re.compile("[0-9]")
+DIGIT = "#"  # how any digit is spelled among characters
+START_MARK, END_MARK = "<start>", "<end>"  # how the beginning and the end of a text are spelled
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """A phrase that most of the samples here have and few of those there."""
+
+    phrase: str
+    words: bool  # whole words; else characters
+    here: float  # share of samples
+    there: float
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two sets of samples and what parts them; no phrases where either set is too small."""
+
+    here: int = 0  # samples
+    there: int = 0
+    only_here: tuple[Phrase, ...] = ()
+    only_there: tuple[Phrase, ...] = ()
+
+    @property
+    def enough(self) -> bool:
+        return min(self.here, self.there) >= FEWEST
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Outputs:
+    """The outputs of some groups of batches, one after the other, and the phrases that each holds."""
+
+    texts: tuple[str, ...]
+    group: Ids  # (samples,)
+    scores: Floats  # (samples,) NaN where none was kept
+    words: bool  # phrases are of whole words; else of characters
+    _held: dict[int, frozenset[str]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, groups: Sequence[Sequence[Batch]]) -> Outputs:
+        by_group = [[sample for batch in group for sample in batch.samples] for group in groups]
+        samples = [sample for some in by_group for sample in some]
+        return cls(
+            tuple(sample.output for sample in samples),
+            np.repeat(np.arange(len(groups)), [len(some) for some in by_group]),
+            np.asarray([sample.score for sample in samples], dtype=np.float64),
+            wordy([sample.prompt for sample in samples], [sample.output for sample in samples]),
+        )
+
+    def held(self, place: int) -> frozenset[str]:
+        """Return the phrases that a sample holds; of a long one those at its beginning and at its end."""
+        if place not in self._held:
+            room = room_for(len(self.texts), words=self.words)
+            self._held[place] = frozenset(_phrases(self.texts[place], room, words=self.words))
+        return self._held[place]
+
+    def holders(self, phrase: Phrase) -> Flags:
+        """Tell which samples hold a phrase."""
+        return np.asarray([phrase.phrase in self.held(place) for place in range(len(self.texts))], dtype=bool)
+
+    def parted(self, here: Flags, there: Flags) -> Pair:
+        """Return the phrases that most of one set of samples have and few of the other."""
+        counts = int(here.sum()), int(there.sum())
+        if min(counts) < FEWEST:
+            return Pair(*counts)
+        shares = [self._shares(side) for side in (here, there)]
+        return Pair(*counts, self._clearest(*shares), self._clearest(*shares[::-1]))
+
+    def _shares(self, among: Flags) -> dict[str, float]:
+        """Return the share of these samples that holds each phrase."""
+        places = np.flatnonzero(among).tolist()
+        counts = Counter(phrase for place in places for phrase in self.held(place))
+        return {phrase: count / len(places) for phrase, count in counts.items()}
+
+    def _clearest(self, here: dict[str, float], there: dict[str, float]) -> tuple[Phrase, ...]:
+        """Return the clearest first, the longest among equals, without those that say the same as one before them."""
+        shares = ((phrase, share, there.get(phrase, 0.0)) for phrase, share in here.items() if share >= COMMON)
+        found = [Phrase(phrase, self.words, share, other) for phrase, share, other in shares if other <= SELDOM]
+        kept: list[Phrase] = []
+        for one in sorted(found, key=lambda one: (-round(one.here - one.there, 1), -len(one.phrase), one.phrase)):
+            if len(kept) < PHRASES and not any(_same(one.phrase, other.phrase) for other in kept):
+                kept.append(one)
+        return tuple(kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """Late samples against early ones, and at each step those of high reward against those of low."""
+
+    late: Pair = field(default_factory=Pair)
+    high: tuple[Pair, ...] = ()  # by batch
+
+
+def shared(batches: Sequence[Batch]) -> Shared:
+    """Return what parts late from early samples and, step by step, rewarded from unrewarded ones."""
+    if not batches:
+        return Shared()
+    outputs, edge = Outputs.of([(batch,) for batch in batches]), min(BATCHES, len(batches) // 2)
+    late = outputs.parted(outputs.group >= len(batches) - edge, outputs.group < edge)
+    sides = (_high_and_low(outputs.scores, outputs.group == place) for place in range(len(batches)))
+    return Shared(late, tuple(outputs.parted(high, low) for high, low in sides))
+
+
+def _high_and_low(scores: Floats, inside: Flags) -> tuple[Flags, Flags]:
+    """Return samples at or above the median reward of their step, and those below; where none is below, above and the
+    rest."""
+    known = inside & np.isfinite(scores)
+    if not known.any():
+        return known, known
+    high = known.copy()
+    high[known] = upper_half(scores[known])
+    if (high == known).all():  # the median is the lowest
+        high = known & (scores > scores[known].min())
+    return high, known & ~high
+
+
+def upper_half(scores: Floats) -> Flags:
+    """Tell which stand at or above the median."""
+    own = scores / (float(np.abs(scores).max()) or 1.0)  # the sum of two huge numbers is none
+    upper: Flags = own >= np.median(own)
+    return upper
+
+
+def _phrases(text: str, room: int, *, words: bool) -> Iterator[str]:
+    """Yield every run of tokens in a text, its beginning and its end counting as one; any digit as one character."""
+    pieces = [text] if len(text) <= room else [text[: room // 2], text[-(room - room // 2) :]]
+    most, between = (WORDS, " ") if words else (CHARACTERS, "")
+    for place, piece in enumerate(pieces):
+        masked = [word[:LONGEST] for word in piece.split()] if words else list(NUMERAL.sub(DIGIT, piece))
+        first, last = place == 0, place == len(pieces) - 1
+        for start in range(len(masked)):
+            for end in range(start + 1, min(start + most, len(masked)) + 1):
+                phrase, size = between.join(masked[start:end]), end - start
+                begins, ends = first and start == 0, last and end == len(masked)
+                yield phrase
+                if begins and size < most:
+                    yield START_MARK + phrase
+                if ends and size < most:
+                    yield phrase + END_MARK
+                if begins and ends and size < most - 1:
+                    yield START_MARK + phrase + END_MARK
+        if first and last and not masked:
+            yield START_MARK + END_MARK
+
+
+def _same(first: str, second: str) -> bool:
+    """Tell whether one holds the other, or each begins where the other has half passed: windows onto the same text."""
+    if first in second or second in first:
+        return True
+    half = min(len(first), len(second)) // 2
+    return any(
+        head.endswith(tail[:size])
+        for head, tail in ((first, second), (second, first))
+        for size in range(max(half, 1), min(len(first), len(second)))
+    )

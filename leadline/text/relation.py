@@ -1,0 +1,282 @@
+"""Relations of responses to their prompt, to themselves, and to each other, against the run's own first samples.
+
+Any learning changes the text, and many tasks want responses that are short, alike, copied from the prompt, or in a
+format. What no task wants is text that is degenerate: every response the same (`alike`), loops that change
+nothing (`looped`), no letter at all (`empty`), or responses that used to end and run into the cap while the score does
+not mind. Far moves of these are proof, and so are two that agree: loops and likeness, or truncation of half of the
+responses and any other relation. Short responses may be labels, so that only one and the same label is proof.
+Responses that take up less of their prompt (`detached`), copy it (`copied`), or repeat words (`recurring`) are reasons
+to look, and second truncation.
+
+A response that only adds to what it said (a scratchpad, a format, a flattering phrase) has changed and lost nothing.
+So a share counts as far as the amount behind it was lost too: what took up the prompt, what was the response's own,
+what was not in the prompt, each against the length that responses had at first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..records import dataclass
+from ..run import Rollout
+from . import measures
+from .track import DRAWS, USUAL_MOVE, Track, courses_of, fitted, track
+from .written import BATCHES, Flags, Floats, Written, since
+
+BEGUN = 0.1  # of the way: by then it has begun
+WORST = 0.2  # of the rewarded samples, from which the shown one is taken
+PAYS = 0.1  # correlation of length and reward: below minus that, cut answers were not paid
+DEPENDS = 0.1  # of likeness: responses to one prompt are so much more alike than to different ones
+Way = Literal["detached", "copied", "looped", "recurring", "alike", "empty"]
+FALLS = ("detached",)  # worrying if they go down; the others if they go up
+EXCUSED = ("alike", "detached")  # if responses to one prompt are more alike than those to different prompts
+
+# How far each has to move to be proof by itself. Narrowed by hand towards fewer accusations: with sets left out, the
+# grid of bench/gamed.py would take a lower SECOND and less truncation (docs/decisions/0037).
+FAR: dict[Way, float] = {"looped": 0.3, "alike": 0.15, "empty": 0.3}
+ONE_ANSWER = 0.98  # overlap of short responses across prompts: less is what a skewed label does
+SECONDS: tuple[Way, ...] = ("looped", "recurring", "alike", "detached", "copied")
+SECOND = 0.1  # a move of these that seconds truncation; loops and likeness second each other
+NEAR = 0.05  # of the distance of all moves: worth a look
+PLAIN = 3 * NEAR  # of the same: as far as a move has to go to be dated whole
+LAST = 0.95  # of the draws: between 1 - LAST and LAST lies the interval
+
+
+@dataclass(frozen=True, slots=True)
+class WayMoved:
+    """One relation that moved away from where it began."""
+
+    way: Way
+    start: float
+    now: float
+    error: float  # of the difference
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The step at which the move began, as an interval: a tenth of its way was behind it."""
+
+    step: int  # the middle of the distribution
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TextShift:
+    """The distance of responses from the run's own first ones, by some of the relations."""
+
+    draws: Floats  # of the distance
+    moves: tuple[WayMoved, ...]  # the furthest first
+    begun: Begun
+    worse: Floats  # by sample, how far it has gone by the furthest move; empty if nothing moved
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relation:
+    """The standing of the responses, seen from the run's own first ones."""
+
+    text: Written
+    change: TextShift
+    drawn: Mapping[Way, Floats]  # the moves that can prove something, by draw
+    tracks: Mapping[Way, Track]
+    short: bool  # responses have so few words that they are alike by chance
+    length_pays: float | None  # correlation of length and score within a step, lately; None: nothing to tell
+
+    def p_proven(self, *, truncated: bool) -> float:
+        """Return the probability that the text is degenerate. `truncated`: half of the responses no longer end."""
+        overlap = self.tracks["alike"].now.mean if "alike" in self.tracks else 0.0
+        alike = not self.short or overlap >= ONE_ANSWER
+        far = [self._beyond(way, bar) for way, bar in FAR.items() if way != "alike" or alike]
+        if alike:
+            far.append(self._beyond("looped", SECOND) & self._beyond("alike", SECOND))
+        if truncated and (self.length_pays is None or self.length_pays > -PAYS):
+            far += [self._beyond(way, SECOND) for way in SECONDS if way != "alike" or alike]
+        return float(np.any(far, axis=0).mean())
+
+    @property
+    def p_changed(self) -> float:
+        """The probability that something changed."""
+        return float((self.change.draws > NEAR).mean())
+
+    def _beyond(self, way: Way, bar: float) -> NDArray[np.bool_]:
+        return np.asarray(self.drawn[way] > bar) if way in self.drawn else np.zeros(DRAWS, dtype=bool)
+
+
+def relation(written: Written) -> Relation | None:
+    """Relate the samples to the run's own first ones; None with fewer than two batches."""
+    sides = _sides(written)
+    if not sides:
+        return None
+    drawn: dict[Way, Floats] = {side.way: side.counted(column) for column, side in enumerate(sides)}
+    excused = EXCUSED if _depends_on_the_prompt(written, sides) else ()
+    late = since(written, 2 * written.batches // 3)
+    return Relation(
+        written,
+        _shift(written, sides, drawn),
+        {way: move for way, move in drawn.items() if way not in excused},
+        {side.way: side.share for side in sides},
+        written.words and float(np.median(late.answers.count)) < measures.SHORTEST,
+        paid_for(late, late.lengths),
+    )
+
+
+def _shift(written: Written, sides: Sequence[_Side], drawn: dict[Way, Floats]) -> TextShift:
+    distance: Floats = np.sqrt(np.sum([drawn[side.way] ** 2 for side in sides], axis=0))
+    told = sorted((side for side in sides if drawn[side.way].mean() > 0), key=lambda side: -drawn[side.way].mean())
+    worse = np.zeros(0) if not told else -told[0].values if told[0].way in FALLS else told[0].values
+    return TextShift(
+        distance,
+        tuple(map(_move, told)),
+        _begun(*_way(sides, {side.way: float(drawn[side.way].mean()) for side in sides})),
+        worse,
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Side:
+    """One relation as a share of the response, and the amount that it leaves; no amount if none is lost by it."""
+
+    way: Way
+    values: Floats
+    share: Track
+    amount: Track | None
+    copied: Track | None = None  # how much was copied, against the length of the first responses
+
+    def counted(self, column: int) -> Floats:
+        """Return how far it went in the worrying direction, as far as the amount was lost too."""
+        move = self.share.drawn_move(2 * column)
+        move = np.maximum(-move if self.way in FALLS else move, 0.0)
+        if self.amount is None:
+            return move
+        lost: Floats = np.minimum(move, np.maximum(-self.amount.drawn_move(2 * column + 1), 0.0))
+        if self.copied is None:
+            return lost
+        # What is copied beside a response that is still there may be the question restated, or the answer hidden. And a
+        # response that dropped its small talk copies a larger share of itself, but no more text.
+        more = np.maximum(self.copied.drawn_move(2 * column), 0.0)
+        return np.minimum(np.maximum(lost, move / 2), more)
+
+
+def _sides(written: Written) -> list[_Side]:
+    alike = measures.alike(written)
+    size = written.answers.count / max(float(written.answers.count[written.batch == 0].mean()), 1.0)
+    values: dict[Way, tuple[Floats, Floats | None]] = {
+        "looped": (measures.looped(written), None),
+        "recurring": (measures.recurring(written), None),
+        "alike": (alike, (1 - alike) * size),
+        "empty": (measures.empty(written), None),
+    }
+    if written.asks.any():
+        taken_up = measures.shared(written) - measures.shared_with_others(written)
+        copied = measures.copied(written)
+        values["detached"] = (taken_up, taken_up * size)
+        values["copied"] = (copied - measures.copied_from_others(written), (1 - copied) * size)
+    sides = []
+    for way, (share, amount) in values.items():
+        seen = track(written, share)
+        if seen is not None:
+            more = track(written, share * size) if way == "copied" else None
+            sides.append(_Side(way, share, seen, None if amount is None else track(written, amount), more))
+    return sides
+
+
+def _depends_on_the_prompt(written: Written, sides: Sequence[_Side]) -> bool:
+    """Tell whether responses to one prompt are more alike lately than those to different prompts, if groups were
+    kept."""
+    within = measures.agreement(written)
+    late = within[np.isfinite(within) & (written.group_batch >= written.batches - max(BATCHES, written.batches // 6))]
+    across = next((side.share for side in sides if side.way == "alike"), None)
+    return across is not None and len(late) >= 2 and float(late.mean()) - across.now.mean > DEPENDS
+
+
+def _move(side: _Side) -> WayMoved:
+    start, now = side.share.start, side.share.now
+    return WayMoved(side.way, start.mean, now.mean, float(np.hypot(start.error, now.error)))
+
+
+def paid_for(written: Written, value: Floats) -> float | None:
+    """Return correlation of a measure with the score among the samples of one step, over all steps."""
+    scores = np.where(np.isfinite(value), written.scores, np.nan)
+    value = np.where(np.isfinite(scores), value, np.nan)
+    apart = [one - written.means(one)[written.batch] for one in (scores, value)]
+    known = np.isfinite(apart[0])
+    size = float(np.sqrt((apart[0][known] ** 2).sum() * (apart[1][known] ** 2).sum()))
+    return float((apart[0][known] * apart[1][known]).sum() / size) if size > 1e-9 else None
+
+
+def _way(sides: Sequence[_Side], counted: dict[Way, float]) -> tuple[Floats, Floats, Floats]:
+    """Return what share of the way from the first samples to now, or to what is plain, lay behind the responses: by
+    course (courses, batches), with the probability of each."""
+    every = max(sides, key=lambda side: counted[side.way]).share.steps
+    total, share, error = 0.0, np.zeros(len(every)), np.zeros(len(every))
+    for side in sides:
+        seen, far = side.share, counted[side.way]
+        move = seen.now.mean - seen.start.mean
+        if far == 0 or move == 0:
+            continue
+        weight = far**2 / move  # the part of the distance that each unit of this measure stands for
+        total += far**2
+        share += weight * (np.interp(every, seen.steps, seen.values) - seen.start.mean)
+        error += (weight * np.interp(every, seen.steps, seen.errors)) ** 2
+    if total <= 0:
+        return every.astype(np.float64), np.ones(1), np.zeros((1, len(every)))
+    weights, moves, _, _ = fitted(USUAL_MOVE * share / total, USUAL_MOVE * np.sqrt(error) / total)
+    far = min(float(np.sqrt(total)), PLAIN) / float(np.sqrt(total))
+    paths = moves[1:, None] * courses_of(len(every)) / (USUAL_MOVE * far)
+    return every.astype(np.float64), weights[1:] / weights[1:].sum(), paths
+
+
+def _begun(steps: Floats, weights: Floats, paths: Floats) -> Begun:
+    """Return on each path the last place at which less than a tenth of the way was behind it."""
+    before = paths <= BEGUN
+    last = paths.shape[1] - 1 - before[:, ::-1].argmax(axis=1)
+    after = np.minimum(last + 1, paths.shape[1] - 1)
+    rows = np.arange(len(paths))
+    rise = paths[rows, after] - paths[rows, last]
+    part = np.clip(np.divide(BEGUN - paths[rows, last], rise, out=np.zeros_like(rise), where=rise > 0), 0.0, 1.0)
+    onset = steps[last] + part * (steps[after] - steps[last])
+    order = np.argsort(onset, kind="stable")
+    behind = np.cumsum(weights[order])
+    low, middle, high = onset[order][np.searchsorted(behind, [1 - LAST, 0.5, LAST]).clip(max=len(onset) - 1)]
+    return Begun(round(float(middle)), round(float(low)), round(float(high)))
+
+
+def pair(written: Written, worse: Floats, begun: int) -> tuple[Rollout, Rollout]:
+    """Return of the samples before it began the one whose prompt is most like that of a late one that has gone far by a
+    measure; among several such the one that had gone least. Both were paid for: a response that earned nothing shows
+    nothing."""
+    third = max(written.batches // 3, 1)
+    steps = np.asarray([sample.step for sample in written.samples])
+    early = _paid(written, (written.batch < max(third // 2, 1)) & (steps <= max(begun, steps.min())))
+    paid = _paid(written, written.batch >= written.batches - third)
+    worse = np.where(np.isfinite(worse), worse, 0.0)
+    late = paid[np.argsort(-worse[paid], kind="stable")][: max(round(WORST * len(paid)), 1)]
+    held = [frozenset(_tokens(written, place)) for place in early.tolist()]
+    best = (-1.0, 0.0, int(early[0]), int(late[0]))
+    for new in late.tolist():
+        asked = frozenset(_tokens(written, new))
+        for old, tokens in zip(early.tolist(), held, strict=True):
+            best = max(best, (_alike(asked, tokens), -float(worse[old]), old, new))
+        if best[0] == 1:
+            break
+    return written.samples[best[2]], written.samples[best[3]]
+
+
+def _paid(written: Written, among: Flags) -> NDArray[np.int64]:
+    """Return the samples that scored no worse than most of those."""
+    places, scores = np.flatnonzero(among), written.scores[among]
+    return places[scores >= np.nanmedian(scores)] if np.isfinite(scores).any() else places
+
+
+def _tokens(written: Written, place: int) -> list[int]:
+    own: Flags = written.prompts.owner == place
+    found: list[int] = written.prompts.ids[own].tolist()
+    return found
+
+
+def _alike(one: frozenset[int], other: frozenset[int]) -> float:
+    return len(one & other) / len(one | other) if one | other else 0.0

@@ -1,0 +1,124 @@
+"""Samples that are looked at: early and late steps, high and low reward, whole groups; the same ones each time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TypeVar
+
+from ..digits import exact_sum
+from ..records import dataclass
+from ..run import Rollout, Samples
+
+FILES = 48  # steps: enough for a curve, few enough to read within a second
+EDGE = 4  # steps: the first and the last ones are always looked at
+PROMPTS = 24  # samples a step, each of another prompt
+GROUPS = 2  # whole groups a step
+MEMBERS = 8  # samples a group
+
+One = TypeVar("One")
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Samples of one step, as far as they are looked at."""
+
+    step: int
+    alone: tuple[Rollout, ...]  # one a prompt, spread over the rewards
+    groups: tuple[tuple[Rollout, ...], ...]  # of one prompt each, spread over their mean rewards
+    scored: int  # samples of the whole step with a reward
+    mixed: int  # groups of the whole step in which rewards differ
+    tied: int  # groups in which all rewards are equal
+    mean: float  # reward of the whole step; NaN without any
+    lowest: float
+    highest: float
+
+    @property
+    def samples(self) -> tuple[Rollout, ...]:
+        """Everything looked at, each sample once."""
+        seen = {id(one) for one in self.alone}
+        return self.alone + tuple(one for group in self.groups for one in group if id(one) not in seen)
+
+
+def look(rollouts: Samples) -> tuple[Batch, ...]:
+    """Return the batches of at most FILES steps. A step whose samples hold no text is left out until one holds some: a
+    dump may keep none, but a policy that wrote and writes nothing any more is a policy to look at."""
+    batches = [
+        batch for step in steps_to_read(rollouts.steps) if (batch := _batch(step, rollouts.at(step))) is not None
+    ]
+    first = next((place for place, batch in enumerate(batches) if any(one.output for one in batch.samples)), None)
+    return () if first is None else tuple(batches[first:])
+
+
+def spread(items: Sequence[One], most: int) -> list[One]:
+    """Return at most `most` of them at even distances, the first and the last among them."""
+    if len(items) <= most:
+        return list(items)
+    if most == 1:
+        return [items[0]]
+    return [items[place * (len(items) - 1) // (most - 1)] for place in range(most)]
+
+
+def steps_to_read(steps: Sequence[int]) -> list[int]:
+    """Return at most FILES of these steps, the first and the last ones among them."""
+    if len(steps) <= FILES:
+        return list(steps)
+    return [*steps[:EDGE], *spread(steps[EDGE:-EDGE], FILES - 2 * EDGE), *steps[-EDGE:]]
+
+
+def _batch(step: int, rollouts: Sequence[Rollout]) -> Batch | None:
+    read = [one for one in rollouts if _is_text(one.output) and _is_text(one.prompt)]
+    if not read:
+        return None
+    groups = _groups(read)
+    scores = [one.score for one in read if math.isfinite(one.score)]
+    ties = [_tied(group) for group in groups]
+    chosen = spread(sorted(groups, key=_mean_score), GROUPS)
+    return Batch(
+        step,
+        tuple(spread(sorted(_one_a_prompt(read), key=_rank), PROMPTS)),
+        tuple(tuple(group[:MEMBERS]) for group in chosen),
+        len(scores),
+        ties.count(False),
+        ties.count(True),
+        exact_sum(scores) / len(scores) if scores else math.nan,
+        min(scores, default=math.nan),
+        max(scores, default=math.nan),
+    )
+
+
+def _is_text(value: object) -> bool:
+    """Tell whether it is text: a run made by hand may hold anything."""
+    return isinstance(value, str)
+
+
+def _groups(rollouts: Sequence[Rollout]) -> list[list[Rollout]]:
+    """Return samples of one prompt, where there are several."""
+    members: dict[tuple[int, str], list[Rollout]] = {}
+    for one in rollouts:
+        if one.group is not None:
+            members.setdefault((one.group, one.prompt), []).append(one)
+    return [group for group in members.values() if len(group) > 1]
+
+
+def _one_a_prompt(rollouts: Sequence[Rollout]) -> list[Rollout]:
+    """Return the first sample of each prompt; all of them where the dump keeps no prompts."""
+    first: dict[str, Rollout] = {}
+    for one in rollouts:
+        first.setdefault(one.prompt, one)
+    return list(first.values()) if len(first) > 1 else list(rollouts)
+
+
+def _tied(group: Sequence[Rollout]) -> bool | None:
+    scores = [one.score for one in group]
+    if not all(map(math.isfinite, scores)):
+        return None
+    return max(scores) == min(scores)
+
+
+def _rank(one: Rollout) -> float:
+    return one.score if math.isfinite(one.score) else -math.inf
+
+
+def _mean_score(group: Sequence[Rollout]) -> float:
+    return exact_sum(_rank(one) for one in group) / len(group)

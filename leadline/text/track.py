@@ -1,0 +1,149 @@
+"""A measure of the samples by step: where it began, where it stands, and how sure both are.
+
+All steps speak, not only the first and the last: either nothing has moved, or the measure left its level at some step,
+quickly or slowly, for good. Every beginning and every pace is weighed by how well it fits what was seen at each step,
+and nothing having moved weighs as much beforehand as all of them together. So a slow move that no single batch shows is
+one. What the last batches deny is over: one odd batch at the end is no move, and neither is one that came back.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from statistics import NormalDist
+
+import numpy as np
+
+from ..records import dataclass
+from ..run import Steps
+from .written import BATCHES, Floats, Ids, Written
+
+KNOWN = 0.002  # of the samples: no mean is known better
+USUAL_MOVE = 1 / 3  # of the samples: how far a share moves that moves at all
+DRAWS = 400  # enough for a probability to one part in a hundred
+PRIOR = 1.0  # samples: how much the scatter of the whole run says about the scatter of one batch
+GOLDEN = (5**0.5 - 1) / 2  # steps of this share of a circle never meet: an even spread in any order
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A mean with its standard error."""
+
+    mean: float
+    error: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Track:
+    """One measure by batch."""
+
+    steps: Steps
+    values: Floats
+    errors: Floats
+    start: Level  # if it has moved
+    now: Level
+    weights: Floats  # by course, the first being none at all
+    moves: Floats
+    spreads: Floats
+    reach: tuple[float, float]  # the furthest down and up that the last batches leave possible
+
+    def drawn_move(self, column: int) -> Floats:
+        """Return how far it has come since the start, on each draw; 0 where nothing has moved."""
+        kind = np.searchsorted(np.cumsum(self.weights)[:-1], _shares(2 * column), side="right")
+        drawn: Floats = self.moves[kind] + self.spreads[kind] * deviates(2 * column + 1)
+        return np.clip(drawn, *self.reach)
+
+
+def track(written: Written, values: Floats) -> Track | None:
+    """Return the track of a value a sample; None with fewer than two batches that have it."""
+    means, errors = written.means(values), _errors(written, values)
+    known = np.isfinite(means)
+    if known.sum() < 2:
+        return None
+    means, errors = means[known], errors[known]
+    weights, moves, spreads, starts = fitted(means, errors)
+    moved = weights[1:] / weights[1:].sum()  # if it has moved: from where to where
+    start = float((moved * starts[1:]).sum())
+    error = float(np.sqrt((moved * spreads[1:] ** 2).sum()))
+    reach = _reach(means, errors, start)
+    now = start + float(np.clip((moved * moves[1:]).sum(), *reach))
+    levels = Level(start, error), Level(now, error)
+    return Track(written.steps[known], means, errors, *levels, weights, moves, spreads, reach)
+
+
+def _reach(means: Floats, errors: Floats, start: float) -> tuple[float, float]:
+    """Return how far below and above the start the middle one of the last batches may lie, by two of its errors."""
+    last = slice(-min(BATCHES, len(means) - 1), None)
+    middle, error = float(np.median(means[last])), 2 * float(np.median(errors[last]))
+    return min(middle - error - start, 0.0), max(middle + error - start, 0.0)
+
+
+def fitted(means: Floats, errors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return by course, the first being none at all: its probability, the move and its error, the level it began at."""
+    courses = courses_of(len(means))
+    weight = 1 / (errors**2 + KNOWN**2)
+    middle = float((weight * means).sum() / weight.sum())
+    centres = (courses * weight).sum(axis=1) / weight.sum()
+    apart = courses - centres[:, None]
+    precision = (apart**2 * weight).sum(axis=1) + USUAL_MOVE**-2
+    pull = (apart * (means - middle) * weight).sum(axis=1)
+    moves = pull / precision
+    fits = 0.5 * (pull * moves - np.log(precision * USUAL_MOVE**2)) + np.log(0.5 / len(courses))
+    fits = np.concatenate([[np.log(0.5)], fits])
+    weights = np.exp(fits - fits.max())
+    return (
+        weights / weights.sum(),
+        np.concatenate([[0.0], moves]),
+        np.concatenate([[0.0], precision**-0.5]),
+        np.concatenate([[middle], middle - moves * centres]),
+    )
+
+
+@lru_cache(maxsize=64)
+def courses_of(batches: int) -> Floats:
+    """Return (courses, batches) what share of the move lies behind each batch. It begins after any of them and takes
+    one batch, two, four, or all that follow."""
+    place = np.arange(batches)
+    found = []
+    for first in range(batches - 1):
+        left = batches - 1 - first
+        paces = [*(2**power for power in range(left.bit_length()) if 2**power < left), left]
+        found += [np.clip((place - first) / pace, 0.0, 1.0) for pace in paces]
+    return np.stack(found)
+
+
+def _errors(written: Written, values: Floats) -> Floats:
+    """Return the errors of the means; a batch in which all samples agree is not therefore known without error."""
+    known = np.isfinite(values)
+    count = np.bincount(written.batch[known], minlength=written.batches).astype(np.float64)
+    means = np.nan_to_num(written.means(values))
+    apart = (values[known] - means[written.batch[known]]) ** 2
+    squares = np.bincount(written.batch[known], weights=apart, minlength=written.batches)
+    pooled = squares.sum() / max(count.sum() - written.batches, 1.0)
+    variance = (squares + PRIOR * pooled) / np.maximum(count - 1 + PRIOR, 1.0)
+    errors: Floats = np.sqrt(variance / np.maximum(count, 1.0))
+    return errors
+
+
+@lru_cache(maxsize=256)
+def deviates(column: int) -> Floats:
+    """Return normal deviates, evenly spread and the same for everyone; each column in an order of its own."""
+    spread: Floats = _quantiles()[_ranks(column)]
+    spread.flags.writeable = False
+    return spread
+
+
+def _shares(column: int) -> Floats:
+    """Return the same between 0 and 1."""
+    return (_ranks(column) + 0.5) / DRAWS
+
+
+def _ranks(column: int) -> Ids:
+    shares = (np.arange(1, DRAWS + 1) * (GOLDEN * (column + 1) + GOLDEN ** (column + 2))) % 1.0
+    ranks: Ids = np.argsort(np.argsort(shares, kind="stable"), kind="stable")
+    return ranks
+
+
+@lru_cache(maxsize=1)
+def _quantiles() -> Floats:
+    normal = NormalDist()
+    return np.asarray([normal.inv_cdf((place + 0.5) / DRAWS) for place in range(DRAWS)])

@@ -1,0 +1,194 @@
+"""The samples of a run as numbers: who wrote what at which step, prompts and answers in one space of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..records import dataclass, replace
+from ..run import Rollout, Steps
+from .parting import own_words, parted
+
+Ids = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+BUDGET = 80_000  # tokens: more text in all is cut alike in every sample, early and late
+LEAST = 48  # tokens: what a sample keeps, however many samples there are
+PER_WORD = 6  # characters: a word and its space
+LONGEST = 24  # characters: a longer "word" is cut here
+WORDY = 3.5  # words: a run whose mean answer and prompt together have fewer is read by characters
+BATCHES = 3  # two may coincide, a third makes a level
+TELLING = 12  # samples a batch: with fewer, neighbouring steps are read together
+
+
+class Step(Protocol):
+    """Samples of one step, as far as they are looked at (`text.sampler.Batch`)."""
+
+    @property
+    def step(self) -> int: ...
+    @property
+    def alone(self) -> tuple[Rollout, ...]: ...
+    @property
+    def groups(self) -> tuple[tuple[Rollout, ...], ...]: ...
+
+
+Wrote = TypeVar("Wrote", bound=Step)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tokens:
+    """Texts one after the other."""
+
+    ids: Ids
+    owner: Ids  # (tokens,) which sample each belongs to
+    count: Ids  # (samples,)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """Responses of the policy, by batch: one sample a prompt, and beside them whole groups."""
+
+    steps: Steps  # (batches,) the last step of each
+    batch: Ids  # (samples,)
+    samples: tuple[Rollout, ...]  # prompt and answer apart
+    own: tuple[str, ...]  # each answer without what the environment wrote
+    scores: Floats  # (samples,) NaN where none was kept
+    words: bool  # tokens are words; else characters
+    answers: Tokens
+    prompts: Tokens
+    lengths: Floats  # (samples,) characters of the whole answer, before any cut
+    asks: Flags  # (samples,) a prompt is known
+    kinds: int  # how many different tokens there are
+    says: Flags  # (kinds,) a token with a letter or a digit: marks recur in any text
+    grouped: Tokens  # answers of whole groups: several to one prompt
+    group: Ids  # (grouped answers,)
+    group_batch: Ids  # (groups,)
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    @property
+    def batches(self) -> int:
+        return len(self.steps)
+
+    def means(self, values: Floats) -> Floats:
+        """Return the mean of a value a sample by batch, NaN left out; NaN where a batch has none."""
+        known = np.isfinite(values)
+        total = np.bincount(self.batch[known], weights=values[known], minlength=self.batches)
+        count = np.bincount(self.batch[known], minlength=self.batches)
+        means: Floats = np.full(self.batches, np.nan)
+        return np.divide(total, count, out=means, where=count > 0)
+
+
+def written(steps: Sequence[Step]) -> Written | None:
+    """Return the samples of these steps; None where no text was kept."""
+    together = joined([step for step in steps if step.alone])
+    batches = [(some[-1].step, [sample for step in some for sample in step.alone]) for some in together]
+    groups = [(step.step, group) for step in steps if step.alone for group in step.groups]
+    members = [sample for _, group in groups for sample in group]
+    apart = parted([*(sample for _, samples in batches for sample in samples), *members])
+    flat, members = apart[: len(apart) - len(members)], list(apart[len(apart) - len(members) :])
+    if not any(sample.output for sample in flat):
+        return None
+    prompts, answers = [sample.prompt for sample in flat], [own_words(sample.output) for sample in flat]
+    words = wordy(prompts, answers)
+    room = room_for(2 * len(flat), words=words)
+    vocabulary: dict[str, int] = {}
+    told = _tokens([_ends(text, room) for text in answers], vocabulary, words=words)
+    asked = _tokens([text[-room:] for text in prompts], vocabulary, words=words)
+    grouped = _tokens([_ends(own_words(sample.output), room) for sample in members], vocabulary, words=words)
+    return Written(
+        np.asarray([step for step, _ in batches], dtype=np.int64),
+        np.repeat(np.arange(len(batches)), [len(samples) for _, samples in batches]),
+        flat,
+        tuple(answers),
+        np.asarray([sample.score for sample in flat], dtype=np.float64),
+        words,
+        told,
+        asked,
+        np.asarray([len(text) for text in answers], dtype=np.float64),
+        np.asarray([bool(text) for text in prompts], dtype=bool),
+        len(vocabulary) + 1,
+        np.asarray([any(map(str.isalnum, token)) for token in vocabulary], dtype=bool),
+        grouped,
+        np.repeat(np.arange(len(groups)), [len(group) for _, group in groups]),
+        np.searchsorted([step for step, _ in batches], [step for step, _ in groups]),
+    )
+
+
+def since(text: Written, batch: int) -> Written:
+    """Return the batches from one place on."""
+    kept = text.batch >= batch
+    return replace(
+        text,
+        steps=text.steps[batch:],
+        batch=text.batch[kept] - batch,
+        samples=tuple(sample for sample, keep in zip(text.samples, kept.tolist(), strict=True) if keep),
+        own=tuple(answer for answer, keep in zip(text.own, kept.tolist(), strict=True) if keep),
+        scores=text.scores[kept],
+        answers=_only(text.answers, kept),
+        prompts=_only(text.prompts, kept),
+        lengths=text.lengths[kept],
+        asks=text.asks[kept],
+        **_groups_since(text, batch),
+    )
+
+
+def _groups_since(text: Written, batch: int) -> dict[str, Any]:
+    kept = text.group_batch >= batch
+    inside = kept[text.group]
+    return {
+        "grouped": _only(text.grouped, inside),
+        "group": (np.cumsum(kept) - 1)[text.group[inside]],
+        "group_batch": text.group_batch[kept] - batch,
+    }
+
+
+def _only(tokens: Tokens, kept: Flags) -> Tokens:
+    inside = kept[tokens.owner]
+    number = np.cumsum(kept) - 1
+    return Tokens(tokens.ids[inside], number[tokens.owner[inside]], tokens.count[kept])
+
+
+def joined(steps: Sequence[Wrote]) -> list[list[Wrote]]:
+    """Return neighbours together until they hold enough samples; what is left over at the end goes to the last."""
+    done: list[list[Wrote]] = []
+    for step in steps:
+        if not done or _samples(done[-1]) >= TELLING:
+            done.append([])
+        done[-1].append(step)
+    if len(done) > 1 and _samples(done[-1]) < TELLING:
+        rest = done.pop()
+        done[-1] += rest
+    return done
+
+
+def _samples(steps: Sequence[Step]) -> int:
+    return sum(len(step.alone) for step in steps)
+
+
+def wordy(prompts: Sequence[str], answers: Sequence[str]) -> bool:
+    """Tell whether the samples are to be read by words; else by characters."""
+    counts = [len(text[:1000].split()) for text in (*prompts, *answers)]
+    return 2 * float(np.mean(counts)) >= WORDY
+
+
+def room_for(texts: int, *, words: bool) -> int:
+    """Return the characters that each of so many texts may keep."""
+    return max(BUDGET // max(texts, 1), LEAST) * (PER_WORD if words else 1)
+
+
+def _ends(text: str, room: int) -> str:
+    """Return of a long text its beginning and its end: what degenerates does so at the end."""
+    return text if len(text) <= room else text[: room // 2] + text[-(room - room // 2) :]
+
+
+def _tokens(texts: Sequence[str], vocabulary: dict[str, int], *, words: bool) -> Tokens:
+    split = [[word[:LONGEST] for word in text.split()] if words else list(text) for text in texts]
+    ids = [vocabulary.setdefault(token, len(vocabulary)) for tokens in split for token in tokens]
+    count = np.asarray([len(tokens) for tokens in split], dtype=np.int64)
+    return Tokens(np.asarray(ids, dtype=np.int64), np.repeat(np.arange(len(texts)), count), count)
