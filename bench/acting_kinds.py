@@ -39,8 +39,8 @@ from leadline.inside.sidecar import ANSWER
 from leadline.inside.trainer import Hooks
 from leadline.live import session as sessions
 from leadline.live.acting import actor as actors
-from leadline.live.acting import once
-from leadline.live.acting.process import everything
+from leadline.live.acting import claims
+from leadline.live.acting.process import everything, look
 from leadline.live.entries import Options, WatchEntry
 from leadline.live.store import Store
 
@@ -221,6 +221,26 @@ def plain() -> Iterator[tuple[str, Stage]]:
 
         named_as = "the wrapper" if wrapper and saving == "0.5" else "the training"
         yield f"{wrapper or 'alone'}, {how}, saves {saving} s, {named_as} is named", stage
+
+
+def journaled() -> Iterator[tuple[str, Stage]]:
+    """The same trainings with a journal, as `leadline.attach` and the callbacks write one."""
+    for about, stage in plain():
+        if "each" not in about and "forks" not in about:
+            continue
+
+        def staged(scene: Scene, stage: Stage = stage) -> None:
+            stage(scene)
+            identity = look(scene.pid("bad")).identity
+            began = {"leadline": 1, "run": "x", "at": time.time(), "pid": identity.pid, "started": identity.started,
+                     "token": "t", "planned_steps": 1000}  # fmt: skip
+            rewards = {step: (identity.pid % 97 + step % 7) / 100 for step in range(1, 41)}  # as TRAINER writes them
+            rows = [{"step": step, "at": time.time(), "data": {"reward": one}} for step, one in rewards.items()]
+            scene.watched = scene.folder / "journaled"
+            scene.watched.mkdir()
+            (scene.watched / journals.JOURNAL).write_text("".join(json.dumps(row) + "\n" for row in [began, *rows]))
+
+        yield about, staged
 
 
 def launchers() -> Iterator[tuple[str, Stage]]:
@@ -475,6 +495,7 @@ def orphans() -> Iterator[tuple[str, Stage]]:
 
 KINDS: dict[str, Callable[[], Iterator[tuple[str, Stage]]]] = {
     "an ordinary training": plain,
+    "the same with a journal": journaled,
     "a launcher that polls its children": launchers,
     "a script with several things to run": scripts,
     "a training that was started again": restarts,
@@ -495,8 +516,7 @@ KINDS: dict[str, Callable[[], Iterator[tuple[str, Stage]]]] = {
 def watch_on(scene: Scene, order: str, name: str, *, dry: bool) -> None:
     """The session of a watch, with looks laid down. Never returns."""
     os.environ["XDG_STATE_HOME"] = str(scene.folder / f"home{name}")
-    if hasattr(once, "FIXED"):
-        once.FIXED = scene.folder / "claims"
+    claims.FIXED = scene.folder / "claims"
     actors.SAMPLED, actors.LATER, actors.STILL = 0.05, 2.0, 4.0  # seconds that a scene has no time for
     with Store(scene.folder / f"state{name}.db") as store:
         session = sessions._Session(
@@ -555,8 +575,6 @@ def play(scene: Scene, stage: Stage) -> tuple[str, str]:
     scene.watched = scene.log.parent
     stage(scene)
     order = f"{scene.order}:{scene.target}"
-    if not hasattr(once, "FIXED"):  # how it was named before
-        order = order.removesuffix(":next")
     names = [str(number) for number in range(scene.watches)]
     for start in range(scene.starts):
         if start == scene.starts - 1 and scene.judges:
@@ -652,7 +670,7 @@ def rotated(folder: Path, stop: bool, limit: int, every: int) -> tuple[str, str]
                            run_name="x", to_dict=dict)  # fmt: skip
     state = SimpleNamespace(is_world_process_zero=True, max_steps=1000, global_step=0)
     control = SimpleNamespace(should_save=False, should_training_stop=False)
-    hooks = Hooks(look=False, stop=stop)
+    hooks = Hooks(watch=False, stop=stop)
     hooks.on_train_begin(args, state, control)
     assert hooks.run is not None
     assert hooks.run.folder is not None

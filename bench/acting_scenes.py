@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -35,7 +35,7 @@ from tables import Table
 
 from leadline.live import session as sessions
 from leadline.live.acting import actor as actors
-from leadline.live.acting import once
+from leadline.live.acting import claims, programs
 from leadline.live.acting.process import Identity, below, everything, look, still_runs
 from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look
@@ -102,7 +102,7 @@ NAMED = ("training", "training", "launcher", "launcher", "bystander", "other tra
          "own parent", "shell", "paused", "ended", "reused")  # fmt: skip
 ORDERS = ("sigterm", "sigterm", "sigterm", "sigint", "sigkill", "file", "command", "stop")
 WINDOWS = ("before the look", "after the look", "before it is begun", "after it is begun", "before the signal",
-           "at the signal", "after the signal", "before it is written", "after it is written")  # fmt: skip
+           "after the signal", "before it is written", "after it is written")  # fmt: skip
 
 
 @dataclass
@@ -245,7 +245,7 @@ def wait(true: Callable[[], object], patience: float = PATIENCE) -> bool:
 def watch_on(scene: Scene, order: str, window: str | None) -> None:
     """The session of a watch, with looks laid down, until it is killed. Never returns."""
     os.environ["XDG_STATE_HOME"] = str(scene.folder / "home")
-    once.FIXED = scene.folder / "claims"
+    claims.FIXED = scene.folder / "claims"
     if window is not None:
         arm(window)
     paths = (str(scene.log.parent), *([str(scene.folder / "not-there-yet")] if scene.several else []))
@@ -306,7 +306,7 @@ def arm(window: str) -> None:
     """Have this process kill itself in a window."""
     global _armed
     _armed = window
-    record, around, begin = Store.record_action, once.Marks.around, once.Errand.begin
+    record, held = Store.record_action, actors.held
 
     def recorded(self: Store, run: int, action: dict[str, object], now: float, **more: object) -> None:
         state = action["state"]
@@ -314,21 +314,20 @@ def arm(window: str) -> None:
         record(self, run, action, now, **more)  # type: ignore[arg-type]
         hit("after it is begun" if state == "begun" else "after it is written")
 
-    def sent(self: once.Marks, deed: str, doing: Callable[[], None]) -> None:
-        def inside() -> None:
-            hit("at the signal")
-            doing()
+    @contextlib.contextmanager
+    def sending(identity: Identity) -> Iterator[Callable[[signal.Signals], None]]:
+        with held(identity) as send:
+            hit("before the signal")
+            yield send
+            hit("after the signal")
 
-        hit("before the signal")
-        around(self, deed, inside)
-        hit("after the signal")
+    class Errand(programs.Errand):
+        def __init__(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
+            hit("before the signal")
+            super().__init__(words, environment)
+            hit("after the signal")
 
-    def ran(self: once.Errand, words: Sequence[str], environment: dict[str, str]) -> None:
-        hit("before the signal")
-        begin(self, words, environment)
-        hit("after the signal")
-
-    Store.record_action, once.Marks.around, once.Errand.begin = recorded, sent, ran  # type: ignore[method-assign,assignment]
+    Store.record_action, actors.held, programs.Errand = recorded, sending, Errand  # type: ignore[method-assign,assignment,misc]
 
 
 def forked(scene: Scene, order: str, window: str | None) -> int:
@@ -640,7 +639,7 @@ def _print(told: Sequence[tuple[str, str, str]]) -> int:
     print(*bad, sep="\n")
     right = ("named training", "named launcher")
     wary = Counter(
-        about.partition("and did not: ")[2] or about.rpartition("): ")[2]
+        about.partition("but did not: ")[2] or about.rpartition("): ")[2]
         for _, outcome, about in told
         if outcome == "refused" and any(named in about for named in right)
     )

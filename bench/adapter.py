@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from shapes import Array
 
-from leadline.curve import Curve, fit_curves
-from leadline.questions import AGREED as BAR
-from leadline.questions import Peak, shape_of
+from leadline.curve.curve import Curve
+from leadline.curve.fit import fit_curve
+from leadline.questions.direction import Peak
+from leadline.questions.shape import AGREED as BAR
+from leadline.questions.shape import shape_of
 from leadline.run import Series
 
 __all__ = ["BAR", "Look", "five_shape", "look"]
@@ -58,7 +60,7 @@ def look(values: Array, *, places: Array | None = None, steps: Array | None = No
     steps = np.arange(1, values.size + 1) if steps is None else steps
     last = int(steps[-1])
     series = Series("reward/mean", "reward", "reward", steps.astype(np.int64), values.astype(np.float64))
-    curve = fit_curves([series], horizon_step=int(np.ceil(horizon * last)))[series.name]
+    curve = fit_curve(series, horizon_step=int(np.ceil(horizon * last)))
     said = shape_of(curve)
     breaks = tuple(float(found.step) / last for found in curve.breaks)
     probabilities = {word: float(p) for word, p in said.probabilities.items()}

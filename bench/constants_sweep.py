@@ -18,9 +18,9 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checko
 
 from constants import LOOKS, SAMPLE, Constant
 
-from leadline.curve import Curve
+from leadline.curve.curve import Curve
 from leadline.pipeline import read_run
-from leadline.reading import view
+from leadline.reading import whole
 from leadline.run import Run, Series
 from leadline.sources import open_run, read_samples
 
@@ -56,23 +56,22 @@ class _Sample:
     """The runs that are read, and the curves fitted so far."""
 
     runs: ClassVar[dict[str, Run]] = {}
-    curves: ClassVar[dict[tuple[object, ...], dict[str, Curve]]] = {}
+    curves: ClassVar[dict[tuple[object, ...], Curve]] = {}
 
     @classmethod
     def open(cls, zoo: Path) -> None:
         for name in SAMPLE:
             run = open_run(zoo / name)
             cls.runs[name] = read_samples(run, run.rollouts.steps)
-        fit = view.fit_curves
+        fit = whole.fit_curve
 
-        def once(series: Sequence[Series], **how: object) -> dict[str, Curve]:
-            told = [(one.name, one.steps.tobytes(), one.values.tobytes()) for one in series]
-            key = (*told, repr(sorted(how.items())))
+        def once(series: Series, **how: object) -> Curve:
+            key = (series.name, series.steps.tobytes(), series.values.tobytes(), repr(sorted(how.items())))
             if key not in cls.curves:
                 cls.curves[key] = fit(series, **how)  # type: ignore[arg-type]
             return cls.curves[key]
 
-        view.fit_curves = once  # type: ignore[assignment]
+        whole.fit_curve = once  # type: ignore[assignment]
 
     @classmethod
     def forget(cls) -> None:

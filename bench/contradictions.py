@@ -12,41 +12,37 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from leadline.contract import Reading
+from leadline.digits import apart, number, percent
 from leadline.facts import Finding
-from leadline.facts.cause import Cause
+from leadline.facts.finding import Cause
+from leadline.findings.agent_turns import FailingTools, TurnsChange
 from leadline.findings.generation_length import LengthChange
-from leadline.findings.generation_truncated_throughout import TruncatedThroughout
 from leadline.findings.generation_truncation import Truncation
 from leadline.findings.kl_destructive import KlDestructive
 from leadline.findings.kl_drift import KlDrift
-from leadline.findings.kl_frozen import KlFrozen
-from leadline.findings.kl_pinned import KlPinned
+from leadline.findings.policy_frozen import KlFrozen
 from leadline.findings.reward_break import RewardBreak
 from leadline.findings.reward_fall import RewardFall
 from leadline.findings.reward_gamed import Gamed
-from leadline.findings.signal_no_entropy import NoEntropy
 from leadline.findings.signal_no_learning_signal import AllTied, AllTruncated
 from leadline.findings.signal_train_eval_gap import TrainEvalGap
-from leadline.findings.stability_entropy import EntropyMoved
-from leadline.findings.stability_grad_norm import GradientNorm
+from leadline.findings.stability_moved import EntropyMoved, GradientNorm
 from leadline.findings.stability_spike import Spikes
 from leadline.findings.stability_stuck import StuckSeries
 from leadline.findings.unexplained_break import UnexplainedBreak
 from leadline.judgement.decide import GO_ON, OPEN, STOP
-from leadline.words.numbers import apart, number, percent
-from leadline.words.verdict import advice_says
 
 APART = 0.02  # of the run: what moved so near moved at the same step
 HEADLINE = "reward/mean"
 CUT = "truncated answers"  # told in whole percent
 FELL = {"reward.peaked", "reward.declining", "kl.destructive"}
+DROPPED = {*FELL, "generation.degraded", "stability.entropy"}  # findings that say that the reward dropped
 UP = ("accelerating", "rising", "decelerating")
 DOWN = ("declining", "peaked")
 SAME = {"rising": UP, "flat": ("flat", "noise", "undecided"), "fallen": ("declining", "peaked", "undecided", "flat")}
 EXCLUDE = (  # findings of which at most one can be true
-    ("kl.frozen", {"kl.destructive", "kl.drift_without_benefit"}),
+    ("policy.frozen", {"kl.destructive", "kl.drift_without_benefit"}),
     ("reward.peaked", {"reward.declining"}),
-    ("generation.truncated_throughout", {"generation.truncation"}),
 )
 ENOUGH = 0.005  # of a probability: what rounding may add
 CHANCES = {"continue": (GO_ON, 1.0), "undecided": (STOP, GO_ON), "stop": (0.0, GO_ON), "roll_back": (0.0, GO_ON)}
@@ -96,6 +92,7 @@ def _directions(reading: Reading) -> Iterator[str]:
 def _meanwhile(reading: Reading) -> Iterator[str]:
     """What findings say that the reward did, beside its own line."""
     shape, now, start = reading.reward.shape, reading.reward.trajectory.now, reading.reward.trajectory.start
+    lower, higher = (False, False) if now is None or start is None else (now < start, now > start)
     lost = _serious(reading) & FELL
     for finding in reading.findings:
         match finding.facts:
@@ -103,16 +100,16 @@ def _meanwhile(reading: Reading) -> Iterator[str]:
                 yield f"{finding.id} says that the reward fell, above {shape}"
             case GradientNorm(reward_lost=True) | EntropyMoved() if shape in UP and not lost:
                 yield f"{finding.id} says that the reward was lost, above {shape}"
-            case LengthChange(reward="rose") if now is not None and start is not None and now < start:
-                yield "longer answers while the reward rose, which stands lower"
-            case LengthChange(reward="fell") if now is not None and start is not None and now > start:
-                yield "longer answers while the reward fell, which stands higher"
+            case LengthChange(reward="rose") | TurnsChange(reward="rose") | FailingTools(reward="rose") if lower:
+                yield f"{finding.id} while the reward rose, which stands lower"
+            case GradientNorm(reward_rose=True) | Truncation(reward_rose=True) if lower:
+                yield f"{finding.id} while the reward rose, which stands lower"
+            case LengthChange(reward="fell") | TurnsChange(reward="fell") | FailingTools(reward="fell") if higher:
+                yield f"{finding.id} while the reward fell, which stands higher"
             case KlDrift(ever_gained=True) if reading.judgement.reason.kind == "no_trend":
                 yield "drift after a gain, above no trend"
             case KlDrift(ever_gained=False) if shape in UP:
                 yield f"drift without any gain, above {shape}"
-            case KlPinned() if shape in (*UP, *DOWN):
-                yield f"pinned at a flat reward, above {shape}"
             case AllTied() if shape in UP:
                 yield f"no learning signal, above {shape}"
 
@@ -196,11 +193,9 @@ def _numbers(reading: Reading) -> Iterator[tuple[str, str, float | None, str]]:
             case EntropyMoved() as facts:
                 yield "entropy", "now", facts.now, where
                 yield "entropy", "start", facts.start, where
-            case NoEntropy():
-                yield "entropy", "now", 0.0, where
             case Truncation() as facts:
                 yield CUT, "now", facts.now, where
-            case TruncatedThroughout(share=share) | AllTruncated(share=share):  # of all steps
+            case AllTruncated(share=share):
                 yield CUT, "now", share, where
             case StuckSeries(series=values):
                 for value in values:
@@ -245,12 +240,12 @@ def _verdicts(reading: Reading) -> Iterator[str]:
         advice.knob for advice in judgement.advice if advice.way == "lower"
     }:
         yield "a knob to raise and to lower"
-    said = advice_says(judgement)
-    if "reward fell" in said and (_shape(reading) in UP or reason.kind in ("rising", "no_trend")):
+    advised = {advice.finding for advice in judgement.advice}
+    if advised & DROPPED and (_shape(reading) in UP or reason.kind in ("rising", "no_trend")):
         yield "a next step because the reward fell, which did not"
-    if "nothing moves" in said and _shape(reading) in (*UP, *DOWN):
+    if "policy.frozen" in advised and _shape(reading) in (*UP, *DOWN):
         yield "a next step because nothing moves, above something that does"
-    if "it pays for" in said and reason.kind == "fallen":
+    if "reward.gamed" in advised and reason.kind == "fallen":
         yield "a reward that pays for what it fell with"
     if not known >= {*judgement.because, *reason.findings}:
         yield "rests on a finding that is not told"
@@ -312,12 +307,21 @@ def _dates(reading: Reading) -> Iterator[str]:
             late = isinstance(finding.facts, RewardBreak) and finding.facts.step > onset + 0.1 * (last - first)
             if late and finding.severity != "note":
                 yield "flat since before it broke"
+    dropped = {found.since_step for found in reading.findings if isinstance(found.facts, RewardFall | KlDestructive)}
+    if reason.kind == "fallen" and judgement.judged == HEADLINE and onset is not None:
+        dropped.add(onset)
+    if len(dropped) > 1:
+        yield "two dates of one fall"
     falls = [found.facts for found in reading.findings if isinstance(found.facts, RewardFall)]
     peak = reading.reward.peak
     if peak is not None and reading.reward.shape == "peaked":
         for fall in falls:
             if fall.peaked and fall.high_step != peak.step:
                 yield "two dates of the peak"
+    if peak is not None and best is not None and best.path is None and judgement.judged == HEADLINE:
+        counted = reason.kind not in ("gamed", "degraded")  # else steps are ranked by what else is known
+        if counted and any(not peak.interval[0] <= step <= peak.interval[1] for step in best.also_evaluate):
+            yield "a step as good as the peak, outside its interval"
     kept = best.step if best is not None and best.path is None else None
     peaks = {fall.high_step for fall in falls if fall.peaked and reason.kind == "fallen"}
     if judgement.judged == HEADLINE and peaks and kept is not None and kept not in peaks:
@@ -373,7 +377,8 @@ def _causes(reading: Reading) -> Iterator[str]:
         cause = getattr(finding.facts, "cause", None)
         step = getattr(finding.facts, "step", None)
         if isinstance(cause, Cause) and cause.kind in ("none", "outside") and isinstance(step, int):
-            beside = {name for at, name in moved if abs(at - step) <= reach and name != HEADLINE}
+            own = {HEADLINE, *(evidence.signal for evidence in finding.evidence)}  # nothing else is about others
+            beside = {name for at, name in moved if abs(at - step) <= reach and name not in own}
             if beside and (cause.kind == "none" or beside & set(cause.still)):
                 yield f"a cause that overlooks {', '.join(sorted(beside))}"
         if isinstance(cause, Cause) and set(cause.shifted) & set(cause.still):

@@ -80,14 +80,23 @@ def scanning(real: list[Path], home: Path, count: int, workers: int) -> None:
     root, store = home / "lab", home / "lab.db"
     make(real, root, count)
     print(f"\n## First scan: {count} runs, {workers} workers\n")
-    print("| wall s | CPU s | runs a second (wall) | runs a second on two free cores (by CPU) | target |")
-    print("|---|---|---|---|---|")
+    print("| wall s | CPU s | runs a second (wall) | runs per CPU s | target | `import numpy`s a run |")
+    print("|---|---|---|---|---|---|")
+    anchor = min(_cpu([sys.executable, "-c", "import numpy"]) for _ in range(5))
     wall, cpu, memory = _scan(root, store, workers)
-    print(f"| {wall:.0f} | {cpu:.0f} | {count / wall:.1f} | {2 * count / cpu:.1f} | >= 8 |")
+    print(f"| {wall:.0f} | {cpu:.0f} | {count / wall:.1f} | {count / cpu:.1f} | >= 12 | {cpu / count / anchor:.2f} |")
     print("\n| memory, MB | after a quarter | half | three quarters | at the end |\n|---|---|---|---|---|")
     for name, kept in memory.items():
         quarters = [max(kept[len(kept) * part // 4 : len(kept) * (part + 1) // 4] or [0.0]) for part in range(4)]
         print(f"| {name} | " + " | ".join(f"{most:.0f}" for most in quarters) + " |")
+
+
+def _cpu(command: list[str]) -> float:
+    """Processor seconds of a command."""
+    before = os.times()
+    subprocess.run(command, check=True)
+    after = os.times()
+    return after.children_user + after.children_system - before.children_user - before.children_system
 
 
 def unchanged(real: list[Path], home: Path, count: int, workers: int) -> None:

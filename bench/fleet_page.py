@@ -1,6 +1,6 @@
-"""The page of all runs: how long a first view takes, and what a thousand clients at once get.
+"""The page of all runs: how long a first view and a first report take, and what a thousand clients at once get.
 
-    python bench/fleet_page.py [--rows 10000 100000] [--clients 1000] [--only views|clients]
+    python bench/fleet_page.py [--rows 10000 100000] [--clients 1000] [--only views|clients|reports] [--runs RUNS]
 
 A server of its own over a shelf of drawn rows: the page reads rows and never what they were made from. Times are those
 of a client, from the request to the last byte of the answer.
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 import os
 import random
 import re
@@ -22,6 +23,7 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import astuple, replace
 from pathlib import Path
@@ -46,12 +48,19 @@ def main() -> None:
     told = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     told.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000])
     told.add_argument("--clients", type=int, default=1000)
-    told.add_argument("--only", choices=("views", "clients"))
+    told.add_argument("--runs", type=Path, help="folder of real runs: their reports are opened")
+    told.add_argument("--only", choices=("views", "clients", "reports"))
     asked = told.parse_args()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, 8 * asked.clients)), hard))
     with tempfile.TemporaryDirectory(prefix="leadline-page-") as folder:
-        for rows in asked.rows:
+        if asked.runs is not None and asked.only in (None, "reports"):
+            store = Path(folder) / "reports.db"
+            scan = [sys.executable, "-m", "leadline", "scan", str(asked.runs), "--store", str(store)]
+            subprocess.run(scan, check=True, stderr=subprocess.DEVNULL)
+            with served(store) as (address, process):
+                opening(address, process)
+        for rows in asked.rows if asked.only != "reports" else ():
             store = Path(folder) / f"page-{rows}.db"
             fill(store, rows)
             with served(store) as (address, process):
@@ -121,6 +130,30 @@ def viewing(address: str, rows: int) -> None:
         first, rest = walls[0], walls[1:]
         middle, worst = statistics.median(rest), max(rest)
         print(f"| {name} | {first:.0f} | {middle:.0f} | {worst:.0f} | {size / 1024:.0f} | {target} |", flush=True)
+
+
+def opening(address: str, process: psutil.Process) -> None:
+    """Sixteen reports opened one after the other, then sixteen others at once."""
+    with urllib.request.urlopen(f"{address}api/rows?size=40") as answer:
+        keys = [row["key"] for row in json.load(answer)["rows"]]
+
+    def opened(key: str) -> float:
+        began = time.monotonic()
+        urllib.request.urlopen(f"{address}run/{key}/report", timeout=120).read()
+        return time.monotonic() - began
+
+    print(f"\n## Reports, load {os.getloadavg()[0]:.1f}\n")
+    print("| opened | median s | worst s | CPU s each | memory after, MB | target |\n|---|---|---|---|---|---|")
+    for name, some, at_once, target in (
+        ("the very first", keys[:1], 1, ""),
+        ("15 more, one by one", keys[1:16], 1, "<= .5 s"),
+        ("16 at once", keys[16:32], 16, "<= 400 MB"),
+    ):
+        before = sum(process.cpu_times()[:2])
+        with ThreadPoolExecutor(at_once) as pool:
+            walls = list(pool.map(opened, some))
+        cpu, memory = (sum(process.cpu_times()[:2]) - before) / len(some), process.memory_info().rss / 1e6
+        print(f"| {name} | {statistics.median(walls):.2f} | {max(walls):.2f} | {cpu:.2f} | {memory:.0f} | {target} |")
 
 
 async def crowd(address: str, process: psutil.Process, clients: int, rows: int) -> None:

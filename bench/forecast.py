@@ -1,4 +1,4 @@
-"""How the fitted numbers of questions/forecast.py and judgement/outlook.py were found, and how well their probability
+"""How the fitted numbers of questions/forecast.py and judgement/case.py were found, and how well their probability
 holds: `python bench/forecast.py [--out FILE] [--cached]`.
 
 Every run whose score can be believed is cut at every twentieth of its length. At each cut: what the forecast saw, and
@@ -32,14 +32,14 @@ from backtest_tables import gain_came
 from numpy.typing import NDArray
 from tables import Table
 
-from leadline.judgement import outlook
-from leadline.judgement.case import case_of
+from leadline.judgement import case as outlook
+from leadline.judgement.case import SPAN, case_of, held
 from leadline.judgement.decide import STOP
-from leadline.judgement.outlook import SPAN, held
 from leadline.plan import plan_of
 from leadline.questions import forecast as product
-from leadline.questions.bars import FAR, RARE
+from leadline.questions.forecast import ENDS, STEEP
 from leadline.reading import View
+from leadline.reading.scores import judged_in
 
 Floats = NDArray[np.float64]
 
@@ -73,8 +73,9 @@ def cuts_of(job: backtest.Job, set_name: str, family: str, kind: str) -> list[Cu
     for step in job.steps[1:-1]:
         seen = run.until(clock.ours_at(step))
         view = View(seen, plan_of(seen, clock.planned))
-        case = case_of(view, ())
-        if case is not None and case.curve.decidable:
+        judged = judged_in(view)
+        case = None if judged is None else case_of(judged, ())
+        if case is not None:
             seen = case.forecast
             unit = family if kind == "public" else job.run
             came = gain_came(truth, step)
@@ -87,8 +88,8 @@ def cuts_of(job: backtest.Job, set_name: str, family: str, kind: str) -> list[Cu
 def features(cuts: Sequence[Cut]) -> Floats:
     rows = [
         (
-            math.log(max(1 - cut.elapsed, RARE)),
-            min(max(cut.rise, -FAR), FAR) / FAR,
+            math.log(max(1 - cut.elapsed, ENDS)),
+            min(max(cut.rise, -STEEP), STEEP) / STEEP,
             cut.lately,
         )
         for cut in cuts
@@ -146,7 +147,7 @@ def left_out(cuts: Sequence[Cut]) -> tuple[Floats, dict[str, Floats]]:
 
 
 def said(cuts: Sequence[Cut], p: Floats) -> Floats:
-    """What the product says: the answer now with the one a span ago, as `leadline.judgement.outlook` mixes them."""
+    """What the product says: the answer now with the one a span ago, as `leadline.judgement.case` mixes them."""
     before = _a_span_ago(cuts, p)
     return np.array(
         [now if np.isnan(then) else held(float(now), float(then)) for now, then in zip(p, before, strict=True)]

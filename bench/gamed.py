@@ -32,14 +32,14 @@ import backtest_sets as sets
 import numpy as np
 from tables import Table, rate, share
 
-from leadline.evidence import ALL, TRUNCATED
-from leadline.evidence.relation import Relation
+from leadline.facts.finding import SAID
 from leadline.judgement.evidence import LAG
 from leadline.pipeline import view_of
-from leadline.questions.bars import EVEN, SAID
-from leadline.reading.gamed import evidence_of
+from leadline.reading.samples import evidence_of
+from leadline.text.evidence import ALL, TOLD
+from leadline.text.relation import Relation
 
-rule: Any = importlib.import_module("leadline.evidence.relation")  # its package has a function of that name
+rule: Any = importlib.import_module("leadline.text.relation")  # its package has a function of that name
 
 SETS = ("zoo_dev", "zoo2_dev", "zoo3_dev", "own", "own_third")
 LOST = 0.2  # of the truth's range: then it should have been told
@@ -50,7 +50,7 @@ TRIED = {  # numbers of the proof, and what else they could be; those that are n
     "ONE_ANSWER": (0.95, 0.97, 0.99),
     "SECOND": (0.05, 0.1, 0.2),
     "LOOPS": (0.1, 0.15, 0.2),
-    "truncated": (0.3, EVEN, 0.7),  # share of the responses
+    "truncated": (0.3, 0.5, 0.7),  # share of the responses
 }
 ASKED = (0.03, 0.05, 0.08, 0.12)  # NEAR: from where a reader is asked
 FALSE = 0.01  # of the sound runs: more falsely proven ones rule numbers out
@@ -117,7 +117,7 @@ def _looked(job: backtest.Job, sound: bool) -> list[Seen]:
         return []
     truth, found = backtest.truth_of(job.run), []
     for look, step in enumerate(job.steps, 1):
-        evidence = evidence_of(view_of(run.until(clock.ours_at(step)), budget=clock.planned))
+        evidence = evidence_of(view_of(run.until(clock.ours_at(step)), budget=clock.planned).whole)
         so_far = truth.v[: max(1, int(np.searchsorted(truth.s, step, side="right")))]
         best, size = float(so_far.max()), truth.S or 1.0
         kept = {}
@@ -135,19 +135,19 @@ def _looked(job: backtest.Job, sound: bool) -> list[Seen]:
 def _what_proves(related: Relation) -> Relation:
     """A relation without its samples."""
     tracks = {way: track for way, track in related.tracks.items() if way == "alike"}
-    return replace(related, change=replace(related.change, moves=(), pair=None), tracks=tracks)
+    change = replace(related.change, moves=(), worse=np.zeros(0))
+    return replace(related, text=None, change=change, tracks=tracks)  # type: ignore[arg-type]
 
 
-def _proves(seen: Seen, truncated: float = EVEN) -> bool:
+def _proves(seen: Seen, truncated: float = 0.5) -> bool:
     """The product's rule; `main` compares the two."""
     related = 0.0 if seen.related is None else seen.related.p_proven(truncated=seen.cut > truncated)
     return max(related, float(seen.cut > ALL)) > SAID
 
 
 def _asks(seen: Seen) -> bool:
-    beside = TRUNCATED * seen.cut
-    near = float(beside > rule.NEAR) if seen.related is None else seen.related.p_changed(beside)
-    return not seen.proven and max(near, float(seen.unlike > EVEN)) > EVEN
+    near = max(float(seen.cut > TOLD), 0.0 if seen.related is None else seen.related.p_changed)
+    return not seen.proven and max(near, float(seen.unlike > 0.5)) > 0.5
 
 
 @contextmanager
@@ -158,7 +158,7 @@ def _with(numbers: Mapping[str, float]) -> Iterator[float]:
     for name in kept[1]:
         setattr(rule, name, numbers[name])
     try:
-        yield numbers.get("truncated", EVEN)
+        yield numbers.get("truncated", 0.5)
     finally:
         rule.FAR.update(kept[0])
         for name, value in kept[1].items():
@@ -171,7 +171,7 @@ def _shipped() -> dict[str, float]:
     return {
         **{f"FAR {way}": bar for way, bar in rule.FAR.items() if f"FAR {way}" in TRIED},
         **of_rule,
-        "truncated": EVEN,
+        "truncated": 0.5,
     }
 
 
@@ -218,14 +218,14 @@ def _witnesses(looks: Sequence[Seen]) -> Table:
     def moved(way: str) -> Callable[[Seen], bool]:
         def beyond(seen: Seen) -> bool:
             drawn = {} if seen.related is None else seen.related.drawn
-            return way in drawn and bool((drawn[way] > rule.NEAR).mean() > EVEN)
+            return way in drawn and bool((drawn[way] > rule.NEAR).mean() > 0.5)
 
         return beyond
 
-    ways = ("looped", "recurring", "alike", "empty", "detached", "copied", "unseen")
+    ways = ("looped", "recurring", "alike", "empty", "detached", "copied")
     witnesses: dict[str, Callable[[Seen], bool]] = {
         **{way: moved(way) for way in ways},
-        "cut": lambda seen: seen.cut > EVEN,
+        "cut": lambda seen: seen.cut > 0.5,
         "surprise": lambda seen: seen.unlike > 1,
         "any proof": lambda seen: seen.proven,
     }

@@ -35,7 +35,7 @@ from leadline.run import Config, Run, Series
 from leadline.sections import kl_reward
 
 KINDS = ("frozen", "rate at 0", "pinned", "slow", "healthy", "early", "converged", "random reward")
-STILL, PINNED, DRIFT = "kl.frozen", "kl.pinned", "kl.drift_without_benefit"
+STILL, PINNED, DRIFT = "policy.frozen", "kl.pinned", "kl.drift_without_benefit"
 DROPPED = {"len/response_mean": 0.25, "entropy": 0.35, "grad_norm": 0.35, "lr": 0.3, "reward/std": 0.4, "kl/ref": 0.15}
 
 

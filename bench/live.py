@@ -42,6 +42,7 @@ KEYS = 28  # as many as TRL's GRPOTrainer logs
 ANSWERS = 500  # steps between two answers of a sidecar
 AT_ONCE = 20  # steps of one logger before the next has its turn
 WARM = 100  # first steps, in which files are opened and code is met for the first time
+WORK = 12  # products of matrices in a step of about 40 ms
 Logger = Callable[[int, dict[str, float]], None]
 
 
@@ -52,7 +53,7 @@ def row_of(step: int, rng: np.random.Generator) -> dict[str, float]:
 
 @contextlib.contextmanager
 def attached(folder: Path) -> Iterator[Logger]:
-    run = leadline.attach("bench", folder, look=False, stop=True)
+    run = leadline.attach("bench", folder, watch=False, stop=True)
 
     def log(step: int, row: dict[str, float]) -> None:
         run.log(step, row)
@@ -66,7 +67,7 @@ def attached(folder: Path) -> Iterator[Logger]:
 def callback(folder: Path) -> Iterator[Logger]:
     """The class the Trainer is given where transformers is installed, else the part of it that is ours."""
     made = leadline.LeadlineCallback if importlib.util.find_spec("transformers") else Hooks
-    ours: Any = made(name="bench", folder=folder, look=False, stop=True)
+    ours: Any = made(name="bench", folder=folder, watch=False, stop=True)
     args = SimpleNamespace(output_dir=str(folder), to_dict=dict, world_size=1, save_strategy="no")
     state = SimpleNamespace(is_world_process_zero=True, max_steps=10**6, global_step=0)
     control = SimpleNamespace(should_training_stop=False)
@@ -201,7 +202,7 @@ def once() -> Table:
     """What is paid once: importing, and starting a journal with its sidecar."""
     text = (
         "import time; a = time.perf_counter(); import leadline; leadline.attach; b = time.perf_counter(); "
-        "import sys; run = leadline.attach('x', sys.argv[1], look=bool(sys.argv[2])); c = time.perf_counter(); "
+        "import sys; run = leadline.attach('x', sys.argv[1], watch=bool(sys.argv[2])); c = time.perf_counter(); "
         "run.close(); print(b - a, c - b)"
     )
     rows = []
@@ -218,12 +219,74 @@ def once() -> Table:
     return Table("Once a run", "reported", ["attach", "import, ms", "attach, ms"], rows)
 
 
+def train(folder: Path, seconds: float, look: bool) -> None:
+    """Train for so long in steps of about 40 ms, with a journal and a sidecar or without; print the times of steps."""
+    rng = np.random.default_rng(0)
+    matrix = rng.standard_normal((400, 400))
+    run = leadline.attach("bench", folder) if look else None
+    took, until, step = [], time.monotonic() + seconds, 0
+    while time.monotonic() < until:
+        step += 1
+        begun = time.perf_counter()
+        for _ in range(WORK):
+            matrix @ matrix
+        if run is not None:
+            run.log(
+                step, {**row_of(step, rng), "reward": 1 - float(np.exp(-step / 300)) + 0.05 * rng.standard_normal()}
+            )
+            run.should_stop()
+        took.append(time.perf_counter() - begun)
+    print(json.dumps({"took": took, "sidecar": sidecar_seconds(folder)}))
+    if run is not None:
+        run.close()
+
+
+def sidecar_seconds(folder: Path) -> float:
+    """Processor seconds of the sidecar of a folder so far."""
+    for entry in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (entry / "cmdline").read_bytes()
+            if b"leadline.inside.sidecar" in words and str(folder).encode() in words:
+                fields = (entry / "stat").read_text().rpartition(")")[2].split()
+                return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
+
+
+def end_to_end(seconds: float) -> Table:
+    """Step times of a training with a journal and its sidecar, and without, by turns."""
+    found: dict[str, list[float]] = {"without": [], "with": []}
+    used, lasted = 0.0, 0.0
+    for turn in ("without", "with") * 2:
+        with tempfile.TemporaryDirectory() as folder:
+            words = ["--train", turn, "--folder", folder, "--seconds", str(seconds)]
+            done = subprocess.run([sys.executable, __file__, *words], capture_output=True, text=True, check=True)
+            told = json.loads(done.stdout)
+            found[turn] += told["took"][len(told["took"]) // 10 :]
+            used, lasted = used + told["sidecar"], lasted + (seconds if turn == "with" else 0.0)
+            time.sleep(5)  # the sidecar makes its last check
+    base = float(np.median(found["without"]))
+    rows = [
+        [turn, *(f"{1e3 * one:.2f}" for one in (np.median(took), np.mean(took))), f"{np.median(took) / base:.3f}"]
+        for turn, took in found.items()
+    ]
+    note = (
+        f"Sidecar: {used / lasted:.1%} of one core, its start and first check included; load {os.getloadavg()[0]:.1f}."
+    )
+    columns = ["attach with its sidecar", "median step, ms", "mean step, ms", "of without"]
+    return Table("A training end to end", "sidecar <= 5 % of one core", columns, rows, note)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=20_000)
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--train", help=argparse.SUPPRESS)
+    parser.add_argument("--seconds", type=float, default=60.0, help="of each training end to end; there are four")
     asked = parser.parse_args()
+    if asked.train:
+        train(asked.folder, asked.seconds, asked.train == "with")
+        return
     if asked.serve:
         serve(asked.serve, asked.folder)
         return
@@ -232,6 +295,7 @@ def main() -> None:
     few = max(asked.steps // 5, 1)
     print(shown("Cost of a step, with work between", timed(names, few, work=True), few).text())
     print(once().text())
+    print(end_to_end(asked.seconds).text())
 
 
 if __name__ == "__main__":

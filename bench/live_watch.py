@@ -28,7 +28,7 @@ sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checko
 import numpy as np
 from tables import Table
 
-from leadline.live.follow import Place
+from leadline.live.follow import NamedPath
 from leadline.live.store import Store
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -130,7 +130,7 @@ def read_again() -> list[list[str]]:
         log.write_bytes(b"".join(rows(rng, step) for step in range(1, AGAIN + 1)))
         anew, grown, still = [], [], []
         for turn in range(5):
-            place = Place(str(log))
+            place = NamedPath(str(log))
             anew.append(_timed(lambda place=place: place.poll(force=True)))
             with log.open("ab") as out:
                 out.writelines(rows(rng, AGAIN + 10 * turn + one) for one in range(1, 11))
@@ -165,9 +165,10 @@ def main() -> None:
         "rows/s each",
         "cores",
         "peak MB",
-        "looks",
-        "runs looked at",
-        "row to look, median s",
+        "checks",
+        "CPU s a check",
+        "runs checked",
+        "row to check, median s",
         "90 % s",
         "to end s",
     )

@@ -348,7 +348,7 @@ def _drift_said(story: Story) -> bool:
 def _dated(story: Story, truth: Truth, starts: tuple[str, ...]) -> bool:
     """Every event is dated by some finding at the last look to within 3 % of the run."""
     near = 0.03 * story.last
-    found = [one for one in story.looks[-1].found if one.id.startswith(starts) and not one.id.startswith("onset")]
+    found = [one for one in story.looks[-1].found if one.id.startswith(starts) and not one.id.startswith("timeline.")]
     steps = [step for one in found for step in one.dates(near)]
     return all(any(abs(step - event) <= near for step in steps) for event in truth.events)
 
@@ -368,7 +368,7 @@ def _blamed(story: Story, truth: Truth) -> bool:
 
 
 def _has_onset(story: Story) -> bool:
-    return any(one.id == "onset" for look in story.by_deadline() for one in look.found)
+    return any(one.id == "timeline.order" for look in story.by_deadline() for one in look.found)
 
 
 def _phases_right(story: Story) -> bool:

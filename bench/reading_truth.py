@@ -25,13 +25,13 @@ COLLAPSED = ("drift", "lr_too_high", "entropy_collapse")
 ANY = ("",)
 RIGHT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(COLLAPSED, ANY),
-    **dict.fromkeys(HACKED, ("generation.", "signal.", "kl.", "reward.component", "onset")),
+    **dict.fromkeys(HACKED, ("generation.", "signal.", "kl.", "timeline.")),
     "lr_step": ANY,  # once the learning rate has stepped; before that none
     "random_reward": ("generation.", "signal.", "kl."),
-    "frozen": ("signal.no_learning_signal", "kl."),
+    "frozen": ("signal.no_learning_signal", "policy.", "kl."),
     "stale": ANY,  # noisy and unstable by design: nothing here is scored as false
     "len_exploit": ("generation.length", "generation.truncation"),
-    "format_hack": ("generation.", "signal.", "reward.component"),
+    "format_hack": ("generation.", "signal."),
     # Both are paid for length and write up to the cap, so what is said of their text is right.
     "telemetry_merger": ("conflict.", "generation."),
     "telemetry_plain": ("generation.",),

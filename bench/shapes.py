@@ -16,7 +16,7 @@ from scipy.interpolate import PchipInterpolator
 from scipy.special import expit
 
 from leadline.curve.curve import PACE
-from leadline.questions.classes import FELL, SLIGHT  # what the words mean is the engine's to define
+from leadline.questions.direction import FELL, SLIGHT
 
 Array = NDArray[np.float64]
 Function = Callable[[Array], Array]

@@ -177,6 +177,61 @@ def _all_of_it(root: Path, logs: Sequence[list[Row]]) -> None:
     (root / "config.json").write_text(json.dumps({"learning_rate": 1e-6, "max_steps": 200}))
 
 
+def put_printed(file: Path, rows: Sequence[Row]) -> None:
+    """What a loop prints: fewer digits than it logs."""
+    told = [" ".join(f"{key}={value:.4g}" for key, value in row.items()) for row in rows]  # type: ignore[str-format]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("".join(f"[train] {line}\n" for line in told))
+
+
+def _printed(root: Path, logs: Sequence[list[Row]]) -> None:
+    put_lines(root / "metrics.jsonl", logs[0])
+    put_printed(root / "stdout.log", logs[0])
+
+
+def _printed_each(root: Path, logs: Sequence[list[Row]]) -> None:
+    for n in range(2):
+        put_lines(root / f"seed{n}" / "metrics.jsonl", logs[n])
+        put_printed(root / f"seed{n}" / "train.log", logs[n])
+
+
+def _copied_below(root: Path, logs: Sequence[list[Row]]) -> None:
+    put_lines(root / "metrics.jsonl", logs[0])
+    put_table(root / "logs" / "progress.csv", logs[0])
+
+
+def _resumed_twice(root: Path, logs: Sequence[list[Row]]) -> None:
+    third = len(logs[0]) // 3
+    for n in range(3):
+        put_lines(root / f"metrics_{n}.jsonl", logs[0][n * third : (n + 1) * third if n < 2 else None])
+
+
+def _one_file_of_seeds(root: Path, logs: Sequence[list[Row]]) -> None:
+    shortest = min(map(len, logs[:3]))
+    first = int(str(logs[0][0]["step"]))
+    seeds = [[{**row, "step": first + n} for n, row in enumerate(log[:shortest])] for log in logs[:3]]
+    put_lines(root / "all_seeds.jsonl", [row for rows in seeds for row in rows])
+
+
+def _started_over(root: Path, logs: Sequence[list[Row]]) -> None:
+    put_lines(root / "metrics.jsonl", [*logs[1][: len(logs[1]) // 3], *logs[0]])
+
+
+def _evaluated_by_step(root: Path, logs: Sequence[list[Row]]) -> None:
+    put_lines(root / "metrics.jsonl", logs[0])
+    for row in scores(logs[0], "accuracy", "reward"):
+        place = root / "eval" / f"step_{row['step']}" / "metrics.json"
+        place.parent.mkdir(parents=True)
+        place.write_text(json.dumps({"accuracy": row["accuracy"], "reward": row["reward"]}))
+
+
+def _with_papers(root: Path, logs: Sequence[list[Row]]) -> None:
+    put_lines(root / "train.jsonl", logs[0])
+    (root / "README.md").write_text("# A run\n\nReward 0.7 at step 100, loss 0.2 at step 200.\n")
+    (root / "config.yaml").write_text("learning_rate: 1.0e-6\nmax_steps: 300\n")
+    (root / "summary.json").write_text(json.dumps({"final_reward": 0.71, "best_step": 90, "steps": [90, 100]}))
+
+
 def _text(form: str) -> Made:
     def write(root: Path, logs: Sequence[list[Row]]) -> None:
         put_lines(root / "metrics.jsonl", logs[0])
@@ -228,6 +283,10 @@ def made() -> list[Made]:
     folders += [Made("resumed", _resumed), Made("copied", _copied), Made("in two files", _in_two)]
     folders += [Made("3 seeds with evaluations", _evaluated_each, 3), Made("samples alone", _only_samples, text=True)]
     folders += [Made("all of it", _all_of_it, text=True)]
+    folders += [Made("a log and what was printed", _printed), Made("the same of 2 seeds", _printed_each, 2)]
+    folders += [Made("copied below", _copied_below), Made("resumed twice", _resumed_twice)]
+    folders += [Made("started over", _started_over), Made("evaluations by step", _evaluated_by_step)]
+    folders += [Made("papers about a run", _with_papers), Made("3 seeds in one file", _one_file_of_seeds, 3)]
     return folders + [_text(form) for form in ("headings", "rules", "labels", "table")]
 
 

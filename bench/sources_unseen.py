@@ -18,9 +18,9 @@ from tables import Table, share
 from leadline.errors import LeadlineError
 from leadline.run import Run, Series
 from leadline.sources import open_run, read_stream
-from leadline.vocabulary import entries, family_of, framework, guess, names, translation
+from leadline.vocabulary import dialect, family_of, framework, guess, names
 
-MODULES = (entries, framework, guess, names, translation)
+MODULES = (dialect, framework, guess, names)
 # Series whose type has to survive a change of carrier; the reward is counted apart.
 TYPED = ("kl/", "entropy", "loss/policy", "loss/value", "len/response_mean", "clip/", "grad_norm", "lr", "mismatch/")
 STEPS = 60  # of a log that is carried over
@@ -30,17 +30,17 @@ CANNOT_TELL = {"hf-trainer"}  # a base that writes no reward of its own
 @contextmanager
 def without(family: str) -> Iterator[None]:
     """The vocabulary as if nobody had ever told us of a framework."""
-    kept = entries.HERE
+    kept = dialect.HERE
     with tempfile.TemporaryDirectory() as folder:
         for file in kept.glob("*.csv"):
             if file.stem != family:
                 shutil.copy(file, folder)
-        entries.HERE = Path(folder)
+        dialect.HERE = Path(folder)
         _forget()
         try:
             yield
         finally:
-            entries.HERE = kept
+            dialect.HERE = kept
             _forget()
 
 

@@ -28,7 +28,7 @@ from whole_runs import Look, Whole
 
 from leadline.contract import Reading
 from leadline.facts import Finding
-from leadline.findings.onset import OnsetOrder
+from leadline.findings.timeline_order import OnsetOrder
 
 FIRST = 0.5  # of the run: the first look that is compared
 ABOUT = 0.05  # of what was seen, on either side: what "about step 300" leaves open

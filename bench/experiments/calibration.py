@@ -8,7 +8,7 @@ from shapes import Facts, draw_any, facts, null
 from simulate import ODD_NOISES, PHIS, generator, observe
 from tables import Headline, Record, Table, average, share, where
 
-from leadline.questions.bars import TENTH
+from leadline.questions.direction import BENDS
 
 NAME = "calibration"
 TITLE = "Statements said with p > .9 that are true"
@@ -47,8 +47,8 @@ def statements(seen: Look, true: Facts, empty: bool) -> dict[str, tuple[float, b
         "flat or noise": (seen.share("flat", "noise"), true.state == "flat"),
         "noise": (seen.share("noise"), empty),
         "peaked": (seen.share("peaked"), true.state == "peaked"),
-        "accelerating": (seen.share("accelerating"), true.state == "rising" and true.bend > TENTH),
-        "decelerating": (seen.share("decelerating"), true.state == "rising" and true.bend < -TENTH),
+        "accelerating": (seen.share("accelerating"), true.state == "rising" and true.bend > BENDS),
+        "decelerating": (seen.share("decelerating"), true.state == "rising" and true.bend < -BENDS),
     }
 
 

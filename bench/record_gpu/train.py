@@ -69,7 +69,7 @@ def main(folder: str, minutes: float) -> None:
     reference.load_state_dict(policy.state_dict())
     optimizer = torch.optim.AdamW(policy.parameters(), lr=RATE)
     settings = {"algorithm": "grpo", "lr": RATE, "group": GROUP, "prompts": PROMPTS, "beta": 0.0}
-    run = leadline.attach("h200", folder, planned_steps=1000, config=settings, look=False, resume=True)
+    run = leadline.attach("h200", folder, planned_steps=1000, config=settings, watch=False, resume=True)
     until = time.time() + 60 * minutes
     step = 0
     while time.time() < until:
