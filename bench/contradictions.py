@@ -8,13 +8,14 @@ and the same number in different places, as printed. `bench/first_lines.py` asks
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 
 from leadline.contract import Reading
 from leadline.digits import apart, number, percent
 from leadline.facts import Finding
-from leadline.facts.finding import Cause
+from leadline.facts.finding import REWARD_DROPPED, Cause
 from leadline.findings.agent_turns import FailingTools, TurnsChange
 from leadline.findings.generation_length import LengthChange
 from leadline.findings.generation_truncation import Truncation
@@ -23,19 +24,22 @@ from leadline.findings.kl_drift import KlDrift
 from leadline.findings.policy_frozen import KlFrozen
 from leadline.findings.reward_break import RewardBreak
 from leadline.findings.reward_fall import RewardFall
-from leadline.findings.reward_gamed import Gamed
+from leadline.findings.reward_gamed import Gamed, ResponsesChanged
+from leadline.findings.reward_outage import RewardOutage
+from leadline.findings.reward_prompts_changed import PromptsChanged
 from leadline.findings.signal_no_learning_signal import AllTied, AllTruncated
 from leadline.findings.signal_train_eval_gap import TrainEvalGap
 from leadline.findings.stability_moved import EntropyMoved, GradientNorm
 from leadline.findings.stability_spike import Spikes
 from leadline.findings.stability_stuck import StuckSeries
+from leadline.findings.timeline_order import OnsetOrder
 from leadline.findings.unexplained_break import UnexplainedBreak
 from leadline.judgement.decide import GO_ON, OPEN, STOP
+from leadline.run import HEADLINE
 
 APART = 0.02  # of the run: what moved so near moved at the same step
-HEADLINE = "reward/mean"
 CUT = "truncated answers"  # told in whole percent
-FELL = {"reward.peaked", "reward.declining", "kl.destructive"}
+FELL = {*REWARD_DROPPED, "kl.destructive"}
 DROPPED = {*FELL, "generation.degraded", "stability.entropy"}  # findings that say that the reward dropped
 UP = ("accelerating", "rising", "decelerating")
 DOWN = ("declining", "peaked")
@@ -65,7 +69,7 @@ def _directions(reading: Reading) -> Iterator[str]:
     shape = _shape(reading)
     if reason.kind == "rising" and on_reward and serious & FELL:
         yield "rising above a finding that it fell"
-    if reason.kind == "gamed" and on_reward and serious & {"reward.peaked", "reward.declining"}:
+    if reason.kind == "gamed" and on_reward and serious & {*REWARD_DROPPED}:
         yield "no longer measures the policy, above a finding that it fell"
     again = reason.kind == "fallen" and reason.turn is not None  # it says itself that it rises again
     if reason.kind in SAME and shape is not None and reason.kind != "rising" and shape in UP and not again:
@@ -94,6 +98,9 @@ def _meanwhile(reading: Reading) -> Iterator[str]:
     shape, now, start = reading.reward.shape, reading.reward.trajectory.now, reading.reward.trajectory.start
     lower, higher = (False, False) if now is None or start is None else (now < start, now > start)
     lost = _serious(reading) & FELL
+    dropped = [found for found in reading.findings if found.id in FELL]
+    since = min((found.since_step for found in dropped if found.since_step is not None), default=math.inf)
+    broke = any(isinstance(found.facts, RewardBreak) and found.severity != "note" for found in reading.findings)
     for finding in reading.findings:
         match finding.facts:
             case Gamed(reward_fell=True) if shape in (*UP, "noise"):
@@ -112,6 +119,12 @@ def _meanwhile(reading: Reading) -> Iterator[str]:
                 yield f"drift without any gain, above {shape}"
             case AllTied() if shape in UP:
                 yield f"no learning signal, above {shape}"
+            case Spikes(reward_fell=False, series=values) if any(value.step >= since for value in values):
+                yield "a spike at which the reward did not drop, within its drop"
+            case LengthChange(reward="unclear") | TurnsChange(reward="unclear") if broke or lost:
+                yield f"{finding.id} without a clear change of the reward, which broke"
+            case PromptsChanged(apart=True) if reading.reward.trajectory.changed_at is None:
+                yield "rewards that cannot be compared, and are"
 
 
 def _shape(reading: Reading) -> str | None:
@@ -185,6 +198,9 @@ def _numbers(reading: Reading) -> Iterator[tuple[str, str, float | None, str]]:
             case KlDrift() as facts:
                 yield "kl/ref", "now", facts.now, where
             case TrainEvalGap() as facts:
+                if facts.high_step == reading.run.first_step:
+                    yield facts.held_out, "start", facts.high, where
+                    yield HEADLINE, "start", facts.train_then, where
                 yield facts.held_out, "now", facts.now, where
                 yield facts.held_out, "high", facts.high, where
                 yield HEADLINE, "now", facts.train_now, where
@@ -194,12 +210,20 @@ def _numbers(reading: Reading) -> Iterator[tuple[str, str, float | None, str]]:
                 yield "entropy", "now", facts.now, where
                 yield "entropy", "start", facts.start, where
             case Truncation() as facts:
+                yield CUT, "start", facts.start, where
                 yield CUT, "now", facts.now, where
+            case Gamed(moves=moves) | ResponsesChanged(moves=moves):
+                for move in (move for move in moves if move.way == "cut"):
+                    yield CUT, "start", move.start, where
+                    yield CUT, "now", move.now, where
             case AllTruncated(share=share):
                 yield CUT, "now", share, where
             case StuckSeries(series=values):
                 for value in values:
                     yield value.series, "now", value.value, where
+    for other in reading.reward.others:
+        yield other.name, "start", other.start, "the line of held-out scores"
+        yield other.name, "now", other.now, "the line of held-out scores"
     for drift in reading.kl_reward.drift:
         yield drift.series, "now", drift.now, "the line of KL"
 
@@ -233,6 +257,8 @@ def _verdicts(reading: Reading) -> Iterator[str]:
         yield f"roll back because {reason.kind}"
     if judgement.verdict == "continue" and reason.kind in ("fallen", "gamed", "no_signal") and reason.clear:
         yield f"continue though {reason.kind}"
+    if any(one.kind == "samples_hold_up" for one in judgement.would_change) and reason.rests_on("signal."):
+        yield "samples are asked for, and a held-out score decides"
     known = {finding.id for finding in reading.findings}
     if len(judgement.advice) > 2 or any(advice.finding not in known for advice in judgement.advice):
         yield "advice without its finding"
@@ -312,6 +338,11 @@ def _dates(reading: Reading) -> Iterator[str]:
         dropped.add(onset)
     if len(dropped) > 1:
         yield "two dates of one fall"
+    for found in reading.findings:
+        tiers = found.facts.tiers if isinstance(found.facts, OnsetOrder) else ()
+        for tier in (tier for tier in tiers if HEADLINE in tier.names and dropped):
+            if not any(tier.first_step <= step <= tier.last_step for step in dropped if step is not None):
+                yield "a fall dated otherwise on the timeline"
     falls = [found.facts for found in reading.findings if isinstance(found.facts, RewardFall)]
     peak = reading.reward.peak
     if peak is not None and reading.reward.shape == "peaked":
@@ -373,7 +404,10 @@ def _causes(reading: Reading) -> Iterator[str]:
     """A cause that says that nothing else moved, beside a finding that something did."""
     reach = APART * max((reading.run.last_step or 0) - (reading.run.first_step or 0), 1)
     moved = [at for finding in reading.findings for at in _moved(finding)]
+    ends = [found.facts.last_step + 1 for found in reading.findings if isinstance(found.facts, RewardOutage)]
     for finding in reading.findings:
+        if isinstance(finding.facts, UnexplainedBreak) and any(abs(finding.facts.step - end) <= reach for end in ends):
+            yield "unexplained, at the end of an outage"
         cause = getattr(finding.facts, "cause", None)
         step = getattr(finding.facts, "step", None)
         if isinstance(cause, Cause) and cause.kind in ("none", "outside") and isinstance(step, int):

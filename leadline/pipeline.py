@@ -22,8 +22,9 @@ from .reading.outage import outages, passing, without_outages
 from .reading.processes import conflicts_of
 from .reading.scores import judged_in, missing
 from .reading.wall_clock import long_still
+from .records import replace
 from .review.store import with_reviews
-from .run import Run
+from .run import HEADLINE, Run
 from .sections import kl_reward, policy_loss, reward
 from .sources import Joining, open_run, open_runs, read_samples
 from .text.sampler import steps_to_read
@@ -107,6 +108,8 @@ def read_view(
     machine, others = resources_of(view), conflicts_of(view)
     found = by_weight(found_in(view))
     verdict = judge(view.run, judged_in(view), found, price=price)
+    if verdict.judged == HEADLINE and verdict.reason.kind == "fallen":  # a drop that the curve has not followed yet
+        rewards = replace(rewards, trajectory=replace(rewards.trajectory, now=verdict.reason.level))
     held_out = [other.name for other in rewards.others if other.name.startswith("eval/")]
     return Reading(
         run=_summary(view.run, view.plan),

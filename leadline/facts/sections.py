@@ -69,6 +69,8 @@ class OtherReward:
     name: str
     shape: str
     p: float
+    start: float | None = None  # level it began at
+    now: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -343,7 +345,7 @@ WHY = {  # the most harmful first
     "reward": "nothing to judge without it",
     "rollouts": "reward hacking is hard to detect",
     "held-out reward": "hacking on train prompts would look like progress",
-    "independent score": "the held-out eval tracks the training reward and shares its blind spots",
+    "independent score": "the held-out eval uses the training reward function and shares its blind spots",
     "reference KL": "drift must be read from entropy, length, and text",
     "planned steps": "remaining budget unknown; set it with --budget STEPS",
     "checkpoints": "can't name a checkpoint to roll back to",

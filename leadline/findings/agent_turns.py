@@ -11,7 +11,7 @@ from ..facts.finding import MEANWHILE, SAID, WORTH_SAYING, Meanwhile
 from ..questions.direction import since_of
 from ..questions.level import level_now, paths_now, start_of
 from ..reading.outage import MORE_FAILURES
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass
 
 GUIDE = {
@@ -67,8 +67,7 @@ class FailingTools(Facts):
 
 def detect(view: View) -> Iterator[Finding]:
     """Report turns and tool calls that moved by half, and failures that rose by a tenth of all calls."""
-    reward = view.change(HEADLINE)
-    meanwhile = None if reward is None else reward.which(SAID)
+    meanwhile = view.meanwhile
     for name in (TURNS, CALLS, FAILURES):
         part, change = view.of(name), view.change(name)
         paths = None if part is None else paths_now(part.curve)

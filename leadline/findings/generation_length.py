@@ -15,7 +15,7 @@ from ..questions.changes import KNOWN, sudden_step
 from ..questions.direction import since_of
 from ..questions.level import SETTLED, level_now, paths_now, start_of, steps_seen
 from ..reading.samples import evidence_of
-from ..reading.view import HEADLINE, View
+from ..reading.view import View
 from ..records import dataclass
 from ..run import Series
 from ..text.relation import PAYS
@@ -75,13 +75,13 @@ def detect(view: View) -> tuple[Finding, ...]:
     p = max(paths.above(WORTH_SAYING * start), paths.below(start / WORTH_SAYING))
     if p < SAID:
         return ()
-    now, related, reward = level_now(curve, series), evidence_of(view.whole).relation, view.change(HEADLINE)
+    now, related = level_now(curve, series), evidence_of(view.whole).relation
     facts = LengthChange(
         start_of(curve, series),
         now,
         unit,
         sudden_step(curve, start, now),
-        None if reward is None else reward.which(SAID),
+        view.meanwhile,
         None if related is None else related.length_pays,
     )
     evidence = [Evidence(curve.metric, *steps_seen(curve))]

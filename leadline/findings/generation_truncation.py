@@ -8,7 +8,7 @@ from ..facts.finding import SAID
 from ..facts.judgement import Beside, Suspect
 from ..questions.changes import more_than
 from ..questions.direction import NEARLY_ALL, since_of
-from ..questions.level import SETTLED, level_now, paths_now
+from ..questions.level import SETTLED, paths_now
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
 from ..text.numbers import truncated
@@ -57,7 +57,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     values, steps = series.values[series.finite], series.steps[series.finite]
     if len(values) <= SETTLED:
         return ()
-    start, now = float(values[:SETTLED].mean()), level_now(curve, series)
+    start, now = cut.start, cut.now
     grown, growing = (start + share * (1.0 - start) for share in (1 / 2, 1 / 4))
     evidence = (Evidence(series.name, int(steps[0]), int(steps[-1])),)
     if start < 1 and (p := paths.above(grown)) >= SAID:

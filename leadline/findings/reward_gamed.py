@@ -12,10 +12,10 @@ from ..questions.fall import fall_of
 from ..questions.level import level_at, level_now, start_of
 from ..reading.samples import evidence_of, last_review
 from ..reading.view import HEADLINE, View
-from ..records import dataclass
+from ..records import dataclass, replace
 from ..run import Rollout
 from ..text.evidence import GamedEvidence
-from ..text.numbers import CUT, KL
+from ..text.numbers import CUT, KL, truncated
 
 PROVEN = 0.9  # probability: from here on it is critical; also that of a reader's word
 GUIDE = {
@@ -109,16 +109,19 @@ def detect(view: View) -> tuple[Finding, ...]:
     reviewed, evidence = _reviewed(view), evidence_of(view.whole)
     if reviewed or evidence.begun is None:
         return reviewed
-    begun, pair = evidence.begun, evidence.pair or (None, None)
+    begun, pair, moves = evidence.begun, evidence.pair or (None, None), evidence.moves
+    cut = view.of(truncated(view.run))
+    if cut is not None:  # told as the finding about it tells it
+        moves = tuple(replace(move, start=cut.start, now=cut.now) if move.way == "cut" else move for move in moves)
     dates = (begun.step, begun.low, begun.high)
     severity: Severity = "note"
     facts: Gamed | ResponsesChanged
     if evidence.proven:
-        facts = Gamed(_reward_fell(view, evidence), evidence.moves, *dates, *pair)
+        facts = Gamed(_reward_fell(view, evidence), moves, *dates, *pair)
         name = "generation.degraded" if facts.reward_fell else "reward.gamed"
         severity = "critical" if evidence.p > PROVEN else "concern"
     else:
-        moves, unlike, name = evidence.moves, evidence.numbers.unlike, "generation.changed"
+        unlike, name = evidence.numbers.unlike, "generation.changed"
         if unlike > 0.5:
             moves = (*moves, Move("unlike", 1.0, 1 + unlike))
         before = [batch.step for batch in view.batches if batch.step < begun.step]

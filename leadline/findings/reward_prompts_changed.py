@@ -23,12 +23,15 @@ class PromptsChanged(Facts):
 
     change: PromptChange
     later: tuple[PromptChange, ...] = ()  # further changes, in order
+    apart: bool = True  # the reward stepped at the last of them, so that only what follows is read
 
     def say(self) -> str:
         before, after = self.change.before, self.change.after
         when = f"between steps {before} and {after}"
         if self.later:
             when = f"{counted(1 + len(self.later), 'time')}, first {when}, last by step {self.later[-1].after}"
+        if not self.apart:
+            return f"Prompts changed {when}: reward did not step there, so the run is read as one."
         return (
             f"Prompts changed {when}: rewards before and after aren't comparable, and a lower reward doesn't mean a "
             "worse policy."
@@ -41,6 +44,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     if not changes or view.of(HEADLINE) is None:
         return ()
     evidence = tuple(Evidence("rollouts", change.prompts.before, change.prompts.after) for change in changes)
-    facts = PromptsChanged(changes[0].prompts, tuple(change.prompts for change in changes[1:]))
+    first, *later = (change.prompts for change in changes)
+    facts = PromptsChanged(first, tuple(later), view.stretch.why is not None and view.stretch.why.kind == "prompts")
     p, since = round(max(change.p for change in changes), 4), changes[-1].prompts.after
     return (Finding("reward.prompts_changed", p, "note", since_step=since, evidence=evidence, facts=facts),)

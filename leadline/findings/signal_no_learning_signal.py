@@ -63,11 +63,11 @@ class AllTied(Facts):
         if self.reward_at == "constant":
             since = " since the start"
         why = {
-            "bottom": f"every response gets the minimum reward ({reward})",
+            "bottom": f"nearly every response gets the minimum reward ({reward})",
             "constant": f"every reward has been {reward}",
             "between": "rewards differ across prompts but not within groups",
         }[self.reward_at]
-        return f"No gradient signal{since}: {why}, so all advantages are zero."
+        return f"No gradient signal{since}: {why}, so advantages are zero."
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from ..facts.finding import SAID
 from ..facts.judgement import Suspect
 from ..questions.direction import net_change
 from ..questions.fall import fall_of, p_held_while_other_fell
-from ..questions.level import level_at, level_now, steps_seen
+from ..questions.level import level_from, level_now, steps_seen
 from ..reading.scores import component_names, held_out_names, second_scores
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
@@ -72,7 +72,7 @@ def detect(view: View) -> tuple[Finding, ...]:
         high=fall.high,
         high_step=step,
         now=fall.now,
-        train_then=level_at(train, logged, step),
+        train_then=level_from(train, logged, step),
         train_now=level_now(train, logged),
         others=len(found) - 1,
     )

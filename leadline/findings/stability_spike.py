@@ -7,6 +7,7 @@ from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, called, sentence_case
 from ..facts.judgement import Suspect
 from ..questions.changes import Spike, spike_in, would_show
+from ..questions.fall import p_fallen
 from ..questions.level import SETTLED
 from ..reading.breaks import near, reward_fell_at
 from ..reading.kl import ANY_KL
@@ -78,12 +79,12 @@ def detect(view: View) -> tuple[Finding, ...]:
 
 
 def _reward_fell(view: View, steps: list[int]) -> bool | None:
-    """Tell whether the reward fell at one of these steps; None where that could not be seen."""
-    reward = view.run.get(HEADLINE)
-    seen = [step for step in steps if reward is not None and would_show(reward, step, near(view.run))]
+    """Tell whether the reward fell at one of these steps; None if that could not be seen, or it fell by and by."""
+    reward = view.whole.of(HEADLINE)
+    seen = [step for step in steps if reward is not None and would_show(reward.series, step, near(view.run))]
     if any(reward_fell_at(view.whole, step) for step in seen):
         return True
-    return False if len(seen) == len(steps) else None
+    return False if reward is not None and len(seen) == len(steps) and p_fallen(reward.curve) <= 0.5 else None
 
 
 def _settled(series: Series) -> Spike | None:

@@ -10,10 +10,11 @@ import numpy as np
 from ..curve.curve import PACE
 from ..digits import listed, span
 from ..facts import Evidence, Facts, Finding, Guide, by_weight
-from ..facts.finding import called
+from ..facts.finding import SAID, called
+from ..questions.fall import fall_of
 from ..questions.onset import POINTS, Moves, Onset, onset_in
 from ..reading.breaks import events_at, everything_at, near
-from ..reading.view import View
+from ..reading.view import HEADLINE, View
 from ..records import dataclass
 from ..run import Event, Series
 
@@ -42,7 +43,7 @@ DATED = (
     "loss/policy",
     "len/response_mean",
     "len/response_clip_frac",
-    "reward/mean",
+    HEADLINE,
 )  # what can lead or follow; the learning rate is told by its event
 NOT_THE_POLICY = ("resources.", "conflict.", "expected.", "unexplained.", "timeline.")
 EVENTS = ("learning_rate", "resume", "reference_reset")
@@ -117,24 +118,30 @@ def _order(view: View, anchor: Finding, step: int) -> tuple[Finding, ...]:
     window = (step - reach, step + reach)
     banks: dict[bytes, Moves] = {}  # series of one log share their clock
     dated = [onset for series in logged if (onset := onset_in(series, window, banks)) is not None]
+    reward = view.of(HEADLINE)
+    fall = None if reward is None else fall_of(reward.curve, reward.series)
+    if reward is not None and fall is not None and fall.p > SAID:  # it has one date, as every finding tells it
+        before = reward.series.steps[reward.series.steps < fall.since_step][-1:].tolist()
+        known = Onset.known(HEADLINE, fall.since_step, *before)
+        dated = [known if one.name == HEADLINE else one for one in dated]
     events = events_at(view.run, step, EVENTS, interval=window)
     if not dated or len(dated) + len(events) < 2:
         return ()
-    known = {Onset.known(event.kind.replace("_", " "), event.step): event for event in events}
-    tiers = _tiers([*known, *dated])
+    named = {Onset.known(event.kind.replace("_", " "), event.step): event for event in events}
+    tiers = _tiers([*named, *dated])
     latest = max(onset.high for tier in tiers for onset in tier)
     facts = OnsetOrder(
         anchor=anchor.id,
         anchor_step=step,
         before=latest < step - near(view.run),
-        tiers=tuple(_tier(tier, known) for tier in tiers),
+        tiers=tuple(_tier(tier, named) for tier in tiers),
     )
     p = tiers[0][0].before(tiers[1][0]) if len(tiers) > 1 else 1.0
     evidence = tuple(
         Evidence(onset.name, round(onset.low), round(onset.high))
         for tier in tiers
         for onset in tier
-        if onset not in known
+        if onset not in named
     )
     return (Finding("timeline.order", round(p, 4), "note", facts, round(tiers[0][0].middle), evidence),)
 
@@ -156,7 +163,8 @@ def _tiers(dated: list[Onset]) -> list[list[Onset]]:
     """Return them in order of time; a new tier begins where all that is left lies wholly after all before it."""
     tiers: list[list[Onset]] = []
     latest = -np.inf
-    for onset in sorted(dated, key=lambda onset: onset.point_before)[:MOST]:
+    named = sorted(dated, key=lambda onset: (onset.name != HEADLINE, onset.point_before))[:MOST]
+    for onset in sorted(named, key=lambda onset: onset.point_before):
         if onset.low > latest and onset.point_before >= latest:
             tiers.append([])
         tiers[-1].append(onset)

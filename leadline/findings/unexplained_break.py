@@ -55,7 +55,7 @@ def detect_among(view: View, findings: tuple[Finding, ...]) -> tuple[Finding, ..
     """Report breaks that nothing explains; those of several series at one step are told together."""
     reach = near(view.run)
     told = [known.since_step for known in findings if known.since_step is not None]
-    told += [reset.step for reset in resets_of(view)]
+    told += [*(reset.step for reset in resets_of(view)), *(gap.last + 1 for gap in view.outages)]
     # After a collapse everything jumps about; that needs no explanation of its own.
     ruins = (known.since_step for known in findings if known.severity == "critical" and known.since_step)
     over = min(ruins, default=np.inf)

@@ -282,7 +282,8 @@ def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[
     evidence = case.evidence
     if verdict in ("stop", "roll_back"):
         if evidence.p_gamed > 0.5 and evidence.onset is not None:  # more of a reward that is hacked changes nothing
-            return (Condition("samples_hold_up", "continue", after_step=evidence.onset),)
+            samples = Condition("samples_hold_up", "continue", after_step=evidence.onset)
+            return () if "signal.train_eval_gap" in evidence.ids_of("gamed") else (samples,)
         return (Condition("rise", "continue", case.series.name, level, by),)
     return (
         Condition("rise", "continue", case.series.name, level, by),

@@ -15,7 +15,7 @@ from ..records import dataclass
 from ..run import Series, Steps
 from .changes import unlogged
 from .direction import FELL, Peak, moving_up, peak_of
-from .level import last_before, level_at, level_now, levels, start_of, within
+from .level import last_before, level_from, level_now, levels, start_of, within
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -93,7 +93,7 @@ def fall_of(curve: Curve, logged: Series) -> Fall | None:
         peak = None
     highest_step = round(float(curve.grid[top]))
     step = highest_step if peak is None else top_step(curve, logged)  # the peak is the best step: one fact
-    told = start if top == 0 and peak is None else level_at(curve, logged, step)
+    told = level_from(curve, logged, step)
     stands = level_now(curve, logged)
     if told - stands <= error:  # what is told as lost must be lost by the levels that are told
         return None

@@ -51,9 +51,9 @@ class Onset:
         return self.quantile(0.9)
 
     @classmethod
-    def known(cls, name: str, step: int) -> Onset:
-        """Something whose step is known."""
-        return cls(name, np.array([float(step)]), np.ones(1))
+    def known(cls, name: str, step: int, before: int | None = None) -> Onset:
+        """Something whose step is known; `before`: the last point before it, where only points are known."""
+        return cls(name, np.array([float(step if before is None else before), float(step)]), np.array([0.0, 1.0]))
 
     def before(self, other: Onset) -> float:
         """How likely this came first."""

@@ -269,8 +269,12 @@ def component_names(view: View) -> dict[str, str]:
 
 
 def _each(view: View, names: tuple[str, ...]) -> tuple[OtherReward, ...]:
-    shapes = ((name, view.shape(name)) for name in names)
-    return tuple(OtherReward(name, shape.word, round(shape.p, 4)) for name, shape in shapes if shape is not None)
+    found = ((name, view.of(name), view.shape(name)) for name in names)
+    return tuple(
+        OtherReward(name, shape.word, round(shape.p, 4), part.start, part.now)
+        for name, part, shape in found
+        if part is not None and shape is not None
+    )
 
 
 def _is_held_out(name: str) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 
+from ..facts.finding import SAID, Meanwhile
 from ..plan import Plan
 from ..questions.direction import NetChange, net_change
+from ..questions.fall import p_fallen
 from ..questions.shape import Shape, shape_of
 from ..records import dataclass, field
 from ..run import HEADLINE as HEADLINE
@@ -51,6 +53,15 @@ class View:
         """Return what that part did from its start to now; None if that cannot be told."""
         part = self.of(name)
         return None if part is None else net_change(part.curve)
+
+    @property
+    def meanwhile(self) -> Meanwhile:
+        """What the reward did over that part: nothing is said of one that moved and came back."""
+        reward, change = self.of(HEADLINE), self.change(HEADLINE)
+        if reward is None or change is None:
+            return None
+        did = change.which(SAID)
+        return None if did == "unclear" and (reward.curve.breaks or p_fallen(reward.curve) > 0.5) else did
 
     def once(self, key: Hashable, make: Callable[[], Made]) -> Made:
         """Make what several findings need when it is first asked for."""

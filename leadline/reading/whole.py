@@ -16,6 +16,7 @@ from ..curve.fit import breaks_in, fit_curve
 from ..curve.track import Break
 from ..plan import Plan
 from ..progress import tell
+from ..questions.level import level_now, start_of
 from ..records import dataclass, field
 from ..run import HEADLINE, Run, Series
 from ..text.prompts import ChangeOfPrompts, changes_in
@@ -88,6 +89,16 @@ class Trace:
     series: Series
     curve: Curve
     _whole: Whole = field(repr=False)
+
+    @property
+    def start(self) -> float:
+        """Where it started from."""
+        return start_of(self.curve, self.series)
+
+    @property
+    def now(self) -> float:
+        """Where it stands."""
+        return level_now(self.curve, self.series)
 
     def until(self, step: float) -> Trace | None:
         """Return the same as it stood at a step; None if nothing was logged by then."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..contract import Band, Reading, Series
-from ..facts.sections import course_says
+from ..facts.sections import OtherReward, course_says
 from ..records import dataclass, replace
 from ..words.report import HELD_OUT, KL, REWARD
 from . import palette
@@ -76,25 +76,21 @@ class Picture:
 
 def pictures(reading: Reading) -> tuple[Picture, ...]:
     """Return the plots that the run has, in the order to look at them."""
-    shapes = {other.name: other.shape for other in reading.reward.others}
+    others = {other.name: other for other in reading.reward.others}
     charts, found = reading.chart_data, []
     for name in charts.chart("reward"):
-        if name not in shapes:
+        if name not in others:
             found.append(_picture(reading, REWARD, name, reading.reward.caption))
         elif all(one.about == REWARD for one in found):  # the first of the held-out evals
-            found.append(_picture(reading, HELD_OUT, name, _course(reading, name, shapes[name])))
+            found.append(_picture(reading, HELD_OUT, name, _course(others[name])))
     if reading.kl_reward.state != "always_zero":
         found += [_picture(reading, KL, name, reading.kl_reward.caption) for name in charts.chart("kl")]
     return tuple(found)
 
 
-def _course(reading: Reading, name: str, shape: str) -> str:
-    """Return the course of a held-out eval; its start as the headline gives it, if that is about it."""
-    band, judgement = reading.chart_data.bands.get(name), reading.judgement
-    if band is None:
-        return ""
-    told = judgement.reason.start if judgement.judged == name else None
-    return course_says(float(band.middle[0]) if told is None else told, float(band.middle[band.now]), shape)
+def _course(other: OtherReward) -> str:
+    """Return the course of a held-out eval."""
+    return "" if other.start is None or other.now is None else course_says(other.start, other.now, other.shape)
 
 
 def span(drawn: tuple[Picture, ...]) -> tuple[float, float]:

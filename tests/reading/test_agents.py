@@ -48,6 +48,14 @@ def test_tools_that_fail_more_and_more() -> None:
     assert read({"reward/mean": flat(N, 0.5), "tools/failure_frac": flat(N, 0.3, 0.02)}) == ()
 
 
+def test_nothing_is_said_of_a_reward_that_rose_and_broke() -> None:
+    broke = [*moving(0.4, 0.9)[: N // 2], *flat(N - N // 2, 0.4, 0.01)]
+    (found,) = read({"reward/mean": broke, "agent/turns_mean": moving(2, 7.9)})
+    assert isinstance(found.facts, TurnsChange)
+    assert found.facts.reward is None
+    assert "no clear change" not in sentence(found)
+
+
 @pytest.mark.parametrize("name", ["agent/turns_mean", "tools/calls_per_sample"])
 def test_turns_that_hold_are_no_finding(name: str) -> None:
     assert read({"reward/mean": FALLING, name: flat(N, 3.0, 0.2)}) == ()

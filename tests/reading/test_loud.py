@@ -39,6 +39,13 @@ def test_one_enormous_value_is_told(factor: float) -> None:
     assert finding.facts.reward_fell is False
 
 
+def test_nothing_is_said_of_a_reward_that_was_dropping() -> None:
+    values = sizes("kl/ref").values.copy()
+    values[150] *= 125
+    falling = logged("reward/mean", rise(0.9, 0.1), 0.02)
+    assert found(Series("kl/ref", "kl", "test", STEPS, values), falling)["stability.spike"].facts.reward_fell is None
+
+
 def test_a_few_enormous_values_do_not_hide_each_other() -> None:
     values = sizes().values.copy()
     values[[60, 150, 220]] *= 80

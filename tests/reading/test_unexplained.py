@@ -8,6 +8,7 @@ from simulated import noise
 from leadline.facts import Facts, Finding
 from leadline.findings import timeline_order, unexplained_break
 from leadline.reading import View
+from leadline.reading.outage import Outage
 from leadline.run import Event, Run, Series
 
 COUNT = 300
@@ -39,6 +40,12 @@ def test_a_break_at_an_event_is_explained() -> None:
     jumped = series("entropy", 6.0 * (STEPS > 200), 5)
     step = Event("learning_rate", 200, "the learning rate rises suddenly at step 200")
     assert ids(Run("here", series=(jumped,), events=(step,)), ()) == []
+
+
+def test_a_break_at_the_end_of_an_outage_is_explained() -> None:
+    run = Run("here", series=(series("entropy", 6.0 * (STEPS > 200), 5),))
+    view = View(run, outages=(Outage(190, 200, 0.0, back=True),))
+    assert [finding.id for finding in read(view, ())] == []
 
 
 def test_a_break_that_a_finding_speaks_of_is_not_said_twice() -> None:

@@ -67,6 +67,11 @@ SAID: list[tuple[str, Facts, str]] = [
         "doesn't mean a worse policy.",
     ),
     (
+        "reward.prompts_changed",
+        PromptsChanged(PromptChange(140, 150), apart=False),
+        "Prompts changed between steps 140 and 150: reward did not step there, so the run is read as one.",
+    ),
+    (
         "signal.train_eval_gap",
         TrainEvalGap("eval/math/score", 0.6, 200, 0.4, 0.7, 0.9, others=2),
         "Held-out eval regressed: eval/math/score dropped 0.6 → 0.4 since step ~200 while training reward went 0.7 → "
