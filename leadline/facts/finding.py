@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from ..digits import listed, number, percent
 from ..event import Event
@@ -29,8 +29,8 @@ FORMER_IDS = {
     "timeline.order": "onset",
 }
 NEEDS_EYES = "generation.changed"  # the finding that asks the reader to look at two samples
-TIMELINE = "timeline.order"  # the finding that relates the others
 REWARD_DROPPED = ("reward.peaked", "reward.declining")  # findings that the training reward dropped
+TIMELINE = "timeline.order"  # the finding that relates the others
 Meaning = Literal["gamed", "degraded", "no_signal", "lost"]  # what a finding means for the verdict
 
 
@@ -42,13 +42,43 @@ class Guide(NamedTuple):
     do: str
 
 
+Knob = Literal["learning_rate", "length_cap", "reward_function", "data", "responses"]
+Turn = Literal["lower", "raise", "check", "review"]
+Suspect = tuple[Knob, Turn, str]  # and why, as a clause
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """All serious findings, as each of them sees the others."""
+
+    ids: frozenset[str]
+    lost: bool  # one of them says that the reward fell
+
+
 @dataclass(frozen=True, slots=True)
 class Facts:
     """The numbers, steps, and names of a finding; the JSON holds them under the same names."""
 
+    MEANS: ClassVar[Meaning | None] = None  # what it weighs in the verdict (`judgement/evidence.py`)
+    SUSPECT: ClassVar[Suspect | None] = None  # the knob it points at
+
     def say(self) -> str:
         """Return the sentence they make."""
         raise NotImplementedError
+
+    def suspect(self, beside: Beside) -> Suspect | None:
+        """Return the knob they point at, if that depends on them or on what else was found."""
+        return self.SUSPECT
+
+    @property
+    def counts(self) -> bool:
+        """Tell whether they weigh in the verdict, if their kind does."""
+        return True
+
+    @property
+    def since_between(self) -> tuple[int, int] | None:
+        """The interval of their date, if one is known."""
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +245,14 @@ def shifted_with(names: Sequence[str]) -> str:
     more = len(names) - SHIFTED
     named = list(dict.fromkeys(map(called, names[:SHIFTED])))
     return f"{sentence_case(listed([*named, f'{more} more'] if more > 0 else named))} shifted too."
+
+
+@dataclass(frozen=True, slots=True)
+class TurningPoint:
+    """The lowest point before a rise, or the highest before a fall, if that is not the start."""
+
+    level: float
+    step: int | None  # None: not known well enough to name one
 
 
 # Changes of the responses.

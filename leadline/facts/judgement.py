@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from ..records import dataclass, field
-from .finding import Cause
-from .sections import TurningPoint
+from .finding import Cause, Knob, Turn, TurningPoint
 
 Verdict = Literal["continue", "stop", "roll_back", "undecided", "finished"]
 ReasonKind = Literal[
@@ -144,20 +143,6 @@ class BestCheckpoint:
     wanted_step: int | None = None  # a better step of which nothing was kept
     cost: float | None = None  # how much better that step was
     partial_only: bool = False  # there are checkpoints, but none that is complete
-
-
-Knob = Literal["learning_rate", "length_cap", "reward_function", "data", "responses"]
-
-Turn = Literal["lower", "raise", "check", "review"]
-Suspect = tuple[Knob, Turn, str]  # and why, as a clause
-
-
-@dataclass(frozen=True, slots=True)
-class Beside:
-    """All serious findings, as each of them sees the others."""
-
-    ids: frozenset[str]
-    lost: bool  # one of them says that the reward fell
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Literal
 
 from ..digits import counted, number, on_scale, percent, span, went
 from ..records import dataclass
-from .finding import called
+from .finding import TurningPoint, called
 
 SHAPES = {
     "accelerating": "accelerating",
@@ -29,14 +29,6 @@ class RewardPeak:
     step: int
     interval: tuple[int, int]  # 80 %
     p: float
-
-
-@dataclass(frozen=True, slots=True)
-class TurningPoint:
-    """The lowest point before a rise, or the highest before a fall, if that is not the start."""
-
-    level: float
-    step: int | None  # None: not known well enough to name one
 
 
 @dataclass(frozen=True, slots=True)

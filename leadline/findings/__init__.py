@@ -3,9 +3,8 @@
 A file holds, from top to bottom:
 
     GUIDE    {id: Guide}: what the finding means, what it rests on, what to do about it
-    MEANS    {id: meaning}, optional: what it weighs in the verdict (`judgement/evidence.py`)
-    SUSPECT  optional: the knob it points at, which way, and why; or `suspect`, if that depends on what else was found
-    a subclass of `Facts`: the numbers, steps and names it consists of, and `say`, the sentence they make
+    a subclass of `Facts`: the numbers, steps and names it consists of, and `say`, the sentence they make;
+             MEANS, if it weighs in the verdict; SUSPECT or `suspect`, if it points at a knob
     detect   (view) -> findings; or detect_among (view, found), for one that needs to know what else was found
 """
 
@@ -16,8 +15,7 @@ from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
-from ..facts import Facts, Finding, Guide, Meaning
-from ..facts.judgement import Beside, Suspect
+from ..facts import Facts, Finding, Guide
 from ..reading.view import View
 
 
@@ -32,9 +30,6 @@ FILES: tuple[ModuleType, ...] = tuple(
 
 
 GUIDES: Mapping[str, Guide] = {name: guide for file in FILES for name, guide in file.GUIDE.items()}
-MEANINGS: Mapping[str, Meaning] = {
-    name: meaning for file in FILES for name, meaning in getattr(file, "MEANS", {}).items()
-}
 FACTS: Mapping[str, tuple[type[Facts], ...]] = {name: _facts_of(file) for file in FILES for name in file.GUIDE}
 
 
@@ -45,11 +40,3 @@ def found_in(view: View) -> tuple[Finding, ...]:
         if hasattr(file, "detect_among"):
             found = (*found, *file.detect_among(view, found))
     return found
-
-
-def suspect_of(found: Finding, beside: Beside) -> Suspect | None:
-    """Tell which knob a finding points at."""
-    for file in FILES:
-        if found.id in file.GUIDE:
-            return file.suspect(found, beside) if hasattr(file, "suspect") else getattr(file, "SUSPECT", None)
-    return None

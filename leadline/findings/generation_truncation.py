@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..digits import percent
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID
-from ..facts.judgement import Beside, Suspect
+from ..facts.finding import SAID, Beside, Suspect
 from ..questions.changes import more_than
 from ..questions.direction import NEARLY_ALL, since_of
 from ..questions.level import SETTLED, paths_now
@@ -46,6 +45,11 @@ class Truncation(Facts):
             return f"{cut}: their reward is unreliable."
         return f"{cut}: almost none finish. The limit is too low or the policy never emits EOS."
 
+    def suspect(self, beside: Beside) -> Suspect | None:
+        """Point at the cap, unless the text degrades: then responses run on for want of an end."""
+        degrades = beside.ids & {"reward.gamed", "generation.degraded"}
+        return None if degrades else ("length_cap", "check", "responses are truncated")
+
 
 def detect(view: View) -> tuple[Finding, ...]:
     """Report that more than half of those that used to end no longer do, or that most never did."""
@@ -73,10 +77,3 @@ def detect(view: View) -> tuple[Finding, ...]:
     severity: Severity = "concern" if nearly and not rose and reward is not None else "note"
     p = nearly_all if nearly else most
     return (Finding("generation.truncation", round(p, 4), severity, facts, int(steps[0]), evidence),)
-
-
-def suspect(found: Finding, beside: Beside) -> Suspect | None:
-    """Point at the cap, unless the text degrades: then responses run on for want of an end."""
-    if beside.ids & {"reward.gamed", "generation.degraded"}:
-        return None
-    return "length_cap", "check", "responses are truncated"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ..digits import went
-from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
-from ..facts.finding import SAID
-from ..facts.judgement import Suspect
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.finding import SAID, Meaning, Suspect
 from ..questions.fall import fall_of, p_rose_while_other_fell
 from ..questions.level import level_from, level_now, steps_seen
 from ..reading.kl import readable
@@ -20,12 +21,14 @@ GUIDE = {
         "Roll back to a checkpoint before that step and lower the learning rate.",
     ),
 }
-MEANS: dict[str, Meaning] = {"kl.destructive": "lost"}
 
 
 @dataclass(frozen=True, slots=True)
 class KlDestructive(Facts):
     """KL rose while the reward fell."""
+
+    MEANS: ClassVar[Meaning | None] = "lost"
+    SUSPECT: ClassVar[Suspect | None] = ("learning_rate", "lower", "KL rose while reward dropped")
 
     since_step: int
     kl_before: float
@@ -63,6 +66,3 @@ def detect(view: View) -> tuple[Finding, ...]:
     severity: Severity = "critical" if fall.ruined else "concern"
     evidence = (Evidence(kl.metric, step, last), Evidence(HEADLINE, step, last))
     return (Finding("kl.destructive", round(p, 4), severity, since_step=since, evidence=evidence, facts=facts),)
-
-
-SUSPECT: Suspect = ("learning_rate", "lower", "KL rose while reward dropped")

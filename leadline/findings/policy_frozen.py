@@ -8,14 +8,14 @@ else that a policy moves when it moves is asked too: reward, entropy, length.
 from __future__ import annotations
 
 import math
+from typing import ClassVar
 
 import numpy as np
 
 from ..curve.curve import Curve
 from ..digits import number, percent
-from ..facts import Evidence, Facts, Finding, Guide, Meaning
-from ..facts.finding import SAID, all_called
-from ..facts.judgement import Suspect
+from ..facts import Evidence, Facts, Finding, Guide
+from ..facts.finding import SAID, Meaning, Suspect, all_called
 from ..questions.changes import KNOWN, power_of_growth
 from ..questions.direction import p_climbed, p_sank
 from ..questions.level import level_now, p_beyond, p_within, start_of, steps_seen
@@ -47,14 +47,15 @@ GUIDE = {
         "Raise the learning rate, or check that the optimizer steps and that weights reach the inference engine.",
     ),
 }
-MEANS: dict[str, Meaning] = {"policy.frozen": "no_signal"}
-SUSPECT: Suspect = ("learning_rate", "raise", "nothing is changing")
 
 
 @dataclass(frozen=True, slots=True)
 class KlFrozen(Facts):
     """The policy does not move: it has hardly left its reference and at this pace never will, nothing that would show
     it has moved, or its learning rate is 0."""
+
+    MEANS: ClassVar[Meaning | None] = "no_signal"
+    SUSPECT: ClassVar[Suspect | None] = ("learning_rate", "raise", "nothing is changing")
 
     kl: float | None  # per token, now
     changed_share: float | None  # of the answers, at most: sqrt(KL of an answer / 2); None where that does not show it
@@ -63,6 +64,11 @@ class KlFrozen(Facts):
     since_step: int | None = None  # from which on the learning rate is 0
     still: tuple[str, ...] = ()  # series that have gone nowhere, where these show it
     held: bool = False  # KL stands away from 0, or nobody knows: a penalty may hold it there
+
+    @property
+    def counts(self) -> bool:
+        """It is known that nothing can be learned; that nothing moves alone may be noise."""
+        return self.since_step is not None or self.changed_share is not None
 
     def say(self) -> str:
         if self.since_step is not None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..digits import number, span
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import Cause
-from ..facts.judgement import Beside, Suspect
+from ..facts.finding import Beside, Cause, Suspect
 from ..questions.direction import NEARLY_ALL
 from ..reading.breaks import AccountedBreak, breaks_of
 from ..reading.view import HEADLINE, View
@@ -43,6 +42,11 @@ class RewardBreak(Facts):
         doubt = f" ({span(self.first_step, self.last_step)})" if self.last_step - self.first_step > 1 else ""
         return f"{moved} at step {self.step}{doubt}. {self.cause.say(rose=rose)}"
 
+    def suspect(self, beside: Beside) -> Suspect | None:
+        if self.cause.kind == "prompts":
+            return "data", "check", "reward dropped where they changed"
+        return ("learning_rate", "lower", "reward dropped suddenly") if self.cause.kind == "policy" else None
+
 
 def detect(view: View) -> tuple[Finding, ...]:
     """Report each break. What came back is a note, and so is what the policy had no part in."""
@@ -62,10 +66,3 @@ def finding_of(broke: AccountedBreak, *, regained: bool = False) -> Finding:
     evidence = (Evidence(HEADLINE, low, high),)
     p = round(found.probability, 4)
     return Finding("reward.break", p, severity, since_step=facts.step, evidence=evidence, facts=facts)
-
-
-def suspect(found: Finding, beside: Beside) -> Suspect | None:
-    cause = found.facts.cause.kind if isinstance(found.facts, RewardBreak) else None
-    if cause == "prompts":
-        return "data", "check", "reward dropped where they changed"
-    return ("learning_rate", "lower", "reward dropped suddenly") if cause == "policy" else None

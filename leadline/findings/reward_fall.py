@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ..digits import number, went
-from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
-from ..facts.finding import SAID
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.finding import SAID, Meaning
 from ..questions.fall import fall_of
 from ..questions.level import steps_seen
 from ..reading.view import HEADLINE, View
@@ -23,12 +25,13 @@ GUIDE = {
         "Check the sign of the reward and the advantages, then the learning rate.",
     ),
 }
-MEANS: dict[str, Meaning] = {"reward.peaked": "lost", "reward.declining": "lost"}
 
 
 @dataclass(frozen=True, slots=True)
 class RewardFall(Facts):
     """The reward has fallen, after a peak or from the start."""
+
+    MEANS: ClassVar[Meaning | None] = "lost"
 
     high: float
     high_step: int

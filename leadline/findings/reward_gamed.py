@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 
 from ..digits import percent
-from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
-from ..facts.finding import SAID, Move, since_said, ways_said
-from ..facts.judgement import REVIEW, Beside, Suspect
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.finding import SAID, Beside, Meaning, Move, Suspect, since_said, ways_said
+from ..facts.judgement import REVIEW
 from ..questions.fall import fall_of
 from ..questions.level import level_at, level_now, start_of
 from ..reading.samples import evidence_of, last_review
@@ -45,12 +47,13 @@ GUIDE = {
         "`leadline review RUN --forget` deletes the review.",
     ),
 }
-MEANS: dict[str, Meaning] = {"reward.gamed": "gamed", "generation.degraded": "gamed", "reward.reviewed": "gamed"}
 
 
 @dataclass(frozen=True, slots=True)
 class Gamed(Facts):
     """The score goes on while the answers decay."""
+
+    MEANS: ClassVar[Meaning | None] = "gamed"
 
     reward_fell: bool  # the reward fell with it: the text decayed, but nothing was gained by it
     moves: tuple[Move, ...]  # the furthest first
@@ -66,6 +69,16 @@ class Gamed(Facts):
         if self.reward_fell:
             return f"Degenerate responses{since}{what and f': {what}'}. Reward dropped with them."
         return f"Reward hacking{since}: {what or 'responses are degenerate'}, yet the reward holds."
+
+    def suspect(self, beside: Beside) -> Suspect | None:
+        """Point at the updates if the text took the reward with it."""
+        if beside.lost:
+            return "learning_rate", "lower", "responses degraded as reward dropped"
+        return "reward_function", "check", "the score holds while responses degrade"
+
+    @property
+    def since_between(self) -> tuple[int, int] | None:
+        return None if self.begun_low is None or self.begun_high is None else (self.begun_low, self.begun_high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +102,17 @@ class ResponsesChanged(Facts):
         why = f": {what}" if what else ""
         return f"Responses have changed{since}{why}.{gain}{last}"
 
+    def suspect(self, beside: Beside) -> Suspect | None:
+        """Ask for a reader only if the reward holds."""
+        return None if beside.lost else ("responses", "review", f"they changed: {REVIEW}")
+
 
 @dataclass(frozen=True, slots=True)
 class Reviewed(Facts):
     """A reader of the samples found the reward hacked."""
+
+    MEANS: ClassVar[Meaning | None] = "gamed"
+    SUSPECT: ClassVar[Suspect | None] = ("reward_function", "check", "a reviewer found it hacked")
 
     reader: str
     since_step: int | None
@@ -172,14 +192,3 @@ def _shown_by(view: View, evidence: GamedEvidence, facts: Gamed | ResponsesChang
         return tuple(Evidence(name, first, last) for name, told in named if told)
     samples = tuple(sample for sample in (facts.old, facts.new) if sample is not None)
     return (Evidence("rollouts", view.batches[0].step, view.batches[-1].step, samples=samples),)
-
-
-def suspect(found: Finding, beside: Beside) -> Suspect | None:
-    """Point at the updates if the text took the reward with it, and ask for a reader only if the reward holds."""
-    if found.id == "generation.changed":
-        return None if beside.lost else ("responses", "review", f"they changed: {REVIEW}")
-    if found.id == "reward.reviewed":
-        return "reward_function", "check", "a reviewer found it hacked"
-    if not beside.lost:
-        return "reward_function", "check", "the score holds while responses degrade"
-    return "learning_rate", "lower", "responses degraded as reward dropped"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..digits import counted, number, percent, span
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.judgement import Beside, Suspect
+from ..facts.finding import Beside, Suspect
 from ..reading.outage import FAILURES
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
@@ -39,6 +39,9 @@ class RewardOutage(Facts):
             return f"{said}, then recovered: rewards of these steps are excluded."
         return f"{said} without recovering: check the {whom}. Rewards of these steps are excluded."
 
+    def suspect(self, beside: Beside) -> Suspect | None:
+        return None if self.tools else ("reward_function", "check", "it stopped scoring")
+
 
 def detect(view: View) -> tuple[Finding, ...]:
     """Report each outage whose rewards were left out of the run."""
@@ -49,9 +52,3 @@ def detect(view: View) -> tuple[Finding, ...]:
         severity: Severity = "note" if gap.back else "concern"
         found.append(Finding("reward.outage", 0.95, severity, facts=facts, since_step=gap.first, evidence=span))
     return tuple(found)
-
-
-def suspect(found: Finding, beside: Beside) -> Suspect | None:
-    if isinstance(found.facts, RewardOutage) and found.facts.tools:
-        return None
-    return "reward_function", "check", "it stopped scoring"

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 from ..digits import listed
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import called
-from ..facts.judgement import Beside, Suspect
+from ..facts.finding import Beside, Suspect, called
 from ..questions.level import SETTLED, silence
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
@@ -46,6 +45,10 @@ class NotNumbers(Facts):
         which = ", ".join(f"{called(values.series)} ({values.bad} of {values.points} values)" for values in self.series)
         ended = [values for values in self.series if values.trailing]
         return f"NaN, Inf, or overflow since step {self.first_step}: {which}. {_ended(ended)}"
+
+    def suspect(self, beside: Beside) -> Suspect | None:
+        ended = any(values.trailing for values in self.series)  # values that came back need nothing
+        return ("learning_rate", "lower", "values became NaN or Inf") if ended else None
 
 
 def _ended(ended: list[BadValues]) -> str:
@@ -86,9 +89,3 @@ def _finding(series: Sequence[Series], severity: Severity) -> Finding:
     first = min(values.first_step for values in facts)
     evidence = tuple(Evidence(logged.name, int(steps[0]), int(steps[-1])) for logged, steps in places)
     return Finding("signal.nan", 1.0, severity, NotNumbers(first, facts), first, evidence)
-
-
-def suspect(found: Finding, beside: Beside) -> Suspect | None:
-    if found.severity != "critical":  # values that came back need nothing
-        return None
-    return "learning_rate", "lower", "values became NaN or Inf"

@@ -6,16 +6,15 @@ A step of which one of them holds taught the policy nothing, whatever its reward
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..curve.track import LEAST
 from ..digits import number, percent
-from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
-from ..facts.finding import SAID
-from ..facts.judgement import Beside, Suspect
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.finding import SAID, Beside, Meaning, Suspect
 from ..questions.changes import more_than
 from ..questions.direction import NEARLY_ALL
 from ..questions.level import last_before, level_now, p_goes_on, spell_at_the_end
@@ -40,7 +39,6 @@ GUIDE = {
         "Nothing by itself. To learn faster: prompts that are sometimes solved, or resampling of such groups.",
     ),
 }
-MEANS: dict[str, Meaning] = {"signal.no_learning_signal": "no_signal"}
 SHOWN = 3  # samples: enough to see what they are
 GRADIENT = "grad_norm"
 Flags = NDArray[np.bool_]
@@ -50,6 +48,8 @@ Said = tuple[NDArray[np.int64], Flags]  # steps, and on which of them it holds
 @dataclass(frozen=True, slots=True)
 class AllTied(Facts):
     """Nearly every step has nothing but tied groups."""
+
+    MEANS: ClassVar[Meaning | None] = "no_signal"
 
     reward_at: Literal["top", "bottom", "between", "constant"]  # of the rewards any sample got
     reward: float  # where it stands
@@ -69,10 +69,18 @@ class AllTied(Facts):
         }[self.reward_at]
         return f"No gradient signal{since}: {why}, so advantages are zero."
 
+    def suspect(self, beside: Beside) -> Suspect | None:
+        if self.reward_at == "constant":
+            return "reward_function", "check", "it scores every response the same"
+        return None if beside.lost else ("data", "check", "rewards no longer differ within groups")
+
 
 @dataclass(frozen=True, slots=True)
 class AllTruncated(Facts):
     """Nearly every answer is cut off, and reward is the lowest there is."""
+
+    MEANS: ClassVar[Meaning | None] = "no_signal"
+    SUSPECT: ClassVar[Suspect | None] = ("length_cap", "check", "almost no response finishes")
 
     share: float
     reward: float
@@ -276,16 +284,3 @@ def _tied_samples(batches: tuple[Batch, ...]) -> tuple[float, int | None]:
     quiet = np.asarray([batch.mixed == 0 for batch in batches], dtype=np.bool_)
     p = more_than(NEARLY_ALL, tied, all_)
     return p, batches[last_before(quiet)].step
-
-
-def suspect(found: Finding, beside: Beside) -> Suspect | None:
-    facts = found.facts
-    if isinstance(facts, AllTruncated):
-        return "length_cap", "check", "almost no response finishes"
-    if isinstance(facts, AllTied) and facts.reward_at == "constant":
-        return "reward_function", "check", "it scores every response the same"
-    if beside.lost:
-        return None
-    few = found.id == "signal.zero_variance_groups"
-    why = "few groups produce gradient" if few else "rewards no longer differ within groups"
-    return "data", "check", why

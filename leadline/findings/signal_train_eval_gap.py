@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ..digits import counted, number, went
-from ..facts import Evidence, Facts, Finding, Guide, Meaning, Severity
-from ..facts.finding import SAID
-from ..facts.judgement import Suspect
+from ..facts import Evidence, Facts, Finding, Guide, Severity
+from ..facts.finding import SAID, Meaning, Suspect
 from ..questions.direction import net_change
 from ..questions.fall import fall_of, p_held_while_other_fell
 from ..questions.level import level_from, level_now, steps_seen
@@ -20,12 +21,14 @@ GUIDE = {
         "Roll back to the held-out peak. More or different prompts help; a longer run doesn't.",
     ),
 }
-MEANS: dict[str, Meaning] = {"signal.train_eval_gap": "gamed"}
 
 
 @dataclass(frozen=True, slots=True)
 class TrainEvalGap(Facts):
     """Held-out reward has fallen while the training reward has not."""
+
+    MEANS: ClassVar[Meaning | None] = "gamed"
+    SUSPECT: ClassVar[Suspect | None] = ("data", "check", "gains no longer generalize")
 
     held_out: str  # series
     high: float
@@ -82,6 +85,3 @@ def detect(view: View) -> tuple[Finding, ...]:
     severity: Severity = "note" if gains else "concern"
     # The two part where the held-out score stood highest: the last step at which both speak for the policy.
     return (Finding("signal.train_eval_gap", round(p, 4), severity, facts, step, evidence),)
-
-
-SUSPECT: Suspect = ("data", "check", "gains no longer generalize")

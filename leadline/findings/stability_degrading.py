@@ -7,11 +7,11 @@ leave their best level together, while nothing is gained, are not (docs/decision
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 from ..digits import listed, percent, went
-from ..facts import Evidence, Facts, Finding, Guide, Meaning
-from ..facts.finding import SAID, WORTH_SAYING, called
-from ..facts.judgement import Suspect
+from ..facts import Evidence, Facts, Finding, Guide
+from ..facts.finding import SAID, WORTH_SAYING, Meaning, Suspect, called
 from ..questions.direction import p_flat
 from ..questions.fall import fall_of, p_fallen
 from ..reading.breaks import WITNESSES
@@ -28,8 +28,6 @@ GUIDE = {
         "Roll back to a checkpoint before the onset. Lower the learning rate, or raise the KL coefficient.",
     ),
 }
-MEANS: dict[str, Meaning] = {"stability.degrading": "degraded"}
-SUSPECT: Suspect = ("learning_rate", "lower", "quality metrics are degrading together")
 
 FAILURES = "tools/failure_frac"
 
@@ -53,6 +51,9 @@ class Worsened:
 @dataclass(frozen=True, slots=True)
 class Degrading(Facts):
     """Several quality measures got worse together while the reward was flat."""
+
+    MEANS: ClassVar[Meaning | None] = "degraded"
+    SUSPECT: ClassVar[Suspect | None] = ("learning_rate", "lower", "quality metrics are degrading together")
 
     measures: tuple[Worsened, ...]  # the first to move first
     since_step: int  # from when on two agree

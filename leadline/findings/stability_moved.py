@@ -9,8 +9,7 @@ import numpy as np
 from ..curve.curve import Curve
 from ..digits import number, went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID
-from ..facts.judgement import Beside, Suspect
+from ..facts.finding import SAID, Beside, Suspect
 from ..questions.changes import growth_of, logarithm, may_have_multiplied
 from ..questions.direction import p_climbed, p_rising, p_sank, since_of
 from ..questions.fall import p_fallen, top_step
@@ -48,6 +47,9 @@ class EntropyMoved(Facts):
             return f"Entropy blew up, {moved}, as reward dropped: output is incoherent."
         return f"Entropy collapsed, {moved}, as reward dropped: the policy converged to a worse mode."
 
+    def suspect(self, beside: Beside) -> Suspect | None:
+        return ("learning_rate", "lower", "entropy blew up as reward dropped") if self.rose else None
+
 
 @dataclass(frozen=True, slots=True)
 class GradientNorm(Facts):
@@ -70,6 +72,9 @@ class GradientNorm(Facts):
         risen = "while reward rose" if self.reward_rose else "while reward did not rise"
         company = "as reward dropped" if self.reward_lost else risen
         return f"Gradient norm grew {moved} {company}."
+
+    def suspect(self, beside: Beside) -> Suspect | None:
+        return None if self.change == "shrank" else ("learning_rate", "lower", "the gradient norm multiplied")
 
 
 def detect(view: View) -> tuple[Finding, ...]:
@@ -140,11 +145,3 @@ def _p_higher_than_at_the_top(reward: Trace | None, curve: Curve) -> float:
         return 0.5
     then = levels_at(curve, np.asarray([float(top_step(reward.curve, reward.series))]))[:, 0]
     return float((now.drawn > then).mean())
-
-
-def suspect(found: Finding, beside: Beside) -> Suspect | None:
-    facts = found.facts
-    up = facts.rose if isinstance(facts, EntropyMoved) else isinstance(facts, GradientNorm) and facts.change != "shrank"
-    entropy = isinstance(facts, EntropyMoved)
-    why = "entropy blew up as reward dropped" if entropy else "the gradient norm multiplied"
-    return ("learning_rate", "lower", why) if up else None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ..digits import number
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import SAID, called, sentence_case
-from ..facts.judgement import Suspect
+from ..facts.finding import SAID, Suspect, called, sentence_case
 from ..questions.changes import Spike, spike_in, would_show
 from ..questions.fall import p_fallen
 from ..questions.level import SETTLED
@@ -23,7 +24,6 @@ GUIDE = {
         "Check the batch of that step; clip gradients if the gradient norm spiked.",
     ),
 }
-SUSPECT: Suspect = ("learning_rate", "lower", "reward dropped where updates spiked")
 
 SPIKING = ("grad_norm", *ANY_KL, "kl/update", "mismatch/kl", "loss/policy", "loss/total", "entropy")
 
@@ -42,6 +42,8 @@ class LoudValue:
 @dataclass(frozen=True, slots=True)
 class Spikes(Facts):
     """Series with enormous single values."""
+
+    SUSPECT: ClassVar[Suspect | None] = ("learning_rate", "lower", "reward dropped where updates spiked")
 
     series: tuple[LoudValue, ...]
     reward_fell: bool | None  # at the step of one of them; None where too little was logged there to tell

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ..digits import number
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..facts.finding import called, sentence_case
-from ..facts.judgement import Beside, Suspect
+from ..facts.finding import Beside, Suspect, called, sentence_case
 from ..questions.level import stuck_at
 from ..reading.kl import ANY_KL
 from ..reading.view import HEADLINE, View
@@ -47,6 +46,13 @@ class StuckSeries(Facts):
         why = " The policy is deterministic and no longer explores." if self.no_entropy else ""
         return f"{sentence_case('; '.join(map(_stuck, self.series)))}.{why}"
 
+    def suspect(self, beside: Beside) -> Suspect | None:
+        if self.no_entropy:
+            return "learning_rate", "lower", "entropy is exactly 0"
+        if beside.lost or HEADLINE not in [value.series for value in self.series]:
+            return None
+        return "reward_function", "check", "it scores every response the same"
+
 
 def _stuck(stuck: StuckValue) -> str:
     stuck_at = f"stuck at exactly {number(stuck.value)} since step {stuck.since_step}"
@@ -75,15 +81,3 @@ def _worthless(series: Series, value: float) -> bool:
     if series.name == HEADLINE:
         return value < float(values.max())
     return series.name == "entropy" and value <= float(values.min())
-
-
-def suspect(found: Finding, beside: Beside) -> Suspect | None:
-    facts = found.facts
-    if not isinstance(facts, StuckSeries):
-        return None
-    if facts.no_entropy:
-        return "learning_rate", "lower", "entropy is exactly 0"
-    stuck = [value.series for value in facts.series]
-    if HEADLINE not in stuck or beside.lost:
-        return None
-    return "reward_function", "check", "it scores every response the same"

@@ -18,11 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..facts import Finding, Meaning
-from ..facts.finding import REWARD_DROPPED
-from ..facts.judgement import Advice, Beside, Knob
-from ..findings import MEANINGS, suspect_of
-from ..findings.policy_frozen import KlFrozen
-from ..findings.reward_gamed import Gamed
+from ..facts.finding import REWARD_DROPPED, Beside, Knob
+from ..facts.judgement import Advice
 from ..records import dataclass
 
 Floats = NDArray[np.float64]
@@ -30,10 +27,11 @@ Floats = NDArray[np.float64]
 TINY = 1e-6  # steps: an onset that is now
 LAG = 0.3  # of the steps before the text shows it: what was kept then was sound
 SERIOUS = ("concern", "critical")  # a note is no evidence against a run
+BROKE = "generation.degraded"  # the text decayed, and took the reward with it
 OF_THE_TEXT = ("reward.gamed", "generation.")  # findings made from what the policy wrote
 MOST = 2  # a longer list is a checklist, not advice
 ADVISED = ("generation.changed",)  # notes that ask for something
-LOST = ("kl.destructive", *REWARD_DROPPED)  # a reward that dropped: what follows from that is no cause
+LOST = ("kl.destructive", BROKE, *REWARD_DROPPED)  # a reward that dropped: what follows from that is no cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class Weighed:
 
     def ids_of(self, meaning: Meaning) -> tuple[str, ...]:
         """Return the ids of the findings that mean this, each once."""
-        return tuple(dict.fromkeys(found.id for found in self.counted if MEANINGS[found.id] == meaning))
+        return tuple(dict.fromkeys(found.id for found in self.counted if meaning == found.facts.MEANS))
 
     def p_fell_with_the_text(self, p_fallen: float) -> float:
         """That the reward was lost as the text decayed, where the text alone speaks against the score: then the policy
@@ -67,25 +65,23 @@ class Weighed:
         reward fell too; alone it may be the held-out score of a run whose training reward is gamed."""
         if not all(name.startswith(OF_THE_TEXT) for name in self.ids_of("gamed")):
             return 0.0
-        fell = any(isinstance(found.facts, Gamed) and found.facts.reward_fell for found in self.counted)
-        return max(self.p_lost, p_fallen if fell else 0.0)
+        return max(self.p_lost, p_fallen if any(found.id == BROKE for found in self.counted) else 0.0)
 
 
 def weigh(findings: Sequence[Finding], first_step: int) -> Weighed:
-    """Weigh all serious findings that the table knows. Findings about one decay are not independent, so the surest
+    """Weigh all serious findings that mean something. Findings about one decay are not independent, so the surest
     speaks for all."""
-    known = [found for found in findings if found.id in MEANINGS and _counts(found)]
+    known = [found for found in findings if found.severity in SERIOUS and found.facts.counts]
     gamed, degraded, no_signal, lost = (
-        [found for found in known if MEANINGS[found.id] == meaning]
+        [found for found in known if meaning == found.facts.MEANS]
         for meaning in ("gamed", "degraded", "no_signal", "lost")
     )
     onset = _earliest(gamed)
-    dated = next((found.facts for found in gamed if isinstance(found.facts, Gamed) and found.since_step == onset), None)
-    low, high = (None, None) if dated is None else (dated.begun_low, dated.begun_high)
+    between = (found.facts.since_between for found in gamed if found.since_step == onset)
     return Weighed(
         _surest(gamed),
         onset,
-        None if low is None or high is None else (low, high),
+        next((interval for interval in between if interval is not None), None),
         _surest(no_signal),
         _earliest(no_signal),
         _surest(lost),
@@ -99,13 +95,7 @@ def weigh(findings: Sequence[Finding], first_step: int) -> Weighed:
 def _counts_until(found: Finding, first_step: int) -> float:
     """Return the last step whose score still counts. Quality is lost before the text shows it."""
     since = first_step if found.since_step is None else found.since_step
-    return first_step + LAG * (since - first_step) if isinstance(found.facts, Gamed) else since
-
-
-def _counts(found: Finding) -> bool:
-    if isinstance(found.facts, KlFrozen):
-        return found.facts.since_step is not None or found.facts.changed_share is not None
-    return found.severity in SERIOUS
+    return first_step + LAG * (since - first_step) if found.id.startswith(OF_THE_TEXT) else since
 
 
 def _surest(findings: Sequence[Finding]) -> float:
@@ -119,12 +109,11 @@ def _earliest(findings: Sequence[Finding]) -> int | None:
 def advise(findings: Sequence[Finding]) -> tuple[Advice, ...]:
     """Return the knobs that the serious findings speak of, each once; `findings` by weight."""
     serious = [finding for finding in findings if finding.severity != "note"]
-    fell = any(isinstance(finding.facts, Gamed) and finding.facts.reward_fell for finding in serious)
     ids = frozenset(finding.id for finding in serious)
-    beside = Beside(ids, fell or not ids.isdisjoint(LOST))
+    beside = Beside(ids, not ids.isdisjoint(LOST))
     found: dict[Knob, Advice] = {}
     for finding in (*serious, *(finding for finding in findings if finding.id in ADVISED)):
-        suspect = suspect_of(finding, beside)
+        suspect = finding.facts.suspect(beside)
         if suspect is not None:
             found.setdefault(suspect[0], Advice(*suspect, finding.id))
     return tuple(found.values())[:MOST]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..curve.curve import TENTHS, Curve
 from ..digits import first_highest
-from ..facts.sections import TurningPoint
+from ..facts.finding import TurningPoint
 from ..records import dataclass
 from ..run import Series
 from . import direction

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..curve.curve import Curve
 from ..curve.track import LEAST
-from ..facts.sections import RewardPeak, RewardReading, Trajectory, TurningPoint
+from ..facts.finding import TurningPoint
+from ..facts.sections import RewardPeak, RewardReading, Trajectory
 from ..questions.fall import top_interval, top_step
 from ..questions.level import level_at, level_now, silence, start_of
 from ..questions.shape import AGREED, WORDS, Shape, turning_point

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from found import FACTS
 
 from leadline.facts import Facts, Finding
-from leadline.facts.judgement import Judgement, Knob
-from leadline.findings import FILES
+from leadline.facts.finding import Beside, Knob
+from leadline.facts.judgement import Judgement
 from leadline.findings.reward_gamed import Gamed, Reviewed
 from leadline.findings.reward_outage import RewardOutage
 from leadline.findings.signal_no_learning_signal import AllTied
@@ -14,13 +15,12 @@ from leadline.findings.stability_moved import GradientNorm
 from leadline.judgement.evidence import MOST, advise
 from leadline.words.verdict import SUSPECT, advice_says
 
-SUSPECTED = [
-    name for file in FILES if hasattr(file, "suspect") or hasattr(file, "SUSPECT") for name in file.GUIDE
-]  # findings that point at a knob
+ALONE = Beside(frozenset(), lost=False)
+SUSPECTED = [name for name, facts in FACTS.items() if facts.suspect(ALONE) is not None]  # they point at a knob
 
 
 def serious(name: str, facts: Facts | None = None) -> Finding:
-    return Finding(name, 0.95, "concern", facts=facts or Facts())
+    return Finding(name, 0.95, "concern", facts=facts or FACTS[name])
 
 
 def knobs(*findings: Finding) -> tuple[Knob, ...]:
@@ -41,12 +41,12 @@ def test_never_more_than_two_and_each_with_its_evidence() -> None:
 
 
 def test_only_responses_that_changed_advise_as_a_note() -> None:
-    notes = [Finding(name, 0.95, "note", facts=Facts()) for name in SUSPECTED]
+    notes = [Finding(name, 0.95, "note", facts=FACTS[name]) for name in SUSPECTED]
     assert {advice.finding for advice in advise(notes)} == {"generation.changed"}
 
 
 def test_nobody_has_to_read_the_responses_of_a_reward_that_fell() -> None:
-    changed = Finding("generation.changed", 0.95, "note", facts=Facts())
+    changed = Finding("generation.changed", 0.95, "note", facts=FACTS["generation.changed"])
     assert [advice.way for advice in advise([changed])] == ["review"]
     assert "review" not in [advice.way for advice in advise([serious("kl.destructive"), changed])]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from found import FACTS
 
 from leadline.facts import Facts, Finding
 from leadline.facts.finding import Severity
@@ -16,7 +17,7 @@ FIRST = 1  # step of the run
 def found(
     name: str, p: float = 0.9, since: int | None = 50, facts: Facts | None = None, severity: Severity = "concern"
 ) -> Finding:
-    return Finding(name, p, severity, facts or Facts(), since)
+    return Finding(name, p, severity, facts or FACTS.get(name, Facts()), since)
 
 
 def proof(since: int, p: float = 0.97, reward_fell: bool = False) -> Finding:

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from conftest import EXAMPLES
+from found import FACTS
 from relations import COUNT, STEPS, TWINS, U, logged, ramp, rise, step
 
-from leadline.facts import Facts, Finding
+from leadline.facts import Finding
 from leadline.facts.judgement import Judgement
 from leadline.findings.policy_frozen import KlFrozen
 from leadline.findings.reward_gamed import Gamed
@@ -45,7 +46,7 @@ def reward(course: object, scatter: float = 0.02, name: str = "reward/mean") -> 
 
 
 def decay(p: float = 0.97, since: int | None = 100, name: str = "reward.gamed") -> Finding:
-    return Finding(name, p, "concern", Facts(), since)
+    return Finding(name, p, "concern", FACTS[name], since)
 
 
 def test_a_run_that_still_rises_goes_on() -> None:
@@ -376,7 +377,7 @@ def test_too_few_points_say_how_many_more() -> None:
 @pytest.mark.parametrize(("share", "verdicts"), [(0.15, {"undecided"}), (0.9, {"stop"})])
 def test_rewards_that_are_all_equal_stop_a_run_only_after_long_enough(share: float, verdicts: set[str]) -> None:
     run = run_of(reward(np.full(COUNT, 0.5), 0.0), planned=round(COUNT / share))
-    dead = Finding("signal.no_learning_signal", 0.97, "critical", Facts(), 1)
+    dead = Finding("signal.no_learning_signal", 0.97, "critical", FACTS["signal.no_learning_signal"], 1)
     assert judged(run, dead).verdict in verdicts
 
 
@@ -545,7 +546,7 @@ def test_no_beginning_lasts_where_so_few_answers_can_differ_that_no_gain_can_com
 
 
 def test_a_learning_rate_of_0_leaves_nothing_to_learn() -> None:
-    over = Finding("policy.frozen", 0.99, "note", KlFrozen(None, None, None, None, since_step=40), 40)
+    over = Finding("policy.frozen", 0.99, "concern", KlFrozen(None, None, None, None, since_step=40), 40)
     said = judged(run_of(reward(ramp(0, 1)), planned=2 * COUNT), over)
     assert said.verdict != "continue"
     assert "learning rate is 0" in says(said)

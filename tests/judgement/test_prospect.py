@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from found import FACTS
 from relations import COUNT, U, logged, ramp, rise
 
-from leadline.facts import Facts, Finding
-from leadline.findings.reward_gamed import Gamed
+from leadline.facts import Finding
 from leadline.judgement.case import Case, case_of
 from leadline.judgement.prospect import gains, risk_of, upside_of
 from leadline.plan import plan_of
@@ -23,7 +23,7 @@ COURSES = {
     "flat": np.full(COUNT, 0.4),
     "fallen": np.where(U < 0.4, U / 0.4, np.maximum(1 - (U - 0.4) / 0.2, 0.1)),
 }
-GAMED = Finding("reward.gamed", 0.7, "concern", Facts(), 100)
+GAMED = Finding("reward.gamed", 0.7, "concern", FACTS["reward.gamed"], 100)
 
 
 def case(course: object, *findings: Finding, planned: int = 2 * COUNT) -> Case:
@@ -69,7 +69,7 @@ def test_no_gain_is_told_beyond_the_ceiling() -> None:
 
 
 def test_text_adds_no_risk_where_the_score_itself_tells_that_it_broke() -> None:
-    broke = replace(GAMED, facts=Gamed(True, (), None, None, None))
+    broke = replace(GAMED, id="generation.degraded", facts=FACTS["generation.degraded"])
     with_text, alone = (risk_of(case(COURSES["fallen"], found)).p_worse for found in (GAMED, broke))
     assert with_text is not None
     assert alone is not None

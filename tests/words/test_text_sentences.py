@@ -55,12 +55,14 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "signal.no_learning_signal",
         AllTied("bottom", 0.0, 120),
-        "No gradient signal since step ~120: nearly every response gets the minimum reward (0), so advantages are zero.",
+        "No gradient signal since step ~120: nearly every response gets the minimum reward (0), so advantages are "
+        "zero.",
     ),
     (
         "signal.no_learning_signal",
         AllTied("between", 0.88, 10),
-        "No gradient signal since step ~10: rewards differ across prompts but not within groups, so advantages are zero.",
+        "No gradient signal since step ~10: rewards differ across prompts but not within groups, so advantages are "
+        "zero.",
     ),
     (
         "signal.no_learning_signal",
