@@ -14,7 +14,6 @@ from .digits import percent, went
 from .facts import Finding
 from .facts.finding import SAID
 from .facts.sections import Expected
-from .questions.level import level_now, start_of
 from .reading.loss import centred
 from .reading.view import HEADLINE, View
 from .records import dataclass
@@ -160,7 +159,7 @@ def entropy_falls(view: View) -> Remark | None:
     change, gain = view.change("entropy"), view.change(HEADLINE)
     if change is None or gain is None or min(change.fell, gain.rose) <= SAID:
         return None
-    start, now = start_of(entropy.curve, entropy.series), level_now(entropy.curve, entropy.series)
+    start, now = entropy.start, entropy.now
     if now >= start / 2 or shape.word in ("declining", "peaked", "noise", "undecided"):
         return None
     return (

@@ -17,6 +17,7 @@ from .records import dataclass, field, fields, replace
 
 Steps: TypeAlias = NDArray[np.int64]
 Values: TypeAlias = NDArray[np.float64]
+Flags: TypeAlias = NDArray[np.bool_]
 Kind = TypeVar("Kind", np.int64, np.float64)
 
 HEADLINE = "reward/mean"  # the training reward, which the other series are read against

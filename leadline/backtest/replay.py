@@ -6,7 +6,6 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..digits import written
 from ..pipeline import read_run
@@ -14,12 +13,11 @@ from ..questions.level import course_of
 from ..reading.scores import held_out_names
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
-from ..run import Run
+from ..run import Run, Values
 from ..sources import read_samples
 from ..text.sampler import steps_to_read
 
 WORTH = 0.05  # of the truth's range: a smaller gain is not worth acting on, however sure
-Floats = NDArray[np.float64]
 
 CHECKS = 10  # equal shares of a run, the last one its end
 ENOUGH = 8  # points of a held-out eval: with fewer its best step is not known
@@ -60,10 +58,10 @@ class Truth:
     """The logged score at each step, smoothed, as known when all of the run had been seen."""
 
     series: str
-    steps: Floats
-    values: Floats
+    steps: Values
+    values: Values
     error: float
-    logged: tuple[Floats, Floats]  # steps and values as they were written
+    logged: tuple[Values, Values]  # steps and values as they were written
 
     @property
     def scale(self) -> float:

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..facts.comparison import ClockSource, Unit
 from ..reading.wall_clock import row_times
 from ..records import dataclass
-from ..run import Run, Series
-
-Floats = NDArray[np.float64]
+from ..run import Run, Series, Values
 
 SURELY = 10  # points in a row that rise: what one step takes does not do that
 
@@ -19,13 +16,13 @@ SURELY = 10  # points in a row that rise: what one step takes does not do that
 class RunClock:
     """The time on the clock when each step was done."""
 
-    steps: Floats  # increasing
-    shown: Floats  # increasing
+    steps: Values  # increasing
+    shown: Values  # increasing
     source: ClockSource  # what it was read from
 
-    def steps_at(self, shown: Floats) -> Floats:
+    def steps_at(self, shown: Values) -> Values:
         """Return the steps that were done when the clock showed so much."""
-        steps: Floats = np.interp(shown, self.shown, self.steps)
+        steps: Values = np.interp(shown, self.shown, self.steps)
         return steps
 
     def at(self, step: float) -> float:
@@ -88,7 +85,7 @@ def _dated(run: Run) -> RunClock | None:
     return _advancing(steps.astype(np.float64), walls - walls[0], "row_times")
 
 
-def _advancing(steps: Floats, shown: Floats, source: ClockSource) -> RunClock | None:
+def _advancing(steps: Values, shown: Values, source: ClockSource) -> RunClock | None:
     if len(steps) < 2:
         return None
     gains = np.diff(shown, prepend=0.0)

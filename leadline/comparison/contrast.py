@@ -14,13 +14,11 @@ from collections.abc import Sequence
 from functools import cache, cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..facts.comparison import Gap
 from ..records import dataclass
+from ..run import Values
 from .student import beyond, deviate
-
-Floats = NDArray[np.float64]
 
 CELLS = 41  # of the common range: neighboring ones say nearly the same, so more would tell nothing
 FINAL = 0.1  # of the common range: the final level is the mean over so much of its end
@@ -33,12 +31,12 @@ ROUNDING = 1e-12  # of the level: a smaller gap is the arithmetic's
 
 
 @cache
-def questions() -> Floats:
+def questions() -> Values:
     """Return what is asked of each run, as weights over the cells: the final level, the mean over all, each cell."""
     final = np.zeros(CELLS)
     final[-(round(FINAL * (CELLS - 1)) + 1) :] = 1.0
     whole = np.ones(CELLS)
-    asked: Floats = np.vstack([final / final.sum(), whole / whole.sum(), np.eye(CELLS)])
+    asked: Values = np.vstack([final / final.sum(), whole / whole.sum(), np.eye(CELLS)])
     return asked
 
 
@@ -46,37 +44,37 @@ def questions() -> Floats:
 class RunLevels:
     """One metric of some runs: the posterior paths of each, cell by cell."""
 
-    paths: Floats  # (runs, paths, cells)
+    paths: Values  # (runs, paths, cells)
 
     def __len__(self) -> int:
         return len(self.paths)
 
     @property
-    def middles(self) -> Floats:
-        middles: Floats = self.paths.mean(axis=1)
+    def middles(self) -> Values:
+        middles: Values = self.paths.mean(axis=1)
         return middles
 
     @cached_property
-    def read(self) -> tuple[Floats, Floats]:
+    def read(self) -> tuple[Values, Values]:
         """The answer of each run to each question, and the sd of the doubt about it: (runs, questions)."""
         asked = self.paths @ questions().T
         return asked.mean(axis=1), asked.std(axis=1)
 
     @cached_property
-    def variance(self) -> Floats:
+    def variance(self) -> Values:
         """Of one run, at each question. The doubt about each run is a floor: a few seeds may agree by luck, but not
         better than each of them is known."""
         values, doubts = self.read
-        least: Floats = np.maximum(values.var(axis=0, ddof=1), (doubts**2).mean(axis=0))
+        least: Values = np.maximum(values.var(axis=0, ddof=1), (doubts**2).mean(axis=0))
         return least
 
     @cached_property
-    def reach(self) -> Floats:
+    def reach(self) -> Values:
         """Half the 80% interval of the mean over the runs at each question; of a single run, of its own noise."""
         if len(self) == 1:
-            alone: Floats = self.read[1][0] * deviate(INTERVAL, math.inf)
+            alone: Values = self.read[1][0] * deviate(INTERVAL, math.inf)
             return alone
-        reach: Floats = np.sqrt(self.variance / len(self)) * deviate(INTERVAL, len(self) - 1)
+        reach: Values = np.sqrt(self.variance / len(self)) * deviate(INTERVAL, len(self) - 1)
         return reach
 
 
@@ -93,7 +91,7 @@ class Contrasted:
         return max(len(self.first), len(self.second)) > 1
 
     @cached_property
-    def _tested(self) -> tuple[Floats, Floats, Floats]:
+    def _tested(self) -> tuple[Values, Values, Values]:
         """The gap, its standard error, and the degrees of freedom behind it, at each question."""
         first, second = self.first.read[0], self.second.read[0]
         error, freedom = _error(self.first, self.second)
@@ -159,7 +157,7 @@ class Contrasted:
         return None
 
 
-def _error(first: RunLevels, second: RunLevels) -> tuple[Floats, Floats]:
+def _error(first: RunLevels, second: RunLevels) -> tuple[Values, Values]:
     """Return the standard error of the gap between two means, and its degrees of freedom, at each question."""
     counts = len(first), len(second)
     doubts = first.read[1], second.read[1]

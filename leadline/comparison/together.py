@@ -32,10 +32,10 @@ from ..questions.level import is_readable, levels_at, steps_seen
 from ..reading.scores import OTHERWISE, SCORES, held_out_names
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
-from ..run import Run, Series
+from ..run import Run, Series, Values
 from .caveats import ClocksDiffer, NoCommonRange, NotLogged, caveats, ranges
 from .clocks import RunClock, clock_of
-from .contrast import ALPHA, CELLS, INTERVAL, Contrasted, Floats, RunLevels, holm
+from .contrast import ALPHA, CELLS, INTERVAL, Contrasted, RunLevels, holm
 from .gather import Gathered, Member, grouped_by
 from .settings import differing
 
@@ -216,8 +216,8 @@ class Field:
 
     name: str
     keys: tuple[str, ...]
-    grid: Floats
-    paths: Mapping[str, Floats]  # by run: (paths, cells)
+    grid: Values
+    paths: Mapping[str, Values]  # by run: (paths, cells)
     unit: float
     begins: dict[str, float]
     ends: dict[str, float]

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ..records import dataclass
+from ..run import Values
 
-Floats = NDArray[np.float64]
 Unit = Literal["step", "time", "tokens"]  # of the clock
 # What a clock was read from.
 ClockSource = Literal[
@@ -47,9 +44,9 @@ class RunStanding:
 class FieldBand:
     """The middle of a group over the common range, and its 80% interval."""
 
-    low: Floats
-    middle: Floats
-    high: Floats
+    low: Values
+    middle: Values
+    high: Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +96,11 @@ class Compared:
 
     name: str
     keys: tuple[str, ...]
-    grid: Floats  # on the clock
+    grid: Values  # on the clock
     standings: tuple[RunStanding, ...]  # groups, in their order
     members: tuple[RunStanding, ...]  # runs, in the order of their groups
     bands: dict[str, FieldBand]  # by group
-    middles: dict[str, Floats]  # by run
+    middles: dict[str, Values]  # by run
     differences: tuple[Difference, ...]
 
     @property

@@ -9,7 +9,7 @@ from ..digits import percent, went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import MEANWHILE, SAID, WORTH_SAYING, Meanwhile
 from ..questions.direction import since_of
-from ..questions.level import level_now, paths_now, start_of
+from ..questions.level import paths_now
 from ..reading.outage import MORE_FAILURES
 from ..reading.view import View
 from ..records import dataclass
@@ -74,7 +74,7 @@ def detect(view: View) -> Iterator[Finding]:
         if part is None or change is None or paths is None:
             continue
         series, curve = part.series, part.curve
-        start, now = start_of(curve, series), level_now(curve, series)
+        start, now = part.start, part.now
         facts: Facts
         severity: Severity = "concern" if meanwhile == "fell" else "note"
         if name == FAILURES:

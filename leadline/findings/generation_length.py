@@ -13,7 +13,7 @@ from ..facts import Evidence, Facts, Finding, Guide
 from ..facts.finding import MEANWHILE, SAID, WORTH_SAYING, Meanwhile
 from ..questions.changes import KNOWN, sudden_step
 from ..questions.direction import since_of
-from ..questions.level import SETTLED, level_now, paths_now, start_of, steps_seen
+from ..questions.level import SETTLED, paths_now, steps_seen
 from ..reading.samples import evidence_of
 from ..reading.view import View
 from ..records import dataclass
@@ -75,9 +75,9 @@ def detect(view: View) -> tuple[Finding, ...]:
     p = max(paths.above(WORTH_SAYING * start), paths.below(start / WORTH_SAYING))
     if p < SAID:
         return ()
-    now, related = level_now(curve, series), evidence_of(view.whole).relation
+    now, related = length.now, evidence_of(view.whole).relation
     facts = LengthChange(
-        start_of(curve, series),
+        length.start,
         now,
         unit,
         sudden_step(curve, start, now),

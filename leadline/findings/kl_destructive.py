@@ -7,8 +7,8 @@ from typing import ClassVar
 from ..digits import went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, Meaning, Suspect
-from ..questions.fall import fall_of, p_rose_while_other_fell
-from ..questions.level import level_from, level_now, steps_seen
+from ..questions.fall import p_rose_while_other_fell
+from ..questions.level import steps_seen
 from ..reading.kl import readable
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
@@ -48,12 +48,12 @@ def detect(view: View) -> tuple[Finding, ...]:
     both = readable(view)
     if both is None:
         return ()
-    (kl, series), (reward, logged) = ((part.curve, part.series) for part in both)
-    p = p_rose_while_other_fell(kl, reward, LOST)
-    if p <= SAID or (fall := fall_of(reward, logged)) is None:
+    kl, reward = both
+    p = p_rose_while_other_fell(kl.curve, reward.curve, LOST)
+    if p <= SAID or (fall := reward.fall) is None:
         return ()
-    step, last, since = fall.from_step, steps_seen(reward)[1], fall.since_step
-    before, now = level_from(kl, series, step), level_now(kl, series)
+    step, last, since = fall.from_step, steps_seen(reward.curve)[1], fall.since_step
+    before, now = kl.at(step), kl.now
     if now <= before:  # a KL that shot up within the first points and came down is no rise
         return ()
     facts = KlDestructive(
@@ -64,5 +64,5 @@ def detect(view: View) -> tuple[Finding, ...]:
         reward_now=fall.now,
     )
     severity: Severity = "critical" if fall.ruined else "concern"
-    evidence = (Evidence(kl.metric, step, last), Evidence(HEADLINE, step, last))
+    evidence = (Evidence(kl.curve.metric, step, last), Evidence(HEADLINE, step, last))
     return (Finding("kl.destructive", round(p, 4), severity, since_step=since, evidence=evidence, facts=facts),)

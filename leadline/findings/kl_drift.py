@@ -22,7 +22,7 @@ from ..questions.direction import (
     p_rising,
 )
 from ..questions.fall import p_fallen
-from ..questions.level import level_from, level_now, steps_seen
+from ..questions.level import steps_seen
 from ..reading.kl import LENGTH, enough_seen, near_reference, rate_gone_since, readable
 from ..reading.view import View
 from ..reading.whole import Trace
@@ -89,9 +89,8 @@ def _ran_its_course(kl: Trace, reward: Curve, entropy: Curve) -> tuple[Finding, 
 
 
 def _finding(kl: Trace, p: float, step: int, *, ever_gained: bool) -> tuple[Finding, ...]:
-    curve, series = kl.curve, kl.series
-    facts = KlDrift(step, level_from(curve, series, step), level_now(curve, series), curve.noise, ever_gained)
-    evidence = (Evidence(curve.metric, step, steps_seen(curve)[1]),)
+    facts = KlDrift(step, kl.at(step), kl.now, kl.curve.noise, ever_gained)
+    evidence = (Evidence(kl.curve.metric, step, steps_seen(kl.curve)[1]),)
     return (
         Finding("kl.drift_without_benefit", round(p, 4), "concern", since_step=step, evidence=evidence, facts=facts),
     )

@@ -18,7 +18,7 @@ from ..facts import Evidence, Facts, Finding, Guide
 from ..facts.finding import SAID, Meaning, Suspect, all_called
 from ..questions.changes import KNOWN, power_of_growth
 from ..questions.direction import p_climbed, p_sank
-from ..questions.level import level_now, p_beyond, p_within, start_of, steps_seen
+from ..questions.level import p_beyond, p_within, steps_seen
 from ..reading.kl import (
     FEW_DIFFER,
     denied,
@@ -117,7 +117,7 @@ def _frozen(view: View, kl: Trace | None, reward: Trace) -> tuple[Finding, ...]:
         return ()
     tokens, level, share = tokens_of(view), None, None
     if kl is not None:
-        level = level_now(kl.curve, kl.series)
+        level = kl.now
         share = None if tokens is None or bounded <= SAID else _share_of(level, tokens)
     names = () if share is not None else tuple(part.curve.metric for part in witnesses(view))
     away = bool(_coefficient(view)) if kl is None else share is None and _p_next_to_nothing(view, kl) <= SAID
@@ -165,7 +165,7 @@ def _p_still(view: View, kl: Trace | None, reward: Trace) -> float:
         return 0.0
     gone = [max(p_climbed(part.curve), p_sank(part.curve)) for part in (reward, *others)]
     if kl is not None and kl.curve.decidable:
-        stayed = start_of(kl.curve, kl.series) > level_now(kl.curve, kl.series) / 2
+        stayed = kl.start > kl.now / 2
         # A spiky KL may have left its start and not climbed.
         went = max(p_climbed(kl.curve), p_sank(kl.curve)) if stayed else 1.0
         small = 0.0 if resets_of(view) else _p_next_to_nothing(view, kl)

@@ -8,7 +8,7 @@ from ..digits import number, percent, went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import Cause
 from ..questions.changes import ChangeOfMagnitude, changes_of_magnitude
-from ..questions.level import level_at, steps_seen
+from ..questions.level import steps_seen
 from ..reading.breaks import events_at, everything_at, near, reward_fell_at
 from ..reading.loss import loss_series, without_evidence
 from ..reading.view import View
@@ -67,7 +67,7 @@ def _detected(view: View) -> tuple[Finding, ...]:
     changes: list[tuple[Change, dict[str, float]]] = []
     for broke in curve.breaks:
         if broke.step > settled and abs(broke.size) > JUMPED * curve.noise:
-            after = level_at(curve, series, broke.step + 1)
+            after = loss.at(broke.step + 1)
             changes.append((broke, {"before": after - broke.size, "after": after}))
     for spread in changes_of_magnitude(series):
         if spread.step > settled and max(spread.factor, 1 / spread.factor) >= JUMPED:

@@ -10,7 +10,6 @@ from ..digits import number
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..questions.changes import KNOWN, may_have_grown
 from ..questions.direction import net_change
-from ..questions.level import level_now
 from ..questions.shape import Shape, shape_of
 from ..reading.machine import memory_in_all, memory_used
 from ..reading.view import View
@@ -65,7 +64,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     change = net_change(curve)
     if curve.breaks or shape.word not in RISES or change is None:
         return ()
-    return (_grows(view, later, shape, change.size, level_now(curve, later)),)
+    return (_grows(view, later, shape, change.size, used.now),)
 
 
 def _grows(view: View, series: Series, shape: Shape, grown: float, now: float) -> Finding:

@@ -18,7 +18,6 @@ from ..records import dataclass
 from ..run import Steps, Values
 
 FEWEST = 3  # of the longer steps: two may coincide
-Flags = NDArray[np.bool_]
 
 GUIDE = {
     "resources.eval_overhead": Guide(

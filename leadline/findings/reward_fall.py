@@ -7,7 +7,6 @@ from typing import ClassVar
 from ..digits import number, went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, Meaning
-from ..questions.fall import fall_of
 from ..questions.level import steps_seen
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
@@ -52,7 +51,7 @@ class RewardFall(Facts):
 def detect(view: View) -> tuple[Finding, ...]:
     """Report a decline of the training reward, once the paths agree on it."""
     reward = view.of(HEADLINE)
-    fall = None if reward is None else fall_of(reward.curve, reward.series)
+    fall = None if reward is None else reward.fall
     if reward is None or fall is None or fall.p <= SAID:
         return ()
     facts = RewardFall(

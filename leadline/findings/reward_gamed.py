@@ -10,8 +10,6 @@ from ..digits import percent
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, Beside, Meaning, Move, Suspect, since_said, ways_said
 from ..facts.judgement import REVIEW
-from ..questions.fall import fall_of
-from ..questions.level import level_at, level_now, start_of
 from ..reading.samples import evidence_of, last_review
 from ..reading.view import HEADLINE, View
 from ..records import dataclass, replace
@@ -170,7 +168,7 @@ def _reward_fell(view: View, evidence: GamedEvidence) -> bool:
     reward, change = view.of(HEADLINE), view.change(HEADLINE)
     if evidence.outcome == "decayed" and (change is None or change.fell > 0.5):
         return True
-    fall = None if reward is None or change is None else fall_of(reward.curve, reward.series)
+    fall = None if reward is None or change is None else reward.fall
     return fall is not None and fall.p > SAID and fall.ruined and fall.now < fall.start
 
 
@@ -179,9 +177,8 @@ def _gain_since(view: View, step: int) -> float | None:
     reward, change = view.of(HEADLINE), view.change(HEADLINE)
     if reward is None or change is None or change.rose < SAID:
         return None
-    curve, logged = reward.curve, reward.series
-    start, now = start_of(curve, logged), level_now(curve, logged)
-    return float(np.clip((now - level_at(curve, logged, step)) / (now - start), 0.0, 1.0)) if now > start else None
+    start, now = reward.start, reward.now
+    return float(np.clip((now - reward.at(step)) / (now - start), 0.0, 1.0)) if now > start else None
 
 
 def _shown_by(view: View, evidence: GamedEvidence, facts: Gamed | ResponsesChanged) -> tuple[Evidence, ...]:

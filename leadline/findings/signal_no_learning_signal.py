@@ -17,11 +17,11 @@ from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, Beside, Meaning, Suspect
 from ..questions.changes import more_than
 from ..questions.direction import NEARLY_ALL
-from ..questions.level import last_before, level_now, p_goes_on, spell_at_the_end
+from ..questions.level import last_before, p_goes_on, spell_at_the_end
 from ..reading.signal import ZERO_STD, Standing, present, standing_of, tied_share
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
-from ..run import Run
+from ..run import Flags, Run
 from ..text.numbers import truncated
 from ..text.sampler import Batch
 from ..text.shown import by_score, shortened
@@ -41,7 +41,6 @@ GUIDE = {
 }
 SHOWN = 3  # samples: enough to see what they are
 GRADIENT = "grad_norm"
-Flags = NDArray[np.bool_]
 Said = tuple[NDArray[np.int64], Flags]  # steps, and on which of them it holds
 
 
@@ -134,7 +133,7 @@ def _stands(view: View, standing: Standing) -> float:
     reward = view.of(HEADLINE)
     if reward is None or not reward.curve.decidable:
         return standing.mean
-    return level_now(reward.curve, reward.series)
+    return reward.now
 
 
 def _cut_off(view: View, standing: Standing) -> tuple[Finding, ...]:
@@ -148,7 +147,7 @@ def _cut_off(view: View, standing: Standing) -> tuple[Finding, ...]:
     p = more_than(NEARLY_ALL, int(high.sum()), len(high))
     if p < SAID:
         return ()
-    share = level_now(part.curve, cut) if part.curve.decidable else float(values[-len(high) :].mean())
+    share = part.now if part.curve.decidable else float(values[-len(high) :].mean())
     facts = AllTruncated(share, standing.mean)
     since = _mostly_since(cut.steps[cut.finite], values > NEARLY_ALL)
     return (_finding(p, "critical", facts, since, _evidence(view, cut.name)),)

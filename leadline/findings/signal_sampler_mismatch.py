@@ -10,7 +10,7 @@ from ..facts.finding import SAID
 from ..questions.changes import GROWN, may_have_grown, p_visibly_grew
 from ..questions.direction import p_multiplied, p_rising, since_of
 from ..questions.fall import p_fallen
-from ..questions.level import level_now, start_of, steps_seen
+from ..questions.level import steps_seen
 from ..reading.view import HEADLINE, View
 from ..records import dataclass, replace
 from ..run import Series
@@ -60,7 +60,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     rising, fallen = (0.0, 0.0) if reward is None else (p_rising(reward.curve), p_fallen(reward.curve))
     bad = rising <= SAID and max(p_multiplied(curve, GROWN), fallen) > SAID
     severity: Severity = "concern" if bad else "note"
-    facts = SamplerMismatch(series.name, abs(start_of(curve, series)), abs(level_now(curve, series)), len(surely))
+    facts = SamplerMismatch(series.name, abs(worst.start), abs(worst.now), len(surely))
     span = (Evidence(series.name, *steps_seen(curve)),)
     return (Finding("signal.sampler_mismatch", round(p, 4), severity, facts, since_of(curve), span),)
 

@@ -8,8 +8,8 @@ from ..digits import counted, number, went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, Meaning, Suspect
 from ..questions.direction import net_change
-from ..questions.fall import fall_of, p_held_while_other_fell
-from ..questions.level import level_from, level_now, steps_seen
+from ..questions.fall import p_held_while_other_fell
+from ..questions.level import steps_seen
 from ..reading.scores import component_names, held_out_names, second_scores
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
@@ -54,7 +54,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     reward = view.of(HEADLINE)
     if reward is None or not reward.curve.decidable:
         return ()
-    train, logged = reward.curve, reward.series
+    train = reward.curve
     names = (
         *held_out_names(view),
         *(name for name in second_scores(view) if name not in component_names(view).values()),
@@ -66,7 +66,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     if not found:
         return ()
     p, score = max(found, key=lambda pair: pair[0])
-    held_out, fall = score.curve, fall_of(score.curve, score.series)
+    held_out, fall = score.curve, score.fall
     if fall is None:
         return ()
     step, last = fall.from_step, steps_seen(held_out)[1]
@@ -75,8 +75,8 @@ def detect(view: View) -> tuple[Finding, ...]:
         high=fall.high,
         high_step=step,
         now=fall.now,
-        train_then=level_from(train, logged, step),
-        train_now=level_now(train, logged),
+        train_then=reward.at(step),
+        train_now=reward.now,
         others=len(found) - 1,
     )
     evidence = (Evidence(held_out.metric, step, last), Evidence(HEADLINE, step, last))

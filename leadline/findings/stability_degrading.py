@@ -13,7 +13,7 @@ from ..digits import listed, percent, went
 from ..facts import Evidence, Facts, Finding, Guide
 from ..facts.finding import SAID, WORTH_SAYING, Meaning, Suspect, called
 from ..questions.direction import p_flat
-from ..questions.fall import fall_of, p_fallen
+from ..questions.fall import p_fallen
 from ..reading.breaks import WITNESSES
 from ..reading.outage import MORE_FAILURES
 from ..reading.view import HEADLINE, View
@@ -82,7 +82,7 @@ def _worsened(view: View) -> Iterator[Worsened]:
     for series in _measures(view):
         turned = replace(series, name=f"-{series.name}", values=-series.values)  # to get worse is to rise
         part = view.of(turned)
-        fall = None if part is None or p_fallen(part.curve) < SAID else fall_of(part.curve, part.series)
+        fall = None if part is None or p_fallen(part.curve) < SAID else part.fall
         if fall is not None and fall.visible and _is_far(series.name, -fall.high, -fall.now):
             yield Worsened(series.name, max(0.0, -fall.high), -fall.now, fall.since_step, fall.p)
 

@@ -13,7 +13,7 @@ from ..facts.finding import SAID, Beside, Suspect
 from ..questions.changes import growth_of, logarithm, may_have_multiplied
 from ..questions.direction import p_climbed, p_rising, p_sank, since_of
 from ..questions.fall import p_fallen, top_step
-from ..questions.level import level_now, levels_at, paths_now, start_of, steps_seen
+from ..questions.level import levels_at, paths_now, steps_seen
 from ..reading.view import HEADLINE, View
 from ..reading.whole import Trace
 from ..records import dataclass
@@ -89,13 +89,13 @@ def _entropy(view: View) -> tuple[Finding, ...]:
     gone = 0.0 if reward is None else p_fallen(reward.curve)
     if reward is None or gone <= SAID or entropy is None or not entropy.curve.decidable:
         return ()
-    curve, logged = entropy.curve, entropy.series
+    curve = entropy.curve
     since = _p_higher_than_at_the_top(reward, curve)
     up, down = gone * p_climbed(curve) * since, gone * p_sank(curve) * (1 - since)
     p = max(up, down)
     if p <= SAID:
         return ()
-    facts = EntropyMoved(up > down, start_of(curve, logged), level_now(curve, logged))
+    facts = EntropyMoved(up > down, entropy.start, entropy.now)
     span = (Evidence("entropy", *steps_seen(curve)),)
     return (Finding("stability.entropy", round(p, 4), "concern", facts, since_of(curve), span),)
 

@@ -82,8 +82,8 @@ def detect(view: View) -> tuple[Finding, ...]:
 
 def _reward_fell(view: View, steps: list[int]) -> bool | None:
     """Tell whether the reward fell at one of these steps; None if that could not be seen, or it fell by and by."""
-    reward = view.whole.of(HEADLINE)
-    seen = [step for step in steps if reward is not None and would_show(reward.series, step, near(view.run))]
+    logged, reward = view.run.get(HEADLINE), view.of(HEADLINE)
+    seen = [step for step in steps if logged is not None and would_show(logged, step, near(view.run))]
     if any(reward_fell_at(view.whole, step) for step in seen):
         return True
     return False if reward is not None and len(seen) == len(steps) and p_fallen(reward.curve) <= 0.5 else None

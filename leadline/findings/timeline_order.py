@@ -11,7 +11,6 @@ from ..curve.curve import PACE
 from ..digits import listed, span
 from ..facts import Evidence, Facts, Finding, Guide, by_weight
 from ..facts.finding import called
-from ..questions.fall import fall_of
 from ..questions.onset import POINTS, Moves, Onset, onset_in
 from ..reading.breaks import events_at, everything_at, near
 from ..reading.view import HEADLINE, View
@@ -119,7 +118,7 @@ def _order(view: View, anchor: Finding, step: int) -> tuple[Finding, ...]:
     banks: dict[bytes, Moves] = {}  # series of one log share their clock
     dated = [onset for series in logged if (onset := onset_in(series, window, banks)) is not None]
     reward = view.of(HEADLINE)
-    fall = None if reward is None else fall_of(reward.curve, reward.series)
+    fall = None if reward is None else reward.fall
     if reward is not None and fall is not None and fall.p > 0.5:  # it has one date, as every finding tells it
         before = reward.series.steps[reward.series.steps < fall.since_step][-1:].tolist()
         known = Onset.known(HEADLINE, fall.since_step, *before)

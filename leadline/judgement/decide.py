@@ -18,9 +18,9 @@ from ..facts.judgement import Condition, Horizon, Judgement, Reason, Verdict
 from ..findings.reward_break import RewardBreak
 from ..plan import Plan
 from ..questions.direction import p_at_rest, p_flat, p_rising
-from ..questions.fall import Ranking, fall_in_last_rows, fall_of, highest, p_below_its_best
+from ..questions.fall import Ranking, fall_in_last_rows, highest, p_below_its_best
 from ..questions.forecast import on_its_way, told_at
-from ..questions.level import level_now, silence, start_of
+from ..questions.level import silence
 from ..questions.shape import AGREED, rest_of, turning_point
 from ..reading.scores import Judged
 from ..reading.view import HEADLINE
@@ -166,7 +166,7 @@ def _leans_to_stop(case: Case, reason: Reason) -> bool:
 def _reason(case: Case, verdict: Verdict) -> Reason:
     """Return the strongest reason: it is gamed, was lost, cannot be learned from, or what it did."""
     evidence, curve, series = case.evidence, case.curve, case.series
-    now, start = level_now(curve, series), start_of(curve, series)
+    now, start = case.score.now, case.score.start
     lost = case.p_fallen if series.name != HEADLINE else max(case.p_fallen, evidence.p_lost)
     fell = verdict == "roll_back" or (verdict != "continue" and lost > (0.5 if verdict == "finished" else LOST))
     told_by_the_score = verdict != "continue" and case.score_tells
@@ -177,7 +177,7 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         ids = evidence.ids_of("degraded")
         return Reason("degraded", evidence.p_degraded, evidence.degraded_since, level=now, findings=ids)
     if fell:
-        fall = fall_of(curve, series)
+        fall = case.score.fall
         high = highest(curve, series) if fall is None else fall.high
         turn = turning_point(curve, series) if p_rising(curve) > AGREED else None
         if turn is not None:  # what rises again has not fallen for good, and stands below its best all the same
@@ -277,7 +277,7 @@ def _would_change(case: Case, verdict: Verdict, next_look: int | None) -> tuple[
     by = case.plan.end
     if next_look is not None:  # by then it may only be on its way
         soon = on_its_way(case.curve, case.forecast, next_look)
-        if soon is not None and soon > level_now(case.curve, case.series):
+        if soon is not None and soon > case.score.now:
             level, by = min(soon, level), next_look
     evidence = case.evidence
     if verdict in ("stop", "roll_back"):

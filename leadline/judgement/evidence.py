@@ -15,14 +15,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..facts import Finding, Meaning
 from ..facts.finding import REWARD_DROPPED, Beside, Knob
 from ..facts.judgement import Advice
 from ..records import dataclass
-
-Floats = NDArray[np.float64]
+from ..run import Values
 
 TINY = 1e-6  # steps: an onset that is now
 LAG = 0.3  # of the steps before the text shows it: what was kept then was sound
@@ -49,10 +47,10 @@ class Weighed:
     p_degraded: float = 0.0  # that quality got worse at a flat reward
     degraded_since: int | None = None
 
-    def gone(self, steps: Floats, now: float) -> Floats:
+    def gone(self, steps: Values, now: float) -> Values:
         """Return how much of what is lost by now was lost at some steps: evenly since the score stopped counting."""
         onset = now if self.counts_until is None else self.counts_until
-        evenly: Floats = np.clip((steps - onset) / max(now - onset, TINY), 0.0, 1.0)
+        evenly: Values = np.clip((steps - onset) / max(now - onset, TINY), 0.0, 1.0)
         return evenly
 
     def ids_of(self, meaning: Meaning) -> tuple[str, ...]:

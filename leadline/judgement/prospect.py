@@ -15,19 +15,17 @@ from numpy.typing import NDArray
 from ..curve.curve import TENTHS
 from ..facts.judgement import Risk, Upside
 from ..questions.fall import highest
-from ..questions.level import level_now
 from ..records import dataclass
+from ..run import Values
 from .case import Case
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Outcomes:
     """What may come of going on: values and their weights, which add up to 1."""
 
-    values: Floats
-    weights: Floats
+    values: Values
+    weights: Values
 
     @property
     def mean(self) -> float:
@@ -81,7 +79,7 @@ def _room(case: Case) -> float:
     """Return the most that can be gained: a gain is told beside the level now."""
     if case.ceiling is None:
         return math.inf
-    return max(case.ceiling - level_now(case.curve, case.series), 0.0)
+    return max(case.ceiling - case.score.now, 0.0)
 
 
 def _foresee(case: Case) -> NDArray[np.bool_]:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..curve.breaks import LEAST_SIDE, VISIBLE
 from ..curve.curve import Curve
 from ..curve.fit import breaks_in
 from ..curve.track import Break, level_around, running_median, scale_of
 from ..records import dataclass, replace
-from ..run import Series
+from ..run import Series, Values
 from .direction import climbed
-
-Floats = NDArray[np.float64]
 
 FEWEST, MOST = 4, 25  # points on each side, whatever the length of the log
 KNOWN = 20  # points: with fewer nothing is known about what is usual
@@ -76,26 +73,26 @@ def spike_in(series: Series) -> Spike | None:
     )
 
 
-def _distances(values: Floats, around: Floats) -> tuple[Floats, float, bool]:
+def _distances(values: Values, around: Values) -> tuple[Values, float, bool]:
     """Return how far each value stands out, how far is loud, and whether these are logs of factors: upwards if nothing
     is negative and most is something, else differences either way."""
     positive = values[values > 0]
     if (values >= 0).all() and len(positive) > len(values) / 2:
         usual = float(np.median(positive))  # next to nothing is no level to be many times of
-        logs: Floats = np.log(np.maximum(values, usual)) - np.log(np.maximum(around, usual))
+        logs: Values = np.log(np.maximum(values, usual)) - np.log(np.maximum(around, usual))
         return logs, float(np.log(LOUD)), True
     least = LOUD * max(scale_of(values - around), float(np.median(np.abs(values))))
     return np.abs(values - around), least, False
 
 
-def _chance_of_the_farthest(apart: Floats) -> float:
+def _chance_of_the_farthest(apart: Values) -> float:
     """The chance that the farthest of all is so far, if distances fall off as those of the nearer half do."""
     outwards = apart[apart > 0]
     usual = float(np.median(outwards))
     return min(1.0, len(apart) * math.pow(2.0, -float(outwards.max()) / usual))  # half of them are farther than usual
 
 
-def _loud(ordered: Floats, least: float, most: int) -> int:
+def _loud(ordered: Values, least: float, most: int) -> int:
     """How many of the farthest stand twice as far as all that follow."""
     for count in range(1, most + 1):
         if ordered[count - 1] <= least:

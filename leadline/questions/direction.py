@@ -13,9 +13,8 @@ from ..curve.shapes import STEPS_PER_RUN
 from ..facts.finding import SAID
 from ..facts.sections import Regime
 from ..records import dataclass
+from ..run import Flags, Values
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 Way = Literal["rose", "fell", "moved", "still"]
 
 SLIGHT = 0.15  # of the path's own best pace, or of its range: slower is flat, and a rise of less makes no peak
@@ -194,7 +193,7 @@ def _place(curve: Curve, step: float) -> int:
     return int(np.clip(np.searchsorted(curve.grid[: curve.now + 1], step), 0, curve.now))
 
 
-def _went(curve: Curve, change: Floats) -> Flags:
+def _went(curve: Curve, change: Values) -> Flags:
     return np.asarray(~curve.trendless & (change > np.maximum(0.5 * curve.span, curve.last.noise)))
 
 
@@ -303,7 +302,7 @@ def regimes(kl: Curve, reward: Curve) -> tuple[Regime, ...]:
     return tuple(stretches)
 
 
-def _begun(shares: Floats, first: int, last: int) -> tuple[int, int]:
+def _begun(shares: Values, first: int, last: int) -> tuple[int, int]:
     """Between which moments a regime began that is likeliest from `first` on: after it was seldom the one, and before
     it was the one more often than not."""
     seldom = np.flatnonzero(shares[:first] <= SELDOM)
@@ -324,13 +323,13 @@ def _direction_now(curve: Curve) -> NDArray[np.int64]:
     return way
 
 
-def _shares(directions: NDArray[np.int64]) -> Floats:
+def _shares(directions: NDArray[np.int64]) -> Values:
     """The shares of paths that go down, rest, go up; over the first axis."""
-    shares: Floats = np.stack([(directions == way).mean(axis=0) for way in range(3)], axis=-1)
+    shares: Values = np.stack([(directions == way).mean(axis=0) for way in range(3)], axis=-1)
     return shares
 
 
-def _moments(curve: Curve, steps: Floats) -> Floats:
+def _moments(curve: Curve, steps: Values) -> Values:
     """The shares of directions at each of some steps: the pace about that moment over the path's own best pace."""
     window = PACE * float(curve.grid[curve.now] - curve.grid[0])
     paces = [segment.pace(window) for segment in curve.segments]
@@ -349,7 +348,7 @@ def _moments(curve: Curve, steps: Floats) -> Floats:
     return _shares(directions)
 
 
-def _creeps_up(curve: Curve, steps: Floats, speed: Floats) -> NDArray[np.bool_]:
+def _creeps_up(curve: Curve, steps: Values, speed: Values) -> NDArray[np.bool_]:
     """Where a path that rises now has risen without a pause, however slowly beside its best pace."""
     unbroken = (speed > 0) & (steps >= (curve.breaks[-1].step if curve.breaks else -np.inf))
     to_the_end = np.cumprod(unbroken[:, ::-1], axis=1)[:, ::-1].astype(bool)
@@ -357,7 +356,7 @@ def _creeps_up(curve: Curve, steps: Floats, speed: Floats) -> NDArray[np.bool_]:
     return creeps
 
 
-def _merge(flat: Floats) -> NDArray[np.int64]:
+def _merge(flat: Values) -> NDArray[np.int64]:
     """The likeliest regime at each moment between two breaks. Stretches that are too short go to a neighbour, the
     shortest first."""
     owner: NDArray[np.int64] = flat.argmax(axis=1)

@@ -12,13 +12,11 @@ from ..curve.breaks import VISIBLE
 from ..curve.curve import TIE, Curve
 from ..curve.track import BINS, cells_of
 from ..records import dataclass
-from ..run import Series, Steps
+from ..run import Flags, Series, Steps, Values
 from .changes import unlogged
 from .direction import FELL, Peak, moving_up, peak_of
 from .level import last_before, level_from, level_now, levels, start_of, within
 
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 BEGUN = 0.1  # of a fall: by then it has begun
 NAMED = 3  # steps that may be as good: a longer list is no help
 LOCAL_WIDTH = 0.1  # of the run, over which a local fit looks
@@ -122,7 +120,7 @@ def fall_in_last_rows(ranking: Ranking, logged: Series, by: float) -> Fall:
     return Fall(p, None, step, step, high, now, float(values[0]), since, lost, visible=True)
 
 
-def _onset(mean: Floats, curve: Curve, top: int) -> int:
+def _onset(mean: Values, curve: Curve, top: int) -> int:
     """The step by which a fall from grid cell `top` had begun."""
     fall = mean[top] - mean[top:]
     place = top + int(np.argmax(fall >= BEGUN * fall[-1]))
@@ -150,14 +148,14 @@ def p_rose_while_other_fell(curve: Curve, other: Curve, least: float = 0.0) -> f
     return float(np.mean(has_fallen(other) & rose))
 
 
-def _change(curve: Curve, other: Curve) -> Floats:
+def _change(curve: Curve, other: Curve) -> Values:
     """How far each path has come since its partner stood highest."""
     then = _nearest(curve.grid[: curve.now + 1], other.grid[other.summit])
-    change: Floats = curve.seen[:, -1] - curve.seen[np.arange(len(curve.seen)), then]
+    change: Values = curve.seen[:, -1] - curve.seen[np.arange(len(curve.seen)), then]
     return change
 
 
-def _nearest(among: Floats | Steps, steps: Floats) -> NDArray[np.int64]:
+def _nearest(among: Values | Steps, steps: Values) -> NDArray[np.int64]:
     """Return the places of the numbers, in order, that are nearest to some steps; the earlier of equals."""
     places = np.minimum(np.searchsorted(among, steps), len(among) - 1)
     before = np.maximum(places - 1, 0)
@@ -174,12 +172,12 @@ class Ranking:
     """Places one could go back to, and what each is worth."""
 
     steps: NDArray[np.int64]
-    values: Floats  # (paths, steps), discounted
+    values: Values  # (paths, steps), discounted
     slack: float = 0.0  # what is lower by less is as good: the earliest of those, where every later step costs drift
 
     @property
-    def means(self) -> Floats:
-        means: Floats = self.values.mean(axis=0)
+    def means(self) -> Values:
+        means: Values = self.values.mean(axis=0)
         return means
 
     @property
@@ -191,9 +189,9 @@ class Ranking:
         return int(np.argmax(self.means >= self.means[place] - self.slack)) if self.slack > 0 else place
 
     @property
-    def wins(self) -> Floats:
+    def wins(self) -> Values:
         """The share of paths on which each is the best."""
-        won: Floats = np.bincount(_first_highest(self.values), minlength=len(self.steps)) / len(self.values)
+        won: Values = np.bincount(_first_highest(self.values), minlength=len(self.steps)) / len(self.values)
         return won
 
     def p_none_better(self, by: float) -> float:
@@ -217,7 +215,7 @@ def rank(
     *,
     scale: float,
     p_gamed: float = 0.0,
-    gone: Floats | None = None,
+    gone: Values | None = None,
     slack: float = 0.0,
 ) -> Ranking:
     """The worth of each step: what the paths and a local fit say of its level, and where evidence speaks against the
@@ -261,17 +259,17 @@ def highest(curve: Curve, logged: Series) -> float:
     return max(float(levels(curve, logged).max()), start_of(curve, logged))
 
 
-def _discounted(levels: Floats, gone: Floats, p: float, scale: float) -> Floats:
+def _discounted(levels: Values, gone: Values, p: float, scale: float) -> Values:
     """With probability `p` the score stopped counting where the loss began: what came after is worth no more than the
     last state before it, less what is gone."""
     begun = int(np.argmax(gone > 0)) if (gone > 0).any() else len(gone)
     before = levels[:, max(begun - 1, 0) : max(begun, 1)]
     if_true = np.where(gone > 0, np.minimum(levels, before) - scale * gone, levels)
-    mixed: Floats = (1 - p) * levels + p * if_true
+    mixed: Values = (1 - p) * levels + p * if_true
     return mixed
 
 
-def local_fit(series: Series, places: Floats, width: float) -> Floats:
+def local_fit(series: Series, places: Values, width: float) -> Values:
     """A local straight line through the finite points about each place (tricube weights)."""
     values = series.values[series.finite]
     size = float(np.abs(values).max()) or 1.0  # sums of values near the largest float would overflow
@@ -287,20 +285,20 @@ def local_fit(series: Series, places: Floats, width: float) -> Floats:
     apart = steps[None, :] - centre[:, None]
     spread = (weight * apart**2).sum(axis=1)
     slope = np.divide((weight * apart) @ values, spread, out=np.zeros_like(spread), where=spread > 0)
-    fit: Floats = size * (level + slope * (places - centre))
+    fit: Values = size * (level + slope * (places - centre))
     return fit
 
 
-def _median_of_three(values: Floats) -> Floats:
+def _median_of_three(values: Values) -> Values:
     """One wild point shall not choose a checkpoint."""
     if len(values) < 3:
         return values
     middle = np.median(np.stack([values[:-2], values[1:-1], values[2:]]), axis=0)
-    calm: Floats = np.concatenate([values[:1], middle, values[-1:]])
+    calm: Values = np.concatenate([values[:1], middle, values[-1:]])
     return calm
 
 
-def _first_highest(levels: Floats) -> NDArray[np.int64]:
+def _first_highest(levels: Values) -> NDArray[np.int64]:
     top = levels.max(axis=1, keepdims=True) - TIE * np.ptp(levels, axis=1, keepdims=True)
     first: NDArray[np.int64] = (levels >= top).argmax(axis=1)
     return first

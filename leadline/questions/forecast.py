@@ -12,11 +12,9 @@ from numpy.typing import NDArray
 
 from ..curve.curve import Curve
 from ..records import dataclass
-from ..run import Run, Series
+from ..run import Run, Series, Values
 from .direction import NEARLY_ALL, TINY
 from .level import noise_of
-
-Floats = NDArray[np.float64]
 
 BARELY = 1.5  # sd of a bin: a smaller gain could not be told from noise, even afterwards
 AHEAD = 30  # places at which the rest of the plan is looked at
@@ -46,8 +44,8 @@ class Forecast:
 
     elapsed: float  # share of the plan, 0 to 1
     scale: float  # the run's own range: what gains and losses are measured in
-    gain: Floats  # (paths,) highest level still to come, less the highest so far; never beyond the ceiling
-    change: Floats  # (paths,) level at the end, less the level now; falls only where one has begun
+    gain: Values  # (paths,) highest level still to come, less the highest so far; never beyond the ceiling
+    change: Values  # (paths,) level at the end, less the level now; falls only where one has begun
     worth: float  # the gain that is worth having
     rise: float  # over the second half of the run so far, in sd of a bin
     lately: float  # share of paths that rose lately
@@ -123,7 +121,7 @@ def on_its_way(curve: Curve, ahead: Forecast, step: float) -> float | None:
     return float(np.median(curve.at(step)[paying])) if paying.mean() > ANNOUNCED and step <= curve.grid[-1] else None
 
 
-def scale_of(curve: Curve, ahead: Floats) -> float:
+def scale_of(curve: Curve, ahead: Values) -> float:
     """The range of the mean path, a rise that is forecast included, or the usual range of a path: whichever is larger.
     A fall that is drawn out is no range: after a collapse it would be worth more than all there ever was."""
     seen = curve.seen.mean(axis=0)
@@ -186,7 +184,7 @@ def room_below(ceiling: float, series: Series) -> float:
     return max(ceiling - float(np.quantile(_numbers(series)[-PRESENT:], SELDOM)), 0.0)
 
 
-def _wall(values: Floats) -> float | None:
+def _wall(values: Values) -> float | None:
     """The highest value, where several are exactly equal to it."""
     values = values[np.isfinite(values)]
     if len(values) < HABIT:
@@ -197,7 +195,7 @@ def _wall(values: Floats) -> float | None:
     return top if apart and count >= max(AT_WALL[0], AT_WALL[1] * len(values)) else None
 
 
-def _pile(means: Floats) -> float | None:
+def _pile(means: Values) -> float | None:
     """The highest of a series of means, where they pile up at it since it was reached. Means over few prompts take few
     values, so some are equal everywhere; at a wall they are not much rarer than anywhere below, and for a while."""
     top = _wall(means)
@@ -259,6 +257,6 @@ def _right_or_wrong(run: Run, name: str) -> float | None:
     return 1.0 if float(np.quantile(apart, NEARLY_ALL)) < RIGHT_OR_WRONG else None
 
 
-def _numbers(series: Series) -> Floats:
-    numbers: Floats = series.values[series.finite]
+def _numbers(series: Series) -> Values:
+    numbers: Values = series.values[series.finite]
     return numbers

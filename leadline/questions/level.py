@@ -11,9 +11,7 @@ from ..curve.curve import TENTHS, Curve
 from ..curve.noise import memory_of
 from ..curve.track import LEAST, ROUNDING, scale_of
 from ..records import dataclass
-from ..run import Band, Series
-
-Floats = NDArray[np.float64]
+from ..run import Band, Series, Values
 
 NOTHING = 1e-3  # of the noise of one point: a level that much smaller is 0
 FEW = 3  # points: two may coincide, a third makes a level
@@ -30,7 +28,7 @@ def level_at(curve: Curve, logged: Series, step: float) -> float:
     return _told(curve, logged, float(curve.at(inside).mean()) + float(_missed(curve, np.array([inside]))[0]))
 
 
-def levels(curve: Curve, logged: Series) -> Floats:
+def levels(curve: Curve, logged: Series) -> Values:
     """The level at every place of the curve that was seen."""
     kept = within(curve.seen.mean(axis=0) + _missed(curve, curve.grid[: curve.now + 1]), logged)
     return np.where(np.abs(kept) < NOTHING * curve.noise, 0.0, kept)
@@ -44,13 +42,13 @@ def level_now(curve: Curve, logged: Series) -> float:
     return level_at(curve, logged, float(curve.grid[curve.now]))
 
 
-def _missed(curve: Curve, steps: Floats) -> Floats:
+def _missed(curve: Curve, steps: Values) -> Values:
     """What the paths miss at some steps. After a fast rise they are drawn level while the points go on to rise: most at
     the end."""
     late, now = curve.late, float(curve.grid[curve.now])
     if late is None or late.missed == 0 or now <= late.first_step:
         return np.zeros(len(steps))
-    missed: Floats = late.missed * np.clip((steps - late.first_step) / (now - late.first_step), 0.0, 1.0)
+    missed: Values = late.missed * np.clip((steps - late.first_step) / (now - late.first_step), 0.0, 1.0)
     return missed
 
 
@@ -58,7 +56,7 @@ def _missed(curve: Curve, steps: Floats) -> Floats:
 class PathsNow:
     """The level at the last point seen, one a path."""
 
-    drawn: Floats
+    drawn: Values
 
     def above(self, bar: float) -> float:
         """Probability that it stands above a bar."""
@@ -106,7 +104,7 @@ def start_of(curve: Curve, logged: Series) -> float:
     return _told(curve, logged, first if apart else start)
 
 
-def _left_at_once(values: Floats, noise: float) -> bool:
+def _left_at_once(values: Values, noise: float) -> bool:
     """Whether the first point is where it came from and no odd one: the second is far from it, and those that follow go
     on the same way, as where a score is taken before the training."""
     if len(values) < 2 + FEW:
@@ -127,16 +125,16 @@ def level_from(curve: Curve, logged: Series, step: float) -> float:
     return start_of(curve, logged) if step <= steps_seen(curve)[0] else level_at(curve, logged, step)
 
 
-def _noise_of(values: Floats) -> float:
+def _noise_of(values: Values) -> float:
     """Sd of one of a few points, the one farthest step aside: where a start is over at once, that is no noise."""
     steps = np.diff(values)
     return scale_of(np.delete(steps, np.abs(steps).argmax())) / math.sqrt(2) if len(steps) else 0.0
 
 
-def within(levels: ArrayLike, logged: Series) -> Floats:
+def within(levels: ArrayLike, logged: Series) -> Values:
     """Levels kept within what was logged: a fit may overshoot, a sentence must not."""
     values = logged.values[logged.finite]
-    kept: Floats = np.clip(levels, values.min(), values.max())
+    kept: Values = np.clip(levels, values.min(), values.max())
     return kept
 
 
@@ -145,9 +143,9 @@ def steps_seen(curve: Curve) -> tuple[int, int]:
     return round(float(curve.grid[0])), round(float(curve.grid[curve.now]))
 
 
-def steps_at(curve: Curve, places: NDArray[np.int64]) -> Floats:
+def steps_at(curve: Curve, places: NDArray[np.int64]) -> Values:
     """The steps of places of the curve that something begins at: where a break led there, that of the break."""
-    steps: Floats = curve.grid[places].astype(np.float64)
+    steps: Values = curve.grid[places].astype(np.float64)
     for broke in curve.breaks:
         led = (curve.grid[np.maximum(places - 1, 0)] < broke.step) & (broke.step <= curve.grid[places])
         steps[led] = broke.step
@@ -172,7 +170,7 @@ def is_readable(curve: Curve) -> bool:
     return curve.decidable and len(curve.grid) > 1
 
 
-def levels_at(curve: Curve, steps: Floats) -> Floats:
+def levels_at(curve: Curve, steps: Values) -> Values:
     """(paths, steps) the level of each path; beyond what was seen, that of the nearest step that was."""
     return curve.levels_at(np.clip(steps, curve.grid[0], curve.grid[curve.now]))
 
@@ -217,7 +215,7 @@ def p_goes_on(points: int) -> float:
     return (points + 1) / (points + 2) if points else 0.0
 
 
-def _runs(values: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _runs(values: Values) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How long each run of equal numbers is, and where it starts."""
     starts = np.concatenate([[0], np.flatnonzero(np.diff(values) != 0) + 1]).astype(np.int64)
     lengths: NDArray[np.int64] = np.diff(np.append(starts, len(values))).astype(np.int64)
@@ -247,8 +245,8 @@ def trailing_zeros(series: Series) -> int | None:
 class Course:
     """The middle of a curve's paths at the steps seen."""
 
-    steps: Floats
-    levels: Floats
+    steps: Values
+    levels: Values
     error: float  # usual standard deviation of a level
 
 
@@ -259,12 +257,12 @@ def course_of(curve: Curve) -> Course:
     return Course(curve.grid[: curve.now + 1], curve.seen.mean(axis=0), error)
 
 
-def paths_ahead(curve: Curve, steps: Floats) -> Floats:
+def paths_ahead(curve: Curve, steps: Values) -> Values:
     """Where the paths of the last stretch would be at these steps, one path a row."""
     return curve.last.levels_at(steps)
 
 
-def residuals(curve: Curve, steps: Floats, values: Floats) -> Floats:
+def residuals(curve: Curve, steps: Values, values: Values) -> Values:
     """Return what the log's noise did: the points about the mean path."""
     return values - curve.middle_at(steps)
 

@@ -11,9 +11,7 @@ from ..curve.track import LEAST, tame
 from ..digits import first_highest
 from ..facts.finding import SAID
 from ..records import dataclass
-from ..run import Series
-
-Floats = NDArray[np.float64]
+from ..run import Series, Values
 
 DATES = 200  # points within the window: a longer log is read in means of neighbours
 FADES = (1 / 24, 1 / 8)  # of the window: how fast a shock may fade
@@ -26,8 +24,8 @@ class Onset:
     """When a series began to move: a distribution over steps."""
 
     name: str
-    dates: Floats
-    weights: Floats  # of the dates; they add up to 1
+    dates: Values
+    weights: Values  # of the dates; they add up to 1
 
     def quantile(self, share: float) -> float:
         place = int(np.searchsorted(np.cumsum(self.weights), share * (1 - 1e-9)))
@@ -92,12 +90,12 @@ class Moves:
     """Steps, ramps up to a new level and shocks that fade, what a straight course could explain taken off."""
 
     begins: NDArray[np.int64]  # the first point each move touches
-    courses: Floats  # (moves, points)
-    sizes: Floats  # (moves,) squared
-    straight: Floats  # (points, 2) orthonormal: level and slope
+    courses: Values  # (moves, points)
+    sizes: Values  # (moves,) squared
+    straight: Values  # (points, 2) orthonormal: level and slope
 
     @classmethod
-    def on(cls, clock: Floats) -> Moves:
+    def on(cls, clock: Values) -> Moves:
         spacing = float(np.median(np.diff(clock)))
         starts = np.arange(1, len(clock) - 1)
         since = clock[None, :] - clock[starts, None]  # below zero: before the move
@@ -110,7 +108,7 @@ class Moves:
         return cls(np.tile(starts, len(ramps) + len(fades)), courses, (courses**2).sum(axis=1), straight)
 
 
-def _log_gain(values: Floats, moves: Moves) -> Floats:
+def _log_gain(values: Values, moves: Moves) -> Values:
     """The log of the evidence for each move against a straight course, level, slope and noise averaged out. Points
     that remember their neighbours count for less."""
     rest = values - moves.straight @ (moves.straight.T @ values)
@@ -122,5 +120,5 @@ def _log_gain(values: Floats, moves: Moves) -> Floats:
     left = rest - fitted[best] * moves.courses[best]
     points = max(len(values) / memory_of(left), 3.0)
     weight = points / (1 + points)
-    gain: Floats = -0.5 * np.log1p(points) - 0.5 * (points - 2) * np.log1p(-weight * share)
+    gain: Values = -0.5 * np.log1p(points) - 0.5 * (points - 2) * np.log1p(-weight * share)
     return gain

@@ -11,12 +11,10 @@ from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..records import dataclass, replace
-from ..run import Series
+from ..run import Series, Values
 
-Floats = NDArray[np.float64]
 Range = tuple[float, float]
 Shape = Literal["linear", "cosine"]
 
@@ -45,9 +43,9 @@ class _Decay:
     """The part of a rate that comes down, in shares of its peak: each value lies between `low` and `high`, by its
     digits."""
 
-    steps: Floats
-    values: Floats
-    slack: Floats  # how far a value may be from what was computed
+    steps: Values
+    values: Values
+    slack: Values  # how far a value may be from what was computed
     begins: Range  # steps between which it began to fall; open to the left where nothing was seen before
 
     @property
@@ -57,11 +55,11 @@ class _Decay:
         return replace(self, steps=self.steps[first], values=self.values[first], slack=self.slack[first])
 
     @property
-    def low(self) -> Floats:
+    def low(self) -> Values:
         return self.values - self.slack
 
     @property
-    def high(self) -> Floats:
+    def high(self) -> Values:
         return self.values + self.slack
 
 
@@ -103,7 +101,7 @@ def _shapes(decay: _Decay) -> dict[Shape, Range]:
     return {shape: ends for shape, ends in found.items() if ends is not None}
 
 
-def _decay(steps: Floats, values: Floats) -> _Decay | None:
+def _decay(steps: Values, values: Values) -> _Decay | None:
     """What comes down after all warming up; None where too little does, or it came down before and returned."""
     if len(values) < HABIT or not (values >= 0).all() or not (values > 0).any():
         return None
@@ -121,7 +119,7 @@ def _decay(steps: Floats, values: Floats) -> _Decay | None:
     return _Decay(steps[first:][kept], rest[kept] / values.max(), slack[kept], begins)
 
 
-def _slack(values: Floats) -> Floats:
+def _slack(values: Values) -> Values:
     """Half of the last digit that was kept of each value, whether so many digits were kept or so many decimals, in
     shares of the largest."""
     with np.errstate(over="ignore", under="ignore"):
@@ -141,7 +139,7 @@ def _digits(value: np.floating) -> tuple[int, int]:
     return digits, digits - 1 - int(power)
 
 
-def _line(steps: Floats, low: Floats, high: Floats) -> Range | None:
+def _line(steps: Values, low: Values, high: Values) -> Range | None:
     """Between which steps a line that passes between `low` and `high` comes to 0; None where no falling line does. By
     how much there is no room for a line is convex in its slope."""
     origin, times = float(steps[0]), steps - steps[0]
@@ -173,7 +171,7 @@ def _never_ends(decay: _Decay) -> bool:
     return any(_straight(decay.steps, under, over) for under, over in forms)
 
 
-def _straight(steps: Floats, low: Floats, high: Floats) -> bool:
+def _straight(steps: Values, low: Values, high: Values) -> bool:
     known = np.isfinite(low)
     scale = float(high.max() - low[known].min()) if known.any() else 0.0
     if not scale > 0:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..curve.curve import TENTHS, Curve
 from ..digits import first_highest
 from ..facts.finding import TurningPoint
 from ..records import dataclass
-from ..run import Series
+from ..run import Series, Values
 from . import direction
 from .direction import Peak, known_to, peak_of
 from .level import FAR, FEW, Noise, left_its_start, level_now, noise_of, start_of, steps_at, within
@@ -85,7 +84,6 @@ def _word(p: dict[str, float]) -> str:
     return "flat" if p["flat"] >= p["noise"] else "noise"
 
 
-Floats = NDArray[np.float64]
 Dates = tuple[float, float, float]  # of 80 % of what may be: the first, the middle and the last
 
 
@@ -131,7 +129,7 @@ def _by_points(curve: Curve, logged: Series) -> Dates:
     return float(steps[low]), float(steps[first]), float(steps[max(first, high)])
 
 
-def _first_at(apart: Floats, noise: Noise) -> int:
+def _first_at(apart: Values, noise: Noise) -> int:
     """The first place from which on points keep to a level that they stand so far apart from: the next few of them, and
     the next twice as many and so on, lie within two standard errors of it, and no stretch of those that follow is far
     from it, wherever it lies."""

@@ -11,7 +11,7 @@ from ..curve.track import BINS, scale_of
 from ..facts.finding import SAID
 from ..questions.changes import FEWEST, MOST
 from ..questions.direction import p_climbed, p_held_since, p_sank
-from ..questions.level import FAR, level_now, p_within, start_of, trailing_zeros
+from ..questions.level import FAR, p_within, trailing_zeros
 from ..records import dataclass, replace
 from ..run import Run, Series
 from .breaks import near, reward_fell_at
@@ -101,7 +101,7 @@ def tokens_of(view: View) -> float | None:
         return 1.0
     length = view.of(LENGTH)
     if length is not None:
-        return max(level_now(length.curve, length.series), 1.0)
+        return max(length.now, 1.0)
     longest = view.run.get(LONGEST)
     if longest is not None and longest.finite.any():
         return max(float(longest.values[longest.finite].max()), 1.0)
@@ -177,5 +177,5 @@ def denied(view: View, reward: Trace, share: float) -> bool:
     curve, standing = reward.curve, standing_of(view.whole)
     if standing is None or max(p_climbed(curve), p_sank(curve)) <= SAID:
         return False
-    way = abs(level_now(curve, reward.series) - start_of(curve, reward.series))
+    way = abs(reward.now - reward.start)
     return way > share * (standing.high - standing.low)

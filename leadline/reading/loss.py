@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..facts.sections import Explanation, LossNumbers, PolicyLoss
 from ..questions.direction import NEARLY_ALL
-from ..run import Run, Series
+from ..run import Run, Series, Values
 from .kl import distance_series
 
 FEWEST = 5  # points: fewer show no habit
 BURSTS = 0.05  # of the points, those of the highest KL, are left out: they bend any line
 A_FEW = 10  # smallest steps of the number format: what moves further moves
-Floats = NDArray[np.float64]
 
 EXPLAINED = 0.99  # of the variance of a series by another: what is left is the rounding of the log
 REWARDS = ("reward/mean", "reward/after_kl_mean")
@@ -48,7 +46,7 @@ def without_baseline(run: Run) -> bool:
     return advantage is not None and any(_equal(advantage, reward) for reward in rewards)
 
 
-def at_the_same_steps(series: Series, other: Series) -> tuple[Floats, Floats]:
+def at_the_same_steps(series: Series, other: Series) -> tuple[Values, Values]:
     """Return the numbers of two series at the steps at which both have one."""
     _, ours, theirs = np.intersect1d(series.steps, other.steps, assume_unique=True, return_indices=True)
     y, x = series.values[ours], other.values[theirs]
@@ -84,7 +82,7 @@ def _nothing(because: Explanation, numbers: LossNumbers) -> PolicyLoss:
     return PolicyLoss(pattern="by_construction", because=because, numbers=numbers)
 
 
-def _zero(run: Run, values: Floats) -> PolicyLoss | None:
+def _zero(run: Run, values: Values) -> PolicyLoss | None:
     zeros = int((values == 0).sum())
     if zeros < NEARLY_ALL * len(values):
         return None
@@ -120,7 +118,7 @@ def _is_kl(run: Run, loss: Series) -> PolicyLoss | None:
     return _nothing("kl_penalty", LossNumbers(points=loss.points, kl_factor=slope, kl_coefficient=known))
 
 
-def _line(x: Floats, y: Floats) -> tuple[float, float]:
+def _line(x: Values, y: Values) -> tuple[float, float]:
     """Slope and explained share of the variance of a straight line."""
     across, up = (float(np.abs(values).max()) or 1.0 for values in (x, y))  # squares of huge and tiny numbers are none
     x, y = x / across, y / up
@@ -129,7 +127,7 @@ def _line(x: Floats, y: Floats) -> tuple[float, float]:
     return (xy / xx * (up / across), xy * xy / (xx * yy)) if xx > 0 and yy > 0 else (0.0, 0.0)
 
 
-def _centred(run: Run, values: Floats) -> PolicyLoss | None:
+def _centred(run: Run, values: Values) -> PolicyLoss | None:
     """One update on each batch with centred advantages: whatever is left stays within its own scatter of zero."""
     config = run.config
     one_update = config.updates_per_batch == 1 and centred(run)
@@ -140,7 +138,7 @@ def _centred(run: Run, values: Floats) -> PolicyLoss | None:
     return _nothing("one_update", LossNumbers(points=len(values)))
 
 
-def _rounding(values: Floats) -> PolicyLoss | None:
+def _rounding(values: Values) -> PolicyLoss | None:
     """A few smallest steps of the number format and nothing else."""
     some = np.abs(values[values != 0])
     if len(values) < FEWEST or len(some) == 0:

@@ -6,7 +6,6 @@ import math
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..facts import Facts
 from ..facts.finding import SAID
@@ -22,7 +21,7 @@ from ..facts.machine import (
     UntimedShare,
 )
 from ..records import dataclass, field
-from ..run import GpuSamples, Phases, Run, Series, Steps, Values
+from ..run import Flags, GpuSamples, Phases, Run, Series, Steps, Values
 from .view import View
 from .wall_clock import WORTH, step_times
 
@@ -185,9 +184,6 @@ def _group(spent: dict[str, Spent], names: tuple[str, ...], steps: Steps) -> Val
         return None
     together: Values = np.sum(members, axis=0)
     return together
-
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

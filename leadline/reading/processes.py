@@ -13,13 +13,12 @@ from collections.abc import Iterator
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..draws import Stream
 from ..facts.finding import SAID
 from ..facts.machine import Conflict, MemoryHeld, ProcessEffect, Spans
 from ..records import dataclass, replace
-from ..run import GpuSamples, Run, Values
+from ..run import Flags, GpuSamples, Run, Values
 from .view import View
 from .wall_clock import WORTH, StepTimes, intervals_of, known_cause, step_times
 
@@ -27,7 +26,6 @@ FASTEST = 2.0  # times the usual pace: rows written late make a cell look faster
 GAP = 3.0  # times the usual time between two looks: a process not seen for longer was away
 FEWEST = 3  # steps with it and without: two may coincide
 BOUND = 0.9  # probability: a one-sided bound on the effect
-Flags = NDArray[np.bool_]
 
 CELLS = 1024  # cells: the training's clock is cut into so many; shifts are whole cells
 MOST_GUESTS = 12  # processes that are judged, those that were there longest: keeps a busy host's reading short

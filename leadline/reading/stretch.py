@@ -8,8 +8,7 @@ nothing is won by going back to them.
 from __future__ import annotations
 
 from ..facts.finding import Cause
-from ..questions.fall import fall_of, p_fallen
-from ..questions.level import level_at
+from ..questions.fall import p_fallen
 from ..records import dataclass
 from ..run import HEADLINE, Series
 from .breaks import breaks_of
@@ -60,7 +59,7 @@ def _slid(whole: Whole) -> tuple[Stretch, ...]:
     reward = whole.of(HEADLINE)
     if reward is None or p_fallen(reward.curve) <= 0.5:
         return ()
-    fall = fall_of(reward.curve, reward.series)
+    fall = reward.fall
     if fall is None:
         return ()
     half = (fall.high + fall.now) / 2
@@ -68,5 +67,5 @@ def _slid(whole: Whole) -> tuple[Stretch, ...]:
     return tuple(
         Stretch(float(change.after), Cause("prompts", prompts=change))
         for change in changes
-        if level_at(reward.curve, reward.series, change.before) > half
+        if reward.at(change.before) > half
     )

@@ -5,15 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..records import dataclass
-from ..run import Phases, Run, Steps, Values
+from ..run import Flags, Phases, Run, Steps, Values
 
 WORTH = 0.05  # of the time of a step: less is not worth acting on
 FEWEST = 10  # rows: a log with fewer has no rhythm
 LONGER = 3.0  # times the longest pause so far: pauses double and halve in every run
-Flags = NDArray[np.bool_]
 
 KNOWN_CAUSES = ("time/eval", "time/checkpoint", "time/export")  # what a step may spend beside training
 

@@ -16,7 +16,8 @@ from ..curve.fit import breaks_in, fit_curve
 from ..curve.track import Break
 from ..plan import Plan
 from ..progress import tell
-from ..questions.level import level_now, start_of
+from ..questions.fall import Fall, fall_of
+from ..questions.level import level_from, level_now, start_of
 from ..records import dataclass, field
 from ..run import HEADLINE, Run, Series
 from ..text.prompts import ChangeOfPrompts, changes_in
@@ -99,6 +100,15 @@ class Trace:
     def now(self) -> float:
         """Where it stands."""
         return level_now(self.curve, self.series)
+
+    @property
+    def fall(self) -> Fall | None:
+        """What it has lost, and since when."""
+        return self._whole.once(("fall", self), lambda: fall_of(self.curve, self.series))
+
+    def at(self, step: float) -> float:
+        """Return where it stood at a step: at the first, where it started from."""
+        return level_from(self.curve, self.series, step)
 
     def until(self, step: float) -> Trace | None:
         """Return the same as it stood at a step; None if nothing was logged by then."""

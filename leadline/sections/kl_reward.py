@@ -8,7 +8,7 @@ from ..facts.finding import SAID
 from ..facts.sections import Drift, KlCourse, KlReward, Regime
 from ..questions.direction import known_to, regime_now, regimes, way_of
 from ..questions.fall import p_fallen
-from ..questions.level import level_now, silence, start_of
+from ..questions.level import silence
 from ..reading.kl import LENGTH, MEAN, SUM, UNIDENTIFIED, distance, near_reference, readable
 from ..reading.view import View
 from ..reading.whole import Trace
@@ -69,9 +69,8 @@ def _stood_before(both: tuple[Trace, Trace], last: Regime) -> bool:
 
 def _course(kl: Trace, *, moves: bool = False) -> KlCourse:
     """Return what KL itself did. `moves`: the regime says that it moves now, so it has not been still."""
-    curve, series = kl.curve, kl.series
-    start, now = start_of(curve, series), level_now(curve, series)
-    way = way_of(curve) if curve.decidable else "too_few"
+    start, now = kl.start, kl.now
+    way = way_of(kl.curve) if kl.curve.decidable else "too_few"
     # Since a reset or a break the paths may go one way and the levels, from the first point on, the other.
     against = (way == "rose" and now <= start) or (way == "fell" and now >= start)
     return KlCourse("moved" if against or (moves and way == "still") else way, start, now)
@@ -95,4 +94,4 @@ def _drift(view: View, name: str) -> Drift | None:
     part = view.of(name)
     if part is None or not part.curve.decidable:
         return None
-    return Drift(name, way_of(part.curve), start_of(part.curve, part.series), level_now(part.curve, part.series))
+    return Drift(name, way_of(part.curve), part.start, part.now)

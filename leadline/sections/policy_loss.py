@@ -7,7 +7,6 @@ from ..facts.finding import SAID
 from ..facts.sections import Explanation, LossNumbers, PolicyLoss
 from ..findings import policy_loss_jump
 from ..questions.direction import p_about_zero, p_going_down, p_rests_at_zero, p_rising
-from ..questions.level import level_now, start_of
 from ..reading.loss import centred, loss_series, without_evidence
 from ..reading.view import View
 from ..reading.whole import Trace
@@ -26,10 +25,8 @@ def read(view: View) -> PolicyLoss:
 
 def _pattern(view: View, loss: Trace) -> PolicyLoss:
     """Return the pattern of a loss that carries evidence."""
-    curve, series = loss.curve, loss.series
-    numbers = LossNumbers(
-        points=curve.points, start=start_of(curve, series), now=level_now(curve, series), noise=curve.noise
-    )
+    curve = loss.curve
+    numbers = LossNumbers(points=curve.points, start=loss.start, now=loss.now, noise=curve.noise)
     if not curve.decidable:
         return PolicyLoss(informative=True, because="too_few", numbers=numbers)
     if policy_loss_jump.detect(view):

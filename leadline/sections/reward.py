@@ -7,10 +7,11 @@ from ..curve.track import LEAST
 from ..facts.finding import TurningPoint
 from ..facts.sections import RewardPeak, RewardReading, Trajectory
 from ..questions.fall import top_interval, top_step
-from ..questions.level import level_at, level_now, silence, start_of
+from ..questions.level import silence
 from ..questions.shape import AGREED, WORDS, Shape, turning_point
 from ..reading.scores import components, held_out
 from ..reading.view import HEADLINE, View
+from ..reading.whole import Trace
 from ..run import Series
 
 
@@ -29,7 +30,7 @@ def read(view: View) -> RewardReading:
         {word: round(p, 4) for word, p in shape.probabilities.items()},
         peak,
         others=others,
-        trajectory=_trajectory(curve, shape, peak, series, view.stretch.first),
+        trajectory=_trajectory(reward, shape, peak, view.stretch.first),
     )
 
 
@@ -41,15 +42,15 @@ def _peak(shape: Shape, curve: Curve, logged: Series) -> RewardPeak | None:
     return RewardPeak(step, interval, round(shape.peak.probability, 4))
 
 
-def _trajectory(curve: Curve, shape: Shape, peak: RewardPeak | None, logged: Series, since: float | None) -> Trajectory:
-    silent = silence(logged)
+def _trajectory(reward: Trace, shape: Shape, peak: RewardPeak | None, since: float | None) -> Trajectory:
+    curve, logged, silent = reward.curve, reward.series, silence(reward.series)
     return Trajectory(
         "constant" if curve.constant else "read" if curve.decidable else "too_few",
         points=curve.points,
         points_needed=LEAST,
-        start=start_of(curve, logged),
-        now=level_now(curve, logged),
-        peak=None if peak is None else level_at(curve, logged, peak.step),
+        start=reward.start,
+        now=reward.now,
+        peak=None if peak is None else reward.at(peak.step),
         turn=_turn(curve, shape, logged),
         noise=curve.noise,
         changed_at=None if since is None else round(since),

@@ -24,10 +24,10 @@ import numpy as np
 
 from ..facts.finding import SAID, Move
 from ..records import dataclass
-from ..run import Rollout, Run
+from ..run import Rollout, Run, Values
 from .numbers import REWARD, Numbers, calm, level, logged_since, numbers, surprise, truncated
 from .relation import BEGUN, Begun, Relation, TextShift, pair, relation
-from .written import Floats, Step, Written, since, written
+from .written import Step, Written, since, written
 
 MOVED = 0.02  # of the responses: what moved by less has not moved
 TOLD = 0.3  # of the responses, or of the surprise at first: from here on it is told and dated
@@ -110,7 +110,7 @@ def _begun(run: Run, related: Relation | None, logged: Numbers) -> Begun | None:
     return min(found, key=lambda begun: begun.step, default=None)
 
 
-def _dated(found: tuple[Floats, Floats] | None) -> Begun:
+def _dated(found: tuple[Values, Values] | None) -> Begun:
     """Return the last step at which a tenth of the way to now was behind it."""
     assert found is not None
     steps, values = found[0], calm(found[1])
@@ -120,12 +120,12 @@ def _dated(found: tuple[Floats, Floats] | None) -> Begun:
     return Begun(step, step, step)
 
 
-def _surprise(run: Run) -> tuple[Floats, Floats] | None:
+def _surprise(run: Run) -> tuple[Values, Values] | None:
     found = surprise(run)
     return None if found is None else found[:2]
 
 
-def _cut_off(run: Run) -> tuple[Floats, Floats] | None:
+def _cut_off(run: Run) -> tuple[Values, Values] | None:
     series = truncated(run)
     return None if series is None else (series.steps[series.finite].astype(np.float64), series.values[series.finite])
 

@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .written import Flags, Floats, Ids, Tokens, Written
+from ..run import Flags, Values
+from .written import Ids, Tokens, Written
 
 OTHERS = 3  # samples of the step that an answer is compared with: more cost time
 PERIOD = 3  # characters: a stutter repeats at most so many
@@ -21,36 +22,36 @@ LOOP = 4  # words: of real long answers 2 % hold more than half of their runs of
 LOOP_SIGNS = 12  # characters: two words, where a run writes none
 
 
-def copied(written: Written) -> Floats:
+def copied(written: Written) -> Values:
     """Return how much of an answer stands in its own prompt; NaN without a prompt or an answer."""
     return _copied_from(written, np.arange(len(written)))
 
 
-def copied_from_others(written: Written) -> Floats:
+def copied_from_others(written: Written) -> Values:
     """Return how much of an answer stands in prompts that other answers of the same step were given to."""
     return _mean_of([_copied_from(written, _neighbour(written, by)) for by in range(1, OTHERS + 1)])
 
 
-def shared(written: Written) -> Floats:
+def shared(written: Written) -> Values:
     """Return how many of an answer's tokens its own prompt offers, each counted as often as it stands there."""
     return _shared_with(written, np.arange(len(written)))
 
 
-def shared_with_others(written: Written) -> Floats:
+def shared_with_others(written: Written) -> Values:
     """Return the same of prompts that other answers of the step were given to: what chance offers."""
     return _mean_of([_shared_with(written, _neighbour(written, by)) for by in range(1, OTHERS + 1)])
 
 
-def _mean_of(columns: list[Floats]) -> Floats:
+def _mean_of(columns: list[Values]) -> Values:
     """Return the mean by sample, NaN left out; NaN where there is nothing else."""
     stacked = np.stack(columns)
     known = np.isfinite(stacked)
-    mean: Floats = np.full(stacked.shape[1], np.nan)
+    mean: Values = np.full(stacked.shape[1], np.nan)
     np.divide(np.where(known, stacked, 0.0).sum(axis=0), known.sum(axis=0), out=mean, where=known.any(axis=0))
     return mean
 
 
-def recurring(written: Written) -> Floats:
+def recurring(written: Written) -> Values:
     """Return how much is said again: the share of words that stood a sentence before, or of pairs that stood within as
     much text as an answer had at first. Words that most answers of the step hold are a format and count for nothing. A
     long answer may come back to its subject, and a style of writing decides how many words recur, so that this is a
@@ -68,18 +69,18 @@ def recurring(written: Written) -> Floats:
         again |= _seen(short, answers.ids, written.says[answers.ids])
         again &= ~_framed(written)
     count = answers.count if written.words else np.bincount(answers.owner[follows], minlength=len(written))
-    share: Floats = np.zeros(len(written))  # an answer of one token repeats nothing
+    share: Values = np.zeros(len(written))  # an answer of one token repeats nothing
     hits = np.bincount(answers.owner, weights=again, minlength=len(written))
     np.divide(hits, count, out=share, where=count > 0)
     return np.maximum(share, stuttered(written)) if written.words else share
 
 
-def looped(written: Written) -> Floats:
+def looped(written: Written) -> Values:
     """Return how much of an answer is a loop: runs of words that stood before, within as much text as an answer had at
     first. An enumeration changes a word or a number each time; a loop changes nothing."""
     answers, size = written.answers, LOOP if written.words else LOOP_SIGNS
     stretch = _stretches(answers, max(_window(written), STRETCH))
-    share: Floats = np.zeros(len(written))
+    share: Values = np.zeros(len(written))
     last = len(answers.ids) - size + 1
     if last > 0:
         inside, owner = stretch[:last] == stretch[size - 1 :], answers.owner[:last]
@@ -92,7 +93,7 @@ def looped(written: Written) -> Floats:
     return np.maximum(share, stuttered(written)) if written.words else share
 
 
-def empty(written: Written) -> Floats:
+def empty(written: Written) -> Values:
     """Tell whether an answer holds no letter and no digit."""
     return np.asarray([float(not any(map(str.isalnum, own))) for own in written.own])
 
@@ -114,11 +115,11 @@ def _framed(written: Written) -> Flags:
     return framed
 
 
-def stuttered(written: Written) -> Floats:
+def stuttered(written: Written) -> Values:
     """Return how much of an answer is the same few letters over and over ("haha ha"): a word of its own each time, and
     so no loop of words. Blanks and marks are none: code is indented, tables are ruled."""
     texts = [np.frombuffer(_signs(own).encode("utf-32-le"), dtype=np.uint32) for own in written.own]
-    share: Floats = np.zeros(len(texts))
+    share: Values = np.zeros(len(texts))
     for place, signs in enumerate(texts):
         again = np.zeros(len(signs), dtype=bool)
         for period in range(1, PERIOD + 1):
@@ -151,16 +152,16 @@ def _seen(stretch: Ids, what: Ids, counted: Flags) -> Flags:
     return seen
 
 
-def alike(written: Written) -> Floats:
+def alike(written: Written) -> Values:
     """Return how like an answer is to the answers to other prompts of its step: the mean overlap of what they hold
     (Jaccard, runs of three characters, or single and paired words)."""
     return _likeness(written, held(written.answers, 2 if written.words else 3))
 
 
-def agreement(written: Written) -> Floats:
+def agreement(written: Written) -> Values:
     """Return how like the answers to one prompt are to each other, by group."""
     grams, owner = held(written.grouped, 2 if written.words else 3)
-    likeness: Floats = np.full(len(written.group_batch), np.nan)
+    likeness: Values = np.full(len(written.group_batch), np.nan)
     first = np.searchsorted(written.group, np.arange(len(likeness) + 1))
     at = np.searchsorted(owner, first)
     for place in range(len(likeness)):
@@ -173,18 +174,18 @@ def agreement(written: Written) -> Floats:
     return likeness
 
 
-def _overlaps(owner: Ids, column: Ids, samples: int, names: int) -> Floats:
+def _overlaps(owner: Ids, column: Ids, samples: int, names: int) -> Values:
     """Return (samples, samples) the share of all that two hold that both hold."""
     matrix = np.zeros((samples, names + 1), dtype=np.float32)
     matrix[owner, column] = 1
     matrix[matrix.sum(axis=1) == 0, -1] = 1  # empty answers are alike
     both = (matrix @ matrix.T).astype(np.float64)
     sizes = np.diag(both)
-    overlaps: Floats = both / (sizes[:, None] + sizes[None, :] - both)
+    overlaps: Values = both / (sizes[:, None] + sizes[None, :] - both)
     return overlaps
 
 
-def _likeness(written: Written, held: tuple[Ids, Ids]) -> Floats:
+def _likeness(written: Written, held: tuple[Ids, Ids]) -> Values:
     grams, owner = held
     likeness = np.full(len(written), np.nan)
     prompts = np.asarray([hash_of(sample.prompt) for sample in written.samples])
@@ -222,7 +223,7 @@ def _neighbour(written: Written, by: int) -> Ids:
     return start + (np.arange(len(written)) - start + by) % count
 
 
-def _copied_from(written: Written, source: Ids) -> Floats:
+def _copied_from(written: Written, source: Ids) -> Values:
     """Return how much of each answer stands in the prompt of sample `source[i]`, in runs of at least PHRASE tokens."""
     answers, prompts = written.answers, written.prompts
     theirs, whose = _grams(prompts, PHRASE)
@@ -231,17 +232,17 @@ def _copied_from(written: Written, source: Ids) -> Floats:
     inside = np.isin(source[owner] * SALT * SALT + ours, known)
     covered = _covered(answers, inside, PHRASE)
     hits = np.bincount(answers.owner, weights=covered, minlength=len(written))
-    share: Floats = np.full(len(written), np.nan)
+    share: Values = np.full(len(written), np.nan)
     np.divide(hits, answers.count, out=share, where=(answers.count > 0) & (prompts.count[source] > 0))
     return share
 
 
-def _shared_with(written: Written, source: Ids) -> Floats:
+def _shared_with(written: Written, source: Ids) -> Values:
     answers, prompts = written.answers, written.prompts
     offered = np.unique(_numbered(prompts, np.arange(len(written)), written.kinds))
     taken = np.isin(_numbered(answers, source, written.kinds), offered)
     hits = np.bincount(answers.owner, weights=taken, minlength=len(written))
-    share: Floats = np.full(len(written), np.nan)
+    share: Values = np.full(len(written), np.nan)
     np.divide(hits, answers.count, out=share, where=(answers.count > 0) & (prompts.count[source] > 0))
     return share
 

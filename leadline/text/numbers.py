@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..records import dataclass, replace
-from ..run import Run, Series
-from .written import Floats
+from ..run import Run, Series, Values
 
 ENDS = 5, 0.02  # points at least, and share of them, that tell an end: fewer show no habit
 CLAIMED = 0.2  # of the responses: fewer that reach the cap tell nothing about the mean length
@@ -49,7 +48,7 @@ def logged_since(run: Run, step: int | None) -> Run:
     return replace(run, series=tuple(later for one in run.series if (later := one.since(step)).points))
 
 
-def level(values: Floats, *, late: bool) -> float:
+def level(values: Values, *, late: bool) -> float:
     """Return the middle of the points at one end."""
     finite = values[np.isfinite(values)]
     if not len(finite):
@@ -58,12 +57,12 @@ def level(values: Floats, *, late: bool) -> float:
     return float(np.median(finite[-count:] if late else finite[:count]))
 
 
-def calm(values: Floats) -> Floats:
+def calm(values: Values) -> Values:
     """Return the middle of five neighbours: one row decides nothing."""
     if len(values) < 5:
         return values
     edged = np.pad(values, 2, mode="edge")
-    middle: Floats = np.median(np.lib.stride_tricks.sliding_window_view(edged, 5), axis=1)
+    middle: Values = np.median(np.lib.stride_tricks.sliding_window_view(edged, 5), axis=1)
     return middle
 
 
@@ -115,7 +114,7 @@ def _at_the_cap(length: Series, cap: int | None) -> Series | None:
     return Series(CUT, length.key, length.kind, length.steps, np.minimum(length.values / cap, 1.0), length.walls)
 
 
-def surprise(run: Run) -> tuple[Floats, Floats, float] | None:
+def surprise(run: Run) -> tuple[Values, Values, float] | None:
     """Return how much the answers surprise the model that the run began with, by step, in nats a token: its KL from the
     reference and its entropy make up the answers' cross entropy under the reference. And its own surprise at first."""
     kl, entropy = run.get(KL), run.get(ENTROPY)

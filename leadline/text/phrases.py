@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..records import dataclass, field
+from ..run import Flags, Values
 from .sampler import Batch
-from .written import BATCHES, LONGEST, Flags, Floats, Ids, room_for, wordy
+from .written import BATCHES, LONGEST, Ids, room_for, wordy
 
 COMMON = 0.8  # of the samples here hold a phrase that parts them from those there
 SELDOM = 0.2  # of the samples there hold it at most
@@ -52,7 +53,7 @@ class Outputs:
 
     texts: tuple[str, ...]
     group: Ids  # (samples,)
-    scores: Floats  # (samples,) NaN where none was kept
+    scores: Values  # (samples,) NaN where none was kept
     words: bool  # phrases are of whole words; else of characters
     _held: dict[int, frozenset[str]] = field(default_factory=dict)
 
@@ -121,7 +122,7 @@ def shared(batches: Sequence[Batch]) -> Shared:
     return Shared(late, tuple(outputs.parted(high, low) for high, low in sides))
 
 
-def _high_and_low(scores: Floats, inside: Flags) -> tuple[Flags, Flags]:
+def _high_and_low(scores: Values, inside: Flags) -> tuple[Flags, Flags]:
     """Return samples at or above the median reward of their step, and those below; where none is below, above and the
     rest."""
     known = inside & np.isfinite(scores)
@@ -134,7 +135,7 @@ def _high_and_low(scores: Floats, inside: Flags) -> tuple[Flags, Flags]:
     return high, known & ~high
 
 
-def upper_half(scores: Floats) -> Flags:
+def upper_half(scores: Values) -> Flags:
     """Tell which stand at or above the median."""
     own = scores / (float(np.abs(scores).max()) or 1.0)  # the sum of two huge numbers is none
     upper: Flags = own >= np.median(own)

@@ -16,10 +16,9 @@ from ..digits import first_highest
 from ..draws import Stream
 from ..facts.finding import PromptChange
 from ..records import dataclass
+from ..run import Values
 from .sampler import Batch
 from .written import BATCHES
-
-Floats = NDArray[np.float64]
 
 PAIRS = 512  # places into which character pairs are hashed
 CHARACTERS = 500  # of a prompt, its last ones: what comes before is the same template every time
@@ -43,7 +42,7 @@ def changes_in(batches: Sequence[Batch]) -> tuple[ChangeOfPrompts, ...]:
     return _changes([batch.step for batch in asked], np.stack([_vector(batch) for batch in asked])) if asked else ()
 
 
-def _changes(steps: Sequence[int], vectors: Floats) -> tuple[ChangeOfPrompts, ...]:
+def _changes(steps: Sequence[int], vectors: Values) -> tuple[ChangeOfPrompts, ...]:
     found = _furthest(vectors) if len(steps) >= 2 * BATCHES else None
     if found is None:
         return ()
@@ -53,7 +52,7 @@ def _changes(steps: Sequence[int], vectors: Floats) -> tuple[ChangeOfPrompts, ..
     return (*_changes(steps[:place], vectors[:place]), *told, *_changes(steps[place:], vectors[place:]))
 
 
-def _furthest(vectors: Floats) -> tuple[int, float] | None:
+def _furthest(vectors: Values) -> tuple[int, float] | None:
     """Return where the parts before and after lie furthest apart, and how sure it is that they do; None where shuffled
     steps come as far apart."""
     stream = Stream(PAIRS, len(vectors))
@@ -65,11 +64,11 @@ def _furthest(vectors: Floats) -> tuple[int, float] | None:
     return None if furthest[0] <= ROUNDING or as_far > 1 else (place, 1 - as_far / len(orders))
 
 
-def _vector(batch: Batch) -> Floats:
+def _vector(batch: Batch) -> Values:
     return np.concatenate([_pairs(batch), _lengths(batch)])
 
 
-def _lengths(batch: Batch) -> Floats:
+def _lengths(batch: Batch) -> Values:
     """Return how often prompts have which length, on a scale of doublings; a length between two places counts for
     both."""
     place = PER_DOUBLING * np.log2([1 + len(sample.prompt) for sample in batch.alone])
@@ -80,7 +79,7 @@ def _lengths(batch: Batch) -> Floats:
     return total / len(batch.alone)
 
 
-def _pairs(batch: Batch) -> Floats:
+def _pairs(batch: Batch) -> Values:
     """Return the mean frequency of character pairs over the prompts of a step, each prompt counting the same."""
     ends = [sample.prompt[-CHARACTERS:] for sample in batch.alone]
     lengths = np.asarray([len(end) for end in ends], dtype=np.int64)
@@ -93,7 +92,7 @@ def _pairs(batch: Batch) -> Floats:
     return total / len(batch.alone)
 
 
-def _distances(products: Floats, orders: NDArray[np.int64]) -> Floats:
+def _distances(products: Values, orders: NDArray[np.int64]) -> Values:
     """Return how far apart the two parts lie, (orders, places to split), in units that grow with the evidence. The
     distance of two means needs only the products of the vectors, which are few."""
     count = len(products)
@@ -103,11 +102,11 @@ def _distances(products: Floats, orders: NDArray[np.int64]) -> Floats:
     inside, across, all_of_it = sums[:, first - 1, first - 1], sums[:, first - 1, -1], sums[:, -1:, -1]
     after = all_of_it - 2 * across + inside
     apart = inside / first**2 + after / last**2 - 2 * (across - inside) / (first * last)
-    distance: Floats = apart * first * last / count
+    distance: Values = apart * first * last / count
     return distance
 
 
-def _at_once(vectors: Floats, place: int) -> bool:
+def _at_once(vectors: Values, place: int) -> bool:
     along = vectors @ (vectors[place:].mean(axis=0) - vectors[:place].mean(axis=0))
     whole = along[place:].mean() - along[:place].mean()
     beside = along[place : place + BATCHES].mean() - along[place - BATCHES : place].mean()

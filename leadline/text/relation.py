@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import dataclass
-from ..run import Rollout
+from ..run import Flags, Rollout, Values
 from . import measures
 from .track import DRAWS, USUAL_MOVE, Track, courses_of, fitted, track
-from .written import BATCHES, Flags, Floats, Written, since
+from .written import BATCHES, Written, since
 
 BEGUN = 0.1  # of the way: by then it has begun
 WORST = 0.2  # of the rewarded samples, from which the shown one is taken
@@ -69,10 +69,10 @@ class Begun:
 class TextShift:
     """The distance of responses from the run's own first ones, by some of the relations."""
 
-    draws: Floats  # of the distance
+    draws: Values  # of the distance
     moves: tuple[WayMoved, ...]  # the furthest first
     begun: Begun
-    worse: Floats  # by sample, how far it has gone by the furthest move; empty if nothing moved
+    worse: Values  # by sample, how far it has gone by the furthest move; empty if nothing moved
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,7 +81,7 @@ class Relation:
 
     text: Written
     change: TextShift
-    drawn: Mapping[Way, Floats]  # the moves that can prove something, by draw
+    drawn: Mapping[Way, Values]  # the moves that can prove something, by draw
     tracks: Mapping[Way, Track]
     short: bool  # responses have so few words that they are alike by chance
     length_pays: float | None  # correlation of length and score within a step, lately; None: nothing to tell
@@ -111,7 +111,7 @@ def relation(written: Written) -> Relation | None:
     sides = _sides(written)
     if not sides:
         return None
-    drawn: dict[Way, Floats] = {side.way: side.counted(column) for column, side in enumerate(sides)}
+    drawn: dict[Way, Values] = {side.way: side.counted(column) for column, side in enumerate(sides)}
     excused = EXCUSED if _depends_on_the_prompt(written, sides) else ()
     late = since(written, 2 * written.batches // 3)
     return Relation(
@@ -124,8 +124,8 @@ def relation(written: Written) -> Relation | None:
     )
 
 
-def _shift(written: Written, sides: Sequence[_Side], drawn: dict[Way, Floats]) -> TextShift:
-    distance: Floats = np.sqrt(np.sum([drawn[side.way] ** 2 for side in sides], axis=0))
+def _shift(written: Written, sides: Sequence[_Side], drawn: dict[Way, Values]) -> TextShift:
+    distance: Values = np.sqrt(np.sum([drawn[side.way] ** 2 for side in sides], axis=0))
     told = sorted((side for side in sides if drawn[side.way].mean() > 0), key=lambda side: -drawn[side.way].mean())
     worse = np.zeros(0) if not told else -told[0].values if told[0].way in FALLS else told[0].values
     return TextShift(
@@ -141,18 +141,18 @@ class _Side:
     """One relation as a share of the response, and the amount that it leaves; no amount if none is lost by it."""
 
     way: Way
-    values: Floats
+    values: Values
     share: Track
     amount: Track | None
     copied: Track | None = None  # how much was copied, against the length of the first responses
 
-    def counted(self, column: int) -> Floats:
+    def counted(self, column: int) -> Values:
         """Return how far it went in the worrying direction, as far as the amount was lost too."""
         move = self.share.drawn_move(2 * column)
         move = np.maximum(-move if self.way in FALLS else move, 0.0)
         if self.amount is None:
             return move
-        lost: Floats = np.minimum(move, np.maximum(-self.amount.drawn_move(2 * column + 1), 0.0))
+        lost: Values = np.minimum(move, np.maximum(-self.amount.drawn_move(2 * column + 1), 0.0))
         if self.copied is None:
             return lost
         # What is copied beside a response that is still there may be the question restated, or the answer hidden. And a
@@ -164,7 +164,7 @@ class _Side:
 def _sides(written: Written) -> list[_Side]:
     alike = measures.alike(written)
     size = written.answers.count / max(float(written.answers.count[written.batch == 0].mean()), 1.0)
-    values: dict[Way, tuple[Floats, Floats | None]] = {
+    values: dict[Way, tuple[Values, Values | None]] = {
         "looped": (measures.looped(written), None),
         "recurring": (measures.recurring(written), None),
         "alike": (alike, (1 - alike) * size),
@@ -198,7 +198,7 @@ def _move(side: _Side) -> WayMoved:
     return WayMoved(side.way, start.mean, now.mean, float(np.hypot(start.error, now.error)))
 
 
-def paid_for(written: Written, value: Floats) -> float | None:
+def paid_for(written: Written, value: Values) -> float | None:
     """Return correlation of a measure with the score among the samples of one step, over all steps."""
     scores = np.where(np.isfinite(value), written.scores, np.nan)
     value = np.where(np.isfinite(scores), value, np.nan)
@@ -208,7 +208,7 @@ def paid_for(written: Written, value: Floats) -> float | None:
     return float((apart[0][known] * apart[1][known]).sum() / size) if size > 1e-9 else None
 
 
-def _way(sides: Sequence[_Side], counted: dict[Way, float]) -> tuple[Floats, Floats, Floats]:
+def _way(sides: Sequence[_Side], counted: dict[Way, float]) -> tuple[Values, Values, Values]:
     """Return what share of the way from the first samples to now, or to what is plain, lay behind the responses: by
     course (courses, batches), with the probability of each."""
     every = max(sides, key=lambda side: counted[side.way]).share.steps
@@ -230,7 +230,7 @@ def _way(sides: Sequence[_Side], counted: dict[Way, float]) -> tuple[Floats, Flo
     return every.astype(np.float64), weights[1:] / weights[1:].sum(), paths
 
 
-def _begun(steps: Floats, weights: Floats, paths: Floats) -> Begun:
+def _begun(steps: Values, weights: Values, paths: Values) -> Begun:
     """Return on each path the last place at which less than a tenth of the way was behind it."""
     before = paths <= BEGUN
     last = paths.shape[1] - 1 - before[:, ::-1].argmax(axis=1)
@@ -245,7 +245,7 @@ def _begun(steps: Floats, weights: Floats, paths: Floats) -> Begun:
     return Begun(round(float(middle)), round(float(low)), round(float(high)))
 
 
-def pair(written: Written, worse: Floats, begun: int) -> tuple[Rollout, Rollout]:
+def pair(written: Written, worse: Values, begun: int) -> tuple[Rollout, Rollout]:
     """Return of the samples before it began the one whose prompt is most like that of a late one that has gone far by a
     measure; among several such the one that had gone least. Both were paid for: a response that earned nothing shows
     nothing."""

@@ -14,8 +14,8 @@ from statistics import NormalDist
 import numpy as np
 
 from ..records import dataclass
-from ..run import Steps
-from .written import BATCHES, Floats, Ids, Written
+from ..run import Steps, Values
+from .written import BATCHES, Ids, Written
 
 KNOWN = 0.002  # of the samples: no mean is known better
 USUAL_MOVE = 1 / 3  # of the samples: how far a share moves that moves at all
@@ -37,23 +37,23 @@ class Track:
     """One measure by batch."""
 
     steps: Steps
-    values: Floats
-    errors: Floats
+    values: Values
+    errors: Values
     start: Level  # if it has moved
     now: Level
-    weights: Floats  # by course, the first being none at all
-    moves: Floats
-    spreads: Floats
+    weights: Values  # by course, the first being none at all
+    moves: Values
+    spreads: Values
     reach: tuple[float, float]  # the furthest down and up that the last batches leave possible
 
-    def drawn_move(self, column: int) -> Floats:
+    def drawn_move(self, column: int) -> Values:
         """Return how far it has come since the start, on each draw; 0 where nothing has moved."""
         kind = np.searchsorted(np.cumsum(self.weights)[:-1], _shares(2 * column), side="right")
-        drawn: Floats = self.moves[kind] + self.spreads[kind] * deviates(2 * column + 1)
+        drawn: Values = self.moves[kind] + self.spreads[kind] * deviates(2 * column + 1)
         return np.clip(drawn, *self.reach)
 
 
-def track(written: Written, values: Floats) -> Track | None:
+def track(written: Written, values: Values) -> Track | None:
     """Return the track of a value a sample; None with fewer than two batches that have it."""
     means, errors = written.means(values), _errors(written, values)
     known = np.isfinite(means)
@@ -70,14 +70,14 @@ def track(written: Written, values: Floats) -> Track | None:
     return Track(written.steps[known], means, errors, *levels, weights, moves, spreads, reach)
 
 
-def _reach(means: Floats, errors: Floats, start: float) -> tuple[float, float]:
+def _reach(means: Values, errors: Values, start: float) -> tuple[float, float]:
     """Return how far below and above the start the middle one of the last batches may lie, by two of its errors."""
     last = slice(-min(BATCHES, len(means) - 1), None)
     middle, error = float(np.median(means[last])), 2 * float(np.median(errors[last]))
     return min(middle - error - start, 0.0), max(middle + error - start, 0.0)
 
 
-def fitted(means: Floats, errors: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+def fitted(means: Values, errors: Values) -> tuple[Values, Values, Values, Values]:
     """Return by course, the first being none at all: its probability, the move and its error, the level it began at."""
     courses = courses_of(len(means))
     weight = 1 / (errors**2 + KNOWN**2)
@@ -99,7 +99,7 @@ def fitted(means: Floats, errors: Floats) -> tuple[Floats, Floats, Floats, Float
 
 
 @lru_cache(maxsize=64)
-def courses_of(batches: int) -> Floats:
+def courses_of(batches: int) -> Values:
     """Return (courses, batches) what share of the move lies behind each batch. It begins after any of them and takes
     one batch, two, four, or all that follow."""
     place = np.arange(batches)
@@ -111,7 +111,7 @@ def courses_of(batches: int) -> Floats:
     return np.stack(found)
 
 
-def _errors(written: Written, values: Floats) -> Floats:
+def _errors(written: Written, values: Values) -> Values:
     """Return the errors of the means; a batch in which all samples agree is not therefore known without error."""
     known = np.isfinite(values)
     count = np.bincount(written.batch[known], minlength=written.batches).astype(np.float64)
@@ -120,19 +120,19 @@ def _errors(written: Written, values: Floats) -> Floats:
     squares = np.bincount(written.batch[known], weights=apart, minlength=written.batches)
     pooled = squares.sum() / max(count.sum() - written.batches, 1.0)
     variance = (squares + PRIOR * pooled) / np.maximum(count - 1 + PRIOR, 1.0)
-    errors: Floats = np.sqrt(variance / np.maximum(count, 1.0))
+    errors: Values = np.sqrt(variance / np.maximum(count, 1.0))
     return errors
 
 
 @lru_cache(maxsize=256)
-def deviates(column: int) -> Floats:
+def deviates(column: int) -> Values:
     """Return normal deviates, evenly spread and the same for everyone; each column in an order of its own."""
-    spread: Floats = _quantiles()[_ranks(column)]
+    spread: Values = _quantiles()[_ranks(column)]
     spread.flags.writeable = False
     return spread
 
 
-def _shares(column: int) -> Floats:
+def _shares(column: int) -> Values:
     """Return the same between 0 and 1."""
     return (_ranks(column) + 0.5) / DRAWS
 
@@ -144,6 +144,6 @@ def _ranks(column: int) -> Ids:
 
 
 @lru_cache(maxsize=1)
-def _quantiles() -> Floats:
+def _quantiles() -> Values:
     normal = NormalDist()
     return np.asarray([normal.inv_cdf((place + 0.5) / DRAWS) for place in range(DRAWS)])

@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..records import dataclass, replace
-from ..run import Rollout, Steps
+from ..run import Flags, Rollout, Steps, Values
 from .parting import own_words, parted
 
 Ids = NDArray[np.int64]
-Floats = NDArray[np.float64]
-Flags = NDArray[np.bool_]
 
 BUDGET = 80_000  # tokens: more text in all is cut alike in every sample, early and late
 LEAST = 48  # tokens: what a sample keeps, however many samples there are
@@ -56,11 +54,11 @@ class Written:
     batch: Ids  # (samples,)
     samples: tuple[Rollout, ...]  # prompt and answer apart
     own: tuple[str, ...]  # each answer without what the environment wrote
-    scores: Floats  # (samples,) NaN where none was kept
+    scores: Values  # (samples,) NaN where none was kept
     words: bool  # tokens are words; else characters
     answers: Tokens
     prompts: Tokens
-    lengths: Floats  # (samples,) characters of the whole answer, before any cut
+    lengths: Values  # (samples,) characters of the whole answer, before any cut
     asks: Flags  # (samples,) a prompt is known
     kinds: int  # how many different tokens there are
     says: Flags  # (kinds,) a token with a letter or a digit: marks recur in any text
@@ -75,12 +73,12 @@ class Written:
     def batches(self) -> int:
         return len(self.steps)
 
-    def means(self, values: Floats) -> Floats:
+    def means(self, values: Values) -> Values:
         """Return the mean of a value a sample by batch, NaN left out; NaN where a batch has none."""
         known = np.isfinite(values)
         total = np.bincount(self.batch[known], weights=values[known], minlength=self.batches)
         count = np.bincount(self.batch[known], minlength=self.batches)
-        means: Floats = np.full(self.batches, np.nan)
+        means: Values = np.full(self.batches, np.nan)
         return np.divide(total, count, out=means, where=count > 0)
 
 
