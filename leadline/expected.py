@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .curve.track import running_median, scale_of
+from .curve.track import LEAST, running_median, scale_of
 from .digits import percent, went
 from .facts import Finding
 from .facts.finding import SAID
@@ -19,7 +19,6 @@ from .reading.view import HEADLINE, View
 from .records import dataclass
 from .run import Run, Series, Values
 
-FEWEST = 5  # points: fewer show no habit
 NOW_AND_THEN = 0.1  # of the points below zero: fewer are rounding
 LONG = 0.1  # of the points: a shorter warm-up asks for no remark
 LOSSES = ("loss/policy", "loss/total", "loss/policy_plus_kl")
@@ -49,7 +48,7 @@ def negative_loss(view: View) -> Remark | None:
     loss = next((one for name in LOSSES if (one := view.run.get(name)) is not None and one.finite.any()), None)
     values = _finite(loss)
     below = int((values < 0).sum())
-    if len(values) < FEWEST or 2 * below <= len(values) or _rests_about_zero(values):
+    if len(values) < LEAST or 2 * below <= len(values) or _rests_about_zero(values):
         return None  # about zero it has both signs, as expected
     return (
         f"Policy loss is negative at {percent(below / len(values))} of points.",
@@ -61,9 +60,9 @@ def clip_zero(view: View) -> Remark | None:
     updates = view.run.config.updates_per_batch
     clipped = next((values for name in ("clip/frac", "clip/frac_high") if len(values := _logged(view, name))), ())
     update_kl = _logged(view, "kl/update")
-    if len(clipped) < FEWEST or np.any(clipped) or (updates is not None and updates > 1):
+    if len(clipped) < LEAST or np.any(clipped) or (updates is not None and updates > 1):
         return None
-    if len(update_kl) >= FEWEST and not update_kl.any():
+    if len(update_kl) >= LEAST and not update_kl.any():
         given = "one update per batch does that" if updates is None else "each batch is used for one update"
         says = "Clip fraction and approx KL are exactly 0 at every point."
         return says, f"{given}; old and new policy are identical when compared"
@@ -75,7 +74,7 @@ def clip_zero(view: View) -> Remark | None:
 
 def advantages_about_zero(view: View) -> Remark | None:
     values = _logged(view, "adv/mean")
-    if len(values) < FEWEST or not centred(view.run) or not _about_zero(values):
+    if len(values) < LEAST or not centred(view.run) or not _about_zero(values):
         return None
     return "Mean advantage stays near 0.", "advantages are centered within each group or batch, whatever the reward"
 
@@ -94,7 +93,7 @@ def no_reference_kl(view: View) -> Remark | None:
 
 def kl_logged_as_zero(view: View) -> Remark | None:
     values, beta = _logged(view, "kl/ref"), view.run.config.kl_coefficient
-    if len(values) < FEWEST or values.any() or beta not in (0, None):
+    if len(values) < LEAST or values.any() or beta not in (0, None):
         return None
     given = "KL coefficient is 0" if beta == 0 else "a KL coefficient of 0 does that"
     return "Reference KL is exactly 0 at every point.", f"{given}; KL is logged without being computed"
@@ -121,13 +120,13 @@ def _cannot_be_negative(series: Series, run: Run) -> bool:
 
 
 def reward_after_kl(view: View) -> Remark | None:
-    raw, after = view.run.get("reward/mean"), view.run.get("reward/after_kl_mean")
+    raw, after = view.run.get(HEADLINE), view.run.get("reward/after_kl_mean")
     if raw is None or after is None or view.run.config.kl_place == "loss":
         return None
     _, ours, theirs = np.intersect1d(raw.steps, after.steps, return_indices=True)
     gap = raw.values[ours] - after.values[theirs]
     gap = gap[np.isfinite(gap)]
-    if len(gap) < FEWEST or np.mean(gap > 0) < 0.5:
+    if len(gap) < LEAST or np.mean(gap > 0) < 0.5:
         return None
     says = f"`{after.key}` is below `{raw.key}`."
     return says, "the KL penalty is subtracted; Leadline reads the reward before that"
@@ -171,7 +170,7 @@ def entropy_falls(view: View) -> Remark | None:
 def warm_up(view: View) -> Remark | None:
     series = view.run.get("lr")
     values = _finite(series)
-    if series is None or len(values) < FEWEST or not (np.diff(values[:FEWEST]) > 0).all():
+    if series is None or len(values) < LEAST or not (np.diff(values[:LEAST]) > 0).all():
         return None
     rests = np.flatnonzero(np.diff(values) <= 0)  # the warm-up is over where the rate first stops rising
     place = int(rests[0]) if len(rests) else len(values) - 1

@@ -363,7 +363,7 @@ class Run:
         """Whether its first update is step 0, so that N steps end at N - 1. A reward at step 0 may be that of the
         policy before its first update, so it tells only where no update was logged."""
         updates = [one for one in self.series if one.name.startswith("loss/") or one.name == "grad_norm"]
-        told = updates or [one for one in self.series if one.name == "reward/mean"]
+        told = updates or [one for one in self.series if one.name == HEADLINE]
         return min((int(one.steps[0]) for one in told if one.points), default=None) == 0
 
     @property

@@ -12,6 +12,7 @@ from ..records import dataclass
 from ..run import Rollout
 
 SAID = 0.8  # probability: a finding, or the way something went, is said from here on
+BEGUN = 0.1  # of the way of a fall or a change: by then it has begun
 WORTH_SAYING = 1.5  # times the start, or as much less: smaller changes of a size are not worth a sentence
 Severity = Literal["note", "concern", "critical"]
 # What findings are about, in the order of a reader's questions.

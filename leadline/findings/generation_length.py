@@ -11,9 +11,9 @@ from ..curve.track import LEAST
 from ..digits import went
 from ..facts import Evidence, Facts, Finding, Guide
 from ..facts.finding import MEANWHILE, SAID, WORTH_SAYING, Meanwhile
-from ..questions.changes import KNOWN, sudden_step
+from ..questions.changes import sudden_step
 from ..questions.direction import since_of
-from ..questions.level import SETTLED, paths_now, steps_seen
+from ..questions.level import KNOWN, SETTLED, paths_now, steps_seen
 from ..reading.samples import evidence_of
 from ..reading.view import View
 from ..records import dataclass

@@ -16,9 +16,9 @@ from ..curve.curve import Curve
 from ..digits import number, percent
 from ..facts import Evidence, Facts, Finding, Guide
 from ..facts.finding import SAID, Meaning, Suspect, all_called
-from ..questions.changes import KNOWN, power_of_growth
+from ..questions.changes import power_of_growth
 from ..questions.direction import p_climbed, p_sank
-from ..questions.level import p_beyond, p_within, steps_seen
+from ..questions.level import KNOWN, p_beyond, p_within, steps_seen
 from ..reading.kl import (
     FEW_DIFFER,
     denied,

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..digits import number, percent
 from ..facts import Evidence, Facts, Finding, Guide
-from ..questions.changes import KNOWN
+from ..questions.level import KNOWN
 from ..reading.machine import WAITS, power_by_phase
 from ..reading.view import View
 from ..records import dataclass

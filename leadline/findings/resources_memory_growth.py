@@ -8,8 +8,9 @@ import numpy as np
 
 from ..digits import number
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..questions.changes import KNOWN, may_have_grown
+from ..questions.changes import may_have_grown
 from ..questions.direction import net_change
+from ..questions.level import KNOWN
 from ..questions.shape import Shape, shape_of
 from ..reading.machine import memory_in_all, memory_used
 from ..reading.view import View

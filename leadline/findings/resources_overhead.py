@@ -12,12 +12,11 @@ from ..curve.noise import probability_below
 from ..digits import number, percent
 from ..facts import Evidence, Facts, Finding, Guide
 from ..facts.finding import SAID
+from ..questions.level import FEW
 from ..reading.view import View
 from ..reading.wall_clock import WORTH
 from ..records import dataclass
 from ..run import Steps, Values
-
-FEWEST = 3  # of the longer steps: two may coincide
 
 GUIDE = {
     "resources.eval_overhead": Guide(
@@ -76,7 +75,7 @@ def detect(view: View) -> tuple[Finding, ...]:
 def _longer(
     name: str, kind: type[LongerSteps], steps: Steps, took: Values, marked: NDArray[np.bool_]
 ) -> Finding | None:
-    if marked.sum() < FEWEST or marked.sum() > len(steps) / 2:
+    if marked.sum() < FEW or marked.sum() > len(steps) / 2:
         return None
     there, away = np.log(took[marked]), np.log(took[~marked])
     error = math.hypot(there.std(ddof=1) / math.sqrt(len(there)), away.std(ddof=1) / math.sqrt(len(away)))

@@ -7,14 +7,13 @@ import numpy as np
 from ..curve.track import LEAST
 from ..digits import duration, number, percent
 from ..facts import Evidence, Facts, Finding, Guide, Severity
-from ..questions.changes import GROWN, LOUD
+from ..questions.changes import GROWN, LOUD, LOUDEST
 from ..reading.machine import WAITS
 from ..reading.view import View
 from ..reading.wall_clock import StepTimes, known_cause, step_times
 from ..records import dataclass
 from ..run import GpuSamples, Run
 
-REGULAR = 0.02  # of the pauses: as many long ones are evaluations and checkpoints
 GUIDE = {
     "resources.stall": Guide(
         "A long stall between two steps, or after the last one.",
@@ -85,7 +84,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     if usual <= 0:
         return ()
     excused = known_cause(run, times.steps)[1:]
-    place = max(2, int(REGULAR * len(pauses)))
+    place = max(2, int(LOUDEST * len(pauses)))
     regular = float(np.sort(pauses)[::-1][min(place, len(pauses) - 1)])
     bar = max(LOUD * usual, GROWN * regular)  # pauses double and halve in every run
     found = [_paused(run, times, at, usual) for at in np.flatnonzero((pauses > bar) & ~excused).tolist()]

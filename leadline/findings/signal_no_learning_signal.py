@@ -17,7 +17,7 @@ from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, Beside, Meaning, Suspect
 from ..questions.changes import more_than
 from ..questions.direction import NEARLY_ALL
-from ..questions.level import last_before, p_goes_on, spell_at_the_end
+from ..questions.level import SPELL, last_before, p_goes_on, spell_at_the_end
 from ..reading.signal import ZERO_STD, Standing, present, standing_of, tied_share
 from ..reading.view import HEADLINE, View
 from ..records import dataclass
@@ -26,7 +26,6 @@ from ..text.numbers import truncated
 from ..text.sampler import Batch
 from ..text.shown import by_score, shortened
 
-SPELL = 10  # steps or groups: one sets no date and shows no rule
 GUIDE = {
     "signal.no_learning_signal": Guide(
         "No or almost no gradient signal: all or nearly all groups have zero reward variance.",

@@ -9,14 +9,13 @@ from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, Suspect, called, sentence_case
 from ..questions.changes import Spike, spike_in, would_show
 from ..questions.fall import p_fallen
-from ..questions.level import SETTLED
+from ..questions.level import SETTLED, SPELL
 from ..reading.breaks import near, reward_fell_at
 from ..reading.kl import ANY_KL
 from ..reading.view import HEADLINE, View
 from ..records import dataclass, replace
 from ..run import Series
 
-SURELY_SETTLED = 10  # points: a start is over by then, even a long one
 GUIDE = {
     "stability.spike": Guide(
         "A metric spiked: a few single values are far outside its usual range.",
@@ -97,6 +96,6 @@ def _settled(series: Series) -> Spike | None:
         return None
     settled = int(series.steps[min(SETTLED, series.points - 1)])
     if spike.step < settled:
-        later = slice(SURELY_SETTLED, None)
+        later = slice(SPELL, None)
         spike = spike_in(replace(series, steps=series.steps[later], values=series.values[later], walls=None))
     return None if spike is None else replace(spike, steps=tuple(step for step in spike.steps if step >= settled))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from ..curve.curve import Curve
 from ..facts import Finding
+from ..facts.finding import SAID
 from ..plan import Plan
 from ..questions.direction import gained_by, p_flat, p_moved, p_rising
 from ..questions.fall import p_fallen
@@ -21,7 +22,6 @@ from .evidence import Weighed, weigh
 DRIFT = "kl.drift_without_benefit"
 PRICE = 0.05  # of the run's own range for a whole planned run: what going on has to earn; --price
 SPAN = 0.2  # of the plan: an answer that is younger may be a mood, a signal that is gone for less may come back
-FALLEN = 0.8  # probability: a new state is no mood, and what was expected before it says nothing
 POINTS = 5  # of a held-out score that say as much about what is to come as the training reward
 # The weights of the answer now and of that a span ago lie near what `python bench/forecast.py` finds with each family
 # or repository left out (.9, .3, -.5), towards fewer false stops.
@@ -186,7 +186,7 @@ def _outlook(judged: Judged, score: Trace, plan: Plan, price: float, ceiling: fl
     floor = floor_of(judged.run, series, judged.scores)
     ahead = forecast(curve, end=plan.end, elapsed=plan.elapsed, price=price, ceiling=ceiling, most=most, floor=floor)
     fallen = p_fallen(curve)
-    return Outlook(ahead, None if fallen > FALLEN else _before(score, plan, price, ceiling), fallen)
+    return Outlook(ahead, None if fallen > SAID else _before(score, plan, price, ceiling), fallen)
 
 
 def _before(score: Trace, plan: Plan, price: float, ceiling: float | None) -> Forecast | None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..curve.track import LEAST
 from ..facts import Finding
-from ..facts.finding import Cause
+from ..facts.finding import SAID, Cause
 from ..facts.judgement import Condition, Horizon, Judgement, Reason, Verdict
 from ..findings.reward_break import RewardBreak
 from ..plan import Plan
@@ -21,10 +21,10 @@ from ..questions.direction import p_at_rest, p_flat, p_rising
 from ..questions.fall import Ranking, fall_in_last_rows, highest, p_below_its_best
 from ..questions.forecast import on_its_way, told_at
 from ..questions.level import silence
-from ..questions.shape import AGREED, rest_of, turning_point
+from ..questions.shape import AGREED, DECLINES, rest_of, turning_point
 from ..reading.scores import Judged
-from ..reading.view import HEADLINE
-from ..run import Run
+from ..reading.signal import EDGE
+from ..run import HEADLINE, Run
 from .case import DRIFT, PRICE, SPAN, Case, case_of
 from .evidence import advise
 from .keep import best_checkpoint, ranked_everywhere
@@ -37,9 +37,6 @@ OPEN = ("rising", "too_noisy")  # no reasons to stop, however small the chance
 CANDIDATES = 3  # keys that may be the reward: a longer list helps nobody
 WHILE = 0.1  # of the plan: a small chance that was as small so long ago is an answer; a dip is over by then
 LEAST_WAIT = 0.05  # of the plan: nothing new is seen before
-LOST = 0.9  # probability: what has fallen so surely is the reason why
-CLEARLY_LOST = 0.8  # probability: and is said as a fact from here on
-NEAR = 0.1  # of its range below the ceiling: it has not come down from there
 
 
 def judge(run: Run, judged: Judged | None, findings: Sequence[Finding], *, price: float | None = None) -> Judgement:
@@ -168,7 +165,7 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
     evidence, curve, series = case.evidence, case.curve, case.series
     now, start = case.score.now, case.score.start
     lost = case.p_fallen if series.name != HEADLINE else max(case.p_fallen, evidence.p_lost)
-    fell = verdict == "roll_back" or (verdict != "continue" and lost > (0.5 if verdict == "finished" else LOST))
+    fell = verdict == "roll_back" or (verdict != "continue" and lost > (0.5 if verdict == "finished" else DECLINES))
     told_by_the_score = verdict != "continue" and case.score_tells
     if evidence.p_gamed > 0.5 and not told_by_the_score:  # a score that fell shows what the policy is worth
         p, when = evidence.p_gamed, (evidence.onset, evidence.onset_between)
@@ -183,7 +180,7 @@ def _reason(case: Case, verdict: Verdict) -> Reason:
         if turn is not None:  # what rises again has not fallen for good, and stands below its best all the same
             lost = max(lost, p_below_its_best(curve))
         begun, gone = (None, None) if fall is None else (fall.since_step, fall.lost)
-        return Reason("fallen", lost, begun, clear=lost > CLEARLY_LOST, high=high, turn=turn, level=now, lost=gone)
+        return Reason("fallen", lost, begun, clear=lost > SAID, high=high, turn=turn, level=now, lost=gone)
     if case.p_no_signal > 0.5 and verdict != "continue":
         p, ids = evidence.p_no_signal, evidence.ids_of("no_signal")
         return Reason("no_signal", p, evidence.no_signal_since, level=now, findings=ids)
@@ -231,7 +228,7 @@ def _by_last_rows(case: Case, everywhere: Ranking, reason: Reason) -> Reason:
     fall = fall_in_last_rows(everywhere, case.series, case.enough)
     if fall.high - fall.now <= case.enough:
         return reason
-    sure = fall.p > CLEARLY_LOST
+    sure = fall.p > SAID
     return replace(
         reason, p=fall.p, since_step=fall.since_step, clear=sure, high=fall.high, level=fall.now, lost=fall.lost
     )
@@ -240,7 +237,7 @@ def _by_last_rows(case: Case, everywhere: Ranking, reason: Reason) -> Reason:
 def _is_at_its_ceiling(case: Case, now: float) -> bool:
     """Nothing is left above its best, and it has not come down since."""
     below = None if case.ceiling is None else case.ceiling - now
-    return below is not None and case.forecast.room < 0.5 and below <= NEAR * case.forecast.scale
+    return below is not None and case.forecast.room < 0.5 and below <= EDGE * case.forecast.scale
 
 
 def _horizon(run: Run, plan: Plan) -> Horizon:

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..facts.judgement import BestCheckpoint
+from ..questions.direction import UNSEEN
 from ..questions.fall import Ranking, logged_steps, rank
 from ..questions.forecast import WORTH
 from ..run import Checkpoint
 from .case import Case
 
-UNSEEN = 0.5  # sd of a bin: a smaller difference cannot be told
 # The mean over five sets of runs whose score can be believed, each set the same; .83 to .89 with one of them left out.
 BELIEVED = 0.85  # probability: that the step is as good as the best by the truth, where every path says so
 

@@ -13,9 +13,9 @@ from ..curve.track import Break, level_around, running_median, scale_of
 from ..records import dataclass, replace
 from ..run import Series, Values
 from .direction import climbed
+from .level import KNOWN
 
 FEWEST, MOST = 4, 25  # points on each side, whatever the length of the log
-KNOWN = 20  # points: with fewer nothing is known about what is usual
 LOUD = 10.0  # times the usual: so much is an event by itself
 TWICE = 2.0  # as far as the next: by chance once in as many points as there are
 LOUDEST = 0.02  # of the points, and three at least, may be loud together

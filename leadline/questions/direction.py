@@ -14,6 +14,7 @@ from ..facts.finding import SAID
 from ..facts.sections import Regime
 from ..records import dataclass
 from ..run import Flags, Values
+from .level import SURE
 
 Way = Literal["rose", "fell", "moved", "still"]
 
@@ -22,12 +23,11 @@ FELL = 0.12  # of the path's own range, since its highest point: less is not a d
 CREEP = 1 / 3  # of the run: a slow rise shows over so long
 CREPT = 0.05  # of the path's range over that time: less is rest
 TINY = 0.02  # of the range over the last half: what moved by less has not moved
-SURE = 3.0  # standard errors by which the points of the last half rise beyond doubt
 DATED = 1 / 3  # of what was seen: a date known less well moves with every look, and is none
 NEARLY_ALL = 0.9  # of a gain, or of the responses, groups, or steps: what so many do nearly all do
 LATTICE = 0.02  # of the run: corners are drawn so far apart
 BOTH_SIGNS = 0.2  # of the points on either side of zero
-BARELY = 0.5  # sd of a bin: a gain of less cannot be told from none
+UNSEEN = 0.5  # sd of a bin: a smaller difference cannot be told
 GOLDEN = 0.5 * (5**0.5 - 1)  # ratio: multiples of it, modulo 1, fill an interval evenly
 
 
@@ -199,7 +199,7 @@ def _went(curve: Curve, change: Values) -> Flags:
 
 def p_gained(curve: Curve) -> float:
     """The probability that it stands higher than where it began, by more than can be noise."""
-    return float(np.mean(curve.seen[:, -1] - curve.seen[:, 0] > BARELY * curve.last.noise))
+    return float(np.mean(curve.seen[:, -1] - curve.seen[:, 0] > UNSEEN * curve.last.noise))
 
 
 def gained_by(curve: Curve) -> float:
@@ -269,7 +269,6 @@ def p_rests_at_zero(curve: Curve) -> float:
 
 KL_WORDS = ("falling", "stable", "rising")
 REWARD_WORDS = ("declining", "flat", "rising")
-SELDOM = 0.2  # of the paths: a regime that so few are in has not begun
 SHORTEST = 0.1  # of the run: a shorter regime belongs to a neighbor
 
 
@@ -305,7 +304,7 @@ def regimes(kl: Curve, reward: Curve) -> tuple[Regime, ...]:
 def _begun(shares: Values, first: int, last: int) -> tuple[int, int]:
     """Between which moments a regime began that is likeliest from `first` on: after it was seldom the one, and before
     it was the one more often than not."""
-    seldom = np.flatnonzero(shares[:first] <= SELDOM)
+    seldom = np.flatnonzero(shares[:first] <= 1 - SAID)
     mostly = np.flatnonzero(shares[first : last + 1] > 0.5)
     low, high = (int(seldom[-1]) if len(seldom) else 0), (first + int(mostly[0]) if len(mostly) else last)
     blur = round(PACE * last / 2)  # a pace is measured over so long on either side

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from ..curve.breaks import VISIBLE
 from ..curve.curve import TIE, Curve
 from ..curve.track import BINS, cells_of
+from ..facts.finding import BEGUN
 from ..records import dataclass
 from ..run import Flags, Series, Steps, Values
 from .changes import unlogged
 from .direction import FELL, Peak, moving_up, peak_of
 from .level import last_before, level_from, level_now, levels, start_of, within
 
-BEGUN = 0.1  # of a fall: by then it has begun
 NAMED = 3  # steps that may be as good: a longer list is no help
 LOCAL_WIDTH = 0.1  # of the run, over which a local fit looks
 

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..curve.curve import Curve
+from ..curve.track import LEAST
 from ..records import dataclass
-from ..run import Run, Series, Values
+from ..run import HEADLINE, Run, Series, Values
 from .direction import NEARLY_ALL, TINY
-from .level import noise_of
+from .level import KNOWN, SHOWS, SPELL, noise_of
 
 BARELY = 1.5  # sd of a bin: a smaller gain could not be told from noise, even afterwards
 AHEAD = 30  # places at which the rest of the plan is looked at
@@ -28,12 +29,8 @@ LATELY = 0.2  # of the run so far
 STEEP = 4.0  # sd of a bin over half of the run: beyond that a rise is no clearer
 ENDS = 0.02  # of a plan: what is left at its end, lest its logarithm be none
 ANNOUNCED = 0.1  # of the paths that gain it: with fewer nothing announces a rise
-SHOWS = 2.0  # standard errors of a straight line by which a missing trend would have shown
-PRESENT = 10  # points that tell how far below a ceiling it seldom falls
-SELDOM = 0.2  # of them
-HABIT = 5  # points: fewer show no bound
+SELDOM = 0.2  # of the present points: so far below a ceiling it seldom falls
 AT_WALL = (3, 0.02)  # values that are exactly equal to the highest, and the share of all that they are at least
-PILED = 20  # points since a wall was reached
 EXACT = 0.02  # of the range: parts that add up miss the whole by less
 RIGHT_OR_WRONG = 0.05  # distance from the spread of answers that are right or wrong
 
@@ -181,13 +178,13 @@ def floor_of(run: Run, series: Series, scores: Sequence[float] = ()) -> float:
 
 def room_below(ceiling: float, series: Series) -> float:
     """How far below its ceiling it seldom falls at present, by the logged numbers alone: a curve lags behind a jump."""
-    return max(ceiling - float(np.quantile(_numbers(series)[-PRESENT:], SELDOM)), 0.0)
+    return max(ceiling - float(np.quantile(_numbers(series)[-SPELL:], SELDOM)), 0.0)
 
 
 def _wall(values: Values) -> float | None:
     """The highest value, where several are exactly equal to it."""
     values = values[np.isfinite(values)]
-    if len(values) < HABIT:
+    if len(values) < LEAST:
         return None
     top = float(values.max())
     count = int((values == top).sum())
@@ -205,13 +202,13 @@ def _pile(means: Values) -> float | None:
     since = means[int(np.argmax(means == top)) :]
     below = Counter(since[since < top].tolist())
     often = max(below.values(), default=0)
-    return top if len(since) >= PILED and len(since) - below.total() >= often / 2 else None
+    return top if len(since) >= KNOWN and len(since) - below.total() >= often / 2 else None
 
 
 def _batch_maximum(run: Run) -> float | None:
     """The best answer of a step, where it is nearly always the same."""
     series = run.get("reward/max")
-    if series is None or series.finite.sum() < HABIT:
+    if series is None or series.finite.sum() < LEAST:
         return None
     values = _numbers(series).tolist()
     top, count = Counter(values).most_common(1)[0]
@@ -220,13 +217,13 @@ def _batch_maximum(run: Run) -> float | None:
 
 def _of_the_components(run: Run) -> float | None:
     """The sum of what each component can reach, where the reward is their sum."""
-    mean = run.get("reward/mean")
+    mean = run.get(HEADLINE)
     parts = [one for one in run.series if one.name.startswith(COMPONENT) and one.name.endswith("/mean")]
     if mean is None or len(parts) < 2:
         return None
     tops = [_top_of_component(run, part) for part in parts]
     steps = reduce(np.intersect1d, [one.steps[one.finite] for one in (mean, *parts)])
-    if len(steps) < HABIT:
+    if len(steps) < LEAST:
         return None
     whole, *each = (_numbers(one)[np.searchsorted(one.steps[one.finite], steps)] for one in (mean, *parts))
     apart = np.abs(whole - np.sum(each, axis=0))
@@ -251,7 +248,7 @@ def _right_or_wrong(run: Run, name: str) -> float | None:
         return None
     _, ours, theirs = np.intersect1d(mean.steps[mean.finite], spread.steps[spread.finite], return_indices=True)
     p, sd = _numbers(mean)[ours], _numbers(spread)[theirs]
-    if len(p) < HABIT or p.min() < 0 or p.max() > 1:
+    if len(p) < LEAST or p.min() < 0 or p.max() > 1:
         return None
     apart = np.abs(sd - np.sqrt(p * (1 - p)))
     return 1.0 if float(np.quantile(apart, NEARLY_ALL)) < RIGHT_OR_WRONG else None

@@ -16,8 +16,10 @@ from ..run import Band, Series, Values
 NOTHING = 1e-3  # of the noise of one point: a level that much smaller is 0
 FEW = 3  # points: two may coincide, a third makes a level
 SETTLED = 5  # points: the run's own start, over by then
-START = 10  # points that tell a start at most, however many follow
-FIRST = 20  # points by which the noise of a start is known: that of the curve is never done
+SPELL = 10  # points: so many tell a state, such as a start or the present, and are no mood
+KNOWN = 20  # points: with fewer nothing is known about what is usual
+SHOWS = 2.0  # standard errors by which a difference shows
+SURE = 3.0  # standard errors: beyond doubt
 FAR = 4.0  # standard errors: no chance, even where the place was chosen for it
 LONGER = 2.0  # times any spell before: what lasts so long is no chance
 
@@ -95,9 +97,9 @@ def start_of(curve: Curve, logged: Series) -> float:
     """Where it started from, by its first points alone: what is said about the start must not change with every look.
     A start that was over after a few points is told by those, and one that was left at once by the first."""
     values = logged.values[logged.finite & (logged.steps >= curve.grid[0])]
-    count = min(max(len(values) // 4, FEW), START)
+    count = min(max(len(values) // 4, FEW), SPELL)
     start, first = float(np.median(values[:count])), float(np.median(values[:FEW]))
-    noise = _noise_of(values[:FIRST])
+    noise = _noise_of(values[:KNOWN])
     if _left_at_once(values, noise):
         return _told(curve, logged, float(values[0]))
     apart = abs(first - start) > FAR * noise / math.sqrt(FEW)

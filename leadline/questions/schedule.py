@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from ..curve.track import LEAST
 from ..records import dataclass, replace
 from ..run import Series, Values
 
@@ -24,7 +25,6 @@ WAVES = 160  # lengths of half a wave that are tried, before the best is found e
 LONGEST = 50.0  # times what was seen: a wave that long is a line, or nothing yet
 HALVINGS = 60  # of an interval, down to the last digit
 FITS = 1.5  # halves of the last digit: the best wave in the sense of least squares may miss a value by more than one
-HABIT = 5  # values: fewer show no shape
 KNOWN = 0.02  # of the steps: an end that is known less well is not told
 WHOLE = 0.02  # of a step: what is nearer to a whole one is there
 NEARLY_DOWN = 0.1  # of the peak: an end so near is told though it is not known to the step
@@ -103,15 +103,15 @@ def _shapes(decay: _Decay) -> dict[Shape, Range]:
 
 def _decay(steps: Values, values: Values) -> _Decay | None:
     """What comes down after all warming up; None where too little does, or it came down before and returned."""
-    if len(values) < HABIT or not (values >= 0).all() or not (values > 0).any():
+    if len(values) < LEAST or not (values >= 0).all() or not (values > 0).any():
         return None
     top = len(values) - 1 - int(np.argmax(values[::-1]))
     first = 0 if top == 0 else top + 1
     rest = values[first:]
-    if len(rest) < HABIT or (np.diff(values[: top + 1]) < 0).any() or (np.diff(rest) > 0).any():
+    if len(rest) < LEAST or (np.diff(values[: top + 1]) < 0).any() or (np.diff(rest) > 0).any():
         return None
     moving = len(rest) - int((rest == rest[-1]).sum()) + 1  # it may stand where it came down to
-    if len(np.unique(rest[:moving])) < HABIT:
+    if len(np.unique(rest[:moving])) < LEAST:
         return None
     kept = np.unique(np.round(np.linspace(0, moving - 1, min(moving, POINTS))).astype(np.int64))
     begins = (-math.inf if top == 0 else float(steps[0]), float(steps[first]))
@@ -156,7 +156,7 @@ def _line(steps: Values, low: Values, high: Values) -> Range | None:
     best = _lowest(lack, 0.0, steepest)
     if lack(best) > 0:
         return None
-    slopes = np.linspace(_last_within(lack, best, 0.0), _last_within(lack, best, steepest), HABIT)
+    slopes = np.linspace(_last_within(lack, best, 0.0), _last_within(lack, best, steepest), LEAST)
     if not slopes[0] > 0:
         return None
     ends = [height / slope for slope in slopes.tolist() for height in room(slope)]

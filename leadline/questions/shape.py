@@ -13,13 +13,12 @@ from ..records import dataclass
 from ..run import Series, Values
 from . import direction
 from .direction import Peak, known_to, peak_of
-from .level import FAR, FEW, Noise, left_its_start, level_now, noise_of, start_of, steps_at, within
+from .level import FAR, FEW, SHOWS, Noise, left_its_start, level_now, noise_of, start_of, steps_at, within
 
 AGREED = 0.85  # probability: a word is said only when so many paths agree
-DECLINES = 0.9  # probability: at .85 three null runs in 108 were called falling at some look, and a fall ends runs
+DECLINES = 0.9  # probability of a fall, which ends runs: at .85 three null runs in 108 were called falling at some look
 BENDS = 0.1  # of the pace now: a smaller change of pace is none
 AT_REST = 0.1  # of a path's range about its last level
-OFF = 2.0  # standard errors: a stretch further from a level is not at it
 MIDDLE = (TENTHS[0], 0.5, TENTHS[1])
 
 WORDS = ("accelerating", "rising", "decelerating", "flat", "declining", "peaked", "noise")
@@ -139,7 +138,7 @@ def _first_at(apart: Values, noise: Noise) -> int:
     count = min(FEW, len(apart))
     while count <= len(apart):
         mean, error = np.abs(behind[count:] - behind[:-count]) / count, noise.mean_of(count)
-        off[: len(mean)] |= mean > OFF * error
+        off[: len(mean)] |= mean > SHOWS * error
         far[: len(mean)] |= mean > FAR * error
         count *= 2
     since_far = len(apart) - int(np.argmax(far[::-1])) if far.any() else 0

@@ -19,7 +19,6 @@ from .signal import standing_of
 from .view import HEADLINE, View
 from .whole import Trace
 
-MOVED = 0.2  # probability that a series held still: below it, the policy moved
 USED_TO = 0.2  # quantile of KL so far: back from a burst it stands there again
 FEW_DIFFER = 0.2  # of the responses: if fewer can differ from the reference's, the way of KL means nothing
 MEAN, SUM, LENGTH = "kl/ref", "kl/ref_seq_sum", "len/response_mean"
@@ -82,7 +81,7 @@ def rate_gone_since(view: View) -> int | None:
     since = None if rate is None else trailing_zeros(rate)
     kl = distance(view)
     moving = [*witnesses(view), *([kl] if kl is not None and kl.curve.decidable and not kl.curve.constant else [])]
-    if since is None or any(p_held_since(part.curve, since) < MOVED for part in moving):
+    if since is None or any(p_held_since(part.curve, since) < 1 - SAID for part in moving):
         return None
     return since
 

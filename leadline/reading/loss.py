@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..curve.track import LEAST
 from ..facts.sections import Explanation, LossNumbers, PolicyLoss
 from ..questions.direction import NEARLY_ALL
-from ..run import Run, Series, Values
+from ..run import HEADLINE, Run, Series, Values
 from .kl import distance_series
 
-FEWEST = 5  # points: fewer show no habit
 BURSTS = 0.05  # of the points, those of the highest KL, are left out: they bend any line
 A_FEW = 10  # smallest steps of the number format: what moves further moves
 
 EXPLAINED = 0.99  # of the variance of a series by another: what is left is the rounding of the log
-REWARDS = ("reward/mean", "reward/after_kl_mean")
+REWARDS = (HEADLINE, "reward/after_kl_mean")
 
 CENTRED_ALGORITHMS = (
     "cispo",
@@ -56,7 +56,7 @@ def at_the_same_steps(series: Series, other: Series) -> tuple[Values, Values]:
 
 def _equal(series: Series, other: Series) -> bool:
     y, x = at_the_same_steps(series, other)
-    if len(x) < FEWEST:
+    if len(x) < LEAST:
         return False
     size = float(np.abs(np.concatenate([x, y])).max()) or 1.0  # squares of huge and tiny numbers are none
     y, x = y / size, x / size
@@ -100,7 +100,7 @@ def multiple_of_kl(run: Run, loss: Series) -> float | None:
     if kl is None:
         return None
     y, x = at_the_same_steps(loss, kl)
-    if len(x) < FEWEST:
+    if len(x) < LEAST:
         return None
     usual = x <= np.quantile(x, 1 - BURSTS)
     slope, explained = _line(x, y)
@@ -141,7 +141,7 @@ def _centred(run: Run, values: Values) -> PolicyLoss | None:
 def _rounding(values: Values) -> PolicyLoss | None:
     """A few smallest steps of the number format and nothing else."""
     some = np.abs(values[values != 0])
-    if len(values) < FEWEST or len(some) == 0:
+    if len(values) < LEAST or len(some) == 0:
         return None
     steps = some / some.min()
     whole = np.abs(steps - np.round(steps)) < WHOLE

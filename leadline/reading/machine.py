@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from ..facts import Facts
-from ..facts.finding import SAID
+from ..facts.finding import SAID, WORTH_SAYING
 from ..facts.machine import (
     GenerationAndTraining,
     MemoryRoom,
@@ -26,7 +26,6 @@ from .view import View
 from .wall_clock import WORTH, step_times
 
 WAITS = 1 / 3  # of full power: a GPU that draws less waits
-LONGER = 1.5  # times the rest: less is no bottleneck
 RESOLVED = 2.0  # looks at the GPU: a shorter phase is blurred
 OVERLAP = 1 + WORTH  # ratio of all phases to the step: more than the whole means that they run at the same time
 
@@ -167,11 +166,11 @@ def _bottleneck(
     parts = float(generation.sum()) / total, float(training.sum()) / total
     rival = max(((key, share) for key, share in shares.items() if key not in GENERATION + TRAINING),
                 key=lambda item: item[1], default=None)  # fmt: skip
-    if rival is not None and rival[1] > LONGER * max(parts):
+    if rival is not None and rival[1] > WORTH_SAYING * max(parts):
         return rival[0], (*remarks, GenerationAndTraining(*parts, "other", waited or None, *rival))
     # What is to be called the bottleneck takes clearly longer than all the rest, not only than the next.
     rest = max(1 - max(parts), min(parts), 0.0 if rival is None else rival[1])
-    if max(wins, 1 - wins) <= SAID or max(parts) < LONGER * rest:
+    if max(wins, 1 - wins) <= SAID or max(parts) < WORTH_SAYING * rest:
         return None, (*remarks, GenerationAndTraining(*parts, "none", waited or None))
     name: Literal["generation", "training"] = "generation" if wins > 0.5 else "training"
     return name, (*remarks, GenerationAndTraining(*parts, name, waited or None))

@@ -6,17 +6,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..questions.changes import KNOWN
+from ..curve.track import LEAST
+from ..questions.level import KNOWN, SURE
 from ..records import dataclass, replace
-from ..run import Run, Series
+from ..run import HEADLINE, Run, Series
 
-MORE_FAILURES = 0.1  # of the calls: a smaller rise is within what other prompts do
+MORE_FAILURES = 0.1  # of the calls: fewer fail where tools work, and a smaller rise is within what other prompts do
 YOUNG = 0.05  # of the run: a shorter outage may still be a fall
-BESIDE = 5  # points before and after: fewer show no habit
-WORKED = 0.1  # of the calls failed: tools worked before
-LEAST = 2  # points: one may be odd
-REWARD, FAILURES = "reward/mean", "tools/failure_frac"
-CLEAR = 3.0  # sd of a point: the fall into it is no noise
+ODD = 2  # points: one may be odd
+FAILURES = "tools/failure_frac"
 EXACT = 1e-12  # of the size: rounding
 
 
@@ -68,8 +66,8 @@ def _failing_tools(run: Run) -> tuple[Outage, ...]:
     steps, values = series.steps[series.finite], series.values[series.finite]
     found = []
     for first, end in _spells(values > 0.5):
-        before = values[max(first - BESIDE, 0) : first]
-        if end - first >= LEAST and len(before) == BESIDE and float(before.max()) < WORKED:
+        before = values[max(first - LEAST, 0) : first]
+        if end - first >= ODD and len(before) == LEAST and float(before.max()) < MORE_FAILURES:
             share = float(np.median(values[first:end]))
             found.append(Outage(int(steps[first]), int(steps[end - 1]), share, end < len(values), tools=True))
     return tuple(found)
@@ -84,7 +82,7 @@ def _spells(inside: NDArray[np.bool_]) -> list[tuple[int, int]]:
 def _silent_scores(run: Run) -> tuple[Outage, ...]:
     """Return stretches in which the reward is exactly one value, which it otherwise does not take; an extreme of the
     series. A reward that begins or ends at its floor is none: it may not have learned yet, or have collapsed."""
-    series = run.get(REWARD)
+    series = run.get(HEADLINE)
     if series is None or series.finite.sum() < KNOWN:
         return ()
     steps, values = series.steps[series.finite], series.values[series.finite]
@@ -92,11 +90,11 @@ def _silent_scores(run: Run) -> tuple[Outage, ...]:
     still = values - low <= EXACT * float(np.ptp(values))
     found, odd = [], still.copy()  # at its lowest value and no outage: where that is usual, none is told from chance
     for first, end in _spells(still):
-        before = values[max(first - BESIDE, 0) : first]
-        after = values[end : end + BESIDE]
-        if end - first < LEAST or first == 0 or len(before) < BESIDE or odd[max(first - KNOWN, 0) : first].any():
+        before = values[max(first - LEAST, 0) : first]
+        after = values[end : end + LEAST]
+        if end - first < ODD or first == 0 or len(before) < LEAST or odd[max(first - KNOWN, 0) : first].any():
             continue
-        fell_at_once = float(np.median(before)) - low > CLEAR * noise_of(values[:first])
+        fell_at_once = float(np.median(before)) - low > SURE * noise_of(values[:first])
         back = len(after) > 0 and float(np.median(after)) - low > 0.5 * (float(np.median(before)) - low)
         if fell_at_once and (back or end == len(values)):
             found.append(Outage(int(steps[first]), int(steps[end - 1]), low, back))

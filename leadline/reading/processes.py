@@ -14,9 +14,11 @@ from statistics import NormalDist
 
 import numpy as np
 
+from ..curve.curve import TENTHS
 from ..draws import Stream
 from ..facts.finding import SAID
 from ..facts.machine import Conflict, MemoryHeld, ProcessEffect, Spans
+from ..questions.level import FEW
 from ..records import dataclass, replace
 from ..run import Flags, GpuSamples, Run, Values
 from .view import View
@@ -24,8 +26,6 @@ from .wall_clock import WORTH, StepTimes, intervals_of, known_cause, step_times
 
 FASTEST = 2.0  # times the usual pace: rows written late make a cell look faster
 GAP = 3.0  # times the usual time between two looks: a process not seen for longer was away
-FEWEST = 3  # steps with it and without: two may coincide
-BOUND = 0.9  # probability: a one-sided bound on the effect
 
 CELLS = 1024  # cells: the training's clock is cut into so many; shifts are whole cells
 MOST_GUESTS = 12  # processes that are judged, those that were there longest: keeps a busy host's reading short
@@ -77,7 +77,7 @@ def _smooth_causes(run: Run, times: StepTimes, middles: Values) -> Values:
         by_step = np.argsort(times.steps, kind="stable")
         ends = times.ends[by_step][np.searchsorted(times.steps[by_step], length.steps[finite])]
         written = length.values[finite]
-        if len(written) > FEWEST and np.ptp(written) > 0:
+        if len(written) > FEW and np.ptp(written) > 0:
             order = np.argsort(ends, kind="stable")
             at_cells = np.interp(middles, ends[order], written[order])
             columns.append((at_cells - at_cells.mean()) / np.ptp(written))
@@ -114,14 +114,16 @@ def beside(run: Run, clock: MachineClock) -> dict[str, list[tuple[float, float]]
         share = float(clock.on(spans).mean())
         there, away = (part * CELLS * clock.cell / clock.usual for part in (share, 1 - share))
         called_every_step = len(spans) > len(clock.times) / 2  # part of the training: there because a step is long
-        if not called_every_step and min(there, away) >= FEWEST:
+        if not called_every_step and min(there, away) >= FEW:
             guests[name] = (there, spans)
     longest = sorted(guests, key=lambda name: (-guests[name][0], name))[:MOST_GUESTS]
     return {name: guests[name][1] for name in longest}
 
 
 SHIFTS = 999  # shifts: a thousand places with the true one, so chance is told to a tenth of a percent
-SURE = NormalDist().inv_cdf(BOUND)  # standard deviations: a one-sided 90 % bound on the effect, from the shifted clocks
+SURE = NormalDist().inv_cdf(
+    TENTHS[1]
+)  # standard deviations: a one-sided 90 % bound on the effect, from the shifted clocks
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +205,7 @@ def guests_of(view: View) -> tuple[Guest, ...]:
 
 def _judged(view: View) -> Iterator[Guest]:
     times = step_times(view.run)
-    if times is None or len(times) <= 2 * FEWEST:
+    if times is None or len(times) <= 2 * FEW:
         return
     clock = MachineClock.of(view.run, times)
     present = beside(view.run, clock)

@@ -19,7 +19,7 @@ from ..curve.track import LEAST
 from ..facts.judgement import NewStretch
 from ..facts.sections import Missing, OtherReward
 from ..plan import Plan
-from ..questions.level import FEW
+from ..questions.level import FEW, SPELL
 from ..records import dataclass
 from ..run import Run, Series
 from ..text.numbers import calm
@@ -30,7 +30,6 @@ from .whole import Trace
 
 WHOLE = 0.1  # of a problem: right answers in percent are whole numbers of problems
 SAME = 0.1  # of the reward's range: a held-out score so near is the same function
-SPARSE = 10  # points: a series with fewer comes after the others
 MOST = 4  # series of a sort: a log with a hundred evaluation sets is not read whole
 SCORES = re.compile(r"reward|score|acc|pass|solve|success|correct|win|return|maj|best|f1|\bem\b")
 OTHERWISE = re.compile(
@@ -39,7 +38,7 @@ OTHERWISE = re.compile(
 OF_SEVERAL = re.compile(r"(?:pass|best|maj)\w*[@_/](?!1\b)(?:\d+|k\b|n\b)|\b(?:best|maj)\b|max\b")  # luck of many tries
 OF_GROUPS = re.compile(r"group/|\bgroups?_|solve_all|frac\b")  # how groups fall out, not what an answer is worth
 COMPONENT = re.compile(r"reward/component/(?P<name>.+)/mean")
-ACCURACY, REWARD = "reward/accuracy", "reward/mean"
+ACCURACY = "reward/accuracy"
 RIGHT = {"accuracy", "correct", "success", "solve", "pass", "win", "em", "f1"}  # words for right answers
 GOLD = {"gold", "golden", "oracle"}
 REWARDED = {"reward", "score", "return"}
@@ -229,7 +228,7 @@ def _is_size(key: str) -> bool:
 
 def _repeats_reward(run: Run, name: str) -> bool:
     """Tell whether a score of the training samples is the reward again, in its unit or another."""
-    series, reward = run.get(name), run.get(REWARD)
+    series, reward = run.get(name), run.get(HEADLINE)
     return series is not None and reward is not None and _is_copy(series, reward)
 
 
@@ -246,7 +245,7 @@ def _is_copy(one: Series, other: Series) -> bool:
 
 def _keeps_to_reward(run: Run, series: Series) -> bool:
     """Tell whether a held-out score stays at the training reward all along: the same function on other prompts."""
-    reward = run.get(REWARD)
+    reward = run.get(HEADLINE)
     if reward is None or reward.finite.sum() < 2 or series.finite.sum() < FEW:
         return False
     values = calm(reward.values[reward.finite])
@@ -259,7 +258,7 @@ def _place(view: View, name: str) -> tuple[bool, int, int, int, str]:
     series, points = view.run.get(name), _points(view, name)
     meant = name if series is None else f"{name} {series.key}"  # a name that was guessed may be plainer than its key
     odd = 2 if OF_GROUPS.search(meant) else 1 if OF_SEVERAL.search(meant) else 0
-    return points < SPARSE, odd, -points, name.count("/"), name
+    return points < SPELL, odd, -points, name.count("/"), name
 
 
 def component_names(view: View) -> dict[str, str]:

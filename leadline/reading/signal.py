@@ -6,13 +6,14 @@ from typing import Literal
 
 import numpy as np
 
+from ..questions.level import SPELL
 from ..records import dataclass
 from ..run import HEADLINE, Run, Series
 from ..text.written import BATCHES
 from .whole import Whole
 
 EDGE = 0.1  # of the range of single rewards: a mean so near stands at an end
-PRESENT = 10, 0.1  # points at least, and share of them, that tell the present
+LATELY = 0.1  # of the points tell the present, and a spell of them at least
 EXACT = 1e-9  # of the range: rounding
 
 
@@ -58,7 +59,7 @@ def standing_of(whole: Whole) -> Standing | None:
 
 
 def present(points: int) -> int:
-    return min(points, max(PRESENT[0], round(PRESENT[1] * points)))
+    return min(points, max(SPELL, round(LATELY * points)))
 
 
 ZERO_STD, SOLVE_ALL, SOLVE_NONE = "group/zero_std_frac", "group/solve_all_frac", "group/solve_none_frac"

@@ -6,12 +6,12 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..questions.changes import GROWN
+from ..questions.level import SPELL
 from ..records import dataclass
 from ..run import Flags, Phases, Run, Steps, Values
 
 WORTH = 0.05  # of the time of a step: less is not worth acting on
-FEWEST = 10  # rows: a log with fewer has no rhythm
-LONGER = 3.0  # times the longest pause so far: pauses double and halve in every run
 
 KNOWN_CAUSES = ("time/eval", "time/checkpoint", "time/export")  # what a step may spend beside training
 
@@ -123,12 +123,12 @@ def still_from(run: Run) -> float | None:
     """Return from when on it is long still, if nothing more is written: by the run's own rhythm, and after a day where
     its rows carry no times. None where its last writing is not known, or too few rows to speak of a log that
     stopped."""
-    if run.written_at is None or max((series.points for series in run.series), default=0) < FEWEST:
+    if run.written_at is None or max((series.points for series in run.series), default=0) < SPELL:
         return None
     pauses = _pauses(run)
-    if len(pauses) < FEWEST:
+    if len(pauses) < SPELL:
         return run.written_at + 24 * LEAST
-    return run.written_at + max(LONG * float(np.median(pauses)), LONGER * float(np.max(pauses)), LEAST)
+    return run.written_at + max(LONG * float(np.median(pauses)), GROWN * float(np.max(pauses)), LEAST)
 
 
 def _pauses(run: Run) -> Values:
@@ -146,7 +146,6 @@ def _pauses(run: Run) -> Values:
 
 # Silence is told to a person long before a run is taken to be finished.
 SILENT = 600.0  # seconds without a new row after which a run that is not at its end counts as silent
-SILENT_GAPS = 20.0  # and as many times the usual time between rows
 UNKNOWN_GAP = 90.0  # seconds that stand for the usual time between rows where no two were seen
 
 
@@ -156,4 +155,4 @@ def patience(gap: float | None) -> float:
     >>> patience(None), patience(2.0), patience(60.0)
     (1800.0, 600.0, 1200.0)
     """
-    return max(SILENT, SILENT_GAPS * (UNKNOWN_GAP if gap is None else gap))
+    return max(SILENT, LONG * (UNKNOWN_GAP if gap is None else gap))

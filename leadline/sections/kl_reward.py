@@ -8,12 +8,11 @@ from ..facts.finding import SAID
 from ..facts.sections import Drift, KlCourse, KlReward, Regime
 from ..questions.direction import known_to, regime_now, regimes, way_of
 from ..questions.fall import p_fallen
-from ..questions.level import silence
+from ..questions.level import SPELL, silence
 from ..reading.kl import LENGTH, MEAN, SUM, UNIDENTIFIED, distance, near_reference, readable
 from ..reading.view import View
 from ..reading.whole import Trace
 
-ENOUGH = 10  # points in a regime: it is no mood
 AGREE = 2  # looks before this one that must agree, with fewer
 INSTEAD = ("entropy", LENGTH)
 BOTH = SAID * SAID  # joint probability: two directions, each at the bar at which a single word is said
@@ -56,7 +55,7 @@ def _stood_before(both: tuple[Trace, Trace], last: Regime) -> bool:
     """Tell whether a regime has lasted for many points, or stood one point ago, or two where that one was odd: one last
     point is none."""
     logged = [part.series for part in both]
-    if min(int((series.steps[series.finite] >= last.first_step).sum()) for series in logged) >= ENOUGH:
+    if min(int((series.steps[series.finite] >= last.first_step).sum()) for series in logged) >= SPELL:
         return True
     steps = logged[1].steps[logged[1].finite]
     earlier = ([part.until(step) for part in both] for step in steps[-2 : -2 - AGREE : -1].tolist())

@@ -22,11 +22,11 @@ from typing import Literal
 
 import numpy as np
 
-from ..facts.finding import SAID, Move
+from ..facts.finding import BEGUN, SAID, Move
 from ..records import dataclass
-from ..run import Rollout, Run, Values
-from .numbers import REWARD, Numbers, calm, level, logged_since, numbers, surprise, truncated
-from .relation import BEGUN, Begun, Relation, TextShift, pair, relation
+from ..run import HEADLINE, Rollout, Run, Values
+from .numbers import Numbers, calm, level, logged_since, numbers, surprise, truncated
+from .relation import Begun, Relation, TextShift, pair, relation
 from .written import Step, Written, since, written
 
 MOVED = 0.02  # of the responses: what moved by less has not moved
@@ -132,5 +132,5 @@ def _cut_off(run: Run) -> tuple[Values, Values] | None:
 
 def _fell(run: Run) -> bool:
     """Tell whether the reward stands below where it began."""
-    reward = run.get(REWARD)
+    reward = run.get(HEADLINE)
     return reward is not None and level(reward.values, late=True) < level(reward.values, late=False)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..run import Flags, Values
-from .written import Ids, Tokens, Written
+from .written import PER_WORD, Ids, Tokens, Written
 
 OTHERS = 3  # samples of the step that an answer is compared with: more cost time
 PERIOD = 3  # characters: a stutter repeats at most so many
@@ -19,7 +19,7 @@ SALT = np.int64(1_000_003)
 LOOKED_AT = 2000  # characters of an answer: a stutter is one long before
 SHORTEST = 8  # tokens: in less text nothing can be said twice
 LOOP = 4  # words: of real long answers 2 % hold more than half of their runs of four twice, of pairs 25 %
-LOOP_SIGNS = 12  # characters: two words, where a run writes none
+LOOP_SIGNS = 2 * PER_WORD  # characters: two words, where a run writes none
 
 
 def copied(written: Written) -> Values:

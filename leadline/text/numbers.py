@@ -17,7 +17,7 @@ AT_CAP = 0.98  # of the cap: a mean so near means that all are cut off
 LATELY = 10, 0.2  # points at least, and share of them, that surprise lately
 CUT, ENDED = "len/response_clip_frac", "len/terminated_frac"
 LENGTH, LONGEST = "len/response_mean", "len/response_max"
-ENTROPY, KL, REWARD = "entropy", "kl/ref", "reward/mean"
+ENTROPY, KL = "entropy", "kl/ref"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from ..run import Flags, Values
 from .sampler import Batch
 from .written import BATCHES, LONGEST, Ids, room_for, wordy
 
-COMMON = 0.8  # of the samples here hold a phrase that parts them from those there
-SELDOM = 0.2  # of the samples there hold it at most
+COMMON = 0.8  # of the samples here hold a phrase that parts them from those there, and of those there lack it
 FEWEST = 8  # samples: with fewer on either side, chance finds a phrase that parts them
 WORDS, CHARACTERS = 4, 6  # tokens: the longest phrase looked for
 PHRASES = 6  # named at most
@@ -96,7 +95,7 @@ class Outputs:
     def _clearest(self, here: dict[str, float], there: dict[str, float]) -> tuple[Phrase, ...]:
         """Return the clearest first, the longest among equals, without those that say the same as one before them."""
         shares = ((phrase, share, there.get(phrase, 0.0)) for phrase, share in here.items() if share >= COMMON)
-        found = [Phrase(phrase, self.words, share, other) for phrase, share, other in shares if other <= SELDOM]
+        found = [Phrase(phrase, self.words, share, other) for phrase, share, other in shares if other <= 1 - COMMON]
         kept: list[Phrase] = []
         for one in sorted(found, key=lambda one: (-round(one.here - one.there, 1), -len(one.phrase), one.phrase)):
             if len(kept) < PHRASES and not any(_same(one.phrase, other.phrase) for other in kept):

@@ -21,13 +21,13 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ..facts.finding import BEGUN
 from ..records import dataclass
 from ..run import Flags, Rollout, Values
 from . import measures
 from .track import DRAWS, USUAL_MOVE, Track, courses_of, fitted, track
 from .written import BATCHES, Written, since
 
-BEGUN = 0.1  # of the way: by then it has begun
 WORST = 0.2  # of the rewarded samples, from which the shown one is taken
 PAYS = 0.1  # correlation of length and reward: below minus that, cut answers were not paid
 DEPENDS = 0.1  # of likeness: responses to one prompt are so much more alike than to different ones
