@@ -16,7 +16,6 @@ from .facts.finding import SAID
 from .facts.sections import Expected
 from .reading.loss import centred
 from .reading.view import HEADLINE, View
-from .records import dataclass
 from .run import Run, Series, Values
 
 NOW_AND_THEN = 0.1  # of the points below zero: fewer are rounding
@@ -28,20 +27,12 @@ UNSIGNED = re.compile(r"\bk[23]\b|k3-type|low_var|>= ?0")
 Remark = tuple[str, str]  # what looks odd, and why it is normal, without a full stop
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """`look` returns the remark, or None if the rule does not apply."""
-
-    look: Callable[[View], Remark | None]
-    unless: tuple[str, ...] = ()  # how ids of serious findings begin beside which it would be false comfort
-
-
 def read(view: View, findings: tuple[Finding, ...] = ()) -> tuple[Expected, ...]:
     """Return every odd value of this run that its configuration or kind explains. Beside a serious finding, what would
     be a sign of good learning is none."""
-    serious = [finding.id for finding in findings if finding.severity != "note"]
-    rules = ((id_, rule) for id_, rule in RULES.items() if not any(name.startswith(rule.unless) for name in serious))
-    return tuple(Expected(id_, *remark) for id_, rule in rules if (remark := rule.look(view)) is not None)
+    serious = any(finding.severity != "note" and finding.id.startswith(POLICY) for finding in findings)
+    rules = (rule for rule in RULES if not (serious and rule is entropy_falls))
+    return tuple(Expected(f"expected.{rule.__name__}", *remark) for rule in rules if (remark := rule(view)) is not None)
 
 
 def negative_loss(view: View) -> Remark | None:
@@ -206,16 +197,7 @@ def _rests_about_zero(values: Values) -> bool:
     return bool(abs(np.median(own)) <= scale_of(own - running_median(own)))
 
 
-RULES: dict[str, Rule] = {
-    "expected.negative_loss": Rule(negative_loss),
-    "expected.clip_zero": Rule(clip_zero),
-    "expected.advantages_about_zero": Rule(advantages_about_zero),
-    "expected.no_reference_kl": Rule(no_reference_kl),
-    "expected.kl_logged_as_zero": Rule(kl_logged_as_zero),
-    "expected.negative_update_kl": Rule(negative_update_kl),
-    "expected.reward_after_kl": Rule(reward_after_kl),
-    "expected.filtered_reward": Rule(filtered_reward),
-    "expected.normalised_reward": Rule(normalised_reward),
-    "expected.entropy_falls": Rule(entropy_falls, unless=POLICY),
-    "expected.warm_up": Rule(warm_up),
-}
+RULES: tuple[Callable[[View], Remark | None], ...] = (
+    *(negative_loss, clip_zero, advantages_about_zero, no_reference_kl, kl_logged_as_zero, negative_update_kl),
+    *(reward_after_kl, filtered_reward, normalised_reward, entropy_falls, warm_up),
+)  # by name: expected.clip_zero

@@ -29,7 +29,6 @@ from .numbers import Numbers, calm, level, logged_since, numbers, surprise, trun
 from .relation import Begun, Relation, TextShift, pair, relation
 from .written import Step, Written, since, written
 
-MOVED = 0.02  # of the responses: what moved by less has not moved
 TOLD = 0.3  # of the responses, or of the surprise at first: from here on it is told and dated
 Outcome = Literal["gamed", "changed", "decayed", "none", "blind"]
 
@@ -53,16 +52,14 @@ class GamedEvidence:
 
     @property
     def moves(self) -> tuple[Move, ...]:
-        """Relations that moved further than their error, the furthest first."""
+        """What moved, the furthest first."""
         moves = () if self.shift is None else self.shift.moves
-        clear = [move for move in moves if abs(move.now - move.start) > max(MOVED, 2 * move.error)]
-        found = tuple(Move(move.way, move.start, move.now) for move in clear)
-        return (*found, Move("cut", *self.numbers.truncated)) if self.numbers.cut > TOLD else found
+        return (*moves, Move("cut", *self.numbers.truncated)) if self.numbers.cut > TOLD else moves
 
     @property
     def pair(self) -> tuple[Rollout, Rollout] | None:
         """A response from before it began and a late one, as the furthest move shows them."""
-        if self.begun is None or self.shift is None or not self.shift.moves or self.relation is None:
+        if self.begun is None or self.shift is None or not len(self.shift.worse) or self.relation is None:
             return None
         return pair(self.relation.text, self.shift.worse, self.begun.step)
 
@@ -102,7 +99,7 @@ def gather(run: Run, batches: Sequence[Step], baseline: int | None = None) -> Ga
 
 def _begun(run: Run, related: Relation | None, logged: Numbers) -> Begun | None:
     """Return when it began: with whatever moved first."""
-    found = [] if related is None or not related.change.moves else [related.change.begun]
+    found = [] if related is None or not len(related.change.worse) else [related.change.begun]
     if logged.cut > TOLD:
         found.append(_dated(_cut_off(run)))
     if logged.unlike > TOLD:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ..facts.chart import Contrast, PhraseShared
 from ..records import dataclass, field
 from ..run import Flags, Values
 from .sampler import Batch
@@ -20,30 +21,6 @@ PHRASES = 6  # named at most
 NUMERAL = re.compile("[0-9]")
 DIGIT = "#"  # how any digit is spelled among characters
 START_MARK, END_MARK = "<start>", "<end>"  # how the beginning and the end of a text are spelled
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A phrase that most of the samples here have and few of those there."""
-
-    phrase: str
-    words: bool  # whole words; else characters
-    here: float  # share of samples
-    there: float
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Two sets of samples and what parts them; no phrases where either set is too small."""
-
-    here: int = 0  # samples
-    there: int = 0
-    only_here: tuple[Phrase, ...] = ()
-    only_there: tuple[Phrase, ...] = ()
-
-    @property
-    def enough(self) -> bool:
-        return min(self.here, self.there) >= FEWEST
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,17 +51,17 @@ class Outputs:
             self._held[place] = frozenset(_phrases(self.texts[place], room, words=self.words))
         return self._held[place]
 
-    def holders(self, phrase: Phrase) -> Flags:
+    def holders(self, phrase: PhraseShared) -> Flags:
         """Tell which samples hold a phrase."""
         return np.asarray([phrase.phrase in self.held(place) for place in range(len(self.texts))], dtype=bool)
 
-    def parted(self, here: Flags, there: Flags) -> Pair:
+    def parted(self, here: Flags, there: Flags) -> Contrast:
         """Return the phrases that most of one set of samples have and few of the other."""
         counts = int(here.sum()), int(there.sum())
         if min(counts) < FEWEST:
-            return Pair(*counts)
+            return Contrast(*counts)
         shares = [self._shares(side) for side in (here, there)]
-        return Pair(*counts, self._clearest(*shares), self._clearest(*shares[::-1]))
+        return Contrast(*counts, True, self._clearest(*shares), self._clearest(*shares[::-1]))
 
     def _shares(self, among: Flags) -> dict[str, float]:
         """Return the share of these samples that holds each phrase."""
@@ -92,11 +69,11 @@ class Outputs:
         counts = Counter(phrase for place in places for phrase in self.held(place))
         return {phrase: count / len(places) for phrase, count in counts.items()}
 
-    def _clearest(self, here: dict[str, float], there: dict[str, float]) -> tuple[Phrase, ...]:
+    def _clearest(self, here: dict[str, float], there: dict[str, float]) -> tuple[PhraseShared, ...]:
         """Return the clearest first, the longest among equals, without those that say the same as one before them."""
-        shares = ((phrase, share, there.get(phrase, 0.0)) for phrase, share in here.items() if share >= COMMON)
-        found = [Phrase(phrase, self.words, share, other) for phrase, share, other in shares if other <= 1 - COMMON]
-        kept: list[Phrase] = []
+        common = [phrase for phrase, share in here.items() if share >= COMMON and there.get(phrase, 0.0) <= 1 - COMMON]
+        found = [PhraseShared(phrase, here[phrase], there.get(phrase, 0.0), self.words) for phrase in common]
+        kept: list[PhraseShared] = []
         for one in sorted(found, key=lambda one: (-round(one.here - one.there, 1), -len(one.phrase), one.phrase)):
             if len(kept) < PHRASES and not any(_same(one.phrase, other.phrase) for other in kept):
                 kept.append(one)
@@ -107,8 +84,8 @@ class Outputs:
 class Shared:
     """Late samples against early ones, and at each step those of high reward against those of low."""
 
-    late: Pair = field(default_factory=Pair)
-    high: tuple[Pair, ...] = ()  # by batch
+    late: Contrast = field(default_factory=Contrast)
+    high: tuple[Contrast, ...] = ()  # by batch
 
 
 def shared(batches: Sequence[Batch]) -> Shared:

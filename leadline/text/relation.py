@@ -16,12 +16,11 @@ what was not in the prompt, each against the length that responses had at first.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..facts.finding import BEGUN
+from ..facts.finding import BEGUN, Move, Way
 from ..records import dataclass
 from ..run import Flags, Rollout, Values
 from . import measures
@@ -31,7 +30,6 @@ from .written import BATCHES, Written, since
 WORST = 0.2  # of the rewarded samples, from which the shown one is taken
 PAYS = 0.1  # correlation of length and reward: below minus that, cut answers were not paid
 DEPENDS = 0.1  # of likeness: responses to one prompt are so much more alike than to different ones
-Way = Literal["detached", "copied", "looped", "recurring", "alike", "empty"]
 FALLS = ("detached",)  # worrying if they go down; the others if they go up
 EXCUSED = ("alike", "detached")  # if responses to one prompt are more alike than those to different prompts
 
@@ -44,16 +42,6 @@ SECOND = 0.1  # a move of these that seconds truncation; loops and likeness seco
 NEAR = 0.05  # of the distance of all moves: worth a look
 PLAIN = 3 * NEAR  # of the same: as far as a move has to go to be dated whole
 LAST = 0.95  # of the draws: between 1 - LAST and LAST lies the interval
-
-
-@dataclass(frozen=True, slots=True)
-class WayMoved:
-    """One relation that moved away from where it began."""
-
-    way: Way
-    start: float
-    now: float
-    error: float  # of the difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +58,7 @@ class TextShift:
     """The distance of responses from the run's own first ones, by some of the relations."""
 
     draws: Values  # of the distance
-    moves: tuple[WayMoved, ...]  # the furthest first
+    moves: tuple[Move, ...]  # further than their error, the furthest first
     begun: Begun
     worse: Values  # by sample, how far it has gone by the furthest move; empty if nothing moved
 
@@ -130,7 +118,7 @@ def _shift(written: Written, sides: Sequence[_Side], drawn: dict[Way, Values]) -
     worse = np.zeros(0) if not told else -told[0].values if told[0].way in FALLS else told[0].values
     return TextShift(
         distance,
-        tuple(map(_move, told)),
+        tuple(Move(side.way, side.share.start.mean, side.share.now.mean) for side in told if side.share.is_clear),
         _begun(*_way(sides, {side.way: float(drawn[side.way].mean()) for side in sides})),
         worse,
     )
@@ -191,11 +179,6 @@ def _depends_on_the_prompt(written: Written, sides: Sequence[_Side]) -> bool:
     late = within[np.isfinite(within) & (written.group_batch >= written.batches - max(BATCHES, written.batches // 6))]
     across = next((side.share for side in sides if side.way == "alike"), None)
     return across is not None and len(late) >= 2 and float(late.mean()) - across.now.mean > DEPENDS
-
-
-def _move(side: _Side) -> WayMoved:
-    start, now = side.share.start, side.share.now
-    return WayMoved(side.way, start.mean, now.mean, float(np.hypot(start.error, now.error)))
 
 
 def paid_for(written: Written, value: Values) -> float | None:

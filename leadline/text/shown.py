@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from ..facts.chart import Contrast, PhraseShared, SampleShown, SamplesShown, Span, StepSamples
 from ..run import Rollout
-from .phrases import DIGIT, END_MARK, START_MARK, Pair, Phrase, shared
+from .phrases import DIGIT, END_MARK, START_MARK, shared
 from .sampler import Batch, spread
 from .written import BATCHES, LONGEST
 
@@ -74,7 +74,7 @@ def shown_samples(batches: Sequence[Batch], *, kept: bool) -> SamplesShown:
         _step(batch, some, most, found.late, pair)
         for batch, some, pair in zip(batches, chosen, found.high, strict=True)
     )
-    return SamplesShown(None, tuple(steps), _contrast(found.late))
+    return SamplesShown(None, tuple(steps), found.late)
 
 
 def _most(chosen: Sequence[Sequence[Rollout]]) -> int:
@@ -102,18 +102,18 @@ def _chosen(batch: Batch) -> list[Rollout]:
     return [*ranked[:SIDE], *ranked[-SIDE:]]
 
 
-def _step(batch: Batch, chosen: Sequence[Rollout], most: int, late: Pair, high: Pair) -> StepSamples:
+def _step(batch: Batch, chosen: Sequence[Rollout], most: int, late: Contrast, high: Contrast) -> StepSamples:
     return StepSamples(
         batch.step,
         _score(batch.mean),
         _score(batch.lowest),
         _score(batch.highest),
-        _contrast(high),
+        high,
         tuple(_sample(sample, most, late, high) for sample in chosen),
     )
 
 
-def _sample(sample: Rollout, most: int, late: Pair, high: Pair) -> SampleShown:
+def _sample(sample: Rollout, most: int, late: Contrast, high: Contrast) -> SampleShown:
     prompt, _ = _bounded(sample.prompt, most // 3)
     output, left_out = _bounded(sample.output, most)
     return SampleShown(
@@ -143,16 +143,7 @@ def _score(value: float) -> float | None:
     return round(value, 4) if math.isfinite(value) else None
 
 
-def _contrast(pair: Pair) -> Contrast:
-    here, there = ([_phrase(phrase) for phrase in side] for side in (pair.only_here, pair.only_there))
-    return Contrast(pair.here, pair.there, pair.enough, tuple(here), tuple(there))
-
-
-def _phrase(phrase: Phrase) -> PhraseShared:
-    return PhraseShared(phrase.phrase, round(phrase.here, 3), round(phrase.there, 3), phrase.words)
-
-
-def _places(text: str, phrases: Sequence[Phrase]) -> tuple[Span, ...]:
+def _places(text: str, phrases: Sequence[PhraseShared]) -> tuple[Span, ...]:
     """Return where the phrases stand, by place, none overlapping."""
     found: list[Span] = []
     for phrase in phrases:
@@ -168,14 +159,16 @@ def _places(text: str, phrases: Sequence[Phrase]) -> tuple[Span, ...]:
     return tuple(marks)
 
 
-def _pattern(phrase: Phrase) -> re.Pattern[str] | None:
+def _pattern(phrase: PhraseShared) -> re.Pattern[str] | None:
     """Return what finds a phrase in a text: any white space between words, any digit for a digit's mark."""
     words = phrase.phrase.removeprefix(START_MARK).removesuffix(END_MARK).split()
     if not words:
         return None
-    head = r"\A" if phrase.phrase.startswith(START_MARK) else r"(?<!\S)" if phrase.words else ""
+    head = r"\A" if phrase.phrase.startswith(START_MARK) else r"(?<!\S)" if phrase.whole_words else ""
     tail = r"\Z" if phrase.phrase.endswith(END_MARK) else ""
-    if not tail and phrase.words and len(words[-1]) < LONGEST:
+    if not tail and phrase.whole_words and len(words[-1]) < LONGEST:
         tail = r"(?!\S)"
-    inner = [re.escape(word) if phrase.words else re.escape(word).replace(re.escape(DIGIT), "[0-9]") for word in words]
-    return re.compile(head + r"\s+".join(inner) + tail)
+    pattern = r"\s+".join(map(re.escape, words))
+    if not phrase.whole_words:
+        pattern = pattern.replace(re.escape(DIGIT), "[0-9]")
+    return re.compile(head + pattern + tail)

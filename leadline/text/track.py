@@ -17,6 +17,7 @@ from ..records import dataclass
 from ..run import Steps, Values
 from .written import BATCHES, Ids, Written
 
+MOVED = 0.02  # of the responses: what moved by less has not moved
 KNOWN = 0.002  # of the samples: no mean is known better
 USUAL_MOVE = 1 / 3  # of the samples: how far a share moves that moves at all
 DRAWS = 400  # enough for a probability to one part in a hundred
@@ -45,6 +46,12 @@ class Track:
     moves: Values
     spreads: Values
     reach: tuple[float, float]  # the furthest down and up that the last batches leave possible
+
+    @property
+    def is_clear(self) -> bool:
+        """Tell whether it moved further than its error."""
+        error = float(np.hypot(self.start.error, self.now.error))
+        return abs(self.now.mean - self.start.mean) > max(MOVED, 2 * error)
 
     def drawn_move(self, column: int) -> Values:
         """Return how far it has come since the start, on each draw; 0 where nothing has moved."""

@@ -6,8 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from leadline.facts.chart import PhraseShared
 from leadline.run import Rollout, Rollouts
-from leadline.text.phrases import Phrase, shared
+from leadline.text.phrases import shared
 from leadline.text.sampler import Batch, look
 
 FILLERS = ("the boat sails far away", "a cat sleeps on the mat", "rain falls over green hills", "we walk home at night")
@@ -25,7 +26,7 @@ def filler(number: int) -> str:
     return f"{FILLERS[number % 4]} {FILLERS[number // 4 % 4]} {number}"
 
 
-def phrases(found: tuple[Phrase, ...]) -> list[str]:
+def phrases(found: tuple[PhraseShared, ...]) -> list[str]:
     return [one.phrase for one in found]
 
 

@@ -56,7 +56,7 @@ def _contrast(contrast: Contrast) -> Data:
 
 
 def _phrase(phrase: PhraseShared) -> Data:
-    return {"phrase": text.name(phrase.phrase), "here": phrase.here, "there": phrase.there}
+    return {"phrase": text.name(phrase.phrase), "here": round(phrase.here, 3), "there": round(phrase.there, 3)}
 
 
 def _places(output: str, spans: Sequence[Span]) -> list[int]:
