@@ -176,7 +176,7 @@ def _logged(view: View, name: str) -> Values:
 
 
 def _finite(series: Series | None) -> Values:
-    return np.empty(0) if series is None else series.values[series.finite]
+    return np.empty(0) if series is None else series.numbers
 
 
 def _in_its_own_unit(values: Values) -> Values:

@@ -94,6 +94,16 @@ class Series:
         """Which points hold a number that can be read."""
         return np.isfinite(self.values)
 
+    @property
+    def numbers(self) -> Values:
+        """The values that can be read."""
+        return self.values[self.finite]
+
+    @property
+    def known(self) -> tuple[Steps, Values]:
+        """The points that can be read: steps and values."""
+        return self.steps[self.finite], self.numbers
+
     def until(self, step: int) -> Series:
         """The points at or before `step`, without copying."""
         end = int(np.searchsorted(self.steps, step, side="right"))

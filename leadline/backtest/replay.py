@@ -127,7 +127,7 @@ def truth_of(run: Run) -> Truth | None:
         if part is None or not part.curve.decidable:
             continue
         series, course = part.series, course_of(part.curve)
-        logged = (series.steps[series.finite].astype(np.float64), series.values[series.finite])
+        logged = (series.steps[series.finite].astype(np.float64), series.numbers)
         return Truth(name, course.steps, course.levels, course.error, logged)
     return None
 

@@ -64,7 +64,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     if length is None or length.series.finite.sum() < LEAST:
         return ()
     series = length.series
-    values = series.values[series.finite]
+    values = series.numbers
     start, latest = float(values[:SETTLED].mean()), values[-KNOWN:]  # a quick look before a curve is fitted
     if not ((latest > WORTH_SAYING * start) | (latest * WORTH_SAYING < start)).any():
         return ()

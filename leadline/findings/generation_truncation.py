@@ -58,7 +58,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     if cut is None or paths is None:
         return ()
     series, curve = cut.series, cut.curve
-    values, steps = series.values[series.finite], series.steps[series.finite]
+    values, steps = series.numbers, series.steps[series.finite]
     if len(values) <= SETTLED:
         return ()
     start, now = cut.start, cut.now

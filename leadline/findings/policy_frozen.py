@@ -177,7 +177,7 @@ def _warming_up(rate: Series | None) -> bool:
     """Tell whether the learning rate still rises."""
     if rate is None or not rate.finite.any():
         return False
-    values = rate.values[rate.finite]
+    values = rate.numbers
     return bool(values[-1] > np.median(values))
 
 
@@ -185,7 +185,7 @@ def _rate(view: View) -> float | None:
     rate = view.run.get("lr")
     if rate is None or not rate.finite.any():
         return view.run.config.learning_rate
-    return float(rate.values[rate.finite].max())
+    return float(rate.numbers.max())
 
 
 def _p_pulled_back(view: View, kl: Trace | None) -> float:
@@ -203,7 +203,7 @@ def _unit(view: View) -> float:
     spread = view.run.get("reward/std")
     if view.run.config.kl_place != "reward" or spread is None or not spread.finite.any():
         return 1.0
-    return float(np.median(spread.values[spread.finite]))
+    return float(np.median(spread.numbers))
 
 
 def _coefficient(view: View) -> float | None:
@@ -211,7 +211,7 @@ def _coefficient(view: View) -> float | None:
     logged = view.run.get("kl/coef")
     if logged is None or not logged.finite.any():
         return view.run.config.kl_coefficient
-    return float(logged.values[logged.finite][-1])
+    return float(logged.numbers[-1])
 
 
 def _share_of(kl: float, tokens: float) -> float:
@@ -219,5 +219,5 @@ def _share_of(kl: float, tokens: float) -> float:
 
 
 def _mostly(tied: Series) -> bool:
-    values = tied.values[tied.finite]
+    values = tied.numbers
     return bool(len(values) and np.median(values[-present(len(values)) :]) > 0.5)

@@ -51,7 +51,7 @@ def detect(view: View) -> tuple[Finding, ...]:
     if series is None:
         return ()
     later = Series(series.name, series.key, series.kind, series.steps[1:], series.values[1:])
-    held = later.values[later.finite]
+    held = later.numbers
     if len(held) < KNOWN or np.ptp(held[len(held) // 2 :]) <= ROUNDING * abs(float(np.median(held))):
         return ()
     if not may_have_grown(later):

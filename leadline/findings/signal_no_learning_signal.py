@@ -141,7 +141,7 @@ def _cut_off(view: View, standing: Standing) -> tuple[Finding, ...]:
     if part is None or standing.place not in ("bottom", "constant") or part.series.finite.sum() < LEAST:
         return ()
     cut = part.series
-    values = cut.values[cut.finite]
+    values = cut.numbers
     high = values[-present(len(values)) :] > NEARLY_ALL
     p = more_than(NEARLY_ALL, int(high.sum()), len(high))
     if p < SAID:
@@ -158,7 +158,7 @@ def _rare(view: View, standing: Standing) -> tuple[Finding, ...]:
     tied = tied_share(view.run)
     if tied is None or tied.finite.sum() < LEAST or standing.place == "constant":
         return ()
-    values = tied.values[tied.finite]
+    values = tied.numbers
     steps, most = tied.steps[tied.finite], values > 0.5
     (p, since), last = _nearly_all(steps, most), present(len(values))
     if p < SAID:
@@ -207,7 +207,7 @@ def _unless_denied(run: Run, said: Said) -> Said:
     if norm is None or run.config.kl_coefficient or run.get("kl/coef") is not None:
         return said
     _, ours, theirs = np.intersect1d(steps, norm.steps[norm.finite], return_indices=True)
-    sizes, flags = norm.values[norm.finite][theirs], dead[ours]
+    sizes, flags = norm.numbers[theirs], dead[ours]
     if min(int(flags.sum()), int((~flags).sum())) < LEAST:
         return said
     denied = np.median(sizes[flags]) > np.median(sizes[~flags]) / 2 > 0
@@ -216,7 +216,7 @@ def _unless_denied(run: Run, said: Said) -> Said:
 
 def _all_tied(run: Run) -> Said | None:
     tied = tied_share(run)
-    return None if tied is None else (tied.steps[tied.finite], tied.values[tied.finite] >= 1.0)
+    return None if tied is None else (tied.steps[tied.finite], tied.numbers >= 1.0)
 
 
 def _equal(run: Run, what: str) -> Said | None:
@@ -232,9 +232,9 @@ def _no_gradient(run: Run) -> Said | None:
     """Tell where the gradient is 0. A norm that was never anything but 0 is not logged, not zero: some backends write
     it so."""
     norm = run.get(GRADIENT)
-    if norm is None or not (norm.values[norm.finite] > 0).any():
+    if norm is None or not (norm.numbers > 0).any():
         return None
-    return norm.steps[norm.finite], norm.values[norm.finite] == 0
+    return norm.steps[norm.finite], norm.numbers == 0
 
 
 def _constant(run: Run) -> Said | None:
@@ -243,7 +243,7 @@ def _constant(run: Run) -> Said | None:
     series = run.get(HEADLINE)
     if series is None or series.points < LEAST:
         return None
-    values = series.values[series.finite]
+    values = series.numbers
     if len(values) < LEAST or np.ptp(values) > 0:
         return None
     return series.steps[series.finite], np.ones(len(values), dtype=bool)

@@ -77,7 +77,7 @@ def detect(view: View) -> tuple[Finding, ...]:
 def _worthless(series: Series, value: float) -> bool:
     """Tell whether it is stuck at nothing worth having: a policy that tries nothing any more, or a reward that pays
     every answer the same and has paid more."""
-    values = series.values[series.finite]
+    values = series.numbers
     if series.name == HEADLINE:
         return value < float(values.max())
     return series.name == "entropy" and value <= float(values.min())

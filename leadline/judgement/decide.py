@@ -244,7 +244,7 @@ def _horizon(run: Run, plan: Plan) -> Horizon:
     timed, gpus = run.get("time/step"), len(set(run.telemetry.gpus.devices.tolist()))
     hours = None
     if timed is not None and timed.finite.any():
-        hours = float(np.median(timed.values[timed.finite])) * (plan.end - plan.now) / 3600
+        hours = float(np.median(timed.numbers)) * (plan.end - plan.now) / 3600
     return Horizon(
         plan.first,
         round(plan.elapsed, 4),

@@ -51,7 +51,7 @@ class Spike:
 
 def spike_in(series: Series) -> Spike | None:
     """The loudest values of a series; None where nothing stands out."""
-    steps, values = series.steps[series.finite], series.values[series.finite]
+    steps, values = series.known
     if len(values) < KNOWN:
         return None
     around = level_around(values)
@@ -128,7 +128,7 @@ class Growth:
 
 def logarithm(series: Series) -> Series:
     """The log of a series that is never negative: growth by a factor is the same step at every level."""
-    values = series.values[series.finite]
+    values = series.numbers
     floor = BELOW * float(np.median(values[values > 0]))
     logs = np.log(np.where(series.finite, np.maximum(series.values, floor), np.nan))
     return replace(series, name=f"{series.name}/log", values=logs)
@@ -171,13 +171,13 @@ def power_of_growth(curve: Curve) -> float:
 
 def may_have_multiplied(logs: Series) -> bool:
     """A glance before the costly look: its local level, late in the run, ever stood that far above its lowest."""
-    level = running_median(logs.values[logs.finite])
+    level = running_median(logs.numbers)
     return bool(level[-max(len(level) // GLANCE, 1) :].max() - level.min() > np.log(GROWN))
 
 
 def may_have_grown(series: Series) -> bool:
     """A glance before the costly look: its last points stand above its first by something like their scatter."""
-    values = series.values[series.finite]
+    values = series.numbers
     few = max(len(values) // GLANCE, 1)
     first, last = values[:few], values[-few:]
     return bool(np.median(last) - np.median(first) > scale_of(values - running_median(values)) / 2)

@@ -112,7 +112,7 @@ def _at_once(curve: Curve, logged: Series, top: int, size: float) -> int | None:
 def fall_in_last_rows(ranking: Ranking, logged: Series, by: float) -> Fall:
     """Return a fall from the best step that only the last rows show: the paths take some more to follow them. It is
     likely by the share of paths on which the best step stands higher than the last one by more than `by`."""
-    values, best = logged.values[logged.finite], ranking.best
+    values, best = logged.numbers, ranking.best
     high, now = float(ranking.means[best]), float(values[-1])
     step, since = int(ranking.steps[best]), _among_points(logged, (high + now) / 2)
     p = float((ranking.values[:, best] - ranking.values[:, -1] > by).mean())
@@ -129,8 +129,8 @@ def _onset(mean: Values, curve: Curve, top: int) -> int:
 
 def _among_points(logged: Series, bar: float) -> int:
     """The step from which on the points themselves are below a bar."""
-    steps, below = logged.steps[logged.finite], logged.values[logged.finite] < bar
-    return int(steps[min(last_before(below) + 1, len(steps) - 1)])
+    steps, values = logged.known
+    return int(steps[min(last_before(values < bar) + 1, len(steps) - 1)])
 
 
 def p_held_while_other_fell(curve: Curve, other: Curve) -> float:
@@ -271,7 +271,7 @@ def _discounted(levels: Values, gone: Values, p: float, scale: float) -> Values:
 
 def local_fit(series: Series, places: Values, width: float) -> Values:
     """A local straight line through the finite points about each place (tricube weights)."""
-    values = series.values[series.finite]
+    values = series.numbers
     size = float(np.abs(values).max()) or 1.0  # sums of values near the largest float would overflow
     cells = cells_of(series.steps[series.finite], _median_of_three(values / size))
     steps, values = cells.steps, cells.values

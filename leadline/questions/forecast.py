@@ -155,11 +155,11 @@ def ceiling_of(run: Run, series: Series, scores: Sequence[float] = ()) -> float 
         _wall(np.asarray(scores, dtype=np.float64)),
         _batch_maximum(run),
         _right_or_wrong(run, "reward"),
-        _pile(_numbers(series)),
+        _pile(series.numbers),
         _of_the_components(run),
     ]
     known = [top for top in found if top is not None]
-    highest = float(_numbers(series).max(initial=-np.inf))
+    highest = float(series.numbers.max(initial=-np.inf))
     fitting = [top for top in known if top >= highest]  # a bound that was passed is none
     return max(fitting) if fitting else None
 
@@ -169,16 +169,16 @@ def floor_of(run: Run, series: Series, scores: Sequence[float] = ()) -> float:
     found = [
         _wall(-np.asarray(scores, dtype=np.float64)),
         None if _right_or_wrong(run, "reward") is None else 0.0,
-        _pile(-_numbers(series)),
+        _pile(-series.numbers),
     ]
-    lowest = float(_numbers(series).min(initial=np.inf))
+    lowest = float(series.numbers.min(initial=np.inf))
     fitting = [-bottom for bottom in found if bottom is not None and -bottom <= lowest]
     return min(fitting, default=-np.inf)
 
 
 def room_below(ceiling: float, series: Series) -> float:
     """How far below its ceiling it seldom falls at present, by the logged numbers alone: a curve lags behind a jump."""
-    return max(ceiling - float(np.quantile(_numbers(series)[-SPELL:], SELDOM)), 0.0)
+    return max(ceiling - float(np.quantile(series.numbers[-SPELL:], SELDOM)), 0.0)
 
 
 def _wall(values: Values) -> float | None:
@@ -210,7 +210,7 @@ def _batch_maximum(run: Run) -> float | None:
     series = run.get("reward/max")
     if series is None or series.finite.sum() < LEAST:
         return None
-    values = _numbers(series).tolist()
+    values = series.numbers.tolist()
     top, count = Counter(values).most_common(1)[0]
     return float(top) if top == max(values) and count > len(values) / 2 else None
 
@@ -225,7 +225,7 @@ def _of_the_components(run: Run) -> float | None:
     steps = reduce(np.intersect1d, [one.steps[one.finite] for one in (mean, *parts)])
     if len(steps) < LEAST:
         return None
-    whole, *each = (_numbers(one)[np.searchsorted(one.steps[one.finite], steps)] for one in (mean, *parts))
+    whole, *each = (one.numbers[np.searchsorted(one.steps[one.finite], steps)] for one in (mean, *parts))
     apart = np.abs(whole - np.sum(each, axis=0))
     size = max(float(np.ptp(whole)), EXACT * float(np.abs(whole).max()))
     adds_up = float(np.quantile(apart, NEARLY_ALL)) <= EXACT * size
@@ -234,7 +234,7 @@ def _of_the_components(run: Run) -> float | None:
 
 
 def _top_of_component(run: Run, part: Series) -> float | None:
-    numbers = _numbers(part)
+    numbers = part.numbers
     if len(numbers) and not np.ptp(numbers):  # one that never moves adds what it adds
         return float(numbers[0])
     known = [top for top in (_right_or_wrong(run, part.name.removesuffix("/mean")), _pile(numbers)) if top is not None]
@@ -247,13 +247,8 @@ def _right_or_wrong(run: Run, name: str) -> float | None:
     if mean is None or spread is None:
         return None
     _, ours, theirs = np.intersect1d(mean.steps[mean.finite], spread.steps[spread.finite], return_indices=True)
-    p, sd = _numbers(mean)[ours], _numbers(spread)[theirs]
+    p, sd = mean.numbers[ours], spread.numbers[theirs]
     if len(p) < LEAST or p.min() < 0 or p.max() > 1:
         return None
     apart = np.abs(sd - np.sqrt(p * (1 - p)))
     return 1.0 if float(np.quantile(apart, NEARLY_ALL)) < RIGHT_OR_WRONG else None
-
-
-def _numbers(series: Series) -> Values:
-    numbers: Values = series.values[series.finite]
-    return numbers

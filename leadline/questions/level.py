@@ -135,7 +135,7 @@ def _noise_of(values: Values) -> float:
 
 def within(levels: ArrayLike, logged: Series) -> Values:
     """Levels kept within what was logged: a fit may overshoot, a sentence must not."""
-    values = logged.values[logged.finite]
+    values = logged.numbers
     kept: Values = np.clip(levels, values.min(), values.max())
     return kept
 
@@ -193,7 +193,7 @@ class Stuck:
 
 def stuck_at(series: Series) -> Stuck | None:
     """Where it has stuck; None where it still moves, or never did."""
-    steps, values = series.steps[series.finite], series.values[series.finite]
+    steps, values = series.known
     if len(values) < 2 * LEAST:
         return None
     lengths, starts = _runs(values)
@@ -234,7 +234,7 @@ def silence(series: Series, least: int = LEAST) -> int:
 def trailing_zeros(series: Series) -> int | None:
     """The step from which on it is exactly 0, for long enough to tell; None where it is not, or never was anything
     else. Rounding to 0 is not being 0: before a number is rounded away, its last digit stays the same for a while."""
-    steps, values = series.steps[series.finite], series.values[series.finite]
+    steps, values = series.known
     if len(values) == 0 or values[-1] != 0 or not (values > 0).any():
         return None
     lengths, starts = _runs(values)
@@ -283,7 +283,7 @@ class Noise:
 
 def noise_of(curve: Curve, logged: Series) -> Noise:
     """By the last half of them: the noise of the present, and of no bend that the paths have cut."""
-    steps, values = logged.steps[logged.finite].astype(np.float64), logged.values[logged.finite]
+    steps, values = logged.steps[logged.finite].astype(np.float64), logged.numbers
     left, least = residuals(curve, steps, values), ROUNDING * float(np.abs(values).max())
     late = left[-max(len(left) // 2, min(len(left), 2 * FEW)) :]
     late = late - np.median(late)

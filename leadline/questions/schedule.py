@@ -68,7 +68,7 @@ def schedule_of(rate: Series | None, now: int) -> Schedule | None:
     has come back once, or stays where it came down to while the run goes on past it. `now` is the run's last step."""
     if rate is None:
         return None
-    steps, values = rate.steps[rate.finite].astype(np.float64), rate.values[rate.finite]
+    steps, values = rate.steps[rate.finite].astype(np.float64), rate.numbers
     decay = _decay(steps, values)
     if decay is None:
         return None

@@ -119,7 +119,7 @@ def _by_paths(curve: Curve) -> Dates:
 
 def _by_points(curve: Curve, logged: Series) -> Dates:
     """From where on the points keep to the level of now, and to what that may be as well."""
-    steps, values = logged.steps[logged.finite].astype(np.float64), logged.values[logged.finite]
+    steps, values = logged.steps[logged.finite].astype(np.float64), logged.numbers
     level, noise = level_now(curve, logged), noise_of(curve, logged)
     first = _first_at(values - level, noise)
     error = NormalDist().inv_cdf(TENTHS[1]) * noise.mean_of(len(values) - first)

@@ -107,7 +107,7 @@ def _overlap(low: float, high: float, step: float, reach: float) -> bool:
 
 def _in_its_own_unit(series: Series) -> Series:
     """Nobody knows how large the numbers of an unknown key may be."""
-    largest = float(np.abs(series.values[series.finite]).max()) or 1.0
+    largest = float(np.abs(series.numbers).max()) or 1.0
     return replace(series, values=series.values / largest)
 
 

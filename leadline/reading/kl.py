@@ -103,7 +103,7 @@ def tokens_of(view: View) -> float | None:
         return max(length.now, 1.0)
     longest = view.run.get(LONGEST)
     if longest is not None and longest.finite.any():
-        return max(float(longest.values[longest.finite].max()), 1.0)
+        return max(float(longest.numbers.max()), 1.0)
     cap = view.run.config.length_cap
     return None if cap is None else max(float(cap), 1.0)
 
@@ -143,7 +143,7 @@ def _starts_anew(view: View) -> Iterator[Reset]:
     the first one far below their scatter. The second tooth of a saw is smaller than the first and noisier, so that no
     search for breaks sees it; but order has no scale."""
     series = distance_series(view.run)
-    values = np.empty(0) if series is None else series.values[series.finite]
+    values = np.empty(0) if series is None else series.numbers
     # Of a few points among many to be the lowest; and of one to lie so far below (Cantelli); anywhere in the log.
     by_chance = len(values) / math.comb(FEWEST + MOST, FEWEST) / (1 + FAR**2)
     if series is None or len(values) < FEWEST + MOST or by_chance > 1 - SAID:

@@ -74,7 +74,7 @@ def loss_series(run: Run) -> Series | None:
 
 def without_evidence(run: Run, loss: Series) -> PolicyLoss | None:
     """Return why this loss says nothing about learning, or None where it may."""
-    values = loss.values[loss.finite]
+    values = loss.numbers
     return _zero(run, values) or _is_kl(run, loss) or _centred(run, values) or _rounding(values)
 
 

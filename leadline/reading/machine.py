@@ -334,6 +334,6 @@ def resources_of(view: View) -> Resources:
     """Return phases, bottleneck, power, and memory of the run, as far as it shows them."""
     time, drawn = time_by_phase(view), power_by_phase(view)
     used, total = memory_used(view), memory_in_all(view.run)
-    peak = math.nan if used is None else float(used.values[used.finite].max())
+    peak = math.nan if used is None else float(used.numbers.max())
     room = (MemoryRoom(peak, total),) if total >= peak else ()
     return Resources(drawn.phases, time.bottleneck, (*time.remarks, *drawn.remarks, *room))

@@ -6,13 +6,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..curve.track import LEAST
 from ..questions.level import KNOWN, SURE
 from ..records import dataclass, replace
 from ..run import HEADLINE, Run, Series
 
 MORE_FAILURES = 0.1  # of the calls: fewer fail where tools work, and a smaller rise is within what other prompts do
 YOUNG = 0.05  # of the run: a shorter outage may still be a fall
+BESIDE = 5  # points before and after: a fall that took longer came by and by
 ODD = 2  # points: one may be odd
 FAILURES = "tools/failure_frac"
 EXACT = 1e-12  # of the size: rounding
@@ -63,11 +63,11 @@ def _failing_tools(run: Run) -> tuple[Outage, ...]:
     series = run.get(FAILURES)
     if series is None or series.finite.sum() < KNOWN:
         return ()
-    steps, values = series.steps[series.finite], series.values[series.finite]
+    steps, values = series.known
     found = []
     for first, end in _spells(values > 0.5):
-        before = values[max(first - LEAST, 0) : first]
-        if end - first >= ODD and len(before) == LEAST and float(before.max()) < MORE_FAILURES:
+        before = values[max(first - BESIDE, 0) : first]
+        if end - first >= ODD and len(before) == BESIDE and float(before.max()) < MORE_FAILURES:
             share = float(np.median(values[first:end]))
             found.append(Outage(int(steps[first]), int(steps[end - 1]), share, end < len(values), tools=True))
     return tuple(found)
@@ -85,14 +85,14 @@ def _silent_scores(run: Run) -> tuple[Outage, ...]:
     series = run.get(HEADLINE)
     if series is None or series.finite.sum() < KNOWN:
         return ()
-    steps, values = series.steps[series.finite], series.values[series.finite]
+    steps, values = series.known
     low = float(values.min())
     still = values - low <= EXACT * float(np.ptp(values))
     found, odd = [], still.copy()  # at its lowest value and no outage: where that is usual, none is told from chance
     for first, end in _spells(still):
-        before = values[max(first - LEAST, 0) : first]
-        after = values[end : end + LEAST]
-        if end - first < ODD or first == 0 or len(before) < LEAST or odd[max(first - KNOWN, 0) : first].any():
+        before = values[max(first - BESIDE, 0) : first]
+        after = values[end : end + BESIDE]
+        if end - first < ODD or first == 0 or len(before) < BESIDE or odd[max(first - KNOWN, 0) : first].any():
             continue
         fell_at_once = float(np.median(before)) - low > SURE * noise_of(values[:first])
         back = len(after) > 0 and float(np.median(after)) - low > 0.5 * (float(np.median(before)) - low)

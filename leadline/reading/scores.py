@@ -183,7 +183,7 @@ def problems(view: View, name: str) -> int | None:
         return None
     sizes = [one for one in (*view.run.series, *view.run.unread) if _is_size(one.key) and one.finite.any()]
     sizes.sort(key=lambda one: -len({*tokens(one.key)} & {*tokens(series.key)}))
-    counts = [float(np.median(one.values[one.finite])) for one in sizes]
+    counts = [float(np.median(one.numbers)) for one in sizes]
     set_to = [value for key, value in view.run.config.raw.items() if _is_size(key)]
     counts += [float(value) for value in set_to if isinstance(value, (int, float))]
     said = next((int(count) for count in counts if count >= 1 and count == int(count)), None)
@@ -195,7 +195,7 @@ def grain(view: View, series: Series) -> float:
     error of as many right-or-wrong answers, in its own unit. Two steps share their problems, and with them half of
     their variance, so this is that of a difference, too. 0 where nobody says how many problems there are, or in what
     unit."""
-    values = series.values[series.finite]
+    values = series.numbers
     count = problems(view, series.name) if _is_held_out(series.name) and len(values) else None
     if count is None or float(values.min()) < 0:
         return 0.0
@@ -235,7 +235,7 @@ def _repeats_reward(run: Run, name: str) -> bool:
 def _is_copy(one: Series, other: Series) -> bool:
     """Tell whether two series are one at the steps that both hold, in another unit."""
     steps, here, there = np.intersect1d(one.steps[one.finite], other.steps[other.finite], return_indices=True)
-    left, right = one.values[one.finite][here], other.values[other.finite][there]
+    left, right = one.numbers[here], other.numbers[there]
     if len(steps) <= FEW or np.ptp(left) == 0 or np.ptp(right) == 0:
         return False
     slope = float(np.cov(left, right)[0, 1] / np.var(left, ddof=1))
@@ -248,9 +248,9 @@ def _keeps_to_reward(run: Run, series: Series) -> bool:
     reward = run.get(HEADLINE)
     if reward is None or reward.finite.sum() < 2 or series.finite.sum() < FEW:
         return False
-    values = calm(reward.values[reward.finite])
+    values = calm(reward.numbers)
     beside = np.interp(series.steps[series.finite], reward.steps[reward.finite], values)
-    away = float(np.median(np.abs(series.values[series.finite] - beside)))
+    away = float(np.median(np.abs(series.numbers - beside)))
     return away < SAME * float(np.ptp(values))
 
 

@@ -42,13 +42,9 @@ def standing_of(whole: Whole) -> Standing | None:
     logged = whole.run.get(HEADLINE)
     if logged is None or not logged.finite.any():
         return None
-    values = logged.values[logged.finite]
+    values = logged.numbers
     now = float(values[-present(len(values)) :].mean())
-    ends = [
-        series.values[series.finite]
-        for series in map(whole.run.get, ("reward/min", "reward/max"))
-        if series is not None
-    ]
+    ends = [series.numbers for series in map(whole.run.get, ("reward/min", "reward/max")) if series is not None]
     if len(ends) == 2 and all(len(column) for column in ends):
         return Standing(now, float(min(ends[0].min(), values.min())), float(max(ends[1].max(), values.max())))
     scored = [batch for batch in whole.batches if batch.scored]

@@ -124,7 +124,7 @@ def _surprise(run: Run) -> tuple[Values, Values] | None:
 
 def _cut_off(run: Run) -> tuple[Values, Values] | None:
     series = truncated(run)
-    return None if series is None else (series.steps[series.finite].astype(np.float64), series.values[series.finite])
+    return None if series is None else (series.steps[series.finite].astype(np.float64), series.numbers)
 
 
 def _fell(run: Run) -> bool:

@@ -99,7 +99,7 @@ def _contradicted(cut: Series, length: Series, cap: float | None) -> bool:
 def _cap(run: Run) -> float | None:
     """Return the most tokens an answer may have: the length of the longest where it is mostly the same, else as set."""
     series = run.get(LONGEST)
-    longest = np.empty(0) if series is None else series.values[series.finite]
+    longest = np.empty(0) if series is None else series.numbers
     if len(longest) >= ENDS[0] and float(np.mean(longest == longest.max())) > 0.5:
         return float(longest.max())
     return run.config.length_cap
@@ -108,7 +108,7 @@ def _cap(run: Run) -> float | None:
 def _at_the_cap(length: Series, cap: int | None) -> Series | None:
     """Return the share that a mean length at the cap shows: one that now sits there shows that all are cut off; where
     it was below, no more than its share of the cap were."""
-    lengths = length.values[length.finite]
+    lengths = length.numbers
     if cap is None or len(lengths) < ENDS[0] or lengths[-ENDS[0] :].min() < AT_CAP * cap:
         return None
     return Series(CUT, length.key, length.kind, length.steps, np.minimum(length.values / cap, 1.0), length.walls)
@@ -121,9 +121,9 @@ def surprise(run: Run) -> tuple[Values, Values, float] | None:
     if kl is None or entropy is None or min(kl.finite.sum(), entropy.finite.sum()) < LATELY[0]:
         return None
     steps = kl.steps[kl.finite].astype(np.float64)
-    inside = np.interp(steps, entropy.steps[entropy.finite], entropy.values[entropy.finite])
+    inside = np.interp(steps, *entropy.known)
     own = level(entropy.values, late=False)
-    return (steps, kl.values[kl.finite] + inside, own) if own > 0 else None
+    return (steps, kl.numbers + inside, own) if own > 0 else None
 
 
 def _unlike(run: Run) -> float:
