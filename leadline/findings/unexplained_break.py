@@ -8,7 +8,7 @@ from ..curve.track import Break
 from ..digits import listed
 from ..facts import Evidence, Facts, Finding, Guide
 from ..facts.finding import called, sentence_case, shifted_with
-from ..questions.changes import unlogged
+from ..questions.level import unlogged
 from ..reading.breaks import events_at, everything_at, near
 from ..reading.kl import resets_of
 from ..reading.view import View

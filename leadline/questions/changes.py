@@ -31,13 +31,6 @@ def would_show(series: Series, step: float, reach: float) -> bool:
     return enough and bool((np.abs(steps - step) <= max(reach, 1.0)).any())
 
 
-def unlogged(series: Series, interval: tuple[float, float]) -> bool:
-    """Whether so many points are missing within an interval that no change there can be called sudden."""
-    steps = series.steps[series.finite]
-    apart = np.diff(steps[(steps >= interval[0]) & (steps <= interval[1])])
-    return bool(len(apart) and apart.max() > FEWEST * np.median(np.diff(steps)))
-
-
 @dataclass(frozen=True, slots=True)
 class Spike:
     """The loudest value of a series, and how many there are like it."""

@@ -14,7 +14,6 @@ from ..facts.finding import SAID
 from ..facts.sections import Regime
 from ..records import dataclass
 from ..run import Flags, Values
-from .level import SURE
 
 Way = Literal["rose", "fell", "moved", "still"]
 
@@ -23,6 +22,7 @@ FELL = 0.12  # of the path's own range, since its highest point: less is not a d
 CREEP = 1 / 3  # of the run: a slow rise shows over so long
 CREPT = 0.05  # of the path's range over that time: less is rest
 TINY = 0.02  # of the range over the last half: what moved by less has not moved
+SURE = 3.0  # standard errors: beyond doubt
 DATED = 1 / 3  # of what was seen: a date known less well moves with every look, and is none
 NEARLY_ALL = 0.9  # of a gain, or of the responses, groups, or steps: what so many do nearly all do
 LATTICE = 0.02  # of the run: corners are drawn so far apart

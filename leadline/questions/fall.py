@@ -14,9 +14,8 @@ from ..curve.track import BINS, cells_of
 from ..facts.finding import BEGUN
 from ..records import dataclass
 from ..run import Flags, Series, Steps, Values
-from .changes import unlogged
 from .direction import FELL, Peak, moving_up, peak_of
-from .level import last_before, level_from, level_now, levels, start_of, within
+from .level import last_before, level_from, level_now, levels, start_of, unlogged, within
 
 NAMED = 3  # steps that may be as good: a longer list is no help
 LOCAL_WIDTH = 0.1  # of the run, over which a local fit looks

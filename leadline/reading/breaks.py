@@ -15,8 +15,8 @@ from ..curve.curve import PACE
 from ..curve.fit import break_at
 from ..curve.track import Break
 from ..facts.finding import Cause
-from ..questions.changes import unlogged, would_show
-from ..questions.level import KNOWN
+from ..questions.changes import would_show
+from ..questions.level import KNOWN, unlogged
 from ..questions.onset import Moves, onset_in
 from ..records import dataclass, replace
 from ..run import HEADLINE, Event, Run, Series

@@ -6,7 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..questions.level import KNOWN, SURE
+from ..questions.direction import SURE
+from ..questions.level import KNOWN
 from ..records import dataclass, replace
 from ..run import HEADLINE, Run, Series
 

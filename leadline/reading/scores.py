@@ -24,8 +24,7 @@ from ..records import dataclass
 from ..run import Run, Series
 from ..text.numbers import calm
 from ..vocabulary.names import tokens
-from .stretch import Stretch, stretch_of
-from .view import HEADLINE, View
+from .view import HEADLINE, Stretch, View, stretch_of
 from .whole import Trace
 
 WHOLE = 0.1  # of a problem: right answers in percent are whole numbers of problems
