@@ -30,7 +30,7 @@ Role = Literal["training", "evaluation", "samples", "system", "index", "settings
 
 # Files.
 MACHINE = re.compile(
-    r"(?:nvidia|gpu|smi|dmon|dcgm|phases|processes|prometheus|metrics).*\.(?:csv|txt|log|prom|metrics|jsonl|gz)$",
+    r"(?:nvidia|gpu|smi|dmon|phases|processes|metrics).*\.(?:csv|txt|log|jsonl|gz)$",
     re.IGNORECASE,
 )
 LOOKED_INTO = 400  # files whose first bytes are looked at for records of the machine
