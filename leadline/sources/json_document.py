@@ -13,8 +13,9 @@ from pathlib import Path
 
 from ..vocabulary.guess import may_be_reward, words
 from ..vocabulary.names import tokens
+from .clock import STEPS, step_key
 from .number import as_number, as_step, flat, loads
-from .row import SETTINGS, STEPS, VALUES, FreeRows, held_out, is_held_out, is_row, may_be_logged, step_key
+from .row import SETTINGS, VALUES, FreeRows, held_out, is_held_out, is_row, may_be_logged
 from .source import Log, Reader
 from .table import Table
 from .text import TextReader

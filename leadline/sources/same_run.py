@@ -14,8 +14,9 @@ from ..event import Event, Resumed
 from ..records import dataclass, field
 from . import roles
 from .agreement import Agreement, Keyed, agreement, goes_on, in_order, on_other_clocks, resume_fits
+from .paths import may_hold_settings
 from .roles import Carrier
-from .settings import config_from, read, recognises
+from .settings import config_from, read
 
 Joining = Literal["by evidence", "join", "separate"]  # how logs become runs: the latter two where the user says so
 
@@ -171,7 +172,7 @@ def _may_be_resumed(left: Carrier, right: Carrier) -> bool:
 def _settings_in(home: Path) -> dict[str, object] | None:
     """Return what the settings files of a folder say; None if there is none."""
     try:
-        files = sorted(file for file in home.iterdir() if file.is_file() and recognises(file))
+        files = sorted(file for file in home.iterdir() if file.is_file() and may_hold_settings(file))
     except OSError:
         return None
     told = {name: value for file in files for name, value in config_from(read(file)).raw.items()}

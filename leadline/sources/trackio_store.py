@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from pathlib import Path
 
 from ..errors import NothingReadable, need
+from .clock import wall_of
 from .database import MARK, DatabaseReader, demand, holds, reading, state
 from .number import as_step, loads
 from .source import Log, Reader
@@ -54,13 +54,13 @@ class Trackio(Tracked):
             self.damaged += 1
             return
         self.label = str(name) if name is not None else ""
-        wall = _wall(time)
+        wall = wall_of(time)
         self.started = wall if self.started is None else self.started
         self.row(number, values, wall)
 
     def system(self, time: object, values: object) -> None:
         for key, value in values.items() if isinstance(values, Mapping) else ():
-            self.sample(str(key), _wall(time), value)
+            self.sample(str(key), wall_of(time), value)
 
     def config(self, values: object) -> None:
         if isinstance(values, Mapping):
@@ -166,14 +166,6 @@ def _parquet_rows(path: Path, only: Iterable[str] | None = None) -> Iterator[dic
             tried="reading it as a Trackio export",
             next_step="wait until it is written, or export it again",
         ) from error
-
-
-def _wall(time: object) -> float | None:
-    """Return seconds since the epoch of a time such as 2026-11-15T11:37:28.745465+00:00."""
-    try:
-        return datetime.fromisoformat(str(time).replace("Z", "+00:00")).timestamp()  # Python 3.10 knows no Z
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def _json(value: object) -> object:

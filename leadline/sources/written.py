@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from ..run import Steps
 from ..vocabulary.names import tokens
-from .row import begins_with, is_summary
+from .clock import begins_with
+from .row import is_summary
 from .source import Log
 from .table import Column, Table
 

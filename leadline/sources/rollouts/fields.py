@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 from ...records import dataclass
 from ...vocabulary.names import tokens
-from ..number import as_number, as_step
+from ..number import as_number
 
 PROMPTS = ("prompt", "input", "input_prompt", "question", "query", "problem", "instruction")
 OUTPUTS = (
@@ -17,10 +17,6 @@ OUTPUTS = (
 )  # fmt: skip
 NESTED = (*OUTPUTS, "text")  # as a response may be called inside a list of them
 SCORES = ("score", "reward", "total_reward", "scores", "rewards", "final_reward", "return", "acc", "accuracy")
-STEPS = (
-    "step", "global_step", "training_step", "train_step", "iteration", "iter", "update", "rollout_id", "policy_version",
-    "epoch",
-)  # fmt: skip
 GROUPS = ("group", "group_id", "group_idx", "prompt_idx", "prompt_id", "example_id", "uid", "task_id")
 LOOKED_AT = 32  # records by which the fields of a file are known
 DEEPEST = 3  # records within records
@@ -322,8 +318,3 @@ def first(record: Mapping[str, object], keys: Sequence[str]) -> object:
         if key in record:
             return record[key]
     return None
-
-
-def step_of(record: Mapping[str, object]) -> int | None:
-    """Return the step that a record names."""
-    return as_step(first(record, STEPS))

@@ -15,7 +15,9 @@ from pathlib import Path
 from ...digits import exact_sum
 from ...records import dataclass, field, replace
 from ...vocabulary.names import tokens
+from ..clock import step_of
 from ..number import flat
+from ..paths import KEPT, is_held_out, keeps_samples, of_the_last, step_in
 from .fields import (
     GROUPS,
     LOOKED_AT,
@@ -29,23 +31,17 @@ from .fields import (
     first,
     rows_of,
     samples_in,
-    step_of,
     text_of,
 )
 from .files import (
     BUDGET,
-    KEPT,
     LARGEST,
     Record,
-    is_held_out,
     is_too_large,
-    keeps_samples,
-    of_the_last,
     readable_parquet,
     record_at,
     records,
     spread,
-    step_in,
 )
 
 MOST = 2048  # samples of one step that are handed on
