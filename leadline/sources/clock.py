@@ -63,7 +63,7 @@ def step_key(rows: Iterable[Mapping[str, object]]) -> str | None:
     fitting: list[tuple[str, list[int]]] = []
     for _, key in ranked:
         values = [as_step(row[key]) for row in seen if key in row]
-        steps = [value for value in values if value is not None and value >= 0]
+        steps = [value for value in values if value is not None and value >= -1]  # -1: before the first
         if len(values) * 2 >= len(seen) and len(steps) == len(values):
             fitting.append((key, steps))
     fitting.sort(key=lambda pair: len(pair[1]) < len(seen))  # stable: those of every row first

@@ -301,8 +301,9 @@ def _own_words(carrier: Carrier) -> frozenset[str]:
     return frozenset(tokens(carrier.path.stem)) - EVALUATIONS - OF_FILES
 
 
-def held_out_apart(carriers: Iterable[Carrier]) -> list[Carrier]:
-    """Return logs of evaluations of one run, their keys saying so; names of files tell a key of two of them apart."""
+def held_out_apart(carriers: Iterable[Carrier], last: float) -> list[Carrier]:
+    """Return logs of evaluations of one run, their keys saying so; names of files tell a key of two of them apart. Rows
+    beyond `last`, which the training has not come to, are left out: people give the final model a step of its own."""
     every = list(carriers)
     found = []
     for place, carrier in enumerate(every):
@@ -314,7 +315,8 @@ def held_out_apart(carriers: Iterable[Carrier]) -> list[Carrier]:
             called = next(iter(held_out({key: 0.0})))
             if key in others and own and called == f"eval/{key}":
                 called = f"eval/{own}/{key}"
-            table.add_column(called, column.steps, column.values, column.walls)
+            kept = (column.steps >= 0) & (column.steps <= last)
+            table.add_column(called, column.steps[kept], column.values[kept], column.walls[kept])
         found.append(replace(carrier, log=replace(carrier.log, table=table)))
     return found
 

@@ -3,6 +3,7 @@ steps, or a resume that fits. Logs of other roles join the run they lie beside. 
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -82,7 +83,9 @@ def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grou
         members = sorted(members, key=lambda place: place in evaluations)  # the log of the training first
         why = tuple(joined.why[place] for place in members if joined.why[place])
         held = [carriers[place] for place in members if place not in evaluations]
-        held += roles.held_out_apart(carriers[place] for place in members if place in evaluations)
+        trained = [numbers[place] for place in members if place not in evaluations]
+        last = max((one.last + one.gap for one in trained if not one.counts_rows), default=math.inf)
+        held += roles.held_out_apart((carriers[place] for place in members if place in evaluations), last)
         group_of.update(dict.fromkeys(members, Logs(tuple(held), why)))
     return Grouped(tuple(dict.fromkeys(group_of[place] for place in sorted(group_of))), _reasons(group_of, links))
 
@@ -144,7 +147,7 @@ def _told(left: Carrier, mine: Keyed, right: Carrier, theirs: Keyed) -> Link | N
         if left.path == right.path:  # two to the tracker; one that goes on under the same name was resumed
             if left.log.label == right.log.label and goes_on(mine, theirs):
                 return Link("resume", f"{right.short} goes on under the name of {left.short}")
-            return Link("apart", f"{left.short} and {right.short} have different ids in their tracker")
+            return Link("apart", f"{left.short} and {right.short} have different ids or names there")
     for copy, logged in ((left, right), (right, left)):
         if copy.log.captured and logged.path.parent == copy.path.parent.parent:
             return Link("told", f"{copy.short}: the tracker's copy of what was printed, beside {logged.short}")
