@@ -26,7 +26,7 @@ from .assemble import assemble
 from .checkpoints import looks_saved, recognise
 from .events import with_events
 from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, step_in
-from .roles import Carrier, Role, is_index, is_rl, is_sampled, own_folders, recognised, sort_files
+from .roles import Carrier, Role, is_index, is_only_evaluated, is_rl, is_sampled, own_folders, recognised, sort_files
 from .same_run import Joining, Logs, attempts, group, on_one_clock
 from .source import Log, Reader, Source
 from .table import Table
@@ -468,6 +468,10 @@ def _found(
         groups = [held for held in groups if held.carriers[0] not in index]
         if index:
             notes.append(f"left out, since it tells about the runs here and is a log of none: {_some(index)}")
+        apart = [held for held in groups if all(map(is_only_evaluated, held.carriers))]
+        if 0 < len(apart) < len(groups):  # of which run is not known, but they are no training
+            groups = [held for held in groups if held not in apart]
+            notes.append(f"left out, since only evaluations lie there: {_some([held.carriers[0] for held in apart])}")
     telling = [held for held in groups if any(is_rl(carrier.log) for carrier in held.carriers)]
     telling = telling or [held for held in groups if any(is_sampled(carrier.log) for carrier in held.carriers)]
     others: list[Carrier] = []

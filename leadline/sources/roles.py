@@ -289,6 +289,12 @@ def says_held_out(carrier: Carrier) -> bool:
     return bool(EVALUATIONS & {*tokens(carrier.path.stem)}) or is_held_out(carrier.path)
 
 
+def is_only_evaluated(carrier: Carrier) -> bool:
+    """Return whether a log is of evaluations by its place alone: in a folder that is called so and nothing else, or in
+    a file that is, without a step."""
+    return tokens(carrier.path.parent.name) == ("eval",) or (carrier.log.counts_rows and is_held_out(carrier.path))
+
+
 def belongs(carrier: Carrier, leads: Sequence[Carrier]) -> Carrier | None:
     """Return the one of several logs of a folder that a log of evaluations belongs to, by the rest of its name."""
     if len(leads) == 1:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from leadline.errors import NotAnRLRun
+from leadline.errors import NotAnRLRun, NothingReadable
 from leadline.run import Run, Series
 from leadline.sources import open_run, open_runs
 
@@ -249,3 +249,45 @@ def test_series_of_points_that_name_their_steps_need_no_known_names(tmp_path: Pa
     points = [{"step": row, "value": REWARDS[row - 1], "epoch": row / 10} for row in ROWS]
     run = read(tmp_path, "metrics.json", json.dumps({"meta": {"gpus": 1}, "metrics": {"aligned/foo": points}}))
     assert [(one.key, one.values.tolist()) for one in run.unread] == [("aligned/foo", REWARDS)]
+
+
+def test_evaluations_in_a_folder_of_their_own_are_no_runs(tmp_path: Path) -> None:
+    for name in ("run", "evals"):
+        (tmp_path / name).mkdir()
+    log = "".join(f"{json.dumps({'step': row, 'reward': REWARDS[row - 1], 'kl': 0.1})}\n" for row in ROWS)
+    (tmp_path / "run" / "metrics.jsonl").write_text(log)
+    tasks = [{"task": f"t{row}", "score": row / 40, "total_reward": row / 20} for row in ROWS]
+    (tmp_path / "evals" / "base.json").write_text(json.dumps(tasks))
+    (tmp_path / "evals" / "summary.csv").write_text("task,mean_reward\n" + "".join(f"t{n},{n / 9}\n" for n in ROWS))
+    assert reward_of(open_run(tmp_path)).values.tolist() == REWARDS
+
+
+def test_a_document_without_rows_is_no_console(tmp_path: Path) -> None:
+    summary = {f"task_{row}": {"episode": row, "reward": REWARDS[row - 1], "steps": [{"text": "a"}]} for row in ROWS}
+    with pytest.raises(NothingReadable):
+        read(tmp_path, "summary.json", json.dumps({"tasks": [summary], "all": "x"}, indent=1))
+
+
+def test_a_score_in_running_text_is_no_row(tmp_path: Path) -> None:
+    with pytest.raises(NothingReadable):
+        read(tmp_path, "notes.txt", "".join(f"Most helpful: train[{row}] (score={row / 9e6})\n" for row in ROWS))
+
+
+def test_a_capital_r_is_a_reward_and_asked_for(tmp_path: Path) -> None:
+    lines = [{"step": row, "loss": 0.1, "mean_R_code": row / 40, "mean_R_reason": row / 50} for row in ROWS]
+    run = read(tmp_path, "log.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+    assert [question.keys for question in run.questions] == [("mean_R_code", "mean_R_reason")]
+
+
+def test_constants_and_epochs_are_not_offered_as_the_reward(tmp_path: Path) -> None:
+    lines = [{"step": row, "epoch": row / 7, "gpus": 8, "quality": row / 40} for row in ROWS]
+    run = read(tmp_path, "log.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+    assert [question.keys for question in run.questions] == [("quality",)]
+
+
+def test_turns_of_both_sides_are_read_as_a_chat(tmp_path: Path) -> None:
+    turns = [{"turn": 1, "user": "What is 2+2?", "assistant": "It is 4."}]
+    lines = [{"step": row, "reward": row / 40, "turns": turns} for row in ROWS]
+    (tmp_path / "trajectories.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    sample = open_run(tmp_path).rollouts.at(3)[0]
+    assert (sample.prompt, sample.output, sample.score) == ("What is 2+2?", "It is 4.", 3 / 40)

@@ -182,6 +182,12 @@ class Rows:
         damaged = f"{self.damaged} printed row{'s' * (self.damaged != 1)} held a value that could not be read"
         return [lost] * bool(self.lost) + [damaged] * bool(self.damaged)
 
+    def _left_out(self, read: Table) -> list[str]:
+        earlier = len(self.table) - len(read)
+        return [f"{earlier} rows of a training without a reward, before the one that is read, were left out"] * bool(
+            earlier
+        )
+
     @property
     def rewarded(self) -> bool:
         """Whether a reward is among the rows."""
@@ -229,7 +235,7 @@ class Rows:
             repeats="rewrite",
             counts_rows=self.clock.counted and pace is None,
             torn=torn,
-            notes=(*notes, *self._damage()),
+            notes=(*notes, *self._damage(), *self._left_out(table)),
         )
 
 
