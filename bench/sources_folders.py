@@ -213,6 +213,17 @@ def _one_file_of_seeds(root: Path, logs: Sequence[list[Row]]) -> None:
     put_lines(root / "all_seeds.jsonl", [row for rows in seeds for row in rows])
 
 
+def _one_table_of_seeds(root: Path, logs: Sequence[list[Row]]) -> None:
+    seeds = [[{"seed": seed, **row} for row in log] for seed, log in enumerate(logs[:3])]
+    put_table(root / "all_seeds.csv", [row for rows in zip(*seeds, strict=False) for row in rows])
+
+
+def _one_table_of_methods(root: Path, logs: Sequence[list[Row]]) -> None:
+    put_lines(
+        root / "all.jsonl", [{"method": name, **row} for name, log in zip("ab", logs, strict=False) for row in log]
+    )
+
+
 def _started_over(root: Path, logs: Sequence[list[Row]]) -> None:
     put_lines(root / "metrics.jsonl", [*logs[1][: len(logs[1]) // 3], *logs[0]])
 
@@ -287,6 +298,8 @@ def made() -> list[Made]:
     folders += [Made("copied below", _copied_below), Made("resumed twice", _resumed_twice)]
     folders += [Made("started over", _started_over), Made("evaluations by step", _evaluated_by_step)]
     folders += [Made("papers about a run", _with_papers), Made("3 seeds in one file", _one_file_of_seeds, 3)]
+    folders += [Made("3 seeds in one table, told by a column", _one_table_of_seeds, 3)]
+    folders += [Made("2 methods in one file, told by a column", _one_table_of_methods, 2)]
     return folders + [_text(form) for form in ("headings", "rules", "labels", "table")]
 
 

@@ -17,13 +17,11 @@ from typing import Any, NamedTuple
 from ..errors import NothingReadable, need
 from ..records import dataclass, field
 from ..shelf.row import Unit
-from ..sources import settings
 from ..sources.checkpoints import looks_saved
-from ..sources.folders import OF_THE_RUN
+from ..sources.paths import NO_LOGS, NO_SUFFIX, OF_THE_RUN, STATES, WEIGHTS, may_hold_settings
 from ..sources.remote import address_of, is_address, servers_runs
-from ..sources.roles import NO_LOGS, NO_SUFFIX
 from ..sources.rollouts import dumped
-from ..sources.walk import NOT_ENTERED, STATES, WEIGHTS
+from ..sources.walk import NOT_ENTERED
 
 DEEPEST = 24  # folders below a root: they are entered once each, so this only ends what has no end
 MOST_LOGS = 100  # in one unit; a source reads at most 200 together (sources/folders.py)
@@ -167,7 +165,7 @@ def may_be_log(name: str) -> bool:
     path = PurePosixPath(name)
     if name.startswith(".") or name in NO_LOGS or name.lower().endswith(BESIDE):
         return False
-    return path.suffix.lower() not in WEIGHTS | STATES | NO_SUFFIX and not settings.recognises(Path(name))
+    return path.suffix.lower() not in WEIGHTS | STATES | NO_SUFFIX and not may_hold_settings(Path(name))
 
 
 def sample_files(place: str, files: list[File]) -> set[str]:

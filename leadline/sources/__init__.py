@@ -55,14 +55,6 @@ TEXT_SOURCES = (
         lambda path, head: path.name == "trainer_state.json" or head.lstrip(BLANK).startswith((b"{", b"[")),
     ),
     TextSource(
-        "yaml_rows",
-        "yaml",
-        "a .yaml file of one document, or one entry of a list, a step",
-        lambda path, head: (
-            not {".yaml", ".yml"}.isdisjoint(path.suffixes) or head.lstrip(BLANK).startswith((b"---", b"...", b"- "))
-        ),
-    ),
-    TextSource(
         "delimited",
         "csv",
         "a .csv or .tsv file with a header and rows of numbers",

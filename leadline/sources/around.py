@@ -13,8 +13,8 @@ from ..run import Checkpoint, Config, Rollouts, Samples, Telemetry
 from ..vocabulary.names import tokens
 from . import checkpoints, rollouts, settings
 from .number import as_number, flat, loads
-from .roles import is_evaluation, machine_files, record_at
-from .rollouts.files import STEP, step_in
+from .paths import STEP, is_evaluation, step_in
+from .roles import machine_files, record_at
 from .table import Column, Table
 from .walk import Walk
 

@@ -20,6 +20,7 @@ from .around import Surroundings
 from .events import damage, ends, resumes
 from .mapping import ATTEMPT, STEP, attempt_in, check, named
 from .number import as_step
+from .row import is_held_out
 from .running_means import copies, running_means
 from .source import Log
 from .table import Column
@@ -152,8 +153,10 @@ def _view(log: Log, algorithm: str | None, told: Mapping[str, str]) -> LogView:
     if dialect is None and family is not None and log.table:
         dialect = dialects(family)[0]
     prefix = ""
-    if dialect is None and (prefix := common_prefix(sorted(log.table.keys()))):
-        dialect = _told(log, algorithm, family, prefix)
+    if dialect is None:
+        prefix = common_prefix(sorted(log.table.keys()))
+        prefix = "" if is_held_out(prefix) else prefix  # that one says what the numbers are of
+        dialect = _told(log, algorithm, family, prefix) if prefix else None
     log, table = settled(log, attempt_in(told))
     columns = {key.removeprefix(prefix): column for key, column in computed(log.table).items()}
     if table is log.table:
@@ -336,7 +339,8 @@ def _candidates_for_reward(
     asked = _guessed(view, columns, meanings).unclear.get("reward/mean", ())
     if asked or any(meaning.canonical.startswith(("eval/", "reward/")) for meaning in meanings.values()):
         return asked
-    open_ones = [key for key in columns if key not in meanings and not cannot_be_reward(key)]
+    moving = [key for key, column in columns.items() if len(column.values) > 1 and np.ptp(column.values) != 0]
+    open_ones = [key for key in moving if key not in meanings and not cannot_be_reward(key)]
     unknown = sorted(open_ones, key=lambda key: (-len(columns[key].steps), key))
     return tuple(unknown[:MOST_ASKED])
 

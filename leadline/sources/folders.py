@@ -6,7 +6,6 @@ import contextlib
 import glob
 import math
 import os
-import re
 import stat
 import statistics
 import time
@@ -26,8 +25,8 @@ from .around import Surroundings, look_around
 from .assemble import assemble
 from .checkpoints import looks_saved, recognise
 from .events import with_events
-from .roles import Carrier, Role, family_of, is_index, is_rl, is_sampled, own_folders, recognised, sort_files
-from .rollouts.files import step_in
+from .paths import belongs_to_a_log, family_of, is_captured, is_rotated, step_in
+from .roles import Carrier, Role, is_index, is_only_evaluated, is_rl, is_sampled, own_folders, recognised, sort_files
 from .same_run import Joining, Logs, attempts, group, on_one_clock
 from .source import Log, Reader, Source
 from .table import Table
@@ -36,11 +35,7 @@ from .walk import Walk, walk
 from .written import runs_in
 
 MOST_LOGS = 2000  # that are read to tell the runs in a folder apart
-OF_THE_RUN = (
-    "rollout", "completion", "sample", "eval", "val", "checkpoint", "ckpt", "weights", "actor", "pipeline", ".hydra",
-)  # fmt: skip
 CHOSEN = "#"  # parts a path from the run in it that is meant
-ROTATED = re.compile(r"[.-][\d_-]{1,24}(?:\.gz)?")  # how a log that was moved out of the way ends: `.1`, `-20261115.gz`
 MOST_ROTATED = 50
 NEAR = 2  # folders below a log file in which its surroundings are looked for
 
@@ -256,7 +251,7 @@ def search(
     readers = readers or Readers()
     notes: list[str] = []
     if not place.is_dir():
-        seen = walk(home_of(place), deepest=NEAR, enter=_belongs_to_a_log)
+        seen = walk(home_of(place), deepest=NEAR, enter=belongs_to_a_log)
         if (curve := _of_samples([place]) if rollouts.kept_in(place) else None) is not None:
             return _found(place, [curve], seen, notes, joining=joining)
         held = _with_rotated(place, _read(place, sources, readers), sources, readers)
@@ -335,7 +330,7 @@ def _with_rotated(place: Path, carriers: list[Carrier], sources: Sequence[Source
     if len(carriers) != 1 or not carriers[0].log.table:
         return carriers
     moved = [
-        file for file in place.absolute().parent.glob(f"{glob.escape(place.name)}[.-]*") if _is_rotated(place, file)
+        file for file in place.absolute().parent.glob(f"{glob.escape(place.name)}[.-]*") if is_rotated(place, file)
     ]
     earlier: list[Carrier] = []
     for file in sorted(moved)[:MOST_ROTATED]:
@@ -343,16 +338,6 @@ def _with_rotated(place: Path, carriers: list[Carrier], sources: Sequence[Source
             earlier += [carrier for carrier in _read(file, sources, readers) if carrier.log.table]
     together = group([*carriers, *earlier]).groups if earlier else ()
     return next((list(held.carriers) for held in together if carriers[0] in held.carriers), carriers)
-
-
-def _is_rotated(place: Path, file: Path) -> bool:
-    return ROTATED.fullmatch(file.name[len(place.name) :]) is not None and file.is_file()
-
-
-def _belongs_to_a_log(name: str) -> bool:
-    """Return whether a folder beside a log file is of the same run by its name; a folder of files may hold many
-    runs."""
-    return looks_saved(name) or any(word in name.lower() for word in OF_THE_RUN)
 
 
 def home_of(place: Path) -> Path:
@@ -416,18 +401,10 @@ def _read(place: Path, sources: Sequence[Source], readers: Readers) -> list[Carr
     carriers = []
     for reader in readers.of(place, source):
         reader.update()
-        log = replace(reader.log, captured=True) if _is_captured(place) else reader.log
+        log = replace(reader.log, captured=True) if is_captured(place) else reader.log
         changed = place.stat().st_mtime
         carriers += [Carrier(source.name, place.absolute(), one, changed) for one in runs_in(log)]
     return carriers
-
-
-def _is_captured(place: Path) -> bool:
-    """Return whether a file is a tracker's own copy of what the run printed."""
-    folder = place.absolute().parent
-    return (place.name == "output.log" and folder.name == "files" and any(folder.parent.glob("*.wandb"))) or (
-        folder.name == "console" and any(folder.parent.glob("*.swanlab"))
-    )
 
 
 def _furthest(
@@ -491,6 +468,10 @@ def _found(
         groups = [held for held in groups if held.carriers[0] not in index]
         if index:
             notes.append(f"left out, since it tells about the runs here and is a log of none: {_some(index)}")
+        apart = [held for held in groups if all(map(is_only_evaluated, held.carriers))]
+        if 0 < len(apart) < len(groups):  # of which run is not known, but they are no training
+            groups = [held for held in groups if held not in apart]
+            notes.append(f"left out, since only evaluations lie there: {_some([held.carriers[0] for held in apart])}")
     telling = [held for held in groups if any(is_rl(carrier.log) for carrier in held.carriers)]
     telling = telling or [held for held in groups if any(is_sampled(carrier.log) for carrier in held.carriers)]
     others: list[Carrier] = []

@@ -13,8 +13,9 @@ from pathlib import Path
 
 from ..vocabulary.guess import may_be_reward, words
 from ..vocabulary.names import tokens
+from .clock import STEPS, step_key
 from .number import as_number, as_step, flat, loads
-from .row import SETTINGS, STEPS, VALUES, FreeRows, held_out, is_held_out, is_row, may_be_logged, step_key
+from .row import SETTINGS, VALUES, FreeRows, held_out, is_held_out, is_row, may_be_logged
 from .source import Log, Reader
 from .table import Table
 from .text import TextReader
@@ -174,7 +175,7 @@ def _settings_in(value: object) -> dict[str, object]:
 def _log_in(value: object) -> Log | None:
     """Return the log inside a value that holds most."""
     logs = [Log(table) for table in _tables_of_points(value)]
-    logs += [_of_rows(rows) for rows in _lists_of_rows(value)]
+    logs += [_of_rows(rows) for rows in _lists_of_rows(value) if not logs or _points(rows) is None]
     logs += [_of_columns(table) for table in _tables_of_columns(value)]
     return max(logs, key=lambda log: log.table.size, default=None)
 
@@ -244,7 +245,10 @@ def _tables_of_points(value: object) -> Iterator[Table]:
     for inner in _inside(value):
         if isinstance(inner, dict):
             series = {key: points for key, held in inner.items() if (points := _points(held)) is not None}
-            if series and may_be_logged([{key: points[0][1] for key, points in series.items()}]):
+            sure = any(
+                isinstance(held, list) and isinstance(held[0], dict) for key, held in inner.items() if key in series
+            )
+            if series and (sure or may_be_logged([{key: points[0][1] for key, points in series.items()}])):
                 table = Table()
                 for key, points in series.items():
                     table.add_column(key, *zip(*points, strict=True))

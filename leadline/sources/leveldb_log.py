@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Callable
 from pathlib import Path
 
+from .source import Log
 from .text import GrowingFile
+from .tracked import Tracked
 
 FILE_HEADER = 7  # the writer's mark: four letters and a version
 BLOCK = 1 << 15
@@ -95,56 +96,53 @@ class Framing:
         return None
 
 
-class FramedFile:
-    """A growing file of framed records: hands each record to `take` once. `forget` is called when it starts anew."""
+class FramedReader:
+    """A growing file of framed records of one run: hands each record to `_take` once."""
 
-    def __init__(self, path: Path, mark: bytes, take: Callable[[bytes], None], forget: Callable[[], None]) -> None:
-        self._path, self._mark = path, mark
-        self._hand_on, self._forget = take, forget
-        self._growing = GrowingFile(path)
+    MARK = b""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._growing = path, GrowingFile(path)
         self._begin()
 
     def _begin(self) -> None:
         self._framing = Framing()
         self._foreign = False  # it does not begin as such a file does
         self._strange = 0  # records that are whole, by their checksum, and yet not what is written today
+        self._run = Tracked(ended=False)
+
+    def _take(self, record: bytes) -> None:
+        """File one record; raise ValueError for one that is not what is written today."""
+        raise NotImplementedError
 
     def update(self) -> bool:
-        return self._growing.update(self._decode, self._start_over)
-
-    def _start_over(self) -> None:
-        self._begin()
-        self._forget()
+        return self._growing.update(self._decode, self._begin)
 
     def _decode(self, data: bytes, offset: int, size: int) -> int:
         if not offset:
-            self._foreign = not begins_like(data, self._mark)
+            self._foreign = not begins_like(data, self.MARK)
         if self._foreign:
             return 0
         records, used = self._framing.records(data, offset)
         for record in records:
             try:
-                self._hand_on(record)
+                self._take(record)
             except ValueError:
                 self._strange += 1
         return used
 
     @property
-    def torn(self) -> bool:
-        return self._growing.torn and not self._foreign
-
-    @property
-    def notes(self) -> tuple[str, ...]:
+    def log(self) -> Log:
         name, notes = self._path.name, []
         if self._foreign:
-            notes.append(f"{name} does not start with {self._mark.decode()} and was not read")
+            notes.append(f"{name} does not start with {self.MARK.decode()} and was not read")
         if self._framing.damaged:
             notes.append(f"{name}: {self._framing.damaged} damaged records were left out")
         if self._strange:
             notes.append(f"{name}: {self._strange} records were of an unknown kind")
         if self._growing.gone:
             notes.append(f"{name} is gone; what was read from it before stands")
-        return tuple(notes)
+        return self._run.log(notes, torn=self._growing.torn and not self._foreign)
 
 
 def begins_like(head: bytes, mark: bytes) -> bool:

@@ -10,8 +10,8 @@ import math
 import os
 import re
 import sqlite3
-import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from ..errors import NothingReadable
@@ -24,12 +24,6 @@ TABLES = ("metrics.key", "metrics.value", "metrics.timestamp", "metrics.run_uuid
 DEEPEST, MOST_FILES, MOST_RUNS = 8, 5000, 1000  # bounds on what a folder may ask us to open
 LONGEST_SETTING = 1 << 16
 META_LINE = re.compile(r"^(\w+):[ \t]*(.*?)[ \t]*$", re.MULTILINE)
-SYSTEM = re.compile(
-    r"system/(?:cpu_utilization_percentage|system_memory_usage_(?:megabytes|percentage)"
-    r"|disk_(?:usage_(?:megabytes|percentage)|available_megabytes)|network_(?:receive|transmit)_megabytes"
-    r"|gpu_\d+_(?:memory_usage|utilization|power_usage)_(?:megabytes|percentage|watts))"
-)
-BEYOND = sys.float_info.max  # MLflow's database keeps an infinity as the largest number there is
 
 
 def recognises(path: Path, head: bytes) -> bool:
@@ -54,31 +48,6 @@ def open(path: Path) -> tuple[Reader, ...]:
     return tuple(MlflowRun(path, str(row[0])) for row in rows)
 
 
-class Metrics:
-    """The metrics of one run: columns for what the trainer logged, samples for what MLflow measured itself."""
-
-    def __init__(self) -> None:
-        self.run = Tracked()
-        self._values = 0
-        self._counted = False  # a step other than 0 was written
-
-    def take(self, key: str, value: float, wall: float, step: int) -> None:
-        if abs(value) >= BEYOND:
-            value = math.copysign(math.inf, value)
-        if SYSTEM.fullmatch(key):
-            self.run.gpus.add(key, wall, value)
-        elif abs(step) < 2**53:
-            self._counted |= step != 0
-            self._values += 1
-            self.run.table.add_value(key, step, value, wall)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        if self._counted or self._values < 2:
-            return ()
-        return ("every value was logged at step 0: the program passed no step to MLflow",)
-
-
 class MlflowRun(DatabaseReader):
     """One run in an MLflow database."""
 
@@ -87,15 +56,14 @@ class MlflowRun(DatabaseReader):
         super().__init__(path)
 
     def _forget(self) -> None:
-        self._metrics = Metrics()
+        self._run = Tracked(run_id=self._id)
         self._row = 0  # of the table of metrics: rows are numbered as they are written
 
     def _reached(self) -> int:
         return self._row
 
     def _take(self, connection: sqlite3.Connection) -> None:
-        found, run = demand(connection, TABLES), self._metrics.run
-        run.run_id = self._id
+        found, run = demand(connection, TABLES), self._run
         if {"name", "start_time"}.issubset(found["runs"]):
             row = connection.execute("SELECT name, start_time FROM runs WHERE run_uuid = ?", (self._id,)).fetchone()
             name, started = row or (None, None)
@@ -114,12 +82,12 @@ class MlflowRun(DatabaseReader):
         )
         for row, key, value, time, step, nan in connection.execute(query, (self._id, self._row)):
             if isinstance(value, (int, float)) and isinstance(time, (int, float)) and isinstance(step, int):
-                self._metrics.take(str(key), math.nan if nan else float(value), time / 1000, step)
+                run.value(str(key), step, math.nan if nan else float(value), time / 1000)
             self._row = row
 
     @property
     def log(self) -> Log:
-        return self._metrics.run.log((*self._notes, *self._metrics.notes))
+        return self._run.log(self._notes)
 
 
 class FolderRun:
@@ -127,77 +95,52 @@ class FolderRun:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._metrics = Metrics()
-        self._files: dict[str, MetricFile] = {}
-        meta = dict(META_LINE.findall(_text(folder / "meta.yaml")))
-        self.deleted = meta.get("lifecycle_stage") == "deleted"
-        self._label = meta.get("run_name", "").strip("'\"")
-        above = dict(META_LINE.findall(_text(folder.parent / "meta.yaml")))
-        self._project = above.get("name", "").strip("'\"")
-        started = meta.get("start_time", "")
+        self._meta = dict(META_LINE.findall(_text(folder / "meta.yaml")))
+        self._above = dict(META_LINE.findall(_text(folder.parent / "meta.yaml")))
+        self.deleted = self._meta.get("lifecycle_stage") == "deleted"
+        started = self._meta.get("start_time", "")
         self.started = int(started) / 1000 if started.isdigit() and len(started) < 18 else None
+        self._begin()
+
+    def _begin(self) -> None:
+        label, project = self._meta.get("run_name", ""), self._above.get("name", "")
+        self._run = Tracked(self._folder.name, label.strip("'\""), project.strip("'\""), self.started)
+        self._files: dict[str, GrowingFile] = {}
+        self._damaged: dict[str, int] = {}
+        self._anew = False  # a file was replaced: what it held cannot be taken back out of the columns
 
     def update(self) -> bool:
         changed = False
         for key, path in _leaves(self._folder / "metrics"):
             if key not in self._files:
-                self._files[key] = MetricFile(path)
+                self._files[key] = GrowingFile(path)
         for key, file in sorted(self._files.items()):
             with contextlib.suppress(OSError):  # gone before it was ever read
-                changed |= file.update()
-            if file.started_over:  # one file cannot be taken back out of the columns
-                self._metrics = Metrics()
-                for other in self._files.values():
-                    other.forget()
+                changed |= file.update(partial(self._decode, key), self._start_over)
+            if self._anew:
+                self._begin()
                 return self.update()
-            for wall, value, step in file.take():
-                self._metrics.take(key, value, wall, step)
         return changed
 
-    @property
-    def log(self) -> Log:
-        run = self._metrics.run
-        run.settings = {key: _text(path) for key, path in _leaves(self._folder / "params")}
-        run.run_id, run.label, run.project = self._folder.name, self._label, self._project
-        run.started = self.started
-        damaged = {key: file.damaged for key, file in self._files.items() if file.damaged}
-        notes = [f"metric {key}: {lines} lines made no sense and were left out" for key, lines in damaged.items()]
-        return run.log((*notes, *self._metrics.notes))
-
-
-class MetricFile:
-    """One metric of a file store, as it grows."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        self.forget()
-
-    def forget(self) -> None:
-        self._growing = GrowingFile(self._path)
-        self._rows: list[tuple[float, float, int]] = []
-        self.started_over = False
-        self.damaged = 0
-
-    def update(self) -> bool:
-        return self._growing.update(self._decode, self._start_over)
-
-    def take(self) -> list[tuple[float, float, int]]:
-        rows, self._rows = self._rows, []
-        return rows
-
     def _start_over(self) -> None:
-        self.started_over = True
+        self._anew = True
 
-    def _decode(self, data: bytes, offset: int, size: int) -> int:
+    def _decode(self, key: str, data: bytes, offset: int, size: int) -> int:
         end = data.rfind(b"\n") + 1  # a line without its end is still being written
         for line in data[:end].splitlines():
             words = line.split()
             try:
-                wall, value = int(words[0]) / 1000, float(words[1])
-                self._rows.append((wall, value, int(words[2]) if len(words) > 2 else 0))
+                wall, value, step = int(words[0]) / 1000, float(words[1]), int(words[2]) if len(words) > 2 else 0
+                self._run.value(key, step, value, wall)
             except (ValueError, IndexError, OverflowError):
-                self.damaged += bool(words)
+                self._damaged[key] = self._damaged.get(key, 0) + bool(words)
         return end or (len(data) if len(data) < size - offset else 0)
+
+    @property
+    def log(self) -> Log:
+        self._run.settings = {key: _text(path) for key, path in _leaves(self._folder / "params")}
+        damaged = ((key, lines) for key, lines in self._damaged.items() if lines)
+        return self._run.log([f"metric {key}: {lines} lines made no sense and were left out" for key, lines in damaged])
 
 
 def _runs_at(place: Path) -> tuple[Path, ...]:

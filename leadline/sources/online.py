@@ -12,8 +12,7 @@ from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
 from ..errors import NothingReadable, need
-from .axes import AxisRows
-from .mlflow_store import MOST_RUNS, Metrics
+from .mlflow_store import MOST_RUNS
 from .number import as_number, as_step, flat
 from .source import Log, Reader
 from .tracked import Tracked
@@ -82,8 +81,7 @@ class WandbOnlineRun(_ServerRun):
     def __init__(self, address: str, run: Any) -> None:
         super().__init__(address)
         self._known = run
-        self._rows = AxisRows()
-        self._tracked = Tracked(self._rows.table)
+        self._tracked = Tracked()
         self._next = 0
         self._sampled = 0.0
 
@@ -93,13 +91,13 @@ class WandbOnlineRun(_ServerRun):
             step = as_step(row.get("_step", "none"))
             self._next = max(self._next, (step or 0) + 1)
             # Keys that a row does not hold come as null.
-            self._rows.take(step, {key: value for key, value in flat(row) if value is not None})
+            self._tracked.row(step, {key: value for key, value in flat(row) if value is not None})
         for sample in self._known.history(samples=SAMPLES, pandas=False, stream="system"):
             wall = as_number(sample.get("_timestamp"))
             if wall is not None and wall > self._sampled:
                 self._sampled = wall
                 for key, value in sample.items():
-                    self._tracked.gpus.add(key, wall, None if value is None else as_number(value))
+                    self._tracked.sample(key, wall, value)
         return (self._next, self._sampled) != before
 
     def _run(self) -> Tracked:
@@ -117,7 +115,7 @@ class MlflowOnlineRun(_ServerRun):
     def __init__(self, client: Any, address: str, run: Any) -> None:
         super().__init__(address)
         self._client, self._known = client, run
-        self._metrics = Metrics()
+        self._tracked = Tracked()
         self._seen: dict[str, str] = {}
         self._project = ""
 
@@ -127,23 +125,19 @@ class MlflowOnlineRun(_ServerRun):
         if latest == self._seen and run.info.status == self._known.info.status:
             return False
         self._project = self._project or str(self._client.get_experiment(run.info.experiment_id).name)
-        metrics = Metrics()
+        tracked = Tracked()
         for key in latest:
             for point in self._client.get_metric_history(run.info.run_id, key):
-                metrics.take(key, float(point.value), point.timestamp / 1000, int(point.step))
-        self._known, self._metrics, self._seen = run, metrics, latest
+                tracked.value(key, int(point.step), float(point.value), point.timestamp / 1000)
+        self._known, self._tracked, self._seen = run, tracked, latest
         return True
 
     def _run(self) -> Tracked:
-        info, tracked = self._known.info, self._metrics.run
+        info, tracked = self._known.info, self._tracked
         tracked.settings, tracked.project = dict(self._known.data.params), self._project
         tracked.run_id, tracked.label = info.run_id, info.run_name
         tracked.started = info.start_time / 1000 if info.start_time else None
         return tracked
-
-    @property
-    def log(self) -> Log:
-        return self._run().log((*self._notes, *self._metrics.notes))
 
 
 def _open_wandb(address: str) -> tuple[Reader, ...]:

@@ -13,10 +13,25 @@ from ..records import dataclass, field, replace
 from ..vocabulary import knows_rl
 from ..vocabulary.guess import SAMPLED, guess
 from ..vocabulary.names import tokens, words
-from . import rollouts, settings
+from . import rollouts
 from .agreement import Keyed
 from .checkpoints import looks_saved
-from .rollouts.files import is_held_out, keeps_samples, step_in
+from .paths import (
+    DIGITS,
+    EVALUATIONS,
+    LOGGED,
+    MACHINE,
+    NO_LOGS,
+    NO_SUFFIX,
+    OF_FILES,
+    family_of,
+    is_evaluation,
+    is_held_out,
+    is_inside_a_run,
+    may_be_a_log,
+    may_hold_settings,
+    step_in,
+)  # fmt: skip
 from .row import held_out
 from .source import Log, Source
 from .table import Table
@@ -29,35 +44,12 @@ if TYPE_CHECKING:
 Role = Literal["training", "evaluation", "samples", "system", "index", "settings", "other"]
 
 # Files.
-MACHINE = re.compile(
-    r"(?:nvidia|gpu|smi|dmon|dcgm|phases|processes|prometheus|metrics).*\.(?:csv|txt|log|prom|metrics|jsonl|gz)$",
-    re.IGNORECASE,
-)
 LOOKED_INTO = 400  # files whose first bytes are looked at for records of the machine
 FAMILY = 100  # files of one folder whose names differ by their digits alone; more of them are as the first of them is
-NO_LOGS = {  # of our own sidecar, of trackers, of tokenizers
-    "answer.json", "sidecar.log", "LEADLINE.md", "checkpoints.jsonl", "timing_spans.jsonl", "debug.log",
-    "debug-core.log", "debug-internal.log", "requirements.txt", "wandb-metadata.json", "wandb-summary.json",
-    "tokenizer.json", "tokenizer_config.json", "vocab.json", "merges.txt", "special_tokens_map.json",
-    "added_tokens.json", "generation_config.json", "adapter_config.json", "preprocessor_config.json",
-    "chat_template.json", "all_results.json", "dataset_infos.json", "latest_checkpointed_iteration.txt",
-    "latest_ckpt_global_step.txt", "params.json",
-}  # fmt: skip
-NO_SUFFIX = {".py", ".sh", ".html", ".toml", ".lock", ".cfg", ".ini"}  # people's own files
-NO_SUFFIX |= {".png", ".jpg", ".jpeg", ".gif", ".svg", ".mp4", ".pdf", ".model", ".jinja", ".arrow", ".tar", ".whl"}
-DIGITS = re.compile(r"\d+")
-LOGGED = re.compile(
-    r"log|metric|histor|train|progress|result|reward|scalar|state|stat|eval|curve|monitor", re.IGNORECASE
-)
 # Logs.
-TRACKERS = {"wandb", "swanlog", "files", "logs", "tensorboard", "tb", "tensorboard_log", "mlruns"}
-PARTS = {"eval", "evals", "evaluation", "val", "validation", "train", "training", "metrics"}
 SETTINGS = re.compile(r"(?:config|args|training_args|hparams|hyperparameters)\.(?:json|ya?ml)")
 REWARD = re.compile(r"rew(?:ard)?s?(?![a-z])|score|return|accuracy", re.IGNORECASE)
 HELD_OUT = re.compile(r"eval|val(?![a-z])|validation|test", re.IGNORECASE)
-EVALUATIONS = {"eval", "probe", "probes", "benchmark", "benchmarks", "bench"}
-# Words of no file in particular, by which two names do not differ.
-OF_FILES = {"log", "logs", "metric", "metrics", "history", "results", "result", "train", "stats", "curve", "data"}
 # What only training has: a log with one of these is none of evaluations, whatever it is called.
 OF_TRAINING = {"lr", "grad", "kl", "entropy", "clip", "advantage", "advantages", "learning"}
 COARSER = 3  # times the gap between the steps of a log of training
@@ -81,7 +73,7 @@ class Carrier:
         """The folder that is the run's own: above saved states, a tracker's folders and parts of a run, and not above
         one that has its own settings or states."""
         folder = self.path if self.path.is_dir() else self.path.parent
-        while _is_inside_a_run(folder) and not (folder in self.own and folder.name != "files"):
+        while is_inside_a_run(folder) and not (folder in self.own and folder.name != "files"):
             folder = folder.parent
         return folder
 
@@ -94,10 +86,6 @@ class Carrier:
         """`seed1/metrics.jsonl`"""
         called = f"{self.path.parent.name}/{self.path.name}"
         return called if self.log.label is None or self.path.is_dir() else f"{called}#{self.log.label}"
-
-
-def _is_inside_a_run(folder: Path) -> bool:
-    return looks_saved(folder.name) or folder.name in TRACKERS | PARTS or folder.parent.name in TRACKERS
 
 
 def own_folders(seen: Walk) -> frozenset[Path]:
@@ -151,7 +139,7 @@ def sort_files(seen: Walk, sources: Sequence[Source]) -> Sorted:
     }
     single = [file for file in single if file not in others]
     if not single and not states and not claimed:  # a console that somebody kept as notes
-        single = [file for file in seen.files if file.suffix == ".md" and not settings.recognises(file)]
+        single = [file for file in seen.files if file.suffix == ".md" and not may_hold_settings(file)]
     newest = [sorted(files, key=_state_step, reverse=True) for files in states.values()]
     return Sorted([*([folder] for folder in claimed), *([file] for file in single), *newest], others)
 
@@ -166,11 +154,11 @@ def _named(files: Sequence[Path]) -> dict[Path, tuple[Role, str]]:
             others[file] = "samples", "a framework keeps its samples so"
         elif file in machine:
             others[file] = "system", "a record of the machine"
-        elif settings.recognises(file):
+        elif may_hold_settings(file):
             others[file] = "settings", "its name says so"
         elif file.name in NO_LOGS or file.suffix in NO_SUFFIX or file.name.endswith(".table.json"):
             others[file] = "other", "no log is called so"
-        elif file.suffix == ".md" and not _may_be_a_log(file):
+        elif file.suffix == ".md" and not may_be_a_log(file):
             others[file] = "other", "a page that does not call itself a log"
     return others
 
@@ -188,16 +176,6 @@ def record_at(file: Path) -> Record | None:
         return record_of(file, head_of(file))
     except OSError:
         return None
-
-
-def is_evaluation(file: Path) -> bool:
-    """Return whether a path names a file of scores that one step got on held-out prompts."""
-    return file.suffix == ".json" and is_held_out(file) and step_in(file) is not None and not keeps_samples(file)
-
-
-def family_of(file: Path) -> tuple[Path, str]:
-    """Return what files of one folder share whose names differ by their digits alone."""
-    return file.parent, DIGITS.sub("#", file.name)
 
 
 def _begins_as_log(file: Path, sources: Sequence[Source]) -> bool:
@@ -231,11 +209,6 @@ def _tracker_folders(seen: Walk, sources: Sequence[Source]) -> dict[Path, None]:
     marked = dict.fromkeys(file.parent for file in seen.files if ".tfevents." in file.name or file.name == "meta.yaml")
     outer = {folder.parent for folder in marked if (folder / "meta.yaml").is_file()}  # an MLflow experiment holds runs
     return {folder: None for folder in marked if folder not in outer and recognised(folder, b"", sources)}
-
-
-def _may_be_a_log(page: Path) -> bool:
-    """Return whether a page of Markdown is a log by its name, such as `20251225.md`, and not somebody's text."""
-    return LOGGED.search(page.stem) is not None or re.search("[A-Za-z]", page.stem) is None
 
 
 def _is_beside_a_log(file: Path, others: Sequence[Path]) -> bool:
@@ -316,6 +289,12 @@ def says_held_out(carrier: Carrier) -> bool:
     return bool(EVALUATIONS & {*tokens(carrier.path.stem)}) or is_held_out(carrier.path)
 
 
+def is_only_evaluated(carrier: Carrier) -> bool:
+    """Return whether a log is of evaluations by its place alone: in a folder that is called so and nothing else, or in
+    a file that is, without a step."""
+    return tokens(carrier.path.parent.name) == ("eval",) or (carrier.log.counts_rows and is_held_out(carrier.path))
+
+
 def belongs(carrier: Carrier, leads: Sequence[Carrier]) -> Carrier | None:
     """Return the one of several logs of a folder that a log of evaluations belongs to, by the rest of its name."""
     if len(leads) == 1:
@@ -328,8 +307,9 @@ def _own_words(carrier: Carrier) -> frozenset[str]:
     return frozenset(tokens(carrier.path.stem)) - EVALUATIONS - OF_FILES
 
 
-def held_out_apart(carriers: Iterable[Carrier]) -> list[Carrier]:
-    """Return logs of evaluations of one run, their keys saying so; names of files tell a key of two of them apart."""
+def held_out_apart(carriers: Iterable[Carrier], last: float) -> list[Carrier]:
+    """Return logs of evaluations of one run, their keys saying so; names of files tell a key of two of them apart. Rows
+    beyond `last`, which the training has not come to, are left out: people give the final model a step of its own."""
     every = list(carriers)
     found = []
     for place, carrier in enumerate(every):
@@ -341,7 +321,8 @@ def held_out_apart(carriers: Iterable[Carrier]) -> list[Carrier]:
             called = next(iter(held_out({key: 0.0})))
             if key in others and own and called == f"eval/{key}":
                 called = f"eval/{own}/{key}"
-            table.add_column(called, column.steps, column.values, column.walls)
+            kept = (column.steps >= 0) & (column.steps <= last)
+            table.add_column(called, column.steps[kept], column.values[kept], column.walls[kept])
         found.append(replace(carrier, log=replace(carrier.log, table=table)))
     return found
 

@@ -3,120 +3,26 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Container, Iterable, Mapping, Sequence
-from functools import lru_cache
 
 import numpy as np
 
 from ..vocabulary import detect
 from ..vocabulary.guess import guess
-from ..vocabulary.names import tokens, words
+from ..vocabulary.names import tokens
+from .clock import EARLIEST, step_key, wall_in
 from .number import FURTHEST, as_number, as_step, flat
 from .source import Log, Repeats
 from .table import Table
 
-# What a loop may call the step it counts its rows by, the surest first. open-instruct's `global_step` counts samples,
-# so its `training_step` comes before (atlas trap 8); W&B's own `_step` counts calls of log, so it comes late.
-STEPS = (
-    "training_step", "step", "train_global_step", "training_global_step", "trainer_global_step", "global_step",
-    "global_steps", "train_step", "rollout_step", "progress_batch", "progress_step", "training_iteration", "iteration",
-    "iter", "it", "update", "num_updates", "n_updates", "update_step", "current_step", "current_steps", "steps",
-    "time_total_timesteps", "total_timesteps", "timesteps", "num_timesteps", "timestep",
-    "num_env_steps_sampled_lifetime", "_step", "batch", "batch_idx", "batch_id", "rollout_id", "rollout", "round",
-    "episode", "episodes", "epoch",
-)  # fmt: skip
-RANKS = {name: rank for rank, name in enumerate(STEPS)}
-# Words by which any other key says that it counts steps, words that may stand beside them, and words that make of it
-# something else: how long a step took, how many there are to be, how many samples it saw.
-HEADS = {"step", "iteration", "update", "epoch"}
-ASIDE = {
-    "grpo", "ppo", "rl", "rloo", "dapo", "gspo", "policy", "optimizer", "optim", "opt", "learner", "index", "idx", "id",
-    "number", "num", "no", "outer", "current", "cur", "train", "global", "count", "n",
-}  # fmt: skip
-OTHER_STEPS = {
-    "time", "seconds", "ms", "total", "max", "per", "loss", "reward", "lr", "rate", "token", "norm", "duration", "mean",
-    "off", "policy_off", "stale", "staleness", "samples", "eval", "size", "frac", "last", "best", "fps", "s", "min",
-    "warmup", "save", "log", "logging", "every", "interval", "since", "remaining", "left", "mem", "memory", "this",
-}  # fmt: skip
-SECTIONS = {"total", "counter", "counters", "progress", "time", "state"}  # under which running totals stand
-WHICH = {"num", "number", "no", "id", "idx", "index"}  # after a word for what counts: which one it is
-TRACKERS = {"wandb", "mlflow", "tensorboard", "tb", "trackio", "swanlab"}  # they count calls of their own
-LONGEST_NAME = 4  # words
-MOSTLY = 2 / 3  # of the rows
-STILL = 2  # rows in which a step may stand still
 KINDS = ("type", "split", "phase", "mode", "kind", "stage", "subset", "event")  # under which a row says what it is of
 OF_SETTINGS = {"config", "hparams", "args", "settings", "hyperparameters", "meta", "metadata", "header"}
-TIMES = ("timestamp", "_timestamp", "time", "wall_time", "walltime", "unix_time", "ts", "created_at", "at")
 WRAPPERS = ("metrics", "data", "logs", "values", "scalars", "metric")  # a row may keep its numbers one level down
 NAMES = ("metric", "name", "key", "tag", "variable", "metric_name", "series")  # of a number under one of VALUES
 VALUES = ("value", "val", "scalar", "metric_value")
 SETTINGS = ("config", "args", "hparams", "hyperparameters")  # a row that repeats what held from the start
-EARLIEST = 1e9  # seconds since 1970: a smaller number is a duration, not a date
 ENOUGH = 16  # rows after which it is decided what they have in common
 TEXTS = ("prompt", "response", "completion", "output", "text", "messages", "content", "input", "question", "answer")
-
-
-def step_key(rows: Iterable[Mapping[str, object]]) -> str | None:
-    """Return the key under which these rows carry their step; None if they carry none. Of several, the surest name that
-    behaves like a step: it does not stand still, and does not go round, while another one goes on."""
-    seen = [row for row in rows if row]
-    ranked = sorted({(rank, key) for row in seen for key in row if (rank := _rank(key)) is not None})
-    fitting: list[tuple[str, list[int]]] = []
-    for _, key in ranked:
-        values = [as_step(row[key]) for row in seen if key in row]
-        steps = [value for value in values if value is not None and value >= 0]
-        if len(values) * 2 >= len(seen) and len(steps) == len(values):
-            fitting.append((key, steps))
-    fitting.sort(key=lambda pair: len(pair[1]) < len(seen))  # stable: those of every row first
-    going_on = [key for key, steps in fitting if steps[-1] > steps[0] and _turns(steps) == 0]
-    # None does where a run was taken up again and again: then those that mostly go on.
-    going_on = going_on or [key for key, steps in fitting if _goes_on_mostly(steps)]
-    passes = next((steps for key, steps in fitting if tokens(key)[-1:] == ("epoch",)), [])
-    for key, steps in fitting:
-        stands = len(steps) > STILL and len(set(steps)) == 1
-        if not going_on or key in going_on or not (stands or _turns(steps) > 1) or begins_with(steps, passes):
-            return key
-    return None
-
-
-def begins_with(steps: Sequence[int], passes: Sequence[float]) -> bool:
-    """Return whether a count goes back only where the next pass over the data begins."""
-    pairs = zip(itertools.pairwise(steps), itertools.pairwise(passes), strict=False)
-    return len(steps) == len(passes) and all(after > before or later > now for (before, after), (now, later) in pairs)
-
-
-def _goes_on_mostly(steps: Sequence[int]) -> bool:
-    """Return whether nearly every row is one further than the row before: a count, and no length of an episode."""
-    ahead = sum(after > before for before, after in itertools.pairwise(steps))
-    return len(steps) > STILL and ahead > MOSTLY * (len(steps) - 1)
-
-
-def _turns(steps: Sequence[int]) -> int:
-    """Return how often a count goes back."""
-    return sum(after < before for before, after in itertools.pairwise(steps))
-
-
-@lru_cache(maxsize=4096)
-def _rank(key: str) -> tuple[int, int] | None:
-    """Return how surely a key is the step, by its name: those that are known, then those that say so in other words."""
-    name = "_step" if key == "_step" else words(key)
-    if name in RANKS:
-        return RANKS[name], 0
-    section, _, last = key.rpartition("/")
-    if section and words(section) in SECTIONS and words(last) in RANKS:
-        return RANKS["_step"], 2 + RANKS[words(last)]
-    parts = tokens(key)
-    if len(parts) == len(("episode", "num")) and parts[0] in RANKS and parts[1] in WHICH:
-        return RANKS[parts[0]], 1
-    heads = [part for part in parts if part in HEADS]
-    if not heads or len(parts) > LONGEST_NAME or OTHER_STEPS & {*parts}:
-        return None
-    others = [part for part in parts if part not in HEADS and part not in ASIDE]
-    if not others and heads[-1] != "epoch" and not {"n", "num", "count"} & {*parts}:
-        return RANKS["step"], 1 + len(parts)
-    tracker = any(part in TRACKERS for part in parts)
-    return (RANKS["_step"], 1 + tracker + len(parts)) if len(others) <= 1 or tracker else None
 
 
 def may_be_logged(rows: Sequence[Mapping[str, object]]) -> bool:
@@ -160,15 +66,6 @@ def of_training(values: Mapping[str, object]) -> bool:
 def held_out(values: Mapping[str, object]) -> dict[str, object]:
     """Return the numbers of a row of an evaluation, under keys that say so."""
     return {key if "eval" in tokens(key) else f"eval/{key}": value for key, value in values.items()}
-
-
-def wall_in(values: Mapping[str, object]) -> tuple[str, float] | None:
-    """Return the key and time at which a row was written, where it tells as seconds or milliseconds since 1970."""
-    for key in TIMES:
-        number = as_number(values[key]) if key in values else None
-        if number is not None and math.isfinite(number) and number > EARLIEST:
-            return key, number / 1000 if number > 1000 * EARLIEST else number
-    return None
 
 
 def wrapper_of(entry: Mapping[str, object]) -> str | None:

@@ -3,6 +3,7 @@ steps, or a resume that fits. Logs of other roles join the run they lie beside. 
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -14,8 +15,9 @@ from ..event import Event, Resumed
 from ..records import dataclass, field
 from . import roles
 from .agreement import Agreement, Keyed, agreement, goes_on, in_order, on_other_clocks, resume_fits
+from .paths import may_hold_settings
 from .roles import Carrier
-from .settings import config_from, read, recognises
+from .settings import config_from, read
 
 Joining = Literal["by evidence", "join", "separate"]  # how logs become runs: the latter two where the user says so
 
@@ -81,7 +83,9 @@ def group(carriers: Sequence[Carrier], joining: Joining = "by evidence") -> Grou
         members = sorted(members, key=lambda place: place in evaluations)  # the log of the training first
         why = tuple(joined.why[place] for place in members if joined.why[place])
         held = [carriers[place] for place in members if place not in evaluations]
-        held += roles.held_out_apart(carriers[place] for place in members if place in evaluations)
+        trained = [numbers[place] for place in members if place not in evaluations]
+        last = max((one.last + one.gap for one in trained if not one.counts_rows), default=math.inf)
+        held += roles.held_out_apart((carriers[place] for place in members if place in evaluations), last)
         group_of.update(dict.fromkeys(members, Logs(tuple(held), why)))
     return Grouped(tuple(dict.fromkeys(group_of[place] for place in sorted(group_of))), _reasons(group_of, links))
 
@@ -143,7 +147,7 @@ def _told(left: Carrier, mine: Keyed, right: Carrier, theirs: Keyed) -> Link | N
         if left.path == right.path:  # two to the tracker; one that goes on under the same name was resumed
             if left.log.label == right.log.label and goes_on(mine, theirs):
                 return Link("resume", f"{right.short} goes on under the name of {left.short}")
-            return Link("apart", f"{left.short} and {right.short} have different ids in their tracker")
+            return Link("apart", f"{left.short} and {right.short} have different ids or names there")
     for copy, logged in ((left, right), (right, left)):
         if copy.log.captured and logged.path.parent == copy.path.parent.parent:
             return Link("told", f"{copy.short}: the tracker's copy of what was printed, beside {logged.short}")
@@ -171,7 +175,7 @@ def _may_be_resumed(left: Carrier, right: Carrier) -> bool:
 def _settings_in(home: Path) -> dict[str, object] | None:
     """Return what the settings files of a folder say; None if there is none."""
     try:
-        files = sorted(file for file in home.iterdir() if file.is_file() and recognises(file))
+        files = sorted(file for file in home.iterdir() if file.is_file() and may_hold_settings(file))
     except OSError:
         return None
     told = {name: value for file in files for name, value in config_from(read(file)).raw.items()}

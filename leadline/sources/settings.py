@@ -19,6 +19,7 @@ import numpy as np
 from ..records import dataclass, fields, replace
 from ..run import Config, Series
 from .number import FURTHEST, as_number, as_step, loads
+from .paths import may_hold_settings
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -36,10 +37,6 @@ DEEPEST = 40
 DONE, EPOCH = "progress/done_frac", "progress/epoch"  # share of the run that is done, and epochs
 EPOCHS = ("num_train_epochs", "num_epochs", "total_epochs", "trainer.total_epochs", "max_epochs", "epochs")
 WRAPPERS = ("args", "config", "hparams", "hyperparameters", "settings", "params")
-NAMES = re.compile(
-    r"config\.(?:json|ya?ml)|args\.(?:json|ya?ml)|params\.json|training_args\.json|hparams\.ya?ml|config\.yml"
-    r"|hyperparameters\.(?:json|ya?ml)|(?:ds|deepspeed).*config.*\.json|.*\.toml|README\.md"
-)
 CARD = re.compile(r"^[-*] (\w+): (\S.*)$", re.MULTILINE)
 TAGS = re.compile(r"\A---\n(?:.*\n)*?tags:\n((?:- .+\n)+)")
 TRL_TAGS = {"grpo": "grpo", "rloo": "rloo", "ppo": "ppo", "online-dpo": "onlinedpo"}  # to what we call the trainer
@@ -239,15 +236,10 @@ def merged(configs: Iterable[Config]) -> Config:
     return result
 
 
-def recognises(path: Path) -> bool:
-    """Return whether a file of that name may hold settings."""
-    return NAMES.fullmatch(path.name) is not None and path.name != "leadline.toml"
-
-
 def beside(files: Sequence[Path], root: Path) -> list[Path]:
     """Return files that may hold settings: by name, and the only YAML file that lies with the log, whatever it is
     called."""
-    named = [file for file in files if recognises(file)]
+    named = [file for file in files if may_hold_settings(file)]
     free = [file for file in files if file.suffix in (".yaml", ".yml") and file.parent == root and file not in named]
     return named + (free if len(free) == 1 else [])
 

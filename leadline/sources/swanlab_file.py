@@ -8,9 +8,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from . import settings
-from .leveldb_log import FramedFile, begins_like
+from .leveldb_log import FramedReader, begins_like
+from .number import FURTHEST
 from .source import Log, Reader
-from .tracked import Tracked
 from .wire import BYTES, DOUBLE, VARINT, double, fields, signed, text, texts, timestamp
 
 MARK = b":SWL"
@@ -26,29 +26,23 @@ def open(path: Path) -> tuple[Reader, ...]:
     return (SwanlabReader(path),)
 
 
-class SwanlabReader:
+class SwanlabReader(FramedReader):
     """One `.swanlab` file."""
 
-    def __init__(self, path: Path) -> None:
-        self._beside = path.parent / "files" / "config.yaml"
-        self._file = FramedFile(path, MARK, self._take, self._forget)
-        self._forget()
+    MARK = MARK
 
-    def _forget(self) -> None:
-        self._run = Tracked(ended=False)
+    def _begin(self) -> None:
+        super()._begin()
         self._system: set[str] = set()
-
-    def update(self) -> bool:
-        return self._file.update()
 
     @property
     def log(self) -> Log:
         # SwanLab keeps each setting with a description and its place in the list.
-        entries = settings.read(self._beside).items()
+        entries = settings.read(self._path.parent / "files" / "config.yaml").items()
         self._run.settings = {
             key: entry["value"] for key, entry in entries if isinstance(entry, dict) and "value" in entry
         }
-        return self._run.log(self._file.notes, torn=self._file.torn)
+        return super().log
 
     def _take(self, record: bytes) -> None:
         for number, kind, at, end in fields(record):
@@ -80,9 +74,9 @@ class SwanlabReader:
             elif number == 5 and kind == BYTES:
                 numbers = [double(record, a) for n, k, a, _ in fields(record, at, after) if (n, k) == (1, DOUBLE)]
                 value = numbers[-1] if numbers else 0.0  # protobuf leaves out a zero
-        if value is None or abs(step) >= 2**53:
+        if value is None or abs(step) >= FURTHEST:
             raise ValueError("a scalar without a value")
-        if key in self._system or key.startswith("__swanlab__"):
-            self._run.gpus.add(key, wall, value)
+        if key in self._system:
+            self._run.sample(key, wall, value)
         else:
-            self._run.table.add_value(key, step, value, wall)
+            self._run.value(key, step, value, wall)

@@ -19,10 +19,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..records import dataclass, field
 from ..run import Steps, Values
+from ..vocabulary.names import words
 from .number import as_number, as_step, flat, mean_of
 
 Rows = NDArray[np.int64]
+LONGEST_NAME = 200  # characters of what a run is called
 REWARDS = re.compile(r"reward|score|return", re.IGNORECASE)  # lists of these are logged one value a sample
+# What a column is called that says which of several runs a row is of.
+OF_RUNS = {
+    "run", "run_id", "run_name", "experiment", "experiment_name", "exp", "exp_name", "method", "algorithm", "algo",
+    "variant", "condition", "arm", "trial", "seed",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,6 +62,7 @@ class Table:
         self._row_steps: array[int] = array("q")
         self._words: dict[str, array[int]] = {}  # rows in which a key held something else than a number
         self._nulls: dict[str, array[int]] = {}  # rows in which it held none, as null
+        self._names: dict[str, dict[int, str]] = {}  # of runs, by key and row
 
     def __len__(self) -> int:
         """Return how many rows were written."""
@@ -153,6 +161,8 @@ class Table:
                 number = mean_of(value) if REWARDS.search(key) else None
             if number is None:
                 self._words.setdefault(key, array("q")).append(len(self._row_steps))
+                if isinstance(value, str) and len(value) <= LONGEST_NAME and words(key) in OF_RUNS:
+                    self._names.setdefault(key, {})[len(self._row_steps)] = value
             else:
                 numbers[key] = None if value is None else number
         self.add(step, numbers, wall)
@@ -287,6 +297,21 @@ class Table:
         """Return the steps at which a key held something else than a number."""
         steps = self.row_steps
         return {key: steps[np.array(rows, dtype=np.int64)] for key, rows in self._words.items()}
+
+    def run_of_rows(self) -> list[str]:
+        """Return what each row says of which run it is, "grpo,seed=3"; none if not every row says something, or all
+        say the same."""
+        said: list[list[str]] = []
+        columns = self.columns() if any(words(key) in OF_RUNS for key in self.keys()) else {}
+        for key in sorted({*self._names, *columns}):
+            if (names := self._names.get(key)) is not None:
+                each = [names.get(row, "") for row in range(len(self))]
+            elif words(key) in OF_RUNS and len(columns[key].values) == len(self) and columns[key].rows is not None:
+                each = [f"{key}={value:g}" for value in columns[key].values.tolist()]
+            else:
+                continue
+            said += [each] * ("" not in each and len(set(each)) > 1)
+        return [",".join(names) for names in zip(*said, strict=True)]
 
     def keys_at_start(self) -> frozenset[str]:
         """Return the keys of the earliest step: what a reader sees first, whatever is logged later."""

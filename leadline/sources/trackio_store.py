@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
 from pathlib import Path
 
 from ..errors import NothingReadable, need
-from .axes import AxisRows
+from .clock import wall_of
 from .database import MARK, DatabaseReader, demand, holds, reading, state
-from .number import as_number, as_step, flat, loads
+from .number import as_step, loads
 from .source import Log, Reader
 from .tracked import Tracked
 
@@ -45,36 +44,27 @@ def open(path: Path) -> tuple[Reader, ...]:
     return readers
 
 
-class _Rows:
+class Trackio(Tracked):
     """What a run logged, whichever file it lies in."""
-
-    def __init__(self, run: object, project: str) -> None:
-        self._rows = AxisRows()
-        self._run = Tracked(self._rows.table, run_id=str(run), project=project)
-        self._damaged = 0
 
     def metrics(self, name: object, step: object, time: object, values: object) -> None:
         """Take one logged row."""
         number = as_step(step)
         if number is None or not isinstance(values, Mapping):
-            self._damaged += 1
+            self.damaged += 1
             return
-        self._run.label = str(name) if name is not None else ""
-        wall = _wall(time)
-        self._run.started = wall if self._run.started is None else self._run.started
-        self._rows.take(number, dict(flat(values)), wall)
+        self.label = str(name) if name is not None else ""
+        wall = wall_of(time)
+        self.started = wall if self.started is None else self.started
+        self.row(number, values, wall)
 
     def system(self, time: object, values: object) -> None:
         for key, value in values.items() if isinstance(values, Mapping) else ():
-            self._run.gpus.add(str(key), _wall(time), as_number(value))
+            self.sample(str(key), wall_of(time), value)
 
     def config(self, values: object) -> None:
         if isinstance(values, Mapping):
-            self._run.settings = {str(key): value for key, value in values.items() if not str(key).startswith("_")}
-
-    def log(self, notes: tuple[str, ...] = ()) -> Log:
-        lost = (f"{self._damaged} rows made no sense and were left out",) if self._damaged else ()
-        return self._run.log((*notes, *lost))
+            self.settings = {str(key): value for key, value in values.items() if not str(key).startswith("_")}
 
 
 class TrackioRun(DatabaseReader):
@@ -85,7 +75,7 @@ class TrackioRun(DatabaseReader):
         super().__init__(path)
 
     def _forget(self) -> None:
-        self._rows = _Rows(self._run, self._path.stem)
+        self._rows = Trackio(str(self._run), project=self._path.stem)
         self._last = {"metrics": 0, "system_metrics": 0}  # rows are numbered as they are written
 
     def _reached(self) -> tuple[int, ...]:
@@ -119,14 +109,14 @@ class ExportedRun:
 
     def __init__(self, path: Path, column: str, run: object) -> None:
         self._path, self._column, self._run = path, column, run
-        self._rows = _Rows(run, path.stem)
+        self._rows = Trackio(str(run), project=path.stem)
         self._state: tuple[int, ...] = ()
 
     def update(self) -> bool:
         now = state(self._path)
         if now == self._state:
             return False
-        rows = _Rows(self._run, self._path.stem)
+        rows = Trackio(str(self._run), project=self._path.stem)
         stem = self._path.with_suffix("")
         for row in self._own(self._path):
             values = {key: value for key, value in row.items() if key not in BOOKKEEPING and value is not None}
@@ -176,14 +166,6 @@ def _parquet_rows(path: Path, only: Iterable[str] | None = None) -> Iterator[dic
             tried="reading it as a Trackio export",
             next_step="wait until it is written, or export it again",
         ) from error
-
-
-def _wall(time: object) -> float | None:
-    """Return seconds since the epoch of a time such as 2026-11-15T11:37:28.745465+00:00."""
-    try:
-        return datetime.fromisoformat(str(time).replace("Z", "+00:00")).timestamp()  # Python 3.10 knows no Z
-    except (ValueError, OverflowError, OSError):
-        return None
 
 
 def _json(value: object) -> object:

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from ..records import dataclass, field
 from .checkpoints import looks_saved
+from .paths import DIGITS, STATES, WEIGHTS
 
 DEEPEST = 8  # folders below the one that was asked for
 MOST = 200_000  # names looked at in all
@@ -21,13 +21,10 @@ NOT_ENTERED = {
     ".ruff_cache", ".pytest_cache", "media",
 }  # fmt: skip
 MEDIA, TABLES = "media", "table"  # of which the tables are looked at: they may be what the policy wrote
-WEIGHTS = {".safetensors", ".bin", ".pt", ".pth", ".distcp", ".gguf", ".onnx", ".pkl", ".npy", ".npz"}
-STATES = {".zip", ".cleanrl_model", ".ckpt", ".nemo"}  # states that are single files
 HEAP = 2000  # files of one folder whose names differ by a number alone
 SAMPLES = {"#.jsonl", "completions_#.parquet", "train_data_step#.jsonl", "val_data_step#.jsonl"} | {
     "rollout_dump_data.step_#.jsonl",
 }
-DIGITS = re.compile(r"\d+")
 OF_THE_SYSTEM = ("/proc", "/sys", "/dev")  # endless, and reading there may act
 SHOWN = 5  # links that are named
 JOURNAL = "journal.jsonl"

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .axes import AxisRows
-from .leveldb_log import FramedFile, begins_like
-from .number import as_number, flat, loads
-from .source import Log, Reader
-from .tracked import Tracked
+from .leveldb_log import FramedReader, begins_like
+from .number import loads
+from .source import Reader
 from .wire import BYTES, VARINT, fields, signed, text, texts, timestamp
 
 MARK = b":W&B"
@@ -27,23 +25,10 @@ def open(path: Path) -> tuple[Reader, ...]:
     return (WandbReader(path),)
 
 
-class WandbReader:
+class WandbReader(FramedReader):
     """One `.wandb` file."""
 
-    def __init__(self, path: Path) -> None:
-        self._file = FramedFile(path, MARK, self._take, self._forget)
-        self._forget()
-
-    def _forget(self) -> None:
-        self._rows = AxisRows()
-        self._run = Tracked(self._rows.table, ended=False)
-
-    def update(self) -> bool:
-        return self._file.update()
-
-    @property
-    def log(self) -> Log:
-        return self._run.log(self._file.notes, torn=self._file.torn)
+    MARK = MARK
 
     def _take(self, record: bytes) -> None:
         readers = {
@@ -51,7 +36,7 @@ class WandbReader:
             STATS: self._stats,
             CONFIG: self._config,
             METRIC: self._metric,
-            RUN: self._begin,
+            RUN: self._told,
         }
         for number, kind, at, end in fields(record):
             if kind == BYTES and number in readers:
@@ -65,13 +50,10 @@ class WandbReader:
         for number, kind, at, after in fields(record, begin, end):
             if number == 1 and kind == BYTES:
                 key, value = _item(record, at, after)
-                if isinstance(value, dict):
-                    values.update(flat({key: value}))
-                else:
-                    values[key] = value
+                values[key] = value
             elif number == 2 and kind == BYTES:
                 own_step = next((signed(a) for n, k, a, _ in fields(record, at, after) if (n, k) == (1, VARINT)), 0)
-        self._rows.take(own_step, values)
+        self._run.row(own_step, values)
 
     def _stats(self, record: bytes, begin: int, end: int) -> None:
         held = [(number, at, after) for number, kind, at, after in fields(record, begin, end) if kind == BYTES]
@@ -79,7 +61,7 @@ class WandbReader:
         for number, at, after in held:
             if number == 3:
                 key, value = _item(record, at, after)
-                self._run.gpus.add(key, wall, as_number(value))
+                self._run.sample(key, wall, value)
 
     def _config(self, record: bytes, begin: int, end: int) -> None:
         """Take settings written before the first row; what is set later was not known from the start."""
@@ -94,9 +76,9 @@ class WandbReader:
     def _metric(self, record: bytes, begin: int, end: int) -> None:
         """Take a `define_metric` of the user's program: name, or pattern, and the key that counts its steps."""
         found = texts(record, begin, end)
-        self._rows.define(found.get(1, ""), found.get(2, ""), found.get(4, ""))
+        self._run.define(found.get(1, ""), found.get(2, ""), found.get(4, ""))
 
-    def _begin(self, record: bytes, begin: int, end: int) -> None:
+    def _told(self, record: bytes, begin: int, end: int) -> None:
         found = texts(record, begin, end)
         self._run.run_id, self._run.project = found.get(1, ""), found.get(3, "")
         self._run.label = found.get(8, "")

@@ -7,6 +7,7 @@ rows before it, so that a log reads the same however far it has come.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,8 @@ from numpy.typing import NDArray
 
 from ..run import Steps
 from ..vocabulary.names import tokens
-from .row import begins_with, is_summary
+from .clock import begins_with
+from .row import is_summary
 from .source import Log
 from .table import Column, Table
 
@@ -22,6 +24,8 @@ Mask = NDArray[np.bool_]
 MANY, WHOLE = 3, 10  # attempts of as many rows that are equal are runs
 LEAST = 3  # steps that an attempt has gone on before its log can begin anew
 DISTINCT = 5  # rows that differ, before a log can be one that writes each of them again and again
+MOSTLY = 0.9  # of the rows: a step may be written twice by a resume
+MOST_RUNS = 500  # in one table
 IN_PARTS = 1 / 3  # of the rows that follow a row of the same step with other values: then steps come in parts
 
 
@@ -77,11 +81,19 @@ def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
 
 
 def runs_in(log: Log) -> list[Log]:
-    """Return the runs that a log holds one after the other: three attempts or more, each as long as the others and
-    through to the same step, are seeds of a loop and no restarts. Else the log itself."""
+    """Return the runs that a log holds: those that a column tells apart, or those one after the other. Three attempts
+    or more, each as long as the others and through to the same step, are seeds of a loop and no restarts. Else the log
+    itself."""
+    if log.table.has_columns or log.run_id is not None:
+        return [log]
+    names = log.table.run_of_rows()
+    if log.counts_rows and len(names) < 2 * len({*names}):
+        return [replace(log, not_rl="a table with one row per run")]
+    if named := _named_runs(log.table, names):
+        return [_one_run(log, kept, name) for name, kept in named.items()]
     log = over_passes(log)
     table = log.table
-    if table.has_columns or len(table) < MANY * WHOLE or log.run_id is not None:
+    if len(table) < MANY * WHOLE:
         return [log]
     attempts = _attempts(table)
     steps = table.row_steps
@@ -93,8 +105,24 @@ def runs_in(log: Log) -> list[Log]:
     for number, (first, last) in enumerate(attempts, start=1):
         kept = np.zeros(len(table), dtype=np.bool_)
         kept[first:last] = True
-        found.append(replace(log, table=table.only(kept), label=f"run{number}", run_id=f"run{number}", unreadable=()))
+        found.append(_one_run(log, kept, f"run{number}"))
     return found
+
+
+def _one_run(log: Log, kept: Mask, name: str) -> Log:
+    return replace(log, table=log.table.only(kept), label=name, run_id=name, unreadable=())
+
+
+def _named_runs(table: Table, names: Sequence[str]) -> dict[str, Mask]:
+    """Return the rows of each run that a column names, if that explains why steps come again; else none."""
+    steps = table.row_steps
+    if not names or len(np.unique(steps)) > MOSTLY * len(steps):
+        return {}
+    which, codes, counts = np.unique(names, return_inverse=True, return_counts=True)
+    pairs = len({*zip(codes.tolist(), steps.tolist(), strict=True)})
+    if not 1 < len(which) <= MOST_RUNS or counts.min() < LEAST or pairs < MOSTLY * len(steps):
+        return {}
+    return {str(name): codes == place for place, name in enumerate(which)}
 
 
 def _times(number: int) -> str:

@@ -152,7 +152,7 @@ def _translate(key: str, dialect: str, deepest: int, *, loosely: bool = False) -
 def _from_expression(entry: Entry, match: re.Match[str], rank: int, dialect: str, deepest: int) -> Meaning | None:
     canonical, kind, rule, place = entry.canonical, entry.kind, entry.rule, 0
     for group, text in match.groupdict().items():
-        canonical = canonical.replace(f"<{group}>", "mean" if text == "avg" else text or "")
+        canonical = canonical.replace(f"<{group}>", "mean" if text == "avg" else (text or "").strip(" /"))
     if other := re.fullmatch(r"<as\((.+)\)>", canonical):
         return _translate(match[0], other[1], deepest)
     if inner := re.search(r"<map\((.+)\)>", canonical):

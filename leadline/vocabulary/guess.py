@@ -140,7 +140,7 @@ class _Candidate:
 def cannot_be_reward(key: str) -> bool:
     """Whether the words of a key say that it is something else: a spread, a count, a loss, a rate of learning."""
     said = {*tokens(key)}
-    return bool(said & (NO_REWARD | {"lr", "learning", "fps", "memory", "gpu"}))
+    return bool(said & (NO_REWARD | {"lr", "learning", "fps", "memory", "gpu", "epoch", "problems"}))
 
 
 def may_be_reward(key: str) -> bool:

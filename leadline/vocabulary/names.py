@@ -14,6 +14,7 @@ UNIT = re.compile(
     re.IGNORECASE,
 )
 OTHER = re.compile(r"[^a-z0-9]+")
+RETURN = re.compile(r"(?<![A-Za-z0-9])R(?![A-Za-z0-9@²])")  # as textbooks write it: mean_R_code
 # What metrics and counts are called where keys are written in another script, the longer words first.
 SCRIPTS = {
     "平均": "mean", "均值": "mean", "最大": "max", "最小": "min", "标准差": "std", "奖励": "reward", "回报": "return",
@@ -91,7 +92,7 @@ def tokens(key: str) -> tuple[str, ...]:
     >>> tokens("eprewmean"), tokens("rollout_info/ep_rew"), tokens("Average Rewards")
     (('episode', 'reward', 'mean'), ('rollout', 'info', 'episode', 'reward'), ('mean', 'reward'))
     """
-    parts = [part for word in words(key).split("_") if word for part in _unglued(word)]
+    parts = [part for word in words(RETURN.sub("reward", key)).split("_") if word for part in _unglued(word)]
     if {*parts} <= {"r", "mean", "avg", "ep"}:
         parts = ["reward" if part == "r" else part for part in parts]  # as textbooks write it
     return tuple(SPELLINGS.get(part, part) for part in parts)

@@ -119,3 +119,42 @@ def test_without_a_bar_rows_are_counted_and_that_is_said() -> None:
 )
 def test_the_bar_that_counts_the_rows_tells_the_plan(script: tuple[object, ...], planned: int | None) -> None:
     assert read(drawn(*script)).settings.get("max_steps") == planned
+
+
+def row(step: int) -> str:
+    values = {"loss": 0.1, "grad_norm": 0.2, "learning_rate": 1e-6, "reward": step / 100, "epoch": step / 300}
+    return f"{values}\n"
+
+
+def steps_of(text: str) -> list[int]:
+    parser = console.parser()
+    parser.feed(text.encode())
+    log = parser.log()
+    assert not log.counts_rows
+    steps: list[int] = log.table.row_steps.tolist()
+    return steps
+
+
+def test_rows_between_bars_that_are_drawn_seldom_keep_their_pace() -> None:
+    printed = "  0%|          | 0/100 [00:00<?, ?it/s]\n"
+    for step in range(5, 101, 5):
+        printed += row(step)
+        if step % 25 == 20:
+            printed += f" {step}%|##        | {step + 4}/100 [00:10<00:10, 1.0it/s]\n"
+    assert steps_of(printed) == [*range(5, 101, 5)]
+
+
+def test_rows_without_a_bar_are_spread_over_the_steps_that_the_trainer_says_it_did() -> None:
+    printed = "GRPO: num_generations=4, max_steps=75\n" + "".join(map(row, range(5, 76, 5)))
+    summary = {"train_runtime": 4037.192, "train_steps_per_second": 0.019, "train_loss": 1e-5, "epoch": 0.25}
+    assert steps_of(f"{printed}{summary}\n") == [*range(5, 76, 5), 75]
+
+
+def test_a_supervised_training_before_the_rl_is_left_out() -> None:
+    supervised = "".join(
+        f"{{'loss': {1 / step}, 'learning_rate': 1e-05, 'epoch': {step / 9}}}\n" for step in range(1, 9)
+    )
+    summary = "{'train_runtime': 10.0, 'train_steps_per_second': 0.8, 'train_loss': 0.2, 'epoch': 1.0}\n"
+    parser = console.parser()
+    parser.feed((supervised + summary + "".join(map(row, range(1, 7)))).encode())
+    assert parser.log().table.row_steps.tolist() == [1, 2, 3, 4, 5, 6]

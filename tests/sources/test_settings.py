@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadline.run import Config, Series
-from leadline.sources.settings import config_from, flattened, merged, plan_in, read, recognises
+from leadline.sources.paths import may_hold_settings
+from leadline.sources.settings import config_from, flattened, merged, plan_in, read
 
 VERL = """
 algorithm: {adv_estimator: grpo, use_kl_in_reward: false, kl_ctrl: {kl_coef: 0.1}}
@@ -55,7 +56,7 @@ def test_verl(tmp_path: Path) -> None:
     (tmp_path / ".hydra").mkdir()
     file = tmp_path / ".hydra" / "config.yaml"
     file.write_text(VERL)
-    assert recognises(file)
+    assert may_hold_settings(file)
     config = config_from(read(file))
     assert config == Config("grpo", 0.001, "loss", 4.0, 5, 400, 2048, None, 1e-6, raw=config.raw)
 
@@ -220,8 +221,8 @@ def test_a_description_of_a_model_is_no_settings() -> None:
 
 
 def test_what_is_pickled_stays_closed() -> None:
-    assert not recognises(Path("training_args.bin"))
-    assert not recognises(Path("optimizer.pt"))
+    assert not may_hold_settings(Path("training_args.bin"))
+    assert not may_hold_settings(Path("optimizer.pt"))
 
 
 def test_the_first_that_says_something_stands() -> None:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from leadline.errors import NotAnRLRun, NothingReadable
 from leadline.run import Run, Series
-from leadline.sources import open_run
+from leadline.sources import open_run, open_runs
 
 ROWS = range(1, 31)
 REWARDS = [round(-5.0 + 0.4 * row + (row * 7 % 5), 3) for row in ROWS]
@@ -202,3 +203,91 @@ def test_names_and_numbers_in_columns_below_a_step_are_its_row(tmp_path: Path) -
     reward = open_run(tmp_path).get("reward/mean")
     assert reward is not None
     assert reward.steps.tolist() == list(range(12))
+
+
+@pytest.mark.parametrize("by", ["seed", "method"])
+@pytest.mark.parametrize("mixed", [False, True], ids=["one after the other", "mixed"])
+def test_a_column_that_names_runs_tells_them_apart(tmp_path: Path, by: str, mixed: bool) -> None:
+    names: list[object] = [3, 7] if by == "seed" else ["grpo", "baseline"]
+    rows = [
+        {by: name, "step": row, "reward": REWARDS[row - 1] + place} for place, name in enumerate(names) for row in ROWS
+    ]
+    rows = sorted(rows, key=lambda row: int(str(row["step"]))) if mixed else rows
+    (tmp_path / "all.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    found = {run.path: reward_of(run).values.tolist() for run in open_runs(tmp_path)}
+    labels = [f"{by}={name}" if by == "seed" else name for name in names]
+    assert found == {
+        str(tmp_path / f"all.jsonl#{label}"): [value + place for value in REWARDS] for place, label in enumerate(labels)
+    }
+
+
+def test_workers_and_one_seed_make_no_runs(tmp_path: Path) -> None:
+    lines = [{"seed": 1, "rank": rank, "step": row, "reward": REWARDS[row - 1]} for row in ROWS for rank in (0, 1)]
+    run = read(tmp_path, "all.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+    assert reward_of(run).values.tolist() == REWARDS
+
+
+def test_a_table_with_one_row_per_run_is_no_run(tmp_path: Path) -> None:
+    text = "run_name,noise,final_val_accuracy\n" + "".join(f"grpo-p{row},{row / 100},{row / 40}\n" for row in ROWS)
+    with pytest.raises(NotAnRLRun, match="one row per run"):
+        read(tmp_path, "sweep.csv", text)
+
+
+def test_evaluations_never_move_the_clock_of_the_training(tmp_path: Path) -> None:
+    log = "".join(f"{json.dumps({'step': row, 'reward': REWARDS[row - 1], 'kl': 0.1})}\n" for row in ROWS)
+    (tmp_path / "train.jsonl").write_text(log)
+    scores = [{"step": step, "pass_at_1": step / 100, "n_problems": 100} for step in (-1, 10, 20, 30, 99999)]
+    (tmp_path / "eval_results.json").write_text(json.dumps(scores))
+    run = open_run(tmp_path)
+    score = run.get("eval/acc/mean")
+    assert score is not None
+    assert score.steps.tolist() == [10, 20, 30]
+    assert run.last_step == ROWS[-1]
+
+
+def test_series_of_points_that_name_their_steps_need_no_known_names(tmp_path: Path) -> None:
+    points = [{"step": row, "value": REWARDS[row - 1], "epoch": row / 10} for row in ROWS]
+    run = read(tmp_path, "metrics.json", json.dumps({"meta": {"gpus": 1}, "metrics": {"aligned/foo": points}}))
+    assert [(one.key, one.values.tolist()) for one in run.unread] == [("aligned/foo", REWARDS)]
+
+
+def test_evaluations_in_a_folder_of_their_own_are_no_runs(tmp_path: Path) -> None:
+    for name in ("run", "evals"):
+        (tmp_path / name).mkdir()
+    log = "".join(f"{json.dumps({'step': row, 'reward': REWARDS[row - 1], 'kl': 0.1})}\n" for row in ROWS)
+    (tmp_path / "run" / "metrics.jsonl").write_text(log)
+    tasks = [{"task": f"t{row}", "score": row / 40, "total_reward": row / 20} for row in ROWS]
+    (tmp_path / "evals" / "base.json").write_text(json.dumps(tasks))
+    (tmp_path / "evals" / "summary.csv").write_text("task,mean_reward\n" + "".join(f"t{n},{n / 9}\n" for n in ROWS))
+    assert reward_of(open_run(tmp_path)).values.tolist() == REWARDS
+
+
+def test_a_document_without_rows_is_no_console(tmp_path: Path) -> None:
+    summary = {f"task_{row}": {"episode": row, "reward": REWARDS[row - 1], "steps": [{"text": "a"}]} for row in ROWS}
+    with pytest.raises(NothingReadable):
+        read(tmp_path, "summary.json", json.dumps({"tasks": [summary], "all": "x"}, indent=1))
+
+
+def test_a_score_in_running_text_is_no_row(tmp_path: Path) -> None:
+    with pytest.raises(NothingReadable):
+        read(tmp_path, "notes.txt", "".join(f"Most helpful: train[{row}] (score={row / 9e6})\n" for row in ROWS))
+
+
+def test_a_capital_r_is_a_reward_and_asked_for(tmp_path: Path) -> None:
+    lines = [{"step": row, "loss": 0.1, "mean_R_code": row / 40, "mean_R_reason": row / 50} for row in ROWS]
+    run = read(tmp_path, "log.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+    assert [question.keys for question in run.questions] == [("mean_R_code", "mean_R_reason")]
+
+
+def test_constants_and_epochs_are_not_offered_as_the_reward(tmp_path: Path) -> None:
+    lines = [{"step": row, "epoch": row / 7, "gpus": 8, "quality": row / 40} for row in ROWS]
+    run = read(tmp_path, "log.jsonl", "".join(f"{json.dumps(line)}\n" for line in lines))
+    assert [question.keys for question in run.questions] == [("quality",)]
+
+
+def test_turns_of_both_sides_are_read_as_a_chat(tmp_path: Path) -> None:
+    turns = [{"turn": 1, "user": "What is 2+2?", "assistant": "It is 4."}]
+    lines = [{"step": row, "reward": row / 40, "turns": turns} for row in ROWS]
+    (tmp_path / "trajectories.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    sample = open_run(tmp_path).rollouts.at(3)[0]
+    assert (sample.prompt, sample.output, sample.score) == ("What is 2+2?", "It is 4.", 3 / 40)

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
 from leadline.errors import BadMapping, NotAnRLRun
 from leadline.run import Run
-from leadline.sources import open_run, read_stream
+from leadline.sources import read_stream
 
 STEPS = list(range(1, 13))
 REWARDS = [round(0.1 + 0.03 * step, 4) for step in STEPS]
@@ -407,38 +405,6 @@ def test_keys_of_a_known_framework_keep_their_types_in_any_carrier() -> None:
     prefixed = read("step,r7/critic/score/mean,r7/actor/pg_loss,r7/actor/ppo_kl\n" + lines("{i},{r},0.1,-0.01"))
     assert prefixed.get("kl/update") is not None
     assert [series.key for series in prefixed.series if series.name == "reward/mean"] == ["r7/critic/score/mean"]
-
-
-YAML = {
-    "documents": lines("---\nstep: {n}\nreward:\n  mean: {r}\n  max: 1.0\nlr: 1.0e-06", 10),
-    "a list": lines("- iteration: {n}\n  metrics:\n    reward_mean: {r}\n    kl: 0.01", 10),
-}
-
-
-@pytest.mark.parametrize("style", YAML)
-def test_rows_in_yaml_are_read_whole_or_not_at_all(style: str, tmp_path: Path) -> None:
-    file = tmp_path / "metrics.yaml"
-    file.write_text(YAML[style])
-    reward = open_run(file).get("reward/mean")
-    assert reward is not None
-    assert reward.steps.tolist() == [10 * step for step in STEPS]
-    file.write_text(YAML[style].rstrip()[:-3])  # the last value is torn
-    torn = open_run(file)
-    cut = torn.get("reward/mean")
-    assert cut is not None
-    assert cut.steps.tolist() == reward.steps.tolist()[:-1]
-    assert [event.kind for event in torn.events] == ["torn"]
-
-
-def test_yaml_that_would_blow_up_is_passed_over(tmp_path: Path) -> None:
-    bomb = "".join(
-        f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n" for before, name in itertools.pairwise("abcdefghijkl")
-    )
-    file = tmp_path / "metrics.yaml"
-    file.write_text(f"{YAML['documents']}---\na: &a [1, 2]\n{bomb}---\n")
-    run = open_run(file)
-    assert run.get("reward/mean") is not None
-    assert [event.kind for event in run.events] == ["unreadable"]
 
 
 def test_names_that_anybody_would_choose_name_no_framework() -> None:

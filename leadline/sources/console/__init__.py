@@ -25,8 +25,9 @@ PATIENCE = 1 << 26  # bytes after which rows without one settle it too
 
 
 def recognises(path: Path, head: bytes) -> bool:
-    """Return whether a file is text: only reading it tells whether there are rows in it."""
-    if not head.strip():
+    """Return whether a file is text: only reading it tells whether there are rows in it. A JSON document in which no
+    carrier of JSON found rows holds none."""
+    if not head.strip() or (path.suffix == ".json" and head.lstrip()[:1] in (b"{", b"[")):
         return False
     sample = head[:4096]
     strange = sum(map(_is_strange, sample))

@@ -84,6 +84,11 @@ class BarClock:
             self._last = count if given == self._last else self._last
 
     @property
+    def stands(self) -> int | None:
+        """Where the bar stands; None if there is none."""
+        return self._bar
+
+    @property
     def counts(self) -> bool:
         """Whether there is no bar to tell the next step."""
         return self._bar is None and not self._again

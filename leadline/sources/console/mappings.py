@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from ...vocabulary.guess import guess
+from ..clock import step_key
 from ..number import as_number, as_step, mean_of
-from ..row import step_key, unwrapped
+from ..row import unwrapped
 from .line import METRIC, counted, has_metric, joined_values
 from .literal import Torn, read_mapping
 from .rows import Rows

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from array import array
 
+import numpy as np
+
 from ...vocabulary import detect, translate
 from ...vocabulary.guess import guess
-from ..number import FURTHEST
+from ..number import FURTHEST, as_number, as_step
 from ..row import is_summary, of_training
 from ..source import Log
 from ..table import Table
@@ -14,6 +16,7 @@ from .clock import BarClock
 from .line import Count
 
 LOST = -1
+ROUNDED = 0.1  # of the steps: trainers print their pace with three digits
 OFTEN = 3  # rows that count by a total one after the other, after which it stands whatever was said before
 
 
@@ -26,6 +29,10 @@ class Rows:
         self._after: BarClock | None = None  # of a training that may follow, once one has told its summary
         # Rows that the clock told the step of, LOST for one that cannot be read, and what each is.
         self._clocked, self._kinds = array("q"), array("b")
+        self._trained = 0  # of them, rows of training
+        self._drawn: dict[int, int] = {}  # where the bar stood, and after how many of those
+        self._begins = 0  # the row with which the last training begins
+        self._done: float | None = None  # steps that were taken, as the summary says
         self._keys: set[str] = set()  # of the rows that the last step has, as the clock says
         self.family: str | None = None  # proved by the wording of some row
         self.unsloth = False
@@ -64,6 +71,7 @@ class Rows:
             self._after.counted |= self.clock.counted
             self.clock, self._after, self._keys = self._after, None, set()
             self._clocked, self._kinds = array("q"), array("b")
+            self._trained, self._drawn, self._done, self._begins = 0, {}, None, len(self.table)
         if training and self.clock.counts and self._keys.isdisjoint(values):
             training = not self._keys
         self._keys = {*values} | (set() if training else self._keys)
@@ -71,6 +79,8 @@ class Rows:
         step = self.clock.step(training=training)
         if is_summary(values):
             self._after = BarClock()
+            seconds, pace = (as_number(values.get(f"train_{key}", "")) for key in ("runtime", "steps_per_second"))
+            self._done = None if seconds is None or pace is None else seconds * pace
         return step
 
     def _count_instead(self) -> None:
@@ -84,6 +94,7 @@ class Rows:
     def _remember(self, row: int, kind: int) -> None:
         self._clocked.append(row)
         self._kinds.append(kind)
+        self._trained += kind
 
     def placed(self, count: Count) -> int:
         """Return the step that a row counts by, over all passes: if each pass counts anew, they go on."""
@@ -139,30 +150,64 @@ class Rows:
         seen = self.clock.see(line)
         if self._after is not None and not self.clock.redrawn:
             self._after.see(line)
+        if (stands := self.clock.stands) is not None and stands:
+            self._drawn.setdefault(stands, self._trained)
         if self.clock.corrected is not None and self._stepless:
             self.table.move(len(self.table) - 1, self.clock.corrected)
         return seen
+
+    def _pace(self, total: int | None) -> int | None:
+        """Return how many steps lie between two rows of training, if bars are drawn far less often than rows, or not at
+        all and the trainer says that it did all steps; None if that does not tell one number."""
+        known = dict(self._drawn)
+        if total is not None and self._done is not None and abs(self._done - total) < ROUNDED * total:
+            known[total] = self._trained
+        if not known or 2 * len(known) > self._trained:
+            return None
+        furthest = max(known)
+        near = range(1, furthest // max(known[furthest], 1) + 2)
+        fitting = [pace for pace in near if all((at - 1) // pace <= rows <= at // pace for at, rows in known.items())]
+        return fitting[0] if len(fitting) == 1 else None
+
+    def _spread(self, pace: int) -> None:
+        """Move the rows that name no step to their places: one every `pace` steps."""
+        count = 0
+        for row, kind in zip(self._clocked, self._kinds, strict=True):
+            count += kind
+            if row != LOST:
+                self.table.move(row, pace * max(count, 1))
 
     def _damage(self) -> list[str]:
         lost = f"{self.lost} printed row{'s' * (self.lost != 1)} could not be read"
         damaged = f"{self.damaged} printed row{'s' * (self.damaged != 1)} held a value that could not be read"
         return [lost] * bool(self.lost) + [damaged] * bool(self.damaged)
 
+    def _left_out(self, read: Table) -> list[str]:
+        earlier = len(self.table) - len(read)
+        return [f"{earlier} rows of a training without a reward, before the one that is read, were left out"] * bool(
+            earlier
+        )
+
     @property
     def rewarded(self) -> bool:
         """Whether a reward is among the rows."""
-        return self._tells("reward/mean")
+        return _tells(self.table, "reward/mean")
 
     @property
     def scored(self) -> bool:
         """Whether a reward or a held-out one is among the rows."""
-        return self._tells("reward/mean", "eval/reward/mean")
+        return _tells(self.table, "reward/mean", "eval/reward/mean")
 
-    def _tells(self, *names: str) -> bool:
-        keys = self.table.keys()
-        dialect = detect(keys)
-        known = (translate(key, dialect) for key in keys) if dialect else guess(keys).values()
-        return any(meaning is not None and meaning.canonical in names for meaning in known)
+    def _of_rl(self) -> Table:
+        """Return the rows, without those of a supervised training that was through before the one with a reward
+        began."""
+        if not self._begins:
+            return self.table
+        later = np.arange(len(self.table)) >= self._begins
+        rest = self.table.only(later)
+        return (
+            rest if _tells(rest, "reward/mean") and not _tells(self.table.only(~later), "reward/mean") else self.table
+        )
 
     def _settings(self, planned: int | None) -> dict[str, object]:
         """Return how long the run is to be: as its settings say, as its bar counts, or as its rows do."""
@@ -171,19 +216,32 @@ class Rows:
         return {} if total is None else {"max_steps": total}
 
     def log(self, *, torn: bool, notes: tuple[str, ...], planned: int | None = None) -> Log:
-        dialect = self.family or detect(self.table.keys())  # the first rows of a console may be anything
+        settings = self._settings(planned)
+        pace = self._pace(as_step(settings.get("max_steps", "")))
+        if pace is not None:
+            self._spread(pace)
+        table = self._of_rl()
+        dialect = self.family or detect(table.keys())  # the first rows of a console may be anything
         if self.family == "trl":
-            told = detect(self.table.keys(), family="trl")
-            if told == "trl" and detect(self.table.keys_at_start(), family="trl") != told:
+            told = detect(table.keys(), family="trl")
+            if told == "trl" and detect(table.keys_at_start(), family="trl") != told:
                 told = "trl-grpo"  # its first rows are something else: they cannot tell it once more
             dialect = "unsloth" if self.unsloth and told in ("trl", "trl-grpo") else told
         return Log(
-            self.table,
-            settings=self._settings(planned),
+            table,
+            settings=settings,
             dialect=dialect,
             trust="rounded",
             repeats="rewrite",
-            counts_rows=self.clock.counted,
+            counts_rows=self.clock.counted and pace is None,
             torn=torn,
-            notes=(*notes, *self._damage()),
+            notes=(*notes, *self._damage(), *self._left_out(table)),
         )
+
+
+def _tells(table: Table, *names: str) -> bool:
+    """Return whether one of these series is among the columns of a table."""
+    keys = table.keys()
+    dialect = detect(keys)
+    known = (translate(key, dialect) for key in keys) if dialect else guess(keys).values()
+    return any(meaning is not None and meaning.canonical in names for meaning in known)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from ..clock import step_key
 from ..number import as_number, as_step
-from ..row import step_key
 from .line import NUMBER, counted, has_metric
 from .rows import Rows
 from .words import LONG, Recurring

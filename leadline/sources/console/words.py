@@ -226,7 +226,10 @@ class Words:
         """Take a line with a reward and no step, of the first form that comes again or has several numbers."""
         values = self._values([one for one in pieces(line) if one.joined])
         form = tuple(values)
-        if self._form in (None, form) and has_metric(values) and is_rewarded(form):
+        sure = len(form) >= MANY or any(
+            {"reward", "return"} & {*tokens(key)} for key in form
+        )  # a score may be anything
+        if sure and self._form in (None, form) and has_metric(values) and is_rewarded(form):
             for held in self._stepless.take(form, values, often=1 if len(form) >= MANY else OFTEN):
                 self._form = form
                 self.counted.add(None, held)

@@ -18,9 +18,10 @@ from typing import Any
 
 from ...records import dataclass
 from ...vocabulary.names import tokens
+from ..clock import STAMP, seconds_in
 from ..number import as_number
+from ..paths import KEPT, is_held_out, keeps_samples, step_in
 from .fields import Raw
-from .files import KEPT, is_held_out, keeps_samples, step_in
 from .index import FoundSamples, Place
 
 SUFFIXES = {".txt", ".log", ".out", ".err", ".md", ""}
@@ -43,10 +44,6 @@ LABEL = re.compile(
     re.MULTILINE,
 )
 SCORED = re.compile(r"([A-Za-z][\w /-]{0,40}?)\s*[:=]\s*([-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?)\s*$")
-STAMP = re.compile(
-    r"(?<!\d)(?:(?:\d{4}-)?(?:\d\d-)?(?P<day>\d\d)[-T_ ])?(?P<hour>\d\d)[-:](?P<minute>\d\d)[-:](?P<second>\d\d)"
-    r"(?:[-.,](?P<part>\d{1,6}))?(?!\d)"
-)
 STEP = re.compile(r"\b(?:step|iteration|iter)\s*[:#=]?\s*(\d{1,9})", re.IGNORECASE)
 COUNTED = re.compile(r"(evaluation|eval|step|iteration|update|epoch)\s*#?\s*(\d{1,9})\b", re.IGNORECASE)
 HEADING = re.compile(  # nothing but a count: "### Step 12/40"
@@ -209,7 +206,7 @@ def _under_headings(text: str) -> Told | None:
     ]
     records = _parts([body for _, _, body in blocks])
     printed = [
-        Printed(_sample(record, score), int(step[1]) if (step := STEP.search(head)) else None, _seconds(head))
+        Printed(_sample(record, score), int(step[1]) if (step := STEP.search(head)) else None, seconds_in(head))
         for record, (head, score, _) in zip(records, blocks, strict=True)
     ]
     others = tuple(sorted(kind for kind in kinds if kind != chosen))
@@ -332,15 +329,6 @@ def _sample(record: Mapping[str, str], score: float | None = None) -> Raw:
         math.nan if score is None else score,
         None if "prompt" in named else reference,
     )
-
-
-def _seconds(head: str) -> float | None:
-    """Return the time in a heading, in seconds from the start of its month."""
-    stamp = STAMP.search(head)
-    if stamp is None:
-        return None
-    day, hour, minute, second = (int(stamp[name] or 0) for name in ("day", "hour", "minute", "second"))
-    return ((day * 24 + hour) * 60 + minute) * 60 + second + float(f"0.{stamp['part'] or 0}")
 
 
 def _batches(told: Told) -> list[list[int]]:

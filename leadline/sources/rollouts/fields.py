@@ -8,7 +8,7 @@ from itertools import chain, islice
 
 from ...records import dataclass
 from ...vocabulary.names import tokens
-from ..number import as_number, as_step
+from ..number import as_number
 
 PROMPTS = ("prompt", "input", "input_prompt", "question", "query", "problem", "instruction")
 OUTPUTS = (
@@ -17,10 +17,6 @@ OUTPUTS = (
 )  # fmt: skip
 NESTED = (*OUTPUTS, "text")  # as a response may be called inside a list of them
 SCORES = ("score", "reward", "total_reward", "scores", "rewards", "final_reward", "return", "acc", "accuracy")
-STEPS = (
-    "step", "global_step", "training_step", "train_step", "iteration", "iter", "update", "rollout_id", "policy_version",
-    "epoch",
-)  # fmt: skip
 GROUPS = ("group", "group_id", "group_idx", "prompt_idx", "prompt_id", "example_id", "uid", "task_id")
 LOOKED_AT = 32  # records by which the fields of a file are known
 DEEPEST = 3  # records within records
@@ -109,6 +105,7 @@ def rows_of(record: Record) -> list[Record]:
     >>> rows_of({"step": 3, "samples": [{"prompt": "q", "response": "a"}]})
     [{'step': 3, 'prompt': 'q', 'response': 'a'}]
     """
+    record = {key: _as_chat(value) for key, value in record.items()}
     inner = next((key for key, value in record.items() if _holds_samples(value)), None)
     if inner is not None and not record.keys() & {*OUTPUTS}:
         shared = {key: value for key, value in record.items() if not isinstance(value, (list, dict)) or key in PROMPTS}
@@ -121,6 +118,18 @@ def rows_of(record: Record) -> list[Record]:
     if output is None or len(columns) < 2:
         return [record]
     return [{**record, **{key: lists[key][at] for key in columns}} for at in range(len(lists[output[0]]))]
+
+
+def _as_chat(value: object) -> object:
+    """Return turns that hold what each side said, `[{"user": "q", "assistant": "a"}]`, as the messages of a chat."""
+    if (
+        not isinstance(value, list)
+        or not value
+        or not all(isinstance(one, dict) and one.keys() & POLICY for one in value)
+    ):
+        return value
+    said = ((role, text) for turn in value for role, text in turn.items() if role in POLICY | OTHERS)
+    return [{"role": role, "content": text} for role, text in said if isinstance(text, str)] or value
 
 
 def _holds_samples(value: object) -> bool:
@@ -322,8 +331,3 @@ def first(record: Mapping[str, object], keys: Sequence[str]) -> object:
         if key in record:
             return record[key]
     return None
-
-
-def step_of(record: Mapping[str, object]) -> int | None:
-    """Return the step that a record names."""
-    return as_step(first(record, STEPS))

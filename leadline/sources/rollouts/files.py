@@ -12,21 +12,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ...errors import need
-from ...vocabulary.names import tokens
 from ..number import loads
+from ..paths import keeps_samples
 
-KEPT = re.compile(r"rollout|sample|completion|generation|trajector|transcript|trace|dump|episode", re.IGNORECASE)
-NUMBERS = re.compile(r"metric|log|stat|summar|config|result", re.IGNORECASE)  # files of numbers in such a folder
-OF_FOLDERS = {  # words in the names of folders that evaluations are kept in
-    "eval", "results", "metrics", "output", "score", "logs", "dump", "dumped", "samples", "generation", "rollout",
-    "completion", "traces", "set", "data", "step", "global", "iteration",
-}  # fmt: skip
-OF_THE_LAST = {"final", "prediction", "predictions", "preds", "trained", "inference", "best"}
-STEP = re.compile(r"(?:step|it|iter|iteration|update|rollout|checkpoint)s?[_\-=]?(\d{1,9})(?!\d)", re.IGNORECASE)
-# Numbers in names that count something else: `sampler_s47`, `seed_3`, `rank0`.
-NO_STEP = re.compile(r"(?<![a-z])(?:seed|s|rank|worker|gpu|run|part|shard|split|fold|v)[_-]?\d+", re.IGNORECASE)
-LAST_NUMBER = re.compile(r"(?<!\d)(\d{1,9})$")
-DATE = re.compile(r"(?<!\d)20\d\d[-_.]?[01]\d[-_.]?[0-3]\d(?:[T_ -]?\d\d[-_:.]?\d\d[-_:.]?\d\d(?:[-.,]\d+)?)?(?!\d)")
 NUMBERED = re.compile(r"(.+?)_?(\d+)")  # a column of one of several samples in a row
 
 BUDGET = 1 << 24  # bytes read of one file
@@ -37,42 +25,6 @@ PARQUET = b"PAR1"  # at both ends of a whole file
 
 Record = Mapping[str, object]
 One = TypeVar("One")
-
-
-def keeps_samples(file: Path) -> bool:
-    """Return whether the path says that samples are kept there."""
-    if file.suffix not in (".jsonl", ".json", ".txt", ".csv", ".parquet") or NUMBERS.search(file.stem):
-        return False
-    return any(KEPT.search(name) for name in _names(file))
-
-
-def of_the_last(file: Path) -> bool:
-    """Return whether the name of a file says that it is of the final model."""
-    return bool({*tokens(file.stem)} & OF_THE_LAST)
-
-
-def is_held_out(file: Path) -> bool:
-    """Return whether the path says that a file is of an evaluation: its name, or a folder that is called so and no
-    more, since a run may be called `test_of_a_new_reward`."""
-    name, *folders = (set(tokens(name)) for name in _names(file))
-    return "eval" in name or any(
-        "eval" in said and all(word in OF_FOLDERS or word.isdigit() for word in said) for said in folders
-    )
-
-
-def _names(file: Path) -> tuple[str, ...]:
-    """Return the names that say what a file is: its own, its folder's, and that of the folder of all steps."""
-    folder = file.parent
-    return (file.stem, folder.name, *([folder.parent.name] * bool(STEP.fullmatch(folder.name))))
-
-
-def step_in(file: Path) -> int | None:
-    """Return the step in a path: `step_12/samples.jsonl`, `rollouts/12.jsonl`, `generations-00012.jsonl`."""
-    name = NO_STEP.sub("", DATE.sub("", file.stem))
-    for number in (STEP.search(name), LAST_NUMBER.search(name), *map(STEP.search, file.parts[-2:-4:-1])):
-        if number:
-            return int(number[1])
-    return None
 
 
 def spread(items: Sequence[One], most: int) -> Sequence[One]:

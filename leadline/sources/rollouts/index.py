@@ -15,7 +15,9 @@ from pathlib import Path
 from ...digits import exact_sum
 from ...records import dataclass, field, replace
 from ...vocabulary.names import tokens
+from ..clock import step_of
 from ..number import flat
+from ..paths import KEPT, is_held_out, keeps_samples, of_the_last, step_in
 from .fields import (
     GROUPS,
     LOOKED_AT,
@@ -29,23 +31,17 @@ from .fields import (
     first,
     rows_of,
     samples_in,
-    step_of,
     text_of,
 )
 from .files import (
     BUDGET,
-    KEPT,
     LARGEST,
     Record,
-    is_held_out,
     is_too_large,
-    keeps_samples,
-    of_the_last,
     readable_parquet,
     record_at,
     records,
     spread,
-    step_in,
 )
 
 MOST = 2048  # samples of one step that are handed on
@@ -264,7 +260,7 @@ def index_records(files: Sequence[Path]) -> FoundSamples:
     found.notes += [
         why_not(file) or f"{file.name} was not read: it is not what its name says"
         for file in missed[:MOST_FILES]
-        if file.suffix != ".txt"
+        if file.suffix != ".txt" and not _words(_records(file, 2)) & TRAINED  # a log, whatever it is called
     ]
     return found
 
@@ -284,7 +280,7 @@ def kept_at(file: Path, *, guessed: bool = True, beside: bool = False) -> Place 
     unless samples may also stand `beside` what was logged."""
     if not _may_hold_samples(file) or not (held := _records(file, LOOKED_AT)):
         return None
-    said = {word for record in held[:2] for key, _ in flat(record) for word in tokens(str(key))}
+    said = _words(held)
     if keeps_samples(file) and (KEPT.search(file.stem) or not said & TRAINED):
         place = _known(file, held, guessed=False)
         if place is not None or not guessed:
@@ -302,6 +298,11 @@ def kept_at(file: Path, *, guessed: bool = True, beside: bool = False) -> Place 
     told = [sample.output for sample in read_rows(held, place)]
     wordy = sum(len(text.split()) for text in told) >= PROSE * len(told)
     return place if told and (wordy or (fields.prompt is not None and fields.score is not None)) else None
+
+
+def _words(rows: Sequence[Record]) -> set[str]:
+    """Return the words of which the fields of the first records are called."""
+    return {word for row in rows[:2] for key, _ in flat(row) for word in tokens(str(key))}
 
 
 def _known(file: Path, rows: Sequence[Record], *, guessed: bool) -> Place | None:

@@ -38,7 +38,6 @@ RECORDS = (  # most specific first
     Record("processes", own.processes, re.compile(rb'\A[^\n]*"procs"'), "processes.jsonl"),
     Record("nvidia-smi", gpus.rows, gpus.CSV),
     Record("dmon", gpus.rows, re.compile(rb"\A(?:[^\n]*\n){0,19}" + gpus.DMON.pattern, re.IGNORECASE)),
-    Record("prometheus", gpus.scrapes, re.compile(rb"(?m)^(?:" + "|".join(gpus.METRICS).encode() + rb")\{")),
 )
 
 

@@ -7,8 +7,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
 from ...run import Values
 
 QUARTER = 900.0  # seconds: every zone on earth is a multiple of a quarter of an hour off UTC
@@ -100,18 +98,3 @@ def modified(path: Path) -> float | None:
         return path.stat().st_mtime
     except OSError:
         return None
-
-
-def wall(text: str) -> float | None:
-    """Return the time in a text that says its zone, or seconds since the epoch; None if it is neither.
-
-    >>> wall("1970-01-01T00:01:00Z"), wall("1790000000"), wall("soon")
-    (60.0, 1790000000.0, None)
-    """
-    text = text.strip()
-    if re.fullmatch(r"\d{9,10}(?:\.\d+)?", text):
-        return float(text)
-    if re.fullmatch(r"\d{12,13}", text):
-        return float(text) / 1000
-    seconds = _seconds(text) if text.endswith(("Z", "+00:00", "UTC")) else None
-    return None if seconds is None or not np.isfinite(seconds) else seconds

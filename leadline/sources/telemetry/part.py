@@ -72,15 +72,9 @@ def blocks_of(path: Path) -> Iterator[list[bytes]]:
             yield from lines.take(chunk)
 
 
-def lines_of(path: Path) -> Iterator[bytes]:
-    """Yield the same, line by line."""
-    for block in blocks_of(path):
-        yield from block
-
-
 def objects_of(path: Path) -> Iterator[dict[str, object]]:
     """Yield the JSON objects of a file of lines; an empty one for a line that holds none."""
-    for line in lines_of(path):
+    for line in (line for block in blocks_of(path) for line in block):
         if line.strip():
             try:
                 row = loads(line)
