@@ -49,7 +49,7 @@ MODULES = 164
 BUDGETS = {
     "healthy": {
         "files of the run opened": 24,
-        "classes compiled": 123,
+        "classes compiled": 10,
         "curves fitted": 10,
         "sets of models made": 4,
         "systems solved": 44,
@@ -58,7 +58,7 @@ BUDGETS = {
     },
     "collapsed": {
         "files of the run opened": 35,
-        "classes compiled": 143,
+        "classes compiled": 12,
         "curves fitted": 7,
         "sets of models made": 14,
         "systems solved": 154,
@@ -67,7 +67,7 @@ BUDGETS = {
     },
     "hacked": {
         "files of the run opened": 40,
-        "classes compiled": 138,
+        "classes compiled": 10,
         "curves fitted": 9,
         "sets of models made": 8,
         "systems solved": 88,
