@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,9 @@ GP_DISCREPANCIES: Discrepancies = (
     (0.2, 0.0, 0.1),
     *((length, ratio, 0.9 / 20) for length in (0.2, 0.4, 0.8, 1.6) for ratio in (0.3, 1.0, 3.0, 10.0, 30.0)),
 )
+LENGTHS = (0.2, 0.3, 0.4, 0.8, 1.6)  # in runs: those of all discrepancies
 BASIS = 20  # functions kept per length: at least 99.5 % of the variance of the shortest on [0, 2]
+BASIS_FILE = Path(__file__).with_name("basis.npy")  # made by bench/basis.py
 PATHS = 500  # paths: a probability of .9 is then known to .013
 BANK_SHARE = 0.75  # prior of the bank against the Gaussian process: the bank alone is a little over-confident, the
 # process alone cannot say "plateau" (methods.md 3). The evidence decides the rest (docs/decisions/0004).
@@ -114,14 +117,15 @@ def _models(times: Floats, shape: Floats, centre: Floats, discrepancies: Discrep
     kinds = (len(CORRELATIONS), len(discrepancies))
     one = whiten(np.ones(len(times)))
     solve, project = np.zeros((*kinds, BASIS, BASIS)), np.zeros((*kinds, BASIS, len(times)))
-    log_scale = np.repeat(-0.5 * (len(times) - 1) * np.log1p(-(CORRELATIONS[:, None] ** 2)), kinds[1], axis=1)
-    basis = {length: whiten(basis_at(times, length)) for length in sorted({length for length, _, _ in discrepancies})}
-    for d, (length, ratio, prior) in enumerate(discrepancies):
-        log_scale[:, d] += np.log(prior)
-        if ratio > 0:
-            solve[:, d], log_determinant = _solve(basis[length], ratio)
-            project[:, d] = fold(solve[:, d] @ basis[length])
-            log_scale[:, d] -= log_determinant
+    log_scale = -0.5 * (len(times) - 1) * np.log1p(-(CORRELATIONS[:, None] ** 2)) + np.log(
+        [p for *_, p in discrepancies]
+    )
+    for length in sorted({length for length, ratio, _ in discrepancies if ratio > 0}):
+        mine = [d for d, (other, ratio, _) in enumerate(discrepancies) if other == length and ratio > 0]
+        functions = whiten(basis_at(times, length))
+        solve[:, mine], log_determinant = _solve(functions, np.array([discrepancies[d][1] for d in mine]))
+        project[:, mine] = solve[:, mine] @ fold(functions)[:, None]
+        log_scale[:, mine] -= log_determinant
     solve_one = project.sum(axis=-1)
     one_one = (one**2).sum(axis=-1)[:, None] - (solve_one**2).sum(axis=-1)
     one_shape = np.repeat(_products(fold(one), shape)[:, None], kinds[1], axis=1)
@@ -147,29 +151,22 @@ def _blocks(count: int) -> Iterator[slice]:
 
 def basis_at(times: Floats, length: float) -> Floats:
     """Return Matern-5/2 basis functions at these times: (basis, times)."""
-    return np.stack([np.interp(times, shapes.GRID, function) for function in basis_on_grid(length)])
+    return np.stack([np.interp(times, shapes.GRID, function) for function in _basis()[length]])
 
 
-@lru_cache(maxsize=16)
-def basis_on_grid(length: float) -> Floats:
-    """Return the leading eigenfunctions of a unit-variance Matern-5/2 on the grid, scaled: (basis, grid)."""
-    distance = np.sqrt(5) * np.abs(shapes.GRID[:, None] - shapes.GRID) / length
-    kernel = (1 + distance + distance**2 / 3) * np.exp(-distance)
-    values, vectors = np.linalg.eigh(kernel)
-    leading = slice(-1, -BASIS - 1, -1)
-    functions = np.ascontiguousarray((vectors[:, leading] * np.sqrt(np.maximum(values[leading], 0))).T)
-    # Each has its mirror image, and which of the two LAPACK gives depends on its version and on the processor. None is
-    # 0 at the start of the run.
-    functions *= np.copysign(1.0, functions[:, :1])
-    return functions
+@lru_cache(maxsize=1)
+def _basis() -> dict[float, Floats]:
+    """Return the leading eigenfunctions of a unit-variance Matern-5/2 on the grid, scaled, by length."""
+    with BASIS_FILE.open("rb") as file:
+        return dict(zip(LENGTHS, np.load(file), strict=True))
 
 
-def _solve(functions: Floats, ratio: float) -> tuple[Floats, Floats]:
-    """Return C^-1 and log|C| + basis/2 log(ratio), with C C' = I / ratio + F F' under each noise."""
+def _solve(functions: Floats, ratios: Floats) -> tuple[Floats, Floats]:
+    """Return C^-1 and log|C| + basis/2 log(ratio), with C C' = I / ratio + F F' under each noise for each ratio."""
     outer = functions @ functions.transpose(0, 2, 1)
-    root = np.linalg.cholesky(outer + np.eye(BASIS) / ratio)
-    diagonal = np.diagonal(root, axis1=1, axis2=2)
-    return np.linalg.inv(root), np.log(diagonal).sum(axis=1) + 0.5 * BASIS * np.log(ratio)
+    root = np.linalg.cholesky(outer[:, None] + np.eye(BASIS) / ratios[:, None, None])
+    diagonal = np.diagonal(root, axis1=2, axis2=3)
+    return np.linalg.inv(root), np.log(diagonal).sum(axis=2) + 0.5 * BASIS * np.log(ratios)
 
 
 class ModelsFit:
@@ -231,7 +228,7 @@ class ModelsFit:
             at = n[mine], d[mine]
             target = self.solved[at] - np.einsum("pkb,pb->pk", models.project[at], drawn[mine]) + doubt[mine]
             drawn_sizes = np.einsum("pkl,pk->pl", models.solve[at], target)
-            paths[mine] += _products(basis_on_grid(float(length)).T, drawn_sizes).T
+            paths[mine] += _products(_basis()[float(length)].T, drawn_sizes).T
 
 
 def _systematic(log_weights: Floats, count: int, stream: Stream) -> Ints:

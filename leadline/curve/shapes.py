@@ -128,6 +128,7 @@ class Bank:
 
     grid: Floats  # (shapes, len(GRID))
     share: Floats  # (shapes,), sums to 1
+    moves: Floats  # (shapes,), how far each goes in all
 
 
 @lru_cache(maxsize=1)
@@ -135,7 +136,8 @@ def bank() -> Bank:
     """The bank, made once a process."""
     counts = [len(function(GRID[:1])) for function, _ in FAMILIES.values()]
     shares = [share / count for count, (_, share) in zip(counts, FAMILIES.values(), strict=True)]
-    return Bank(evaluate(GRID), np.repeat(shares, counts))
+    grid = evaluate(GRID)
+    return Bank(grid, np.repeat(shares, counts), np.ptp(grid, axis=1))
 
 
 def evaluate(times: Floats) -> Floats:
@@ -145,7 +147,7 @@ def evaluate(times: Floats) -> Floats:
 
 def log_prior(seen: Floats) -> Floats:
     """Log prior of every shape, given its values at the bins: far excursions beyond what is seen are unlikely."""
-    whole = np.ptp(bank().grid, axis=1)
+    whole = bank().moves
     weight = bank().share * (np.maximum(np.ptp(seen, axis=1), 1e-9 * whole) / whole) ** EXCURSION
     logs: Floats = np.log(weight / weight.sum())
     return logs
