@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 
 STEPS_PER_RUN = 60  # grid intervals in [0, 1]
 GRID = np.arange(2 * STEPS_PER_RUN + 1) / STEPS_PER_RUN
+ROOM = 2**20  # numbers: all that is in use at a time for making the models of a clock
 EXCURSION = 1.0  # a shape that moves k times as far in all as was seen has 1/k of its prior: without this early
 # sigmoids extrapolate without bound (methods.md 3; there 2, but measured here 1 covers growth that goes on better)
 
@@ -134,6 +135,8 @@ class Bank:
 @lru_cache(maxsize=1)
 def bank() -> Bank:
     """The bank, made once a process."""
+    np.empty(ROOM)  # given back untouched: from now on the C library keeps so much at hand, and a look does not fault
+    # its pages in anew for each of its arrays of a megabyte, which took a third of its time
     counts = [len(function(GRID[:1])) for function, _ in FAMILIES.values()]
     shares = [share / count for count, (_, share) in zip(counts, FAMILIES.values(), strict=True)]
     grid = evaluate(GRID)
