@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from leadline.draws import Stream
+from leadline.draws import Stream, _normal_quantiles
 
 MANY = 100_000
 UNIFORMS = [0.6704722626516632, 0.11101463666938172]
@@ -36,6 +36,12 @@ def test_normals_are_normal() -> None:
     assert drawn.std() == pytest.approx(1, abs=0.01)
     expected = [NormalDist().inv_cdf((place + 0.5) / 100) for place in range(100)]
     assert drawn[MANY // 200 :: MANY // 100] == pytest.approx(expected, abs=0.05)
+
+
+def test_the_table_of_quantiles_is_that_of_the_standard_library() -> None:
+    table = _normal_quantiles()
+    expected = [NormalDist().inv_cdf((place + 0.5) / len(table)) for place in range(0, len(table), 7)]
+    assert table[::7] == pytest.approx(expected, rel=1e-15)
 
 
 @pytest.mark.parametrize("freedom", [0.7, 1.0, 1.5, 2, 5, 20.3, 63])

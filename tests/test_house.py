@@ -15,9 +15,10 @@ SQL = re.compile(r"[\s(]*(SELECT|INSERT|UPDATE|DELETE|CREATE|ALTER|WITH|PRAGMA|F
 OF_FILES = ("options", "watch", "found")
 PATHS = {"paths", "seen", "summit", "climb", "speed", "bend", "trendless", "at_rest", "levels_at"}
 
-# Who may open files: what reads logs, follows and records runs, writes reports; and two that read the package itself.
+# Who may open files: what reads logs, follows and records runs, writes reports; and some that read the package itself.
 OPENERS = ("sources/", "live/", "inside/", "recorder/", "cli/", "fleet/")
 OPENS: dict[str, str] = {
+    "curve/posterior.py": "its own table, from the package",
     "report/files.py": "writes reports",
     "report/html/page.py": "its own static parts, from the package",
     "vocabulary/dialect.py": "its own tables, from the package",

@@ -50,7 +50,12 @@ def both(options: dict[str, bool]) -> tuple[Any, Any]:
 @pytest.mark.parametrize("options", OPTIONS)
 def test_a_record_is_made_shown_and_compared_as_a_dataclass_is(options: dict[str, bool]) -> None:
     theirs, ours = both(options)
-    assert str(inspect.signature(ours)) == str(inspect.signature(theirs))
+    _alike(theirs, ours, options)
+    assert str(inspect.signature(ours)) == str(inspect.signature(theirs))  # compiles `__init__`
+    _alike(theirs, ours, options)
+
+
+def _alike(theirs: Any, ours: Any, options: dict[str, bool]) -> None:
     for given in ((3,), (3, "kl"), (3, "kl", ["a"], 7)):
         one, other = ours(*given), ours(*given)
         assert repr(one) == repr(theirs(*given))
@@ -61,11 +66,11 @@ def test_a_record_is_made_shown_and_compared_as_a_dataclass_is(options: dict[str
         assert repr(replace(one, step=4)) == repr(replace(theirs(*given), step=4))
     assert (ours(3) == ours(3, hidden=1)) == options.get("eq", True)
     assert [one.name for one in fields(ours)] == [one.name for one in fields(theirs)]
-    for wrong in ((), (-1,), (1, "a", [], 0, 5)):
+    for wrong, named in (((), {}), ((-1,), {}), ((1, "a", [], 0, 5), {}), ((1,), {"odd": 1}), ((1,), {"step": 2})):
         with pytest.raises((TypeError, ValueError)) as refused:
-            theirs(*wrong)
+            theirs(*wrong, **named)
         with pytest.raises(refused.type):
-            ours(*wrong)
+            ours(*wrong, **named)
 
 
 @pytest.mark.parametrize("options", OPTIONS)
@@ -132,11 +137,13 @@ def test_a_method_of_its_own_is_kept() -> None:
     assert (repr(Named("a")), Named("a") == Named("b"), hash(Named("a"))) == ("a", True, 7)
 
 
-def test_nothing_is_compiled_before_it_is_used() -> None:
+def test_only_what_is_made_often_is_compiled() -> None:
     @records.dataclass(frozen=True, slots=True)
-    class Unused:
+    class Named:
         name: str
 
-    assert isinstance(vars(Unused)["__init__"], records._Init)
-    Unused("a")
-    assert inspect.isfunction(vars(Unused)["__init__"])
+    made = [Named("a") for _ in range(records.OFTEN)]
+    assert isinstance(vars(Named)["__init__"], records._Init)
+    made.append(Named("a"))
+    assert inspect.isfunction(vars(Named)["__init__"])
+    assert set(made) == {Named("a")}

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,6 +101,21 @@ LOOKS = 16  # second looks at one series, at the largest shifts first
 APART = 0.03  # of the series: closer breaks are one break, and what else happens so near to one happens with it
 
 
+@dataclass(frozen=True, slots=True)
+class _Likely:
+    """A break that is likelier than not, somewhere about a cell."""
+
+    probability: float
+    centre: int
+    radius: int
+    within: tuple[int, int]  # cells from which it was seen
+
+    def places(self, count: int) -> Ints:
+        """Return the cells of a series of so many before which it may lie."""
+        low, high = max(0, self.centre - SIDE_BINS - self.radius), min(count, self.centre + SIDE_BINS + self.radius)
+        return np.arange(max(low + 1, self.centre - self.radius), min(high - 1, self.centre + self.radius) + 1)
+
+
 def find_breaks(cells: Cells, values: Floats, events: Sequence[float] = ()) -> tuple[tuple[Break, ...], Break | None]:
     """Confirmed breaks of a series (`values`: the cells with spikes tamed), in order of step, and the likeliest break
     that could not be confirmed, where it is likelier than not."""
@@ -124,15 +140,34 @@ def find_breaks(cells: Cells, values: Floats, events: Sequence[float] = ()) -> t
         if looks[k][1] == EVENT_PRIOR:  # what is known to have happened there may be over before much else was logged
             near = (max(looks[k][0] - SHIFT_CELLS, 0), min(looks[k][0] + LEAST_SIDE, len(values)))
             found.append(_confirm(cells, values, *looks[k], near))
-    kept: list[Break] = []
-    least = APART * (cells.steps[-1] - cells.steps[0])
-    clear = (b for b in found if b and abs(b.size) > least_size)
-    for candidate in sorted(clear, key=lambda b: (-b.probability, b.step)):
-        if all(abs(candidate.step - other.step) > least for other in kept):
-            kept.append(candidate)
+    kept = _kept(cells, values, [one for one in found if one is not None], least_size)
     confirmed = [b for b in kept if b.probability > CONFIRMED]
     suspected = next((b for b in kept if b.probability <= CONFIRMED), None)
     return tuple(sorted(confirmed, key=lambda b: b.step)), suspected
+
+
+def _kept(cells: Cells, values: Floats, found: Sequence[_Likely], least_size: float) -> list[Break]:
+    """Date the likeliest breaks first. Who lies beside one for sure, or behind the first that is not confirmed, is not
+    dated at all."""
+    kept: list[Break] = []
+    least = APART * (cells.steps[-1] - cells.steps[0])
+
+    def beside(step: float) -> list[bool]:
+        return [abs(step - other.step) <= least for other in kept]
+
+    for _, alike in groupby(sorted(found, key=lambda one: -one.probability), key=lambda one: one.probability):
+        dated = []
+        for one in alike:
+            places = one.places(len(values))
+            ends = beside(cells.first_steps[places[0]]), beside(cells.first_steps[places[-1]])
+            if not any(map(all, zip(*ends, strict=True))):
+                dated.append(_localise(cells, values, one))
+        for candidate in sorted((b for b in dated if abs(b.size) > least_size), key=lambda b: b.step):
+            if not any(beside(candidate.step)):
+                kept.append(candidate)
+        if kept and kept[-1].probability <= CONFIRMED:
+            break
+    return kept
 
 
 def find_break_at(cells: Cells, values: Floats, step: float, reach: float) -> Break | None:
@@ -144,10 +179,11 @@ def find_break_at(cells: Cells, values: Floats, step: float, reach: float) -> Br
     if not len(near) or not _shift(values)[near].max() > QUICK * least_size:
         return None
     place = int(np.searchsorted(cells.steps, step))
-    found = _confirm(cells, values, place, EVENT_PRIOR, len(near) // 2 + 1, (0, len(values)))
-    if found is None or found.probability <= CONFIRMED or abs(found.size) <= least_size:
+    likely = _confirm(cells, values, place, EVENT_PRIOR, len(near) // 2 + 1, (0, len(values)))
+    if likely is None or likely.probability <= CONFIRMED:
         return None
-    return found if abs(found.step - step) <= max(reach, 1.0) else None
+    found = _localise(cells, values, likely)
+    return found if abs(found.size) > least_size and abs(found.step - step) <= max(reach, 1.0) else None
 
 
 def _shift(values: Floats) -> Floats:
@@ -170,7 +206,7 @@ def _between(place: int, size: float, others: Sequence[tuple[int, float]], count
 
 def _confirm(
     cells: Cells, values: Floats, place: int, prior: float, reach: int, within: tuple[int, int]
-) -> Break | None:
+) -> _Likely | None:
     """A break within `reach` cells of `place` that is likelier than not, or nothing, seen from the cells `within`."""
     half = max(LEAST_LOOK, int(LOOK_AROUND * len(values)))
     per_bin = -(-half // SIDE_BINS)
@@ -184,14 +220,14 @@ def _confirm(
     if len(candidates) == 0 or np.ptp(bins) <= ROUNDING * np.abs(values).max():
         return None
     sudden, smooth = _evidence(bins, candidates, cells.width * per_bin)
-    odds = prior / (1 - prior) * np.exp(min(np.logaddexp.reduce(sudden) - math.log(len(sudden)) - smooth, 700))
+    odds = prior / (1 - prior) * math.exp(min(float(_log_mean(sudden, axis=0)) - smooth, 700.0))
     if not odds > 1:
         return None
     best = int(candidates[first_highest(sudden)])
     radius = min(2 * per_bin, SIDE_BINS)
     if best in (candidates[0], candidates[-1]):  # at the edge of where it could be looked for: it may lie beyond
         radius = max(radius, LEAST_SIDE * per_bin)
-    return _localise(cells, values, low + best * per_bin, radius, float(odds / (1 + odds)), within)
+    return _Likely(float(odds / (1 + odds)), low + best * per_bin, radius, within)
 
 
 def _side(bins: int, widest: int) -> int:
@@ -199,49 +235,59 @@ def _side(bins: int, widest: int) -> int:
     return widest if bins >= widest else bins // 8 * 8 or bins
 
 
-def _localise(
-    cells: Cells, values: Floats, centre: int, radius: int, probability: float, within: tuple[int, int]
-) -> Break:
-    """Date a confirmed break to the cell, and measure it by the cells beside it that it was seen from."""
+def _localise(cells: Cells, values: Floats, likely: _Likely) -> Break:
+    """Date a likely break to the cell, and measure it by the cells beside it that it was seen from."""
+    centre, radius, within = likely.centre, likely.radius, likely.within
     low, high = max(0, centre - SIDE_BINS - radius), min(len(values), centre + SIDE_BINS + radius)
-    candidates = np.arange(max(1, centre - low - radius), min(high - low - 1, centre - low + radius) + 1)
-    sudden, _ = _evidence(values[low:high], candidates, cells.width)
+    candidates = likely.places(len(values))
+    sudden = _sudden(*_fits(values[low:high], candidates - low, cells.width, 2))
     share = np.cumsum(np.exp(sudden - sudden.max()))
-    first, middle, last = (low + int(candidates[np.searchsorted(share, q * share[-1])]) for q in (0.1, 0.5, 0.9))
+    first, middle, last = (int(candidates[np.searchsorted(share, q * share[-1])]) for q in (0.1, 0.5, 0.9))
     after = values[middle : max(min(middle + SHIFT_CELLS, within[1]), middle + 1)]
     before = values[min(max(middle - SHIFT_CELLS, within[0]), middle - 1) : middle]
     size = np.median(after) - np.median(before)
     return Break(
         step=float(cells.first_steps[middle]),
         interval=(float(cells.first_steps[max(first - 1, 0)]), float(cells.steps[last])),
-        probability=probability,
+        probability=likely.probability,
         size=float(size),
     )
 
 
 def _evidence(window: Floats, candidates: Ints, points_per_bin: float) -> tuple[Floats, float]:
     """Log evidence of a break before each candidate, and of everything smooth; level and slope taken out of both."""
+    stories, fit, base = _fits(window, candidates, points_per_bin, None)
+    gradual = base[:, None] + _log_mean(log_gain(fit[:, 2:], stories.gain[:, None, None], stories.freedom), axis=2)
+    slopes, shock = np.concatenate([base[:, None], gradual[:, :-1]], axis=1), gradual[:, -1]
+    smooth = np.logaddexp(_log_mean(slopes, axis=1), shock) - math.log(2)
+    return _sudden(stories, fit, base), float(_log_sum(smooth, axis=0))
+
+
+def _fits(
+    window: Floats, candidates: Ints, points_per_bin: float, first: int | None
+) -> tuple[_Stories, Floats, Floats]:
+    """What the first stories (all, and shocks last) explain of a window at each candidate: (noise, story, candidate);
+    and the log evidence of level and slope alone: (noise,)."""
     stories = _stories(len(window))
     white = whiten((window - window.mean()) / window.std())
     known = np.einsum("nkb,nb->nk", stories.level_and_slope, white)
     target = white - np.einsum("nk,nkb->nb", known, stories.level_and_slope)
     square = np.einsum("nb,nb->n", target, target)
-    told = np.moveaxis(stories.rows[:, candidates] @ fold(target).T, -1, 0)
+    told = np.moveaxis(stories.rows[:first, candidates] @ fold(target).T, -1, 0)
     told[:, 1] -= stories.bend_in_jump[:, candidates] * told[:, 0]
-    fit = np.concatenate([told, target[:, None, candidates]], axis=1) * stories.scale[:, :, candidates]
-    fit = fit**2 / square[:, None, None]
+    if first is None:
+        told = np.concatenate([told, target[:, None, candidates]], axis=1)
+    fit = (told * stories.scale[:, :first, candidates]) ** 2 / square[:, None, None]
     base = np.log(prior_over_correlations(points_per_bin)) - 0.5 * stories.freedom * np.log(square) + stories.log_scale
+    return stories, fit, base
 
-    def log_evidence(explained: Floats, terms: int) -> Floats:
-        logs: Floats = base[:, None, None] + log_gain(explained, stories.gain[:, None, None], stories.freedom, terms)
-        return logs
 
-    jump, jump_and_bend = log_evidence(fit[:, :1], 1), log_evidence(fit[:, :1] + fit[:, 1:2], 2)
-    sudden = np.logaddexp(jump, jump_and_bend)[:, 0] - math.log(2)
-    gradual = _log_mean(log_evidence(fit[:, 2:], 1), axis=2)
-    slopes, shock = np.concatenate([base[:, None], gradual[:, :-1]], axis=1), gradual[:, -1]
-    smooth = np.logaddexp(_log_mean(slopes, axis=1), shock) - math.log(2)
-    return np.logaddexp.reduce(sudden, axis=0), float(np.logaddexp.reduce(smooth))
+def _sudden(stories: _Stories, fit: Floats, base: Floats) -> Floats:
+    """Log evidence of a break before each candidate: a jump, alone or with a bend beside it."""
+    gain, freedom = stories.gain[:, None], stories.freedom
+    jump, jump_and_bend = log_gain(fit[:, 0], gain, freedom), log_gain(fit[:, 0] + fit[:, 1], gain, freedom, 2)
+    both = np.concatenate([jump + base[:, None], jump_and_bend + base[:, None]])
+    return _log_sum(both, axis=0) - math.log(2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +332,11 @@ def _stories(count: int) -> _Stories:
     return _Stories(rows, scale, bend_in_jump, known, gain, log_scale, count - 2)
 
 
+def _log_sum(logs: Floats, axis: int) -> Floats:
+    top = logs.max(axis=axis, keepdims=True)
+    total: Floats = np.log(np.exp(logs - top).sum(axis=axis)) + top.squeeze(axis)
+    return total
+
+
 def _log_mean(logs: Floats, axis: int) -> Floats:
-    mean: Floats = np.logaddexp.reduce(logs, axis=axis) - math.log(logs.shape[axis])
-    return mean
+    return _log_sum(logs, axis) - math.log(logs.shape[axis])

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +42,9 @@ GP_DISCREPANCIES: Discrepancies = (
     (0.2, 0.0, 0.1),
     *((length, ratio, 0.9 / 20) for length in (0.2, 0.4, 0.8, 1.6) for ratio in (0.3, 1.0, 3.0, 10.0, 30.0)),
 )
+LENGTHS = (0.2, 0.3, 0.4, 0.8, 1.6)  # in runs: those of all discrepancies
 BASIS = 20  # functions kept per length: at least 99.5 % of the variance of the shortest on [0, 2]
+BASIS_FILE = Path(__file__).with_name("basis.npy")  # made by bench/basis.py
 PATHS = 500  # paths: a probability of .9 is then known to .013
 BANK_SHARE = 0.75  # prior of the bank against the Gaussian process: the bank alone is a little over-confident, the
 # process alone cannot say "plateau" (methods.md 3). The evidence decides the rest (docs/decisions/0004).
@@ -49,7 +52,7 @@ NEGLIGIBLE = 25.0  # nats below the best model: together less than one path in a
 WEIGHT_UNITS = 2**24  # units into which all weights together are counted
 NO_TREND = 0.25  # prior that nothing moves at all
 BLOCK = 100  # shapes: times 64 bins, times 20 functions, half of what OpenBLAS gives to a single thread
-CLOCKS = 8  # kept, of some 5 MB each: a run has a few stretches, each seen now and as it was a while ago
+CLOCKS = 8  # kept, of some 4 MB each: a run has a few stretches, each seen now and as it was a while ago
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +92,20 @@ class Models:
     one_shape: Floats  # (n, d, shapes)
     shape_shape: Floats  # (n, d, shapes), the level projected out
     log_scale: Floats  # (n, d)   -log|L|, prior of the discrepancy included
-    solve: Floats  # (n, d, basis, basis)   C^-1
-    project: Floats  # (n, d, basis, bins)   W'F'C^-1': of bins x it makes C^-1 F x~
+    length: Ints  # (d,)   which of the lengths
+    fold: Floats  # (n, lengths, basis, bins)   F W: of bins x it makes F x~
+    solve: Floats  # (n, d, basis, basis)   C^-1; 0 for no discrepancy
+    solve_one: Floats  # (n, d, basis)   C^-1 F of the level
 
     @property
     def gain(self) -> Floats:
         """Unit-information scale (n, d): the effective number of points."""
         return np.maximum(LEAST_INFORMATION, self.one_one)
+
+    def solved(self, values: Floats) -> Floats:
+        """Return C^-1 F x~ of bins x: (n, d, basis)."""
+        solved: Floats = (self.solve @ (self.fold @ values)[:, self.length, :, None])[..., 0]
+        return solved
 
 
 @lru_cache(maxsize=CLOCKS)
@@ -112,27 +122,28 @@ def _clock(raw: bytes) -> tuple[Models, Models]:
 
 def _models(times: Floats, shape: Floats, centre: Floats, discrepancies: Discrepancies, log_prior: Floats) -> Models:
     kinds = (len(CORRELATIONS), len(discrepancies))
+    lengths = sorted({length for length, _, _ in discrepancies})
+    place = np.array([lengths.index(length) for length, _, _ in discrepancies])
+    ratios, priors = (np.array([one[part] for one in discrepancies]) for part in (1, 2))
     one = whiten(np.ones(len(times)))
-    solve, project = np.zeros((*kinds, BASIS, BASIS)), np.zeros((*kinds, BASIS, len(times)))
-    log_scale = np.repeat(-0.5 * (len(times) - 1) * np.log1p(-(CORRELATIONS[:, None] ** 2)), kinds[1], axis=1)
-    basis = {length: whiten(basis_at(times, length)) for length in sorted({length for length, _, _ in discrepancies})}
-    for d, (length, ratio, prior) in enumerate(discrepancies):
-        log_scale[:, d] += np.log(prior)
-        if ratio > 0:
-            solve[:, d], log_determinant = _solve(basis[length], ratio)
-            project[:, d] = fold(solve[:, d] @ basis[length])
-            log_scale[:, d] -= log_determinant
-    solve_one = project.sum(axis=-1)
+    functions = np.stack([whiten(basis_at(times, length)) for length in lengths], axis=1)
+    folded, solve = fold(functions), np.zeros((*kinds, BASIS, BASIS))
+    solve[:, ratios > 0], log_determinant = _solve(functions, place[ratios > 0], ratios[ratios > 0])
+    log_scale = np.log(priors) - 0.5 * (len(times) - 1) * np.log1p(-(CORRELATIONS[:, None] ** 2))
+    log_scale[:, ratios > 0] -= log_determinant
+    solve_one = (solve @ folded.sum(axis=-1)[:, place, :, None])[..., 0]
     one_one = (one**2).sum(axis=-1)[:, None] - (solve_one**2).sum(axis=-1)
     one_shape = np.repeat(_products(fold(one), shape)[:, None], kinds[1], axis=1)
     shape_shape = np.repeat(white_products(shape, shape)[:, None], kinds[1], axis=1)
     for some in _blocks(len(shape)):
-        solved = project[:, 1:] @ shape[some].T  # the first discrepancy is none
+        solved = solve[:, 1:] @ (folded @ shape[some].T)[:, place[1:]]  # the first discrepancy is none
         one_shape[:, 1:, some] -= (solve_one[:, 1:, None] @ solved)[:, :, 0]
-        shape_shape[:, 1:, some] -= (solved**2).sum(axis=2)
+        shape_shape[:, 1:, some] -= np.einsum("ndks,ndks->nds", solved, solved)
     shape_shape -= one_shape**2 / one_one[..., None]
     least = np.maximum(shape_shape, 1e-12)
-    return Models(discrepancies, log_prior, shape, centre, one_one, one_shape, least, log_scale, solve, project)
+    return Models(
+        discrepancies, log_prior, shape, centre, one_one, one_shape, least, log_scale, place, folded, solve, solve_one
+    )
 
 
 def _products(rows: Floats, shape: Floats) -> Floats:
@@ -147,29 +158,22 @@ def _blocks(count: int) -> Iterator[slice]:
 
 def basis_at(times: Floats, length: float) -> Floats:
     """Return Matern-5/2 basis functions at these times: (basis, times)."""
-    return np.stack([np.interp(times, shapes.GRID, function) for function in basis_on_grid(length)])
+    return np.stack([np.interp(times, shapes.GRID, function) for function in _basis()[length]])
 
 
-@lru_cache(maxsize=16)
-def basis_on_grid(length: float) -> Floats:
-    """Return the leading eigenfunctions of a unit-variance Matern-5/2 on the grid, scaled: (basis, grid)."""
-    distance = np.sqrt(5) * np.abs(shapes.GRID[:, None] - shapes.GRID) / length
-    kernel = (1 + distance + distance**2 / 3) * np.exp(-distance)
-    values, vectors = np.linalg.eigh(kernel)
-    leading = slice(-1, -BASIS - 1, -1)
-    functions = np.ascontiguousarray((vectors[:, leading] * np.sqrt(np.maximum(values[leading], 0))).T)
-    # Each has its mirror image, and which of the two LAPACK gives depends on its version and on the processor. None is
-    # 0 at the start of the run.
-    functions *= np.copysign(1.0, functions[:, :1])
-    return functions
+@lru_cache(maxsize=1)
+def _basis() -> dict[float, Floats]:
+    """Return the leading eigenfunctions of a unit-variance Matern-5/2 on the grid, scaled, by length."""
+    with BASIS_FILE.open("rb") as file:
+        return dict(zip(LENGTHS, np.load(file), strict=True))
 
 
-def _solve(functions: Floats, ratio: float) -> tuple[Floats, Floats]:
-    """Return C^-1 and log|C| + basis/2 log(ratio), with C C' = I / ratio + F F' under each noise."""
-    outer = functions @ functions.transpose(0, 2, 1)
-    root = np.linalg.cholesky(outer + np.eye(BASIS) / ratio)
-    diagonal = np.diagonal(root, axis1=1, axis2=2)
-    return np.linalg.inv(root), np.log(diagonal).sum(axis=1) + 0.5 * BASIS * np.log(ratio)
+def _solve(functions: Floats, place: Ints, ratios: Floats) -> tuple[Floats, Floats]:
+    """Return C^-1 and log|C| + basis/2 log(ratio), with C C' = I / ratio + F F' under each noise for each ratio."""
+    outer = functions @ functions.swapaxes(-1, -2)
+    root = np.linalg.cholesky(outer[:, place] + np.eye(BASIS) / ratios[:, None, None])
+    diagonal = np.diagonal(root, axis1=2, axis2=3)
+    return np.linalg.inv(root), np.log(diagonal).sum(axis=2) + 0.5 * BASIS * np.log(ratios)
 
 
 class ModelsFit:
@@ -179,12 +183,13 @@ class ModelsFit:
         self.models, self.freedom = models, len(values) - 1
         white = whiten(values)
         plain = fold(white)
-        self.solved = models.project @ values
-        self.one = plain.sum(axis=-1)[:, None] - (self.solved * models.project.sum(axis=-1)).sum(axis=-1)
+        self.solved = models.solved(values)
+        self.one = plain.sum(axis=-1)[:, None] - (self.solved * models.solve_one).sum(axis=-1)
         level = self.one / models.one_one
         square = (white**2).sum(axis=-1)[:, None] - (self.solved**2).sum(axis=-1) - self.one * level
         self.square = np.maximum(square, 1e-300)
-        weights = plain[:, None] - (self.solved[:, :, None] @ models.project)[:, :, 0]
+        sizes = self.solved[:, :, None] @ models.solve
+        weights = plain[:, None] - (sizes @ models.fold[:, models.length])[:, :, 0]
         self.cross = _products(weights, models.shape) - level[..., None] * models.one_shape
 
     def log_weights(self, memory: Floats) -> Floats:
@@ -227,11 +232,15 @@ class ModelsFit:
         models = self.models
         lengths = np.array([length if ratio > 0 else 0.0 for length, ratio, _ in models.discrepancies])[d]
         for length in np.unique(lengths[lengths > 0]):
-            mine = lengths == length
-            at = n[mine], d[mine]
-            target = self.solved[at] - np.einsum("pkb,pb->pk", models.project[at], drawn[mine]) + doubt[mine]
-            drawn_sizes = np.einsum("pkl,pk->pl", models.solve[at], target)
-            paths[mine] += _products(basis_on_grid(float(length)).T, drawn_sizes).T
+            mine = np.flatnonzero(lengths == length)
+            at, white = (n[mine], d[mine]), np.empty((len(mine), BASIS))
+            for noise in np.unique(n[mine]):
+                some = n[mine] == noise
+                white[some] = _products(models.fold[noise, models.length[d[mine[0]]]], drawn[mine[some]]).T
+            solve = models.solve[at]
+            target = self.solved[at] - np.einsum("pkl,pl->pk", solve, white) + doubt[mine]
+            drawn_sizes = np.einsum("pkl,pk->pl", solve, target)
+            paths[mine] += _products(_basis()[float(length)].T, drawn_sizes).T
 
 
 def _systematic(log_weights: Floats, count: int, stream: Stream) -> Ints:

@@ -18,6 +18,7 @@ Floats = NDArray[np.float64]
 
 STEPS_PER_RUN = 60  # grid intervals in [0, 1]
 GRID = np.arange(2 * STEPS_PER_RUN + 1) / STEPS_PER_RUN
+ROOM = 2**20  # numbers: all that is in use at a time for making the models of a clock
 EXCURSION = 1.0  # a shape that moves k times as far in all as was seen has 1/k of its prior: without this early
 # sigmoids extrapolate without bound (methods.md 3; there 2, but measured here 1 covers growth that goes on better)
 
@@ -128,14 +129,18 @@ class Bank:
 
     grid: Floats  # (shapes, len(GRID))
     share: Floats  # (shapes,), sums to 1
+    moves: Floats  # (shapes,), how far each goes in all
 
 
 @lru_cache(maxsize=1)
 def bank() -> Bank:
     """The bank, made once a process."""
+    np.empty(ROOM)  # given back untouched: from now on the C library keeps so much at hand, and a look does not fault
+    # its pages in anew for each of its arrays of a megabyte, which took a third of its time
     counts = [len(function(GRID[:1])) for function, _ in FAMILIES.values()]
     shares = [share / count for count, (_, share) in zip(counts, FAMILIES.values(), strict=True)]
-    return Bank(evaluate(GRID), np.repeat(shares, counts))
+    grid = evaluate(GRID)
+    return Bank(grid, np.repeat(shares, counts), np.ptp(grid, axis=1))
 
 
 def evaluate(times: Floats) -> Floats:
@@ -145,7 +150,7 @@ def evaluate(times: Floats) -> Floats:
 
 def log_prior(seen: Floats) -> Floats:
     """Log prior of every shape, given its values at the bins: far excursions beyond what is seen are unlikely."""
-    whole = np.ptp(bank().grid, axis=1)
+    whole = bank().moves
     weight = bank().share * (np.maximum(np.ptp(seen, axis=1), 1e-9 * whole) / whole) ** EXCURSION
     logs: Floats = np.log(weight / weight.sum())
     return logs

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from leadline.curve import shapes
 from leadline.curve.noise import CORRELATIONS, correlation_of_means, prior_over_correlations
-from leadline.curve.posterior import BANK_DISCREPANCIES, NO_TREND, ModelsFit, _clock, basis_at, basis_on_grid
+from leadline.curve.posterior import BANK_DISCREPANCIES, LENGTHS, NO_TREND, ModelsFit, _basis, _clock, basis_at
 from leadline.draws import Stream
 
 Floats = NDArray[np.float64]
@@ -55,6 +55,19 @@ def spread(total: Floats, shape: Floats, values: Floats) -> tuple[float, Floats]
     return (growth - 1) / (shape @ centred @ shape), shape - (ONE @ weight @ shape) / level
 
 
+@pytest.mark.parametrize("length", LENGTHS)
+def test_the_smooth_functions_are_those_of_their_kernel(length: float) -> None:
+    functions = _basis()[length]
+    distance = np.sqrt(5) * np.abs(shapes.GRID[:, None] - shapes.GRID) / length
+    kernel = (1 + distance + distance**2 / 3) * np.exp(-distance)
+    size = (functions**2).sum(axis=1)
+    assert functions @ kernel == pytest.approx(size[:, None] * functions, abs=1e-12)
+    assert functions @ functions.T == pytest.approx(np.diag(size), abs=1e-12)
+    assert (np.diff(size) < 0).all()
+    assert size.sum() > 0.995 * np.trace(kernel)
+    assert (functions[:, 0] > 0).all()
+
+
 def test_the_evidence_of_every_kind_of_model_is_that_of_dense_algebra() -> None:
     values, prior = data(), prior_over_correlations(3.0)
     logs = pool(values).log_weights(np.log(prior))
@@ -88,7 +101,7 @@ def test_sampled_paths_have_the_moments_of_dense_algebra(n: int, d: int, s: int)
     length, ratio, _ = BANK_DISCREPANCIES[d]
     shape, functions = shapes.evaluate(TIMES)[s], basis_at(TIMES, length)
     design = np.column_stack([ONE, shape, functions.T])
-    ahead = np.column_stack([np.ones(len(shapes.GRID)), shapes.bank().grid[s], basis_on_grid(length).T])
+    ahead = np.column_stack([np.ones(len(shapes.GRID)), shapes.bank().grid[s], _basis()[length].T])
     if ratio == 0:
         design, ahead = design[:, :2], ahead[:, :2]
     precision = np.diag([0.0, 1 / spread(total, shape, values)[0], *([1 / ratio] * len(functions) if ratio else [])])
