@@ -1,11 +1,13 @@
 """The kinds of harm that acting has done, and could do, as scenes of real processes: `python bench/acting.py`. Linux.
 
 Each scene starts cheap processes (a training writes a row every 30 ms), then the session of `leadline watch` with looks
-laid down that reach the bar, and asks of every process what it got.
+laid down that reach the bar, and asks of every process what it got. Watches are killed at random moments and in each
+window in which a kill could lose or double something.
 
 right     the training that is lost got one signal and nobody else any; or nothing was to be done, and nothing was
 refused   nothing was done, and a sentence says why and what to do instead
-harmed    anybody else got a signal, the training a second one, or it is said to have ended and goes on
+harmed    anybody else got a signal, the training a second one, something was done twice, or the training is said to
+          have ended and goes on
 lost      neither done nor refused in words
 """
 
@@ -15,22 +17,24 @@ import contextlib
 import itertools
 import json
 import os
+import random
 import shlex
 import shutil
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
 
 sys.path.append(str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
-from acting_scenes import look_at
+from soak import fill
 from tables import Table
 
 from leadline.inside import journal as journals
@@ -39,15 +43,19 @@ from leadline.inside.sidecar import ANSWER
 from leadline.inside.trainer import Hooks
 from leadline.live import session as sessions
 from leadline.live.acting import actor as actors
-from leadline.live.acting import claims
-from leadline.live.acting.process import everything, look
+from leadline.live.acting import claims, programs
+from leadline.live.acting.process import Identity, everything, look
 from leadline.live.entries import Options, WatchEntry
+from leadline.live.records import Look
 from leadline.live.store import Store
+from leadline.live.watched import Watched
 
 MARK = "LEADLINE_SCENE"  # in the environment of everything that a scene starts
 PYTHON = [sys.executable, "-I", "-S", "-c"]
 PATIENCE = 25.0  # seconds for a watch to come to its last word
 LOOKS = (100, 200, 300)  # steps of the looks that are laid down
+WINDOWS = ("before the look", "after the look", "before it is begun", "after it is begun", "before the signal",
+           "after the signal", "before it is written", "after it is written")  # fmt: skip
 ENDED = ("done", "refused", "failed", "again", "orphan")
 
 # What trains, and notes every signal it gets: LOG GOT SAVING FIRST LAST [BUSY] [SECOND LOG]
@@ -140,6 +148,24 @@ class Scene:
     watches: int = 1  # at a time
     judges: bool = True  # looks are laid down when the watch has begun; else there are some already
     crashed: int = 0  # a process that the scene itself has ended
+    window: str = ""  # in which the first watch kills itself
+    kills: int = 0  # of the watch, at random moments
+    clock: float = 0.0  # seconds that the watch's clock is wrong by
+    full: bool = False  # the disk of the state is full when the looks come
+    several: bool = False  # another path is watched by the same order
+    resumes: bool = False  # the training is started again after it was ended
+
+    @property
+    def text(self) -> str:
+        """The order as --act takes it."""
+        ran = f"command:/bin/sh -c 'echo ran >> {self.folder / 'ran'}'"
+        others = {"file": f"file:{self.folder / 'stop'}", "command": ran, "stop": "stop"}
+        return others.get(self.order, f"{self.order}:{self.target}")
+
+    @property
+    def disk(self) -> Path:
+        """Where watches keep their state."""
+        return self.folder / "disk"
 
     @property
     def log(self) -> Path:
@@ -493,6 +519,48 @@ def orphans() -> Iterator[tuple[str, Stage]]:
         yield f"a child that {'ignores' if ignores else 'never gets'} the signal", stage
 
 
+def killed() -> Iterator[tuple[str, Stage]]:
+    """A watch is killed, its clock set, or its disk full; its order is a signal, a file, a command, or a word."""
+    faults: dict[str, dict[str, object]] = {f"killed {window}": {"window": window} for window in WINDOWS}
+    faults |= {f"killed {kills} times": {"kills": kills} for kills in (1, 2, 4)}
+    faults |= {f"clock off by {off:g} s": {"clock": off} for off in (-86400.0, 86400.0, 3e7)}
+    faults |= {"full disk": {"full": True}, "full disk, killed twice": {"full": True, "kills": 2}}
+    faults |= {"several paths": {"several": True}, "resumed": {"resumes": True}}
+    for (about, fault), order in itertools.product(faults.items(), ("sigterm", "file", "command", "stop")):
+
+        def stage(scene: Scene, fault: dict[str, object] = fault, order: str = order) -> None:
+            scene.order = order
+            for name, value in fault.items():
+                setattr(scene, name, value)
+            scene.start(*scene.train("bad", saving="0.2"))
+            named(scene, "bad")
+
+        yield f"{about}, {order}", stage
+
+
+def bystanders() -> Iterator[tuple[str, Stage]]:
+    """The number is that of somebody who has nothing to do with it, or of a training that is paused or has ended."""
+    others = {"sleeps": "sleep 600", "reads the log": "tail -f {log}", "is a shell": "bash -c 'sleep 600; true'",
+              "is paused": "", "has ended": "", "is our parent": ""}  # fmt: skip
+    for about, words in others.items():
+
+        def stage(scene: Scene, about: str = about, words: str = words) -> None:
+            first = scene.start(*scene.train("bad"))
+            named(scene, "bad")
+            if words:
+                scene.target = str(scene.script(f"exec {words}".format(log=scene.log)).pid)
+            elif about == "is our parent":
+                scene.target = str(os.getpid())
+            elif about == "is paused":
+                os.kill(first.pid, signal.SIGSTOP)
+            else:
+                first.kill()
+                first.wait()
+                scene.crashed, scene.lost = first.pid, ()
+
+        yield about, stage
+
+
 KINDS: dict[str, Callable[[], Iterator[tuple[str, Stage]]]] = {
     "an ordinary training": plain,
     "the same with a journal": journaled,
@@ -507,6 +575,8 @@ KINDS: dict[str, Callable[[], Iterator[tuple[str, Stage]]]] = {
     "one of several ranks": ranks,
     "a pipe": pipes,
     "an orphan": orphans,
+    "a watch that is killed or misled": killed,
+    "somebody else": bystanders,
 }
 
 
@@ -518,28 +588,86 @@ def watch_on(scene: Scene, order: str, name: str, *, dry: bool) -> None:
     os.environ["XDG_STATE_HOME"] = str(scene.folder / f"home{name}")
     claims.FIXED = scene.folder / "claims"
     actors.SAMPLED, actors.LATER, actors.STILL = 0.05, 2.0, 4.0  # seconds that a scene has no time for
-    with Store(scene.folder / f"state{name}.db") as store:
-        session = sessions._Session(
-            Options((WatchEntry(str(scene.watched), order, dry_run=dry),), headless=True), store
-        )
+    if scene.clock:
+        plain = time.time
+        time.time = actors.Actor.__init__.__kwdefaults__["wall"] = lambda: plain() + scene.clock
+    paths = (scene.watched, *([scene.folder / "not-there-yet"] if scene.several else []))
+    entries = tuple(WatchEntry(str(path), order, dry_run=dry) for path in paths)
+    with Store(scene.disk / f"state{name}.db") as store:
+        session = sessions._Session(Options(entries, headless=True, answer=scene.folder / "answer.json"), store)
         while True:
             session.watch.tick()
             for watched in list(session.watch.runs.values()):
                 watched.due.clear()
                 made = [one for one in store.looks(watched.number) if one.life == watched.cursor.life]
                 if len(made) < len(LOOKS) and (scene.folder / "go").exists():
-                    look_at(store, watched, LOOKS[len(made)])
+                    hit("before the look")
+                    with contextlib.suppress(sqlite3.Error):  # a full disk: it is made again
+                        look_at(store, watched, LOOKS[len(made)])
+                    hit("after the look")
             session.settle()
             time.sleep(0.01)
 
 
-def forked(scene: Scene, order: str, name: str, *, dry: bool = False) -> int:
+def look_at(store: Store, watched: Watched, step: int) -> None:
+    judgement = {"verdict": "roll_back", "p_continue_pays": 0.02, "best_checkpoint": None, "because": ["x"]}
+    run = {"first_step": 0, "last_step": step, "planned_steps": 1000}
+    body = json.dumps({"run": run, "judgement": judgement, "findings": []}).encode()
+    cursor, attempt = watched.cursor, watched.sighting.attempt
+    digest = f"{cursor.life} {attempt} {step}"
+    told = Look(
+        watched.identity, cursor.life, step, step, "schedule", time.time(), "roll_back", 0.02, None, "Roll back.",
+        digest, body, attempt,
+    )  # fmt: skip
+    cursor = replace(cursor, step=max(1, watched.sighting.current - 1), points=max(1, watched.sighting.settled))
+    store.record(watched.number, told, cursor=cursor)
+    watched.cursor, watched.last = cursor, told
+
+
+_armed = ""
+
+
+def hit(window: str) -> None:
+    if window == _armed:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def arm(window: str) -> None:
+    """Have this process kill itself in a window."""
+    global _armed
+    _armed = window
+    record, held = Store.record_action, actors.held
+
+    def recorded(self: Store, run: int, action: dict[str, object], now: float, **more: object) -> None:
+        state = action["state"]
+        hit("before it is begun" if state == "begun" else "before it is written")
+        record(self, run, action, now, **more)  # type: ignore[arg-type]
+        hit("after it is begun" if state == "begun" else "after it is written")
+
+    @contextlib.contextmanager
+    def sending(identity: Identity) -> Iterator[Callable[[signal.Signals], None]]:
+        with held(identity) as send:
+            hit("before the signal")
+            yield send
+            hit("after the signal")
+
+    class Errand(programs.Errand):
+        def __init__(self, words: Sequence[str], environment: Mapping[str, str]) -> None:
+            hit("before the signal")
+            super().__init__(words, environment)
+            hit("after the signal")
+
+    Store.record_action, actors.held, programs.Errand = recorded, sending, Errand  # type: ignore[method-assign,assignment,misc]
+
+
+def forked(scene: Scene, order: str, name: str, *, dry: bool = False, window: str = "") -> int:
     child = os.fork()
     if child == 0:
         try:
             with (scene.folder / f"said{name}").open("a") as said:
                 os.dup2(said.fileno(), 1)
                 os.dup2(said.fileno(), 2)
+            arm(window)
             watch_on(scene, order, name, dry=dry)
         except BaseException as error:
             print(f"the watch ended: {type(error).__name__}: {error}", flush=True)
@@ -549,19 +677,30 @@ def forked(scene: Scene, order: str, name: str, *, dry: bool = False) -> int:
 
 
 def ended(pid: int) -> None:
-    """End a watch that this process has forked."""
-    os.kill(pid, signal.SIGKILL)
-    os.waitpid(pid, 0)
+    """End a watch that this process has forked, unless it has ended."""
+    if not over(pid):
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+        _over.add(pid)
+
+
+_over: set[int] = set()  # watches that have ended: their numbers may be somebody else's by now
+
+
+def over(pid: int) -> bool:
+    if pid not in _over and os.waitpid(pid, os.WNOHANG)[0] == pid:
+        _over.add(pid)
+    return pid in _over
 
 
 def looks(scene: Scene, name: str) -> list[object]:
-    with contextlib.suppress(Exception), Store(scene.folder / f"state{name}.db", write=False) as store:
+    with contextlib.suppress(Exception), Store(scene.disk / f"state{name}.db", write=False) as store:
         return [one for run in store.names().values() for one in store.looks(run)]
     return []
 
 
 def told(scene: Scene, name: str) -> list[tuple[str, str]]:
-    with contextlib.suppress(Exception), Store(scene.folder / f"state{name}.db", write=False) as store:
+    with contextlib.suppress(Exception), Store(scene.disk / f"state{name}.db", write=False) as store:
         found = [action for run in store.names().values() for _, action in store.actions(run)]
         return [(str(one["state"]), str(one["says"])) for one in found if str(one["order"]).startswith(scene.order)]
     return []
@@ -572,29 +711,59 @@ def told(scene: Scene, name: str) -> list[tuple[str, str]]:
 
 def play(scene: Scene, stage: Stage) -> tuple[str, str]:
     scene.log.parent.mkdir()
+    scene.disk.mkdir()
     scene.watched = scene.log.parent
     stage(scene)
-    order = f"{scene.order}:{scene.target}"
+    order = scene.text
+    if scene.full:
+        subprocess.run(["mount", "-t", "tmpfs", "-o", "size=600k", "scene", str(scene.disk)], check=True)
     names = [str(number) for number in range(scene.watches)]
     for start in range(scene.starts):
-        if start == scene.starts - 1 and scene.judges:
+        if start == scene.starts - 1 and scene.judges and not scene.full:
             (scene.folder / "go").touch()
-        children = [forked(scene, order, name) for name in names]
+        children = [forked(scene, order, name, window=scene.window) for name in names]
         if start < scene.starts - 1:
             wait(lambda: all(looks(scene, name) or told(scene, name) for name in names), 1.0)
             for child in children:
                 ended(child)
+    if scene.full:
+        wait(lambda: known(scene, order))
+        fill(scene.disk)
+        (scene.folder / "go").touch()
+    moments = random.Random(scene.name)
+    for _ in range(scene.kills):
+        time.sleep(moments.expovariate(1 / 0.08))
+        ended(children[0])
+        children = [forked(scene, order, "0")]
+    if scene.full:
+        time.sleep(0.3)
+        (scene.disk / "filler").unlink()
     until = time.monotonic() + (10.0 if not scene.lost else PATIENCE)
     while time.monotonic() < until:
+        if over(children[0]) and "Can't act on" not in said(scene, "0"):
+            children[0] = forked(scene, order, "0")
         last = [told(scene, name) for name in names]
-        refused = ["cannot be acted on" in said(scene, name) for name in names]
+        refused = ["Can't act on" in said(scene, name) for name in names]
         if all((one and one[-1][0] in ENDED) or no for one, no in zip(last, refused, strict=True)):
             time.sleep(0.2)
             break
         time.sleep(0.05)
     for child in children:
         ended(child)
+    if scene.resumes and scene.signals("bad"):  # nobody's target: it has another number now
+        scene.start(*scene.train("again", first=3))
+        scene.pid("again")
+        child = forked(scene, order, "0")
+        time.sleep(0.8)
+        ended(child)
     return judged(scene, names)
+
+
+def known(scene: Scene, order: str) -> bool:
+    """Whether the watch has written down what the order names."""
+    with contextlib.suppress(Exception), Store(scene.disk / "state0.db", write=False) as store:
+        return store.order(order) is not None
+    return False
 
 
 def said(scene: Scene, name: str) -> str:
@@ -606,6 +775,9 @@ def judged(scene: Scene, names: Sequence[str]) -> tuple[str, str]:
     entries = [one for name in names for one in told(scene, name)]
     last = entries[-1] if entries else ("", " ".join(said(scene, "0").split()[-60:]))
     everyone = scene.trainings()
+    ran = (scene.folder / "ran").read_text().count("ran") if (scene.folder / "ran").exists() else 0
+    if ran > 1 or (scene.several and (ran or (scene.folder / "stop").exists())):
+        return "harmed", f"done {ran} times, several: {scene.several}: {last[1]}"
     hit = {name: len(scene.signals(name)) for name in everyone if scene.signals(name)}
     for name in everyone:
         by_us = hit.get(name, 0)
@@ -624,12 +796,17 @@ def judged(scene: Scene, names: Sequence[str]) -> tuple[str, str]:
     if good:
         return "harmed", f"{good[0]} was ended: {last[1]}"
     goes_on = [pid for name, pid in everyone.items() if name in scene.lost and alive(pid)]
+    if scene.order in ("file", "command", "stop") and (hit or not goes_on):
+        return "harmed", f"{scene.order} ended the training"
+    if scene.order in ("file", "command", "stop") and (ran or last[0] == "done"):
+        return "right", last[1]
     if last[0] == "done" and (goes_on or grows(scene)):
         return "harmed", f"said to have ended, and it goes on: {last[1]}"
     if hit or (scene.lost and not goes_on):
         return "right", last[1]
-    if last[0] == "refused" or "cannot be acted on" in last[1]:
-        remedy = ": " in last[1].partition("did not: ")[2] or "next:" in last[1] or "cannot be acted on" in last[1]
+    if last[0] in ("refused", "failed") or "Can't act on" in last[1]:
+        remedies = ("Restart the watch", "Check it", "Can't act on")
+        remedy = ": " in last[1].partition("did not: ")[2] or any(one in last[1] for one in remedies)
         return ("refused" if remedy else "lost"), last[1]
     if not scene.lost and last[0] in ("", "dry"):
         return "right", "left alone"
@@ -651,6 +828,8 @@ def clean(scene: Scene) -> None:
     for one in scene.begun:
         one.kill()
         one.wait()
+    if scene.full:
+        subprocess.run(["umount", "-l", str(scene.disk)], capture_output=True)
     shutil.rmtree(scene.folder, ignore_errors=True)
 
 

@@ -64,7 +64,7 @@ class Answer:
         """The answer in words, with the path of the best checkpoint if they don't name it."""
         said = str(self.latest.get("says") or self.latest.get("verdict") or "")
         path = self.best[1]
-        return said if path is None or path in said else f"{said} It is at {path}."
+        return said if path is None or path in said else f"{said.rstrip('.')}. It is at {path}."
 
     @property
     def best(self) -> tuple[int | None, str | None]:

@@ -53,8 +53,23 @@ class Sidecar:
         self._given_up = False
 
     def start(self) -> None:
-        """Start it and return at once."""
-        start_sidecar(self._folder, act=self._act, tell=self._tell)
+        """Start it, and return as soon as it has forked: as long as starting an interpreter takes."""
+        pid, act = os.getpid(), "act" if self._act else "say"
+        words = [str(self._folder), str(pid), started_at(pid), str(SHARE), act, *self._tell]
+        environment = {**os.environ, **NO_THREADS, "CUDA_VISIBLE_DEVICES": ""}  # cores and GPUs belong to the training
+        home = Path(__file__).resolve().parents[2]
+        if home.name not in ("site-packages", "dist-packages"):  # run from a checkout: an interpreter would not find us
+            environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(home), os.environ.get("PYTHONPATH")]))
+        subprocess.run(
+            [sys.executable, "-m", "leadline.inside.sidecar", *words],
+            check=True,
+            timeout=30,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,  # a Ctrl-C at the training's terminal is not meant for us
+        )
 
     def check(self) -> None:
         """Start it again if it has not beaten for long; one `stat` every few seconds."""
@@ -85,27 +100,6 @@ class Sidecar:
             self.start()
         except Exception as error:
             complain("the sidecar could not be started again", error)
-
-
-def start_sidecar(folder: Path, *, act: bool = False, tell: Sequence[str] = ()) -> None:
-    """Start a sidecar for the journal that this process writes in `folder`."""
-    pid = os.getpid()
-    words = [str(folder), str(pid), started_at(pid), str(SHARE), "act" if act else "say", *tell]
-    environment = {**os.environ, **NO_THREADS, "CUDA_VISIBLE_DEVICES": ""}  # cores and GPUs belong to the training
-    home = Path(__file__).resolve().parents[2]
-    if home.name not in ("site-packages", "dist-packages"):  # run from a checkout: an interpreter would not find us
-        environment["PYTHONPATH"] = os.pathsep.join(filter(None, [str(home), os.environ.get("PYTHONPATH")]))
-    # What is waited for ends as soon as it has forked: as long as starting an interpreter takes.
-    subprocess.run(
-        [sys.executable, "-m", "leadline.inside.sidecar", *words],
-        check=True,
-        timeout=30,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        env=environment,
-        start_new_session=True,  # a Ctrl-C at the training's terminal is not meant for us
-    )
 
 
 def main(words: list[str]) -> int:

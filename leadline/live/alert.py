@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Literal
+from typing import Any, Literal
 
-from ..records import dataclass, fields
+from ..records import asdict, dataclass
 
 Severity = Literal["concern", "critical"]
 
@@ -39,9 +39,6 @@ class Notice:
     evidence: tuple[str, ...] = ()
 
 
-NAMES = tuple(field.name for field in fields(Alert))
-
-
 def key_of(run: str, about: str, episode: int) -> str:
     """Return the key of an onset: of the run, what it is about, and how often that had begun before.
 
@@ -56,17 +53,14 @@ def key_of(run: str, about: str, episode: int) -> str:
 
 def as_data(alert: Alert) -> dict[str, object]:
     """Return the alert as plain data."""
-    return {name: getattr(alert, name) for name in NAMES} | {"evidence": list(alert.evidence)}
+    return asdict(alert) | {"evidence": list(alert.evidence)}
 
 
-def from_data(data: dict[str, object]) -> Alert:
+def from_data(data: dict[str, Any]) -> Alert:
     """Return the alert that `as_data` gave.
 
     >>> told = Alert("a", "silence", 7, None, "concern", "No row for an hour.", ("last row at step 7",), None, "k")
     >>> from_data(as_data(told)) == told
     True
     """
-    fields = dict(data)
-    evidence = fields.pop("evidence")
-    assert isinstance(evidence, list)
-    return Alert(**fields, evidence=tuple(evidence))  # type: ignore[arg-type]
+    return Alert(**{**data, "evidence": tuple(data["evidence"])})

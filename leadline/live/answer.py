@@ -20,18 +20,9 @@ class AnswerFile:
     def say(self, look: Look, best: Mapping[str, object] | None, *, name: str, act: bool, to: str | None) -> None:
         """Take the latest check of a run. `to`: the process of the training that it is meant for, if known: a later one
         must ignore it. Raises OSError."""
-        self._runs[look.run] = {
-            "run": name,
-            "step": look.step,
-            "verdict": look.verdict,
-            "outcome": look.outcome,
-            "p_continue_pays": look.p_continue_pays,
-            "best_checkpoint": None if best is None else {"step": best["step"], "path": best["path"]},
-            "says": look.says,
-            "act": act,
-            "at": look.at,
-            "to": to,
-        }
+        told = {key: getattr(look, key) for key in ("step", "verdict", "outcome", "p_continue_pays", "says", "at")}
+        kept = None if best is None else {"step": best["step"], "path": best["path"]}
+        self._runs[look.run] = {"run": name, **told, "best_checkpoint": kept, "act": act, "to": to}
         content = self._runs[look.run] if len(self._runs) == 1 else {"runs": list(self._runs.values())}
         beside = self._path.with_name(f".{self._path.name}.{os.getpid()}")
         try:

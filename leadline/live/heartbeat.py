@@ -13,9 +13,9 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..inside.journal import began
 from ..records import dataclass
 from ..state import state_folder
-from .acting.process import look, supported
 
 EVERY = 5.0  # seconds between two beats
 STALE = 60.0  # seconds without one after which a watch counts as dead
@@ -35,7 +35,7 @@ class Listed:
 
     def alive(self, now: float) -> bool:
         """Return whether the process exists and beats."""
-        return abs(now - self.beat_at) < STALE and (not supported() or _started(self.pid) == self.started)
+        return abs(now - self.beat_at) < STALE and began(self.pid) == self.started
 
 
 class Heartbeat:
@@ -48,7 +48,7 @@ class Heartbeat:
         self._next = float("-inf")
         self._content = {
             "pid": os.getpid(),
-            "started": _started(os.getpid()) or "",
+            "started": began(os.getpid()),
             "state": str(state.absolute()),
             "paths": list(paths),
             "since": time.time(),
@@ -91,11 +91,6 @@ def as_data(watch: Listed, now: float) -> dict[str, object]:
     """Return it as plain data."""
     kept = {name: getattr(watch, name) for name in ("pid", "since", "beat_at")}
     return {"alive": watch.alive(now), **kept, "paths": list(watch.paths), "state": str(watch.state)}
-
-
-def _started(pid: int) -> str | None:
-    found = look(pid) if supported() else None
-    return None if found is None else found.identity.started
 
 
 def _folder() -> Path:

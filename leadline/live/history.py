@@ -12,6 +12,8 @@ from .places import state_files
 from .records import Look, Prediction
 from .store import Store
 
+SHOWN = ("life", "step", "why", "at", "verdict", "outcome", "p_continue_pays", "best_step", "says", "digest")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Past:
@@ -71,23 +73,7 @@ def _is_meant(name: str, path: str | None) -> bool:
 
 def as_data(past: Sequence[Past]) -> list[dict[str, object]]:
     """Return it as plain data, one object per check."""
-    return [
-        {
-            "run": one.run,
-            "life": look.life,
-            "step": look.step,
-            "why": look.why,
-            "at": look.at,
-            "verdict": look.verdict,
-            "outcome": look.outcome,
-            "p_continue_pays": look.p_continue_pays,
-            "best_step": look.best_step,
-            "says": look.says,
-            "digest": look.digest,
-        }
-        for one in past
-        for look in one.looks
-    ]
+    return [{"run": one.run} | {name: getattr(look, name) for name in SHOWN} for one in past for look in one.looks]
 
 
 def actions_as_data(past: Sequence[Past]) -> list[dict[str, object]]:

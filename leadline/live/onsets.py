@@ -51,7 +51,7 @@ def new_alerts(
     begun = [one for one in standing.values() if _begins(one, episodes.get(one.about))]
     ended = any(_is_verdict(about) for about in standing)
     if any(_is_verdict(one.about) for one in begun):  # the rest is its evidence, and no alert of its own
-        known = _stands_still(episodes.get(ROLL_BACK))
+        known = (said := episodes.get(ROLL_BACK)) is not None and said.severity is not None
         told = [one for one in begun if _is_verdict(one.about) and not (one.about == FAILED and known)]
         held_back = set[str]()
     else:  # whoever was told to end the run need not hear of each thing that follows from not doing so
@@ -59,9 +59,7 @@ def new_alerts(
         told = [one for one in begun if one.about not in held_back]
     judged = reading.judgement
     best = best_checkpoint(judged.best_checkpoint) if judged.a_step_stands_out else None
-    alerts = tuple(
-        _alert(one, run=run, step=step, best=best, key=_key(run, life, one, episodes.get(one.about))) for one in told
-    )
+    alerts = tuple(_alert(one, f"{run}\0{life}", run, step, best, episodes.get(one.about)) for one in told)
     for about, one in standing.items():
         if about not in held_back:
             episodes[about] = _stands(episodes.get(about), one)
@@ -73,7 +71,7 @@ def new_alerts(
 
 def silence(run: str, *, step: int, says: str, evidence: Sequence[str] = (), life: int = 0) -> Alert:
     """Return the alert that nothing was logged after `step`, the same for the same step."""
-    key = key_of(_identity(run, life), "silence", step)
+    key = key_of(f"{run}\0{life}", "silence", step)
     return Alert(run, "silence", step, step, "concern", _line(says), _lines(evidence), None, key)
 
 
@@ -138,22 +136,14 @@ def _is_verdict(about: str) -> bool:
 
 
 def _begins(notice: Notice, episode: Episode | None) -> bool:
-    return episode is None or _rank(notice.severity) > _rank(episode.severity)
-
-
-def _stands_still(episode: Episode | None) -> bool:
-    return episode is not None and episode.severity is not None
-
-
-def _rank(severity: Severity | None) -> int:
-    return -1 if severity is None else SEVERITIES.index(severity)
+    if episode is None or episode.severity is None:
+        return True
+    return SEVERITIES.index(notice.severity) > SEVERITIES.index(episode.severity)
 
 
 def _stands(episode: Episode | None, notice: Notice) -> Episode:
-    if episode is None:
-        return Episode(1, notice.severity)
-    if _begins(notice, episode):
-        return Episode(episode.count + 1, notice.severity)
+    if episode is None or _begins(notice, episode):
+        return Episode(1 if episode is None else episode.count + 1, notice.severity)
     return Episode(episode.count, episode.severity)
 
 
@@ -172,17 +162,10 @@ def _plan(reading: Reading) -> int:
     return max(reading.run.planned_steps or last, last) - first
 
 
-def _alert(notice: Notice, *, run: str, step: int, best: str | None, key: str) -> Alert:
-    says, evidence = _line(notice.says), _lines(notice.evidence)
-    return Alert(run, notice.about, step, notice.onset_step, notice.severity, says, evidence, best, key)
-
-
-def _key(run: str, life: int, notice: Notice, episode: Episode | None) -> str:
-    return key_of(_identity(run, life), notice.about, 0 if episode is None else episode.count)
-
-
-def _identity(run: str, life: int) -> str:
-    return f"{run}\0{life}"
+def _alert(one: Notice, life: str, run: str, step: int, best: str | None, episode: Episode | None) -> Alert:
+    key = key_of(life, one.about, 0 if episode is None else episode.count)
+    evidence = _lines(one.evidence)
+    return Alert(run, one.about, step, one.onset_step, one.severity, _line(one.says), evidence, best, key)
 
 
 def _lines(texts: Sequence[str]) -> tuple[str, ...]:

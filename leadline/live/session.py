@@ -35,6 +35,7 @@ from .watched import Watched
 
 TICK = 1.0  # seconds between two looks at signals, at most
 DRAWN = 0.25  # and at keys, in the live view
+HANGS = 5.0  # seconds that acting may delay the rest
 
 
 @dataclass(slots=True)
@@ -117,6 +118,7 @@ class _Session:
         self.said: Callable[[str], None] = _complain
         self._heart = Heartbeat(store.path, options.paths, also=options.heartbeat)
         self._grown: deque[Watched] = deque()
+        self._acts: threading.Thread | None = None
         self._dropped: dict[str, int] = {}  # by run: dropped checks as far as they were reported
         self._pictures: dict[str, bytes | None] = {}  # of runs that alerts are about
         tells = tuple(dict.fromkeys(one for entry in options.entries for one in entry.tell))
@@ -155,12 +157,22 @@ class _Session:
             yield
 
     def settle(self) -> None:
-        """Do what follows from what is known by now. What can't be written down stays due."""
+        """Do what follows from what is known by now, in a thread that is left behind while a disk hangs."""
         self._heart.beat()
-        try:
-            for watched in list(self.watch.runs.values()) if self._settling.has_orders else ():
-                self._settling.settle(watched, grew=watched in self._grown)
+        if self._settling.has_orders and (self._acts is None or not self._acts.is_alive()):
+            grown, runs = list(self._grown), list(self.watch.runs.values())
             self._grown.clear()
+            self._acts = threading.Thread(target=self._settle, args=(runs, grown), name="leadline-acts", daemon=True)
+            self._acts.start()
+            self._acts.join(HANGS)
+        if self._acts is not None and self._acts.is_alive():
+            self._settling.warn("Acting waits for a disk or a program that does not respond.")
+
+    def _settle(self, runs: list[Watched], grown: list[Watched]) -> None:
+        """Act where that is due. What can't be written down stays due."""
+        try:
+            for watched in runs:
+                self._settling.settle(watched, grew=watched in grown)
         except sqlite3.Error as error:
             self._settling.warn(f"Can't write down what is to be done: {error}; retrying.")
         except Exception as error:  # acting that fails must not end the watch of all runs

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 
 from ..errors import BadOrder
-from ..records import dataclass, field
+from ..records import dataclass, field, replace
 from . import acting
 from .acting.process import Identity
 from .answer import AnswerFile
@@ -80,12 +80,10 @@ class Settling:
         decision = self._decision(standing, watched, look, actor)
         act = decision.act
         if actor is not None:
-            files = self._files(watched)
-            self._report(actor.gone(life, files))
-            if grew:
-                self._report(actor.grew_after(life))
-            if standing.has_caught_up((due.step for due in list(watched.due)), look.step, act):
-                self._report(actor.consider(life, decision, files, alone=self._is_alone(watched)))
+            if not standing.has_caught_up((due.step for due in list(watched.due)), look.step, act):
+                decision = replace(decision, act=False)
+            alone = self._is_alone(watched)
+            self._report(actor.consider(life, decision, self._files(watched), alone=alone, grew=grew))
             if actor.order.kind == "stop":
                 act = act and actor.asks_to_stop(life)
         if self._answer is not None and standing.answered != (look.digest, act):

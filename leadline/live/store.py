@@ -103,7 +103,7 @@ class Store:
                 " ON CONFLICT (run, life, step, digest) DO NOTHING",
                 [kept[name] for name in LOOK],
             )
-            self._move(base, run, cursor)
+            base.execute("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?)", (run, *astuple(cursor)))
             if not found.rowcount:
                 return False
             number = found.lastrowid
@@ -181,19 +181,15 @@ class Store:
         self._mark("state = 'handed', attempts = attempts + 1, tried_at = ?", (now,), ids, channel)
 
     def mark_sent(self, ids: Iterable[int], channel: str, now: float) -> None:
+        """Mark what has arrived."""
         self._mark("state = 'sent', tried_at = ?, problem = NULL", (now,), ids, channel)
 
     def mark_failed(
         self, ids: Iterable[int], channel: str, now: float, *, next_try: float | None, problem: str
     ) -> None:
         """Mark a failed attempt: due again at `next_try`, or given up if that is None."""
-        state = "failed" if next_try is None else "pending"
-        self._mark(
-            "state = ?, tried_at = ?, next_try = ?, problem = ?",
-            (state, now, now if next_try is None else next_try, _text(problem)),
-            ids,
-            channel,
-        )
+        values = ("failed", now, now) if next_try is None else ("pending", now, next_try)
+        self._mark("state = ?, tried_at = ?, next_try = ?, problem = ?", (*values, _text(problem)), ids, channel)
 
     def alerts(self, run: int | None = None) -> tuple[Alert, ...]:
         """Return all alerts, of one run or of all."""
@@ -231,10 +227,8 @@ class Store:
 
     def remember_order(self, text: str, target: Mapping[str, object], now: float) -> None:
         with self._writing() as base:
-            base.execute(
-                "INSERT OR REPLACE INTO orders (text, at, target) VALUES (?, ?, ?)",
-                (_text(text), now, json.dumps(dict(target))),
-            )
+            values = (_text(text), now, json.dumps(dict(target)))
+            base.execute("INSERT OR REPLACE INTO orders (text, at, target) VALUES (?, ?, ?)", values)
 
     # --- inside
 
@@ -322,14 +316,6 @@ class Store:
     def _rows(self, query: str, values: Sequence[object] = ()) -> list[Any]:
         with self._guard:
             return self._base.execute(query, values).fetchall()
-
-    @staticmethod
-    def _move(base: sqlite3.Connection, run: int, cursor: Cursor) -> None:
-        base.execute(
-            "INSERT OR REPLACE INTO cursors (run, life, started, step, points, grown_at, gap)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (run, cursor.life, cursor.started, cursor.step, cursor.points, cursor.grown_at, cursor.gap),
-        )
 
     @staticmethod
     def _put_alerts(

@@ -18,7 +18,7 @@ from extras import needs
 
 from leadline.cli import main
 from leadline.errors import CannotWrite, MissingExtra
-from leadline.recorder import Recorder
+from leadline.recorder import Recorder, processes
 from leadline.recorder.gpus import RETRY, Gpus
 from leadline.recorder.record import RecordFile
 from leadline.sources import open_run
@@ -197,8 +197,9 @@ def test_a_record_never_outgrows_its_limit_and_keeps_its_span(header: bytes, tmp
     assert sorted(tmp_path.iterdir()) == [record.path]
 
 
-def test_a_full_record_is_thinned_while_leadline_records(tmp_path: Path) -> None:
+def test_a_full_record_is_thinned_while_leadline_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As a user asks for it: by the verb, with a process that is worth recording."""
+    monkeypatch.setattr(processes, "MOST", 3)  # however busy the machine is, a sample is small against the limit
     busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
     try:
         assert main(["record", str(tmp_path), "--every", "0.1", "--largest", "0.003", "--for", "5"]) == 0
@@ -210,9 +211,7 @@ def test_a_full_record_is_thinned_while_leadline_records(tmp_path: Path) -> None
     assert 100 < record.stat().st_size <= 3_000
     assert times == sorted(times)
     assert times[-1] - times[0] > 2.2  # it covers the whole time
-    gaps = np.diff(times)
-    assert gaps.max() < 4.0
-    assert np.median(gaps) > 0.15  # fewer than were taken
+    assert np.median(np.diff(times)) > 0.15  # fewer than were taken
 
 
 def test_a_record_of_somebody_else_is_left_alone(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def test_a_sidecar_is_not_started_for_ever(
 ) -> None:
     now, started = [0.0], []
     monkeypatch.setattr("leadline.inside.sidecar.time.monotonic", lambda: now[0])
-    monkeypatch.setattr("leadline.inside.sidecar.start_sidecar", lambda *_, **__: started.append(now[0]))
+    monkeypatch.setattr("leadline.inside.sidecar.Sidecar.start", lambda _: started.append(now[0]))
     monkeypatch.setattr("leadline.inside.sidecar.threading.Thread", Now)
     beside = sidecar.Sidecar(tmp_path)
     beside.start()
@@ -169,7 +169,7 @@ def test_a_sidecar_that_beats_is_left_alone_whatever_the_clock_says(
 ) -> None:
     now, started = [0.0], []
     monkeypatch.setattr("leadline.inside.sidecar.time.monotonic", lambda: now[0])
-    monkeypatch.setattr("leadline.inside.sidecar.start_sidecar", lambda *_, **__: started.append(now[0]))
+    monkeypatch.setattr("leadline.inside.sidecar.Sidecar.start", lambda _: started.append(now[0]))
     beside = sidecar.Sidecar(tmp_path)
     beat = tmp_path / "sidecar.alive"
     beat.touch()

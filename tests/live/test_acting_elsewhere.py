@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from live.scene import ENOUGH, TRAINER, Scene, descendants, gone, wait_for
+from live.scene import ENOUGH, NOT_YET, TRAINER, Scene, descendants, gone, wait_for
 
 from leadline.live import acting
 from leadline.live.acting import Actor, Life, RunFiles, claims
@@ -94,7 +94,7 @@ def test_a_journal_of_another_machine_names_nobody_here(scene: Scene) -> None:
     ticks = here.identity.started.split()[0]
     run = RunFiles((scene.log,), (Identity(process.pid, f"{ticks} another-boot", ()),), scene.run.dates)
     says = told(scene, process.pid, run)
-    assert "ran on another machine" in says
+    assert "has ended or runs on another machine" in says
     assert scene.signals() == []
 
 
@@ -260,13 +260,13 @@ def test_that_the_named_process_has_ended_while_the_run_goes_on_is_said_at_once(
     for _ in range(12):
         now[0] += 31
         time.sleep(0.1)
-        said = said or actor.gone(life, scene.run)
+        said = said or actor.consider(life, NOT_YET, scene.run)
     assert said is not None
     assert said.state == "refused"
     assert f"process {first.pid}" in said.says
     assert "has ended" in said.says
     assert second.poll() is None
-    assert actor.gone(life, scene.run) is None
+    assert actor.consider(life, NOT_YET, scene.run) is None
 
 
 def test_a_filter_behind_a_training_is_not_the_training(scene: Scene) -> None:

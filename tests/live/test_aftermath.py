@@ -12,8 +12,8 @@ import pytest
 
 from leadline.live.aftermath import Point, spells
 from leadline.live.history import Past, as_data
-from leadline.live.need import need_of
 from leadline.live.records import Look, Prediction, Score
+from leadline.live.screen import need_of
 from leadline.live.words import history_lines
 
 

@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from live.growing import settle, wait_for, write_rows
 from rich.console import Console
 
 from leadline.cli import main
+from leadline.live import session as sessions
 from leadline.live.entries import Options, WatchEntry
 from leadline.live.records import Look
 from leadline.live.screen import Keys, Screen
@@ -247,3 +249,27 @@ def test_of_two_paths_neither_is_alone_although_one_is_not_there_yet(tmp_path: P
             (watched,) = session.watch.runs.values()
             assert session._is_alone(watched) == (by_table or not more)
             session.watch.end()
+
+
+def test_acting_that_hangs_delays_neither_the_watch_nor_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a disk does on which somebody has a file open."""
+    monkeypatch.setattr(sessions, "HANGS", 0.01)
+    log, responds, asked, said = tmp_path / "metrics.jsonl", threading.Event(), list[bool](), list[str]()
+    write_rows(log, range(1, 40))
+    with Store(tmp_path / "state.db") as store:
+        session = _Session(Options((WatchEntry(str(log)),), headless=True, answer=tmp_path / "answer.json"), store)
+        session.said = said.append
+        session.watch.tick(force=True)
+
+        def hangs(watched: object, *, grew: bool) -> None:
+            asked.append(grew)
+            responds.wait(60)
+
+        monkeypatch.setattr(session._settling, "settle", hangs)
+        session.settle()
+        session.settle()
+        assert (len(asked), said) == (1, ["Acting waits for a disk or a program that does not respond."])
+        responds.set()
+        wait_for(lambda: [session.settle()] and len(asked) > 1)  # type: ignore[func-returns-value]

@@ -267,18 +267,6 @@ def test_a_mail_server_that_says_no(post_office: Callable[..., MailServer]) -> N
     assert error.lasting
 
 
-def test_a_mail_server_that_never_stops_talking(post_office: Callable[..., MailServer]) -> None:
-    said = []
-
-    def flood(talk: SmtpTalk) -> None:
-        while True:
-            talk.wfile.write(b"220-" + b"x" * 1000 + b"\r\n")
-            said.append(1000)
-
-    assert "broke off" in str(refused(by_mail(post_office(banner=flood))))
-    assert sum(said) <= LITTLE
-
-
 @pytest.mark.usefixtures("impatient")
 def test_a_mail_server_that_says_a_byte_now_and_then(post_office: Callable[..., MailServer]) -> None:
     let_go = threading.Event()

@@ -156,6 +156,16 @@ def test_the_checkpoint_that_is_recommended_outlives_the_stop(rotated: Path) -> 
     assert str(kept) in told
 
 
+def test_the_checkpoint_that_is_recommended_outlives_rotation_where_nothing_is_stopped(tmp_path: Path) -> None:
+    run_program("train_watched", tmp_path, "2", "--steps", 200, "--keep", 2)
+    assert ended(tmp_path)["stopped_at"] is None
+    best = answer(tmp_path)["best_checkpoint"]
+    rotating = {int(one.name.partition("-")[2]) for one in (tmp_path / "run").glob("checkpoint-*")}
+    assert best["step"] not in rotating
+    assert Path(best["path"]) in (tmp_path / "run" / "kept-by-leadline").iterdir()
+    assert (Path(best["path"]) / "model.safetensors").exists()
+
+
 def test_a_run_that_was_stopped_can_be_resumed_and_trains_on(broken: Path) -> None:
     """From a sound checkpoint, without the fault: the old answer, the old looks and the old request do not hold."""
     broke = ended(broken)["step"]

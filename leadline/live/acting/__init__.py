@@ -2,8 +2,7 @@
 
 from .actor import Actor
 from .bar import ENDS, Decision, Said, may_act, said
-from .deed import Action, Life
-from .orders import Order, parse
+from .orders import Action, Life, Order, parse
 from .writer import RunFiles
 
 __all__ = ["ENDS", "Action", "Actor", "Decision", "Life", "Order", "RunFiles", "Said", "may_act", "parse", "said"]

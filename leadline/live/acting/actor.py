@@ -13,7 +13,7 @@ import stat
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from ...report.plain import printable
@@ -21,9 +21,8 @@ from ..store import Store
 from . import programs
 from .bar import Decision
 from .claims import claim
-from .deed import OPEN, Action, Life, alert_of, begun, latest
-from .orders import SIGNALS, Order
-from .process import NotTheSame, catches, held, inner_numbers, still_runs, ticks
+from .orders import OPEN, SIGNALS, Action, Life, Order, State, begun, latest
+from .process import NotTheSame, clock_at, handles, held, inner_numbers, still_runs, ticks
 from .writer import RunFiles, System, Training, Unclear, left_over, resolve
 
 LATER = 600.0  # seconds that something may stay unclear before it is refused
@@ -32,9 +31,7 @@ SAMPLED = 30.0  # seconds between two looks at the processes
 LAGS = 120.0  # seconds that rows of a process that has ended may still take to arrive
 PASSES = (errno.ENOSPC, errno.EDQUOT, errno.EAGAIN, errno.EBUSY, errno.ESTALE, errno.EIO)  # may be gone soon
 SEVERAL = "several runs are watched, and it is not known that {what} belongs to this one: name it in a table (--config)"
-YOUNGER = "the checks rest on rows that process {pid} may not have written: wait for checks of its own, or stop it"
 KILLED = "Was killed while acting on {what}: it may or may not have happened, and is not repeated. Check it."
-NOBODY = Decision(False, "undecided", 0, "the process that the order names is gone")
 
 
 class Actor:
@@ -61,7 +58,7 @@ class Actor:
         self._doubt = ""  # why the order would have been refused at the last sample
         self._clear = False  # whether it would be refused is known and was said
         self._left_at: int | None = None  # bytes of the log when the named process had ended
-        self._since: dict[tuple[str, str], float] = {}  # when this watch first saw a state
+        self._since: dict[tuple[str, Life], float] = {}  # when this watch first saw a state
 
     def sample(self, run: RunFiles) -> str | None:
         """Return a warning if the order would be refused or would lose state: said early, it can be fixed."""
@@ -87,17 +84,24 @@ class Actor:
         """Return the last step that the named process or job may not have logged: checks up to it do not count."""
         order = self.order
         if order.process is not None:
-            return run.older_than(order.process, order.known_at, self._wall())
+            return run.older_than(order.process, clock_at(order.known_at, self._wall()))
         return float("-inf") if order.job is None or order.job.began is None else run.reached(order.job.began)
 
-    def consider(self, life: Life, decision: Decision, run: RunFiles, *, alone: bool = True) -> Action | None:
+    def consider(
+        self, life: Life, decision: Decision, run: RunFiles, *, alone: bool = True, grew: bool = False
+    ) -> Action | None:
         """Do what is to be done now and return the entry that was written. `alone`: no other run is watched;
         otherwise a process or file could belong to any of them. Raises sqlite3.Error: it stays due."""
         last = latest(self._records.actions(life.run), life, self.order)
-        if last is None or (last.state == "dry" and not self._dry):
-            return self._first(life, decision, run, alone) if decision.act else None
+        if decision.act and (last is None or (last.state == "dry" and not self._dry)):
+            return self._first(life, decision, run, alone)
+        if last is None or last.state == "dry":
+            return self._gone(life, decision, run)
         if last.state == "begun":
             return self._went_on(life, last, decision, run)
+        if grew and last.state == "done" and last.trains:
+            says = "New rows after the training had ended: something restarted it. Leadline leaves it alone."
+            return self._write(life, last, "again", says)
         return self._follow_up(life, last, run) if last.state in OPEN else None
 
     def asks_to_stop(self, life: Life) -> bool:
@@ -105,23 +109,11 @@ class Actor:
         last = latest(self._records.actions(life.run), life, self.order)
         return self.order.kind == "stop" and last is not None and last.state in ("begun", "done")
 
-    def grew_after(self, life: Life) -> Action | None:
-        """Report that the log grew after the training had ended: something restarted it."""
-        last = latest(self._records.actions(life.run), life, self.order)
-        if last is None or last.state != "done" or not last.trains:
-            return None
-        says = "New rows after the training had ended: something restarted it. Leadline leaves it alone."
-        return self._write(life, last.now("again", says))
-
-    def gone(self, life: Life, run: RunFiles) -> Action | None:
+    def _gone(self, life: Life, decision: Decision, run: RunFiles) -> Action | None:
         """Report that the named process has ended while the run goes on."""
-        process = self.order.process
-        if process is None or still_runs(process):
+        if self.order.process is None or still_runs(self.order.process):
             return None
-        last = latest(self._records.actions(life.run), life, self.order)
-        if last is not None and last.state != "dry":
-            return None
-        size = run.size()
+        size = sum(run.sizes().values())
         if self._waited("gone", life) < LAGS:  # its last rows may still arrive, as on a network disk
             self._left_at = size
         if self._left_at is None or size <= self._left_at:
@@ -130,19 +122,18 @@ class Actor:
             f"Can't act on this run any longer: {self.order.told()} has ended, and rows are still written. Restart the"
             " watch with the pid of the process that trains now."
         )
-        return self._write(life, begun(life, self.order, NOBODY, "refused", says))
+        decision = replace(decision, why="the process that the order names is gone")
+        return self._write(life, begun(life, self.order, decision), "refused", says)
 
     def _first(self, life: Life, decision: Decision, run: RunFiles, alone: bool) -> Action | None:
         order, training = self.order, None
-        about = begun(life, order, decision, "begun", f"About to act on {order.told()}.")
-        if not alone and order.names_one_run:
+        about = begun(life, order, decision)
+        if not alone and order.kind != "stop":  # a callback stops its own run
             return self._refused(life, about, SEVERAL.format(what=order.told()))
         try:
             if order.process is not None:
                 training = self._resolved(run)
                 about = replace(about, tree=training.tree)
-                if (decision.step if decision.since is None else decision.since) <= self.older(run):
-                    raise Unclear(YOUNGER.format(pid=order.process.pid))
             elif order.job is not None:
                 job = programs.check(order.job)
                 if job.began != order.job.began:  # it was requeued: only checks of rows since then count
@@ -154,8 +145,9 @@ class Actor:
         except programs.Refused as error:
             return self._refused(life, about, f"{error}: name the job that trains now, while it runs")
         if self._dry:
-            says = f"Dry run: would have {self._doing(training)}. Nothing was done; pass --no-dry-run to act."
-            return self._write(life, about.now("dry", says))
+            by = "" if training is None else f", {training.by}"
+            says = f"Dry run: would have {order.doing()}{by}. Nothing was done; pass --no-dry-run to act."
+            return self._write(life, about, "dry", says)
         try:
             other = self._claimed(life, training, run)
         except OSError as error:
@@ -163,7 +155,7 @@ class Actor:
             return None if error.errno in PASSES else self._refused(life, about, why)
         if other is not None:
             return self._refused(life, about, f"another watch acts on it (its state is in {other}): stop one of them")
-        self._write(life, about)  # before it is done: a watch that is killed in between finds it
+        self._write(life, about, "begun", about.says)  # before it is done: a watch that is killed in between finds it
         return self._do(life, about, decision, training)
 
     def _unclear(self, life: Life, about: Action, error: Unclear) -> Action | None:
@@ -172,11 +164,8 @@ class Actor:
 
     def _refused(self, life: Life, about: Action, why: str) -> Action:
         if not about.tree and self.order.process is not None:
-            system = System.now()
-            named = system.every.get(self.order.process.pid)
-            about = replace(about, tree=() if named is None else system.tree(named))
-        says = f"Would have {self.order.doing()}, but did not: {printable(why)}."
-        return self._write(life, about.now("refused", says))
+            about = replace(about, tree=System.now().tree(self.order.process.pid))
+        return self._write(life, about, "refused", f"Would have {self.order.doing()}, but did not: {printable(why)}.")
 
     def _resolved(self, run: RunFiles) -> Training:
         assert self.order.process is not None
@@ -186,17 +175,11 @@ class Actor:
         order, folders = self.order, {file.parent for file in run.files}
         if training is not None:  # by its innermost pid: the same from whichever container it is seen
             pid = (training.process.pid, *inner_numbers(training.process.pid))[-1]
-            what = f"{pid} {training.process.started}"
-        elif order.job is not None:
-            what = f"{order.job.scheduler} {order.job.known_by}"
-        elif order.words:
-            what = f"{life.deed(order)} {run.files}"
-        else:
-            return None
-        return claim(what, self._records.path, folders)
-
-    def _doing(self, training: Training | None) -> str:
-        return self.order.doing() + ("" if training is None else f", {printable(training.by)}")
+            return claim(f"{pid} {training.process.started}", self._records.path, folders)
+        if order.job is not None:
+            return claim(f"{order.job.scheduler} {order.job.known_by}", self._records.path, folders)
+        what = f"{life.name}\0{life.life}\0{life.attempt}\0{order.text} {run.files}"
+        return claim(what, self._records.path, folders) if order.words else None
 
     def _do(self, life: Life, about: Action, decision: Decision, training: Training | None) -> Action | None:
         order = self.order
@@ -204,33 +187,33 @@ class Actor:
             if training is not None:
                 with held(training.process) as send:
                     send(SIGNALS[order.kind])
-                return self._write(life, self._sent(about, f"Has {self._doing(training)}."))
+                return self._sent(life, about, f"Has {order.doing()}, {training.by}.")
             if order.path is not None:
                 _put(order.path, decision)
             elif words := (order.words or (order.job.words if order.job is not None else ())):
-                self._errand = programs.Errand(words, _environment(life, decision))
+                told = {name: getattr(decision, name) or "" for name in ("verdict", "step", "why", "best")}
+                told["run"] = life.name
+                self._errand = programs.Errand(words, {f"LEADLINE_{name.upper()}": str(told[name]) for name in told})
                 return None  # its outcome is asked for later
         except (NotTheSame, OSError) as error:
             if order.path is not None and isinstance(error, OSError) and error.errno in PASSES:
                 return None  # it stays due
             reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
             return self._refused(life, about, f"{reason}: check {order.told()}, or pass another --act")
-        return self._write(life, about.now("done", f"Has {order.doing()}."))
+        return self._write(life, about, "done", f"Has {order.doing()}.")
 
-    def _sent(self, about: Action, says: str) -> Action:
+    def _sent(self, life: Life, about: Action, says: str) -> Action:
         assert self.order.process is not None
-        return replace(about.now("sent", says), trains=(self.order.process,), ticks=ticks())
+        return self._write(life, replace(about, trains=(self.order.process,), ticks=ticks()), "sent", says)
 
     def _went_on(self, life: Life, about: Action, decision: Decision, run: RunFiles) -> Action | None:
         """Go on with what was begun and has no outcome: it is being done, or the watch was killed right then."""
         order, process = self.order, self.order.process
         if process is not None:
             if not still_runs(process):
-                return self._write(
-                    life, self._sent(about, f"Has {order.doing()}; the watch was killed right after it.")
-                )
-            if catches(process.pid, SIGNALS[order.kind]):
-                return self._write(life, about.now("failed", KILLED.format(what=order.told())))
+                return self._sent(life, about, f"Has {order.doing()}; the watch was killed right after it.")
+            if handles(process.pid, SIGNALS[order.kind], "SigCgt"):
+                return self._write(life, about, "failed", KILLED.format(what=order.told()))
             try:  # it lives although the signal would have ended it: it was never sent
                 return self._do(life, about, decision, self._resolved(run))
             except Unclear as error:
@@ -238,24 +221,21 @@ class Actor:
         if not (order.words or order.job is not None):
             return self._do(life, about, decision, None)  # asking, or writing a file, twice is the same as once
         if self._errand is None:
-            return self._write(life, about.now("failed", KILLED.format(what=order.told())))
+            return self._write(life, about, "failed", KILLED.format(what=order.told()))
         if (outcome := self._errand.outcome()) is None:
             return None
         code, printed = outcome
         if code:
-            says = (
-                f"Would have {order.doing()}, but it failed with exit code {code}: {printable(printed) or 'no output'}."
-            )
-            return self._write(life, about.now("failed", says))
-        return self._write(life, about.now("sent" if order.job is not None else "done", f"Has {order.doing()}."))
+            why = f"it failed with exit code {code}: {printable(printed) or 'no output'}"
+            return self._write(life, about, "failed", f"Would have {order.doing()}, but {why}.")
+        return self._write(life, about, "sent" if order.job is not None else "done", f"Has {order.doing()}.")
 
     def _follow_up(self, life: Life, last: Action, run: RunFiles) -> Action | None:
         if self.order.job is not None:
-            if self._waited("asked", life, every=SAMPLED) and programs.ended(self.order.job):
-                return self._write(
-                    life, last.now("done", f"The {self.order.told()} has ended, or was started again since.")
-                )
-            return None
+            if self._clock() - self._sampled < SAMPLED:
+                return None
+            self._sampled, says = self._clock(), f"The {self.order.told()} has ended, or was started again since."
+            return self._write(life, last, "done", says) if programs.ended(self.order.job) else None
         (process,) = last.trains or (self.order.process,)
         assert process is not None
         if not still_runs(process):
@@ -263,19 +243,19 @@ class Actor:
         waited = self._waited(last.state if last.state == "escalated" else "sent", life)
         if last.state != "escalated" and self._then is not None and waited >= self._after:
             says = f"Has sent {self._then.upper()} {self._after:.0f} s after {last.kind.upper()}."
-            written = self._write(life, last.now("escalated", says))  # before: twice is as once, and only to this one
+            written = self._write(life, last, "escalated", says)  # before: twice is as once, and only to this one
             with suppress(NotTheSame, OSError), held(process) as send:
                 send(SIGNALS[self._then])
             return written
         if last.state == "sent" and waited >= STILL:
             further = f"; {self._then.upper()} follows after {self._after:.0f} s" if self._then is not None else ""
             says = f"The training (process {process.pid}) is still alive {waited:.0f} s after {last.kind.upper()}"
-            return self._write(life, last.now("running", f"{says}; it may be saving{further}."))
+            return self._write(life, last, "running", f"{says}; it may be saving{further}.")
         return None
 
     def _ended(self, life: Life, last: Action, run: RunFiles) -> Action | None:
         """Report that the training has ended, unless something else goes on writing its run."""
-        size, waited = run.size(), self._waited("ended", life)
+        size, waited = sum(run.sizes().values()), self._waited("ended", life)
         if self._left_at is None or not waited:
             self._left_at = size
         left = left_over(run, last.trains[0]) if last.trains else ()
@@ -285,41 +265,26 @@ class Actor:
             one = left[0].told()
             if int(left[0].started.split()[0]) > last.ticks:
                 says = f"The training has ended, and {one} continues it: something restarted it."
-                return self._write(life, last.now("again", f"{says} Leadline leaves it alone."))
+                return self._write(life, last, "again", f"{says} Leadline leaves it alone.")
             says = f"Process {last.trains[0].pid} has ended, but the training has not: {one} still writes the run."
-            return self._write(life, last.now("orphan", f"{says} Check it, and stop it by hand."))
+            return self._write(life, last, "orphan", f"{says} Check it, and stop it by hand.")
         if left and waited < STILL:
             return None
         with_what = "SIGKILL" if last.state == "escalated" else last.kind.upper()
         still = f" {left[0].told()} still has its log open, and writes nothing." if left else ""
-        return self._write(life, last.now("done", f"The training has ended after {with_what}.{still}"))
+        return self._write(life, last, "done", f"The training has ended after {with_what}.{still}")
 
-    def _waited(self, what: str, life: Life, *, every: float | None = None) -> float:
+    def _waited(self, what: str, life: Life) -> float:
         """Return the seconds since this watch first saw a state: setting the clock, or a watch that was down, brings
-        nothing forward. `every`: restart whenever so many have passed, and return 0 until then."""
-        key = what, life.deed(self.order)
-        passed = self._clock() - self._since.setdefault(key, self._clock())
-        if every is not None:
-            if passed < every:
-                return 0.0
-            self._since[key] = self._clock()
-        return passed
+        nothing forward."""
+        return self._clock() - self._since.setdefault((what, life), self._clock())
 
-    def _write(self, life: Life, action: Action) -> Action:
-        told = () if action.state == "begun" else (alert_of(action, life.name),)
-        self._records.record_action(life.run, action.as_data(), self._wall(), alerts=told, channels=self._channels)
+    def _write(self, life: Life, about: Action, state: State, says: str) -> Action:
+        """Write down the next entry of a deed, with its alert."""
+        action = replace(about, state=state, says=says)
+        told = () if state == "begun" else (action.alert(life.name),)
+        self._records.record_action(life.run, asdict(action), self._wall(), alerts=told, channels=self._channels)
         return action
-
-
-def _environment(life: Life, decision: Decision) -> dict[str, str]:
-    """Return the verdict for a command."""
-    return {
-        "LEADLINE_RUN": life.name,
-        "LEADLINE_VERDICT": decision.verdict,
-        "LEADLINE_STEP": str(decision.step),
-        "LEADLINE_WHY": decision.why,
-        "LEADLINE_BEST": decision.best or "",
-    }
 
 
 def _put(path: Path, decision: Decision) -> None:

@@ -41,11 +41,10 @@ class Decision:
     """Whether to act after the last check, and why."""
 
     act: bool
-    verdict: str
-    step: int
-    why: str
+    verdict: str = "undecided"
+    step: int = 0
+    why: str = ""
     best: str | None = None
-    since: int | None = None  # the step of the first check that says so
 
 
 def said(reading: Mapping[str, object]) -> Said | None:
@@ -75,19 +74,17 @@ def may_act(looks: Sequence[Said]) -> Decision:
     >>> may_act(lost).act, may_act(lost[:2]).act, may_act([*lost, Said(50, "undecided", 0.06, plan=100)]).act
     (True, False, False)
     """
-    if not looks:
-        return Decision(False, "undecided", 0, "no checks yet")
-    last = looks[-1]
-    streaks = [(bar, _streak(looks, bar)) for bar in (FOUND, PLATEAU)]
-    for bar, agreed in streaks:
-        if not last.over and len(agreed) >= LOOKS and last.step - agreed[0].step >= bar.span * last.plan:
-            most = max(look.p_continue_pays or 0.0 for look in agreed)
-            why = (
-                f"{len(agreed)} checks from step {agreed[0].step} to {last.step} all recommend to stop;"
-                f" chance of gain at most {most:.0%}"
-            )
-            return Decision(True, last.verdict, last.step, why, last.best, agreed[0].step)
-    return Decision(False, last.verdict, last.step, _why_not(last, streaks), last.best)
+    for bar in (FOUND, PLATEAU):
+        agreed = _streak(looks, bar)
+        if len(agreed) < LOOKS or (last := agreed[-1]).over or last.step - agreed[0].step < bar.span * last.plan:
+            continue
+        most = max(look.p_continue_pays or 0.0 for look in agreed)
+        why = (
+            f"{len(agreed)} checks from step {agreed[0].step} to {last.step} all recommend to stop;"
+            f" chance of gain at most {most:.0%}"
+        )
+        return Decision(True, last.verdict, last.step, why, last.best)
+    return Decision(False, looks[-1].verdict, looks[-1].step, best=looks[-1].best) if looks else Decision(False)
 
 
 def _streak(looks: Sequence[Said], bar: Bar) -> list[Said]:
@@ -100,13 +97,3 @@ def _streak(looks: Sequence[Said], bar: Bar) -> list[Said]:
             break
         agreed.append(look)
     return agreed[::-1]
-
-
-def _why_not(last: Said, streaks: Sequence[tuple[Bar, list[Said]]]) -> str:
-    if last.over:
-        return "the run is at its planned end"
-    agreeing = [(bar, agreed) for bar, agreed in streaks if agreed]
-    if not agreeing:
-        return f"the check at step {last.step} does not clearly recommend to stop"
-    bar, agreed = agreeing[0]
-    return f"the checks since step {agreed[0].step} agree, but not yet over {bar.span:.0%} of the planned steps"

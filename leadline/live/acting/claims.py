@@ -13,42 +13,29 @@ from pathlib import Path
 BESIDE = ".leadline-acts"  # where claims lie beside a run
 
 
-def _fixed() -> Path:
-    """Return the user's one folder for claims, whatever the environment says."""
-    try:
-        return Path(pwd.getpwuid(os.getuid()).pw_dir) / ".local" / "state" / "leadline" / "acts"
-    except KeyError:  # a user without a name, as in containers
-        return Path(f"/var/tmp/leadline-{os.getuid()}/acts")
-
-
-FIXED = _fixed()
+try:  # the user's one folder for claims, whatever the environment says
+    FIXED = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".local" / "state" / "leadline" / "acts"
+except KeyError:  # a user without a name, as in containers
+    FIXED = Path(f"/var/tmp/leadline-{os.getuid()}/acts")
 
 
 def claim(what: str, state: Path, runs: Collection[Path]) -> str | None:
     """Claim the right to act on something, beside the run and in the user's one folder, whatever the environment says.
     Return None if it is ours, else the other watch. Raises OSError if it can be claimed nowhere."""
     mine, problem, held = f"{state.absolute()} on {socket.gethostname()}", None, 0
+    name = hashlib.sha256(what.encode("utf-8", errors="surrogateescape")).hexdigest()[:24]
     for folder in (FIXED, *(run / BESIDE for run in sorted(runs))):
-        beside = folder / f".{_short(mine)}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            beside.write_text(mine)
             with suppress(FileExistsError):
-                os.link(beside, folder / _short(what))  # whole, or not at all
-            owner = (folder / _short(what)).read_text()
+                (folder / name).symlink_to(mine)  # to nothing: a link is there with its text, or not at all
+            owner = str((folder / name).readlink())
         except OSError as error:
             problem = error
             continue
-        finally:
-            with suppress(OSError):
-                beside.unlink(missing_ok=True)
         if owner != mine:
             return owner
         held += 1
     if problem is not None and not held:
         raise problem
     return None
-
-
-def _short(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", errors="surrogateescape")).hexdigest()[:24]

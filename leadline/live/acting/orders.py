@@ -1,16 +1,20 @@
-"""Parse `--act`: the action and what it names."""
+"""An order as `--act` gives it: the action, what it names, and the record of what came of it."""
 
 from __future__ import annotations
 
 import shlex
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 from ...errors import BadOrder
-from ...records import dataclass
+from ...records import asdict, dataclass
 from ...report.plain import printable
+from ..alert import Alert, key_of
 from . import programs
+from .bar import Decision
 from .process import Identity, identify, ticks
 
 SIGNALS = {name: getattr(signal, name.upper()) for name in ("sigterm", "sigint", "sigkill")}
@@ -18,6 +22,8 @@ FORMS = (
     "stop, sigterm:PID[:next], sigint:PID[:next], sigkill:PID[:next], file:PATH,"
     " slurm:JOBID[:int|:usr1|:full|:requeue], kubectl:NAMESPACE/NAME, ray:JOBID, command:'PROGRAM ...'"
 )
+State = Literal["dry", "begun", "sent", "running", "escalated", "orphan", "done", "again", "failed", "refused"]
+OPEN: tuple[State, ...] = ("sent", "running", "escalated", "orphan")  # done; whether the run ended is not known yet
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,39 +39,26 @@ class Order:
     job: programs.Job | None = None  # of a scheduler, as it was found
     words: tuple[str, ...] = ()  # of a command
 
-    @property
-    def names_one_run(self) -> bool:
-        """Return whether its target belongs to one run; a callback stops its own run."""
-        return self.kind != "stop"
-
     def told(self) -> str:
         """Return its target in words."""
-        if self.process is not None:
-            return printable(self.process.told())
+        if self.process is not None or self.job is not None:
+            return printable((self.process or self.job).told())  # type: ignore[union-attr]
         if self.path is not None:
             return printable(f"the file {self.path}")
-        if self.job is not None:
-            return printable(self.job.told())
         return printable(f"the command {shlex.join(self.words)}") if self.words else "the training's own callback"
 
     def doing(self) -> str:
         """Return what it does, in words that follow "has" or "would have"."""
-        if self.process is not None:
-            return f"sent {self.kind.upper()} to {self.told()}"
-        if self.path is not None:
-            return f"written {self.told()}"
         if self.job is not None:
             return printable(self.job.does)
-        return f"run {self.told()}" if self.words else "asked the training's own callback to stop it"
+        verb = f"sent {self.kind.upper()} to" if self.process else {"file": "written", "command": "run"}.get(self.kind)
+        return f"asked {self.told()} to stop it" if verb is None else f"{verb} {self.told()}"
 
     def as_data(self) -> dict[str, object]:
         """Return what identifies the target, for a watch that is restarted."""
-        return {
-            "kind": self.kind,
-            "process": None if self.process is None else self.process.as_data(),
-            "known_at": self.known_at,
-            "job": None if self.job is None else self.job.as_data(),
-        }
+        found = {"process": self.process, "job": self.job}
+        targets = {name: None if one is None else asdict(one) for name, one in found.items()}
+        return {"kind": self.kind, "known_at": self.known_at, **targets}
 
 
 def parse(text: str, known: Mapping[str, object] | None = None) -> Order:
@@ -77,23 +70,71 @@ def parse(text: str, known: Mapping[str, object] | None = None) -> Order:
     if kind == "file" and rest:
         return Order(text, "file", path=Path(rest).absolute())
     number, _, after = rest.partition(":")
+    known = known or {}
     if kind in SIGNALS and number.isdecimal() and after in ("", "next"):
-        process = known.get("process") if known is not None else None
+        process, at = known.get("process"), known.get("known_at")
         found = Identity.from_data(process) if isinstance(process, dict) else identify(int(number))
-        at = known.get("known_at") if known is not None else None
-        known_at = at if isinstance(at, int) else ticks()
-        return Order(text, kind, found, known_at, sends_on=after == "next")
+        return Order(text, kind, found, at if isinstance(at, int) else ticks(), sends_on=after == "next")
     if kind in programs.SCHEDULERS and rest:
-        job = known.get("job") if known is not None else None
-        found_job = programs.Job.from_data(job) if isinstance(job, dict) else programs.SCHEDULERS[kind].find(rest)
+        job = known.get("job")
+        found_job = programs.Job.from_data(job) if isinstance(job, dict) else programs.find(kind, rest)
         return Order(text, kind, job=found_job)
-    if kind == "command" and (words := _words(rest)):
-        return Order(text, "command", words=words)
+    with suppress(ValueError):
+        if kind == "command" and (words := tuple(shlex.split(rest))):
+            return Order(text, "command", words=words)
     raise BadOrder(f"Can't use --act {text}.", tried="to read it as an action", next_step=f"use one of {FORMS}")
 
 
-def _words(text: str) -> tuple[str, ...]:
-    try:
-        return tuple(shlex.split(text))
-    except ValueError:
-        return ()
+@dataclass(frozen=True, slots=True)
+class Life:
+    """One attempt at one run, to which an order is carried out once."""
+
+    run: int  # in the store
+    name: str  # the run's identity
+    life: int = 0
+    attempt: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One entry in the record of a deed; the last one is its state."""
+
+    state: State
+    kind: str
+    order: str
+    life: int
+    attempt: int
+    step: int
+    target: str
+    says: str
+    why: str
+    best: str | None = None  # the checkpoint to keep
+    trains: tuple[Identity, ...] = ()  # the process that got the signal
+    ticks: int = 0  # when, in ticks since boot
+    tree: tuple[str, ...] = ()  # its ancestors and descendants
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, object]) -> Action:
+        kept = {name: data[name] for name in cls.__slots__ if name in data}
+        trains, tree = kept.get("trains"), kept.get("tree")
+        kept["trains"] = tuple(Identity.from_data(one) for one in trains) if isinstance(trains, list) else ()
+        kept["tree"] = tuple(map(str, tree)) if isinstance(tree, list) else ()
+        return cls(**{"order": data["kind"], "attempt": 1, **kept})  # type: ignore[arg-type]
+
+    def alert(self, run: str) -> Alert:
+        """Return the alert about it."""
+        key = key_of(f"{run}\0{self.life}\0{self.attempt}", f"action.{self.order}.{self.state}", self.step)
+        return Alert(run, "action", self.step, None, "critical", f"{self.says} Why: {self.why}.", (), self.best, key)
+
+
+def begun(life: Life, order: Order, decision: Decision) -> Action:
+    """Return the first entry of a deed."""
+    told, deed = order.told(), (order.kind, order.text, life.life, life.attempt, decision.step)
+    return Action("begun", *deed, told, f"About to act on {told}.", decision.why, decision.best)
+
+
+def latest(actions: Sequence[tuple[float, Mapping[str, object]]], life: Life, order: Order) -> Action | None:
+    """Return the last entry of a deed; None if there is none."""
+    found = (Action.from_data(data) for _, data in reversed(actions))
+    deed = (order.text, life.life, life.attempt)
+    return next((one for one in found if (one.order, one.life, one.attempt) == deed), None)

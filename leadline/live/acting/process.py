@@ -13,9 +13,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from ...errors import BadOrder
-from ...records import asdict, dataclass, field
+from ...records import dataclass, field
 
 PROC = Path("/proc")
 ENDED = ("Z", "X")  # a zombie takes no signal
@@ -36,15 +37,9 @@ class Identity:
     started: str  # ticks since boot, and the boot id: setting the clock changes neither
     command: tuple[str, ...] = field(compare=False)  # a process may rename itself
 
-    def as_data(self) -> dict[str, object]:
-        return asdict(self)
-
     @classmethod
-    def from_data(cls, data: Mapping[str, object]) -> Identity:
-        pid, command = data["pid"], data["command"]
-        assert isinstance(pid, int)
-        assert isinstance(command, (list, tuple))
-        return cls(pid, str(data["started"]), tuple(map(str, command)))
+    def from_data(cls, data: Mapping[str, Any]) -> Identity:
+        return cls(data["pid"], data["started"], tuple(data["command"]))
 
     def told(self) -> str:
         """Return the process in words."""
@@ -96,7 +91,6 @@ class Opened:
     read: Mapping[Node, Path]  # and not written
     pipes_in: frozenset[Node]  # pipes it writes into
     pipes_out: frozenset[Node]  # pipes it reads from
-    output: frozenset[Node]  # pipes that it prints into
     input: Node | None  # the pipe that it is fed by, as `|` makes one
 
 
@@ -104,29 +98,15 @@ class NotTheSame(Exception):
     """Raised if the process has ended or another one has its pid."""
 
 
-def supported() -> bool:
-    """Return whether this system has /proc."""
-    return (PROC / "self" / "stat").exists()
-
-
 def identify(pid: int) -> Identity:
     """Return the process with this pid. Raises BadOrder if it can't be a training."""
-    if not supported():
+    if not PROC.joinpath("self", "stat").exists():
         raise _no(pid, "this system has no /proc", "use --act file:PATH, or the callback")
-    if pid <= 1:
-        raise _no(pid, "it is not a training process", "pass the pid of the process that trains")
-    found = look(pid)
-    for _ in range(20):  # a process that has just started has no command line for a moment
-        if found is None or found.identity.command:
-            break
-        time.sleep(0.01)
-        found = look(pid)
-    if found is None:
+    if (found := look(pid)) is None:
         raise _no(pid, "there is no such process", "look it up with `ps`, and pass it while the training runs")
-    if pid == os.getpid():
-        raise _no(pid, "it is this watch", "pass the pid of the process that trains")
-    if found.is_interactive:
-        raise _no(pid, f"it is interactive ({found.program})", "pass the pid of the process that trains")
+    if pid in (1, os.getpid()) or found.is_interactive:
+        what = {1: "the first of all processes", os.getpid(): "this watch"}.get(pid, f"interactive ({found.program})")
+        raise _no(pid, f"it is {what}", "pass the pid of the process that trains")
     return found.identity
 
 
@@ -136,7 +116,8 @@ def look(pid: int) -> Snapshot | None:
     state, *fields = _read(pid, "stat").rpartition(b")")[2].split() or [b"X"]
     if state.decode() in ENDED:
         return None
-    started = f"{fields[18].decode()} {_boot()}"  # field 22 of proc_pid_stat(5)
+    boot = PROC.joinpath("sys", "kernel", "random", "boot_id").read_text().strip()
+    started = f"{fields[18].decode()} {boot}"  # field 22 of proc_pid_stat(5)
     command = tuple(word.decode(errors="backslashreplace") for word in _read(pid, "cmdline").split(b"\0")[:-1])
     return Snapshot(Identity(pid, started, command), int(fields[0]), state.decode())
 
@@ -166,27 +147,23 @@ def opened(pid: int) -> Opened | None:
     written: dict[Node, Path] = {}
     read: dict[Node, Path] = {}
     pipes: dict[bool, set[Node]] = {True: set(), False: set()}
-    output: set[Node] = set()
     fed: Node | None = None
     try:
         entries = list((PROC / str(pid) / "fd").iterdir())
     except OSError:
         return None
     for entry in entries:
-        with suppress(OSError, ValueError):  # closed while we looked
+        with suppress(OSError, ValueError, IndexError):  # closed while we looked
             state = entry.stat()
             node = state.st_dev, state.st_ino
-            writes = bool(_flags(pid, entry.name) & WRITES)
+            writes = bool(int(_field(pid, f"fdinfo/{entry.name}", "flags")[0], 8) & WRITES)
             if stat.S_ISREG(state.st_mode):
                 (written if writes else read)[node] = entry
             elif stat.S_ISFIFO(state.st_mode):
                 pipes[writes].add(node)
-                if writes and entry.name in ("1", "2"):
-                    output.add(node)
-                elif not writes and entry.name == "0":
-                    fed = node
+                fed = node if entry.name == "0" and not writes else fed
     only_read = {node: entry for node, entry in read.items() if node not in written}
-    return Opened(written, only_read, frozenset(pipes[True]), frozenset(pipes[False]), frozenset(output), fed)
+    return Opened(written, only_read, frozenset(pipes[True]), frozenset(pipes[False]), fed)
 
 
 def environment(pid: int) -> dict[str, str]:
@@ -196,24 +173,15 @@ def environment(pid: int) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-def has_run_others(pid: int) -> bool:
-    """Return whether a process has waited for children that ended; true if unknown."""
-    fields = _read(pid, "stat").rpartition(b")")[2].split()
-    return not fields or fields[8] != b"0" or fields[13] != b"0"  # cminflt and cutime of proc_pid_stat(5)
-
-
 def inner_numbers(pid: int) -> tuple[int, ...]:
     """Return the pids that a process has inside containers."""
-    return tuple(map(int, _status(pid, "NSpid")))
+    return tuple(map(int, _field(pid, "status", "NSpid")))
 
 
-def catches(pid: int, number: signal.Signals) -> bool:
-    """Return whether a process has a handler for a signal."""
-    return _has(pid, number, "SigCgt")
-
-
-def ignores(pid: int, number: signal.Signals) -> bool:
-    return _has(pid, number, "SigIgn")
+def handles(pid: int, number: signal.Signals, mask: str) -> bool:
+    """Return whether a process catches ("SigCgt") or ignores ("SigIgn") a signal."""
+    words = _field(pid, "status", mask)
+    return bool(words) and int(words[0], 16) >> (number - 1) & 1 == 1
 
 
 def clock_at(count: int, now: float) -> float:
@@ -251,18 +219,9 @@ def still_runs(identity: Identity) -> bool:
     return found is not None and found.identity.started == identity.started
 
 
-def _flags(pid: int, number: str) -> int:
-    lines = (PROC / str(pid) / "fdinfo" / number).read_text().splitlines()
-    return next((int(line.split()[1], 8) for line in lines if line.startswith("flags:")), 0)
-
-
-def _has(pid: int, number: signal.Signals, mask: str) -> bool:
-    words = _status(pid, mask)
-    return bool(words) and int(words[0], 16) >> (number - 1) & 1 == 1
-
-
-def _status(pid: int, name: str) -> list[str]:
-    lines = _read(pid, "status").decode(errors="replace").splitlines()
+def _field(pid: int, file: str, name: str) -> list[str]:
+    """Return the words of a line that begins with a name."""
+    lines = _read(pid, file).decode(errors="replace").splitlines()
     return next((line.split()[1:] for line in lines if line.startswith(f"{name}:")), [])
 
 
@@ -272,10 +231,6 @@ def _read(pid: int, name: str) -> bytes:
         return (PROC / str(pid) / name).read_bytes()
     except OSError:
         return b""
-
-
-def _boot() -> str:
-    return (PROC / "sys" / "kernel" / "random" / "boot_id").read_text().strip()
 
 
 def _no(pid: int, why: str, next_step: str) -> BadOrder:

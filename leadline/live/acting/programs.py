@@ -1,7 +1,7 @@
-"""Act on a cluster's jobs through its own command-line program: Slurm, Kubernetes, Ray.
+"""Act on a scheduler's job through its own program: `scancel`, `kubectl`, `ray`. No client library and no shell.
 
-A job is found when the watch starts, known by more than its number from then on, and looked up again right before it is
-acted on. A program that is missing or fails is a refusal in its own words.
+A job is looked up when the watch starts, known by more than its number from then on, and looked up again right before
+it is acted on. A program that is missing or fails is a refusal in its own words.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar
 
 from ...errors import BadOrder
-from ...records import asdict, dataclass, replace
+from ...records import dataclass, replace
 
 PATIENCE = 60.0  # seconds for a program to answer
 LONGEST = 300  # characters of its answer that are shown
 NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 NUMBER = re.compile(r"\d+(_\d+)?")
-RAY_ID = re.compile(r"[\w.-]{1,200}")
+RAY_ID = re.compile(r"[\w.][\w.-]{0,199}")
+RUNS, ENDS, WAITS = "running", "ending", "waiting"  # states; one that ends or waits may start again
+GONE = ("Invalid job id", "no such job", "NotFound")  # as the programs say it
 
 
 class Refused(Exception):
@@ -38,202 +40,170 @@ class Job:
 
     scheduler: str
     name: str  # for people
-    known_by: str  # what no other job of the same name or number has
     words: tuple[str, ...]  # the command that does it
     does: str  # "asked Slurm to ..."
+    known_by: str = ""  # what no other job of the same name or number has
     began: float | None = None  # when it was last started: a requeued job did not log earlier rows
 
     def told(self) -> str:
-        return f"{self.scheduler} job {self.name}"
-
-    def as_data(self) -> dict[str, object]:
-        return asdict(self)
+        return f"{self.scheduler} {'' if ' ' in self.name else 'job '}{self.name}"
 
     @classmethod
-    def from_data(cls, data: Mapping[str, object]) -> Job:
-        words = data["words"]
-        assert isinstance(words, (list, tuple))
-        kept = {name: str(data[name]) for name in ("scheduler", "name", "known_by", "does")}
-        began = data.get("began")
-        return cls(**kept, words=tuple(map(str, words)), began=began if isinstance(began, float) else None)
+    def from_data(cls, data: Mapping[str, Any]) -> Job:
+        kept = {name: data.get(name) for name in cls.__slots__}
+        return cls(**{**kept, "words": tuple(data["words"])})  # type: ignore[arg-type]
 
 
-class Scheduler(Protocol):
-    def find(self, text: str) -> Job:
-        """Return the job that an order names. Raises BadOrder."""
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A job as its scheduler shows it now."""
 
-    def check(self, job: Job) -> Job:
-        """Return the job as it runs now. Raises Refused if it does not, or is another one."""
+    known_by: str
+    state: str  # RUNS, ENDS, WAITS, or its own word for a job that is over
+    began: float | None = None
+    objection: str = ""  # why it must not be acted on as ordered
 
-    def ended(self, job: Job) -> bool | None:
-        """Return whether it has ended; None if unknown."""
 
-
+# A scheduler has `named`: the job that an order names, as far as the order shows it, and `seen`: the job as it is now.
+# Both raise Refused, and `named` BadOrder.
 class Slurm:
     """`scancel` with a signal to the job's steps, or `scontrol requeue`."""
 
     SIGNALS: ClassVar = {"": "TERM", "term": "TERM", "int": "INT", "usr1": "USR1", "full": "TERM"}
+    STATES: ClassVar = {"RUNNING": RUNS, "COMPLETING": ENDS, "PENDING": WAITS}
 
-    def find(self, text: str) -> Job:
+    def named(self, text: str) -> Job:
         number, _, how = text.partition(":")
         if not NUMBER.fullmatch(number) or how not in (*self.SIGNALS, "requeue"):
             raise _bad(f"slurm:{text}", "slurm:JOBID, slurm:JOBID:int, :usr1, :full or :requeue")
         if how == "requeue":
-            words, does = ("scontrol", "requeue", number), f"asked Slurm to requeue job {number}"
-        else:
-            whole = ("--full",) if how == "full" else ()
-            words = ("scancel", f"--signal={self.SIGNALS[how]}", *whole, number)
-            does = f"had Slurm send SIG{self.SIGNALS[how]} to job {number}"
-        try:
-            known_by, _, began = self._asked(number)
-        except Refused as error:
-            raise _cannot(f"slurm:{text}", str(error)) from error
-        return Job("slurm", number, known_by, words, does, began)
+            return Job("slurm", number, ("scontrol", "requeue", number), f"asked Slurm to requeue job {number}")
+        signal, whole = self.SIGNALS[how], ("--full",) if how == "full" else ()
+        words = ("scancel", f"--signal={signal}", *whole, number)
+        return Job("slurm", number, words, f"had Slurm send SIG{signal} to job {number}")
 
-    def check(self, job: Job) -> Job:
-        known_by, state, began = self._asked(job.name)
-        if known_by != job.known_by:
-            raise Refused(f"Slurm's job {job.name} is another one now")
-        if state in ("PENDING", "COMPLETING"):  # it may be requeued: whatever it will log is yet to come
-            return replace(job, began=time.time())
-        if state != "RUNNING":
-            raise Refused(f"Slurm's job {job.name} is not running but {state.lower()}")
-        if job.words[0] == "scancel" and "--full" not in job.words and not self._steps(job.name):
-            raise Refused(
+    def seen(self, job: Job) -> Seen:
+        found = _answer("squeue", "-h", "-j", job.name, "-o", "%i|%u|%T|%S|%j")
+        if not found:
+            raise Refused(f"Slurm knows no such job: {job.name}; there is no such job")
+        task, user, state, start, name = found.split("\n")[0].split("|", 4)
+        if task != job.name or "\n" in found:
+            raise Refused(f"Slurm's job {job.name} has several tasks, which would all be signaled; name one, as {task}")
+        why = ""
+        if job.words[0] == "scancel" and "--full" not in job.words and not self._has_steps(job.name):
+            why = (
                 f"Slurm's job {job.name} has no steps: it trains in the batch script itself, which a signal would end"
                 f" at once, and the training with it; slurm:{job.name}:full does that"
             )
-        return replace(job, began=began)
-
-    def ended(self, job: Job) -> bool | None:
-        try:
-            known_by, state, began = self._asked(job.name)
-        except Refused as error:
-            return True if "Invalid job id" in str(error) or "no such job" in str(error) else None
-        return known_by != job.known_by or state not in ("RUNNING", "COMPLETING") or began != job.began
+        return Seen(f"{task}|{name}|{user}", self.STATES.get(state, state.lower()), _date(start), why)
 
     @staticmethod
-    def _asked(number: str) -> tuple[str, str, float | None]:
-        """Return what it is known by, its state, and when it was last started: requeuing changes only the latter two.
-        Raises Refused."""
-        found = _answer("squeue", "-h", "-j", number, "-o", "%i|%u|%T|%S|%j")
-        if not found:
-            raise Refused(f"Slurm knows no such job: {number}; there is no such job")
-        task, user, state, start, name = found.split("\n")[0].split("|", 4)
-        if task != number or "\n" in found:
-            raise Refused(f"Slurm's job {number} has several tasks, which would all be signaled; name one, as {task}")
-        with suppress(ValueError):  # it has not started
-            return f"{task}|{name}|{user}", state, datetime.fromisoformat(start).timestamp()
-        return f"{task}|{name}|{user}", state, None
-
-    @staticmethod
-    def _steps(number: str) -> list[str]:
-        shown = _answer("squeue", "-h", "-s", "-j", number, "-o", "%i").split()
-        return [step for step in shown if not step.endswith((".batch", ".extern", ".interactive"))]
+    def _has_steps(number: str) -> bool:
+        steps = _answer("squeue", "-h", "-s", "-j", number, "-o", "%i").split()
+        return not all(step.endswith((".batch", ".extern", ".interactive")) for step in steps)
 
 
 class Kubectl:
     """`kubectl`: suspend a job, which ends its pods gracefully and keeps the job; or delete a pod."""
 
-    def find(self, text: str) -> Job:
+    def named(self, text: str) -> Job:
         space, _, name = text.partition("/")
         if not NAME.fullmatch(space) or not NAME.fullmatch(name):
             raise _bad(f"kubectl:{text}", "kubectl:NAMESPACE/NAME, the name of a job or a pod")
-        problem = ""
-        for kind in ("job", "pod"):
+        patch = ("--type=merge", "-p", '{"spec":{"suspend":true}}')
+        does = f"suspended the Kubernetes job {text}, which ends its pods gracefully"
+        job = Job("kubernetes", f"job {text}", ("kubectl", "-n", space, "patch", "job", name, *patch), does)
+        try:
+            self._get(job)
+        except Refused as error:
+            words = ("kubectl", "-n", space, "delete", "pod", name, "--wait=false")
+            pod = Job("kubernetes", f"pod {text}", words, f"deleted the Kubernetes pod {text} gracefully")
             try:
-                found = self._get(kind, space, name)
-            except Refused as error:
-                problem = problem or str(error)
-                continue
-            if kind == "pod" and (owner := _owner(found)):
-                raise _cannot(
-                    f"kubectl:{text}", f"{owner} would start the pod again: name that one, if it is a job, instead"
-                )
-            if kind == "job":
-                patch = '{"spec":{"suspend":true}}'
-                words: tuple[str, ...] = ("kubectl", "-n", space, "patch", "job", name, "--type=merge", "-p", patch)
-                does = f"suspended the Kubernetes job {space}/{name}, which ends its pods gracefully"
-            else:
-                words = ("kubectl", "-n", space, "delete", "pod", name, "--wait=false")
-                does = f"deleted the Kubernetes pod {space}/{name} gracefully"
-            return Job("kubernetes", f"{kind} {space}/{name}", f"{kind}|{space}|{name}|{_uid(found)}", words, does)
-        raise _cannot(f"kubectl:{text}", problem)
-
-    def check(self, job: Job) -> Job:
-        kind, space, name, uid = job.known_by.split("|")
-        if _uid(self._get(kind, space, name)) != uid:
-            raise Refused(f"the {kind} {space}/{name} is another one now")
+                owners = self._get(pod).get("metadata", {}).get("ownerReferences")
+            except Refused:
+                raise error from None
+            if owners:
+                owner = f"{str(owners[0].get('kind')).lower()}/{owners[0].get('name')}"
+                raise Refused(f"{owner} would start the pod again: name that one, if it is a job, instead") from None
+            return pod
         return job
 
-    def ended(self, job: Job) -> bool | None:
-        kind, space, name, uid = job.known_by.split("|")
-        try:
-            found = self._get(kind, space, name)
-        except Refused as error:
-            return True if "NotFound" in str(error) else None
-        status = found.get("status")
-        active = status.get("active") if isinstance(status, dict) else None
-        return _uid(found) != uid or (kind == "job" and not active)
+    def seen(self, job: Job) -> Seen:
+        found, kind = self._get(job), job.name.partition(" ")[0]
+        status = found.get("status") or {}
+        ended = any(one.get("type") in ("Complete", "Failed") for one in status.get("conditions") or ())
+        state = RUNS if kind == "pod" or status.get("active") else "over" if ended else WAITS
+        uid = found.get("metadata", {}).get("uid")
+        return Seen(f"{job.name.replace(' ', '|').replace('/', '|')}|{uid}", state, _date(status.get("startTime")))
 
     @staticmethod
-    def _get(kind: str, space: str, name: str) -> dict[str, object]:
-        try:
+    def _get(job: Job) -> dict[str, Any]:
+        kind, space, name = re.split("[ /]", job.name)
+        with suppress(ValueError):
             found = json.loads(_answer("kubectl", "-n", space, "get", kind, name, "-o", "json"))
-        except ValueError as error:
-            raise Refused("kubectl did not answer with JSON") from error
-        if not isinstance(found, dict):
-            raise Refused("kubectl did not answer with an object")
-        return found
+            if isinstance(found, dict):
+                return found
+        raise Refused("kubectl did not answer with a JSON object")
 
 
 class Ray:
     """`ray job stop`, on the cluster of RAY_ADDRESS."""
 
-    def find(self, text: str) -> Job:
-        if not RAY_ID.fullmatch(text) or text.startswith("-"):
+    def named(self, text: str) -> Job:
+        if not RAY_ID.fullmatch(text):
             raise _bad(f"ray:{text}", "ray:JOBID, as `ray job list` shows it")
-        job = Job("ray", text, text, ("ray", "job", "stop", "--no-wait", text), f"asked Ray to stop job {text}")
-        try:
-            self.check(job)
-        except Refused as error:
-            raise _cannot(f"ray:{text}", str(error)) from error
-        return job
+        return Job("ray", text, ("ray", "job", "stop", "--no-wait", text), f"asked Ray to stop job {text}")
 
-    def check(self, job: Job) -> Job:
-        state = self._state(job)
-        if state not in ("RUNNING", "PENDING"):
-            raise Refused(f"Ray's job {job.name} is not running but {state.lower() or 'unknown'}")
-        return job
-
-    def ended(self, job: Job) -> bool | None:
-        try:
-            return self._state(job) in ("STOPPED", "SUCCEEDED", "FAILED")
-        except Refused:
-            return None
-
-    @staticmethod
-    def _state(job: Job) -> str:
-        """Return the state, which Ray prints in capitals."""
-        shown = _answer("ray", "job", "status", job.name)
-        plain = re.sub(r"\x1b\[[\d;]*m", "", shown)
-        found = re.findall(r"\b(PENDING|RUNNING|STOPPED|SUCCEEDED|FAILED)\b", plain) or [
-            word.upper() for word in re.findall(r"\b(succeeded|failed|stopped)\b", plain)
-        ]
-        return found[0] if found else ""
+    def seen(self, job: Job) -> Seen:
+        plain = re.sub(r"\x1b\[[\d;]*m", "", _answer("ray", "job", "status", job.name))
+        found = re.findall(r"\b(PENDING|RUNNING|STOPPED|SUCCEEDED|FAILED)\b", plain)
+        found += re.findall(r"\b(succeeded|failed|stopped)\b", plain)  # in sentences
+        state = found[0].lower() if found else ""
+        if not state:
+            raise Refused(f"`ray job status` shows no state of job {job.name}")
+        return Seen(job.name, WAITS if state == "pending" else state)
 
 
-SCHEDULERS: dict[str, Scheduler] = {"slurm": Slurm(), "kubectl": Kubectl(), "ray": Ray()}
+SCHEDULERS: dict[str, Slurm | Kubectl | Ray] = {
+    "slurm": Slurm(),
+    "kubectl": Kubectl(),
+    "kubernetes": Kubectl(),
+    "ray": Ray(),
+}
+
+
+def find(kind: str, text: str) -> Job:
+    """Return the job that an order names. Raises BadOrder."""
+    try:
+        job = SCHEDULERS[kind].named(text)
+        seen = SCHEDULERS[kind].seen(job)
+        if seen.state not in (RUNS, ENDS, WAITS):
+            raise Refused(f"{job.told()} is not running but {seen.state}")
+    except Refused as error:
+        next_step = "pass it while the training runs"
+        raise BadOrder(f"Can't use --act {kind}:{text}: {error}.", tried="to find it", next_step=next_step) from error
+    return replace(job, known_by=seen.known_by, began=seen.began)
 
 
 def check(job: Job) -> Job:
     """Return the job as it runs now. Raises Refused if it is not to be acted on."""
-    return _scheduler(job).check(job)
+    seen = SCHEDULERS[job.scheduler].seen(job)
+    if seen.known_by != job.known_by:
+        raise Refused(f"{job.told()} is another one now")
+    if seen.state in (ENDS, WAITS):  # whatever it will log is yet to come
+        return replace(job, began=time.time())
+    if seen.state != RUNS or seen.objection:
+        raise Refused(seen.objection or f"{job.told()} is not running but {seen.state}")
+    return replace(job, began=seen.began)
 
 
 def ended(job: Job) -> bool | None:
-    """Return whether the job has ended; None if unknown."""
-    return _scheduler(job).ended(job)
+    """Return whether the job has ended or was started again; None if unknown."""
+    try:
+        seen = SCHEDULERS[job.scheduler].seen(job)
+    except Refused as error:
+        return True if any(says in str(error) for says in GONE) else None
+    return (seen.known_by, seen.began) != (job.known_by, job.began) or seen.state not in (RUNS, ENDS)
 
 
 class Errand:
@@ -262,10 +232,6 @@ class Errand:
             return code, " ".join(out.read().decode(errors="replace").split())[-LONGEST:]
 
 
-def _scheduler(job: Job) -> Scheduler:
-    return SCHEDULERS["kubectl" if job.scheduler == "kubernetes" else job.scheduler]
-
-
 def _answer(*words: str) -> str:
     """Return what a program prints. Raises Refused with its own words if it fails."""
     if shutil.which(words[0]) is None:
@@ -282,21 +248,12 @@ def _answer(*words: str) -> str:
     return done.stdout.strip()
 
 
-def _uid(found: Mapping[str, object]) -> str:
-    data = found.get("metadata")
-    return str(data.get("uid")) if isinstance(data, dict) else ""
-
-
-def _owner(found: Mapping[str, object]) -> str:
-    data = found.get("metadata")
-    owners = data.get("ownerReferences") if isinstance(data, dict) else None
-    first = owners[0] if isinstance(owners, list) and owners and isinstance(owners[0], dict) else None
-    return f"{str(first.get('kind')).lower()}/{first.get('name')}" if first is not None else ""
+def _date(text: object) -> float | None:
+    """Return the time that a scheduler writes; None if it has not started."""
+    with suppress(ValueError):
+        return datetime.fromisoformat(str(text).replace("Z", "+00:00")).timestamp()
+    return None
 
 
 def _bad(text: str, form: str) -> BadOrder:
     return BadOrder(f"Can't use --act {text}.", tried="to read it as an action", next_step=f"pass {form}")
-
-
-def _cannot(text: str, why: str) -> BadOrder:
-    return BadOrder(f"Can't use --act {text}: {why}.", tried="to find it", next_step="pass it while the training runs")

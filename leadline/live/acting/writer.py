@@ -7,10 +7,8 @@ refused in a sentence that names a remedy.
 
 from __future__ import annotations
 
-import functools
 import os
 import signal
-import subprocess
 import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
@@ -68,34 +66,17 @@ class RunFiles:
                 found[state.st_dev, state.st_ino] = state.st_size
         return found
 
-    def size(self) -> int:
-        return sum(self.sizes().values())
-
-    def older_than(self, process: Identity, known_at: int, now: float) -> float:
-        """Return the last step that the process may not have written: -inf if it started before the log, inf if
-        nothing is known. A process that has waited for children may have been a script before it became the training:
-        only what came after `known_at` counts for it."""
-        count = int(process.started.split()[0])
-        began = processes.clock_at(max(count, known_at) if processes.has_run_others(process.pid) else count, now)
-        if _wrote_journal(process, self) or all((_born(file) or 0.0) >= began for file in self.files):
-            return float("-inf")
-        return self.reached(began)
+    def older_than(self, process: Identity, named: float) -> float:
+        """Return the last step that the process may not have written: -inf if the journal is its own. Otherwise only
+        rows count that came after it was named: before, the pid may have been a script that ran another training."""
+        return float("-inf") if _wrote_journal(process, self) else self.reached(named)
 
     def reached(self, began: float) -> float:
-        """Return the step that the log had surely reached when something began; inf if nothing is known."""
+        """Return the step that the log had surely reached at a wall time; inf if nothing is known."""
         steps = [step for at, step in self.dates if at >= began]
         if self.rows is not None:
             steps += self.rows[1][self.rows[0] >= began][:1].tolist()
         return min(steps, default=float("inf"))
-
-
-@functools.lru_cache(maxsize=256)
-def _born(file: Path) -> float | None:
-    """Return when a file was created, which `stat` knows and Python does not; None if the disk does not keep it."""
-    with suppress(OSError, ValueError, subprocess.SubprocessError):
-        asked = subprocess.run(["stat", "-c", "%.W", str(file)], capture_output=True, text=True, timeout=5, check=True)
-        return float(asked.stdout) or None
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +108,10 @@ class System:
         mine, theirs = self.held[process.pid], self.held[of.pid]
         return bool(mine.read.keys() & theirs.written.keys() or mine.pipes_out & theirs.pipes_in)
 
-    def tree(self, process: Snapshot) -> tuple[str, ...]:
-        """Return its ancestors, the process, and its descendants, one line each."""
-        line = [*reversed(self.above(process)), *processes.below(process.pid, self.every)]
+    def tree(self, pid: int) -> tuple[str, ...]:
+        """Return the ancestors of a process, itself, and its descendants, one line each; none if it has ended."""
+        above = self.above(self.every[pid]) if pid in self.every else []
+        line = [*reversed(above), *processes.below(pid, self.every)]
         return tuple(f"{one.pid} < {one.parent}: {' '.join(one.identity.command)[:120]}" for one in line)
 
 
@@ -158,13 +140,12 @@ def resolve(given: Identity, run: RunFiles, number: signal.Signals, *, sends_on:
             f"{', which it has started' if named in system.above(writer) else ''}: name that one"
             f" (--act sigterm:{writer.pid}), or {_otherwise(writer)}"
         )
-    _refuse(writer, number)
-    _refuse_parts(writer, system, sends_on=sends_on)
-    loses = number == signal.SIGKILL or not processes.catches(writer.pid, number)
+    _refuse(writer, number, system, sends_on=sends_on)
+    loses = number == signal.SIGKILL or not processes.handles(writer.pid, number, "SigCgt")
     if loses and (saving := _is_saving(system.held.get(writer.pid))):
         raise Unclear(f"{saving} is being written and would be truncated: wait, or stop it by hand", later=True)
     _refuse_several(writer, run, system)
-    return Training(writer.identity, by, system.tree(writer), loses)
+    return Training(writer.identity, by, system.tree(writer.pid), loses)
 
 
 def left_over(run: RunFiles, ended: Identity) -> tuple[Identity, ...]:
@@ -182,19 +163,12 @@ def _writer(run: RunFiles, system: System) -> tuple[Snapshot, str]:
         for process in system.every.values():
             if _wrote_journal(process.identity, run):
                 return process, "it wrote the run's journal"
-        here = any(run.writers[-1].started.endswith(one.identity.started.split()[-1]) for one in system.every.values())
-        where = "has ended" if here else "ran on another machine, or before this one was rebooted"
-        raise Unclear(
-            f"process {run.writers[-1].pid}, which wrote the run's journal, {where}: watch it where it runs, or"
-            f" {_otherwise(None)}"
-        )
+        wrote = f"process {run.writers[-1].pid}, which wrote the run's journal"
+        raise Unclear(f"{wrote}, has ended or runs on another machine: watch it there, or {_otherwise(None)}")
     writers = {_only(holders, system): node for node in run.sizes() if (holders := system.writing(node))}
     if not writers:
-        raise Unclear(
-            "no process that you may inspect on this machine has the log open for writing, so its writer is not known:"
-            f" {_otherwise(None)}",
-            later=True,
-        )
+        why = "no process that you may inspect on this machine has the log open for writing, so its writer is not known"
+        raise Unclear(f"{why}: {_otherwise(None)}", later=True)
     first = [one for one in writers if not any(system.downstream(one, other) for other in writers if other != one)]
     if len(first) != 1:
         pids = " and ".join(f"process {one.pid}" for one in sorted(first or writers, key=lambda one: one.pid))
@@ -210,45 +184,33 @@ def _only(holders: list[Snapshot], system: System) -> Snapshot:
     if len(able) == 1 and all(one in system.above(able[0]) for one in holders if one is not able[0]):
         return able[0]
     pids = ", ".join(str(one.pid) for one in sorted(holders, key=lambda one: one.pid))
-    raise Unclear(
-        f"several processes ({pids}) have the log open for writing, and which one writes is not known:"
-        f" {_otherwise(able[0])}",
-        later=True,
-    )
+    why = f"several processes ({pids}) have the log open for writing, and which one writes is not known"
+    raise Unclear(f"{why}: {_otherwise(able[0])}", later=True)
 
 
-def _refuse(process: Snapshot, number: signal.Signals) -> None:
-    """Raise Unclear for processes that are never signaled."""
-    other = "name the process that trains"
-    if process.pid == os.getpid() or process.is_interactive:
-        raise Unclear(f"process {process.pid} is this watch or is interactive: {other}")
-    if process.state in processes.PAUSED:
-        raise Unclear(f"process {process.pid} is paused by a signal or a debugger: resume it first")
-    if process.is_shell:
-        raise Unclear(f"process {process.pid} is a shell, which may run other things too: {other}")
-    if process.is_kernel and number != signal.SIGINT:
-        raise Unclear(f"process {process.pid} is a notebook kernel, and its memory would be lost: use sigint")
-    if number != signal.SIGKILL and processes.ignores(process.pid, number):
-        raise Unclear(f"process {process.pid} ignores {number.name}: {_otherwise(process)}")
-
-
-def _refuse_parts(writer: Snapshot, system: System, *, sends_on: bool) -> None:
-    """Raise Unclear for one of several processes that train together, and if a parent would go on after it."""
-    settings, parent = processes.environment(writer.pid), system.every.get(writer.parent)
-    if any(settings.get(name, "1") not in ("", "0", "1") for name in SIZES):
-        raise Unclear(f"process {writer.pid} is one of several that train together: {_otherwise(writer)}")
-    if settings.get(RESTARTS, "0") != "0":
-        raise Unclear(f"process {writer.pid} would be restarted by torchrun: {_otherwise(writer)}")
-    if parent is None:
-        return
-    forked = parent.identity.command == writer.identity.command
-    if forked or any(mark in word for word in writer.identity.command for mark in FORKS):
-        raise Unclear(f"process {writer.pid} is a worker of process {parent.pid}: {_otherwise(writer)}")
-    if parent.is_shell and not parent.is_interactive and not sends_on:
-        raise Unclear(
-            f"{parent.identity.told()} waits for it and may continue with something else: pass"
-            f" sigterm:{writer.pid}:next if it may, or {_otherwise(writer)}"
-        )
+def _refuse(writer: Snapshot, number: signal.Signals, system: System, *, sends_on: bool) -> None:
+    """Raise Unclear for a process that must not be signaled, or not alone: parts of a training, and what a parent would
+    restart or follow by something else."""
+    pid, other, otherwise = writer.pid, "name the process that trains", _otherwise(writer)
+    settings, parent = processes.environment(pid), system.every.get(writer.parent)
+    ranks = any(settings.get(name, "1") not in ("", "0", "1") for name in SIZES)
+    forked = parent is not None and parent.identity.command == writer.identity.command
+    works = forked or any(mark in word for word in writer.identity.command for mark in FORKS)
+    waits = parent is not None and parent.is_shell and not parent.is_interactive and not sends_on
+    above = "its parent" if parent is None else parent.identity.told()
+    for refused, why in (
+        (pid == os.getpid() or writer.is_interactive, f"is this watch or is interactive: {other}"),
+        (writer.state in processes.PAUSED, "is paused by a signal or a debugger: resume it first"),
+        (writer.is_shell, f"is a shell, which may run other things too: {other}"),
+        (writer.is_kernel and number != signal.SIGINT, "is a notebook kernel, with memory to lose: use sigint"),
+        (number != signal.SIGKILL and processes.handles(pid, number, "SigIgn"), f"ignores {number.name}: {otherwise}"),
+        (ranks, f"is one of several that train together: {otherwise}"),
+        (settings.get(RESTARTS, "0") != "0", f"would be restarted by torchrun: {otherwise}"),
+        (works, f"is a worker of {above}: {otherwise}"),
+        (waits, f"is waited for by {above}, which may continue: pass sigterm:{pid}:next if it may, or {otherwise}"),
+    ):
+        if refused:
+            raise Unclear(f"process {pid} {why}")
 
 
 def _refuse_several(writer: Snapshot, run: RunFiles, system: System) -> None:
@@ -286,23 +248,17 @@ def _refuse_copies(writer: Snapshot, node: Node, system: System) -> None:
     if writer.program in RELAYS:
         raise Unclear(f"{relay}: watch the log that the training itself writes")
     for pid, other in system.held.items():
-        if pid not in (writer.pid, writer.parent) and files.input is not None and files.input in other.output:
+        if pid not in (writer.pid, writer.parent) and files.input in other.pipes_in:
             raise Unclear(f"{relay}, by process {pid}: have that one write its log itself, or {_otherwise(None)}")
-    row = _last_row(files.written[node])
+    rows = [line for line in _tail(files.written[node]).split(b"\n")[:-1] if len(line) >= SHORTEST]
     originals = {one: (writer.pid, entry) for one, entry in files.read.items()}
     for pid, other in system.held.items():
         if pid != writer.pid and not system.downstream(system.every[pid], writer):
             originals |= {one: (pid, entry) for one, entry in other.written.items() if one not in files.written}
     ours = system.held[os.getpid()].written  # opened and closed once more, our state file would lose its locks
     for one, (pid, entry) in originals.items():
-        if row is not None and one not in ours and _is_log(_name(entry)) and row in _tail(entry):
+        if rows and one not in ours and _is_log(_name(entry)) and rows[-1] in _tail(entry):
             raise Unclear(f"the log is a copy of, or is copied to, {_name(entry)} (process {pid}): watch the original")
-
-
-def _last_row(entry: Path) -> bytes | None:
-    """Return the last whole line of a file that is long enough to tell it from others."""
-    rows = [line for line in _tail(entry).rpartition(b"\n")[0].split(b"\n") if len(line) >= SHORTEST]
-    return rows[-1] if rows else None
 
 
 def _tail(entry: Path) -> bytes:
@@ -339,6 +295,8 @@ def _wrote_journal(process: Identity, run: RunFiles) -> bool:
 
 def _otherwise(process: Snapshot | None) -> str:
     """Return what to pass instead."""
-    number = "" if process is None else processes.environment(process.pid).get("SLURM_JOB_ID", "")
-    job = f"--act slurm:{number}" if number.isdecimal() else "a scheduler's job (slurm:, kubectl:, ray:)"
+    settings = {} if process is None else processes.environment(process.pid)
+    array, number = settings.get("SLURM_ARRAY_JOB_ID"), settings.get("SLURM_JOB_ID")
+    number = f"{array}_{settings.get('SLURM_ARRAY_TASK_ID')}" if array else number
+    job = f"--act slurm:{number}" if number else "a scheduler's job (slurm:, kubectl:, ray:)"
     return f"pass {job}, or let the training end itself (LeadlineCallback(stop=True), or --act file:PATH)"

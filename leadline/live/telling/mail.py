@@ -7,6 +7,7 @@ mailbox can drop duplicates.
 
 from __future__ import annotations
 
+import contextlib
 import smtplib
 import socket
 import ssl
@@ -16,16 +17,15 @@ from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import localtime
 from functools import partial
-from typing import BinaryIO
+from typing import Any
 
 from ...errors import BadOrder
 from ...records import dataclass, field
 from . import words
-from .message import Channel, Message, Undelivered, within
+from .message import Channel, Message, Undelivered, broken_off, within
 
 PATIENCE = 60.0  # seconds for a whole conversation
 WAIT_FOR_A_LINE = 20.0
-LONGEST_TALK = 64 * 1024  # bytes that a server may say in all
 LOCAL = ("localhost", "127.0.0.1", "::1")
 SECURITIES = ("starttls", "ssl", "none")
 
@@ -46,28 +46,27 @@ class SmtpServer:
 
 def tell(server: SmtpServer, message: Message) -> None:
     """Submit a message. Raises Undelivered."""
-    talk = _EncryptedTalk(server.host, server.tls) if server.security == "ssl" else _Talk(server.host)
+    submitting = False  # from here on the mail may have arrived
+
+    def submit() -> object:
+        nonlocal submitting
+        security = {"context": server.tls} if server.security == "ssl" else {}
+        kind: Any = smtplib.SMTP_SSL if security else smtplib.SMTP
+        talk = kind(server.host, server.port, timeout=WAIT_FOR_A_LINE, **security)
+        with contextlib.closing(talk):  # without a QUIT, whose failure would look like one of the mail
+            if server.security == "starttls":
+                talk.starttls(context=server.tls)
+            if server.user is not None and server.password is not None:
+                talk.login(server.user, server.password)
+            submitting = True
+            return talk.send_message(written(server, message))
+
     try:
-        refused = within(PATIENCE, lambda: _submit(talk, server, message))
+        refused = within(PATIENCE, submit)
     except Exception as error:  # its text may quote what we sent
-        raise _problem(error, server.host, unsure=talk.submitting) from None
+        raise _problem(error, server.host, unsure=submitting) from None
     if refused:
         raise Undelivered(f"{server.host} took it for some of the addresses only", lasting=True)
-
-
-def _submit(talk: _Talk, server: SmtpServer, message: Message) -> object:
-    try:
-        talk.connect(server.host, server.port)
-        talk.ehlo_or_helo_if_needed()
-        if server.security == "starttls":
-            talk.starttls(context=server.tls)
-            talk.ehlo_or_helo_if_needed()
-        if server.user is not None and server.password is not None:
-            talk.login(server.user, server.password)
-        talk.submitting = True
-        return talk.send_message(written(server, message))
-    finally:
-        talk.close()
 
 
 def written(server: SmtpServer, message: Message) -> EmailMessage:
@@ -136,46 +135,8 @@ def _here() -> str:
     return name if name.isascii() and name.replace("-", "").replace(".", "").isalnum() else "localhost"
 
 
-class _Bounded:
-    """What a server says, up to LONGEST_TALK bytes: the library keeps a long answer until it ends."""
-
-    def __init__(self, file: BinaryIO) -> None:
-        self._file, self._left = file, LONGEST_TALK
-
-    def readline(self, limit: int = -1) -> bytes:
-        line = self._file.readline(limit)
-        self._left -= len(line)
-        if self._left < 0:
-            raise OSError("too much was said")
-        return line
-
-    def close(self) -> None:
-        self._file.close()
-
-
-class _Talk(smtplib.SMTP):
-    submitting = False  # from here on the mail may have arrived
-
-    def __init__(self, host: str) -> None:
-        super().__init__(timeout=WAIT_FOR_A_LINE)
-        self._host = host  # for the certificate: the library sets it only if it connects in its constructor
-
-    def getreply(self) -> tuple[int, bytes]:
-        if self.file is None and self.sock is not None:
-            self.file = _Bounded(self.sock.makefile("rb"))
-        return super().getreply()
-
-
-class _EncryptedTalk(_Talk, smtplib.SMTP_SSL):
-    def __init__(self, host: str, tls: ssl.SSLContext) -> None:
-        smtplib.SMTP_SSL.__init__(self, timeout=WAIT_FOR_A_LINE, context=tls)
-        self._host = host
-
-
 def _problem(error: Exception, host: str, *, unsure: bool) -> Undelivered:
     """Return what went wrong, quoting nothing but numbers."""
-    if isinstance(error, TimeoutError):
-        return Undelivered(f"{host} did not answer in time", unsure=unsure)
     if isinstance(error, smtplib.SMTPNotSupportedError):
         return Undelivered(f"{host} does not offer encryption or the login")
     if isinstance(error, smtplib.SMTPRecipientsRefused):
@@ -185,12 +146,5 @@ def _problem(error: Exception, host: str, *, unsure: bool) -> Undelivered:
     if isinstance(error, smtplib.SMTPResponseException):
         what = "refuses the login" if isinstance(error, smtplib.SMTPAuthenticationError) else "refuses the mail"
         return Undelivered(f"{host} {what} ({error.smtp_code})")
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return Undelivered(f"{host} has a certificate that can't be trusted ({error.verify_message})")
-    if isinstance(error, ssl.SSLError):
-        return Undelivered(f"{host} could not agree on encryption with us")
-    if isinstance(error, socket.gaierror):
-        return Undelivered(f"{host} can't be resolved")
-    if isinstance(error, ConnectionRefusedError):
-        return Undelivered(f"{host} refuses the connection")
-    return Undelivered(f"{host} broke off ({type(error).__name__})", unsure=unsure)
+    what, arrived = broken_off(error)
+    return Undelivered(f"{host} {what}", unsure=unsure and arrived)

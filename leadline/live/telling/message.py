@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
+import os
 import queue
+import socket
+import ssl
 import threading
+import urllib.error
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -12,6 +17,8 @@ from ...records import dataclass, field
 from ..alert import KEY_LENGTH, SEVERITIES, Alert, as_data
 
 SCHEMA = 1  # of the JSON that programs get
+
+NEVER_BEGUN = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN)
 
 _Result = TypeVar("_Result")
 
@@ -98,3 +105,19 @@ def within(seconds: float, work: Callable[[], _Result]) -> _Result:
 def short_name(text: str) -> str:
     """Return eight digits in place of a secret, the same for the same secret."""
     return hashlib.sha256(text.encode("utf-8", errors="surrogateescape")).hexdigest()[:8]
+
+
+def broken_off(error: Exception) -> tuple[str, bool]:
+    """Return what went wrong without quoting anything, and whether the message may have arrived."""
+    cause = error.reason if isinstance(error, urllib.error.URLError) else error
+    if isinstance(cause, socket.gaierror):
+        return "can't be resolved", False
+    if isinstance(cause, TimeoutError):
+        return "did not answer in time", True
+    if isinstance(cause, ssl.SSLCertVerificationError):
+        return f"has a certificate that can't be trusted ({cause.verify_message})", False
+    if isinstance(cause, ssl.SSLError):
+        return "could not agree on encryption with us", False
+    if isinstance(cause, OSError) and cause.errno in NEVER_BEGUN:
+        return f"can't be reached ({os.strerror(cause.errno)})", False
+    return f"broke off ({type(cause).__name__})", True

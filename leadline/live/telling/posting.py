@@ -7,12 +7,8 @@ in no error. A webhook request carries its key as `Idempotency-Key`, so that a r
 from __future__ import annotations
 
 import base64
-import errno
-import os
 import re
-import socket
 import ssl
-import urllib.error
 import urllib.request
 from collections.abc import Callable, Mapping
 from urllib.parse import parse_qsl, unquote, urlencode, urlsplit, urlunsplit
@@ -22,7 +18,7 @@ from ...errors import BadOrder
 from ...records import dataclass
 from ...report.data import dump
 from . import forms
-from .message import Channel, Message, Undelivered, for_machines, short_name, within
+from .message import Channel, Message, Undelivered, broken_off, for_machines, short_name, within
 
 PATIENCE = 20.0  # seconds for connecting, sending and the answer
 WAIT_FOR_A_BYTE = 10.0
@@ -31,7 +27,6 @@ PLAIN_WORDS = re.compile(rb"[a-z][a-z_ ]{2,59}")  # such as Slack's "channel_is_
 UNFIT = (400, 413, 415, 422)  # the message is at fault; other refusals may pass
 PRINTED = re.compile(r"[!-~]+")  # the characters an address may have
 GATEWAYS = (502, 504)  # a proxy answered; the receiver may have the message
-NEVER_BEGUN = (errno.ECONNREFUSED, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENETDOWN, errno.EHOSTDOWN)
 LONGEST_WAIT = 3600.0  # seconds that a receiver may make us wait
 
 Body = tuple[bytes, dict[str, str]]  # content and headers
@@ -99,7 +94,7 @@ class Post:
         try:
             status, after, said = within(PATIENCE, lambda: self._answer(url, content, headers))
         except Exception as error:  # its text may quote the address
-            what, unsure = _problem(error)
+            what, unsure = broken_off(error)
             raise Undelivered(f"{self.host} {what}", unsure=unsure) from None
         if not 200 <= status < 300:
             raise self._refused(status, after, said)
@@ -171,22 +166,6 @@ def _without_credentials(url: str) -> tuple[str, dict[str, str]]:
     both = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
     bare = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
     return bare, {"Authorization": f"Basic {base64.b64encode(both).decode()}"}
-
-
-def _problem(error: Exception) -> tuple[str, bool]:
-    """Return what went wrong without quoting anything, and whether the message may have arrived."""
-    cause = error.reason if isinstance(error, urllib.error.URLError) else error
-    if isinstance(cause, socket.gaierror):
-        return "can't be resolved", False
-    if isinstance(cause, TimeoutError):
-        return "did not answer in time", True
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        return f"has a certificate that can't be trusted ({cause.verify_message})", False
-    if isinstance(cause, ssl.SSLError):
-        return "could not agree on encryption with us", False
-    if isinstance(cause, OSError) and cause.errno in NEVER_BEGUN:
-        return f"can't be reached ({os.strerror(cause.errno)})", False
-    return f"broke off ({type(cause).__name__})", True
 
 
 def _seconds(after: str | None) -> float | None:
