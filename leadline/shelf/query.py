@@ -83,6 +83,7 @@ class Asked:
     size: int = 100
     first: int | None = None  # row to begin with, instead of a page
     roots: tuple[str, ...] = ()  # only what was scanned below these
+    gone: bool = True  # with runs that are not found anymore
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,8 @@ def _where(asked: Asked) -> tuple[str, list[object]]:
         if wanted := getattr(asked, name):
             parts.append(f"{column} = ?")
             values.append(stored(wanted))
+    if not asked.gone:
+        parts.append("now_group <> 'gone'")
     if asked.roots:
         parts.append(f"root IN ({', '.join('?' * len(asked.roots))})")
         values += [stored(root) for root in asked.roots]
