@@ -186,7 +186,7 @@ def page(items: Sequence[Item], cursor: str | None, room: int, size: Callable[[I
     return shown, str(after) if after < len(items) else ""
 
 
-def place_of(cursor: str | None, count: int) -> int:
+def place_of(cursor: str | None, count: int = 10**9) -> int:
     if not cursor:
         return 0
     if cursor.isdecimal() and len(cursor) < 10 and int(cursor) <= count:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 from ..contract import Reading
 from ..errors import LeadlineError
+from ..fleet.divide import units
+from ..fleet.engine import Done
+from ..fleet.reader import read_task
+from ..fleet.scan import scan
 from ..pipeline import read
+from ..records import replace
 from ..review import store
 from ..run import Review, Run
-from ..sources import find_runs, open_run
+from ..shelf import query
+from ..shelf.base import MEMORY
+from ..shelf.row import Row, ShelfEntry, Task
+from ..shelf.store import Shelf
+from ..shelf.summary import unreadable
+from ..sources import open_run
 from ..sources.walk import walk
 from ..words.tools import READ_ONLY, REVIEW_BY_HAND, START_WITH_IT, links_outside
 from .roots import Links, Roots, only_below, unguarded
 
-KEPT = 256  # readings in memory
+KEPT = 32  # readings in memory, some megabytes each
 STILL = 300.0  # seconds after which a run without new rows is read again: it may have ended without a word
 PATIENCE = 20.0  # seconds a triage may read before it answers with what it has: clients give up after a minute
 
@@ -31,11 +39,16 @@ Key = tuple[str, int | None, int | None, tuple[tuple[str, str], ...]]
 class Library:
     """Readings of runs below the roots. One run is read at a time, since a reading takes a whole core."""
 
-    def __init__(self, roots: Roots, *, may_review: bool = False) -> None:
+    def __init__(
+        self, roots: Roots, *, may_review: bool = False, shelf: Shelf | None = None, scanned: Sequence[str] = ()
+    ) -> None:
+        """`shelf` holds the rows of the folders `scanned`, kept up to date by others; without one they are kept in
+        memory, and read when asked for."""
         self.roots, self.may_review = roots, may_review
         self._lock = threading.Lock()
         self._readings: OrderedDict[Key, tuple[bytes, float, Reading, Links]] = OrderedDict()
-        self._rows: dict[str, tuple[bytes, float, object]] = {}
+        self._scans, self._shelf = shelf is None, shelf or Shelf(MEMORY)
+        self._folders = tuple(scanned) or tuple(map(str, roots.folders))
 
     def reading(
         self,
@@ -78,44 +91,54 @@ class Library:
             store.add(run.path, seen)
 
     def places(self) -> tuple[str, ...]:
-        """Return where the runs below the roots are, by root and name."""
-        found: dict[str, None] = {}
-        with self._lock, only_below(self.roots):
-            for folder in self.roots.folders:
-                try:
-                    held = find_runs(folder)
-                except LeadlineError:
-                    continue  # nothing there yet
-                names = [held.path_of(run) for run in held.runs] if len(held.runs) > 1 else [str(folder)]
-                found.update(dict.fromkeys(names))
-        return tuple(found)
+        """Return where runs lie below the roots, by names alone."""
+        with only_below(self.roots):
+            return tuple(unit.place for folder in self.roots.folders for unit in units(str(folder)))
 
-    def each(self, row: Callable[[str, Reading | LeadlineError], object]) -> tuple[list[Any], int]:
-        """Return a row for every run below the roots, and how many have to wait for the next call. Rows are kept longer
-        than readings, which are large: with many runs each call goes on where the last one ended."""
-        begun, rows, newly, waiting = time.monotonic(), list[Any](), 0, 0
-        for place in self.places():
-            with only_below(self.roots):
-                state, _ = _state(self.roots.find(place))
-            known = self._rows.get(place)
-            if known is None or known[0] != state or time.time() >= known[1]:
-                if newly and time.monotonic() - begun > PATIENCE:
-                    waiting += 1
-                    continue
-                newly += 1
-                found = self._tried(place)
-                ended = isinstance(found, Reading) and found.judgement.ended is not None
-                known = state, math.inf if ended else time.time() + STILL, row(place, found)
-                self._rows[place] = known
-            rows.append(known[2])
-        return rows, waiting
+    def rows(self, first: int, most: int) -> tuple[list[Row], int, int]:
+        """Return rows of the runs below the roots from `first` on, how many there are, and how many are not read yet.
+        What changed is read first, unless the shelf is kept by others, for as long as a client may wait."""
+        unread = 0
+        if self._scans:
+            ended = threading.Event()
+            engine = _Here(self.roots, time.monotonic() + PATIENCE, ended)
+            with self._lock, only_below(self.roots):
+                unread = scan(self._folders, self._shelf, engine, problem=lambda _: None, ended=ended).left
+        with unguarded():
+            asked = query.Asked(roots=self._folders, gone=False, first=first, size=most)
+            lines, total = query.lines(self._shelf, asked, time.time())
+        return [line.row for line in lines], total, unread
 
-    def _tried(self, place: str) -> Reading | LeadlineError:
-        with only_below(self.roots) as links:
-            try:
-                return self.reading(place)
-            except LeadlineError as error:
-                return with_links(error, links)
+
+class _Here:
+    """An engine that reads units in this process, one at a time and only below the roots, until a time."""
+
+    room = 8
+
+    def __init__(self, roots: Roots, until: float, ended: threading.Event) -> None:
+        self._roots, self._until, self._ended = roots, until, ended
+        self._tasks: list[Task] = []
+
+    def submit(self, tasks: Sequence[Task]) -> None:
+        self._tasks += tasks
+
+    def collect(self, patience: float) -> Done:
+        with only_below(self._roots) as links:
+            outcome = read_task(self._tasks.pop(0))
+        if time.monotonic() > self._until:
+            self._ended.set()
+        if links:
+            entries = tuple(_explained(entry, links_outside(links)) for entry in outcome.entries)
+            outcome = replace(outcome, entries=entries)
+        return Done((outcome,))
+
+    def close(self) -> None:
+        self._tasks.clear()
+
+
+def _explained(entry: ShelfEntry, says: str) -> ShelfEntry:
+    """Say of a run that can't be read which link it is for."""
+    return unreadable(entry.row, says, entry.row.last_at) if entry.row.state == "unreadable" else entry
 
 
 def with_links(error: LeadlineError, links: Links) -> LeadlineError:

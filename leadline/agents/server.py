@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
@@ -30,12 +30,12 @@ PATH = "/mcp"
 PAGE = 50  # resources a list shows at a time
 
 
-def build(library: Library, tools: Sequence[Tool] = TOOLS) -> Server[Any]:
+def build(library: Library) -> Server[Any]:
     """Return the server for the runs below the roots."""
     need("mcp.server", extra="mcp", to="serve agents")
     from mcp.server import Server
 
-    by_name = {tool.name: tool for tool in tools}
+    by_name = {tool.name: tool for tool in TOOLS}
     return Server(
         "leadline",
         version=__version__,

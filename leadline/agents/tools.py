@@ -15,7 +15,6 @@ from ..comparison import compare, gather
 from ..contract import Evidence, Finding, Reading
 from ..digits import written
 from ..errors import LeadlineError
-from ..facts.judgement import calls_for
 from ..inventory import take
 from ..records import dataclass
 from ..report import series as tables
@@ -28,6 +27,7 @@ from ..review.bins import MOST, binned, every_series, named
 from ..review.check import check as checked
 from ..review.store import load_of
 from ..run import Rollout
+from ..shelf.row import Row
 from ..tokens import cost, cut
 from ..words import sentences
 from ..words.report import curves_say, what_was_read, would_change
@@ -36,7 +36,7 @@ from ..words.tools import (
     KEEP_SAMPLES,
     NO_SAMPLES,
 )
-from ..words.verdict import headline, verdict_lines
+from ..words.verdict import verdict_lines
 from .answers import (
     ANSWER,
     ComparisonShown,
@@ -54,15 +54,14 @@ from .answers import (
     TriageRow,
     page,
     paged,
+    place_of,
     schema_of,
     size,
 )
 from .chosen import SCORES, chosen
 from .library import Library
 
-FAILED = "failed"  # a finished run that ended badly
-NEED = ("roll_back", "stop", FAILED, "undecided", "continue", "finished")  # the most urgent first
-WEIGHT = ("critical", "concern", "note")
+LISTED = 100  # rows asked for one answer: more never fit
 SENTENCE, TEXT = 90, 110  # tokens a sentence or one side of a sample may take
 FEW = 5  # findings in a short answer
 POINTS = 10  # of a series, spread over its span
@@ -91,29 +90,18 @@ class Tool:
 
 
 def triage(library: Library, asked: Mapping[str, Any]) -> Triage:
-    rows, waiting = library.each(lambda path, found: (_urgency(found), _row(library, path, found)))
-    ordered = [row for _, row in sorted(rows, key=lambda entry: entry[0])]
-    shown, after = page(ordered, asked.get("cursor"), ANSWER - 60, size)
-    return Triage(shown, len(ordered) + waiting, waiting or None, after)
+    first = place_of(asked.get("cursor"))
+    rows, total, unread = library.rows(first, LISTED)
+    shown, _ = page([_row(library, row) for row in rows], None, ANSWER - 60, size)
+    after = first + len(shown)
+    return Triage(shown, total + unread, unread or None, str(after) if after < total else "")
 
 
-def _urgency(found: Reading | LeadlineError) -> tuple[float, ...]:
-    if isinstance(found, LeadlineError):
-        return (float(len(NEED)), 0.0, 0.0)
-    worst = min((WEIGHT.index(finding.severity) for finding in found.findings), default=len(WEIGHT))
-    pays = found.judgement.p_continue_pays
-    verdict = found.judgement.verdict
-    called = verdict if calls_for(verdict, found.judgement.outcome) == verdict else FAILED
-    return (float(NEED.index(called)), float(worst), 1.0 if pays is None else pays)
-
-
-def _row(library: Library, path: str, found: Reading | LeadlineError) -> TriageRow:
-    shown = line(library.roots.shown(path))
-    if isinstance(found, LeadlineError):
-        return TriageRow(shown, "unreadable", cut(line(found.what), SENTENCE))
-    judgement = found.judgement
-    says = cut(line(headline(judgement)), SENTENCE)
-    return TriageRow(shown, judgement.verdict, says, found.run.last_step, judgement.outcome)
+def _row(library: Library, row: Row) -> TriageRow:
+    path = line(library.roots.shown(row.identity))
+    if row.state == "unreadable":
+        return TriageRow(path, "unreadable", cut(line(row.problem or ""), SENTENCE))
+    return TriageRow(path, row.verdict or "undecided", cut(line(row.says), SENTENCE), row.last_step, row.outcome or "")
 
 
 def read_run(library: Library, asked: Mapping[str, Any]) -> RunRead:

@@ -36,14 +36,18 @@ def backtest(
         return
     # Spawned, not forked: the caller may hold threads.
     context = multiprocessing.get_context("spawn")
+    others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(count, mp_context=context, initializer=end_with_parent, initargs=(os.getpid(),)) as pool:
         waiting = {pool.submit(_replayed, place, checks, joining): place for place in places}
         try:
             for number, done in enumerate(as_completed(waiting), 1):
                 yield waiting[done], done.result()
                 tell("replaying", number, len(places))
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)  # Ctrl-C waits for no run that was not begun
+        except BaseException:  # Ctrl-C, or a caller that wants no more: waits for no run
+            pool.shutdown(wait=False, cancel_futures=True)
+            for worker in set(multiprocessing.active_children()) - others:
+                worker.terminate()
+            raise
 
 
 def _replayed(place: Path, checks: int, joining: Joining) -> list[Replay] | LeadlineError:

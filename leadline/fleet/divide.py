@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ..errors import NothingReadable, need
 from ..records import dataclass, field
+from ..review.store import mark as reviewed
 from ..shelf.row import Unit
 from ..sources.checkpoints import looks_saved
 from ..sources.paths import NO_LOGS, NO_SUFFIX, OF_THE_RUN, STATES, WEIGHTS, may_hold_settings
@@ -73,17 +74,17 @@ def units(root: str, *, skip: Iterable[Path] = ()) -> Iterator[Unit]:
             tried="to list it",
             next_step="check how it is spelled and its permissions",
         ) from error
-    yield Unit(root, str(place), _digest([(place.name, state.st_size, state.st_mtime_ns)]))
+    mark = _digest([(place.name, state.st_size, state.st_mtime_ns)])
+    yield Unit(root, str(place), mark + reviewed(str(place)))
 
 
 def _divided(root: str, place: str, listed: Lister) -> Iterator[Unit]:
     """Walk in post-order, so that a folder is judged by what it holds; what is settled is handed on at once."""
     ready: list[tuple[str, str]] = []
     for part in _walk(place, listed, ready, 0):
-        yield from (Unit(root, where, mark) for where, mark in ready)
+        done = [*ready, *(part.units if part is not None else ())]
         ready.clear()
-        if part is not None:
-            yield from (Unit(root, where, mark) for where, mark in part.units)
+        yield from (Unit(root, where, mark + reviewed(where)) for where, mark in done)
 
 
 def _walk(place: str, listed: Lister, ready: list[tuple[str, str]], depth: int) -> Iterator[_Part | None]:

@@ -14,6 +14,7 @@ from ..live.memory import give_back
 from ..pipeline import read_run
 from ..reading.wall_clock import long_still
 from ..records import dataclass
+from ..review.store import mark as reviewed
 from ..run import Run
 from ..shelf.row import ShelfEntry, Task, Unit, UnitOutcome
 from ..shelf.store import ATTEMPTS
@@ -140,7 +141,7 @@ def _runs(place: str) -> Iterator[_Held]:
 def _found(found: Found, address: str) -> Iterator[_Held]:
     for identity, run in zip(identities(found), found.runs, strict=True):
         named = _at(address, identity, found) if address else identity
-        yield _Held(named, _run_mark(found, run), run.modified, found, run)
+        yield _Held(named, _run_mark(found, run) + reviewed(named), run.modified, found, run)
 
 
 def _at(address: str, identity: str, found: Found) -> str:

@@ -43,7 +43,7 @@ class Tally:
     unreadable: int = 0
     vanished: int = 0
     lost: int = 0  # readers that died
-    left: int = 0  # units that another scan reads now
+    left: int = 0  # units that are still to be read, by another scan or the next one
 
 
 def scan(
@@ -142,6 +142,7 @@ def _read_all(
             tally.lost += len(done.lost)
             shelf.hand_back(done.lost, owner)
         progress(tally)
+    tally.left = shelf.left(scope)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
-from urllib.parse import parse_qs, quote, unquote
+from urllib.parse import parse_qs, quote, unquote, urlencode
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -192,16 +192,17 @@ def _columns(request: Request) -> tuple[str, ...]:
 
 
 def _runs(request: Request) -> Response:
-    shelf, now, asked = _state(request).shelf, time.time(), _asked(request)
+    shelf, now, asked, visitor = _state(request).shelf, time.time(), _asked(request), _visitor(request)
     by = request.query_params.get("by", "")
 
     def made() -> str:
         groups = query.together(shelf, asked, by, now) if by in query.BY else []
         lines, total = ([], 0) if by in query.BY else query.lines(shelf, asked, now)
         choices = query.choices(shelf)
-        return pages.table(lines, total, asked, _columns(request), choices, groups, by if by in query.BY else "", now)
+        grouped = by if by in query.BY else ""
+        return pages.table(lines, total, asked, _columns(request), choices, groups, grouped, now, visitor)
 
-    return _kept(request, "Runs", made)
+    return _kept(request, "Runs", made, visitor)
 
 
 def _api_rows(request: Request) -> Response:
@@ -310,6 +311,8 @@ async def _say(request: Request) -> Response:
     if not hmac.compare_digest(form.get("form", [""])[0].encode(), state.doors.form_token.encode()):
         return _failed(request, words.FOREIGN_FORM, 403)
     told, _, about = form.get("what", [""])[0].partition(" ")
+    if told == words.COMPARE:
+        return RedirectResponse(f"/compare?{urlencode({'run': form.get('run', [])}, doseq=True)}", 303)
     what = next((one for one in WHATS if one == told), None)
     if what is None:
         return _failed(request, words.NO_SUCH_RUN)
@@ -320,13 +323,16 @@ async def _say(request: Request) -> Response:
     found = await run_in_threadpool(_say_of, state, keys, what, who, seen, note)
     if not found:
         return _failed(request, words.NO_SUCH_RUN if mine or about else words.NOTHING_SELECTED)
-    answer = RedirectResponse("/" if mine is None else f"/run/{mine}", 303)
+    if request.headers.get("accept") == "application/json":  # our script, which can take it back
+        answer: Response = _json({"keys": found})
+    else:
+        answer = RedirectResponse("/" if mine is None else f"/run/{mine}", 303)
     answer.set_cookie(WHO, quote(who), max_age=YEAR, httponly=True, samesite="strict")
     return answer
 
 
-def _say_of(state: State, keys: Sequence[str], what: people.What, who: str, seen: str, note: str) -> int:
-    """Say it of these runs, or of all with a need (`need:NAME:OVER`); return of how many. `seen`: the need that was
+def _say_of(state: State, keys: Sequence[str], what: people.What, who: str, seen: str, note: str) -> list[str]:
+    """Say it of these runs, or of all with a need (`need:NAME:OVER`); return their keys. `seen`: the need that was
     shown."""
     now = time.time()
     if len(keys) == 1 and keys[0].startswith("need:"):
@@ -336,7 +342,7 @@ def _say_of(state: State, keys: Sequence[str], what: people.What, who: str, seen
     lines = [one for key in dict.fromkeys(keys) if (one := query.line_of(state.shelf, key, now)) is not None]
     for one in lines:
         people.say(state.shelf, one.row.identity, what, who=who, about=seen or one.need, until=until, note=note)
-    return len(lines)
+    return [one.key for one in lines]
 
 
 # --- streams

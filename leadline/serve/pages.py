@@ -16,7 +16,7 @@ from ..shelf.row import Row
 from ..words import serve as words
 
 COLUMNS = tuple(words.COLUMNS)
-SHOWN = ("name", "spark", "why", "steps", "p", "last", "left")
+SHOWN = ("name", "spark", "why", "steps", "last", "left")
 NOT_SORTED = ("spark", "why", "best")
 VIEW = ("words", *FILTERS, "sort", "page", "size")
 WIDTH, HEIGHT = 120, 24  # of a sparkline
@@ -53,24 +53,30 @@ def page(title: str, body: str, *, here: str = "", change: int = 0, live: str = 
 
 
 SEARCH = (
-    '<form class="find" action="/runs" role="search"><input type="search" name="q" placeholder="Search: press /"'
+    '<form class="find" action="/runs" role="search"><input type="search" name="q" placeholder="Search ( / )"'
     ' aria-label="Search runs" aria-keyshortcuts="/"></form>'
 )
 
 
 def triage(
-    counts: Mapping[Group, int], new: Sequence[RowNow], needy: Sequence[Needy], now: float, visitor: Visitor
+    counts: Mapping[Group, int],
+    new: Sequence[RowNow],
+    fresh: int,
+    needy: Sequence[Needy],
+    now: float,
+    visitor: Visitor,
 ) -> str:
     tiles = "".join(
         f'<li class="tile {group}"><a href="/runs?{urlencode({"group": group})}"><b>{counts.get(group, 0)}</b> '
         f"<span>{h(words.GROUPS[group])}</span></a></li>"
         for group in GROUPS
+        if counts.get(group) or group == "person"
     )
     groups = f'<nav aria-label="Groups"><ul class="tiles">{tiles}</ul></nav>'
     if not needy:
         says = words.NOTHING_NEEDED if sum(counts.values()) else words.NOTHING_KEPT
         return f"<h1>{h(words.GROUPS['person'])}</h1>{groups}<p>{h(says)}</p>"
-    parts = [_new(new, now, visitor)] if new else []
+    parts = [_new(new, fresh, now, visitor)] if new else []
     for title, over in ((words.STILL_RUNNING, False), (words.ENDED_LATELY, True)):
         reasons = [reason for reason in needy if reason.over == over]
         if reasons:
@@ -78,9 +84,7 @@ def triage(
     listed = "".join(parts)
     if visitor.may_act:
         listed = (
-            f'<form id="triage" class="triage" method="post" action="/say">{_signed(visitor)}'
-            f'<div class="bulk"><button name="what" value="acknowledge">{h(words.ACKNOWLEDGE_SELECTED)}</button>'
-            f'<button name="what" value="mute">{h(words.MUTE_SELECTED)}</button></div>{listed}</form>'
+            f'<form class="says" method="post" action="/say"><div class="bar">{_bulk(visitor)}</div>{listed}</form>'
         )
     return f"<h1>{h(words.GROUPS['person'])}</h1>{groups}{listed}"
 
@@ -93,10 +97,19 @@ def _signed(visitor: Visitor) -> str:
     )
 
 
-def _new(lines: Sequence[RowNow], now: float, visitor: Visitor) -> str:
-    seen = f'<button type="button" id="seen">{h(words.MARK_SEEN)}</button>'
+def _bulk(visitor: Visitor) -> str:
+    """Return what can be done with the runs that are selected, and by whom."""
     return (
-        f'<section class="new"><h2>{h(words.new_since(visitor.since, now))} {seen}</h2>'
+        f'{_signed(visitor)}<button name="what" value="acknowledge">{h(words.ACKNOWLEDGE_SELECTED)}</button>'
+        f'<button name="what" value="mute">{h(words.MUTE_SELECTED)}</button>'
+    )
+
+
+def _new(lines: Sequence[RowNow], fresh: int, now: float, visitor: Visitor) -> str:
+    seen = f'<button type="button" id="seen">{h(words.MARK_SEEN)}</button>'
+    count = f'<span class="count">{h(words.found(len(lines), fresh))}</span>'
+    return (
+        f'<section class="new"><h2>{h(words.new_since(visitor.since, now))} {count} {seen}</h2>'
         f"{_listed(lines, now, visitor, mixed=True)}</section>"
     )
 
@@ -183,6 +196,7 @@ def table(
     groups: Sequence[Together],
     by: str,
     now: float,
+    visitor: Visitor,
 ) -> str:
     form = _form(asked, columns, choices, by)
     if by:
@@ -195,11 +209,15 @@ def table(
         to = address(asked, columns, page=asked.page + 1)
         more = f'<p><a id="more" rel="next" href="/runs?{h(to, 4000)}">More</a></p>'
     empty = "" if lines else f"<p>{h(words.NOTHING_FOUND)}</p>"
+    begin = '<form action="/compare">'  # with the token of a form it is posted: no token is ever in an address
+    if visitor.may_act:
+        begin = '<form class="says" method="post" action="/say">'
     return (
-        f'<h1>Runs</h1>{form}<p id="count">{h(words.found(shown, total))}</p><form id="compare" action="/compare">'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Runs"><table><thead><tr><th scope="col">'
-        f'<span class="hidden">Select</span></th>{heads}</tr></thead><tbody>{body}</tbody></table></div>{empty}{more}'
-        "<p><button>Compare selected runs</button></p></form>"
+        f'<h1>Runs</h1>{form}{begin}<div class="bar"><span id="count">{h(words.found(shown, total))}</span>'
+        f'{_bulk(visitor) if visitor.may_act else ""}<button name="what" value="{words.COMPARE}">'
+        f'{h(words.COMPARE_SELECTED)}</button></div><div class="scroll" tabindex="0" role="region" aria-label="Runs">'
+        '<table><thead><tr><th scope="col"><input type="checkbox" id="all" aria-label="Select all rows shown"></th>'
+        f"{heads}</tr></thead><tbody>{body}</tbody></table></div>{empty}{more}</form>"
     )
 
 
@@ -268,6 +286,7 @@ def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], b
         select(name, "Reason" if name == "need" else name.capitalize(), options, getattr(asked, name))
         for name, options in choices.items()
     )
+    chosen = by or any(getattr(asked, name) for name in FILTERS) or asked.sort != "urgency"
     boxes = "".join(
         f'<label><input type="checkbox" name="col" value="{name}"{" checked" if name in columns else ""}>'
         f"{h(words.COLUMNS[name])}</label>"
@@ -275,9 +294,9 @@ def _form(asked: Asked, columns: Sequence[str], choices: dict[str, list[str]], b
     )
     return (
         f'<form class="filters" action="/runs" role="search"><label>Search<input type="search" name="q"'
-        f' value="{h(asked.words)}"></label>{filters}'
-        f"{select('by', 'Group by', BY, by)}{select('sort', 'Sort by', SORTS, asked.sort)}"
-        f"<button>Show</button><details><summary>Columns</summary>{boxes}</details></form>"
+        f' value="{h(asked.words)}"></label><details{" open" if chosen else ""}><summary>Filters, order, columns'
+        f'</summary><div class="filters">{filters}{select("by", "Group by", BY, by)}'
+        f"{select('sort', 'Sort by', SORTS, asked.sort)}<button>Show</button></div><div>{boxes}</div></details></form>"
     )
 
 

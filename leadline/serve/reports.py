@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -44,7 +45,8 @@ class Reports:
     def _made(self, key: tuple[str, ...], make: Callable[[], str]) -> str:
         def made() -> str:
             page = make()
-            give_back()  # what a reading took goes back to the system
+            gc.collect()  # a reading refers to itself, and holds megabytes of arrays
+            give_back()
             return page
 
         return self._kept.get(key, made)

@@ -15,6 +15,7 @@ from ..errors import BadState, need
 PATIENCE = 30.0  # seconds to wait for another program that writes
 POSTGRES = ("postgres://", "postgresql://")
 SQLITE = "sqlite:///"
+MEMORY = ":memory:"  # a store that lasts as long as its process
 
 
 def open_base(url: str, *, write: bool = True) -> Base:
@@ -100,7 +101,8 @@ class Sqlite(Base):
                 self.path.parent.mkdir(parents=True, exist_ok=True)
             elif not self.path.is_file():
                 raise sqlite3.OperationalError("there is no such file")
-            address = f"{self.path.as_uri()}?mode={'rwc' if write else 'ro'}"
+            mode = "memory" if path.name == MEMORY else "rwc" if write else "ro"
+            address = f"{self.path.as_uri()}?mode={mode}"
             self._base = sqlite3.connect(
                 address, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
             )

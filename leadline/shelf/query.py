@@ -83,6 +83,7 @@ class Asked:
     size: int = 100
     first: int | None = None  # row to begin with, instead of a page
     roots: tuple[str, ...] = ()  # only what was scanned below these
+    gone: bool = True  # with runs that are not found anymore
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +125,8 @@ def _where(asked: Asked) -> tuple[str, list[object]]:
         if wanted := getattr(asked, name):
             parts.append(f"{column} = ?")
             values.append(stored(wanted))
+    if not asked.gone:
+        parts.append("now_group <> 'gone'")
     if asked.roots:
         parts.append(f"root IN ({', '.join('?' * len(asked.roots))})")
         values += [stored(root) for root in asked.roots]
@@ -187,9 +190,9 @@ class Needy:
 
 def triage(
     shelf: Shelf, now: float, most: int, since: float | None = None
-) -> tuple[dict[Group, int], list[RowNow], list[Needy]]:
-    """Return how many runs there are in each group; those that came to need attention after `since`; and the others by
-    reason, what still runs first. At most `most` of each."""
+) -> tuple[dict[Group, int], list[RowNow], int, list[Needy]]:
+    """Return how many runs there are in each group; those that came to need attention after `since`, and how many they
+    are; and the others by reason, what still runs first. At most `most` of each."""
     table, first = _all(now)
     found = shelf.base.rows(
         f"SELECT now_group, now_needs, {OVER}, COUNT(*) FROM {table} GROUP BY now_group, now_needs, {OVER}", first
@@ -201,13 +204,15 @@ def triage(
         if group == "person":
             many[bool(over), need] = int(count)
     new: list[RowNow] = []
+    fresh = 0
     if since is not None:
         found = shelf.base.rows(
-            f"SELECT {ASKED} FROM {table} WHERE now_group = 'person' AND now_since > ?"
+            f"SELECT COUNT(*) OVER (), {ASKED} FROM {table} WHERE now_group = 'person' AND now_since > ?"
             f" ORDER BY {URGENCY}, {OVER}, {RANK} LIMIT ?",
             (*first, since, 2 * most),
         )
-        new = list(map(_line, found))
+        new = [_line(values) for _, *values in found]
+        fresh = int(found[0][0]) if found else 0
     ranked = (
         f"SELECT {ASKED}, ROW_NUMBER() OVER (PARTITION BY now_needs, {OVER} ORDER BY {RANK}) AS nth FROM {table}"
         " WHERE now_group = 'person'"
@@ -223,7 +228,7 @@ def triage(
             of_reason.append(line)
     order = sorted(many, key=lambda reason: (reason[0], NEEDS.index(reason[1])))
     needy = [Needy(need, over, many[over, need], tuple(shown.get((over, need), ()))) for over, need in order]
-    return groups, new, needy
+    return groups, new, fresh, needy
 
 
 def together(shelf: Shelf, asked: Asked, by: str, now: float) -> list[Together]:

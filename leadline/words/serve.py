@@ -34,6 +34,7 @@ UNKNOWN_PAGE = "Refused: unknown which page asked for this."
 ONLY_FORMS = "Refused: only GET, HEAD, and POST of forms."
 NO_SUCH_RUN = "No such run."
 OUTSIDE = "This run's path leads outside the scanned folder, so it is not opened."
+COMPARE, COMPARE_SELECTED = "compare", "Compare selected"
 COMPARE_TWO = "Select two or more runs to compare."
 
 

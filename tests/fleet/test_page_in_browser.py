@@ -140,6 +140,31 @@ def test_a_row_is_acknowledged_in_place_and_search_is_a_key_away(browser: Any, a
     assert errors == []
 
 
+def test_all_runs_shown_are_muted_at_once_compared_and_taken_back(browser: Any, address: str) -> None:
+    page, errors = opened(browser, address + "runs")
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_label("Select all rows shown").check()
+    page.get_by_role("button", name="Mute selected for a day").click()
+    page.wait_for_selector("tr.done")
+    assert page.locator("tr.done").count() == 7
+    page.goto(address)
+    assert page.get_by_text("No run needs attention.").count() == 1
+    page.goto(address + "runs?q=web")
+    page.get_by_label("Select web/only").check()
+    page.get_by_role("button", name="Acknowledge selected").click()
+    page.get_by_role("button", name="Undo").click()
+    page.get_by_text("taken back").wait_for()
+    page.goto(address)
+    assert page.get_by_label("Select web/only").count() == 1
+    page.goto(address + "runs?q=code")
+    page.get_by_label("Select code/a").check()
+    page.get_by_label("Select code/b", exact=True).check()
+    page.get_by_role("button", name="Compare selected").click()
+    page.wait_for_url("**/compare?run=**")
+    assert "form=" not in page.url
+    assert errors == []
+
+
 def test_a_selection_outlives_a_refresh_that_was_under_way(
     browser: Any, address: str, lab: Path, tmp_path: Path
 ) -> None:

@@ -23,6 +23,8 @@ from leadline.fleet.engine import Done
 from leadline.fleet.pool import Pool
 from leadline.fleet.reader import read_task
 from leadline.fleet.scan import Shard, Tally, scan
+from leadline.review import store as reviews
+from leadline.run import Review
 from leadline.shelf.row import Row, Task, Unit, UnitOutcome
 from leadline.shelf.store import Scope, Shelf
 
@@ -123,6 +125,15 @@ def test_a_second_scan_reads_only_what_changed(lab: Path, shelf: Shelf) -> None:
     after = rows(shelf)
     assert after["web/only"].last_step == 55
     assert {name for name in before if before[name] != after[name]} == {"web/only"}
+
+
+def test_a_review_has_its_run_read_again_and_no_other(lab: Path, shelf: Shelf) -> None:
+    scanned(shelf, lab)
+    assert rows(shelf)["web/only"].reason != "gamed"
+    reviews.add(str(lab / "web" / "only"), Review("hacked", seen_until=40, since_step=20, reader="me"))
+    assert scanned(shelf, lab)[1].read == ["only"]
+    assert rows(shelf)["web/only"].reason == "gamed"
+    assert scanned(shelf, lab)[1].read == []
 
 
 def test_again_reads_all_and_gives_the_same_rows(lab: Path, shelf: Shelf) -> None:

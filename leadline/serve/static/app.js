@@ -58,7 +58,7 @@
   // Acknowledge and mute in place: the rows change, and the page stays where it is.
   document.addEventListener("submit", async (event) => {
     const form = event.target;
-    if (form.id !== "triage" || !event.submitter) return;
+    if (!form.matches(".says") || !event.submitter || event.submitter.value === "compare") return;
     event.preventDefault();
     const [what, about] = event.submitter.value.split(" ");
     const body = new URLSearchParams(new FormData(form));
@@ -66,10 +66,10 @@
     const row = event.submitter.closest("li");
     const rows = row ? [row] : about
       ? [...event.submitter.closest("section").querySelectorAll("li")]
-      : [...form.querySelectorAll("li")].filter((one) => one.querySelector("input[name=run]:checked"));
-    const answer = await fetch(form.action, { method: "POST", body });
-    if (!answer.ok) {
-      status.textContent = about || rows.length ? "not saved: " + answer.status : "no run selected";
+      : [...form.querySelectorAll("li, tr")].filter((one) => one.querySelector("input[name=run]:checked"));
+    const keys = await say(body);
+    if (!keys) {
+      status.textContent = about || rows.length ? "not saved" : "no run selected";
       return;
     }
     for (const one of rows) {
@@ -78,9 +78,41 @@
       const box = one.querySelector("input[name=run]");
       if (box) box.checked = false;
     }
-    status.textContent = (what === "mute" ? "muted" : "acknowledged") + (row ? " " + row.querySelector("h4").textContent : "");
+    const undo = document.createElement("button");
+    undo.textContent = "Undo";
+    undo.onclick = async () => {
+      body.delete("run");
+      body.set("what", "unmute");
+      for (const key of keys) body.append("run", key);
+      status.textContent = (await say(body)) ? "taken back" : "not saved";
+    };
+    const named = row ? row.querySelector("h4").textContent : keys.length === 1 ? "1 run" : keys.length + " runs";
+    status.replaceChildren((what === "mute" ? "muted " : "acknowledged ") + named + " ", undo);
     clearTimeout(waiting);
     waiting = setTimeout(again, 1500);
+  });
+
+  // Says it, and gives the keys of the runs it was said of; null if it was not saved.
+  async function say(body) {
+    const answer = await fetch("/say", { method: "POST", body, headers: { accept: "application/json" } });
+    return answer.ok ? (await answer.json()).keys : null;
+  }
+
+  document.addEventListener("change", (event) => {
+    if (event.target.id !== "all") return;
+    for (const box of document.querySelectorAll("tbody input[name=run]")) box.checked = event.target.checked;
+  });
+
+  // An address holds what was chosen, and nothing that was left as it is.
+  document.addEventListener("formdata", (event) => {
+    if (!event.target.matches("[role=search]")) return;
+    const boxes = [...event.target.querySelectorAll("input[name=col]")];
+    const usual = !/[?&]cols?=/.test(location.search) && boxes.every((box) => box.checked === box.defaultChecked);
+    const chosen = [...event.formData].filter(
+      ([name, value]) => value && !(name === "sort" && value === "urgency") && !(name === "col" && usual)
+    );
+    for (const name of new Set(event.formData.keys())) event.formData.delete(name);
+    for (const [name, value] of chosen) event.formData.append(name, value);
   });
 
   // What is new is told from the visit before: that time lasts as long as the browser's session, or until it is seen.
