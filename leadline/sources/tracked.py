@@ -69,7 +69,7 @@ class Tracked:
 
     def log(self, notes: Sequence[str] = (), *, torn: bool = False) -> Log:
         if not self.ended and self.table:
-            notes = (*notes, "the run has not ended in an orderly way: it is running, or it was killed")
+            notes = (*notes, "No clean exit recorded: still running, or killed.")
         return Log(
             self.table,
             settings=dict(self.settings),

@@ -89,7 +89,7 @@ def parse(text: str, known: Mapping[str, object] | None = None) -> Order:
         return Order(text, kind, job=found_job)
     if kind == "command" and (words := _words(rest)):
         return Order(text, "command", words=words)
-    raise BadOrder(f"Can't use --act {text}.", tried="to read it as an action", next_step=f"use one of {FORMS}")
+    raise BadOrder(f"unknown action {text!r} for --act.", tried="to read it as an action", next_step=f"use {FORMS}")
 
 
 def _words(text: str) -> tuple[str, ...]:
