@@ -18,13 +18,17 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Asked = TypeVar("Asked")
 
 
-class Number(click.ParamType[float]):
+class Number(click.FloatRange):
     """Finite number within bounds, which the help does not print; Python takes `nan` and `inf` for numbers too."""
 
     name = "number"
 
     def __init__(self, low: float, high: float = math.inf, *, whole: bool = False, such: str = "") -> None:
+        super().__init__(low, high)
         self.low, self.high, self.whole, self.such = low, high, whole, such
+
+    def _describe_range(self) -> str:
+        return ""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
