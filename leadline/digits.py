@@ -75,6 +75,15 @@ def percent(share: float) -> str:
     return ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
 
 
+def times(factor: float) -> str:
+    """Format a factor.
+
+    >>> times(1.754), times(29.98), times(2.0), times(1234.5)
+    ('1.8×', '30×', '2×', '1234×')
+    """
+    return f"{factor:.0f}×" if factor >= 9.95 else f"{factor:.1f}".removesuffix(".0") + "×"
+
+
 def counted(count: int, what: str) -> str:
     """A number and its noun.
 
@@ -157,8 +166,8 @@ def span(first: int, last: int) -> str:
 def went(before: float, after: float) -> str:
     """A number and what it became, with as many decimals.
 
-    >>> went(0.982, 0.00842), went(0.00652, 3.52), went(0.544, 0.95), went(0.2, 0.7), went(0.81, 0)
-    ('0.982 → 0.008', '0.007 → 3.52', '0.544 → 0.950', '0.2 → 0.7', '0.81 → 0')
+    >>> went(0.982, 0.00842), went(0.00652, 3.52), went(0.544, 0.95), went(-1.44, 0.3), went(0.81, 0)
+    ('0.982 → 0.008', '0.007 → 3.52', '0.544 → 0.950', '-1.44 → 0.30', '0.810 → 0')
     """
     scale = max(abs(before), abs(after))
     first, second = on_scale(before, scale), on_scale(after, scale)
@@ -176,16 +185,25 @@ def on_scale(value: float, scale: float) -> str:
     """A value of a metric of that size: to a thousandth of it or so.
 
     >>> on_scale(0.000374, 0.98), on_scale(0.0986, 0.612), on_scale(0.34, 0.98), on_scale(0.00153, 0.0478)
-    ('0.000', '0.099', '0.34', '0.002')
+    ('0.000', '0.099', '0.340', '0.002')
     """
     if not 1e-4 <= scale < 1000 or value == round(value):
         return number(value)
     small = 1 - math.floor(math.log10(scale)) if scale < 0.01 else 3
     decimals = small if scale < 10 else 2 if scale < 100 else 1
+    if abs(value) >= 0.1 * scale:
+        decimals = min(decimals, max(2 - math.floor(math.log10(abs(value))), 0))
     plain = f"{settled(value):.{decimals}f}"
-    if float(plain) == value or (len(plain) >= len(number(value)) and abs(value) >= 0.1 * scale):
-        return number(value)
     return plain.removeprefix("-") if float(plain) == 0 else plain
+
+
+def level(value: float) -> str:
+    """Format a level of a metric, as `went` does.
+
+    >>> level(0.94), level(0.0719), level(1.2), level(31.7), level(1), level(-0.0042)
+    ('0.940', '0.072', '1.20', '31.7', '1', '-0.0042')
+    """
+    return on_scale(value, abs(value))
 
 
 def settled(value: float) -> float:

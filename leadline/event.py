@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from .digits import counted, number, several
+from .digits import counted, number, several, times
 from .records import dataclass
 
 SHOWN = 5  # files named in one clause
+TWICE = 2.0  # as high: a smaller rise of the learning rate is not called a jump
 Because: TypeAlias = Literal["completed", "cancelled", "time_limit", "preempted", "out_of_memory"]
 ENDINGS: dict[Because, str] = {
     "completed": "trainer reported completion",
@@ -41,8 +42,10 @@ class RateStep:
     after: float
 
     def say(self, step: int) -> str:
-        verb = "jumped" if self.after > self.before else "dropped"
-        return f"learning rate {verb} {self.detail} at step {step}"
+        if self.after < TWICE * self.before or self.before <= 0:
+            verb = "rose" if self.after > self.before else "dropped"
+            return f"learning rate {verb} {self.detail} at step {step}"
+        return f"learning rate jumped {times(self.after / self.before)} at step {step} ({self.detail})"
 
     @property
     def detail(self) -> str:

@@ -186,7 +186,7 @@ def test_every_guess_is_called_a_guess_and_no_meaning_is_given_twice() -> None:
         (["loss", "grad_norm", "learning_rate", "epoch"], "supervised"),
         (["loss", "lr", "accuracy"], "supervised"),
         (["train/loss", "eval/loss", "perplexity"], "supervised fine-tuning"),
-        (["loss", "rewards/chosen", "rewards/rejected", "rewards/margins"], "preference"),
+        (["loss", "rewards/chosen", "rewards/rejected", "rewards/margins"], "DPO-style"),
         (["loss", "accuracy", "margin", "mean_reward", "min_reward"], "reward-model"),
         (["rewards/chosen", "rewards/rejected", "objective/scores"], None),  # Online DPO is RL
         (["loss", "reward"], None),

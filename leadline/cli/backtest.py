@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ..errors import LeadlineError, NothingReadable
-from .options import Renamed, joining_of, joining_options
+from .options import COUNT, Renamed, joining_of, joining_options, no_color_option
 from .screen import color, width
 
 
@@ -19,14 +19,14 @@ from .screen import color, width
     "--looks",
     "checks",
     cls=Renamed,
-    type=click.IntRange(min=1),
+    type=COUNT,
     default=10,
     show_default=True,
     metavar="N",
     help="Checks per run.",
 )
 @joining_options
-@click.option("--no-color", is_flag=True, help="Print plain text.")
+@no_color_option
 def verb(paths: tuple[Path, ...], as_json: bool, checks: int, join: bool, separate: bool, no_color: bool) -> None:
     """Replay finished runs: what Leadline would have said, saved, and cost.
 

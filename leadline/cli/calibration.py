@@ -6,14 +6,15 @@ from pathlib import Path
 
 import click
 
+from .options import no_color_option
 from .screen import color, width
 
 
 @click.command("calibration")
 @click.argument("paths", type=click.Path(path_type=Path), nargs=-1)
-@click.option("--state", type=click.Path(path_type=Path), metavar="FILE", help="The state file of a watch.")
+@click.option("--state", type=click.Path(path_type=Path), metavar="FILE", help="State file of the watch.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per kind of metric.")
-@click.option("--no-color", is_flag=True, help="Print plain text.")
+@no_color_option
 def verb(paths: tuple[Path, ...], state: Path | None, as_json: bool, no_color: bool) -> None:
     """Show how often forecasts held, for watched runs or finished runs at PATHS.
 

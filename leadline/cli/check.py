@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .options import until_option
+from .options import Number, bins_option, until_option
 
 
 @click.command("check")
@@ -18,10 +18,8 @@ from .options import until_option
     help="File that defines score(prompt, response) -> float, bool, or None.",
 )
 @click.option("--regex", metavar="PATTERN", help="Share of responses in which this is found.")
-@click.option("--bins", type=click.IntRange(min=1, max=200), default=10, show_default=True, help="Bins of steps.")
-@click.option(
-    "--timeout", type=click.FloatRange(min=0.1), default=60.0, show_default=True, help="Seconds for all samples."
-)
+@bins_option
+@click.option("--timeout", type=Number(0.1), default=60.0, show_default=True, help="Seconds for all samples.")
 @until_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def verb(

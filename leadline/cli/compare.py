@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..records import dataclass
-from .options import joining_of, joining_options, map_option, taking
+from .options import joining_of, joining_options, map_option, no_color_option, taking
 from .screen import color, height, width
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class CompareOptions:
 @click.option("--json", "as_json", is_flag=True, help="Print the whole comparison as JSON.")
 @click.option("--html", type=click.Path(path_type=Path), metavar="FILE", help="Write a self-contained HTML report.")
 @click.option("--verbose", "-v", is_flag=True, help="Show every pair, metric, and run.")
-@click.option("--no-color", is_flag=True, help="Print plain text.")
+@no_color_option
 @taking(CompareOptions)
 def verb(options: CompareOptions) -> None:
     """Compare runs or groups of seeds; report differences beyond seed noise.

@@ -9,6 +9,7 @@ from importlib.resources import as_file, files
 import click
 
 from ..records import dataclass
+from .options import no_color_option
 from .screen import color, height, width
 
 SMALL = 30  # lines of a screen that has room for little
@@ -50,7 +51,7 @@ SCENES = (
 
 @click.command("demo")
 @click.option("--no-wait", is_flag=True, help="Do not wait for Enter between the runs.")
-@click.option("--no-color", is_flag=True, help="Print plain text.")
+@no_color_option
 def verb(no_wait: bool, no_color: bool) -> None:
     """Walk through three real runs: healthy, collapsed, and reward-hacked.
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import click
 
 from .. import __version__
+from .options import no_color_option
 from .screen import color, width
 
 
 @click.command("doctor")
 @click.option("--live", is_flag=True, help="List running watchers; exit 1 if one died.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
-@click.option("--no-color", is_flag=True, help="Print plain text.")
+@no_color_option
 def verb(live: bool, as_json: bool, no_color: bool) -> int:
     """Check the installation, optional extras, and running watchers.
 

@@ -18,48 +18,39 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 Asked = TypeVar("Asked")
 
 
-class FiniteShare(click.FloatRange):
-    """Finite number >= 0: Python takes `nan` and `inf` for numbers too."""
+class Number(click.FloatRange):
+    """Finite number within bounds, which the help does not print; Python takes `nan` and `inf` for numbers too."""
 
-    def __init__(self) -> None:
-        super().__init__(min=0)
+    name = "number"
 
-    def _describe_range(self) -> str:
-        return ""  # the help says it in words
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"{value} is not a valid share: pass a number >= 0, such as 0.05", param, ctx)
-        return number
-
-
-class PlannedSteps(click.IntRange):
-    """Number of steps; the help does not show its range."""
-
-    def __init__(self) -> None:
-        super().__init__(min=1, max=FURTHEST - 1)
+    def __init__(self, low: float, high: float = math.inf, *, whole: bool = False, such: str = "") -> None:
+        super().__init__(low, high)
+        self.low, self.high, self.whole, self.such = low, high, whole, such
 
     def _describe_range(self) -> str:
         return ""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         try:
-            return int(super().convert(value, param, ctx))
-        except click.BadParameter:
-            self.fail(f"{value} is not a positive number of steps", param, ctx)
+            number = int(value) if self.whole else float(value)
+        except ValueError:
+            number = math.nan
+        if not math.isfinite(number) or not self.low <= number <= self.high:
+            kind = "whole number" if self.whole else "number"
+            most = "" if self.high == math.inf else f" and <= {self.high:g}"
+            self.fail(f"pass a {kind} >= {self.low:g}{most}{self.such}, not {value}", param, ctx)
+        return number
 
 
-STEPS = PlannedSteps()
-SHARE = FiniteShare()
+COUNT = Number(1, FURTHEST - 1, whole=True)
 
 until_option = click.option("--until", type=int, metavar="STEP", help="Ignore everything after STEP.")
 budget_option = click.option(
-    "--budget", type=STEPS, metavar="STEPS", help="Total planned steps, if the log doesn't say."
+    "--budget", type=COUNT, metavar="STEPS", help="Total planned steps, if the log doesn't say."
 )
 price_option = click.option(
     "--price",
-    type=SHARE,
+    type=Number(0, such=", such as 0.05"),
     metavar="SHARE",
     help="Minimum gain that justifies a full run, as a fraction of the metric's range [default: 0.05].",
 )
@@ -70,6 +61,14 @@ map_option = click.option(
     metavar="NAME=KEY",
     help="Map a log key to a metric if it isn't detected, e.g. reward/mean=my/score. Repeatable.",
 )
+no_color_option = click.option("--no-color", is_flag=True, help="Print plain text.")
+bins_option = click.option(
+    "--bins", type=Number(1, 200, whole=True), default=10, show_default=True, metavar="N", help="Bins of steps."
+)
+store_option = click.option(
+    "--store", metavar="URL", help="Database: file, sqlite:///PATH, or postgresql://... [env: LEADLINE_STORE]."
+)
+workers_option = click.option("--workers", type=COUNT, metavar="N", help="Worker processes [default: one per CPU].")
 
 
 def taking(kind: type[Asked]) -> Callable[[Callable[[Asked], None]], Callable[..., None]]:

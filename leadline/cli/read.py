@@ -14,6 +14,7 @@ from .options import (
     joining_of,
     joining_options,
     map_option,
+    no_color_option,
     price_option,
     taking,
     until_option,
@@ -56,7 +57,12 @@ class ReadOptions:
 @click.command("read")
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print the whole reading as JSON, schema 2.")
-@click.option("--schema", type=click.Choice(["1", "2"]), default="2", help="With --json: 1 is the form of before 1.0.")
+@click.option(
+    "--schema",
+    type=click.Choice(["1", "2"]),
+    default="2",
+    help="With --json: 1 is the form before 1.0.",
+)
 @click.option("--no-charts", is_flag=True, help="With --json: omit chart points (90% of the size).")
 @until_option
 @budget_option
@@ -85,7 +91,7 @@ class ReadOptions:
 @joining_options
 @click.option("--all", "every", is_flag=True, help="Read every run under PATH (--json: one object per line).")
 @click.option("--verbose", "-v", is_flag=True, help="Show all findings with evidence.")
-@click.option("--no-color", is_flag=True, help="Print plain text.")
+@no_color_option
 @click.option(
     "--exit-code",
     "by_verdict",

@@ -8,26 +8,26 @@ from pathlib import Path
 import click
 
 from ..errors import NothingReadable
-from .options import Renamed
+from .options import Number, Renamed
 
 
 @click.command("record")
 @click.argument("path", type=click.Path(path_type=Path), default=".")
 @click.option(
     "--every",
-    type=click.FloatRange(min=0.1),
+    type=Number(0.1),
     default=2.0,
     show_default=True,
     metavar="SECONDS",
     help="Sampling interval.",
 )
-@click.option("--for", "seconds", type=click.FloatRange(min=0), metavar="SECONDS", help="Stop after SECONDS.")
+@click.option("--for", "seconds", type=Number(0), metavar="SECONDS", help="Stop after SECONDS.")
 @click.option(
     "--max-size",
     "--largest",
     "max_size",
     cls=Renamed,
-    type=click.FloatRange(min=0.001),
+    type=Number(0.001),
     default=64.0,
     show_default=True,
     metavar="MB",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..records import dataclass, replace
-from .options import map_option, renamed, taking, until_option
+from .options import COUNT, Number, map_option, no_color_option, renamed, taking, until_option
 from .screen import color, width
 
 if TYPE_CHECKING:
@@ -70,11 +70,9 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 )
 @click.option("--answers", "answers_from", type=FOLDER, metavar="DIR", help="Read replies to --requests from DIR.")
 @click.option("--redact", multiple=True, metavar="REGEX", help="Remove text matching REGEX from requests. Repeatable.")
-@renamed("--max-calls", "--calls", type=click.IntRange(min=1), default=40, show_default=True, help="Maximum calls.")
-@renamed(
-    "--max-tokens", "--tokens", type=click.IntRange(min=1), default=200_000, show_default=True, help="Maximum tokens."
-)
-@click.option("--timeout", type=click.FloatRange(min=1), default=120.0, show_default=True, help="Seconds per call.")
+@renamed("--max-calls", "--calls", type=COUNT, default=40, show_default=True, help="Maximum calls.")
+@renamed("--max-tokens", "--tokens", type=COUNT, default=200_000, show_default=True, help="Maximum tokens.")
+@click.option("--timeout", type=Number(1), default=120.0, show_default=True, help="Seconds per call.")
 @click.option("--reader", default="", metavar="NAME", help="Who reviewed it.")
 @click.option("--note", default="", metavar="TEXT", help="A remark to keep with the review.")
 @click.option("--beside", is_flag=True, help="Save the review beside the run, so that it travels with it.")
@@ -83,7 +81,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 @map_option
 @click.option("--blind", is_flag=True, help="Hide scores.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("--no-color", is_flag=True, help="Print plain text.")
+@no_color_option
 @taking(ReviewOptions)
 def verb(options: ReviewOptions) -> None:
     """Judge sampled responses; your answer counts in every later verdict: `ok`, `hacked`, grades, or a model's grades.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ..records import dataclass
-from .options import renamed, taking
+from .options import COUNT, no_color_option, renamed, taking
 from .screen import color, width
 
 if TYPE_CHECKING:
@@ -34,20 +34,18 @@ class SamplesOptions:
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--step", type=int, metavar="STEP", help="Samples nearest STEP.")
 @click.option("--steps", metavar="A,B,...", help="Samples nearest each of these steps, e.g. 1,40,80.")
-@click.option("--per-step", type=click.IntRange(min=1), metavar="N", help="Maximum samples per step.")
+@click.option("--per-step", type=COUNT, metavar="N", help="Maximum samples per step.")
 @click.option("--random", is_flag=True, help="Draw samples at random; the same ones every time.")
 @click.option("--compact", is_flag=True, help="One line per sample, long responses shortened in the middle.")
 @click.option(
     "--score",
     type=click.Choice(["low", "high", "each"]),
-    help="The lowest first, the highest first, or the newest example of each score.",
+    help="Lowest first, highest first, or the newest sample of each score.",
 )
 @click.option("--search", metavar="TEXT", help="Samples whose prompt or response contains TEXT.")
-@renamed(
-    "--limit", "--most", type=click.IntRange(min=1), default=12, show_default=True, help="Maximum samples to show."
-)
+@renamed("--limit", "--most", type=COUNT, default=12, show_default=True, metavar="N", help="Maximum samples to show.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON with whole texts.")
-@click.option("--no-color", is_flag=True, help="Print plain text.")
+@no_color_option
 @taking(SamplesOptions)
 def verb(options: SamplesOptions) -> None:
     """Show sampled responses: early vs. late, by step, by score, by text search, or at random.

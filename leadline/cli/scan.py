@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .options import renamed
+from .options import renamed, store_option, workers_option
 
 if TYPE_CHECKING:
     from ..fleet.engine import Engine
@@ -19,18 +19,12 @@ if TYPE_CHECKING:
 
 @click.command("scan")
 @click.argument("roots", nargs=-1, required=True, metavar="ROOT...")
-@click.option(
-    "--store",
-    metavar="URL",
-    help="Database: file, sqlite:///PATH, or postgresql://... [env: LEADLINE_STORE].",
-)
+@store_option
 @click.option("--on", metavar="ENGINE", help="Run on Ray: `ray` or ray://ADDRESS.")
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Worker processes [default: one per CPU].")
+@workers_option
 @click.option("--shard", "sharded", metavar="I/N", help="Read shard I of N (from 0), for job arrays.")
 @renamed("--force", "--again", is_flag=True, help="Re-read unchanged runs too.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print the rows of all runs below ROOTS, one JSON object per line."
-)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per run under ROOT.")
 def verb(
     roots: tuple[str, ...],
     store: str | None,
@@ -42,7 +36,7 @@ def verb(
 ) -> None:
     """Scan folders or trackers; store one summary row per run.
 
-    ROOTS are folders, s3:// and other addresses, W&B and MLflow projects. Resumes after an interruption.
+    ROOT is a folder, an s3:// or other remote address, or a W&B or MLflow project. Resumes after an interruption.
 
     Example: leadline scan /data/experiments --store sqlite:///runs.db
     """

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import click
 
-from .options import until_option
+from .options import bins_option, until_option
 
 
 @click.command("series")
 @click.argument("path", type=click.Path(path_type=Path))
 @click.argument("keys", nargs=-1, metavar="[KEY]...")
-@click.option("--bins", type=click.IntRange(min=1, max=200), default=10, show_default=True, help="Bins of steps.")
+@bins_option
 @until_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def verb(path: Path, keys: tuple[str, ...], bins: int, until: int | None, as_json: bool) -> None:

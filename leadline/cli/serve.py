@@ -5,19 +5,22 @@ from __future__ import annotations
 import click
 
 from ..serve.options import ServeOptions
-from .options import renamed, taking
+from .options import Number, renamed, store_option, taking, workers_option
 
 
 @click.command("serve")
 @click.argument("roots", nargs=-1, metavar="[ROOT...]")
-@click.option(
-    "--store", metavar="URL", help="Database: file, sqlite:///PATH, or postgresql://... [env: LEADLINE_STORE]."
-)
+@store_option
 @click.option(
     "--host", default="127.0.0.1", show_default=True, help="Interface to bind; anything but loopback requires a token."
 )
 @click.option(
-    "--port", type=click.IntRange(0, 65535), default=7310, show_default=True, help="Port (0 picks a free one)."
+    "--port",
+    type=Number(0, 65535, whole=True),
+    default=7310,
+    show_default=True,
+    metavar="PORT",
+    help="Port (0 picks a free one).",
 )
 @renamed(
     "--allowed-host",
@@ -31,16 +34,17 @@ from .options import renamed, taking
     "--interval",
     "--every",
     "every",
-    type=click.FloatRange(min=1),
+    type=Number(1),
     default=60.0,
     show_default=True,
+    metavar="SECONDS",
     help="Seconds between scans.",
 )
-@click.option("--workers", type=click.IntRange(min=1), metavar="N", help="Worker processes [default: one per CPU].")
+@workers_option
 @click.option("--allow-act", is_flag=True, help="Allow acknowledge, mute, note, and assign; otherwise read-only.")
 @taking(ServeOptions)
 def verb(options: ServeOptions) -> None:
-    """Serve a dashboard of all runs, those needing attention first. With ROOTS, they are rescanned periodically.
+    """Serve a dashboard of all runs, those needing attention first. Rescans each ROOT periodically.
 
     Example: leadline serve /data/experiments
     """

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .options import joining_of, joining_options, map_option
+from .options import joining_of, joining_options, map_option, no_color_option
 from .screen import color, width
 
 
@@ -14,10 +14,10 @@ from .screen import color, width
 @click.argument("path", type=click.Path(path_type=Path, allow_dash=True))
 @click.option("--json", "as_json", is_flag=True, help="Print all of it as JSON.")
 @map_option
-@click.option("--why", is_flag=True, help="Only which files are which run, and why.")
-@click.option("--write-map", is_flag=True, help="Keep how the keys were understood in the run's leadline.toml.")
+@click.option("--why", is_flag=True, help="Show only how files were grouped into runs, and why.")
+@click.option("--write-map", is_flag=True, help="Save the detected mapping of keys to the run's leadline.toml.")
 @joining_options
-@click.option("--no-color", is_flag=True, help="Print plain text.")
+@no_color_option
 def verb(
     path: Path,
     as_json: bool,

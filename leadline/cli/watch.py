@@ -8,7 +8,17 @@ from pathlib import Path
 import click
 
 from ..records import dataclass, replace
-from .options import budget_option, joining_of, joining_options, map_option, price_option, renamed, taking
+from .options import (
+    Number,
+    budget_option,
+    joining_of,
+    joining_options,
+    map_option,
+    no_color_option,
+    price_option,
+    renamed,
+    taking,
+)
 from .screen import color
 
 
@@ -44,20 +54,20 @@ class WatchOptions:
     "--config",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Watch the runs in the [watch] table of a leadline.toml, each with its own process, policy and channels.",
+    help="Read runs, actions, and channels from the [watch] table of a leadline.toml.",
 )
 @click.option("--headless", is_flag=True, help="Print one line per check; no live view.")
 @click.option(
     "--state",
     type=click.Path(path_type=Path, dir_okay=False),
     metavar="FILE",
-    help="Keep what is remembered there; below ~/.local/state/leadline when not given.",
+    help="State file [default: under ~/.local/state/leadline].",
 )
 @renamed(
     "--interval",
     "--every",
     "every",
-    type=click.FloatRange(min=0.1),
+    type=Number(0.1),
     metavar="SECONDS",
     help="Check at least every SECONDS while the log grows.",
 )
@@ -67,22 +77,27 @@ class WatchOptions:
     "tell",
     multiple=True,
     metavar="CHANNEL",
-    help="Send alerts there: stdout, desktop, webhook:$NAME, slack:$NAME, discord:$NAME, mail:ADDRESS, command:...",
+    help="Send alerts to CHANNEL: stdout, desktop, webhook:$NAME, slack:$NAME, discord:$NAME, mail:ADDRESS, or "
+    "command:... Repeatable.",
 )
-@click.option("--act", metavar="ORDER", help="Stop the run when the bar for that is reached (docs/live.md).")
+@click.option(
+    "--act",
+    metavar="ACTION",
+    help="Stop the run once the evidence is strong enough (e.g. stop); dry run by default.",
+)
 @click.option("--dry-run/--no-dry-run", default=True, show_default=True, help="Only report what --act would do.")
 @click.option(
     "--then",
     type=click.Choice(["sigkill", "sigterm"]),
-    help="Send this to a training that still runs after --act.",
+    help="Escalate with this signal if the run survives --act.",
 )
 @click.option(
     "--after",
-    type=click.FloatRange(min=1),
+    type=Number(1),
     default=300.0,
     show_default=True,
     metavar="SECONDS",
-    help="Wait so long before --then.",
+    help="Seconds to wait before --then.",
 )
 @renamed(
     "--verdict-file",
@@ -94,25 +109,23 @@ class WatchOptions:
 )
 @click.option("--state-near", type=click.Path(path_type=Path), hidden=True)  # in that folder, if its disk is local
 @click.option("--heartbeat", type=click.Path(path_type=Path), hidden=True)  # a file to touch, for the sidecar
-@click.option(
-    "--share", type=click.FloatRange(0, 1, min_open=True), hidden=True
-)  # of one core that its checks may take
+@click.option("--share", type=Number(0.001, 1), hidden=True)  # of one core that its checks may take
 @click.option(
     "--metrics",
     metavar="[HOST:]PORT",
-    help="Serve Prometheus metrics there; beyond this machine to whoever has $LEADLINE_METRICS_TOKEN.",
+    help="Serve Prometheus metrics; beyond this machine only with $LEADLINE_METRICS_TOKEN.",
 )
-@click.option("--record", is_flag=True, help="Record what the machine does, as `leadline record` does.")
+@click.option("--record", is_flag=True, help="Also record the machine, like `leadline record`.")
 @budget_option
 @price_option
 @map_option
 @joining_options
-@click.option("--no-color", is_flag=True, help="Print plain text.")
+@no_color_option
 @taking(WatchOptions)
 def verb(options: WatchOptions) -> None:
     """Monitor runs while they train; send alerts and, if asked, stop them.
 
-    Paths that are not there yet are waited for. SIGUSR1, or the key l, asks for a check now.
+    Waits for paths that don't exist yet. Press l or send SIGUSR1 to check now.
 
     Example: leadline watch outputs/* --notify 'slack:$SLACK_URL'
     """
@@ -122,14 +135,14 @@ def verb(options: WatchOptions) -> None:
     from ..sources.mapping import parse_mapping
 
     if "-" in options.paths:
-        raise click.UsageError("a watch follows files; pass the log itself instead of -")
+        raise click.UsageError("`watch` can't read stdin; pass the log file")
     if bool(options.paths) == (options.config is not None):
-        raise click.UsageError("name the paths to watch, or a table of them with --config")
+        raise click.UsageError("pass the paths to watch, or --config FILE")
     same = (options.act, options.dry_run, options.then, options.after, options.tell, options.budget, options.price)
     if options.config is None:
         wanted = Options(tuple(WatchEntry(path, *same) for path in dict.fromkeys(options.paths)))
     elif options.act or options.tell or options.budget or options.price or options.then:
-        raise click.UsageError("with --config, set what is wanted of each run in the table")
+        raise click.UsageError("with --config, set options per run in its table")
     else:
         wanted = load(options.config)
     near = options.state_near

@@ -85,10 +85,9 @@ def gather(
     members, twice = _once([Member(name, run) for name, (_, _, run) in zip(names, found, strict=True)])
     left_out = tuple(LeftOut(*one) for one in ({place: error.what for place, error in errors.items()} | twice).items())
     if len(members) < 2:
-        only = f"only one readable run ({members[0].run.path})"
         same = "".join(f"; {name} is {why}" for name, why in twice.items())
         raise LeadlineError(
-            f"There is {only}; `compare` needs two{same}.",
+            f"only one readable run ({members[0].run.path}); `compare` needs two{same}.",
             tried=", ".join(path for _, path in wanted),
             next_step="pass at least two different runs, or a folder that holds several",
         )

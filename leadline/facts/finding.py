@@ -220,10 +220,9 @@ class Cause:
             return f"prompts changed between steps {self.prompts.before} and {self.prompts.after}"
         return "learning rate changed there" if self.kind == "settings" else ""
 
-    @property
-    def text(self) -> str:
-        """The cause in a sentence or two, under a label that names it so."""
-        return f"{sentence_case(self.clause)}.{self._also}" if self.clause else self.say()
+    def before(self, when: str = "") -> str:
+        """Return the cause in a sentence or two, under a label that names it so; `when`: how long before its effect."""
+        return f"{sentence_case(self.clause)}{when}.{self._also}" if self.clause else self.say()
 
     def say(self, *, rose: bool = False) -> str:
         """Return a sentence or two; `rose`: the change was for the better."""

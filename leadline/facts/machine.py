@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal
 
-from ..digits import number, percent, several, span
+from ..digits import number, percent, several, span, times
 from ..records import dataclass, field
 from .finding import Facts
 
@@ -19,7 +19,7 @@ class PhasesOverlap(Facts):
     total: float  # of all shares: more than 1
 
     def say(self) -> str:
-        return f"phases overlap (sum {number(self.total)}× step time), as in asynchronous trainers"
+        return f"phases overlap (sum {times(self.total)} step time), as in asynchronous trainers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,11 +157,11 @@ class ProcessEffect(Facts):
     memory: MemoryHeld | None = None
 
     def say(self) -> str:
-        ratio = number(self.ratio)
+        ratio = times(self.ratio)
         said = {
-            "slower": f"steps take {ratio}× as long while it runs",
-            "harmless": f"harmless: step time is {ratio}× the typical while it runs, within noise",
-            "unclear": f"no clear effect on step time ({ratio}× the typical, within noise)",
+            "slower": f"steps take {ratio} as long while it runs",
+            "harmless": f"harmless: step time is {ratio} the typical while it runs, within noise",
+            "unclear": f"no clear effect on step time ({ratio} the typical, within noise)",
         }[self.step_time]
         return said if self.memory is None else f"{said}; {self.memory.say()}"
 

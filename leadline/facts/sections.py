@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
-from ..digits import counted, number, on_scale, percent, span, went
+from ..digits import counted, level, number, on_scale, percent, span, went
 from ..records import dataclass
 from .finding import TurningPoint, called
 
@@ -101,14 +101,14 @@ class RewardReading:
     def _course(self) -> str:
         numbers = self.trajectory
         if numbers.state == "constant":
-            return f"constant at {number(numbers.now or 0.0)} (all {numbers.points} points)"
+            return f"constant at {level(numbers.now or 0.0)} (all {numbers.points} points)"
         if numbers.state == "too_few":
             return f"{counted(numbers.points, 'point')} logged, {numbers.points_needed} needed"
         course, turn = self.caption, numbers.turn
         course += f", {SHAPES[self.shape]}" * (self.shape == "undecided")
         if turn is not None and self.shape not in ("peaked", "noise"):
             since = "" if turn.step is None else f" since step {turn.step}"
-            started = number(numbers.start or 0.0)
+            started = level(numbers.start or 0.0)
             course = f"{went(turn.level, numbers.now or 0.0)}{since}, {SHAPES[self.shape]} (started at {started})"
         rivals = f" {self._rivals()}" if self.shape == "undecided" else ""
         return f"{course}{rivals}; noise ±{number(numbers.noise or 0.0)} per step"
@@ -130,10 +130,10 @@ def course_says(start: float, now: float, shape: str) -> str:
     """Return the course of a curve in a few words; without a word for its shape if that is open.
 
     >>> course_says(0.2, 0.7, "rising"), course_says(0.81, 0, "flat"), course_says(0.4, 0.5, "undecided")
-    ('0.2 → 0.7, rising', '0.81 → 0, flat now', '0.4 → 0.5')
+    ('0.200 → 0.700, rising', '0.810 → 0, flat now', '0.400 → 0.500')
     """
     if shape == "noise":
-        return f"no trend around {number(now)}"
+        return f"no trend around {level(now)}"
     word = "flat now" if shape == "flat" and now < start else SHAPES[shape]
     return went(start, now) + f", {word}" * (shape != "undecided")
 
@@ -174,7 +174,7 @@ class Drift:
     now: float
 
     def say(self) -> str:
-        name, now = called(self.series), number(self.now)
+        name, now = called(self.series), level(self.now)
         if self.way in ("rose", "fell"):
             return f"{name} {WENT[self.way]} {went(self.start, self.now)}"
         return f"{name} moved and is at {now}" if self.way == "moved" else f"{name} shows no clear trend around {now}"
@@ -214,7 +214,7 @@ class KlReward:
     def _moved(course: KlCourse, now: str) -> str:
         kind = "" if course.identified else ", kind unknown"
         if course.way == "still":
-            return f"no trend around {number(course.now)}{kind}"
+            return f"no trend around {level(course.now)}{kind}"
         return f"{went(course.start, course.now)}{now}{kind}"
 
     def line(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from ..digits import number, went
+from ..digits import level, went
 from ..facts import Evidence, Facts, Finding, Guide, Severity
 from ..facts.finding import SAID, Meaning
 from ..questions.level import steps_seen
@@ -44,7 +44,7 @@ class RewardFall(Facts):
         how = "" if self.sudden_step is None else f", mostly at step {self.sudden_step}"
         if not self.peaked:
             return f"Reward declined {drop}{how}."
-        below = f": now below its start of {number(self.start)}" if self.now < self.start else ""
+        below = f": now below its start of {level(self.start)}" if self.now < self.start else ""
         return f"Reward peaked at step ~{self.high_step} and dropped {drop}{how}{below}."
 
 

@@ -13,12 +13,12 @@ from ..words.report import (
     ABOUT_THE_READING,
     LOOKS_ODD,
     curves_say,
+    head_lines,
     left_out,
-    missing_list,
-    unread_list,
+    missing_says,
     what_was_read,
 )
-from ..words.verdict import verdict_lines
+from ..words.verdict import headline
 from .lines import MARGIN, shown
 from .panels import panels, strip
 from .pictures import pictures
@@ -50,18 +50,17 @@ def render(
 
 def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) -> Iterator[str]:
     run = reading.run
-    said = verdict_lines(reading)
-    rest = [(one, says) for one, says in sentences(reading.findings) if one not in said.told.values()]
-    yield f"**{text(said.headline)}**"
-    if said.labeled:
-        tails = {label: f" {_tail(one)}" for label, one in said.told.items()}
-        yield "\n".join(f"- **{label}** {text(says)}{tails.get(label, '')}" for label, says in said.labeled)
+    head = head_lines(reading)
+    rest = [(one, says) for one, says in sentences(reading.findings) if all(one is not line.finding for line in head)]
+    yield f"**{text(headline(reading.judgement))}**"
+    if head:
+        yield "\n".join(f"- **{line.label}** {text(line.says)}{_tail(line.finding)}" for line in head)
     yield f"{code(run.path)} · {' · '.join(map(text, what_was_read(run)))}"
     if plots:
         yield "\n".join(f"![{text(says)}]({address})" for says, address in plots)
     else:
         yield from _in_text(reading)
-    found = [f"**{one.severity}** {text(says)} {_tail(one)}" for one, says in rest]
+    found = [f"**{one.severity}** {text(says)}{_tail(one)}" for one, says in rest]
     yield from _list("Findings", found)
     yield from _list("Curves", [f"**{about}** {text(says)}" for about, says in curves_say(reading).items()])
     yield from _list(LOOKS_ODD, [text(one.text) for one in reading.benign])
@@ -69,15 +68,15 @@ def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) ->
     events = [text(happened.say()) for happened in run.events if verbose or happened not in told]
     yield from _list("Events", events, most=None if verbose else 8)
     yield from _list(ABOUT_THE_READING, [text(note) for note in run.notes])
-    if run.missing:
-        yield text(missing_list([lacking.name for lacking in run.missing]))
+    if missing := missing_says(reading):
+        yield f"**Missing** {text(missing)}"
     if run.unread_keys:
-        yield text(unread_list(several(run.unread_keys)))
+        yield f"**Unmapped keys** {text(several(run.unread_keys))}"
 
 
-def _tail(finding: Finding) -> str:
-    """Its id and how sure it is, as code: Markdown would take a bracket for a link."""
-    return code(f"[{finding.id}, {sure(finding.p)}]")
+def _tail(finding: Finding | None) -> str:
+    """Return its id and how sure it is, as code: Markdown would take a bracket for a link."""
+    return "" if finding is None else " " + code(f"[{finding.id}, {sure(finding.p)}]")
 
 
 def _in_text(reading: Reading) -> Iterator[str]:

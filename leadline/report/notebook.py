@@ -8,8 +8,8 @@ from html import escape
 from ..contract import Finding, Reading
 from ..digits import sure
 from ..words import events_told, sentences
-from ..words.report import FOLDED, what_was_read
-from ..words.verdict import verdict_lines
+from ..words.report import FOLDED, head_lines, what_was_read
+from ..words.verdict import headline
 from . import palette
 from .pictures import pictures, span
 from .plain import line
@@ -30,14 +30,13 @@ def html(reading: Reading) -> str:
 
 def _parts(reading: Reading) -> Iterator[str]:
     run, judgement = reading.run, reading.judgement
-    said = verdict_lines(reading)
+    head = head_lines(reading)
     color = palette.outcome(judgement.verdict, judgement.outcome).light
-    yield f'<p style="margin:0 0 .4em"><strong style="color:{color}">{text(said.headline)}</strong></p>'
-    if said.labeled:
-        tails = {label: _tail(one) for label, one in said.told.items()}
+    yield f'<p style="margin:0 0 .4em"><strong style="color:{color}">{text(headline(judgement))}</strong></p>'
+    if head:
         rows = (
-            f'<li><span style="{LABEL}">{label}</span> {text(says)}{tails.get(label, "")}</li>'
-            for label, says in said.labeled
+            f'<li><span style="{LABEL}">{line.label}</span> {text(line.says)}{_tail(line.finding)}</li>'
+            for line in head
         )
         yield f'<ul style="margin:0 0 .4em;padding:0;list-style:none">{"".join(rows)}</ul>'
     yield f'<p style="margin:0 0 .8em;{QUIET}">{text(" · ".join((run.path, *what_was_read(run))))}</p>'
@@ -50,7 +49,7 @@ def _parts(reading: Reading) -> Iterator[str]:
             f'<strong style="color:{palette.SEVERITIES[one.severity].light}">{one.severity}</strong> '
             f"{text(says)}{_tail(one)}"
             for one, says in sentences(reading.findings)
-            if one not in said.told.values()
+            if all(one is not line.finding for line in head)
         ]
     )
     told = {happened for finding in reading.findings for happened in events_told(finding)}
@@ -58,7 +57,7 @@ def _parts(reading: Reading) -> Iterator[str]:
         *(text(one.text) for one in reading.benign),
         *(text(happened.say()) for happened in run.events if happened not in told),
         *map(text, run.notes),
-        *(f"missing: {text(one.name)}; {text(one.why)}" for one in run.missing),
+        *(f"missing: {text(one.name)} ({text(one.why)})" for one in run.missing),
     ]
     if rest_of_it:
         yield f'<details style="{QUIET}"><summary>{FOLDED}</summary>'
@@ -66,8 +65,8 @@ def _parts(reading: Reading) -> Iterator[str]:
         yield "</details>"
 
 
-def _tail(finding: Finding) -> str:
-    return f' <span style="{QUIET}">[{text(finding.id)}, {text(sure(finding.p))}]</span>'
+def _tail(finding: Finding | None) -> str:
+    return "" if finding is None else f' <span style="{QUIET}">[{text(finding.id)}, {text(sure(finding.p))}]</span>'
 
 
 def _list(items: list[str]) -> Iterator[str]:

@@ -5,16 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from ..contract import Finding, Reading, RunSummary
 from ..digits import counted, sure
 from ..facts.finding import TIMELINE, side_by_side
-from ..facts.sections import hidden
 from ..records import dataclass
 from ..words import sentence, sentences
-from ..words.report import MORE, first_clause, folded, pair_of_the_verdict, steps, what_was_read, worth_a_line
-from ..words.verdict import verdict_lines
+from ..words.report import (
+    MORE,
+    first_clause,
+    folded,
+    head_lines,
+    missing_says,
+    steps,
+    what_was_read,
+    worth_a_line,
+)
+from ..words.verdict import headline
 from . import palette
 from .lines import MARGIN, NARROWEST, beside, shortened, shown, wrapped
 from .panels import panels, strip
@@ -67,14 +76,31 @@ def _one_screen(reading: Reading, width: int, height: int) -> list[Text]:
 
 def _head(reading: Reading, width: int, most: int | None = LABELED) -> list[Text]:
     """The headline and the labeled lines; two samples if text is the evidence."""
-    said, judgement = verdict_lines(reading), reading.judgement
+    judgement = reading.judgement
     shade = palette.outcome(judgement.verdict, judgement.outcome)
-    items = [Item(label, says, _tail(said.told.get(label))) for label, says in said.labeled]
-    pair = [Item(when, says, quoted=True) for when, says in pair_of_the_verdict(reading)]
-    after = 1 if said.why else len(items)  # of the finding they belong to, or of the advice to read them
-    items = [*items[:after], *pair, *items[after:]]
-    lines = wrapped(Text(line(said.headline), f"bold {shade.terminal}".strip()), width)
+    items = [
+        Item(one.label, one.says, _tail(one.finding) * (one.label != "cause"), quoted=one.quoted)
+        for one in head_lines(reading)
+    ]
+    style = f"bold {shade.terminal}".strip()
+    lines = [part for row in _rows(line(headline(judgement)), width) for part in wrapped(Text(row, style), width)]
     return [*lines, Text(), *(one for item in items for one in item.lines(width - MARGIN, most))]
+
+
+def _rows(said: str, width: int) -> list[str]:
+    """Return a headline that is too wide as rows of whole slots.
+
+    >>> _rows("STOP, keep step 9 · reward flat at 0.6 · 2% chance", 40)
+    ['STOP, keep step 9 · reward flat at 0.6 ·', '2% chance']
+    """
+    rows = [""]
+    for slot in said.split(" · "):
+        longer = f"{rows[-1]} · {slot}" if rows[-1] else slot
+        if not rows[-1] or cell_len(longer) <= width:
+            rows[-1] = longer
+        else:
+            rows = [*rows[:-1], f"{rows[-1]} ·", slot]
+    return rows
 
 
 def _run(run: RunSummary, room: int) -> list[Text]:
@@ -95,7 +121,7 @@ def _findings(reading: Reading, room: int, left: int) -> list[Text]:
         if one in asked:
             told.append((one, says))
         elif one.id == TIMELINE and (broke or "→" in says):  # what changed together is worth a line only if it broke
-            after += Item("timeline", says.partition(": ")[2]).lines(room, 1)
+            after += Item("timeline", says.partition(": ")[2].removesuffix(".")).lines(room, 1)
     left -= len(after)
     lines: list[Text] = []
     rest: list[str] = []
@@ -125,10 +151,8 @@ def _tail(finding: Finding | None) -> str:
 def _foot(reading: Reading) -> Iterator[Item]:
     """Notes on the reading itself, and what is missing."""
     yield from (Item("note", note) for note in reading.run.notes[:2])
-    best = reading.judgement.best_checkpoint
-    said = ("checkpoints",) if best is not None and best.path is None else ()  # the line `keep` says that none is there
-    if missing := [one for one in reading.run.missing if one.what not in said]:
-        yield Item("missing", hidden(missing))
+    if missing := missing_says(reading):
+        yield Item("missing", missing)
 
 
 def _everything(reading: Reading, width: int) -> list[Text]:

@@ -323,12 +323,10 @@ def _said(question: Question) -> str:
     """Return a question as a sentence, with the line to paste."""
     if question.chosen is None:
         # The line to paste first: a note may be cut where the screen ends.
-        others = f"; it may also be {', '.join(question.keys[1:])}" if question.keys[1:] else ""
-        return f"{question.answer} reads it, if that is what it is: no name tells{others}"
+        others = f", or another key: {', '.join(question.keys[1:])}" if question.keys[1:] else ""
+        return f"No key is clearly {question.name}: try {question.answer}{others}."
     others = " or ".join(question.keys[:3])
-    return (
-        f"{question.name} is read from {question.chosen}, a guess by its name; it could be {others}: {question.answer}"
-    )
+    return f"Using {question.chosen} as {question.name} (best guess; could be {others}: {question.answer})."
 
 
 def _candidates_for_reward(

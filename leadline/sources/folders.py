@@ -467,17 +467,17 @@ def _found(
         index = [one for one in alone if is_index(one, [first for first in firsts if first is not one])]
         groups = [held for held in groups if held.carriers[0] not in index]
         if index:
-            notes.append(f"left out, since it tells about the runs here and is a log of none: {_some(index)}")
+            notes.append(f"Skipped (an index of runs, not a log): {_some(index)}")
         apart = [held for held in groups if all(map(is_only_evaluated, held.carriers))]
         if 0 < len(apart) < len(groups):  # of which run is not known, but they are no training
             groups = [held for held in groups if held not in apart]
-            notes.append(f"left out, since only evaluations lie there: {_some([held.carriers[0] for held in apart])}")
+            notes.append(f"Skipped (only evals): {_some([held.carriers[0] for held in apart])}")
     telling = [held for held in groups if any(is_rl(carrier.log) for carrier in held.carriers)]
     telling = telling or [held for held in groups if any(is_sampled(carrier.log) for carrier in held.carriers)]
     others: list[Carrier] = []
     if telling and len(telling) < len(groups):
         others = [carrier for held in groups if held not in telling for carrier in held.carriers]
-        notes.append(f"left out, since no reward is logged there: {_some(others)}")
+        notes.append(f"Skipped (no reward): {_some(others)}")
         groups = telling
     names = _names(place.absolute(), [held.carriers for held in groups])
     runs = tuple(

@@ -85,7 +85,7 @@ def check(told: Mapping[str, str], logged: Collection[str], attempts: int) -> No
             raise BadMapping(
                 f"key {key!r} (for {name}) has no numbers in the log.",
                 tried=f"the keys of the log: {shown or 'there are none'}",
-                next_step=f"{meant}The log has: {shown or 'no keys'}.",
+                next_step=f"{meant or '`leadline sources PATH` lists all keys. '}The log has: {shown or 'no keys'}.",
             )
 
 

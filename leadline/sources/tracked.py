@@ -149,11 +149,11 @@ class Tracked:
     def log(self, notes: Sequence[str] = (), *, torn: bool = False) -> Log:
         said = [*notes]
         if not self.ended and self.table:
-            said.append("the run has not ended in an orderly way: it is running, or it was killed")
+            said.append("No clean exit recorded: still running, or killed.")
         if self._uncounted > 1:
-            said.append("every value was logged at step 0: the program passed no step to its tracker")
+            said.append("Every value is at step 0: the program passed no step to its tracker.")
         if self.damaged:
-            said.append(f"{self.damaged} rows made no sense and were left out")
+            said.append(f"Skipped {self.damaged} unreadable rows.")
         return Log(
             self.table,
             settings=dict(self.settings),

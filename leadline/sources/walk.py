@@ -90,7 +90,7 @@ def walk(
     if seen.names >= most:
         seen.notes.append(f"{root.name or root} holds more than {most} names; the rest was not looked at")
     if seen.outward:
-        seen.notes.append(f"links that lead out of the folder were not followed: {_some(seen.outward)}")
+        seen.notes.append(f"Skipped symlinks outside the folder: {_some(seen.outward)}")
     return Walk(root, tuple(seen.files), tuple(seen.folders), tuple(seen.saved), tuple(seen.notes), tuple(seen.outward))
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from ..digits import listed
 from ..run import Steps
 from ..vocabulary.names import tokens
 from .clock import begins_with
@@ -61,17 +62,16 @@ def settled(log: Log, wanted: int | None = None) -> tuple[Log, Table]:
         begin, end = attempts[number - 1]
         kept[:begin] = kept[end:] = False
         unreadable = tuple((line, rows) for line, rows in unreadable if begin < rows <= end or (rows == begin == 0))
-        sizes = ", ".join(str(last - first) for first, last in attempts)
+        sizes = listed([str(last - first) for first, last in attempts])
         notes.append(
-            f"the log begins anew {_times(len(attempts) - 1)} at its first step, after {sizes} rows: "
-            f"attempt {number}{', the newest,' if number == len(attempts) else ''} is read, "
-            f"{end - begin} of {len(table)} rows; --map attempt=N reads another"
+            f"Log restarts from its first step {_times(len(attempts) - 1)} ({sizes} rows): reading attempt {number}"
+            f"{', the latest' * (number == len(attempts))}. Use --map attempt=N for another."
         )
     sure = table.same_as_before(broken=2) & kept
     if 2 * int(sure.sum()) >= int(kept.sum()) and int((kept & ~sure).sum()) >= DISTINCT:
         copies = table.same_as_before(broken=0) & kept
         kept &= ~copies
-        notes.append(f"{int(copies.sum())} rows repeat the row before them in every digit and were left out")
+        notes.append(f"Skipped {int(copies.sum())} rows that repeat the row before in every digit.")
     repeats = "parts" if log.repeats != "parts" and _in_parts(table) else log.repeats
     log = replace(log, repeats=repeats, attempts=len(attempts))
     if kept.all():

@@ -408,13 +408,13 @@ def other_training(keys: Iterable[str]) -> str | None:
     >>> other_training(["loss", "learning_rate", "mean_token_accuracy"])
     'a supervised fine-tuning log'
     >>> other_training(["loss", "rewards/chosen", "rewards/margins"])
-    'a preference-optimisation log (DPO or a relative of it)'
+    'a DPO-style log'
     >>> other_training(["loss", "reward", "kl"]) is None
     True
     """
     bare = {key.removeprefix("train/").removeprefix("eval/").removeprefix("eval_") for key in keys}
     if len(bare & PREFERENCE) >= 2 and not bare & ONLINE:
-        return "a preference-optimisation log (DPO or a relative of it)"
+        return "a DPO-style log"
     if "margin" in bare and len(bare & REWARD_MODEL) >= 3:
         return "a reward-model training log"
     if any(one.canonical.endswith("reward/mean") for one in guess(bare).values()):
@@ -427,5 +427,5 @@ def other_training(keys: Iterable[str]) -> str | None:
     if any(word in name for name in names for word in ("kl", "policy", "actor", "advantage", "entropy")):
         return None
     if names & LOSSES and (len(names & LOSSES) > 1 or names & TRAINED):  # a loss alone may be anything
-        return "a log with a loss and no reward, as supervised training writes it"
+        return "a supervised fine-tuning log (loss, no reward)"
     return None

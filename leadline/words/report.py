@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from ..contract import ChartData, Finding, Reading, RunSummary
 from ..digits import number, percent, span
 from ..facts.chart import ChartId, Contrast
 from ..facts.finding import REWARD_DROPPED, TIMELINE, side_by_side
+from ..facts.sections import hidden
 from ..run import HEADLINE
 from .verdict import decides, verdict_lines
 
@@ -146,14 +148,6 @@ def would_change(reading: Reading) -> str:
     return f"{decides(reading.judgement)} {'' if step is None else f'Check again at step {step}.'}".strip()
 
 
-def missing_list(names: Sequence[str]) -> str:
-    return f"Missing: {', '.join(names)}."
-
-
-def unread_list(names: str) -> str:
-    return f"Not understood: {names}."
-
-
 def curves_say(reading: Reading) -> dict[str, str]:
     """Return a line per curve by its topic; of the reward only if no finding gives its course."""
     told = any(finding.id in REWARD_DROPPED for finding in reading.findings)
@@ -167,6 +161,7 @@ def curves_say(reading: Reading) -> dict[str, str]:
 
 
 ROUTINE = ("resources.eval_overhead", "resources.checkpoint_overhead", TIMELINE)
+CLUES = ("stability.spike", "stability.grad_norm", "policy_loss.jump", "unexplained.break")  # to what went wrong
 
 
 def worth_a_line(reading: Reading) -> list[Finding]:
@@ -177,9 +172,11 @@ def worth_a_line(reading: Reading) -> list[Finding]:
         said |= {*REWARD_DROPPED, "stability.stuck"}
     if reason.kind in ("ceiling", "no_signal"):
         said |= {"stability.stuck"}
-    calm = None if reason.is_past else ("stability.spike", "note")  # a spike that did no harm
+    calm = () if reason.is_past else CLUES  # as notes they did no harm
     return [
-        one for one in reading.findings if one not in above and one.id not in said and (one.id, one.severity) != calm
+        one
+        for one in reading.findings
+        if one not in above and one.id not in said and (one.id not in calm or one.severity != "note")
     ]
 
 
@@ -203,8 +200,30 @@ def is_masked(contrast: Contrast) -> bool:
     return any(("#" in phrase.phrase and not phrase.whole_words) or "<end>" in phrase.phrase for phrase in phrases)
 
 
-def pair_of_the_verdict(reading: Reading) -> list[tuple[str, str]]:
-    """Return the two samples to show with the verdict; none if the reward itself says that it dropped."""
+class HeadLine(NamedTuple):
+    """A labeled line below the headline."""
+
+    label: str
+    says: str
+    finding: Finding | None = None  # that it gives
+    quoted: bool = False  # text of the policy
+
+
+def head_lines(reading: Reading) -> list[HeadLine]:
+    """Return the lines below the headline. The two samples that settle most cases come after the finding they belong
+    to, or after the advice to read them; none if the reward itself says that it dropped."""
+    said = verdict_lines(reading)
+    lines = [HeadLine(label, says, said.told.get(label)) for label, says in said.labeled]
+    pair = next((pair for one in reading.findings if (pair := side_by_side(one.facts))), [])
     if reading.judgement.reason.kind == "fallen":
-        return []
-    return next((pair for one in reading.findings if (pair := side_by_side(one.facts))), [])
+        pair = []
+    after = 1 if said.why else len(lines)
+    return [*lines[:after], *(HeadLine(when, says, quoted=True) for when, says in pair), *lines[after:]]
+
+
+def missing_says(reading: Reading) -> str:
+    """Return what is missing in one line; empty if nothing is, or if the line `keep` gives all of it."""
+    best = reading.judgement.best_checkpoint
+    told = ("checkpoints",) if best is not None and best.path is None else ()
+    missing = [one for one in reading.run.missing if one.what not in told]
+    return hidden(missing) if missing else ""

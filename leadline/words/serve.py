@@ -181,7 +181,7 @@ def came_of(
     """Say what came of a verdict: how long it held, what the primary metric did since, and how its forecasts fared.
 
     >>> came_of(looks=3, last_step=90, then=("roll_back", 120), anew=False, levels=(0.6, 0.2), due=0, kept=0)
-    'Held until step 90; roll back from step 120. The primary metric went 0.6 → 0.2.'
+    'Held until step 90; roll back from step 120. The primary metric went 0.600 → 0.200.'
     >>> came_of(looks=1, last_step=90, then=None, anew=False, levels=None, due=4, kept=3)
     'Still the verdict at step 90. 3 of 4 forecasts were within range.'
     """

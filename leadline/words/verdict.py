@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from ..contract import Finding, Reading
-from ..digits import capital, counted, duration, listed, number, on_scale, percent, sure, went
+from ..digits import capital, counted, duration, level, listed, number, on_scale, percent, sure, went
 from ..event import RateStep
 from ..facts.finding import Cause
 from ..facts.judgement import ENDED_BADLY, REVIEW, Advice, BestCheckpoint, Condition, Horizon, Judgement, Reason
@@ -24,9 +24,9 @@ ENDED = {
     "silent": "no log output for a long time",
 }
 SET_ANEW = {
-    "prompts": "Since the prompt change at step ~{step}: rewards before it aren't comparable.",
-    "event": "Since the restart at step {step}: rewards before it aren't comparable.",
-    "outside": "Since the level shift at step {step}, which was not the policy's doing.",
+    "prompts": "Only since the prompt change at step ~{step}: rewards before it aren't comparable.",
+    "event": "Only since the restart at step {step}: rewards before it aren't comparable.",
+    "outside": "Only since the level shift at step {step}, which the policy did not cause.",
 }
 
 
@@ -102,7 +102,7 @@ def judgement_lines(judgement: Judgement) -> VerdictLines:
     return VerdictLines(
         headline(judgement),
         capital(_why(judgement)),
-        cause="" if cause is None else cause.text,
+        cause="" if cause is None else cause.before(_steps_after(judgement)),
         outlook=outlook(judgement),
         keep=keep_says(judgement),
         next=advice_says(judgement),
@@ -158,7 +158,7 @@ def _how_sure(judgement: Judgement, *, brief: bool = False) -> str:
     past = reason.kind == "fallen" or (reason.is_past and reason.p is not None and reason.since_step is not None)
     if past and not reason.unlikely:  # of a drop that is hardly seen yet only the outlook is sure
         return "" if reason.p is None else f"{sure(reason.p)} confident"
-    if p is None:
+    if p is None or reason.kind == "too_noisy":  # it could not be told from noise: that is how sure it is
         return ""
     if judgement.nearly_through:
         return "stopping now saves almost nothing"
@@ -176,8 +176,8 @@ def _why(judgement: Judgement, *, brief: bool = False, tight: bool = False) -> s
     if brief:
         judgement = replace(judgement, horizon=None)
         reason = replace(reason, since_step=None) if reason.kind in ("fallen", "time_left", "flat") else reason
-    name, level, since = _name(judgement, brief=brief), _number(reason.level), _since(reason)
-    at, training = ("", "") if tight else (f" ({level} now)", _beside(reason))
+    name, now, since = _name(judgement, brief=brief), _level(reason.level), _since(reason)
+    at, training = ("", "") if tight or reason.level is None else (f" ({now} now)", _beside(reason))
     match reason.kind:
         case "no_reward":
             return "no reward metric found"
@@ -193,27 +193,26 @@ def _why(judgement: Judgement, *, brief: bool = False, tight: bool = False) -> s
         case "fallen":
             return _fallen(reason, name, judgement)
         case "degraded":
-            return f"quality degrading{since} while {name} is flat at {level}"
+            return f"quality degrading{since} while {name} is flat at {now}"
         case "no_signal":
             if reason.findings == ("policy.frozen",):
-                return "policy is frozen" if reason.since_step is None else f"learning rate is 0{since}"
+                return f"policy is frozen{at}" if reason.since_step is None else f"learning rate is 0{since}"
             return f"no gradient signal{since}"
         case "ceiling":
-            return f"{name} saturated at {level} of {_number(reason.high)}"
+            return f"{name} saturated at {now} of {_level(reason.high)}"
         case "no_trend":
             return f"no trend in {name}{at}{_of_the_plan(judgement, 'done')}{training}"
         case "too_noisy":
-            more = "" if brief else f", ~{counted(reason.more_steps or 0, 'more step')} would tell"
-            return f"{name} too noisy to judge{more}"
+            return f"{name} too noisy to judge{at}, ~{counted(reason.more_steps or 0, 'more step')} would tell"
         case "time_left":
-            course = f"{name} at {level}" if not since else f"{name} flat at {level}{since}"
+            course = f"{name} flat at {now}{since}" if reason.clear else f"{name} trend unclear{at}"
             return f"{course}{_of_the_plan(judgement, 'left')}{training}"
         case "rising":
             return _rising(replace(reason, start=None) if tight else reason, name, judgement)
         case "flat":
             if reason.unlikely:
                 return f"no clear trend in {name}{at}{training}"
-            return f"{name} {_likely(reason)}flat at {level}{since if reason.clear else ''}{training}"
+            return f"{name} {_likely(reason)}flat at {now}{since if reason.clear else ''}{training}"
 
 
 def _likely(reason: Reason) -> str:
@@ -248,7 +247,17 @@ def _of_the_plan(judgement: Judgement, part: str) -> str:
     horizon = judgement.horizon
     if horizon is None or not horizon.planned or (part == "done" and judgement.judged_since is not None):
         return ""
-    return f", {percent(horizon.elapsed if part == 'done' else 1 - horizon.elapsed)} of the plan {part}"
+    return f", {percent(horizon.elapsed if part == 'done' else 1 - horizon.elapsed)} of steps {part}"
+
+
+def _steps_after(judgement: Judgement) -> str:
+    """Return how long before the drop its cause was."""
+    cause, since = judgement.cause, judgement.reason.since_step
+    event = None if cause is None else cause.event
+    if event is None or since is None or since <= event.step:
+        return ""
+    drop = "collapse" if judgement.outcome == "collapsed" else "drop"
+    return f", {counted(since - event.step, 'step')} before the {drop}"
 
 
 def _gamed(reason: Reason, name: str, judgement: Judgement, *, brief: bool, tight: bool) -> str:
@@ -260,7 +269,7 @@ def _gamed(reason: Reason, name: str, judgement: Judgement, *, brief: bool, tigh
         overfitting = "" if judgement.ended else "overfitting: "
         return f"{overfitting}{'' if brief else 'training reward up, '}eval down{since}"
     if judgement.verdict == "finished":  # the first slot says it
-        return "" if tight else f"{name} still reads {_number(reason.level)}"
+        return "" if tight else f"{name} still reads {_level(reason.level)}"
     return f"reward hacking{since}"
 
 
@@ -268,9 +277,9 @@ def _fallen(reason: Reason, name: str, judgement: Judgement) -> str:
     if reason.high is None or reason.level is None:
         return f"{name} dropped"
     if reason.turn is not None:
-        return f"{name} dropped {went(reason.high, reason.turn.level)} and recovered to {number(reason.level)}"
+        return f"{name} dropped {went(reason.high, reason.turn.level)} and recovered to {level(reason.level)}"
     if reason.unlikely:  # lower, and perhaps on its way back
-        return f"{name} is at {number(reason.level)}, down from {number(reason.high)}"
+        return f"{name} is at {level(reason.level)}, down from {level(reason.high)}"
     moved = went(reason.high, reason.level)
     sudden = judgement.cause is not None and reason.since_step is not None
     when = f" at step {reason.since_step}" if sudden else _since(reason)
@@ -320,7 +329,7 @@ def _gain(judgement: Judgement, worth: float) -> str:
     """A gain worth continuing for; below the best so far, a rise from now would mislead."""
     upside = judgement.upside
     if upside.to_pass is not None and upside.below_best(judgement.reason.level):
-        return f"to reach {number(upside.to_pass)}"
+        return f"to reach {level(upside.to_pass)}"
     return f"of +{on_scale(worth, max(abs(judgement.reason.level or 0.0), abs(upside.to_pass or 0.0)))}"
 
 
@@ -359,7 +368,8 @@ def _step_of(advice: Advice, cause: Cause | None) -> str:
     event = None if cause is None else cause.event
     if advice.knob == "learning_rate" and event is not None and isinstance(event.facts, RateStep):
         return f"undo the learning-rate change at step {event.step}"
-    return f"{WAY[advice.way].format(knob=SUSPECT[advice.knob])} ({advice.because})"
+    why, _, command = advice.because.partition(": ")
+    return f"{WAY[advice.way].format(knob=SUSPECT[advice.knob])} ({why}){f': {command}' * bool(command)}"
 
 
 def keep_says(judgement: Judgement) -> str:
@@ -412,12 +422,12 @@ def decides(judgement: Judgement) -> str:
 def would_change(condition: Condition) -> str:
     """Return what one would have to see, without a full stop."""
     if condition.kind == "samples_hold_up":
-        return f"Continue only if samples after step {condition.after_step} hold up; if they do: {REVIEW} ok"
+        return f"Only a review overturns this: if samples after step {condition.after_step} hold up, run {REVIEW} ok"
     named = "reward" if condition.series == HEADLINE else condition.series
     if condition.kind == "no_rise":
-        return f"Stop if {named} is still below {_number(condition.level)} at step {condition.by_step}"
-    return f"Continue if {named} passes {_number(condition.level)} by step {condition.by_step}"
+        return f"Stop if {named} is still below {_level(condition.level)} at step {condition.by_step}"
+    return f"Continue if {named} passes {_level(condition.level)} by step {condition.by_step}"
 
 
-def _number(value: float | None) -> str:
-    return "?" if value is None else number(value)
+def _level(value: float | None) -> str:
+    return "?" if value is None else level(value)

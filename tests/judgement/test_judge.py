@@ -243,7 +243,7 @@ def test_a_reward_that_fell_with_new_prompts_is_judged_from_there_on() -> None:
     new = judged(replace(run, rollouts=kept(harder=True)))
     assert new.judged_since == 100
     assert (new.verdict, new.reason.kind) == ("continue", "rising")
-    assert "Since the prompt change at step ~100" in says(new)
+    assert "since the prompt change at step ~100" in says(new)
     best = new.best_checkpoint
     assert best is not None
     assert best.step > 100
@@ -599,7 +599,7 @@ def test_a_step_that_the_policy_had_no_part_in_begins_a_new_stretch() -> None:
     climbing = down + np.where(STEPS >= 150, 0.4 * (STEPS - 150) / 150, 0.0)
     again = judged(run_of(reward(climbing), *policy_at_rest(), planned=round(1.5 * COUNT)))
     assert (again.verdict, again.reason.kind) == ("continue", "rising")
-    assert "not the policy's doing" in says(again)
+    assert "which the policy did not cause" in says(again)
 
 
 def test_checkpoints_before_a_step_from_outside_are_not_gone_back_to() -> None:
@@ -638,7 +638,7 @@ def test_going_on_names_what_it_hopes_for() -> None:
     """Not what it has not done."""
     said = judged(run_of(reward(rise(0, 1, at=0.1)), planned=10 * COUNT))
     assert (said.verdict, said.reason.kind) == ("continue", "time_left")
-    assert "of the plan left" in says(said)
+    assert "of steps left" in says(said)
 
 
 def test_a_fall_that_came_at_once_is_not_drawn_out() -> None:

@@ -68,7 +68,7 @@ def test_a_cut_trl_log_reads_like_until(rows: Rows, k: int) -> None:
 @example([(7, {}), (3, {}), (10, {}), (5, {"critic/score/mean": 0})], 7)
 def test_a_cut_verl_log_reads_like_until(rows: Rows, k: int) -> None:
     whole = assemble("x", parse(json_lines, verl_bytes(rows)), Surroundings())
-    assume(not any("begins anew" in note for note in whole.notes))  # a cut by steps takes away what tells a restart
+    assume(not any("restarts from" in note for note in whole.notes))  # a cut by steps takes away what tells a restart
     cut_rows = [(step, values) for step, values in rows if step <= k]
     if not cut_rows:
         assert whole.until(k).series == ()

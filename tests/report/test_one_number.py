@@ -14,7 +14,7 @@ from conftest import EXAMPLES, ROOT
 
 from leadline import pipeline
 from leadline.contract import Reading
-from leadline.digits import number, percent, sure, went
+from leadline.digits import level, number, percent, sure, went
 from leadline.live.onsets import new_alerts
 from leadline.live.telling.words import body
 from leadline.report import data, markdown, notebook, terminal
@@ -147,7 +147,7 @@ def typed(run: str, fact: str) -> set[str]:
     if fact == "level of the reward now" and "set anew" not in str(told["reward"]):
         band = told["chart_data"]["bands"]["reward/mean"]  # what a chart calls the curve's value at the last step
         value, high = band["middle"][band["now"]], told["judgement"]["reason"]["high"]
-        shown = number(value) if high is None or high <= value else went(high, value).split(" → ")[1]
+        shown = level(value) if high is None or high <= value else went(high, value).split(" → ")[1]
         return {shown} if said(run, fact) else set()
     if fact == "step of the peak" and told["reward"]["peak"]:
         return {str(told["reward"]["peak"]["step"]), str(marks["peak"]["step"])}
@@ -193,6 +193,7 @@ def written(value: object) -> Iterator[str]:
     elif isinstance(value, (int, float)):
         forms = (
             number(value),
+            level(value),
             percent(value),
             sure(value),
             *(f"{value:.{digits}f}" for digits in (1, 2, 3)),

@@ -45,7 +45,7 @@ def test_a_smooth_schedule_has_a_warm_up_and_no_steps(decay: list[float]) -> Non
 
 def test_a_step_in_the_schedule_is_told_at_its_step() -> None:
     assert rates([1e-5] * 10 + [3e-4] * 10 + [3e-5] * 5) == [
-        (11, "learning rate jumped 1e-05 → 0.0003 at step 11"),
+        (11, "learning rate jumped 30× at step 11 (1e-05 → 0.0003)"),
         (21, "learning rate dropped 0.0003 → 3e-05 at step 21"),
     ]
 

@@ -137,7 +137,7 @@ def test_a_log_without_a_reward_does_not_stand_in_the_way_of_the_one_that_has_it
     (tmp_path / "b" / "speed.csv").write_text("step,seconds\n" + "".join(f"{n},{n * 7 % 5}\n" for n in range(20)))
     run = open_run(tmp_path)
     assert run.last_step == 40
-    assert any("no reward is logged there: b/speed.csv" in note for note in run.notes)
+    assert any("(no reward): b/speed.csv" in note for note in run.notes)
 
 
 def test_the_run_is_found_deep_below_and_weights_are_not_entered(tmp_path: Path) -> None:

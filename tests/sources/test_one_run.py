@@ -289,7 +289,7 @@ def test_links_out_of_the_folder_are_named_and_not_followed(tmp_path: Path) -> N
     (tmp_path / "run" / "other.jsonl").symlink_to(tmp_path / "elsewhere" / "theirs" / "metrics.jsonl")
     (tmp_path / "run" / "root").symlink_to("/")
     run = open_run(tmp_path / "run")
-    assert any("not followed: other.jsonl, datasets, root" in note for note in run.notes)
+    assert any("outside the folder: other.jsonl, datasets, root" in note for note in run.notes)
     (tmp_path / "link").symlink_to(tmp_path / "run")
     assert open_run(tmp_path / "link").last_step == 40  # what the user names is looked at
 

@@ -206,4 +206,4 @@ def test_an_older_trackio_database_without_run_ids(tmp_path: Path) -> None:
         reader.update()
     assert [reader.log.label for reader in readers] == ["a", "b"]
     assert readers[0].log.table.row_steps.tolist() == [1, 2]
-    assert "1 rows made no sense" in readers[0].log.notes[0]
+    assert "1 unreadable row" in readers[0].log.notes[0]

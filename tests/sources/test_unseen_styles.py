@@ -295,7 +295,7 @@ def test_of_a_log_that_was_started_over_the_newest_attempt_is_read() -> None:
     assert reward is not None
     assert reward.values.tolist() == [step + 0.2 for step in range(1, 7)]
     assert reward.rows == 19
-    assert any("begins anew 2 times" in note and "attempt 3, the newest," in note for note in run.notes)
+    assert any("restarts from its first step 2 times" in note and "attempt 3, the latest" in note for note in run.notes)
 
 
 WARM_UP = [{"step": step, "loss": 1 / step, "token_accuracy": 0.8} for step in range(1, 7)]
@@ -307,7 +307,7 @@ def test_a_warm_up_of_another_kind_is_no_part_of_the_run() -> None:
     assert reward is not None
     assert loss is not None
     assert (reward.points, loss.points) == (9, 9)
-    assert any("attempt 2, the newest," in note for note in run.notes)
+    assert any("attempt 2, the latest" in note for note in run.notes)
 
 
 def test_what_a_trainer_writes_when_it_is_through_begins_nothing() -> None:
@@ -315,7 +315,7 @@ def test_what_a_trainer_writes_when_it_is_through_begins_nothing() -> None:
     reward = run.get("reward/mean")
     assert reward is not None
     assert reward.points == 9
-    assert not any("begins anew" in note for note in run.notes)
+    assert not any("restarts" in note for note in run.notes)
 
 
 def test_what_only_another_attempt_logged_is_no_series_of_this_one() -> None:

@@ -174,7 +174,7 @@ def test_settings_written_after_the_first_row_were_not_known_from_the_start(tmp_
 
 def test_a_run_without_an_end_says_so(tmp_path: Path) -> None:
     log = read(tmp_path, history({"_step": 1, "reward": 1})).log
-    assert "running, or it was killed" in log.notes[0]
+    assert "still running, or killed" in log.notes[0]
     assert not read(tmp_path, history({"_step": 1, "reward": 1}), field(18, 2, b"")).log.notes
 
 

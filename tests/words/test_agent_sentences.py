@@ -12,12 +12,12 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "agent.turns",
         TurnsChange("turns", 3.1, 9.8, "unclear"),
-        "Turns per response grew 3.1 → 9.8 with no clear change in reward: the policy may be looping.",
+        "Turns per response grew 3.10 → 9.80 with no clear change in reward: the policy may be looping.",
     ),
     (
         "agent.tool_calls",
         TurnsChange("tool_calls", 4.2, 0.6, "fell"),
-        "Tool calls per response shrank 4.2 → 0.6 while reward dropped: the policy may be giving up early.",
+        "Tool calls per response shrank 4.20 → 0.60 while reward dropped: the policy may be giving up early.",
     ),
     (
         "agent.tool_failures",

@@ -53,12 +53,12 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "reward.peaked",
         RewardFall(0.9, 120, 0.2, 0.4, peaked=True, sudden_step=140),
-        "Reward peaked at step ~120 and dropped 0.9 → 0.2, mostly at step 140: now below its start of 0.4.",
+        "Reward peaked at step ~120 and dropped 0.900 → 0.200, mostly at step 140: now below its start of 0.400.",
     ),
     (
         "reward.declining",
         RewardFall(0.9, 1, 0.2, 0.9, peaked=False, sudden_step=None),
-        "Reward declined 0.9 → 0.2.",
+        "Reward declined 0.900 → 0.200.",
     ),
     (
         "reward.prompts_changed",
@@ -74,8 +74,8 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "signal.train_eval_gap",
         TrainEvalGap("eval/math/score", 0.6, 200, 0.4, 0.7, 0.9, others=2),
-        "Held-out eval regressed: eval/math/score dropped 0.6 → 0.4 since step ~200 while training reward went 0.7 → "
-        "0.9. Gains no longer generalize; 2 other evals regressed too.",
+        "Held-out eval regressed: eval/math/score dropped 0.600 → 0.400 since step ~200 while training "
+        "reward went 0.700 → 0.900. Gains no longer generalize; 2 other evals regressed too.",
     ),
     (
         "kl.reset",
@@ -85,19 +85,19 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "kl.reset",
         KlReset((120,), announced=False, before=0.05, after=0.002),
-        "KL dropped 0.05 → 0.002 at step 120 with reward unchanged: likely a reference reset. KL before and after "
-        "isn't comparable.",
+        "KL dropped 0.050 → 0.002 at step 120 with reward unchanged: likely a reference reset. KL before and "
+        "after isn't comparable.",
     ),
     (
         "kl.drift_without_benefit",
         KlDrift(1, 0.02, 1.2, 0.1, ever_gained=False),
-        "KL drift without benefit since step 1: KL rose 0.02 → 1.2 (11.8× its per-step noise), reward gain is within "
-        "noise.",
+        "KL drift without benefit since step 1: KL rose 0.020 → 1.20 (11.8× its per-step noise), reward gain "
+        "is within noise.",
     ),
     (
         "kl.destructive",
         KlDestructive(165, 0.03, 1.8, 0.96, 0.005),
-        "Destructive updates since step 165: KL rose 0.03 → 1.8 while reward dropped 0.96 → 0.005.",
+        "Destructive updates since step 165: KL rose 0.030 → 1.80 while reward dropped 0.960 → 0.005.",
     ),
     (
         "policy.frozen",
@@ -125,13 +125,13 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "policy_loss.jump",
         LossJump(150, Cause("settings", shifted=("grad_norm",)), before=0.1, after=0.4),
-        "Policy loss jumped 0.1 → 0.4 at step 150. Likely cause: learning rate changed there. Gradient norm shifted "
-        "too.",
+        "Policy loss jumped 0.100 → 0.400 at step 150. Likely cause: learning rate changed there. Gradient "
+        "norm shifted too.",
     ),
     (
         "policy_loss.jump",
         LossJump(150, Cause("none"), before=0.4, after=0.1),
-        "Policy loss dropped 0.4 → 0.1 at step 150. No cause found: no other metric shifts there.",
+        "Policy loss dropped 0.400 → 0.100 at step 150. No cause found: no other metric shifts there.",
     ),
     (
         "stability.grad_norm",
@@ -141,17 +141,17 @@ SAID: list[tuple[str, Facts, str]] = [
     (
         "stability.grad_norm",
         GradientNorm("grew", 0.5, 60.0, reward_lost=False, reward_rose=True),
-        "Gradient norm grew 0.5 → 60 while reward rose.",
+        "Gradient norm grew 0.50 → 60 while reward rose.",
     ),
     (
         "stability.entropy",
         EntropyMoved(rose=True, start=0.1, now=2.0),
-        "Entropy blew up, 0.1 → 2, as reward dropped: output is incoherent.",
+        "Entropy blew up, 0.100 → 2, as reward dropped: output is incoherent.",
     ),
     (
         "signal.sampler_mismatch",
         SamplerMismatch("mismatch/kl", 0.001, 0.02, 2),
-        "Training–inference mismatch is growing: mismatch/kl 0.001 → 0.02 (2 metrics show it).",
+        "Training–inference mismatch is growing: mismatch/kl 0.001 → 0.020 (2 metrics show it).",
     ),
     (
         "signal.nan",
@@ -176,7 +176,7 @@ SAID: list[tuple[str, Facts, str]] = [
         Degrading(
             (Worsened("entropy", 0.2, 1.2, 60, 0.99), Worsened("len/response_clip_frac", 0.0, 0.1, 80, 0.95)), 80
         ),
-        "Quality has degraded since step ~80 while reward is flat: entropy 0.2 → 1.2 and truncated share 0% → 10%.",
+        ("Quality has degraded since step ~80 while reward is flat: entropy 0.20 → 1.20 and truncated share 0% → 10%."),
     ),
     (
         "timeline.order",
@@ -206,11 +206,11 @@ def test_a_finding_is_said_from_its_facts(name: str, facts: Facts, said: str) ->
 @pytest.mark.parametrize(
     ("shape", "said"),
     [
-        ("rising", "0.2 → 0.7, rising; noise ±0.02 per step"),
-        ("flat", "0.2 → 0.7, plateaued; noise ±0.02 per step"),
-        ("noise", "no trend around 0.7; noise ±0.02 per step"),
-        ("peaked", "peaked at step 80 (70–90), now 0.7; noise ±0.02 per step"),
-        ("undecided", "0.2 → 0.7, unclear (rising 60% or flat 30%); noise ±0.02 per step"),
+        ("rising", "0.200 → 0.700, rising; noise ±0.02 per step"),
+        ("flat", "0.200 → 0.700, plateaued; noise ±0.02 per step"),
+        ("noise", "no trend around 0.700; noise ±0.02 per step"),
+        ("peaked", "peaked at step 80 (70–90), now 0.700; noise ±0.02 per step"),
+        ("undecided", "0.200 → 0.700, unclear (rising 60% or flat 30%); noise ±0.02 per step"),
     ],
 )
 def test_the_reward_is_told_by_its_shape(shape: str, said: str) -> None:
@@ -223,7 +223,7 @@ def test_the_reward_is_told_by_its_shape(shape: str, said: str) -> None:
 def test_a_rise_that_did_not_begin_at_the_start_is_told_from_where_it_began() -> None:
     numbers = Trajectory("read", 200, 6, start=0.6, now=0.5, noise=0.02, turn=TurningPoint(0.2, 77))
     said = RewardReading("rising", {"rising": 1.0}, None, trajectory=numbers).say()
-    assert said == "0.2 → 0.5 since step 77, rising (started at 0.6); noise ±0.02 per step"
+    assert said == "0.200 → 0.500 since step 77, rising (started at 0.600); noise ±0.02 per step"
 
 
 def test_a_reward_that_cannot_be_read_says_why() -> None:
@@ -235,7 +235,7 @@ def test_a_reward_that_cannot_be_read_says_why() -> None:
     few = Trajectory("too_few", 1, 6, start=0.0, now=0.0, noise=0.0)
     assert said(few) == "1 point logged, 6 needed"
     stuck = Trajectory("constant", 30, 6, start=0.5, now=0.5, noise=0.0, last_number_step=30)
-    assert said(stuck) == "until step 30, its last finite value: constant at 0.5 (all 30 points)"
+    assert said(stuck) == "until step 30, its last finite value: constant at 0.500 (all 30 points)"
 
 
 def test_each_regime_names_kl_and_reward() -> None:
@@ -246,8 +246,8 @@ def test_each_regime_names_kl_and_reward() -> None:
 def test_without_kl_the_reader_is_told_what_else_may_show_drift() -> None:
     seen = (Drift("entropy", "fell", 0.9, 0.1), Drift("len/response_mean", "still", 80, 81))
     assert KlReward("no_kl", state="not_logged", drift=seen).say() == (
-        "KL to reference was not logged. Other drift indicators: entropy dropped 0.9 → 0.1; response length shows no "
-        "clear trend around 81."
+        "KL to reference was not logged. Other drift indicators: entropy dropped 0.900 → 0.100; response "
+        "length shows no clear trend around 81."
     )
 
 

@@ -34,9 +34,9 @@ SAID: list[tuple[str, Judgement, str]] = [
             HALF_WAY,
             best_checkpoint=BestCheckpoint(290, 0.6, "checkpoints/global_step_290", True),
         ),
-        "CONTINUE · reward rising, 0.20 → 0.48 · 83% chance of +0.02. Outlook: Continuing to step 1000 (+1000 "
-        "steps): 83% chance of +0.02, 4% risk of regression. Best: checkpoints/global_step_290 (step 290 so "
-        "far).",
+        "CONTINUE · reward rising, 0.200 → 0.480 · 83% chance of +0.020. Outlook: Continuing to step 1000 "
+        "(+1000 steps): 83% chance of +0.020, 4% risk of regression. Best: checkpoints/global_step_290 (step "
+        "290 so far).",
     ),
     (
         "stop",
@@ -49,8 +49,8 @@ SAID: list[tuple[str, Judgement, str]] = [
             HALF_WAY,
             best_checkpoint=BestCheckpoint(280, 0.4, "checkpoints/global_step_280", True, (240,)),
         ),
-        "STOP, keep step 280 · reward flat at 0.61 since step ~140 · 6% chance that continuing helps. "
-        "Outlook: Continuing to step 1000 (+1000 steps): 6% chance of +0.02, 9% risk of regression. Keep: "
+        "STOP, keep step 280 · reward flat at 0.610 since step ~140 · 6% chance that continuing helps. "
+        "Outlook: Continuing to step 1000 (+1000 steps): 6% chance of +0.020, 9% risk of regression. Keep: "
         "checkpoints/global_step_280 (step 280). Near-tie: 240.",
     ),
     (
@@ -81,7 +81,7 @@ SAID: list[tuple[str, Judgement, str]] = [
             0.02,
             nearly_through=True,
         ),
-        "CONTINUE to the end of the plan · reward rising, 0.2 → 0.6 · stopping now saves almost nothing.",
+        "CONTINUE to the end of the plan · reward rising, 0.200 → 0.600 · stopping now saves almost nothing.",
     ),
     (
         "continue",
@@ -95,17 +95,17 @@ SAID: list[tuple[str, Judgement, str]] = [
     (
         "continue",
         Judgement("continue", Reason("rising", p=0.7, clear=False, start=0.6, turn=TurningPoint(0.2, None), level=0.5)),
-        "CONTINUE · reward likely rising again, 0.2 → 0.5.",
+        "CONTINUE · reward likely rising again, 0.200 → 0.500.",
     ),
     (
         "roll_back",
         Judgement("roll_back", Reason("fallen", p=0.97, high=0.95, turn=TurningPoint(0.037, 77), level=0.34)),
-        "ROLL BACK · reward dropped 0.95 → 0.037 and recovered to 0.34 · 97% confident.",
+        "ROLL BACK · reward dropped 0.950 → 0.037 and recovered to 0.340 · 97% confident.",
     ),
     (
         "undecided",
         Judgement("undecided", Reason("flat", p=0.95, clear=True, level=0.6), 0.12, leans_to_stop=True),
-        "UNDECIDED, leaning to stop · reward flat at 0.6 · 12% chance that continuing helps.",
+        "UNDECIDED, leaning to stop · reward flat at 0.600 · 12% chance that continuing helps.",
     ),
     (
         "finished",
@@ -119,8 +119,8 @@ SAID: list[tuple[str, Judgement, str]] = [
             "plan",
             BestCheckpoint(1000, 0.5, "checkpoints/global_step_1000", True),
         ),
-        "FINISHED, keep step 1000 · reward saturated at 0.991 of 1 · 1% chance that extending helps. Outlook:"
-        " Extending to step 2000 (+2000 steps): 1% chance of +0.02, 1% risk of regression. Keep: "
+        "FINISHED, keep step 1000 · reward saturated at 0.991 of 1 · 1% chance that extending helps. "
+        "Outlook: Extending to step 2000 (+2000 steps): 1% chance of +0.020, 1% risk of regression. Keep: "
         "checkpoints/global_step_1000 (step 1000).",
     ),
 ]

@@ -120,14 +120,14 @@ def _address(kind: str, target: str, environ: Mapping[str, str], *, is_secret: b
     named = target.startswith("$")
     if is_secret and not named:
         raise BadOrder(
-            f"The address for {kind} was passed itself, where every user of this machine can read it.",
+            f"don't pass the {kind} URL on the command line; `ps` shows it.",
             tried=f"to read what follows {kind}: as the name of an environment variable",
-            next_step=f"pass the name, in quotes that keep the shell from replacing it: --notify '{kind}:$NAME'",
+            next_step=f"--notify '{kind}:$NAME' with the URL in $NAME (single quotes)",
         )
     address = environ.get(target[1:], "").strip() if named else target
     if named and not address:
         raise BadOrder(
-            f"The address for {kind} is not known: the environment variable {target[1:]} is empty.",
+            f"no URL for {kind}: the environment variable {target[1:]} is empty.",
             tried=f"to read {target}",
             next_step=f"export {target[1:]}='https://...' before you start leadline",
         )

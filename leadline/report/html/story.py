@@ -9,10 +9,9 @@ from ...digits import capital, sure
 from ...facts.chart import Neighbour
 from ...facts.finding import TIMELINE
 from ...facts.judgement import calls_for
-from ...facts.sections import hidden
 from ...words import sentences
-from ...words.report import pair_of_the_verdict, settings, what_was_read
-from ...words.verdict import VerdictLines, ended_says, verdict_lines
+from ...words.report import HeadLine, head_lines, missing_says, settings, what_was_read
+from ...words.verdict import ended_says, headline
 from . import text
 from .curves import Curves
 
@@ -24,30 +23,21 @@ ENDED = "Ended"
 
 
 def verdict(reading: Reading) -> Data:
-    judgement, run, said = reading.judgement, reading.run, verdict_lines(reading)
+    judgement, run = reading.judgement, reading.run
     best = judgement.best_checkpoint if judgement.a_step_stands_out else None
     return {
         "word": judgement.verdict,
         "outcome": judgement.outcome,
         "color": calls_for(judgement.verdict, judgement.outcome),
-        "headline": text.line(said.headline),
-        "lines": _lines(reading, said),
+        "headline": text.line(headline(judgement)),
+        "lines": [
+            {"label": one.label, "says": text.line(one.says), "sample": one.quoted}
+            for one in (*head_lines(reading), HeadLine("missing", missing_says(reading)))
+            if one.says
+        ],
         "read": [text.line(says) for says in (run.path, *what_was_read(run))],
         "keep": None if best is None or best.path is None else text.line(best.path),
     }
-
-
-def _lines(reading: Reading, said: VerdictLines) -> list[Data]:
-    """Return the labeled lines; the two samples that settle most cases come after the finding they belong to."""
-    rows: list[Data] = [{"label": label, "says": text.line(says)} for label, says in said.labeled]
-    pair: list[Data] = [
-        {"label": when, "says": text.line(says), "sample": True} for when, says in pair_of_the_verdict(reading)
-    ]
-    first = 1 if said.why else 0
-    missing: list[Data] = []
-    if reading.run.missing:
-        missing = [{"label": "missing", "says": text.line(hidden(reading.run.missing))}]
-    return [*rows[:first], *pair, *rows[first:], *missing]
 
 
 def _chance(p: float | None) -> Data | None:

@@ -60,7 +60,8 @@ def test_it_opens_from_disk_without_network_or_errors(name: str, scheme: str, sh
     opened = show(readings(name), scheme=scheme)
     assert [one.split(":")[0] for one in opened.requests] == ["file"]
     assert opened.errors == []
-    assert opened.page.locator("h1 .headline").inner_text() == headline(readings(name).judgement)
+    shown = opened.page.locator("h1 .headline").inner_text().replace("\xa0", " ")
+    assert shown == headline(readings(name).judgement)
     assert opened.page.locator(".u-over").count() >= 8
     light = opened.page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert light == (scheme == "light")

@@ -35,6 +35,16 @@ function number(value, digits = 3) {
   return String(Number(value.toPrecision(digits)));
 }
 
+/** A level of a metric whose largest value is `size`: to a thousandth of it or so. */
+function level(value, size) {
+  if (value === null || !Number.isFinite(value) || !(size >= 1e-4 && size < 1000) || Number.isInteger(value))
+    return number(value);
+  const large = Math.abs(value);
+  const decimals = size < 0.01 ? 1 - Math.floor(Math.log10(size)) : large < 1 ? 3 : large < 10 ? 2 : 1;
+  return value.toFixed(decimals).replace(/^-(0\.?0*)$/, "$1");
+}
+
+const range = (low, high) => (/^-/.test(high) ? `${low} to ${high}` : `${low}\u2013${high}`);
 const steps = (value) => Math.round(value).toLocaleString("en-US");
 const compact = new Intl.NumberFormat("en-US", { notation: "compact", maximumFractionDigits: 2 });
 const percent = (share) => `${Math.round(100 * share)}%`;

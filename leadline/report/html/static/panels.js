@@ -78,12 +78,13 @@ function spoken(xs, ys, band, step) {
   let place = step === null ? xs.length - 1 : nearest(xs, step);
   if (step === null) while (place > 0 && ys[place] === null) place -= 1;
   const inside = step === null || step <= xs[xs.length - 1] + Math.max(1, 0.01 * (xs[xs.length - 1] - xs[0]));
-  const point = inside ? number(ys[place], 4) : "";
+  const size = Math.max(...ys.map((one) => Math.abs(one)));
+  const point = inside ? level(ys[place], size) : "";
   if (!band) return point;
   const where = step === null ? xs[place] : step;
   const [low, middle, high] = ["low", "middle", "high"].map((one) => along(band.x, band[one], where));
   if (middle === null) return point;
-  const curve = `${number(middle)} (${number(low)}\u2013${number(high)})`;
+  const curve = `${level(middle, size)} (${range(level(low, size), level(high, size))})`;
   if (!inside) return `forecast ${curve}`;
   return `${point} \u00b7 curve ${curve}`;
 }
