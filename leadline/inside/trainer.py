@@ -14,8 +14,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ..arguments import check_kind
 from ..errors import need
-from .attached import Attached, attach, checked_channels
+from .attached import Attached, attach, check_switches, checked_channels
 from .keep import Keeper
 from .quiet import LOGGER, quiet
 from .ranks import GO_ON
@@ -42,6 +43,8 @@ class Hooks:
         `watch`: have another process check the journal meanwhile. `stop`: let it end the training through the Trainer's
         own control once the bar for acting holds (docs/live.md); without it, that is only logged. `notify`: where
         alerts go, as for `leadline watch --notify`."""
+        check_kind("name", name, (str, type(None)), wanted="the run's name", example="name='grpo-7'")
+        check_switches(folder, watch=watch, stop=stop)
         self._name, self._folder, self._watch, self._stop = name, folder, watch, stop
         self._notify = checked_channels(notify)
         self.run: Attached | None = None  # None: not begun, or ended
