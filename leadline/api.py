@@ -56,11 +56,6 @@ class RunReading(contract.Reading):
         return self.judgement.headline
 
     @property
-    def says(self) -> str:
-        """The verdict in full. Also `judgement.says`, as in the JSON."""
-        return self.judgement.says
-
-    @property
     def names(self) -> tuple[str, ...]:
         """The names of all series: logged, derived from the samples, and unmapped keys."""
         return tuple(self.chart_data.series)

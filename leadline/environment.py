@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from .errors import install
 from .records import asdict, dataclass
 
 CORE = ("numpy", "orjson", "pyyaml", "rich", "click")
@@ -84,7 +85,7 @@ def _installed(name: str) -> Presence:
 
 def _extra(name: str, module: str, gives: str) -> Presence:
     there = importlib.util.find_spec(module) is not None
-    return Presence(name, there, gives if there else f"{gives}: pip install 'leadline[{name}]'")
+    return Presence(name, there, gives if there else f"{gives}: {install(name)}")
 
 
 def _gpu() -> Presence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.metadata
 import re
 import sys
 from collections.abc import Callable
@@ -16,7 +16,7 @@ from extras import needs
 from strange import STRANGE
 
 import leadline
-from leadline import comparison
+from leadline import comparison, errors
 from leadline.errors import LeadlineError, MissingExtra
 from leadline.inside.trainer import Hooks
 from leadline.pipeline import read
@@ -242,7 +242,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 def test_the_verdict_is_told_as_in_the_json(reading: leadline.Reading) -> None:
     judged = reading.as_data()["judgement"]
     assert isinstance(judged, dict)
-    assert (reading.headline, reading.says) == (judged["headline"], judged["says"])
+    assert reading.headline == judged["headline"]
     assert (reading.judgement.headline, reading.judgement.says) == (judged["headline"], judged["says"])
     assert reading.headline == data.as_data(read(EXAMPLES / "hacked", until=400))["judgement"]["headline"]  # type: ignore[index]
 
@@ -275,3 +275,9 @@ def test_runs_are_compared() -> None:
     assert repr(found) == f"<Comparison: {found.as_data()['headline']}>"
     with pytest.raises(LeadlineError, match="clock must be one of 'step', 'time', 'tokens'; got 'epoch'"):
         leadline.compare(EXAMPLES / "healthy", EXAMPLES / "hacked", clock="epoch")  # type: ignore[arg-type]
+
+
+def test_an_extra_is_installed_from_the_checkout_if_nothing_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert errors.install("serve") == "pip install 'leadline[serve]'"
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda name: iter(()))
+    assert errors.install("serve") == f"pip install '{EXAMPLES.parent.parent}[serve]'"

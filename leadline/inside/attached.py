@@ -40,8 +40,7 @@ def attach(
     Of several processes of one training, the first writes. Wrong arguments raise a LeadlineError here; later nothing is
     raised: if no journal can be written, the calls do nothing and that is logged once.
     """
-    check_kind("name", name, str, wanted="the run's name", example="'grpo-7'", filled=True)
-    check_switches(folder, watch=watch, stop=stop, resume=resume)
+    check_place(name, folder, watch=watch, stop=stop, resume=resume)
     check_kind("config", config, (Mapping, type(None)), wanted="a mapping of settings", example="config={'lr': 1e-6}")
     planned_steps = checked_steps("planned_steps", planned_steps, least=1)
     channels = checked_channels(notify)
@@ -53,8 +52,9 @@ def attach(
     return attached
 
 
-def check_switches(folder: object, **switches: object) -> None:
-    """Raise unless `folder` is a path or None and each switch a bool: the text "no" would count as yes."""
+def check_place(name: object, folder: object, **switches: object) -> None:
+    """Raise unless these are a name, a path or None, and each switch a bool: the text "no" would count as yes."""
+    check_kind("name", name, str, wanted="the run's name", example="'grpo-7'", filled=True)
     check_kind("folder", folder, (str, os.PathLike, type(None)), wanted="text or a path", example="folder='journals'")
     for name, value in switches.items():
         check_kind(name, value, bool, wanted="True or False", example=f"{name}=True")

@@ -14,9 +14,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..arguments import check_kind
 from ..errors import need
-from .attached import Attached, attach, check_switches, checked_channels
+from .attached import Attached, attach, check_place, checked_channels
 from .keep import Keeper
 from .quiet import LOGGER, quiet
 from .ranks import GO_ON
@@ -43,8 +42,7 @@ class Hooks:
         `watch`: have another process check the journal meanwhile. `stop`: let it end the training through the Trainer's
         own control once the bar for acting holds (docs/live.md); without it, that is only logged. `notify`: where
         alerts go, as for `leadline watch --notify`."""
-        check_kind("name", name, (str, type(None)), wanted="the run's name", example="name='grpo-7'")
-        check_switches(folder, watch=watch, stop=stop)
+        check_place("run" if name is None else name, folder, watch=watch, stop=stop)
         self._name, self._folder, self._watch, self._stop = name, folder, watch, stop
         self._notify = checked_channels(notify)
         self.run: Attached | None = None  # None: not begun, or ended
