@@ -20,11 +20,14 @@ import click
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # so that a checkout works without being installed
 
 import leadline
+from leadline.api import RunComparison
 from leadline.cli import verbs
 from leadline.contract import SCHEMA
+from leadline.inside.attached import Attached
 
 ROOT = Path(__file__).resolve().parent.parent
 HERE = ROOT / "docs"
+RETURNED = {"attach": Attached, "compare": RunComparison}  # what a public function hands out is public, too
 EXIT_CODES = """
 ## Exit codes
 
@@ -32,7 +35,7 @@ EXIT_CODES = """
 |---|---|
 | 0 | done |
 | 2 | wrong usage |
-| 3 | nothing readable at the path |
+| 3 | nothing readable at the path, or an optional package is missing |
 | 4 | the output can't be printed in this terminal's encoding |
 | 10, 11 | `read --exit-code`: stop; roll back, or a finished run that ended badly |
 """
@@ -69,7 +72,8 @@ def python() -> str:
 
 def _thing(name: str, thing: Callable[..., object]) -> str:
     text = f"\n## leadline.{name}\n\n{_signature(name, thing)}\n\n{inspect.getdoc(thing) or ''}\n"
-    own = {} if not inspect.isclass(thing) or issubclass(thing, BaseException) else _members(thing)
+    kind = RETURNED.get(name, thing)
+    own = {} if not inspect.isclass(kind) or issubclass(kind, BaseException) else _members(kind)
     return text + "".join(_member(*member) for member in own.items())
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from . import comparison, contract, frames, pipeline
-from .arguments import check_choice, check_kind, check_mapping, checked_plan, checked_price, checked_until
+from .arguments import check_choice, check_kind, check_mapping, checked_price, checked_steps
 from .contract import Band
 from .errors import LeadlineError
 from .facts.comparison import Comparison, Unit
@@ -16,10 +16,12 @@ from .questions.shape import Shape, shape_of
 from .reading import View
 from .reading.chart_data import band_for
 from .records import dataclass, fields
-from .report import data, markdown, notebook, plain, terminal
+from .report import compare as compare_screen
+from .report import compare_data, data, markdown, notebook, plain, terminal
 from .run import Run, Steps, Values
 from .sources import Joining, open_run, open_runs
 from .sources.mapping import named
+from .words import compare as compare_words
 from .words import sentence
 from .words.report import what_was_read
 from .words.verdict import verdict_lines
@@ -54,18 +56,13 @@ class RunReading(contract.Reading):
         return self.judgement.headline
 
     @property
-    def says(self) -> str:
-        """The verdict in full. Also `judgement.says`, as in the JSON."""
-        return self.judgement.says
-
-    @property
     def names(self) -> tuple[str, ...]:
         """The names of all series: logged, derived from the samples, and unmapped keys."""
         return tuple(self.chart_data.series)
 
     def series(self, name: str) -> tuple[Steps, Values]:
         """Return the steps and values of one series. A step that was not logged is absent; NaN was logged as NaN."""
-        found = self.chart_data.series.get(name)
+        found = self.chart_data.series.get(str(name))  # text: what cannot be a key is told like any other
         if found is None:
             raise LeadlineError(
                 f"No series of this run is called {name!r}.",
@@ -100,6 +97,7 @@ class RunReading(contract.Reading):
 
     def sentence(self, finding: contract.Finding) -> str:
         """Return a finding's sentence."""
+        check_kind("finding", finding, contract.Finding, wanted="a finding", example="reading.findings[0]")
         return sentence(finding)
 
     def __repr__(self) -> str:
@@ -114,6 +112,27 @@ class RunReading(contract.Reading):
 
     def _repr_markdown_(self) -> str:
         return markdown.render(self)
+
+
+class RunComparison(Comparison):
+    """All that is said about several runs together. Printed it is the screen of `leadline compare`."""
+
+    __slots__ = ()
+
+    @property
+    def headline(self) -> str:
+        """The answer in one line, as in the JSON."""
+        return compare_words.headline(self)
+
+    def as_data(self) -> dict[str, object]:
+        """Return the comparison as plain data, as in `leadline compare --json`."""
+        return compare_data.as_data(self)
+
+    def __repr__(self) -> str:
+        return plain.printable(f"<Comparison: {self.headline}>")
+
+    def __str__(self) -> str:
+        return compare_screen.render(self)
 
 
 Reading = RunReading  # its public name
@@ -135,8 +154,7 @@ def read(
     `mapping`: metric name to log key, for keys that are not detected.
     `joining`: which logs at `path` are one run: decide "by evidence", "join" all, or keep each "separate".
     """
-    until, budget, price = checked_until(until), checked_plan("budget", budget), checked_price(price)
-    _check(path, joining)
+    until, budget, price = _checked(path, joining, until, budget, price)
     run = open_run(path, mapping=_checked_mapping(mapping), joining=joining)
     return _reading(run.until(until), budget, price)
 
@@ -151,8 +169,7 @@ def read_all(
     joining: Joining = "by evidence",
 ) -> Iterator[Reading]:
     """Read every run at `path`, one after the other; the arguments are those of `read`."""
-    until, budget, price = checked_until(until), checked_plan("budget", budget), checked_price(price)
-    _check(path, joining)
+    until, budget, price = _checked(path, joining, until, budget, price)
     runs = open_runs(path, mapping=_checked_mapping(mapping), joining=joining)
     return (_reading(run.until(until), budget, price) for run in runs)
 
@@ -164,7 +181,7 @@ def compare(
     clock: Unit = "step",
     mapping: Mapping[str, str] | None = None,
     joining: Joining = "by evidence",
-) -> Comparison:
+) -> RunComparison:
     """Compare runs or groups of seeds, as `leadline compare` does.
 
     `paths`: runs, folders of runs, or patterns. `groups`: name to paths of runs that are seeds of one config.
@@ -172,18 +189,19 @@ def compare(
     """
     check_choice("clock", clock, get_args(Unit))
     check_kind("groups", groups, (Mapping, type(None)), wanted="a mapping from names to paths", example=GROUPS)
-    for some in (groups or {}).values():
-        check_kind("a group", some, (list, tuple), wanted="a list of paths", example=GROUPS)
-    check_kind("by", by, (str, type(None)), wanted="the name of a metric", example="by='reward/mean'")
+    for name, some in (groups or {}).items():
+        check_kind("the name of a group", name, str, wanted="text", example=GROUPS, filled=True)
+        check_kind("a group", some, (list, tuple), wanted="a list of paths", example=GROUPS, filled=True)
+    check_kind("by", by, (str, type(None)), wanted="the name of a metric", example="by='reward/mean'", filled=True)
     for path in (*paths, *(path for some in (groups or {}).values() for path in some)):
-        _check(path, joining)
+        _checked(path, joining)
     gathered = comparison.gather(
         [str(path) for path in paths],
         groups={name: [str(path) for path in some] for name, some in (groups or {}).items()},
         mapping=_checked_mapping(mapping),
         joining=joining,
     )
-    return comparison.compare(gathered, by=by, clock=clock)
+    return RunComparison(**_by_name(comparison.compare(gathered, by=by, clock=clock)))
 
 
 def _reading(run: Run, budget: int | None, price: float | None) -> Reading:
@@ -200,9 +218,12 @@ def _by_name(one: Any) -> dict[str, Any]:
     return {field.name: getattr(one, field.name) for field in fields(one)}
 
 
-def _check(path: object, joining: object) -> None:
+def _checked(
+    path: object, joining: object, until: object = None, budget: object = None, price: object = None
+) -> tuple[int | None, int | None, float | None]:
     check_kind("path", path, (str, os.PathLike), wanted="text or a path", example="'outputs/grpo-run'")
     check_choice("joining", joining, get_args(Joining))
+    return checked_steps("until", until, least=0), checked_steps("budget", budget, least=1), checked_price(price)
 
 
 def _checked_mapping(mapping: Mapping[str, str] | None) -> dict[str, str] | None:

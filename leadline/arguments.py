@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import operator
 from collections.abc import Mapping, Sequence
 from numbers import Real
@@ -10,25 +9,21 @@ from numbers import Real
 from .errors import FURTHEST, BadMapping, BadNumber, LeadlineError
 
 
-def checked_until(value: object) -> int | None:
-    step = _whole(value)
-    if value is not None and step is None:
-        raise _wrong("until", value, "a whole number of steps", "until=200", BadNumber)
-    return step
-
-
-def checked_plan(name: str, value: object) -> int | None:
-    """Return how many steps are planned; raise BadNumber unless it is a positive whole number, or None."""
-    steps = _whole(value)
-    if value is not None and (steps is None or not 0 < steps < FURTHEST):
-        raise _wrong(name, value, "a positive number of steps", f"{name}=1000", BadNumber)
+def checked_steps(name: str, value: object, *, least: int) -> int | None:
+    """Return a number of steps; raise BadNumber unless it is whole, of Python or numpy, and at least that; or None."""
+    try:
+        steps = None if value is None or isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        steps = None
+    if value is not None and (steps is None or not least <= steps < FURTHEST):
+        raise _wrong(name, value, f"a whole number of steps ≥ {least}", f"{name}=200", BadNumber)
     return steps
 
 
 def checked_price(value: object) -> float | None:
     if value is None:
         return None
-    if not isinstance(value, Real) or not 0 <= float(value) < math.inf:
+    if isinstance(value, bool) or not isinstance(value, Real) or value < 0 or not value < FURTHEST:
         raise _wrong("price", value, "a number ≥ 0", "price=0.05, a fraction of the metric's range", BadNumber)
     return float(value)
 
@@ -41,12 +36,15 @@ def check_mapping(value: object) -> None:
 
 
 def check_choice(name: str, value: object, allowed: Sequence[object]) -> None:
-    if value not in allowed:
+    if not any(type(value) is type(one) and value == one for one in allowed):
         raise _wrong(name, value, f"one of {', '.join(map(repr, allowed))}", f"{name}={allowed[0]!r}")
 
 
-def check_kind(name: str, value: object, kind: type | tuple[type, ...], *, wanted: str, example: str) -> None:
-    if not isinstance(value, kind):
+def check_kind(
+    name: str, value: object, kind: type | tuple[type, ...], *, wanted: str, example: str, filled: bool = False
+) -> None:
+    """Raise unless `value` is of that kind and, if it has to be filled, is not empty."""
+    if not isinstance(value, kind) or (filled and value in ("", [], ())):
         raise _wrong(name, value, wanted, example)
 
 
@@ -55,11 +53,3 @@ def _wrong(
 ) -> LeadlineError:
     what = f"{name} must be {wanted}; got {value!r}."
     return kind(what, tried=f"{name}={value!r}", next_step=f"pass, e.g., {example}")
-
-
-def _whole(value: object) -> int | None:
-    """Return an integer of Python or numpy as an int; None for anything else, booleans included."""
-    try:
-        return None if isinstance(value, bool) else operator.index(value)  # type: ignore[arg-type]  # what is none raises
-    except TypeError:
-        return None

@@ -8,40 +8,28 @@ import os
 import platform
 import shutil
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
+from .errors import install
 from .records import asdict, dataclass
 
 CORE = ("numpy", "orjson", "pyyaml", "rich", "click")
-OLDEST_PYTHON = (3, 10)
-
-
-@dataclass(frozen=True, slots=True)
-class Extra:
-    """An optional package."""
-
-    name: str  # of the extra
-    module: str  # to import
-    gives: str
-
-
-EXTRAS = (
-    Extra("parquet", "pyarrow", "reads samples and exports in Parquet"),
-    Extra("wandb", "wandb", "reads runs from a W&B server (local files need no extra)"),
-    Extra("mlflow", "mlflow", "reads runs from an MLflow server (local stores need no extra)"),
-    Extra("remote", "fsspec", "reads runs on s3://, gs://, hf://, and other storage"),
-    Extra("plots", "matplotlib", "draws PNG files for --plots and alerts"),
-    Extra("pandas", "pandas", "reading.to_pandas()"),
-    Extra("polars", "polars", "reading.to_polars()"),
-    Extra("trl", "transformers", "LeadlineCallback for TRL and Hugging Face trainers"),
-    Extra("mcp", "mcp", "serves tools to coding agents (leadline mcp)"),
-    Extra("serve", "starlette", "serves a dashboard of all runs (leadline serve)"),
-    Extra("postgres", "psycopg", "stores the rows of leadline scan in Postgres"),
-    Extra("ray", "ray", "reads many runs on a Ray cluster (leadline scan --on ray)"),
-    Extra("record", "psutil", "records GPUs and processes of a run (leadline record)"),
-)
+EXTRAS = {  # what to import, and what it gives
+    "parquet": ("pyarrow", "reads samples and exports in Parquet"),
+    "wandb": ("wandb", "reads runs from a W&B server (local files need no extra)"),
+    "mlflow": ("mlflow", "reads runs from an MLflow server (local stores need no extra)"),
+    "remote": ("fsspec", "reads runs on s3://, gs://, hf://, and other storage"),
+    "plots": ("matplotlib", "draws PNG files for --plots and alerts"),
+    "pandas": ("pandas", "reading.to_pandas()"),
+    "polars": ("polars", "reading.to_polars()"),
+    "trl": ("transformers", "LeadlineCallback for TRL and Hugging Face trainers"),
+    "mcp": ("mcp", "serves tools to coding agents (leadline mcp)"),
+    "serve": ("starlette", "serves a dashboard of all runs (leadline serve)"),
+    "postgres": ("psycopg", "stores the rows of leadline scan in Postgres"),
+    "ray": ("ray", "reads many runs on a Ray cluster (leadline scan --on ray)"),
+    "record": ("psutil", "records GPUs and processes of a run (leadline record)"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +54,7 @@ class Environment:
     @property
     def sound(self) -> bool:
         """Whether all that reading a run needs is there."""
-        return sys.version_info >= OLDEST_PYTHON and all(one.there for one in self.core)
+        return all(one.there for one in self.core)
 
 
 def examine(version: str, *, cache: Path | None = None) -> Environment:
@@ -76,7 +64,7 @@ def examine(version: str, *, cache: Path | None = None) -> Environment:
         platform.python_version(),
         platform.platform(),
         tuple(_installed(name) for name in CORE),
-        tuple(_extra(extra) for extra in EXTRAS),
+        tuple(_extra(name, *extra) for name, extra in EXTRAS.items()),
         _gpu(),
         _writable(cache or cache_folder()),
     )
@@ -95,10 +83,9 @@ def _installed(name: str) -> Presence:
         return Presence(name, False, f"missing: pip install {name}")
 
 
-def _extra(extra: Extra) -> Presence:
-    if importlib.util.find_spec(extra.module) is not None:
-        return Presence(extra.name, True, extra.gives)
-    return Presence(extra.name, False, f"{extra.gives}: pip install 'leadline[{extra.name}]'")
+def _extra(name: str, module: str, gives: str) -> Presence:
+    there = importlib.util.find_spec(module) is not None
+    return Presence(name, there, gives if there else f"{gives}: {install(name)}")
 
 
 def _gpu() -> Presence:

@@ -9,13 +9,15 @@ LeadlineError             everything we can explain; shown without a traceback
 ├── BadOrder              what is to be told by or acted on cannot be followed (exit code 2)
 ├── BadNumber             a number that was given is out of range (exit code 2)
 ├── CannotWrite           a report cannot be written where it was asked for (exit code 2)
-└── MissingExtra          an optional package is needed for what was asked
+└── MissingExtra          an optional package is needed for what was asked (exit code 3)
 """
 
 from __future__ import annotations
 
 import importlib
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from types import ModuleType
 
 FURTHEST = 2**53  # steps: beyond it a float cannot tell one from the next
@@ -30,15 +32,11 @@ class LeadlineError(Exception):
 
     def __reduce__(self) -> tuple[Callable[..., LeadlineError], tuple[object, ...]]:
         """Let it travel between processes: an exception is rebuilt from its one text otherwise."""
-        return _rebuilt, (type(self), self.what, self.tried, self.next_step)
+        return partial(type(self), self.what, tried=self.tried, next_step=self.next_step), ()
 
     def told(self, escape: Callable[[str], str] = str) -> str:
         """Return the text, each part through `escape`: parts may quote names from a user's disk."""
         return f"error: {escape(self.what)}\nhint: {escape(self.next_step)}"
-
-
-def _rebuilt(kind: type[LeadlineError], what: str, tried: str, next_step: str) -> LeadlineError:
-    return kind(what, tried=tried, next_step=next_step)
 
 
 class NothingReadable(LeadlineError):
@@ -77,6 +75,14 @@ class MissingExtra(LeadlineError):
     """An optional package is not installed."""
 
 
+def install(extra: str) -> str:
+    """Return the command that installs an extra: of the installed package, released or not, else of this checkout."""
+    from importlib.metadata import distributions  # takes long to import
+
+    place = "leadline" if any(distributions(name="leadline")) else Path(__file__).parent.parent
+    return f"pip install '{place}[{extra}]'"
+
+
 def need(module: str, *, extra: str, to: str) -> ModuleType:
     """Return the optional `module`, or raise an error that names its extra.
 
@@ -89,5 +95,5 @@ def need(module: str, *, extra: str, to: str) -> ModuleType:
         raise MissingExtra(
             f"an extra is needed to {to}.",
             tried=f"import {module} ({error})",
-            next_step=f"pip install 'leadline[{extra}]'",
+            next_step=install(extra),
         ) from error

@@ -8,8 +8,9 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import check_choice
 from .contract import Reading
-from .errors import LeadlineError, need
+from .errors import need
 from .questions.shape import WORDS, shape_of
 from .reading import View
 from .run import Series
@@ -22,12 +23,7 @@ Columns = Mapping[str, "list[object] | NDArray[Any]"]
 
 def columns(reading: Reading, view: View, what: What) -> Columns:
     """Return the series side by side by step, what each curve does, or the findings, one entry a row."""
-    if what not in get_args(What):
-        raise LeadlineError(
-            f"There is no frame of {what!r}.",
-            tried=", ".join(get_args(What)),
-            next_step="ask for one of these, as in reading.to_pandas('findings')",
-        )
+    check_choice("what", what, get_args(What))
     if what == "shapes":
         return _shapes(reading, view)
     return _series(reading) if what == "series" else _findings(reading)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
+import importlib.metadata
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,10 +16,11 @@ from extras import needs
 from strange import STRANGE
 
 import leadline
+from leadline import comparison, errors
 from leadline.errors import LeadlineError, MissingExtra
 from leadline.inside.trainer import Hooks
 from leadline.pipeline import read
-from leadline.report import data, terminal
+from leadline.report import compare_data, data, terminal
 from leadline.report.data import as_data
 
 
@@ -52,9 +54,17 @@ def test_a_band_holds_most_of_what_was_seen_in_its_middle(reading: leadline.Read
 
 def test_a_name_that_is_none_is_told_with_those_that_are(reading: leadline.Reading) -> None:
     for ask in (reading.series, reading.band, reading.shape):
-        with pytest.raises(LeadlineError, match="called 'rewards'") as told:
-            ask("rewards")
-        assert "reward/mean" in told.value.tried
+        for name in ("rewards", ["reward/mean"], None):
+            with pytest.raises(LeadlineError, match=re.escape(f"called {name!r}")) as told:
+                ask(name)  # type: ignore[arg-type]
+            assert "reward/mean" in told.value.tried
+
+
+@pytest.mark.parametrize("finding", ["reward.gamed", None])
+def test_a_sentence_is_that_of_a_finding(reading: leadline.Reading, finding: Any) -> None:
+    assert reading.sentence(reading.findings[0])
+    with pytest.raises(LeadlineError, match="finding must be a finding; got"):
+        reading.sentence(finding)
 
 
 def test_frames_hold_the_series_by_step(reading: leadline.Reading) -> None:
@@ -87,7 +97,7 @@ def test_frames_hold_findings_and_shapes(reading: leadline.Reading) -> None:
 
 def test_a_frame_of_something_else_is_refused_in_a_sentence(reading: leadline.Reading) -> None:
     needs("pandas", "pandas")
-    with pytest.raises(LeadlineError, match="no frame of 'samples'"):
+    with pytest.raises(LeadlineError, match="what must be one of 'series', 'shapes', 'findings'; got 'samples'"):
         reading.to_pandas("samples")  # type: ignore[arg-type]
 
 
@@ -126,16 +136,20 @@ def test_the_public_names_are_these_and_each_can_be_had() -> None:
 @pytest.mark.parametrize(
     ("told", "says"),
     [
-        ({"until": "x"}, "until must be a whole number of steps; got 'x'"),
-        ({"until": 1.5}, "until must be a whole number of steps; got 1.5"),
+        ({"until": "x"}, "until must be a whole number of steps ≥ 0; got 'x'"),
+        ({"until": 1.5}, "until must be a whole number of steps ≥ 0; got 1.5"),
         ({"until": True}, "until must be a whole number"),
-        ({"budget": "9"}, "budget must be a positive number of steps; got '9'"),
-        ({"budget": -3}, "budget must be a positive number of steps; got -3"),
+        ({"until": -5}, "until must be a whole number of steps ≥ 0; got -5"),
+        ({"budget": "9"}, "budget must be a whole number of steps ≥ 1; got '9'"),
+        ({"budget": -3}, "budget must be a whole number of steps ≥ 1; got -3"),
         ({"price": "cheap"}, "price must be a number ≥ 0; got 'cheap'"),
         ({"price": -1}, "price must be a number ≥ 0; got -1"),
         ({"price": float("nan")}, "price must be a number ≥ 0; got nan"),
         ({"price": float("inf")}, "price must be a number ≥ 0; got inf"),
+        ({"price": 10**400}, "price must be a number ≥ 0; got 1000"),
+        ({"price": True}, "price must be a number ≥ 0; got True"),
         ({"joining": "foo"}, "joining must be one of 'by evidence', 'join', 'separate'; got 'foo'"),
+        ({"joining": np.array(["join", "separate"])}, "joining must be one of"),
         ({"mapping": {"rewrad": "x"}}, "'rewrad'"),
         ({"mapping": {"reward": 5}}, "mapping must be metric names to log keys"),
         ({"mapping": "reward=x"}, "mapping must be metric names to log keys"),
@@ -166,6 +180,9 @@ def test_a_path_that_is_none_is_refused(call: Callable[..., object], path: objec
         ({"groups": ["a", "b"]}, "groups must be a mapping from names to paths"),
         ({"groups": {"a": "runs/a1"}}, "a group must be a list of paths; got 'runs/a1'"),
         ({"groups": {"a": [5]}}, "path must be text or a path; got 5"),
+        ({"groups": {"a": []}}, "a group must be a list of paths; got []"),
+        ({"groups": {5: ["runs/a1"]}}, "the name of a group must be text; got 5"),
+        ({"by": ""}, "by must be the name of a metric; got ''"),
         ({"mapping": {"rewrad": "x"}}, "'rewrad'"),
     ],
 )
@@ -179,13 +196,17 @@ def test_a_wrong_argument_of_compare_is_refused(told: dict[str, Any], says: str)
     ("told", "says"),
     [
         ({"name": 5}, "name must be the run's name; got 5"),
+        ({"name": ""}, "name must be the run's name; got ''"),
         ({"folder": 5}, "folder must be text or a path; got 5"),
         ({"config": "lr=1"}, "config must be a mapping of settings; got 'lr=1'"),
-        ({"planned_steps": "9"}, "planned_steps must be a positive number of steps; got '9'"),
-        ({"planned_steps": 0}, "planned_steps must be a positive number of steps; got 0"),
+        ({"planned_steps": "9"}, "planned_steps must be a whole number of steps ≥ 1; got '9'"),
+        ({"planned_steps": 0}, "planned_steps must be a whole number of steps ≥ 1; got 0"),
         ({"notify": 5}, "notify must be a list of channels; got 5"),
         ({"notify": [5]}, "notify must be a list of channels; got 5"),
         ({"notify": ["pigeon"]}, "Can't use --notify pigeon"),
+        ({"stop": "no"}, "stop must be True or False; got 'no'"),
+        ({"watch": None}, "watch must be True or False; got None"),
+        ({"resume": 1}, "resume must be True or False; got 1"),
     ],
 )
 def test_a_wrong_argument_of_attach_is_refused_before_anything_is_written(
@@ -197,9 +218,20 @@ def test_a_wrong_argument_of_attach_is_refused_before_anything_is_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_a_channel_that_is_none_is_refused_as_the_callback_is_made() -> None:
-    with pytest.raises(LeadlineError, match="Can't use --notify pigeon"):
-        Hooks(notify=["pigeon"])
+@pytest.mark.parametrize(
+    ("told", "says"),
+    [
+        ({"notify": ["pigeon"]}, "Can't use --notify pigeon"),
+        ({"name": 5}, "name must be the run's name; got 5"),
+        ({"folder": 5}, "folder must be text or a path; got 5"),
+        ({"stop": "no"}, "stop must be True or False; got 'no'"),
+        ({"watch": 1}, "watch must be True or False; got 1"),
+    ],
+)
+def test_a_wrong_argument_of_the_callback_is_refused_as_it_is_made(told: dict[str, Any], says: str) -> None:
+    with pytest.raises(LeadlineError) as error:
+        Hooks(**told)
+    assert says in error.value.what
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
@@ -210,7 +242,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
 def test_the_verdict_is_told_as_in_the_json(reading: leadline.Reading) -> None:
     judged = reading.as_data()["judgement"]
     assert isinstance(judged, dict)
-    assert (reading.headline, reading.says) == (judged["headline"], judged["says"])
+    assert reading.headline == judged["headline"]
     assert (reading.judgement.headline, reading.judgement.says) == (judged["headline"], judged["says"])
     assert reading.headline == data.as_data(read(EXAMPLES / "hacked", until=400))["judgement"]["headline"]  # type: ignore[index]
 
@@ -223,8 +255,9 @@ def test_schema_1_is_schema_2_with_the_names_of_before(reading: leadline.Reading
     former = {one["id"]: one.pop("aliases") for one in before["findings"]}
     assert former["generation.truncation"] == []
     assert before == now
-    with pytest.raises(LeadlineError, match="schema must be one of 1, 2; got 3"):
-        reading.as_data(schema=3)
+    for wrong in (3, True, 2.0):
+        with pytest.raises(LeadlineError, match=f"schema must be one of 1, 2; got {wrong}"):
+            reading.as_data(schema=wrong)  # type: ignore[arg-type]
 
 
 def test_every_run_of_a_folder_is_read() -> None:
@@ -236,5 +269,15 @@ def test_every_run_of_a_folder_is_read() -> None:
 def test_runs_are_compared() -> None:
     found = leadline.compare(EXAMPLES / "healthy", EXAMPLES / "hacked")
     assert list(found.groups) == ["healthy", "hacked"]
+    gathered = comparison.gather([str(EXAMPLES / "healthy"), str(EXAMPLES / "hacked")])
+    assert found.as_data() == compare_data.as_data(comparison.compare(gathered))
+    assert str(found).startswith("compare  healthy beats hacked")
+    assert repr(found) == f"<Comparison: {found.as_data()['headline']}>"
     with pytest.raises(LeadlineError, match="clock must be one of 'step', 'time', 'tokens'; got 'epoch'"):
         leadline.compare(EXAMPLES / "healthy", EXAMPLES / "hacked", clock="epoch")  # type: ignore[arg-type]
+
+
+def test_an_extra_is_installed_from_the_checkout_if_nothing_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert errors.install("serve") == "pip install 'leadline[serve]'"
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda name: iter(()))
+    assert errors.install("serve") == f"pip install '{EXAMPLES.parent.parent}[serve]'"

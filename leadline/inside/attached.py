@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ..arguments import check_kind, checked_plan
+from ..arguments import check_kind, checked_steps
 from .answer import Answer
 from .journal import JOURNAL, Journal, folder_for
 from .quiet import LOGGER, complain, quiet
@@ -40,10 +40,9 @@ def attach(
     Of several processes of one training, the first writes. Wrong arguments raise a LeadlineError here; later nothing is
     raised: if no journal can be written, the calls do nothing and that is logged once.
     """
-    check_kind("name", name, str, wanted="the run's name", example="'grpo-7'")
-    check_kind("folder", folder, (str, os.PathLike, type(None)), wanted="text or a path", example="folder='journals'")
+    check_place(name, folder, watch=watch, stop=stop, resume=resume)
     check_kind("config", config, (Mapping, type(None)), wanted="a mapping of settings", example="config={'lr': 1e-6}")
-    planned_steps = checked_plan("planned_steps", planned_steps)
+    planned_steps = checked_steps("planned_steps", planned_steps, least=1)
     channels = checked_channels(notify)
     attached = Attached(stop=stop)
     if rank_and_size()[0] == 0:
@@ -51,6 +50,14 @@ def attach(
         if watch:
             attached._watch(channels)
     return attached
+
+
+def check_place(name: object, folder: object, **switches: object) -> None:
+    """Raise unless these are a name, a path or None, and each switch a bool: the text "no" would count as yes."""
+    check_kind("name", name, str, wanted="the run's name", example="'grpo-7'", filled=True)
+    check_kind("folder", folder, (str, os.PathLike, type(None)), wanted="text or a path", example="folder='journals'")
+    for name, value in switches.items():
+        check_kind(name, value, bool, wanted="True or False", example=f"{name}=True")
 
 
 def checked_channels(notify: object) -> tuple[str, ...]:

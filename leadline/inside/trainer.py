@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import need
-from .attached import Attached, attach, checked_channels
+from .attached import Attached, attach, check_place, checked_channels
 from .keep import Keeper
 from .quiet import LOGGER, quiet
 from .ranks import GO_ON
@@ -42,6 +42,7 @@ class Hooks:
         `watch`: have another process check the journal meanwhile. `stop`: let it end the training through the Trainer's
         own control once the bar for acting holds (docs/live.md); without it, that is only logged. `notify`: where
         alerts go, as for `leadline watch --notify`."""
+        check_place("run" if name is None else name, folder, watch=watch, stop=stop)
         self._name, self._folder, self._watch, self._stop = name, folder, watch, stop
         self._notify = checked_channels(notify)
         self.run: Attached | None = None  # None: not begun, or ended

@@ -11,7 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ...errors import need
+from ...errors import install, need
 from ..number import loads
 from ..paths import keeps_samples
 
@@ -144,7 +144,7 @@ def readable_parquet(files: Sequence[Path], notes: list[str]) -> list[Path]:
     """Return the Parquet files that can be read; `notes` gets why the others cannot."""
     if importlib.util.find_spec("pyarrow") is None:
         if count := sum(map(keeps_samples, files)):
-            notes.append(f"{count} Parquet files of samples were left out: pip install 'leadline[parquet]' reads them")
+            notes.append(f"{count} Parquet files of samples were left out: {install('parquet')} reads them")
         return []
     whole = [file for file in files if _is_whole(file)]
     notes += [f"{file.name} breaks off and was left out" for file in files if file not in whole]
