@@ -64,8 +64,8 @@ class Seen:
     objection: str = ""  # why it must not be acted on as ordered
 
 
-# A scheduler has `named`: the job that an order names, as far as the order shows it, and `seen`: the job as it is now.
-# Both raise Refused, and `named` BadOrder.
+# A scheduler has `named`: the job that an order names, as far as the order shows it; and `status`: the job as it is
+# now. Both raise Refused, and `named` BadOrder.
 class Slurm:
     """`scancel` with a signal to the job's steps, or `scontrol requeue`."""
 
@@ -82,7 +82,7 @@ class Slurm:
         words = ("scancel", f"--signal={signal}", *whole, number)
         return Job("slurm", number, words, f"had Slurm send SIG{signal} to job {number}")
 
-    def seen(self, job: Job) -> Seen:
+    def status(self, job: Job) -> Seen:
         found = _answer("squeue", "-h", "-j", job.name, "-o", "%i|%u|%T|%S|%j")
         if not found:
             raise Refused(f"Slurm knows no such job: {job.name}; there is no such job")
@@ -128,7 +128,7 @@ class Kubectl:
             return pod
         return job
 
-    def seen(self, job: Job) -> Seen:
+    def status(self, job: Job) -> Seen:
         found, kind = self._get(job), job.name.partition(" ")[0]
         status = found.get("status") or {}
         ended = any(one.get("type") in ("Complete", "Failed") for one in status.get("conditions") or ())
@@ -154,7 +154,7 @@ class Ray:
             raise _bad(f"ray:{text}", "ray:JOBID, as `ray job list` shows it")
         return Job("ray", text, ("ray", "job", "stop", "--no-wait", text), f"asked Ray to stop job {text}")
 
-    def seen(self, job: Job) -> Seen:
+    def status(self, job: Job) -> Seen:
         plain = re.sub(r"\x1b\[[\d;]*m", "", _answer("ray", "job", "status", job.name))
         found = re.findall(r"\b(PENDING|RUNNING|STOPPED|SUCCEEDED|FAILED)\b", plain)
         found += re.findall(r"\b(succeeded|failed|stopped)\b", plain)  # in sentences
@@ -176,7 +176,7 @@ def find(kind: str, text: str) -> Job:
     """Return the job that an order names. Raises BadOrder."""
     try:
         job = SCHEDULERS[kind].named(text)
-        seen = SCHEDULERS[kind].seen(job)
+        seen = SCHEDULERS[kind].status(job)
         if seen.state not in (RUNS, ENDS, WAITS):
             raise Refused(f"{job.told()} is not running but {seen.state}")
     except Refused as error:
@@ -187,7 +187,7 @@ def find(kind: str, text: str) -> Job:
 
 def check(job: Job) -> Job:
     """Return the job as it runs now. Raises Refused if it is not to be acted on."""
-    seen = SCHEDULERS[job.scheduler].seen(job)
+    seen = SCHEDULERS[job.scheduler].status(job)
     if seen.known_by != job.known_by:
         raise Refused(f"{job.told()} is another one now")
     if seen.state in (ENDS, WAITS):  # whatever it will log is yet to come
@@ -200,7 +200,7 @@ def check(job: Job) -> Job:
 def ended(job: Job) -> bool | None:
     """Return whether the job has ended or was started again; None if unknown."""
     try:
-        seen = SCHEDULERS[job.scheduler].seen(job)
+        seen = SCHEDULERS[job.scheduler].status(job)
     except Refused as error:
         return True if any(says in str(error) for says in GONE) else None
     return (seen.known_by, seen.began) != (job.known_by, job.began) or seen.state not in (RUNS, ENDS)
