@@ -28,6 +28,7 @@ class TriageRow:
     says: str  # the headline
     step: int | None = None
     outcome: str = ""  # finished or not
+    needs: str = ""  # why a person should look
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,7 @@ class RunRead:
     more: list[str] = field(default_factory=list)  # curves, what is normal here, events, notes
     next: str = ""
     outcome: str = ""
+    missing: str = ""  # what it could not see, and what would then go unnoticed
     untrusted: str = DATA
 
 

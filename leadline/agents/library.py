@@ -21,7 +21,7 @@ from ..review import store
 from ..run import Review, Run
 from ..shelf import query
 from ..shelf.base import MEMORY
-from ..shelf.row import Row, ShelfEntry, Task
+from ..shelf.row import ShelfEntry, Task
 from ..shelf.store import Shelf
 from ..shelf.summary import unreadable
 from ..sources import open_run
@@ -95,7 +95,7 @@ class Library:
         with only_below(self.roots):
             return tuple(unit.place for folder in self.roots.folders for unit in units(str(folder)))
 
-    def rows(self, first: int, most: int) -> tuple[list[Row], int, int]:
+    def rows(self, first: int, most: int) -> tuple[list[query.RowNow], int, int]:
         """Return rows of the runs below the roots from `first` on, how many there are, and how many are not read yet.
         What changed is read first, unless the shelf is kept by others, for as long as a client may wait."""
         unread = 0
@@ -107,7 +107,7 @@ class Library:
         with unguarded():
             asked = query.Asked(roots=self._folders, gone=False, first=first, size=most)
             lines, total = query.lines(self._shelf, asked, time.time())
-        return [line.row for line in lines], total, unread
+        return lines, total, unread
 
 
 class _Here:

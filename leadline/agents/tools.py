@@ -15,6 +15,7 @@ from ..comparison import compare, gather
 from ..contract import Evidence, Finding, Reading
 from ..digits import written
 from ..errors import LeadlineError
+from ..facts.sections import hidden
 from ..inventory import take
 from ..records import dataclass
 from ..report import series as tables
@@ -27,9 +28,10 @@ from ..review.bins import MOST, binned, every_series, named
 from ..review.check import check as checked
 from ..review.store import load_of
 from ..run import Rollout
-from ..shelf.row import Row
+from ..shelf.query import RowNow
 from ..tokens import cost, cut
 from ..words import sentences
+from ..words.fleet import NEED_CALLED
 from ..words.report import curves_say, what_was_read, would_change
 from ..words.review import HOW_TO_GRADE, LOOK_FOR, said
 from ..words.tools import (
@@ -91,17 +93,19 @@ class Tool:
 
 def triage(library: Library, asked: Mapping[str, Any]) -> Triage:
     first = place_of(asked.get("cursor"))
-    rows, total, unread = library.rows(first, LISTED)
-    shown, _ = page([_row(library, row) for row in rows], None, ANSWER - 60, size)
+    lines, total, unread = library.rows(first, LISTED)
+    shown, _ = page([_row(library, told) for told in lines], None, ANSWER - 60, size)
     after = first + len(shown)
     return Triage(shown, total + unread, unread or None, str(after) if after < total else "")
 
 
-def _row(library: Library, row: Row) -> TriageRow:
+def _row(library: Library, told: RowNow) -> TriageRow:
+    row = told.row
     path = line(library.roots.shown(row.identity))
     if row.state == "unreadable":
         return TriageRow(path, "unreadable", cut(line(row.problem or ""), SENTENCE))
-    return TriageRow(path, row.verdict or "undecided", cut(line(row.says), SENTENCE), row.last_step, row.outcome or "")
+    says, needs = cut(line(row.says), SENTENCE), NEED_CALLED.get(told.need or "", "")
+    return TriageRow(path, row.verdict or "undecided", says, row.last_step, row.outcome or "", needs)
 
 
 def read_run(library: Library, asked: Mapping[str, Any]) -> RunRead:
@@ -119,6 +123,7 @@ def read_run(library: Library, asked: Mapping[str, Any]) -> RunRead:
         best_path=None if best is None or best.path is None else line(library.roots.shown(best.path)),
         would_change="" if asked.get("cursor") else line(would_change(reading), 600),
         outcome=judgement.outcome,
+        missing="" if high or asked.get("cursor") else line(hidden(reading.run.missing)),
     )
     found = [_said(finding, says) for finding, says in sentences(reading.findings)]
     more = [cut(line(says), SENTENCE) for says in _more(reading)] if high else []
@@ -151,10 +156,11 @@ def evidence(library: Library, asked: Mapping[str, Any]) -> FindingShown:
         if asked["finding"] in (finding.id, *finding.aliases)
     ]
     if not named:
+        ids = ", ".join(dict.fromkeys(finding.id for finding in reading.findings))
         raise LeadlineError(
             f"This run has no finding {asked['finding'][:80]!r}.",
-            tried=", ".join(finding.id for finding in reading.findings) or "no finding at all",
-            next_step="pass the id of a finding of read_run",
+            tried="the findings of read_run",
+            next_step=f"pass one of {ids}" if ids else "read_run names none",
         )
     finding, says = named[0]
     facts = _few(plain(finding.facts))

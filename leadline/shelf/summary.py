@@ -46,6 +46,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
     hours = None if first is None or last is None else (last - first) / 3600
     gpus = len(set(run.telemetry.gpus.devices.tolist()))
     best, lines = judgement.best_checkpoint, verdict_lines(reading)
+    asks = len(run.rollouts.steps) > 0 and any(one.id == NEEDS_EYES for one in reading.findings)
     going = judgement.ended is None and horizon is not None and horizon.planned
     return ShelfEntry(
         replace(
@@ -72,7 +73,7 @@ def entry(found: Row, run: Run, reading: Reading, *, modified: float | None, mar
             hours_left=horizon.hours if going and horizon is not None else None,
             gpu_hours_left=horizon.gpu_hours if going and horizon is not None else None,
             level=judgement.reason.level,
-            need=need_of(judgement, asks=any(found.id == NEEDS_EYES for found in reading.findings)),
+            need=need_of(judgement, asks=asks),
             spark=spark(_drawn(run, judgement)),
             mark=mark,
             digest=hashlib.sha256(body).hexdigest(),
@@ -108,7 +109,7 @@ def need_of(judgement: Judgement, *, asks: bool) -> Need | None:
     if kind == "no_reward":
         return "unclear"
     if judgement.ended in FINISHED:
-        return "finished_rising" if kind == "rising" else unread
+        return unread or ("finished_rising" if kind == "rising" else None)
     if judgement.ended == "silent":
         return "silent"
     return "wasting" if verdict == "stop" and kind in SPENT else unread

@@ -16,7 +16,6 @@ from leadline.shelf.summary import need_of
         ("roll_back", "fallen", None, "falling"),
         ("stop", "no_signal", None, "broken"),
         ("stop", "flat", None, "wasting"),
-        ("finished", "rising", "plan", "finished_rising"),
         ("finished", "flat", "silent", "silent"),
         ("continue", "rising", None, "changed"),
         ("finished", "flat", "plan", "changed"),
@@ -29,3 +28,9 @@ def test_a_run_whose_responses_changed_is_to_be_read_unless_something_worse_is_k
     said = Judgement(verdict=verdict, reason=Reason(kind), ended=ended)
     assert need_of(said, asks=True) == need
     assert need_of(said, asks=False) == (None if need == "changed" else need)
+
+
+def test_what_rose_to_its_end_is_read_before_it_is_extended() -> None:
+    said = Judgement(verdict="finished", reason=Reason("rising"), ended="plan")
+    assert need_of(said, asks=True) == "changed"
+    assert need_of(said, asks=False) == "finished_rising"
