@@ -138,10 +138,13 @@ def listed(names: Sequence[str], last: str = "and") -> str:
 
 def interval(middle: float, low: float, high: float) -> str:
     """
-    >>> interval(0.5, 0.25, 0.751)
-    '0.5 (0.25–0.751)'
+    Format a level and the interval it lies in.
+
+    >>> interval(0.5, 0.25, 0.751), interval(-2.5, -2.61, -2.4)
+    ('0.500 (0.250–0.751)', '-2.50 (-2.61 to -2.40)')
     """
-    return f"{number(middle)} ({number(low)}–{number(high)})"
+    first, last = (on_scale(end, max(abs(middle), abs(low), abs(high))) for end in (low, high))
+    return f"{level(middle)} ({first}{' to ' if high < 0 else '–'}{last})"
 
 
 def axis_label(value: float, room: int) -> str:

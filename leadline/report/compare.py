@@ -9,7 +9,7 @@ import numpy as np
 from rich.cells import cell_len
 from rich.text import Text
 
-from ..digits import axis_label, interval, number
+from ..digits import axis_label, interval, level
 from ..facts.comparison import Comparison, Difference, RunStanding
 from ..words import compare as words
 from ..words.compare import (
@@ -108,7 +108,7 @@ def _table(comparison: Comparison, width: int, verbose: bool) -> Iterator[Text]:
 def _reached(comparison: Comparison, one: RunStanding) -> tuple[str, str, str]:
     """Return the steps, the final level, and the best one, as cells."""
     reach = sorted({run.last_step or 0 for run in comparison.runs if run.name in one.runs})
-    best = f"{number(one.best)} at {amount(one.best_at, comparison.clock)}"
+    best = f"{level(one.best)} at {amount(one.best_at, comparison.clock)}"
     return "-".join(map(str, reach[:1] + reach[1:][-1:])), interval(one.final, *one.interval), best
 
 

@@ -19,8 +19,8 @@ from ..words.report import (
     what_was_read,
 )
 from ..words.verdict import headline
-from .lines import MARGIN, shown
-from .panels import panels, strip
+from .lines import shown
+from .panels import panels
 from .pictures import pictures
 from .plain import line
 
@@ -58,8 +58,8 @@ def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) ->
     yield f"{code(run.path)} · {' · '.join(map(text, what_was_read(run)))}"
     if plots:
         yield "\n".join(f"![{text(says)}]({address})" for says, address in plots)
-    else:
-        yield from _in_text(reading)
+    elif lines := panels(pictures(reading), width=100, rows=ROWS):
+        yield f"```text\n{shown(lines, color=False, width=100)}```"
     found = [f"**{one.severity}** {text(says)}{_tail(one)}" for one, says in rest]
     yield from _list("Findings", found)
     yield from _list("Curves", [f"**{about}** {text(says)}" for about, says in curves_say(reading).items()])
@@ -77,16 +77,6 @@ def _parts(reading: Reading, plots: Sequence[tuple[str, str]], verbose: bool) ->
 def _tail(finding: Finding | None) -> str:
     """Return its id and how sure it is, as code: Markdown would take a bracket for a link."""
     return "" if finding is None else " " + code(f"[{finding.id}, {sure(finding.p)}]")
-
-
-def _in_text(reading: Reading) -> Iterator[str]:
-    lines = panels(pictures(reading), width=100, rows=ROWS)
-    regimes = strip(reading.kl_reward.segments, 100 - MARGIN)
-    if regimes is not None:
-        lines.append(regimes.copy())
-        lines[-1].pad_left(MARGIN)
-    if lines:
-        yield f"```text\n{shown(lines, color=False, width=100)}```"
 
 
 def _list(title: str, items: Sequence[str], most: int | None = None) -> Iterator[str]:

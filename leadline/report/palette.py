@@ -54,19 +54,18 @@ ROLES: Mapping[str, Shade] = {
 
 # The reward decides the hue: green and blue where it gains, amber and grey where it rests, red where it loses.
 REGIMES: Mapping[str, Shade] = {
-    "rising/rising": Shade("#008a65", "#2fbf95", "#00875f"),
-    "stable/rising": Shade("#0072b2", "#56b4e9", "#0087d7"),
-    "falling/rising": Shade("#3d93c4", "#9ad3f5", "#5f87d7"),
-    "rising/flat": Shade("#b37a00", "#e6b34a", "#af8700"),
-    "stable/flat": Shade("#525b67", "#7d8794", "#767676"),
-    "falling/flat": Shade("#8b94a1", "#c2c9d2", "#808080"),
-    "rising/declining": Shade("#c25100", "#f08a3c", "#d75f00"),
-    "stable/declining": Shade("#a04a80", "#dc9ac0", "#af5f87"),
-    "falling/declining": Shade("#75305c", "#b9749c", "#af5f5f"),
+    "rising/rising": Shade("#008a65", "#2fbf95"),
+    "stable/rising": Shade("#0072b2", "#56b4e9"),
+    "falling/rising": Shade("#3d93c4", "#9ad3f5"),
+    "rising/flat": Shade("#b37a00", "#e6b34a"),
+    "stable/flat": Shade("#525b67", "#7d8794"),
+    "falling/flat": Shade("#8b94a1", "#c2c9d2"),
+    "rising/declining": Shade("#c25100", "#f08a3c"),
+    "stable/declining": Shade("#a04a80", "#dc9ac0"),
+    "falling/declining": Shade("#75305c", "#b9749c"),
     "undecided": Shade("#c9ced6", "#454c57"),
     "no_kl": Shade("#e2e5ea", "#2c323b"),
 }
-UNDECIDED_REGIMES = ("undecided", "no_kl")  # these recede: nothing is said there
 
 SEVERITIES: Mapping[str, Shade] = {
     "critical": Shade("#a63a00", "#ff9a5c", "#d75f00"),

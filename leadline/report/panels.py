@@ -1,4 +1,4 @@
-"""Reward, held-out reward and KL as small plots beside one another, and the regimes over the run as a strip."""
+"""Reward, held-out reward, and KL as small plots beside one another."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
-from ..contract import Regime
-from ..digits import axis_label, sure
-from . import palette
+from ..digits import axis_label
 from .braille import Frame, draw
 from .lines import MARGIN
 from .pictures import Picture, span
 
 GAP = 2  # columns between two panels
 TIGHT = 12  # columns of dots: with fewer a panel says nothing
-ARROWS = {"rising": "↗", "stable": "→", "flat": "→", "falling": "↘", "declining": "↘"}
 
 
 def panels(drawn: tuple[Picture, ...], *, width: int, rows: int) -> list[Text]:
@@ -30,24 +27,6 @@ def panels(drawn: tuple[Picture, ...], *, width: int, rows: int) -> list[Text]:
             return [_side_by_side(row, room) for row in lines]
         drawn = drawn[:-1]
     return []
-
-
-def strip(segments: Sequence[Regime], width: int) -> Text | None:
-    """Return the regimes over the run, each as long as it lasted and named where its name fits."""
-    if not segments:
-        return None
-    first, last = segments[0].first_step, segments[-1].last_step
-    ends = [round((one.last_step - first) / max(last - first, 1) * (width - 1)) for one in segments]
-    strip, place = Text("│", "dim"), 0
-    for one, end in zip(segments, [*ends[:-1], width - 1], strict=True):
-        room = end - place - 1
-        if room >= 0:
-            said = one.regime not in palette.UNDECIDED_REGIMES
-            style = f"bold {palette.REGIMES[one.regime].terminal}" if said else "dim"
-            strip.append(_named(one, room, last=one is segments[-1]), style)
-            strip.append("│", "dim")
-            place = end
-    return strip
 
 
 def _panel(one: Picture, steps: tuple[float, float], room: int, rows: int, *, first: bool) -> list[Text] | None:
@@ -101,16 +80,3 @@ def _side_by_side(parts: Sequence[Text], room: int) -> Text:
         padded.pad_right(room - part.cell_len)
         row.append_text(padded if place == len(parts) - 1 else Text.assemble(padded, " " * GAP))
     return row
-
-
-def _named(one: Regime, room: int, *, last: bool) -> str:
-    kl, _, reward = one.regime.partition("/")
-    if reward:
-        first, second = ARROWS.get(kl, kl), ARROWS.get(reward, reward)
-        names = [f" KL {kl}, reward {reward} ", f" KL {first} reward {second} ", f"{first}{second}"]
-    else:
-        names = [f" {one.regime} "]
-    if last and one.first_step != one.last_step:
-        names.insert(0, f"{names[0]}({sure(one.p)}) ")
-    fits = next((name for name in names if cell_len(name) <= room), "")
-    return fits.center(room, "─")

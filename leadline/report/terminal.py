@@ -26,7 +26,7 @@ from ..words.report import (
 from ..words.verdict import headline
 from . import palette
 from .lines import MARGIN, NARROWEST, beside, shortened, shown, wrapped
-from .panels import panels, strip
+from .panels import panels
 from .pictures import pictures
 from .plain import line, name, printable
 
@@ -157,11 +157,9 @@ def _foot(reading: Reading) -> Iterator[Item]:
 
 def _everything(reading: Reading, width: int) -> list[Text]:
     room = width - MARGIN
-    regimes = strip(reading.kl_reward.segments, room)
     lines = _head(reading, width, most=None)
     lines += Item("run", f"{reading.run.path} · {' · '.join(what_was_read(reading.run))}").lines(room)
     lines += panels(pictures(reading), width=width, rows=10)
-    lines += beside("regime", [regimes]) if regimes is not None else []
     return lines + [line for item in _in_full(reading) for line in item.lines(room)]
 
 

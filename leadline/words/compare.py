@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..digits import counted, interval, number, several
+from ..digits import counted, interval, level, number, several
 from ..facts.comparison import ClockSource, Comparison, Difference, Gap, Grouped, Odd, RunStanding, Unit
 
 MINUTE, HOUR, DAY = 60.0, 3600.0, 86400.0
@@ -84,7 +84,7 @@ def odds(chance: float) -> str:
 
 
 def signed(value: float) -> str:
-    return f"{'+' if value >= 0 else '-'}{number(abs(value))}"
+    return f"{'+' if value >= 0 else '-'}{level(abs(value))}"
 
 
 def _within(gap: Gap) -> str:
@@ -134,9 +134,10 @@ def difference(comparison: Comparison, pair: Difference) -> str:
             f"{_within(pair.final)} ({seeds}).{more}"
         )
     low, high = pair.gap.interval if pair.gap.size >= 0 else (-pair.gap.interval[1], -pair.gap.interval[0])
-    by = f"{number(abs(pair.gap.size))}{' on average' if pair.told == 'mid-run' else ''}"
+    by, _, within = interval(abs(pair.gap.size), low, high).partition(" (")
+    by += " on average" * (pair.told == "mid-run")
     order = _order(pair, judged and comparison.good)
-    parts = [f"{order} on {pair.series} by {by} (80% interval {number(low)}–{number(high)}, {seeds})."]
+    parts = [f"{order} on {pair.series} by {by} (80% interval {within[:-1]}, {seeds})."]
     if pair.beyond_seeds:
         parts.append(f"Chance under seed noise alone: {odds(pair.chance)}.")
     if pair.told == "mid-run":
@@ -161,7 +162,7 @@ def _order(pair: Difference, good: bool) -> str:
 def _ranked(standings: Sequence[RunStanding], pairs: Sequence[Difference], series: str) -> str:
     """Rank several single runs by where they end."""
     order = sorted(standings, key=lambda standing: -standing.final)
-    named = several([f"{standing.name} {number(standing.final)}" for standing in order], RANKED)
+    named = several([f"{standing.name} {level(standing.final)}" for standing in order], RANKED)
     close = [f"{pair.first} and {pair.second}" for pair in pairs if pair.told != "final"]
     which = "pairs" if 2 * len(pairs) == len(order) * (len(order) - 1) else f"pairs with {standings[0].name}"
     apart = f"By within-run noise, {len(pairs) - len(close) or 'none'} of the {len(pairs)} {which} differ"
@@ -182,7 +183,7 @@ def odd(comparison: Comparison, run: Odd) -> str:
     since = "" if run.sure_from is None else f", significant from {moment(run.sure_from, comparison.clock)}"
     return (
         f"{run.run} stands out from the {run.others} other runs of {run.group or 'this comparison'}: {run.series} ends "
-        f"{number(abs(run.final.size))} {way} their mean{since}. Chance that one of so many equal runs does: "
+        f"{level(abs(run.final.size))} {way} their mean{since}. Chance that one of so many equal runs does: "
         f"{odds(run.chance)}."
     )
 
@@ -237,7 +238,7 @@ def also(pairs: Sequence[Difference], comparison: Comparison) -> str:
     own = "" if first.beyond_seeds else " (within-run noise)"
     more = f", {counted(len(pairs) - 1, 'more pair')}" if pairs[1:] else ""
     higher, lower = first.order
-    return f"{first.series}: {higher} higher than {lower} by {number(abs(first.gap.size))} {when}{own}{more}"
+    return f"{first.series}: {higher} higher than {lower} by {level(abs(first.gap.size))} {when}{own}{more}"
 
 
 def not_told_apart(names: Sequence[str]) -> str:

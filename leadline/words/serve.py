@@ -161,7 +161,7 @@ def found(shown: int, total: int) -> str:
 def spread(lowest: float | None, mean: float | None, highest: float | None) -> str:
     """
     >>> spread(0.1, 0.2, 0.3), spread(None, None, None)
-    ('0.2 (0.1–0.3)', '')
+    ('0.200 (0.100–0.300)', '')
     """
     if lowest is None or mean is None or highest is None:
         return ""

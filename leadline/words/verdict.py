@@ -132,8 +132,8 @@ def _what(judgement: Judgement) -> str:
     step = "" if best is None else f"step {best.step}{' (the start)' * start}"
     any_step = judgement.best_checkpoint is not None and best is None
     keep = ", keep any step" if any_step else "" if best is None else f", keep {step}"
-    asked = any(advice.way == "review" for advice in judgement.advice) and judgement.reason.kind != "rising"
-    review = ", review responses" * asked
+    asked = any(advice.way == "review" for advice in judgement.advice)
+    review = ", review responses" * (asked and judgement.reason.kind != "rising")  # a policy that learns changes
     if judgement.reason.without_verdict:
         return "NO VERDICT"
     if judgement.verdict == "continue":
@@ -196,7 +196,8 @@ def _why(judgement: Judgement, *, brief: bool = False, tight: bool = False) -> s
             return f"quality degrading{since} while {name} is flat at {now}"
         case "no_signal":
             if reason.findings == ("policy.frozen",):
-                return f"policy is frozen{at}" if reason.since_step is None else f"learning rate is 0{since}"
+                stuck = "policy is frozen" if reason.since_step is None else f"learning rate is 0{since}"
+                return stuck if tight or reason.level is None else f"{stuck}, {name} at {now}"
             return f"no gradient signal{since}"
         case "ceiling":
             return f"{name} saturated at {now} of {_level(reason.high)}"
@@ -267,7 +268,8 @@ def _gamed(reason: Reason, name: str, judgement: Judgement, *, brief: bool, tigh
         return f"responses degenerate{since}"
     if judgement.outcome == "overfitted":
         overfitting = "" if judgement.ended else "overfitting: "
-        return f"{overfitting}{'' if brief else 'training reward up, '}eval down{since}"
+        to = "" if tight or judgement.judged in (None, HEADLINE) else f" to {_level(reason.level)}"
+        return f"{overfitting}{'' if brief else 'training reward up, '}eval down{to}{since}"
     if judgement.verdict == "finished":  # the first slot says it
         return "" if tight else f"{name} still reads {_level(reason.level)}"
     return f"reward hacking{since}"

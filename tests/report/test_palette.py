@@ -10,12 +10,11 @@ from leadline.report import palette
 
 LINES = {
     **palette.ROLES,
-    **{name: one for name, one in palette.REGIMES.items() if name not in palette.UNDECIDED_REGIMES},
+    **{name: one for name, one in palette.REGIMES.items() if name not in ("undecided", "no_kl")},
 }
 LINES |= {f"phase {place}": one for place, one in enumerate(palette.PHASES)}
 SHOWN = {f"phase {place}": one for place, one in enumerate(palette.PHASES)}
 SHOWN |= {name: palette.ROLES[name] for name in ("reward", "held_out", "kl")}
-SHOWN |= {name: one for name, one in palette.REGIMES.items() if name not in palette.UNDECIDED_REGIMES}
 SHOWN |= {f"{name} finding": palette.SEVERITIES[name] for name in ("critical", "concern")}
 SHOWN |= {name: one for name, one in palette.VERDICTS.items() if name != "undecided"}
 WORDS = {**palette.SEVERITIES, **palette.VERDICTS, "ink": palette.INK, "quiet": palette.QUIET}

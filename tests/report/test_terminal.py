@@ -154,7 +154,7 @@ def test_captions_carry_the_curves(run: str, until: int) -> None:
 
 def test_details_are_for_those_who_ask() -> None:
     shown, whole = (terminal.render(reading("collapsed", 524), verbose=verbose) for verbose in (False, True))
-    for name in ("loss", "time", "event", "normal", "regime"):
+    for name in ("loss", "time", "event", "normal"):
         assert not re.search(rf"^{name} ", shown, flags=re.MULTILINE)
         assert re.search(rf"^{name} ", whole, flags=re.MULTILINE) or name == "normal"
 
@@ -170,13 +170,6 @@ def test_nothing_is_drawn_after_the_end_of_a_run_that_has_ended(run: str, until:
     for one in pictures(going_on):
         first, last = one.reach
         assert last - until <= (until - first) / 3 + 1
-
-
-def test_the_regimes_fill_the_strip_in_their_order() -> None:
-    one = reading("collapsed", 524)
-    strip = next(line for line in terminal.render(one, verbose=True).splitlines() if line.startswith("regime"))
-    assert len(strip) == 100
-    assert strip.count("│") == len(one.kl_reward.segments) + 1
 
 
 def test_the_future_is_drawn_only_where_there_is_one() -> None:

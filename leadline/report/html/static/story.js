@@ -16,7 +16,7 @@ function verdict() {
       "h1",
       { id: "verdict-word" },
       make("span", { class: "sign", "aria-hidden": "true" }, said.color === said.word ? SIGNS[said.word] : FAILED),
-      make("span", { class: "headline" }, said.headline.replaceAll(" \u00b7", "\u00a0\u00b7")), // a line ends with a dot
+      make("span", { class: "headline" }, said.headline.replace(/ (?=[\u00b7\u2192]|now\))|(?<=\u2192) /g, "\u00a0")), // no line begins with a dot
     ),
   );
   section.append(head);
